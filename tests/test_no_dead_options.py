@@ -401,7 +401,7 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.event": Context(("queue", "issue"), trace=None, base=MEGABYTES),
     "workload.fio_wait": Context(("program", "manual"), trace=None, base=MEGABYTES),
     "workload.device": Context(("0", "1"), trace=untidy),
-    "workload.volumes": Context(("overlaid", "concatenated"), base=MEGABYTES, trace=untidy),
+    "workload.volumes": Context(("overlaid", "concatenated"), trace=untidy, error="bytes that the drive exports"),
     "workload.time_scale": Context((0.5, 1.0, 8.0)),
     "workload.range": Context(("error", "wrap", "clip", "compact"), base=MEGABYTES, trace=beyond, error="bytes that the drive exports"),
     "workload.bad_lines": Context((0, 1), trace=damaged, error="/trace.csv:42: expected the op"),

@@ -40,7 +40,12 @@ def _no_queue_depth(depth: int | None) -> None:
         )
 
 
-QueueDepth = Annotated[int | None, typer.Option("--queue-depth", hidden=True, parser=count, callback=_no_queue_depth)]
+QueueDepth = Annotated[
+    int | None,
+    typer.Option(
+        "--queue-depth", help="Refused: a trace has arrival times.", metavar="N", hidden=True, parser=count, callback=_no_queue_depth
+    ),
+]
 """What only a replay can have: one line says so."""
 
 
