@@ -14,7 +14,7 @@ use ssdlab::config::schema::{self as core_schema, Choice, KeyInfo};
 use ssdlab::config::{TimeOrder, TraceFormat};
 use ssdlab::error::Error;
 use ssdlab::files::{abandon, write_whole};
-use ssdlab::workload::{self, ConvertOptions, TracePart};
+use ssdlab::workload::{self, ConvertOptions};
 
 use crate::errors::{Failure, guarded, json};
 use crate::workers;
@@ -28,23 +28,18 @@ pub(crate) fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Re
 
 /// Reads a whole trace and returns what is in it as JSON text; unreadable lines are counted and listed, not an error.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, unit_bytes=None, device=None, skip=0, limit_s=0.0, time_scale=1.0, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+#[pyo3(signature = (path, *, format=None, unit_bytes=None, device=None, progress=None))]
 pub fn trace_info(
     py: Python<'_>,
     path: PathBuf,
     format: Option<String>,
     unit_bytes: Option<u64>,
     device: Option<String>,
-    skip: u64,
-    limit_s: f64,
-    time_scale: f64,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let format = named::<TraceFormat>("trace format", format)?;
-    let part = TracePart { skip, limit_s, time_scale };
     workers::call(py, Arc::default(), progress, move |control| {
-        json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), part, &control.caller)?)
+        json(&workload::trace_info_cancellable(&path, format, unit_bytes, device.as_deref(), &control.caller)?)
     })
 }
 
@@ -58,8 +53,8 @@ pub fn prefill_end(path: PathBuf) -> PyResult<u64> {
 /// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (
-    source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, skip=0, limit_s=0.0, time_scale=1.0,
-    requests=None, progress=None
+    source, target, *, format=None, unit_bytes=None, device=None, bad_lines=0, time_order=None, skip=0, limit_s=0.0, requests=None,
+    progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn trace_convert(
@@ -73,7 +68,6 @@ pub fn trace_convert(
     time_order: Option<String>,
     skip: u64,
     limit_s: f64,
-    time_scale: f64,
     requests: Option<u64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
@@ -86,7 +80,6 @@ pub fn trace_convert(
         time_order: named::<TimeOrder>("time order", time_order)?.unwrap_or(defaults.time_order),
         skip,
         limit_s,
-        time_scale,
         requests,
         ..defaults
     };

@@ -14,11 +14,11 @@ use serde::Serialize;
 
 use super::formats::parquet::COLUMNS;
 use super::formats::{csv, integer};
-use super::info::{KindCounts, check_time};
+use super::info::KindCounts;
 use super::input::Lines;
 use super::select::{Choice, Selection};
 use super::source::{Entry, Source};
-use super::trace::{limit_ns, scale_millionths, scaled};
+use super::trace::limit_ns;
 use crate::caller::Caller;
 use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
@@ -47,8 +47,6 @@ pub struct ConvertOptions {
     pub skip: u64,
     /// Only this many seconds from the first request taken. 0: all.
     pub limit_s: f64,
-    /// Times between requests are divided by this, rounded down to ns.
-    pub time_scale: f64,
     /// At most this many requests. Absent: all.
     pub requests: Option<u64>,
     /// The conversion ends with [`Error::Interrupted`] once this requests a stop.
@@ -65,7 +63,6 @@ impl Default for ConvertOptions {
             time_order: TimeOrder::Error,
             skip: 0,
             limit_s: 0.0,
-            time_scale: 1.0,
             requests: None,
             caller: Caller::default(),
         }
@@ -96,8 +93,6 @@ pub struct ConvertSummary {
 /// [`Error::Usage`] for another name, [`Error::Io`], and [`Error::Trace`] for what cannot be read.
 pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<ConvertSummary> {
     let kind = OutputKind::of(to)?;
-    check_time(options.limit_s, options.time_scale)?;
-    let scale = scale_millionths(options.time_scale)?;
     let mut selection = Selection::open(from, choice(options)?)?;
     let with_devices = options.device.is_none() && has_several_devices(from, options, &selection)?;
     let mut file = WholeFile::create(to)?;
@@ -106,7 +101,6 @@ pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Conve
     let mut requests = KindCounts::default();
     while options.requests.is_none_or(|limit| requests.total() < limit) {
         let Some(entry) = selection.next_entry()? else { break };
-        let entry = Entry { time_ns: scaled(entry.time_ns, scale), ..entry };
         let device = if with_devices { selection.source().device_name(entry.device) } else { String::new() };
         output.write(&entry, &device).map_err(failed)?;
         requests.add(entry.kind);
@@ -130,6 +124,9 @@ pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Conve
 }
 
 fn choice(options: &ConvertOptions) -> Result<Choice> {
+    if !(0.0..=1e9).contains(&options.limit_s) {
+        return Err(Error::Usage(format!("limit_s = {}: expected 0 to 1000000000 seconds", options.limit_s)));
+    }
     if options.unit_bytes == Some(0) {
         return Err(Error::Usage("unit_bytes = 0: expected at least 1".into()));
     }

@@ -6,8 +6,6 @@ use serde::Serialize;
 
 use super::input::Compression;
 use super::source::{Entry, Row, Source};
-use super::trace::{limit_ns, scale_millionths};
-use super::volumes::{Places, note_end};
 use crate::caller::Caller;
 use crate::config::TraceFormat;
 use crate::error::{Error, Result};
@@ -63,10 +61,6 @@ pub struct TraceInfo {
     pub arrival_rate_per_s: Option<f64>,
     /// The highest end of a request: the trace fits a drive that exports this many bytes.
     pub max_end_bytes: u64,
-    /// The end of the last volume where volumes are placed one after the other (`workload.volumes = "concatenated"`), of the whole trace. Absent
-    /// for one volume.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub concatenated_end_bytes: Option<u64>,
     /// Requests that arrive before the previous request.
     pub time_goes_back: u64,
 }
@@ -129,39 +123,6 @@ pub struct DeviceCount {
     pub requests: u64,
 }
 
-/// The part of a trace that is described, and how fast its clock goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TracePart {
-    /// Requests (of the chosen device) to leave out first.
-    pub skip: u64,
-    /// Only those that arrive less than this after the first one taken, s. 0: all.
-    pub limit_s: f64,
-    /// Times between requests are divided by this.
-    pub time_scale: f64,
-}
-
-impl Default for TracePart {
-    fn default() -> Self {
-        TracePart { skip: 0, limit_s: 0.0, time_scale: 1.0 }
-    }
-}
-
-impl TracePart {
-    /// Whether the next request belongs to the part, which it changes to what is left of it. `first_ns`: the first one that did.
-    fn takes(&mut self, time_ns: Ns, first_ns: &mut Option<Ns>) -> bool {
-        if self.skip > 0 {
-            self.skip -= 1;
-            return false;
-        }
-        let after_ns = time_ns.saturating_sub(*first_ns.get_or_insert(time_ns));
-        let is_in = self.limit_s == 0.0 || after_ns < limit_ns(self.limit_s);
-        if !is_in {
-            self.skip = u64::MAX;
-        }
-        is_in
-    }
-}
-
 /// Reads a whole trace, past unreadable lines, and describes it. With `device` only that device's requests are described; the list of
 /// devices is complete all the same.
 ///
@@ -169,10 +130,10 @@ impl TracePart {
 /// [`Error::Io`], [`Error::Usage`] where the format must be given, and [`Error::Trace`] for an empty or truncated file, one of no known
 /// format, or one without the device.
 pub fn trace_info(path: &Path, format: Option<TraceFormat>, unit_bytes: Option<u64>, device: Option<&str>) -> Result<TraceInfo> {
-    trace_info_cancellable(path, format, unit_bytes, device, TracePart::default(), &Caller::default())
+    trace_info_cancellable(path, format, unit_bytes, device, &Caller::default())
 }
 
-/// As [`trace_info`], of a part of the requests (lines and devices are still those of the whole trace); it ends with [`Error::Interrupted`] once `caller` requests a stop.
+/// As [`trace_info`]; it ends with [`Error::Interrupted`] once `caller` requests a stop.
 ///
 /// # Errors
 /// As [`trace_info`].
@@ -181,16 +142,13 @@ pub fn trace_info_cancellable(
     format: Option<TraceFormat>,
     unit_bytes: Option<u64>,
     device: Option<&str>,
-    part: TracePart,
     caller: &Caller,
 ) -> Result<TraceInfo> {
     if unit_bytes == Some(0) {
         return Err(Error::Usage("unit_bytes = 0: expected at least 1".into()));
     }
-    check_time(part.limit_s, part.time_scale)?;
     let mut source = Source::open(path, format, unit_bytes, caller)?;
-    let mut tally = Tally { time_scale: part.time_scale, ..Tally::default() };
-    let (mut left, mut first_ns) = (part, None);
+    let mut tally = Tally::default();
     let mut bad = Vec::new();
     let mut bad_lines = 0;
     while let Some(row) = source.next_row()? {
@@ -199,9 +157,6 @@ pub fn trace_info_cancellable(
                 let is_new = tally.count_device(entry.device);
                 let is_chosen = device.is_none_or(|name| tally.is_chosen(&source, entry.device, is_new, name));
                 if is_chosen {
-                    note_end(&mut tally.ends, &entry);
-                }
-                if is_chosen && left.takes(entry.time_ns, &mut first_ns) {
                     tally.add(&entry);
                 }
             }
@@ -213,9 +168,6 @@ pub fn trace_info_cancellable(
             }
         }
     }
-    if part.skip > 0 && first_ns.is_none() && !tally.ends.is_empty() {
-        return Err(Error::Trace(format!("{}: all requests are skipped (skip = {})", path.display(), part.skip)));
-    }
     if let Some(device) = device
         && tally.counts.total() == 0
     {
@@ -224,17 +176,6 @@ pub fn trace_info_cancellable(
         return Err(Error::Trace(format!("{}: no request is of the volume {device}; the trace has: {found}", path.display())));
     }
     Ok(tally.info(&source, bad_lines, bad))
-}
-
-/// What is true of every limit and scale of a trace's time.
-///
-/// # Errors
-/// [`Error::Usage`] for one out of range.
-pub(super) fn check_time(limit_s: f64, time_scale: f64) -> Result<()> {
-    if !(0.0..=1e9).contains(&limit_s) {
-        return Err(Error::Usage(format!("limit_s = {limit_s}: expected 0 to 1000000000 seconds")));
-    }
-    scale_millionths(time_scale).map(drop).map_err(|_| Error::Usage(format!("time_scale = {time_scale}: expected 0.000001 to 1000000")))
 }
 
 /// Sums over a trace while it is read.
@@ -251,9 +192,6 @@ struct Tally {
     earliest_ns: Option<Ns>,
     latest_ns: Ns,
     max_end: u64,
-    /// By device: where its last byte lies.
-    ends: Vec<u64>,
-    time_scale: f64,
     time_goes_back: u64,
 }
 
@@ -305,8 +243,7 @@ impl Tally {
         self.earliest_ns = Some(self.earliest_ns.map_or(now_ns, |earliest| earliest.min(now_ns)));
         self.latest_ns = self.latest_ns.max(now_ns);
         if entry.kind == RequestKind::Write {
-            let burst_ns = BURST_NS as f64 * self.time_scale;
-            self.bursty += u64::from(self.last_write_ns.is_some_and(|last| now_ns.abs_diff(last) as f64 <= burst_ns));
+            self.bursty += u64::from(self.last_write_ns.is_some_and(|last| now_ns.abs_diff(last) <= BURST_NS));
             self.last_write_ns = Some(now_ns);
         }
     }
@@ -319,7 +256,7 @@ impl Tally {
 
     fn info(&self, source: &Source, bad_lines: u64, bad: Vec<BadLine>) -> TraceInfo {
         let accesses = self.counts.read + self.counts.write;
-        let span_s = (self.latest_ns - self.earliest_ns.unwrap_or(self.latest_ns)) as f64 / 1e9 / self.time_scale;
+        let span_s = (self.latest_ns - self.earliest_ns.unwrap_or(self.latest_ns)) as f64 / 1e9;
         TraceInfo {
             format: source.format().id,
             without_header: source.without_header(),
@@ -337,7 +274,6 @@ impl Tally {
             span_s,
             arrival_rate_per_s: (span_s > 0.0).then(|| self.counts.total() as f64 / span_s),
             max_end_bytes: self.max_end,
-            concatenated_end_bytes: Places::one_after_the_other(&self.ends).filter(|_| self.ends.len() > 1).map(|places| places.end()),
             time_goes_back: self.time_goes_back,
         }
     }

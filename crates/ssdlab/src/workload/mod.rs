@@ -25,7 +25,7 @@ pub use flows::Flows;
 pub use formats::csv::HEADER as CSV_HEADER;
 pub use formats::trace_formats;
 pub use generate::Generator;
-pub use info::{TraceInfo, TracePart, trace_info, trace_info_cancellable};
+pub use info::{TraceInfo, trace_info, trace_info_cancellable};
 pub use input::Compression;
 pub use trace::{TraceCounters, TraceReader};
 

@@ -158,7 +158,9 @@ impl TraceReader {
     }
 
     fn scaled(&self, time_ns: Ns) -> Ns {
-        scaled(time_ns, self.scale_millionths)
+        let scaled = u128::from(time_ns) * SCALE_STEPS as u128 / u128::from(self.scale_millionths);
+        // Slowed down beyond 584 years: the clock's end.
+        Ns::try_from(scaled).unwrap_or(Ns::MAX)
     }
 
     /// Applies the range policy to a request that is not inside the drive; its parts go to `pending`.
@@ -314,19 +316,12 @@ fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
     })
 }
 
-/// A time of a trace, ns, divided by a scale in millionths, rounded down.
-pub(super) fn scaled(time_ns: Ns, scale_millionths: u64) -> Ns {
-    let scaled = u128::from(time_ns) * SCALE_STEPS as u128 / u128::from(scale_millionths);
-    // Slowed down beyond 584 years: the clock's end.
-    Ns::try_from(scaled).unwrap_or(Ns::MAX)
-}
-
 /// Seconds as nanoseconds; a limit that is not 0 never becomes 0, which would mean none.
 pub(crate) fn limit_ns(limit_s: f64) -> Ns {
     if limit_s > 0.0 { ((limit_s * 1e9).round() as Ns).max(1) } else { 0 }
 }
 
-pub(super) fn scale_millionths(time_scale: f64) -> Result<u64> {
+fn scale_millionths(time_scale: f64) -> Result<u64> {
     if !(1e-6..=1e6).contains(&time_scale) {
         return Err(Error::Config(format!("workload.time_scale = {time_scale}: expected 0.000001 to 1000000")));
     }
