@@ -189,7 +189,13 @@ pub(crate) fn sample_lines(sample: &[u8], is_all: bool) -> Vec<&[u8]> {
 /// The formats that can read the most of these lines: some lines may be damaged, and the message for those should name line and column.
 fn fitting(lines: &[&[u8]]) -> Vec<&'static Format> {
     let scores: Vec<(Score, &Format)> = REGISTRY.iter().map(|format| (readable(format, lines), *format)).collect();
-    let best = scores.iter().map(|(score, _)| *score).max().unwrap_or_default();
+    let best_of = |with_requests: bool| {
+        let scores = scores.iter().map(|(score, _)| *score).filter(|score| score.has_requests || !with_requests);
+        scores.max().unwrap_or_default()
+    };
+    // One that reads all lines and finds no request in them is worse than one that finds requests and a damaged line.
+    let (with_requests, any) = (best_of(true), best_of(false));
+    let best = if with_requests.lines * 2 > any.lines { with_requests } else { any };
     let is_disksim = scores.iter().any(|(score, format)| *score == best && format.id == TraceFormat::Disksim);
     // Where most times are whole numbers, a few with a point may be damage: that alone does not make nanoseconds milliseconds.
     let is_mixed = |score: &Score, id| is_disksim && matches!(id, TraceFormat::Mqsim | TraceFormat::Ssdsim) && score.lines * 2 > best.lines;
@@ -292,7 +298,7 @@ mod tests {
             ("419,W,8792731648,16384,24\n419,W,8792731648,16384,28\n", "alibaba (us, bytes)"),
             ("0,4247200,128,1,1058\n1,4247200,128,1,1058\n", "tencent (s, 512-byte sectors)"),
             (
-                "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145133.5,0.1,R,0,0,512\n1456095145134.5,0.1,R,0,0,512\n",
+                "Timestamp,Response,IOType,LUN,Offset,Size\n5133.5,0.1,R,0,0,512\n5134.5,0.1,R,0,0,512\n",
                 "systor (s, bytes)",
             ),
             ("0\t5\t0\t0\tRead\t8\t8\n1\t6\t0\t0\tRead\t8\t8\n", "diskmon (s, 512-byte sectors)"),
