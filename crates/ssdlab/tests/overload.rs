@@ -82,9 +82,11 @@ fn passed_by_a_late_operation(requests: u64) -> f64 {
     simulation.ssd().passed_in_queues() as f64 / late as f64
 }
 
+/// A search passes 16 operations where it looks nearby, and between landmarks 32 at most: two strides, however long the queue is. Those that
+/// wait are 40,000 in the end here; a walk from either end would pass a quarter of them.
 #[test]
-fn an_overload_costs_as_much_for_each_request_as_it_lasts() {
-    let (short, long) = (passed_by_a_late_operation(16_000), passed_by_a_late_operation(64_000));
+fn a_search_in_an_overload_passes_no_more_than_two_strides() {
+    let (short, long) = (passed_by_a_late_operation(4_000), passed_by_a_late_operation(64_000));
     println!("{short} and {long} operations");
-    assert!(long < 1.2 * short && long < 64.0, "{short} and {long} operations");
+    assert!(short < 64.0 && long < 64.0, "{short} and {long} operations");
 }
