@@ -199,23 +199,6 @@ fn cases() -> Vec<Case> {
             &[&[reads(0), writes(MS), reads(MS + WRITE), reads(MS + WRITE + READ)]],
         ),
         case(
-            // The trim's translation pages are 0, 1, all of whose entries it changes, and 2. When the first has come, it is the read's turn. It
-            // is written back for the translation page of the read, and then translation page 1 for that.
-            "a trim that waits for memory takes turns with others, page by page, and holds up no read",
-            drive(1),
-            &[trim(0, 7, 10), read(10_000, 32)],
-            &[only(557_200 + READ + WRITE + READ), served(false, 547_200, 0)],
-            &[&[reads(0), writes(READ), reads(429_800), reads(557_200), writes(684_600), reads(987_000)]],
-        ),
-        case(
-            "a read of a unit of such a trim waits for it, whichever has its translation pages first",
-            drive(1),
-            &[trim(0, 7, 10), read(10_000, 7)],
-            // Translation page 0 is there at 127.4 us, when the trim has not used the others. Then the page holds no data.
-            &[only(2 * READ + 2 * WRITE), only(2 * READ + 2 * WRITE - 10_000)],
-            &[&[reads(0), writes(READ), writes(429_800), reads(732_200)]],
-        ),
-        case(
             "a trim of less than a page, and a flush, need none; and a flush writes none back",
             drive(1),
             &[write(0, 0), Request { length: PAGE / 2, ..trim(MS, 9, 1) }, Request { kind: RequestKind::Flush, length: 0, ..read(MS, 0) }],

@@ -41,24 +41,6 @@ pub(super) struct Command {
     held: bool,
 }
 
-/// Where commands wait that have not used all of their translation pages, by order of arrival: trims hold up no others.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Door {
-    Others,
-    Trims,
-}
-
-/// What has happened at a door.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opened {
-    /// A translation page was used.
-    Used,
-    /// A command has used all of its translation pages.
-    Entered,
-    /// Nobody waits, or there is no memory.
-    Nothing,
-}
-
 /// A command that waits for a translation page, and the next that does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiter {
@@ -75,18 +57,13 @@ impl Command {
 
 impl State {
     /// A command arrives.
-    pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut Ssd) {
+    pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         let sequential = self.last_end.is_followed_by(&request);
         let command = Command { sequential, scattered, ..self.arriving(now, index, request) };
         let units = self.units_of(&command);
         let left = if units.is_empty() { 0..0 } else { self.table.page_of(units.start)..self.table.page_of(units.end - 1) + 1 };
-        let uses_none = left.is_empty();
         let place = self.commands.insert(Command { left, ..command });
-        match request.kind {
-            _ if uses_none => self.enter(now, place, drive),
-            RequestKind::Trim => self.doors[Door::Trims as usize].push_back(place),
-            _ => self.doors[Door::Others as usize].push_back(place),
-        }
+        self.door.push_back(place);
     }
 
     /// The same for a write of whole units that need not follow each other.
@@ -105,7 +82,7 @@ impl State {
         }
         command.left = 0..command.pages.len() as u32;
         let place = self.commands.insert(command);
-        self.doors[Door::Others as usize].push_back(place);
+        self.door.push_back(place);
     }
 
     fn arriving(&mut self, now: Ns, index: u64, request: Request) -> Command {
@@ -166,35 +143,24 @@ impl State {
         outside.max_by_key(|(_, command)| command.number).map(|(_, command)| command.request.kind == RequestKind::Write)
     }
 
-    /// Commands use their translation pages. Where trims wait for memory beside others, they take turns, page by page. Returns true if any
-    /// command has used all of its own.
-    pub(super) fn open_doors(&mut self, now: Ns, drive: &mut Ssd) -> bool {
-        let (mut any, mut shut) = (false, 0);
-        while shut < self.doors.len() {
-            let opened = self.open_door(now, drive);
-            any |= opened == Opened::Entered;
-            shut = if opened == Opened::Nothing { shut + 1 } else { 0 };
-            self.turn = (self.turn + 1) % self.doors.len();
+    /// Commands use their translation pages, in order of arrival. Returns true if any command has used all of its own.
+    pub(super) fn open_door(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+        let mut any = false;
+        while let Some(&place) = self.door.front() {
+            while let Some(page) = self.next_page(place) {
+                if !self.use_page(now, place, page, drive) {
+                    let held = std::mem::replace(&mut self.commands[place].held, true);
+                    self.stats.full_waits += u64::from(!held);
+                    return any;
+                }
+                let command = &mut self.commands[place];
+                (command.left.start, command.held) = (command.left.start + 1, false);
+            }
+            self.door.pop_front();
+            self.enter(now, place, drive);
+            any = true;
         }
         any
-    }
-
-    /// The first command of the door whose turn it is uses its next translation page, or goes in if it has used all.
-    fn open_door(&mut self, now: Ns, drive: &mut Ssd) -> Opened {
-        let Some(&place) = self.doors[self.turn].front() else { return Opened::Nothing };
-        let Some(page) = self.next_page(place) else {
-            self.doors[self.turn].pop_front();
-            self.enter(now, place, drive);
-            return Opened::Entered;
-        };
-        if !self.use_page(now, place, page, drive) {
-            let held = std::mem::replace(&mut self.commands[place].held, true);
-            self.stats.full_waits += u64::from(!held);
-            return Opened::Nothing;
-        }
-        let command = &mut self.commands[place];
-        (command.left.start, command.held) = (command.left.start + 1, false);
-        Opened::Used
     }
 
     /// The next translation page of a command.
@@ -277,27 +243,16 @@ impl State {
 
     /// A command has used all of its translation pages: it goes on, unless it waits for one, or for an older command of the same units.
     fn enter(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
-        let behind = if self.planted == Some(PlantedInMap::ForgetsOrder) { 0 } else { self.older_of_same_units(place) };
+        let command = &self.commands[place];
+        let ordered = self.planted != Some(PlantedInMap::ForgetsOrder);
+        let behind = self.waiting.iter().filter(|&&older| ordered && self.conflict(&self.commands[older], command)).count() as u32;
         self.stats.order_waits += u64::from(behind > 0);
         let command = &mut self.commands[place];
         (command.behind, command.entered) = (behind, true);
-        if command.missing > 0 || behind > 0 {
-            return self.waiting.push_back(place);
+        if command.missing == 0 && behind == 0 {
+            return self.go_on(now, place, drive);
         }
-        self.go_on(now, place, drive);
-        let mut free = self.let_go(place);
-        while let Some(younger) = free.pop() {
-            self.go_on_if_free(now, younger, drive);
-        }
-    }
-
-    /// Older commands of the same units that have not gone on. At the door through which a command has come there is none.
-    fn older_of_same_units(&self, place: u32) -> u32 {
-        let command = &self.commands[place];
-        let other_door = if command.request.kind == RequestKind::Trim { Door::Others } else { Door::Trims };
-        let is_older = |other: &Command| other.number < command.number && self.conflict(other, command);
-        let waiting = self.doors[other_door as usize].iter().chain(&self.waiting);
-        waiting.filter(|&&other| is_older(&self.commands[other])).count() as u32
+        self.waiting.push_back(place);
     }
 
     /// A command that may have waited goes on if it need not wait any longer, and those that have waited for it.
@@ -312,21 +267,15 @@ impl State {
             let at = self.waiting.iter().position(|&waits| waits == place).expect("it waits");
             self.waiting.remove(at);
             self.go_on(now, place, drive);
-            free.extend(self.let_go(place));
+            if self.planted == Some(PlantedInMap::ForgetsOrder) {
+                continue;
+            }
+            let follows = |&younger: &u32| self.conflict(&self.commands[place], &self.commands[younger]);
+            let followers: Vec<u32> = self.waiting.iter().skip(at).copied().filter(follows).collect();
+            followers.iter().for_each(|&younger| self.commands[younger].behind -= 1);
+            // The oldest is on top.
+            free.extend(followers.into_iter().rev());
         }
-    }
-
-    /// A command has gone on: younger ones of the same units wait for one less. Returns these, the oldest last.
-    fn let_go(&mut self, place: u32) -> Vec<u32> {
-        if self.planted == Some(PlantedInMap::ForgetsOrder) {
-            return Vec::new();
-        }
-        let command = &self.commands[place];
-        let follows = |other: &Command| other.number > command.number && self.conflict(command, other);
-        let mut younger: Vec<u32> = self.waiting.iter().copied().filter(|&other| follows(&self.commands[other])).collect();
-        younger.sort_unstable_by_key(|&other| std::cmp::Reverse(self.commands[other].number));
-        younger.iter().for_each(|&other| self.commands[other].behind -= 1);
-        younger
     }
 
     /// A command goes on to the drive.

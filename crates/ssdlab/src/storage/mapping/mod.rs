@@ -80,9 +80,8 @@ struct State {
     commands: Slab<u32, Command>,
     /// Commands that have come, which numbers them.
     came: u64,
-    /// Commands that have not used all of their translation pages yet, by [`commands::Door`], oldest first; and the door whose turn it is.
-    doors: [VecDeque<u32>; 2],
-    turn: usize,
+    /// Commands that have not used all of their translation pages yet, oldest first.
+    door: VecDeque<u32>,
     /// Those that have, and wait, oldest first.
     waiting: VecDeque<u32>,
     waiters: Slab<u32, Waiter>,
@@ -170,7 +169,7 @@ impl MappingCache {
             "mapping cache: {} commands are outstanding, {} of them have not used all of their translation pages and {} wait; {} translation \
              pages are being changed in flash, and {} are to be; {} requests to the drive are outstanding",
             state.commands.len(),
-            state.at_doors(),
+            state.door.len(),
             state.waiting.len(),
             state.updates.in_flight(),
             state.updates.pending(),
@@ -225,7 +224,7 @@ impl MappingCache {
     fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         match self.state.as_deref_mut() {
             Some(state) => {
-                state.take(now, index, request, scattered, &mut self.drive);
+                state.take(now, index, request, scattered);
                 self.settle(now);
             }
             None if scattered => self.drive.accept_scattered(now, index, request),
@@ -241,7 +240,7 @@ impl MappingCache {
             state.note_padding(&mut self.drive);
             let mut any = state.take_completions(now, &mut self.drive);
             any |= state.note_moves(&mut self.drive);
-            any |= state.open_doors(now, &mut self.drive);
+            any |= state.open_door(now, &mut self.drive);
             any |= state.begin_updates(now, &mut self.drive);
             if !any {
                 state.check_if_verifying(&self.drive);
@@ -266,8 +265,7 @@ impl State {
             written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
             commands: Slab::default(),
             came: 0,
-            doors: Default::default(),
-            turn: 0,
+            door: VecDeque::new(),
             waiting: VecDeque::new(),
             waiters: Slab::default(),
             below: Slab::default(),
@@ -312,17 +310,12 @@ impl State {
         self.pages.check()?;
         self.updates.check()?;
         let outside = self.commands.iter().filter(|(_, command)| !command.passed).count();
-        if outside != self.at_doors() + self.waiting.len() {
-            return Err(format!("{outside} commands have not gone on, but {} use pages and {} wait", self.at_doors(), self.waiting.len()));
+        if outside != self.door.len() + self.waiting.len() {
+            return Err(format!("{outside} commands have not gone on, but {} use pages and {} wait", self.door.len(), self.waiting.len()));
         }
         let Some(shadow) = &self.shadow else { return Ok(()) };
         shadow.defect()?;
         (0..self.table.count()).try_for_each(|page| self.check_page(page, shadow, drive))
-    }
-
-    /// Commands that have not used all of their translation pages.
-    fn at_doors(&self) -> usize {
-        self.doors.iter().map(VecDeque::len).sum()
     }
 
     /// Flash has a translation page as it is, or it will be written.
@@ -352,7 +345,7 @@ impl State {
         self.commands.make_room(units)?;
         self.below.make_room(2 * units)?;
         self.waiters.make_room(2 * units)?;
-        self.doors.iter_mut().try_for_each(|door| memory::make_room(door, units))?;
+        memory::make_room(&mut self.door, units)?;
         memory::make_room(&mut self.waiting, units)
     }
 }
