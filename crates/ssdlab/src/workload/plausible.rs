@@ -38,7 +38,7 @@ pub(crate) struct Evidence {
 impl Evidence {
     #[inline]
     pub(crate) fn add(&mut self, entry: &Entry) {
-        if (entry.offset | entry.length) % SECTOR_BYTES != 0 && entry.kind != RequestKind::Flush {
+        if !(entry.offset | entry.length).is_multiple_of(SECTOR_BYTES) && entry.kind != RequestKind::Flush {
             self.first_unaligned_line = if self.unaligned == 0 { entry.line } else { self.first_unaligned_line };
             self.unaligned += 1;
         }
@@ -93,7 +93,7 @@ impl Evidence {
         const ABOUT: &str = "workload.trace";
         let (requests, together) = (self.requests, self.together);
         let share = together as f64 / (requests - 1) as f64;
-        let step = if self.resolution_ns % SECOND_NS == 0 {
+        let step = if self.resolution_ns.is_multiple_of(SECOND_NS) {
             "whole seconds".into()
         } else {
             format!("multiples of {}", duration(self.resolution_ns as f64))
@@ -104,7 +104,7 @@ impl Evidence {
             );
             return Some(Remark::warning("coarse-times", ABOUT, sentence, CLOSED_LOOP));
         }
-        let is_seconds = self.resolution_ns > 0 && self.resolution_ns % SECOND_NS == 0;
+        let is_seconds = self.resolution_ns > 0 && self.resolution_ns.is_multiple_of(SECOND_NS);
         (is_seconds && requests > 2).then(|| {
             let sentence = format!("All times are {step}: the pace within a second is not known.");
             Remark::note("whole-seconds", ABOUT, sentence, CLOSED_LOOP)

@@ -41,7 +41,10 @@ pub(super) fn range<'a>(time_ns: u64, kind: RequestKind, sector: Option<&[u8]>, 
 
 /// Pairs of devices: the first hands requests on to the second.
 #[derive(Default)]
-pub(super) struct HandedOn(BTreeSet<(Box<[u8]>, Box<[u8]>)>);
+pub(super) struct HandedOn(BTreeSet<(Name, Name)>);
+
+/// The name of a device, as the trace has it.
+type Name = Box<[u8]>;
 
 impl HandedOn {
     /// More pairs are not kept: a trace with so many devices is named by the first ones.

@@ -297,10 +297,7 @@ mod tests {
             ("0,20941264,8192,W,551706\n0,20941264,8192,W,651706\n", "spc (s, 512-byte sectors, size in bytes)"),
             ("419,W,8792731648,16384,24\n419,W,8792731648,16384,28\n", "alibaba (us, bytes)"),
             ("0,4247200,128,1,1058\n1,4247200,128,1,1058\n", "tencent (s, 512-byte sectors)"),
-            (
-                "Timestamp,Response,IOType,LUN,Offset,Size\n5133.5,0.1,R,0,0,512\n5134.5,0.1,R,0,0,512\n",
-                "systor (s, bytes)",
-            ),
+            ("Timestamp,Response,IOType,LUN,Offset,Size\n5133.5,0.1,R,0,0,512\n5134.5,0.1,R,0,0,512\n", "systor (s, bytes)"),
             ("0\t5\t0\t0\tRead\t8\t8\n1\t6\t0\t0\tRead\t8\t8\n", "diskmon (s, 512-byte sectors)"),
             ("1,4096,1,read,8,1000\n2,4096,1,read,8,2000\n", "vscsi-text (us, 512-byte sectors, size in bytes)"),
         ] {
