@@ -340,7 +340,7 @@ def test_the_table_says_what_was_left_out_of_a_trace(tmp_path: Path) -> None:
     trace = tmp_path / "trace.csv"
     trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n1,W,99999999999999,4096\n")
     result = ssdlab.run(device="demo-4g", trace=trace, set={"workload.range": "clip"})
-    assert "Trace: 1 requests dropped" in str(result)
+    assert "The requests are not all those of the trace: 1 requests dropped" in str(result)
 
 
 @pytest.mark.parametrize(

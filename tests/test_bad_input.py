@@ -446,7 +446,7 @@ def test_a_timeline_is_not_written_over_by_the_results(fails: Fails) -> None:
         [*RUN, "--requests", "100"],
         [*RUN, "--requests", "100", "--json"],
         ["compare", *SMALL_OPTIONS, "--scheme", "npgc", "--requests", "100", "--json"],
-        ["trace", "info", str(ROOT / "traces" / "mariadb_oltp_write_only_paced.prefill.csv"), "--format", "csv"],
+        ["trace", "info", str(ROOT / "traces" / "mariadb_oltp_write_only_paced.csv.zst")],
         ["list", "policies"],
         ["show", "device", "lee2013"],
     ],

@@ -140,7 +140,7 @@ def test_a_volume_has_one_name_everywhere_and_its_old_ones(ssdlab_command: Ssdla
         ("t_lat.1.log", "1, 104000, 0, 4096, 0\n2, 99000, 1, 4096, 8192\n", "write_iolog"),
         ("t.lis", "0 64 0 1\n128 8 0 2\n", "ARC"),
         ("t.csv", "BeginHeader\n  DiskRead, TimeStamp\nEndHeader\n", "Event Tracing for Windows"),
-        ("t.csv", "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.5,0.1,R,0,0,512\n1456095145.6,0.1,,0,0,512\n", "--skip-bad-lines N"),
+        ("t.csv", "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.5,1,R,0,0,512\n1456095145.6,1,,0,0,512\n", "--skip-bad-lines N"),
         ("t.csv", None, "cannot read: Is a directory"),
         ("missing.csv", ..., "cannot read: No such file or directory"),
     ],
@@ -285,7 +285,7 @@ def test_a_run_and_a_comparison_say_how_a_trace_was_read(ssdlab_command: Ssdlab,
     result = ssdlab_command("run", *DRIVE_OPTIONS, "--trace", "t.txt", "--json").json()
     assert result["workload"]["trace"]["units"]["event"] == "queue"
     kept = ssdlab.run(trace=tmp_path / "t.txt", event="issue", set=DRIVE)
-    assert "--event issue" in " ".join(kept["command"])
+    assert "--event issue" in kept["command"]
 
 
 def test_times_in_another_unit_are_stated_in_the_command_and_in_python(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

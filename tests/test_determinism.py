@@ -80,8 +80,8 @@ def shipped_trace(_: Path) -> ssdlab.Result:
 RUNS = {run.__name__: run for run in (closed_loop, one_at_a_time, open_loop_with_trims, shipped_trace)}
 
 GOLDEN = {
-    "closed_loop": "3a198b82810d1b459be568e3f2cbeb328a1ad0f08d0c0f15521ddf258c0b4e6c",
-    "one_at_a_time": "37e1dc18e27b86be923cd8a089d97bdb28bdd3a724c36e365e905625adca45f6",
+    "closed_loop": "34e124e601fd3f0af289c0c0169bb4db53584979daa831b7ab8fa03cfa057297",
+    "one_at_a_time": "8d5d9426e68ea80c717b5d9a6a1fd26113e876d16c490d12e8088b1b28bcd540",
     "open_loop_with_trims": "5d8f5bc9d9bf7a2b3e7fd07d68e789785c78d1e9190de1681b2f8c3afe01dcd5",
     "shipped_trace": "22ef13c8c77e196c624a4a3aeac68725d85a0f356c7e64ee2e1c25e55b5a0513",
 }

@@ -15,6 +15,7 @@ import ssdlab
 from conftest import SMALL
 from ssdlab import tables
 from ssdlab.pages import write_again
+from ssdlab.remarks import shown
 from ssdlab.report import changes, noise
 from ssdlab.report.page import _overview
 from ssdlab.report.runs import Runs
@@ -117,7 +118,7 @@ class Compared:
 
 def test_tables_show_the_median_and_the_value_under_each_seed() -> None:
     found = Compared({"npgc": {MEAN: CLOSE, P99: ONE_OF_THREE}, "pgc": {MEAN: [9 * MS, 9.4 * MS, 8.8 * MS], P99: [3 * MS] * 3}})
-    text = tables.as_text(seed_tables(found))
+    text = tables.as_text(seed_tables(found, shown([])))
     assert "median 400 us" in text
     assert "10.7 ± 44" not in text
     assert "npgc, p99: 400 us, 400 us, 31.3 ms" in text
@@ -131,7 +132,7 @@ def test_tables_show_the_median_and_the_value_under_each_seed() -> None:
 
 
 def test_seeds_that_agree_are_told_nothing() -> None:
-    text = tables.as_text(seed_tables(Compared({"npgc": {MEAN: CLOSE}, "pgc": {MEAN: CLOSE}})))
+    text = tables.as_text(seed_tables(Compared({"npgc": {MEAN: CLOSE}, "pgc": {MEAN: CLOSE}}), shown([])))
     assert "disagree" not in text
     assert "median" not in text
     assert "10.0 ± 0.9 ms" in text
@@ -210,7 +211,9 @@ def test_nothing_is_bold_that_was_not_judged(tmp_path: Path) -> None:
     for place in (MEAN, P99):
         assert [kinds for kinds in cells(text, place) if "best" in kinds.split() and "unjudged" not in kinds.split()] == []
     assert re.search(r"td\.best\.unjudged \{[^}]*font-weight: normal", text)
-    judged = _overview(runs_of({"npgc": {MEAN: CLOSE, P99: CLOSE}, "pgc": {MEAN: [value / 2 for value in CLOSE], P99: CLOSE}}), [])
+    judged = _overview(
+        runs_of({"npgc": {MEAN: CLOSE, P99: CLOSE}, "pgc": {MEAN: [value / 2 for value in CLOSE], P99: CLOSE}}), shown([]), []
+    )
     assert cells(judged, MEAN) == ["", "best"]
 
 

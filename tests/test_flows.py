@@ -199,7 +199,7 @@ def test_a_part_of_a_trace_is_chosen_alike_everywhere(ssdlab_command: Ssdlab, tm
     assert log["arrival_ns"].to_pylist() == [0, 250_000_000, 500_000_000]
     assert ssdlab_command("trace", "info", VOLUMES, *part, "--json").json()["span_s"] == 0.5
     assert ssdlab_command("trace", "convert", VOLUMES, "part.csv", *part, "--json").json()["requests"]["write"] == 3
-    assert (tmp_path / "part.csv").read_text().splitlines()[-1] == "500000,W,16384,16384,usr_0"
+    assert (tmp_path / "part.csv").read_text().splitlines()[-1] == "500000,W,16384,16384,usr_1"
     closed = ssdlab_command("run", "--device", "demo-4g", "--trace", VOLUMES, "--queue-depth", "1", "--json").json()
     assert closed["simulated_ns"] < 1e9
     for command in (("info", VOLUMES), ("convert", VOLUMES, "x.csv")):

@@ -258,7 +258,7 @@ def test_volumes_that_are_overlaid_are_told_of_on_the_page(tmp_path: Path) -> No
     lines = [f"{at * 1000},host,{at % 2},Read,{4096 * at},4096,0" for at in range(20)]
     (tmp_path / "two.csv").write_text("\n".join(lines) + "\n")
     drive = {key: value for key, value in SMALL.items() if not key.startswith("workload.")}
-    ssdlab.run(set=drive, trace=tmp_path / "two.csv").report(tmp_path / "report.html")
+    ssdlab.run(set=drive, trace=tmp_path / "two.csv", format="msr").report(tmp_path / "report.html")
     assert "2 volumes share one address space, their addresses overlaid" in (tmp_path / "report.html").read_text()
 
 

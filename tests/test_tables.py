@@ -83,7 +83,7 @@ def made() -> Mapping[str, list[RenderableType]]:
     sweep = ssdlab.sweep(grid, set=DRIVE, requests=50)
     study = run(prepare(library.load("bux2011/sec4"), quick=True))
     queueing = {name: ssdlab.queueing.simulate(requests=2000, priority=name) for name in ("rwp", "cep", "fifo")}
-    info = ssdlab.trace_info(ROOT / "traces" / "mariadb_oltp_write_only_paced.prefill.csv", format="csv")
+    info = ssdlab.trace_info(ROOT / "traces" / "mariadb_oltp_write_only_paced.csv.zst")
     return {
         "run": tables.run_tables(result()),
         **{f"compare {count}": tables.comparison_tables(comparison(count)) for count in range(1, 9)},

@@ -378,7 +378,7 @@ class Slack(Section):
     estimation_bias: float
     """Estimation bias: the same sum with sign. Above 0: the estimates are too long. Absent where the run does not have it. Unit: ratio."""
     passed: SlackPassed
-    """Share of requests with a page that bypassed another in its queue. Absent where the run does not have it."""
+    """Requests with a page that bypassed another in its queue. Absent where the run does not have it."""
     paused: SlackPaused
     """Pauses of flash programs for reads. Absent where the run does not have it."""
     chips: SlackChips

@@ -179,8 +179,11 @@ def _end_comparison(batch: Batch, asked: int) -> None:
     if batch.interrupt is not None:
         raise batch.interrupt
     failed = {scheme: error for scheme, error in batch.failed.items() if not isinstance(error, StoppedError)}
-    for scheme, error in failed.items():
-        complain(f"{scheme}: {error}")
+    if len(failed) > 1 and len({str(error) for error in failed.values()}) == 1:
+        complain(str(next(iter(failed.values()))))  # what all schemes have in common, such as the trace
+    else:
+        for scheme, error in failed.items():
+            complain(f"{scheme}: {error}")
     if failed:
         raise typer.Exit(max(error.exit_code for error in failed.values()))
 

@@ -48,8 +48,9 @@ def page(runs: Runs) -> str:
     body = [
         bar(labels),
         f"<main>\n<h1>{html.escape(runs.title)}</h1>\n",
-        *_lead(runs, told),
+        *_lead(runs),
         _overview(runs, told, glance),
+        telling.warnings(told),
         _contents(drawn, several_flows=any("flows" in run.data for run in runs)),
         _summary(runs, told),
         _flows(runs),
@@ -64,14 +65,13 @@ def page(runs: Runs) -> str:
 # ---- what is above the figures ---------------------------------------------------------------------------------------
 
 
-def _lead(runs: Runs, told: Shown) -> Iterable[str]:
+def _lead(runs: Runs) -> Iterable[str]:
     """The outcome, what else is to be known, and what was simulated."""
     yield f'<p class="lead">{html.escape(verdict(runs) if len(runs) > 1 else of_run(runs[0]))}</p>\n'
     items = "".join(f"<li>{html.escape(text)}</li>" for text in remarks(runs))
     yield f'<ul class="remarks">{items}</ul>\n' if items else ""
     for label, error in runs.failed.items():
         yield f'<p class="warning">{html.escape(label)} failed: {html.escape(error)}</p>\n'
-    yield telling.warnings(told)
     yield f"{_listed(facts(runs), 'about')}\n"
 
 
