@@ -194,7 +194,7 @@ def of_late(tmp_path: Path) -> Path:
 def test_a_part_of_a_trace_is_chosen_alike_everywhere(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     part = ("--skip", "1", "--seconds", "2.5", "--scale-time", "4")
     run = ssdlab_command("run", "--device", "demo-4g", "--trace", VOLUMES, *part, "--log-requests", "--out", "out")
-    assert run.code == 0, run.stderr
+    assert run.code == 0, run.err
     log = pq.read_table(tmp_path / "out" / "requests.parquet")
     assert log["arrival_ns"].to_pylist() == [0, 250_000_000, 500_000_000]
     assert ssdlab_command("trace", "info", VOLUMES, *part, "--json").json()["span_s"] == 0.5

@@ -46,7 +46,7 @@ fn run(plan: &Plan, source: &mut dyn RequestSource) -> Result<(Times, RunResult)
 fn closed(config: &Config, depth: u32, requests: &[Request], log: Option<&Path>) -> Result<(Times, RunResult)> {
     let mut plan = Plan { request_log: log.map(Path::to_path_buf), ..Plan::new(config.clone(), 7) };
     plan.config.workload.queue_depth = depth;
-    run(&plan, &mut Listed(requests.to_vec().into_iter()))
+    run(&plan, &mut Listed(Vec::from(requests).into_iter()))
 }
 
 /// The trace `log` in open loop.
@@ -78,14 +78,14 @@ fn drawn(case: u64) -> (Config, Vec<Request>, u32) {
     random_host(&mut Rng::new(case, "host"), &mut config);
     random_buffer(&mut Rng::new(case, "buffer"), &mut config);
     if rng.chance(0.15) {
-        in_an_array(&mut rng, &mut config, &mut requests);
+        in_an_array(&mut rng, &mut config, &requests);
     }
     let depth = 1 + rng.below(64) as u32;
     (config, requests, depth)
 }
 
 /// The drive is one of three, if that gives storage that the requests fit into.
-fn in_an_array(rng: &mut Rng, config: &mut Config, requests: &mut Vec<Request>) {
+fn in_an_array(rng: &mut Rng, config: &mut Config, requests: &[Request]) {
     let mut array = config.clone();
     array.array.level = if rng.chance(0.5) { ArrayLevel::Rais0 } else { ArrayLevel::Rais5 };
     (array.array.drives, array.array.stripe_kb) = (3, 4.0);

@@ -101,7 +101,7 @@ impl<'a> Model<'a> {
 
     fn on_link(&self, command: usize) -> u64 {
         let rate = u64::from(self.host.link_bytes_per_us);
-        if rate == 0 { 0 } else { (self.requests[command].length * 1_000 + rate / 2) / rate }
+        (self.requests[command].length * 1_000 + rate / 2).checked_div(rate).unwrap_or(0)
     }
 
     /// When the data of a write have come; a command that must not pass one whose data have not waits for it.
