@@ -205,4 +205,4 @@ def test_a_part_of_a_trace_is_chosen_alike_everywhere(ssdlab_command: Ssdlab, tm
     for command in (("info", VOLUMES), ("convert", VOLUMES, "x.csv")):
         refused = ssdlab_command("trace", *command, "--queue-depth", "4")
         assert refused.code == 2
-        assert "a trace has arrival times and no queue depth" in refused.stderr
+        assert "a trace has arrival times and no queue depth" in refused.err

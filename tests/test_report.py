@@ -93,7 +93,7 @@ def test_numbers_of_the_page_are_those_of_the_results(results: dict[str, dict[st
     digits = 0 if p99 >= 1e8 else 1 if p99 >= 1e7 else 2
     assert ("latency_ns.read.p99", f"{p99 / 1e6:.{digits}f} ms") in texts
     # Behind a number there may be the letters of remarks on it.
-    bare = {(place, text.partition(" [")[0]) for place, text in texts}
+    bare = {(place, text.partition("[")[0]) for place, text in texts}
     assert ("gc.jobs", f"{npgc['gc']['jobs']:,}") in bare
     assert ("gc.write_amplification", f"{npgc['gc']['write_amplification']:.3f}") in bare
     assert {"latency_ns.all.mean", "iops", "wear.max", "counters.rmw_reads", "utilisation.chips", "wall_s"} <= set(places)

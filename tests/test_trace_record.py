@@ -565,7 +565,7 @@ def test_the_command(command: FakeTracefs, monkeypatch: pytest.MonkeyPatch, capf
     out, err = capfd.readouterr()
     assert err == "its own words\n"
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    for line in ("reads 1", "span 2.5 s", "Recording", "lost events 0", "longest gap 2.500 s", "idle share 100.0%"):
+    for line in ("reads 1", "span 2.50 s", "Recording", "lost events 0", "longest gap 2.500 s", "idle share 100.0%"):
         assert line in lines
     assert "ssdlab run --trace t.csv.zst --fit trace" in lines
     assert ssdlab.trace_info("t.csv.zst")["requests"] == {"read": 1, "write": 1, "trim": 1, "flush": 1}
