@@ -149,7 +149,12 @@ mod tests {
     fn what_is_exported_does_not_depend_on_the_spare_asked_for() {
         for (device, pages_per_block) in [("demo-4g", "64"), ("nvme-4g", "96"), ("nvme-tlc-scaled-5g", "96")] {
             for spare in ["0.07", "0.15", "0.28"] {
-                let keys = [("device.overprovisioning", spare), ("device.pages_per_block", pages_per_block), ("gc.soft", "2")];
+                let keys = [
+                    ("device.overprovisioning", spare),
+                    ("device.pages_per_block", pages_per_block),
+                    ("gc.soft", "2"),
+                    ("ftl.parity_in_spare", "false"),
+                ];
                 let config = drive(device, &keys);
                 let found = fitted(&config, 4_000_000_000);
                 let exported = found.exported_bytes().unwrap();
