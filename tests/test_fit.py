@@ -63,7 +63,7 @@ def test_a_fitted_run_is_that_of_the_same_device_by_hand() -> None:
         (["--fit", "trace"], ["no trace is given"]),
         (["--fit", "much"], ["fit", "much", "bytes"]),
         (["--fit", "0"], ["fit = 0"]),
-        (["--fit", "1000", "--set", "gc.soft=1.5"], ["gc.soft = 1.5", "number of blocks"]),
+        (["--fit", "100000000", "--set", "gc.soft=1.5"], ["gc.soft = 1.5", "number of blocks"]),
         (["--fit", "99999999999999999"], ["no device of this shape", "device.channels", "workload.range"]),
         (["--fit", "100000000", "--set", "device.blocks_per_plane=64"], ["fit", "device.blocks_per_plane", "both"]),
     ],
@@ -79,7 +79,8 @@ def test_spare_asked_for_does_not_change_what_is_exported(tmp_path: Path, device
     trace = tmp_path / "t.csv"
     trace.write_text(f"{HEADER}0,W,0,4096\n5,R,3999995904,4096\n")
     shared = {"device": device, "trace": trace, "fit": "trace"}
-    keys = {"device.pages_per_block": pages, "gc.soft": 2, "ftl.precondition.kind": "fill"}
+    # What is asked for is what collection has; parity lies beside it.
+    keys = {"device.pages_per_block": pages, "gc.soft": 2, "ftl.precondition.kind": "fill", "ftl.parity_in_spare": False}
     fits = [ssdlab.run(**shared, set={**keys, "device.overprovisioning": spare}).fit for spare in (0.07, 0.15, 0.28)]
     assert len({fit.exported_bytes for fit in fits}) == 1
     assert all(4_000_000_000 <= fit.exported_bytes < 4_002_000_000 for fit in fits)
