@@ -81,7 +81,7 @@ impl Windows {
         self.drive_write
     }
 
-    /// [`Windows::add`] is to be called: so many units of the host are far enough from the last totals.
+    /// [`Windows::add`] is to be called: this count of host units is far enough from the last totals.
     #[inline]
     pub fn wants(&self, host_units: u64) -> bool {
         host_units >= self.wanted_from

@@ -124,7 +124,7 @@ impl Queues {
         next
     }
 
-    /// The same if it is near the operation that was last in the queue when this one was admitted, near the front or near the end. Often the
+    /// The first younger operation, if it is near the operation that was last in the queue when this one was admitted, near the front or near the end. Often the
     /// first of these is still next to the place, or has gone with all before it.
     fn find_nearby(&mut self, transactions: &Transactions, queue: QueueId, id: TxnId) -> Option<TxnId> {
         let Transaction { rank, kind, behind_in_queue, .. } = transactions[id];

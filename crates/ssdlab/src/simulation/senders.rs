@@ -5,7 +5,7 @@ use crate::workload::{Ahead, Flows, RequestSource};
 
 /// The flows of a run with the requests that were drawn ahead.
 pub(super) struct Senders<'a> {
-    /// Those in open loop, merged.
+    /// Flows in open loop, merged.
     pub(super) open: Option<Ahead<'a>>,
     pub(super) open_over: bool,
     pub(super) closed: Vec<Sender<'a>>,

@@ -24,7 +24,7 @@ impl FileClock {
     /// The clock of a file that `flows` read, or `None` if it follows from the first request taken.
     ///
     /// # Errors
-    /// Those of opening and reading the trace; [`Error::Usage`] for a pipe, which can be read only once.
+    /// Errors of opening and reading the trace; [`Error::Usage`] for a pipe, which can be read only once.
     pub(super) fn of(flows: &[&Workload], caller: &Caller) -> Result<Option<FileClock>> {
         let repeats = flows.iter().any(|flow| flow.repeat > 1);
         if flows.len() < 2 && !repeats {

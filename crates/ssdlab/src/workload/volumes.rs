@@ -24,7 +24,7 @@ impl Places {
     /// Reads a whole trace to see how large its volumes are.
     ///
     /// # Errors
-    /// Those of reading the trace; [`Error::Usage`] for a pipe, which can be read only once.
+    /// Errors of reading the trace; [`Error::Usage`] for a pipe, which can be read only once.
     pub(crate) fn of(path: &Path, choice: &Choice) -> Result<Self> {
         if !inputs::is_repeatable(path).map_err(|e| Error::io("read", path, e))? {
             let path = path.display();

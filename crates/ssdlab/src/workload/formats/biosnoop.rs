@@ -41,7 +41,7 @@ enum Column {
 }
 
 struct Biosnoop {
-    /// Those behind `COMM`, from the right.
+    /// Columns behind `COMM`, from the right.
     columns: Option<Vec<Column>>,
 }
 

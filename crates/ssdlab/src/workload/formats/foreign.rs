@@ -169,7 +169,7 @@ fn is_zoned(line: &[u8]) -> bool {
     line.split(|byte| b", \t".contains(byte)).any(|word| OPERATIONS.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes())))
 }
 
-/// What a column of somebody's own layout seems to be.
+/// The likely meaning of a column in an unknown layout.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Guess {
     Operation,

@@ -47,7 +47,7 @@ pub(super) struct HandedOn(BTreeSet<(Name, Name)>);
 type Name = Box<[u8]>;
 
 impl HandedOn {
-    /// More pairs are not kept: a trace with so many devices is named by the first ones.
+    /// Most pairs that are kept: a trace with more devices is named by the first ones.
     const PAIRS: usize = 64;
 
     pub(super) fn add(&mut self, from: &[u8], to: &[u8]) {
