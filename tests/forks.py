@@ -126,6 +126,7 @@ def _become(asked: Mapping[str, Any], streams: Mapping[str, int]) -> Never:
         os.close(streams[name])
     os.chdir(asked["folder"])
     os.environ.update(asked["env"])
+    sys.path[:0] = filter(None, asked["env"].get("PYTHONPATH", "").split(os.pathsep))
     if asked["largest"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (asked["largest"], asked["largest"]))
     sys.argv = ["ssdlab", *asked["words"]]
