@@ -29,7 +29,7 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo check test test-rust test-python full full-rust full-python full-fuzz test-all instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit mutants coverage wheel \
+.PHONY: help build demo check test test-rust test-python test-all instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit mutants coverage wheel \
 	release docs lock clean
 
 help: ## list the targets
@@ -66,27 +66,20 @@ check: $(BUILT) $(EQUIPPED) ## check style and types, and run unit tests and som
 	cargo test --release --locked --workspace --lib --quiet
 	$(BIN)/python -m pytest --quiet --numprocesses auto $(QUICK)
 
-test: test-rust test-python instructions fuzz-short ## run every kind of test, the random ones with a share of their cases
-
-full: full-rust full-python full-fuzz ## run what `make test` leaves out: random cases at their full number, costly cases
+# `FULL=1`: random cases at their full number, and costly cases.
+FULL ?=
+test: test-rust test-python instructions fuzz-short ## run every kind of test, the random ones with a share of their cases: FULL=1 for all
 
 test-all: ## run all tests and checks, as continuous integration does
 	bash .ci/run
 
 # Release builds of the whole workspace: what is compiled is that of the package, and the longer tests need the speed.
 test-rust: $(LOCKED)
-	cargo test --release --locked --workspace --no-fail-fast
+	FULL=$(FULL) cargo test --release --locked --workspace --no-fail-fast
 
-full-rust: $(LOCKED)
-	FULL=1 cargo test --release --locked --workspace --lib --test main --no-fail-fast
-
-# As many at once as there are processors; those of a file one after the other, since they share what is costly to make.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 20
+# Neighbours together, since they share what is costly to make, until a worker has nothing left to do.
 test-python: $(BUILT) browser
-	$(PYTEST) -m "not full"
-
-full-python: $(BUILT) browser
-	$(PYTEST) -m full
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20 $(if $(FULL),,-m "not full")
 
 # The same on every machine, unlike times.
 instructions: $(LOCKED) ## compare what small runs cost, in instructions, with benches/instructions.toml: UPDATE=1 writes it
@@ -103,8 +96,8 @@ fuzz: $(BUILT) ## fuzz everything that is read: SECONDS=20 of each, or INPUTS=10
 	$(BIN)/python fuzz/run.py
 
 # Some seconds of each, two at a time, with the same inputs each time; the full number takes a minute.
-fuzz-short full-fuzz: $(BUILT)
-	SHORT=1 ONLY= FULL=$(if $(filter full-fuzz,$@),1) $(BIN)/python fuzz/run.py
+fuzz-short: $(BUILT)
+	SHORT=1 ONLY= FULL=$(FULL) $(BIN)/python fuzz/run.py
 
 faults: $(BUILT) $(EQUIPPED) ## meet every command with signals, failing disks and second processes: FAULTS=200
 	FAULTS=$(FAULTS) $(BIN)/python -m pytest --numprocesses auto tests/test_faults.py

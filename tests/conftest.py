@@ -83,23 +83,34 @@ THINNED = {
     "test_cache_oracle": 6,
     "test_closed_forms": 3,
     "test_differential_ftl": 3,
-    "test_docs": 4,
+    "test_docs": 6,
     "test_faults": 6,
-    "test_figures": 4,
+    "test_figures": 5,
     "test_fit": 5,
     "test_idle_keys": 5,
     "test_nasty_values": 4,
     "test_power_cut": 3,
+    "test_power_cut_database": 3,
+    "test_queueing_equations": 2,
     "test_queueing_oracle": 4,
     "test_reference_theory": 3,
-    "test_timeline": 6,
-    "test_workload_presets": 6,
+    "test_report": 4,
+    "test_report_page": 3,
+    "test_signals": 3,
+    "test_studies_queueing": 2,
+    "test_timeline": 8,
+    "test_workload_presets": 9,
 }
-"""Files with tests of many costly cases: `make test` runs one case in so many of each test, `make full` the others."""
+"""Files with tests of many costly cases: `make test` runs one case in so many of each test, `make test FULL=1` all."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers a processor: half of the time a test waits for what it has started."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the cases that only `make full` runs."""
+    """Marks the cases that only `make test FULL=1` runs."""
     seen = Counter[tuple[str, str]]()
     for item in items:
         file, test = item.path.stem, getattr(item, "originalname", item.name)

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +59,28 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "studies"
 
 
+@pytest.fixture(scope="module")
+def made(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A kit where nobody looks for it."""
+    folder = tmp_path_factory.mktemp("kit") / "made"
+    done = ssdlab_in(results, "artifact", STUDY, "--results", ".", "--out", folder)
+    assert done.code == 0, done.err
+    assert "1 study, 12 runs" in done.out
+    return folder
+
+
 @pytest.fixture
-def kit(results: Path, tmp_path: Path) -> Path:
+def kit(made: Path, tmp_path: Path) -> Path:
     """A kit in a clean folder: nothing of the place where it was made is beside it."""
-    made = ssdlab_in(results, "artifact", STUDY, "--results", ".", "--out", tmp_path / "made")
-    assert made.code == 0, made.err
-    assert "1 study, 12 runs" in made.out
-    shutil.copytree(tmp_path / "made", tmp_path / "clean")
-    shutil.rmtree(tmp_path / "made")
-    return tmp_path / "clean"
+    return shutil.copytree(made, tmp_path / "clean")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fonts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where Matplotlib keeps what it knows of fonts, so that it does not look for them again in each new home: that takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("fonts")))
+        yield
 
 
 def rerun(kit: Path, *words: object, **env: str) -> Ended:
@@ -77,7 +90,7 @@ def rerun(kit: Path, *words: object, **env: str) -> Ended:
     command = [sys.executable, kit / "reproduce.py", *map(str, words)]
     variables = {**os.environ, "HOME": str(home), **env}
     done = subprocess.run(command, cwd=home, env=variables, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    err = done.stderr.replace("Matplotlib is building the font cache; this may take a moment.\n", "")  # in a new home, if that is slow
+    err = done.stderr.replace("Matplotlib is building the font cache; this may take a moment.\n", "")  # by the first, if that is slow
     return Ended(done.returncode, done.stdout, err)
 
 
@@ -253,10 +266,10 @@ def test_what_was_not_measured_differs_unless_it_may_be_left_out() -> None:
 # ---- Traces --------------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def traced(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a study of two traces that was run."""
-    folder = tmp_path / "own"
+    folder = tmp_path_factory.mktemp("traced") / "own"
     (folder / "data").mkdir(parents=True)
     (folder / "two.toml").write_text(OWN.format(keys="\n".join(f"{key} = {value}" for key, value in DRIVE.items())))
     for name in ("one", "other"):
@@ -264,6 +277,12 @@ def traced(tmp_path: Path) -> Path:
     done = ssdlab_in(folder, "study", "run", "./two.toml", "--traces", "data", "--out", "studies", "--quiet")
     assert done.code == 0, done.err
     return folder
+
+
+@pytest.fixture
+def traced(run_once: Path, tmp_path: Path) -> Path:
+    """Such a folder, to be changed."""
+    return shutil.copytree(run_once, tmp_path / "own")
 
 
 def artifact(folder: Path, *words: object) -> Ended:
@@ -567,6 +586,7 @@ def wheel(folder: Path, version: str) -> Path:
     return file
 
 
+@pytest.mark.full
 def test_a_kit_installs_the_version_that_it_was_made_with(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Into an environment of its own, where the Python that runs the script has another or none."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -247,6 +247,7 @@ def found_again(seed: int, *, is_probed: bool) -> list[str]:
     return far
 
 
+@pytest.mark.full
 def test_the_writes_of_a_known_drive_tell_its_capacity_and_program_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert found_again(0, is_probed=False) == []
     told = capsys.readouterr().out

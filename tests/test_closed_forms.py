@@ -105,6 +105,7 @@ def test_random_collection_amplifies_uniform_random_writes_as_a_mean_field(spare
     agree(f"random, (T - U)/T = {spare:.0%}: write amplification", result.gc.write_amplification, theory, rel=0.03)
 
 
+@pytest.mark.full
 def test_d_choices_lead_from_random_to_greedy_as_a_mean_field() -> None:
     """Van Houdt 2013. One choice leads away from its theory: blocks without an invalid page are not collected but replaced."""
     spare = 0.15

@@ -214,6 +214,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.full
 def test_every_page_is_in_the_site_and_in_its_navigation(site: Path) -> None:
     navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2]
     for page in (ROOT / "docs").rglob("*.md"):
@@ -238,6 +239,7 @@ def test_commands_are_copied_without_their_prompt(site: Path, tmp_path: Path) ->
         assert page.value(copied).startswith("make build ")
 
 
+@pytest.mark.full
 def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
     """Where browsers run no worker, which the search would use."""
     with browser(tmp_path / "profile") as page:

@@ -86,6 +86,7 @@ def test_cosimulation(tmp_path: Path) -> None:
     assert files(tmp_path) == set()
 
 
+@pytest.mark.full
 def test_postgresql(tmp_path: Path) -> None:
     reason = why_no_mount() or why_no_loop_device()
     if reason is not None:

@@ -87,6 +87,7 @@ def test_an_option_that_must_be_given_is_missed() -> None:
         ssdlab.compare()  # type: ignore[call-arg]
 
 
+@pytest.mark.full
 def test_the_type_checker_knows_the_options(tmp_path: Path) -> None:
     (tmp_path / "mistakes.py").write_text(MISTAKES)
     words = ["--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache"), "--follow-imports", "silent", "mistakes.py"]

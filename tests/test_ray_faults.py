@@ -161,6 +161,7 @@ def test_a_result_that_is_lost_with_its_node_is_made_again(
     assert lost, "no result lay on the second node"
 
 
+@pytest.mark.full
 def test_a_node_that_stands_still_for_a_while_only_takes_longer(cluster: Any, expected: list[str], tmp_path: Path) -> None:
     node = second_node(cluster)
     stopped = []

@@ -115,6 +115,7 @@ def test_sources_must_be_whole_and_clean(tmp_path: Path) -> None:
         release.check_sources(sources(tmp_path, [*release.NEEDED_SOURCES, "python/ssdlab/_core.abi3.so"]))
 
 
+@pytest.mark.full
 def test_the_clean_environment_has_no_rust_and_nothing_of_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARGO_HOME", "/somewhere")
     monkeypatch.setenv("PIP_INDEX_URL", "https://example.org/simple")

@@ -72,6 +72,7 @@ def told(*results: dict[str, Any], **more: Any) -> Runs:
 # ---- noise -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_intervals_of_means_cover_as_often_as_they_say() -> None:
     ratio, runs = 0.9, 200
     covered = 0
@@ -84,6 +85,7 @@ def test_intervals_of_means_cover_as_often_as_they_say() -> None:
     assert 0.90 * runs <= covered <= 0.99 * runs, covered
 
 
+@pytest.mark.full
 def test_intervals_of_p99_cover_as_often_as_they_say() -> None:
     ratio, runs = 0.8, 100
     covered = 0

@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import ssdlab
 from ssdlab import _core
 
 STUB = Path(ssdlab.__file__).with_name("_core.pyi")
 
 
+@pytest.mark.full
 def test_stub_agrees_with_the_built_module() -> None:
     done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "ssdlab._core"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -520,7 +520,7 @@ def test_a_study_of_which_every_run_fails_has_no_results(ssdlab_command: Ssdlab,
 def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path, json_: bool) -> None:
     first = tmp_path / "first.toml"
     first.write_text(TINY.replace("requests = 2000", "requests = 100").replace("[1, 2, 3]", "[1]"))
-    tiny.write_text(TINY.replace("seeds = [1, 2, 3]", f"seeds = {list(range(1, 2000))}"))
+    tiny.write_text(TINY.replace("seeds = [1, 2, 3]", f"seeds = {list(range(1, 100))}").replace("requests = 2000", "requests = 200_000"))
     folder = tmp_path / "results" / "studies" / "own" / "tiny"
     arguments = [str(first), str(tiny), "--json"] if json_ else [str(tiny)]
     out, kept = interrupted_study(arguments, folder, tmp_path)
@@ -532,7 +532,7 @@ def test_ctrl_c_keeps_the_runs_that_had_finished(tiny: Path, tmp_path: Path, jso
         assert len(kept) - len(printed["interrupted"]["runs"]) in (0, 1)
     else:
         assert out == ""
-    assert 0 < len(kept) < 4 * 1999
+    assert 0 < len(kept) < 4 * 99
     assert all(json.loads(path.read_text())["requests"] for path in kept)
     assert not (folder / "study.json").exists()
 

@@ -706,6 +706,7 @@ def without_times(result: ssdlab.SweepResult) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.full
 def test_the_command_finds_a_cluster_by_its_address(cluster: Any, ssdlab_command: Ssdlab, file: Path, tmp_path: Path) -> None:
     address = cluster.get_runtime_context().gcs_address
     done = ssdlab_command("sweep", file, "--out", "out", "--engine", "ray", "--json", env={"RAY_ADDRESS": address})

@@ -849,7 +849,7 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
     Ok(tally.map(|(name, count)| (name.to_string(), count)).into())
 }
 
-/// Cases of `make full`.
+/// Cases of `make test FULL=1`.
 const CASES: u64 = 250;
 
 /// Plays cases, of which none may fail, and returns how often things happened.

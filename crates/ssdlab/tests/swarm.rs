@@ -20,7 +20,7 @@ use ssdlab::stats::{CacheCounters, CacheStats, RunResult};
 use ssdlab::storage::{PlantedInBuffer, PlantedInMap, Storage};
 use ssdlab::units::{ChannelId, Lpn};
 
-/// Cases of `make full`; `make swarm` runs more.
+/// Cases of `make test FULL=1`; `make swarm` runs more.
 const CASES: u64 = 2_500;
 
 /// How a case is run.
