@@ -17,7 +17,7 @@ const TOLERANCE: f64 = 0.005;
 const CHANCE: f64 = 3.0;
 /// The median of the size of a step between independent normal windows, in their standard deviations: 0.6745 x sqrt(2).
 const MEDIAN_STEP: f64 = 0.9539;
-/// Most totals that are kept. When there are that many, every second one is dropped.
+/// Most totals that are kept. When there are that many, those before the last drive write are dropped, or in the first one every second.
 const MARKS_MAX: usize = 256;
 /// Totals that are kept of a drive write at first.
 const MARKS_PER_DRIVE_WRITE: u64 = 1024;
@@ -31,6 +31,22 @@ pub struct Totals {
     pub flash_units: u64,
     /// Blocks erased.
     pub erases: u64,
+}
+
+impl Totals {
+    /// What came after `earlier`.
+    pub fn since(&self, earlier: &Totals) -> Totals {
+        Totals {
+            host_units: self.host_units - earlier.host_units,
+            flash_units: self.flash_units - earlier.flash_units,
+            erases: self.erases - earlier.erases,
+        }
+    }
+
+    /// Units programmed for each that the host wrote; `None` if it wrote none.
+    pub fn amplification(&self) -> Option<f64> {
+        (self.host_units > 0).then(|| self.flash_units as f64 / self.host_units as f64)
+    }
 }
 
 /// The answer to whether write amplification has settled.
@@ -61,7 +77,9 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Windows {
     drive_write: u64,
-    /// In ascending order of the host's units; the first one is where the count begins.
+    /// Where the count begins.
+    began: Totals,
+    /// In ascending order of the host's units, at least since the last drive write.
     marks: Vec<Totals>,
     /// Host units from one mark to the next, at least.
     step: u64,
@@ -73,12 +91,17 @@ impl Windows {
     /// Begins where no total counts yet. `drive_write`: the units that the host can address, of all drives; at least 1.
     pub fn new(drive_write: u64) -> Self {
         let (drive_write, step) = (drive_write.max(1), (drive_write / MARKS_PER_DRIVE_WRITE).max(1));
-        Windows { drive_write, marks: vec![Totals::default()], step, wanted_from: step }
+        Windows { drive_write, began: Totals::default(), marks: vec![Totals::default()], step, wanted_from: step }
     }
 
-    /// The units of a drive write.
-    pub fn drive_write(&self) -> u64 {
-        self.drive_write
+    /// What the host has written since the count began, as of the last totals, in drive writes.
+    pub fn drive_writes(&self) -> f64 {
+        self.written() as f64 / self.drive_write as f64
+    }
+
+    /// Host units from one look at the totals to the next: 1/1024 of a drive write at first, 1/128 after one.
+    pub fn step(&self) -> u64 {
+        self.step
     }
 
     /// [`Windows::add`] is to be called: this count of host units is far enough from the last totals.
@@ -94,20 +117,31 @@ impl Windows {
         }
         self.marks.push(totals);
         if self.marks.len() == MARKS_MAX {
-            let mut keep = false;
-            self.marks.retain(|_| {
-                keep = !keep;
-                keep
-            });
-            self.step *= 2;
+            self.make_room();
         }
         self.wanted_from = totals.host_units + self.step;
+    }
+
+    /// Drops what lies before the last drive write, or every second mark while there is no more than that.
+    fn make_room(&mut self) {
+        let from = self.last().host_units.saturating_sub(self.drive_write);
+        let old = self.marks.partition_point(|mark| mark.host_units <= from).saturating_sub(1);
+        if old >= MARKS_MAX / 4 {
+            self.marks.drain(..old);
+            return;
+        }
+        let mut keep = false;
+        self.marks.retain(|_| {
+            keep = !keep;
+            keep
+        });
+        self.step *= 2;
     }
 
     /// Begins again, with the totals that were added last as what does not count.
     pub fn restart(&mut self) {
         let last = *self.last();
-        *self = Windows { marks: vec![last], ..Windows::new(self.drive_write) };
+        *self = Windows { began: last, marks: vec![last], ..Windows::new(self.drive_write) };
         self.wanted_from = last.host_units + self.step;
     }
 
@@ -117,10 +151,9 @@ impl Windows {
 
     /// Judges what came last, by the rule at the head of this module.
     pub fn verdict(&self) -> Verdict {
-        let (first, last) = (self.marks[0], *self.last());
-        let written = last.host_units - first.host_units;
-        let too_short = Verdict::TooShort { drive_writes: written as f64 / self.drive_write as f64 };
-        let Some(bounds) = self.bounds(written.min(self.stretch())) else { return too_short };
+        let written = self.written();
+        let too_short = Verdict::TooShort { drive_writes: self.drive_writes() };
+        let Some(bounds) = self.bounds() else { return too_short };
         if written >= self.drive_write && bounds[WINDOWS].erases == bounds[0].erases {
             return Verdict::NoCollection;
         }
@@ -137,18 +170,18 @@ impl Windows {
 
     /// Write amplification of the stretch that is judged, whether or not it has settled; `None` without enough host writes.
     pub fn amplification(&self) -> Option<f64> {
-        let written = self.last().host_units - self.marks[0].host_units;
-        let bounds = self.bounds(written.min(self.stretch()))?;
+        let bounds = self.bounds()?;
         Some(amplification(&bounds[0], &bounds[WINDOWS]))
     }
 
-    /// Host units that are judged, where there are as many.
-    fn stretch(&self) -> u64 {
-        self.drive_write.max(self.step * WINDOWS as u64)
+    /// Host units since the count began.
+    fn written(&self) -> u64 {
+        self.last().host_units - self.began.host_units
     }
 
-    /// The totals at the ends of the windows of the last `stretch` units; `None` if some window has no writes.
-    fn bounds(&self, stretch: u64) -> Option<[Totals; WINDOWS + 1]> {
+    /// The totals at the ends of the windows of the last drive write, or of all if that is less; `None` if some window has no writes.
+    fn bounds(&self) -> Option<[Totals; WINDOWS + 1]> {
+        let stretch = self.written().min(self.drive_write);
         let begin = self.last().host_units - stretch;
         let at = |window: usize| {
             let units = begin + stretch * window as u64 / WINDOWS as u64;
@@ -161,7 +194,7 @@ impl Windows {
 
 /// Write amplification from one total to a later one, between which the host wrote.
 fn amplification(from: &Totals, to: &Totals) -> f64 {
-    (to.flash_units - from.flash_units) as f64 / (to.host_units - from.host_units) as f64
+    to.since(from).amplification().expect("windows have writes")
 }
 
 /// The standard error of the change from the first half of the windows to the second, were they independent.
@@ -236,6 +269,15 @@ mod tests {
             drifts += u32::from(!matches!(verdict, Verdict::Settled { .. }));
         }
         assert!(drifts <= 10, "{drifts} of 100");
+    }
+
+    /// However long the run, only its last drive write counts, in windows of an eighth of it.
+    #[test]
+    fn what_a_long_run_did_long_ago_is_forgotten() {
+        let late_rise = |at: f64| if at < 99.5 { 2.0 } else { 2.0 * (1.0 + 0.1 * (at - 99.5)) };
+        assert!(matches!(judged(100.0, late_rise), Verdict::Drifts { .. }));
+        let early = |at: f64| if at < 98.9 { 9.0 } else { 3.5 };
+        assert!(matches!(judged(100.0, early), Verdict::Settled { amplification } if (amplification - 3.5).abs() < 1e-3));
     }
 
     #[test]

@@ -687,7 +687,12 @@ impl Simulation {
         if self.asks_policies {
             self.policy_could_choose()?;
         }
-        self.collect_completions()
+        self.collect_completions()?;
+        if self.settling.is_due() {
+            self.storage.catch_up(self.now, RoundPhase::Over);
+            self.settling.look(&self.storage);
+        }
+        Ok(())
     }
 
     /// Takes in the requests that arrive now. Closed loops answer each completion with their next request, until there is no more of either.
@@ -824,6 +829,7 @@ impl Simulation {
         for completion in &self.completions {
             self.recorder.record(completion)?;
             self.stalls.completes(completion.completed_ns, completion.kind);
+            self.settling.completes(completion.kind, completion.length);
             if let Some(series) = &mut self.series {
                 series.completed(completion.kind, completion.completed_ns - completion.arrival_ns);
             }
@@ -837,7 +843,6 @@ impl Simulation {
             kept.extend_from_slice(&self.completions);
         }
         self.completions.clear();
-        self.settling.completed(self.completed, &self.storage);
         Ok(())
     }
 
@@ -877,6 +882,10 @@ impl Simulation {
     #[inline]
     fn answer(&mut self, senders: &mut Senders<'_>) -> Result<()> {
         let at = if self.began_at == Some(self.now) { self.now + 1 } else { self.now };
+        if senders.answered == Some(self.completed) && at < self.next_start {
+            return Ok(());
+        }
+        senders.answered = Some(self.completed);
         self.next_start = Ns::MAX;
         for sender in &mut senders.closed {
             if sender.start_ns > at && !sender.over {

@@ -9,6 +9,8 @@ pub(super) struct Senders<'a> {
     pub(super) open: Option<Ahead<'a>>,
     pub(super) open_over: bool,
     pub(super) closed: Vec<Sender<'a>>,
+    /// Completions that closed loops have answered; `None` before they have begun.
+    pub(super) answered: Option<u64>,
 }
 
 /// A flow in closed loop.
@@ -31,15 +33,15 @@ impl<'a> Senders<'a> {
     pub(super) fn of(flows: &'a mut Flows) -> Self {
         let closed = flows.closed.iter_mut().map(|flow| Sender::new(flow.flow, flow.depth, flow.start_ns, flow.source.as_mut()));
         let ahead = |source: &'a mut Box<dyn RequestSource>| Ahead::new(source.as_mut());
-        Senders { closed: closed.collect(), open: flows.open.as_mut().map(ahead), open_over: false }
+        Senders { closed: closed.collect(), open: flows.open.as_mut().map(ahead), open_over: false, answered: None }
     }
 
     /// A single flow; `depth` 0: in open loop.
     pub(super) fn of_one(depth: u64, source: &'a mut dyn RequestSource) -> Self {
         if depth > 0 {
-            return Senders { closed: vec![Sender::new(0, depth, 0, source)], open: None, open_over: true };
+            return Senders { closed: vec![Sender::new(0, depth, 0, source)], open: None, open_over: true, answered: None };
         }
-        Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false }
+        Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false, answered: None }
     }
 
     /// Some flow is in closed loop.

@@ -7,16 +7,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::trends::totals;
 use super::{Control, Plan, STEPS_PER_LOOK, Senders, Simulation};
 use crate::config::PreconditionKind;
 use crate::error::Result;
 use crate::ftl::Ftl;
 use crate::precondition;
 use crate::request::Request;
-use crate::settled::{Totals, Verdict, Windows};
-use crate::ssd::Ssd;
+use crate::settled::Verdict;
 use crate::stats::PreconditionReport;
-use crate::storage::{Storage, drive_seed};
+use crate::storage::drive_seed;
 use crate::units::PoolId;
 use crate::workload::{Flows, RequestSource};
 
@@ -25,11 +25,9 @@ pub(super) type Prepared = (Vec<Ftl>, PreconditionReport);
 
 /// Requests that wait or are served at a time from which on the drive is held to be overloaded: it is not going to settle.
 const OVERLOADED: u64 = 65_536;
-/// Looks at the counters in a drive write of single units.
-const LOOKS: u64 = 16_384;
 /// Drive writes that the timed end takes at least. In the first it is judged by windows in which the untimed drive shows, and one look of many
 /// finds no drift by chance: a drive of 24,576 pages was 5 % below the end.
-const LEAST: u64 = 3;
+const LEAST: f64 = 3.0;
 /// Drive writes of reads after which a workload is held to write nothing.
 const READS_ONLY: f64 = 1.0;
 
@@ -51,7 +49,7 @@ pub(super) fn replay(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
         let totals = totals(&simulation.storage);
         requests += simulation.completed;
         written += totals.host_units;
-        report.settled_write_amplification = amplification(&totals);
+        report.settled_write_amplification = totals.amplification();
         ftls = simulation.into_ftls()?;
     }
     let units = units_of(&ftls);
@@ -75,15 +73,14 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     flows.draw_others();
     let limit = Limit::new(exported, most);
     limit.count(&mut flows);
-    let mut windows = Windows::new(units_of(&ftls));
     let mut simulation = Simulation::with_drives(&quiet(plan), ftls, report.clone())?;
-    simulation.send_until_settled(Senders::of(&mut flows), &mut windows, &limit, control)?;
-    let rooms = simulation.rooms(windows.amplification().unwrap_or(1.0));
+    simulation.send_until_settled(Senders::of(&mut flows), &limit, control)?;
+    let (verdict, last) = (simulation.settling.verdict(), simulation.settling.amplification());
+    let rooms = simulation.rooms(last.unwrap_or(1.0));
     simulation.run_to_idle()?;
     let requests = simulation.completed;
-    let verdict = windows.verdict();
     let totals = totals(&simulation.storage);
-    let last = windows.amplification().or_else(|| amplification(&totals));
+    let last = last.or_else(|| totals.amplification());
     let ftls = simulation.into_ftls_as_under_load(&rooms)?;
     let timed = PreconditionReport {
         settled: (totals.host_units > 0).then_some(matches!(verdict, Verdict::Settled { .. })),
@@ -129,33 +126,10 @@ fn with_drives_of(report: PreconditionReport, ftls: &[Ftl]) -> PreconditionRepor
     }
 }
 
-fn totals_of(drive: &Ssd) -> Totals {
-    let counters = drive.counters();
-    let parity = counters.parity_programs * u64::from(drive.ftl().geometry().units_per_program);
-    Totals {
-        host_units: counters.host_programs,
-        flash_units: counters.host_programs + counters.pages_moved + counters.map_programs + counters.padded_units + parity,
-        erases: counters.erases,
-    }
-}
-
-fn totals(storage: &Storage) -> Totals {
-    storage.drives().into_iter().map(totals_of).fold(Totals::default(), |sum, drive| Totals {
-        host_units: sum.host_units + drive.host_units,
-        flash_units: sum.flash_units + drive.flash_units,
-        erases: sum.erases + drive.erases,
-    })
-}
-
-fn amplification(totals: &Totals) -> Option<f64> {
-    (totals.host_units > 0).then(|| totals.flash_units as f64 / totals.host_units as f64)
-}
-
 impl Simulation {
     /// Sends requests until write amplification has settled, the limit is reached, or the drive is overloaded.
-    fn send_until_settled(&mut self, mut senders: Senders<'_>, windows: &mut Windows, limit: &Limit, control: &Control) -> Result<()> {
-        let each = (windows.drive_write() / LOOKS).clamp(1, 64);
-        let (mut steps, mut look_at) = (0_u64, each);
+    fn send_until_settled(&mut self, mut senders: Senders<'_>, limit: &Limit, control: &Control) -> Result<()> {
+        let (mut steps, mut judged) = (0_u64, 0);
         while limit.is_left() && self.outstanding() < OVERLOADED {
             self.draw(&mut senders)?;
             if self.completed == self.submitted && !self.wait_for_start(&mut senders)? {
@@ -165,20 +139,15 @@ impl Simulation {
             steps += 1;
             if steps.is_multiple_of(STEPS_PER_LOOK) {
                 self.look_out(&senders, control)?;
-            }
-            if self.completed < look_at {
-                continue;
-            }
-            look_at = self.completed + each;
-            let totals = totals(&self.storage);
-            if windows.wants(totals.host_units) {
-                windows.add(totals);
-                let long_enough = totals.host_units >= LEAST * windows.drive_write();
-                if long_enough && matches!(windows.verdict(), Verdict::Settled { .. }) {
+                if self.settling.drive_writes() == 0.0 && limit.used() > READS_ONLY {
                     break;
                 }
-            } else if totals.host_units == 0 && limit.used() > READS_ONLY {
-                break;
+            }
+            if self.settling.looks() > judged {
+                judged = self.settling.looks();
+                if self.settling.drive_writes() >= LEAST && matches!(self.settling.verdict(), Verdict::Settled { .. }) {
+                    break;
+                }
             }
         }
         Ok(())

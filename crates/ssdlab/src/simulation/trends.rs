@@ -2,42 +2,73 @@
 
 use crate::error::{Error, Result};
 use crate::remark::Remark;
+use crate::request::RequestKind;
 use crate::settled::{Totals, Verdict, Windows};
 use crate::stats::{RunResult, Trends, remarks_of_result, remarks_of_run};
 use crate::storage::Storage;
 
-/// Collects what [`Windows`] judges. It looks at the drives the more seldom the longer the run.
+/// Collects what [`Windows`] judges. It looks at the drives as often as their windows need it.
 #[derive(Debug)]
 pub(super) struct Settling {
     windows: Windows,
     /// The totals when the measured part of the run began.
     began: Totals,
-    /// Completed requests from which on the totals are looked at.
+    unit_bytes: u64,
+    /// Bytes of completed writes, and how many there are when the totals are looked at.
+    written: u64,
     next_look: u64,
+    looks: u64,
 }
-
-/// The totals are looked at again when 1/256 more requests have completed.
-const LOOKS: u64 = 256;
 
 impl Settling {
     /// Nothing has been written.
     pub(super) fn new(storage: &Storage) -> Self {
-        let exported = storage.drives().into_iter().map(|drive| u64::from(drive.ftl().geometry().exported_pages)).sum();
-        Settling { windows: Windows::new(exported), began: Totals::default(), next_look: 1 }
+        let geometries = || storage.drives().into_iter().map(|drive| drive.ftl().geometry());
+        let exported = geometries().map(|geometry| u64::from(geometry.exported_pages)).sum();
+        let unit_bytes = geometries().map(|geometry| u64::from(geometry.page_bytes)).next().expect("there is a drive");
+        Settling { windows: Windows::new(exported), began: Totals::default(), unit_bytes, written: 0, next_look: 0, looks: 0 }
     }
 
-    /// So many requests have completed.
+    /// A request of so many bytes has completed.
     #[inline]
-    pub(super) fn completed(&mut self, completed: u64, storage: &Storage) {
-        if completed >= self.next_look {
-            self.look(completed, storage);
+    pub(super) fn completes(&mut self, kind: RequestKind, bytes: u64) {
+        if kind == RequestKind::Write {
+            self.written += bytes;
         }
     }
 
+    /// So much has been written that [`Settling::look`] is to be called.
+    #[inline]
+    pub(super) fn is_due(&self) -> bool {
+        self.written >= self.next_look
+    }
+
+    /// Looks at the drives, whose sums are those of the present.
     #[cold]
-    fn look(&mut self, completed: u64, storage: &Storage) {
-        self.next_look = completed + completed / LOOKS + 1;
+    pub(super) fn look(&mut self, storage: &Storage) {
         self.windows.add(totals(storage));
+        self.next_look = self.written + self.windows.step() * self.unit_bytes;
+        self.looks += 1;
+    }
+
+    /// How often the drives were looked at.
+    pub(super) fn looks(&self) -> u64 {
+        self.looks
+    }
+
+    /// What the host has written, as of the last look, in drive writes.
+    pub(super) fn drive_writes(&self) -> f64 {
+        self.windows.drive_writes()
+    }
+
+    /// As of the last look, whether write amplification has settled.
+    pub(super) fn verdict(&self) -> Verdict {
+        self.windows.verdict()
+    }
+
+    /// As of the last look, write amplification in the stretch that the verdict is about; `None` where too little was written.
+    pub(super) fn amplification(&self) -> Option<f64> {
+        self.windows.amplification()
     }
 
     /// What was before is not measured.
@@ -45,19 +76,19 @@ impl Settling {
         self.began = totals(storage);
         self.windows.add(self.began);
         self.windows.restart();
+        self.next_look = self.written;
     }
 
     /// Whether write amplification has settled, and its value in the whole measured part; `None` where the host wrote nothing.
     pub(super) fn ended(&mut self, storage: &Storage) -> Option<(Verdict, f64)> {
         let totals = totals(storage);
         self.windows.add(totals);
-        let written = totals.host_units - self.began.host_units;
-        (written > 0).then(|| (self.windows.verdict(), (totals.flash_units - self.began.flash_units) as f64 / written as f64))
+        Some((self.windows.verdict(), totals.since(&self.began).amplification()?))
     }
 }
 
 /// What all drives have written.
-fn totals(storage: &Storage) -> Totals {
+pub(super) fn totals(storage: &Storage) -> Totals {
     storage.drives().into_iter().fold(Totals::default(), |sum, drive| {
         let counters = drive.counters();
         let parity_units = counters.parity_programs * u64::from(drive.ftl().geometry().units_per_program);
