@@ -115,9 +115,9 @@ impl Cores {
         None
     }
 
-    /// When the next task ends.
-    pub fn next_end(&self) -> Option<Ns> {
-        self.running.iter().filter_map(|queue| queue.front()).map(|&(ends, _)| ends).min()
+    /// When the next task ends; [`Ns::MAX`] if none is under way.
+    pub fn next_end(&self) -> Ns {
+        self.running.iter().map(|queue| queue.front().map_or(Ns::MAX, |&(ends, _)| ends)).min().unwrap_or(Ns::MAX)
     }
 
     /// For how long cores have worked until `now`, together.

@@ -94,8 +94,8 @@ struct State {
     /// Reads whose data are on the link, by the instant at which these have arrived.
     outbound: VecDeque<(Ns, u32)>,
     link_out: Link,
-    /// When something of it is due; as it was when all was done that could be done.
-    due: Option<Ns>,
+    /// When something of it is due; as it was when all was done that could be done. [`Ns::MAX`]: nothing is.
+    due: Ns,
     next_origin: Option<Origin>,
     last_end: LastEnd,
     completions: Vec<Completion>,
@@ -127,7 +127,7 @@ impl<B: Store> Interface<B> {
                 link_in: Link::new(config.link_bytes_per_us),
                 outbound: VecDeque::new(),
                 link_out: Link::new(config.link_bytes_per_us),
-                due: None,
+                due: Ns::MAX,
                 next_origin: None,
                 last_end: LastEnd::default(),
                 completions: Vec::new(),
@@ -272,10 +272,10 @@ impl State {
         if in_order { Ok(()) } else { Err("commands on the link are not in the order in which their data arrive".into()) }
     }
 
-    /// When something of it is due.
-    fn first_due(&self) -> Option<Ns> {
-        let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map(|&(at, _)| at);
-        [first(&self.inbound), first(&self.outbound), self.cores.next_end()].into_iter().flatten().min()
+    /// When something of it is due; [`Ns::MAX`] if nothing is.
+    fn first_due(&self) -> Ns {
+        let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map_or(Ns::MAX, |&(at, _)| at);
+        first(&self.inbound).min(first(&self.outbound)).min(self.cores.next_end())
     }
 
     /// A command of a flow has come and waits, as far as that is for a slot, or for its queue.
@@ -294,7 +294,7 @@ impl State {
 
     /// Something of it is due now.
     fn is_due(&self, now: Ns) -> bool {
-        self.first_due().is_some_and(|due| due <= now)
+        self.first_due() <= now
     }
 
     /// Commands wait that a core could fetch.
@@ -490,14 +490,14 @@ impl<B: Store> Store for Interface<B> {
     fn next_event(&self) -> Option<Ns> {
         let below = self.lower.next_event();
         let Some(state) = self.state.as_deref() else { return below };
-        below.into_iter().chain(state.due).min()
+        if state.due == Ns::MAX { below } else { Some(below.map_or(state.due, |below| below.min(state.due))) }
     }
 
     #[inline]
     fn handle_events(&mut self, now: Ns) {
         self.lower.handle_events(now);
         if let Some(state) = self.state.as_deref()
-            && (self.lower.has_completed() || state.due.is_some_and(|due| due <= now))
+            && (self.lower.has_completed() || state.due <= now)
         {
             self.settle(now, false);
         }
