@@ -49,8 +49,7 @@ def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any
 
     before, after = _logs(base, other)
     gain = _gain(before, after)
-    kinds = pc.cast(before["kind"], "string")
-    groups = {name: _is_in(kinds, wanted) for name, wanted in KINDS.items()}
+    groups = {name: _is_in(before["kind"], wanted) for name, wanted in KINDS.items()}
     found = {name: (pc.filter(gain, chosen), pc.filter(before["response_ns"], chosen)) for name, chosen in groups.items()}
     return {name: _summary(gains, times, tolerance) for name, (gains, times) in found.items() if len(gains)}
 
@@ -64,7 +63,7 @@ def paired_by_size(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[
     import pyarrow.compute as pc  # noqa: PLC0415
 
     before, after = _logs(base, other)
-    chosen = _is_in(pc.cast(before["kind"], "string"), KINDS["all"])
+    chosen = _is_in(before["kind"], KINDS["all"])
     before, after = before.filter(chosen), after.filter(chosen)
     gain = _gain(before, after)
     kb = pc.ceil(pc.divide(pc.cast(before["size_bytes"], "float64"), 1024))
@@ -108,11 +107,13 @@ def _gain(before: pa.Table, after: pa.Table) -> pa.ChunkedArray:
 
 def _log(result: Logged) -> pa.Table:
     """The columns that are compared: a log has many more."""
+    import pyarrow.compute as pc  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     if result.request_log is None:
         raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
-    return pq.read_table(result.request_log, columns=["kind", "offset_bytes", "size_bytes", "response_ns", "warm_up"], memory_map=True)
+    table = pq.read_table(result.request_log, columns=["kind", "offset_bytes", "size_bytes", "response_ns", "warm_up"], memory_map=True)
+    return table.set_column(0, "kind", pc.cast(table["kind"], "string"))  # logs of earlier versions say that it is a dictionary
 
 
 def _is_in(kinds: pa.ChunkedArray, wanted: tuple[str, ...]) -> pa.ChunkedArray:

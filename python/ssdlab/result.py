@@ -102,7 +102,7 @@ class Result(RunStatistics):
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         try:
-            return pq.read_table(self._log, memory_map=True)
+            return pq.read_table(self._log, memory_map=True, read_dictionary=["kind", "blocked_by", "flow"])
         except (OSError, pa.ArrowException) as reason:
             raise FileError(f"{self._log}: cannot read the log of requests: {reason}", None, str(self._log)) from reason
 

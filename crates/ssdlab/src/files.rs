@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use parquet::errors::ParquetError;
 use tempfile::{Builder, TempPath};
 
 use crate::caller::Caller;
@@ -258,14 +257,6 @@ impl Write for Cancellable<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-/// The file system's error from inside the Parquet library's, as the user needs to see it.
-pub(crate) fn io_reason(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |error| *error),
-        other => io::Error::other(other),
     }
 }
 

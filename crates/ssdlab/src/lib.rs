@@ -14,7 +14,7 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`remark`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`settled`], [`scale`] |
+//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`remark`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], `table`, [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`settled`], [`scale`] |
 
 #![deny(missing_docs, unsafe_code)]
 
@@ -51,6 +51,7 @@ pub mod slab;
 pub mod ssd;
 pub mod stats;
 pub mod storage;
+mod table;
 pub mod timeline;
 pub mod units;
 pub mod views;

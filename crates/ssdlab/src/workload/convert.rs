@@ -2,14 +2,8 @@
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow_array::builder::{StringBuilder, UInt64Builder};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::data_type::ByteArray;
 use serde::Serialize;
 
 use super::formats::parquet::COLUMNS;
@@ -23,12 +17,14 @@ use super::trace::{limit_ns, scale_millionths, scaled};
 use crate::caller::Caller;
 use crate::config::{TimeOrder, TraceFormat};
 use crate::error::{Error, Result};
-use crate::files::{WholeFile, io_reason};
+use crate::files::WholeFile;
 use crate::inputs;
 use crate::remark::Remark;
+use crate::request::RequestKind;
+use crate::table::{Holds, ROWS_AT_ONCE, Table, Values};
 
-/// Rows that are encoded together; bounds the memory of a conversion.
-const ROW_GROUP_ROWS: usize = 128 * 1024;
+/// The kinds of requests, in their order.
+const KINDS: [RequestKind; 4] = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush];
 /// Requests between two checks for a stop request.
 const REQUESTS_PER_LOOK: u64 = 64 * 1024;
 
@@ -275,68 +271,58 @@ fn csv_line(line: &mut Vec<u8>, entry: &Entry, device: Option<&str>) -> std::io:
     Ok(())
 }
 
-/// Columns being filled, written a row group at a time.
+/// Rows that wait to be encoded, by column, in the order of [`COLUMNS`].
 struct ParquetOut<'a> {
-    writer: ArrowWriter<BufWriter<&'a mut WholeFile>>,
-    schema: Arc<Schema>,
-    time: UInt64Builder,
-    op: StringBuilder,
-    offset: UInt64Builder,
-    size: UInt64Builder,
-    device: Option<StringBuilder>,
-    rows: usize,
+    table: Table<BufWriter<&'a mut WholeFile>>,
+    time: Vec<i64>,
+    op: Vec<Option<u8>>,
+    offset: Vec<i64>,
+    size: Vec<i64>,
+    device: Option<Vec<ByteArray>>,
+    letters: [ByteArray; 4],
 }
 
 impl<'a> ParquetOut<'a> {
     fn new(file: BufWriter<&'a mut WholeFile>, with_devices: bool) -> std::io::Result<Self> {
-        let types = [DataType::UInt64, DataType::Utf8, DataType::UInt64, DataType::UInt64, DataType::Utf8];
+        let holds = [Holds::Unsigned, Holds::Texts, Holds::Unsigned, Holds::Unsigned, Holds::Texts];
         let count = if with_devices { COLUMNS.len() } else { COLUMNS.len() - 1 };
-        let fields: Vec<Field> = COLUMNS.iter().zip(types).take(count).map(|(name, of)| Field::new(*name, of, false)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let properties = WriterProperties::builder()
-            .set_compression(ParquetCompression::ZSTD(ZstdLevel::default()))
-            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-            .build();
+        let columns: Vec<_> = COLUMNS.into_iter().zip(holds).take(count).collect();
         Ok(ParquetOut {
-            writer: ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(io_reason)?,
-            schema,
-            time: UInt64Builder::new(),
-            op: StringBuilder::new(),
-            offset: UInt64Builder::new(),
-            size: UInt64Builder::new(),
-            device: with_devices.then(StringBuilder::new),
-            rows: 0,
+            table: Table::new(file, &columns)?,
+            time: Vec::new(),
+            op: Vec::new(),
+            offset: Vec::new(),
+            size: Vec::new(),
+            device: with_devices.then(Vec::new),
+            letters: KINDS.map(|kind| ByteArray::from(csv::letter(kind))),
         })
     }
 
     fn write(&mut self, entry: &Entry, device: &str) -> std::io::Result<()> {
-        self.time.append_value(entry.time_ns);
-        self.op.append_value(csv::letter(entry.kind));
-        self.offset.append_value(entry.offset);
-        self.size.append_value(entry.length);
+        self.time.push(entry.time_ns.cast_signed());
+        self.op.push(Some(entry.kind as u8));
+        self.offset.push(entry.offset.cast_signed());
+        self.size.push(entry.length.cast_signed());
         if let Some(column) = &mut self.device {
-            column.append_value(device);
+            column.push(ByteArray::from(device));
         }
-        self.rows += 1;
-        if self.rows == ROW_GROUP_ROWS { self.write_rows() } else { Ok(()) }
+        if self.time.len() == ROWS_AT_ONCE { self.write_rows() } else { Ok(()) }
     }
 
     fn write_rows(&mut self) -> std::io::Result<()> {
-        let mut columns: Vec<ArrayRef> =
-            vec![Arc::new(self.time.finish()), Arc::new(self.op.finish()), Arc::new(self.offset.finish()), Arc::new(self.size.finish())];
-        if let Some(column) = &mut self.device {
-            columns.push(Arc::new(column.finish()));
-        }
-        self.rows = 0;
-        let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(std::io::Error::other)?;
-        self.writer.write(&batch).map_err(io_reason)
+        let (time, op) = (Values::Numbers(&self.time), Values::Names(&self.op, &self.letters));
+        let mut columns = vec![time, op, Values::Numbers(&self.offset), Values::Numbers(&self.size)];
+        columns.extend(self.device.as_deref().map(Values::Texts));
+        self.table.write(self.time.len(), &columns)?;
+        [&mut self.time, &mut self.offset, &mut self.size].into_iter().for_each(Vec::clear);
+        self.op.clear();
+        self.device.iter_mut().for_each(Vec::clear);
+        Ok(())
     }
 
     fn finish(mut self) -> std::io::Result<()> {
-        if self.rows > 0 {
-            self.write_rows()?;
-        }
-        self.writer.into_inner().map_err(io_reason)?.flush()
+        self.write_rows()?;
+        self.table.finish()?.flush()
     }
 }
 
@@ -386,7 +372,6 @@ fn range_of(text: &[u8], exported_bytes: u64) -> std::result::Result<(u64, u64),
 mod tests {
     use super::*;
     use crate::config::Workload;
-    use crate::request::RequestKind;
     use crate::workload::{RequestSource, TraceReader, trace_info};
 
     fn write_file(directory: &Path, name: &str, text: &str) -> std::path::PathBuf {
