@@ -99,7 +99,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "not-settled",
         severity: Severity::Warning,
-        rule: "GC ran, and in the last drive write (as many units as the drive exports; the whole run, if that is shorter) write amplification differs between the halves by more than 0.5 % and by more than 3 standard errors; or the run is shorter than a drive write, and no preparation had settled; or write amplification has settled, and that of the whole run differs by more than 2 %.",
+        rule: "GC ran, and in the last drive write (as many units as the drive exports; the whole run, if that is shorter) write amplification differs between the halves by more than 0.5 % and by more than 3 standard errors; or the run is shorter than a drive write, and no preparation had settled; or write amplification has settled, in the run or before, and that of the whole run differs by more than 2 %.",
     },
     Code { name: "nothing-random", severity: Severity::Warning, rule: "Of a comparison: all seeds gave the same runs." },
     Code {

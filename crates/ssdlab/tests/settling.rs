@@ -65,6 +65,23 @@ fn a_short_run_on_a_settled_drive_has_the_amplification_of_a_long_one() {
     assert!(off < 0.05 && off < off_without, "settled {after}, without time {before}, long {long}");
 }
 
+/// A run begins with no job under way, which shows in its write amplification the more, the shorter it is.
+#[test]
+fn a_short_run_on_a_settled_drive_says_where_its_beginning_shows() {
+    let told = |requests| {
+        let result = result(settled(), requests);
+        let settled = result.precondition.as_ref().and_then(|report| report.settled_write_amplification).expect("it settled");
+        let found = result.remarks.iter().find(|remark| remark.code == "not-settled").map(|remark| remark.sentence.clone());
+        (result.gc.page_write_amplification.expect("writes") / settled - 1.0, found)
+    };
+    let (far, sentence) = told(200);
+    assert!(far.abs() > 0.02 && sentence.as_deref().is_some_and(|said| said.contains("had settled at")), "{far} {sentence:?}");
+    for requests in [400, 800, 1_600, 3_200] {
+        let (far, sentence) = told(requests);
+        assert!(sentence.is_some() || far.abs() < 0.02, "{far} after {requests}");
+    }
+}
+
 #[test]
 fn the_report_says_what_the_timed_end_did() {
     let report = result(settled(), 100).precondition.expect("a report");

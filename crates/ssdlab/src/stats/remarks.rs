@@ -81,24 +81,41 @@ fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
     if count(result, "/gc/jobs") == 0 {
         return None;
     }
-    let prepared = result.pointer("/precondition/settled").and_then(Value::as_bool) == Some(true);
+    let prepared = prepared_amplification(result);
     let sentence = match verdict {
         Verdict::Drifts { amplification, change } => format!(
             "Write amplification has not settled: in the second half of the last drive write (as many mapping units as the drive exports; the \
              whole run, if that is shorter) it is {amplification:.3} in units, {:+.1} % from the first half.",
             100.0 * change
         ),
-        Verdict::TooShort { drive_writes } if drive_writes < 1.0 && !prepared => format!(
+        Verdict::TooShort { drive_writes } if drive_writes < 1.0 && prepared.is_none() => format!(
             "Too short to tell whether write amplification has settled: for the host {drive_writes:.2} times the mapping units were \
              programmed that the drive exports."
         ),
-        Verdict::Settled { amplification } if (whole / amplification - 1.0).abs() > BEGINNING => {
+        Verdict::Settled { amplification } if differs(whole, amplification) => {
             format!("Write amplification has settled at {amplification:.3} in units; that of the whole run has its beginning in it.")
         }
+        Verdict::TooShort { drive_writes } if prepared.is_some_and(|settled| differs(whole, settled)) => format!(
+            "Write amplification is {whole:.3} in units, and had settled at {:.3} before the run, which begins with no GC job under way: for \
+             the host only {drive_writes:.2} times the mapping units were programmed that the drive exports.",
+            prepared.unwrap_or_default()
+        ),
         Verdict::TooShort { .. } | Verdict::NoCollection | Verdict::Settled { .. } => return None,
     };
     let remedy = "Leave the beginning out (warm_up, --warm-up), write more, or prepare the drive (ftl.precondition.kind = \"steady\").";
     Some(Remark::warning("not-settled", "gc", sentence, remedy))
+}
+
+/// The beginning of a run shows in its write amplification, beside what that settles at.
+fn differs(whole: f64, settled: f64) -> bool {
+    (whole / settled - 1.0).abs() > BEGINNING
+}
+
+/// What write amplification had settled at before the run; `None` where nothing was prepared so far.
+fn prepared_amplification(result: &Value) -> Option<f64> {
+    let prepared = result.get("precondition")?;
+    prepared["settled"].as_bool().filter(|&settled| settled)?;
+    prepared["settled_write_amplification"].as_f64()
 }
 
 /// GC that a configuration chooses did not run, although the host wrote.
