@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import math
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -216,6 +217,31 @@ def test_parquet_of_other_column_types(ssdlab_command: Ssdlab, tmp_path: Path, c
     assert files["other.parquet"] == files["plain.parquet"]
     assert files["plain.parquet"]["requests"] == {"read": 2, "write": 1, "trim": 0, "flush": 0}
     assert files["plain.parquet"]["max_end_bytes"] == 12288
+
+
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "row groups": {"row_group_size": 1000},
+    "small pages": {"data_page_size": 500, "dictionary_pagesize_limit": 100},
+    "new pages": {"data_page_version": "2.0", "compression": "zstd"},
+    "no dictionaries": {"use_dictionary": False, "compression": "none"},
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_parquet_that_is_laid_out_otherwise(ssdlab_command: Ssdlab, tmp_path: Path, layout: dict[str, Any]) -> None:
+    """20,000 rows: two batches and a half, which end within row groups and pages."""
+    ops, devices = ["R", "W", "read", "Trim", "F"], ["a", None, "b", "å"]
+    rows = [(7 * i, ops[i % 5], 4096 * (i * i % 97), 4096, devices[i % 4]) for i in range(20_000)]
+    table = pa.table(
+        [pa.array(column, kind) for column, kind in zip(zip(*rows, strict=True), PLAIN.values(), strict=True)], names=list(PLAIN)
+    )
+    pq.write_table(table, tmp_path / "t.parquet", **layout)
+    assert ssdlab_command("trace", "convert", "t.parquet", "t.csv").code == 0
+    found = [line.split(",") for line in (tmp_path / "t.csv").read_text().splitlines()[1:]]
+    for (time, op, offset, size, device), line in zip(rows, found, strict=True):
+        moved = [str(offset), str(size)] if op != "F" else ["0", "0"]
+        assert float(line[0]) * 1000 == pytest.approx(time)
+        assert line[1:] == [op[0].upper(), *moved, device or ""]
 
 
 @pytest.mark.parametrize("value", [-4096.0, 0.5, 1e30, math.nan, None])
