@@ -27,6 +27,9 @@ from hypothesis import strategies as st
 import ssdlab
 from reference_ftl import POLICIES, EndlessCollection, Pool, ReferenceFtl
 
+# Random values, also of keys that have no effect beside the others.
+pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.IdleKeyWarning")
+
 WANTED = os.environ.get("SSDLAB_DIFFERENTIAL_CASES")
 CASES = int(WANTED or 800)
 SETTLED_NS = 10_000_000_000

@@ -19,6 +19,9 @@ import pytest
 
 import ssdlab
 
+# Keys are also tried where they have no effect.
+pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.IdleKeyWarning")
+
 KEYS = ssdlab.config_keys()
 FEW = Path(__file__).parent / "data" / "two_volumes.csv"
 """A short trace of a second flow."""

@@ -14,6 +14,9 @@ import ssdlab
 from conftest import DRIVE, SMALL
 from ssdlab import tables
 
+# Closed loops keep the arrival rate of the other drives, which has no effect.
+pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.IdleKeyWarning")
+
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
 LINES = {
     "no reads": [f"{i * 100},W,{i * 7 % 90 * 4096},4096" for i in range(300)],

@@ -42,7 +42,7 @@ class Load:
 
 def on_a_second_pool(**keys: Any) -> tuple[float, Any]:
     """The response time of a high-priority write to one of two pools while reads of the other saturate the die."""
-    load = Load(gc__hard=0.5, device__suspend_ns=0, **keys)
+    load = Load(gc__hard=0.5, **keys)
     for index in range(20):
         load.submit("write", 2 * (7 * index % 100))
         load.now += 400_000
