@@ -299,7 +299,7 @@ def test_info_says_how_a_trace_is_read(ssdlab_command: Ssdlab, tmp_path: Path) -
     shown = ssdlab_command("trace", "info", "small.csv").out
     assert "0.000977 KiB" in shown
     assert "2 of 2 requests have an offset or a size that is no multiple of 512 bytes" in " ".join(shown.split())
-    assert "--unit-bytes or --format states others. (unaligned)" in " ".join(shown.split())
+    assert "--unit-bytes states others. (unaligned)" in " ".join(shown.split())
 
 
 def test_a_run_and_a_comparison_say_how_a_trace_was_read(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

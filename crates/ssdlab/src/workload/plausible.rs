@@ -66,7 +66,7 @@ impl Evidence {
 
     fn of_times(&self) -> Vec<Remark> {
         const ABOUT: &str = "workload.trace";
-        const UNIT: &str = "Check the unit of time; --time-unit (workload.time_unit) or --format states another.";
+        const UNIT: &str = "Check the unit of time. Where the format leaves it open, --time-unit (workload.time_unit) states another.";
         if self.requests < 2 {
             return Vec::new();
         }
@@ -117,7 +117,7 @@ impl Evidence {
             let sentence = format!(
                 "{unaligned} of {requests} requests have an offset or a size that is no multiple of {SECTOR_BYTES} bytes (first: line {line})."
             );
-            let remedy = "Check the units of address and size (sectors read as bytes?); --unit-bytes or --format states others.";
+            let remedy = "Check the units of address and size (sectors read as bytes?). Where the format leaves them open, --unit-bytes states others.";
             Remark::warning("unaligned", "workload.trace", sentence, remedy)
         })
     }

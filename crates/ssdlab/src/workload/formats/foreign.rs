@@ -210,11 +210,14 @@ fn guess(word: &[u8]) -> Guess {
 
 /// A command that makes a trace of such columns, with the units for its user to state.
 fn own_columns(separator: u8, columns: &[Guess]) -> String {
-    let operation = columns.iter().position(|&column| column == Guess::Operation).map_or(1, |at| at + 1);
-    let decimal = columns.iter().position(|&column| column == Guess::Decimal);
-    let time = decimal.or(columns.iter().position(|&column| column == Guess::Number)).map_or(1, |at| at + 1);
-    let mut numbers = (1..).zip(columns).filter(|&(at, &column)| column == Guess::Number && at != time).map(|(at, _)| at);
-    let (offset, size) = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(1));
+    let of = |kind: Guess| columns.iter().zip(1_usize..).filter(move |&(&column, _)| column == kind).map(|(_, at)| at);
+    let operation = of(Guess::Operation).next().unwrap_or(1);
+    // Of more numbers than a request has it is not known which is which: a command with a gap fails, one that guesses does not.
+    let named = match (&of(Guess::Decimal).collect::<Vec<_>>()[..], &of(Guess::Number).collect::<Vec<_>>()[..]) {
+        (&[time], &[offset, size]) | (&[], &[time, offset, size]) => [time, offset, size].map(|column| column.to_string()),
+        _ => ["TIME", "ADDRESS", "SIZE"].map(|what| format!("<column of {what}>")),
+    };
+    let [time, offset, size] = named;
     let option = if separator == b',' { "-F, " } else { "" };
     let make = format!(
         "awk {option}'BEGIN{{print \"{HEADER}\"}}{{printf \"%.3f,%s,%.0f,%.0f\\n\",${time}*T,substr(${operation},1,1),${offset}*A,${size}*S}}' T=1e6 A=512 S=512 FILE"
@@ -404,6 +407,16 @@ mod tests {
         assert!(told.contains("ARC") && told.contains("awk"), "{told}");
         let told = message(b"BeginHeader\n  DiskRead,  TimeStamp,  Process Name ( PID)\nEndHeader\n");
         assert!(told.contains("Event Tracing for Windows") && told.contains("docs/trace-formats.md"), "{told}");
+    }
+
+    /// Of more numbers than a request has none is guessed to be its address.
+    #[test]
+    fn a_command_for_own_columns_leaves_open_what_they_do_not_tell() {
+        let told = message(b"0.5 100 8 R\n0.6 108 8 W\n");
+        assert!(told.contains("$1*T,substr($4,1,1),$2*A,$3*S"), "{told}");
+        for more in [&b"0.5 8 100 8 R\n0.6 8 108 8 W\n"[..], b"5 8 100 8 R\n6 8 108 8 W\n"] {
+            assert!(message(more).contains("$<column of ADDRESS>*A,$<column of SIZE>*S"), "{}", message(more));
+        }
     }
 
     #[test]
