@@ -11,7 +11,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, ROOT, SMALL, Ssdlab
-from ssdlab.remarks import Remark, of_comparison, of_run, of_runs, of_sweep, shown
+from ssdlab.remarks import Remark, gc_ran, of_comparison, of_run, of_runs, of_sweep, shown
 
 OVERLOADED = SMALL | {"workload.interarrival_us": 20, "workload.arrival": "fixed"}
 """A write takes 302.4 us on one of two dies, a read 127.4 us: far more than 20 us between requests allow."""
@@ -27,6 +27,33 @@ def result(**entries: Any) -> dict[str, Any]:
         {"code": code.replace("_", "-"), "severity": "warning", "sentence": said, "remedy": "Do it."} for code, said in entries.items()
     ]
     return {"remarks": remarks}
+
+
+@pytest.mark.parametrize(
+    ("gc", "ran"),
+    [
+        ({"jobs": 1}, True),
+        ({"jobs": 0, "pages_moved": 3, "time_share": 0.1}, True),
+        ({"jobs": 0, "pages_moved": 0, "time_share": 0.1}, True),
+        ({"jobs": 0, "pages_moved": 0, "time_share": 0.0}, False),
+        ({}, None),
+    ],
+)
+def test_a_job_that_has_not_ended_is_collection(gc: dict[str, float], ran: bool | None) -> None:
+    """Jobs are counted when they end; until then they move pages, and requests wait."""
+    run = {"gc": gc, "flash": {"host_programs": 9}, "config": {"gc": {"scope": "block"}}}
+    assert gc_ran(run) is ran
+    assert ("no-collection" in codes(of_run(run))) == (ran is False)
+
+
+def test_seeds_that_change_no_response_time_may_still_change_the_drive() -> None:
+    runs = [
+        ({"seed": seed}, {"digest": "d", "latency_ns": {"all": 1}, "gc": {"jobs": jobs}, "flash": {"reads": 1}})
+        for seed, jobs in ((1, 5), (2, 6))
+    ]
+    assert codes(of_sweep({"seed": [1, 2]}, runs)) == []
+    same = [(values, {**run, "gc": {"jobs": 5}}) for values, run in runs]
+    assert codes(of_sweep({"seed": [1, 2]}, same)) == ["nothing-random"]
 
 
 @pytest.fixture(scope="module")

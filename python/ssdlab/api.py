@@ -414,7 +414,7 @@ def _check_named_once(schemes: Sequence[str]) -> None:
     seen: dict[str, str] = {}
     for scheme in schemes:
         if not scheme.strip():
-            raise UsageError(f'schemes: "{scheme}": expected a name (`ssdlab presets` lists them), or a file by a path ending in .toml')
+            raise UsageError(f'schemes: "{scheme}": expected a name (see `ssdlab list schemes`), or a file by a path ending in .toml')
         same = "+".join(os.path.realpath(part) if is_preset_file(part) else part for part in map(str.strip, scheme.split("+")))
         if same in seen:
             named = scheme if seen[same] == scheme else f"{seen[same]} and {scheme} are the same"

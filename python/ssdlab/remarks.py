@@ -17,6 +17,7 @@ __all__ = [
     "Shown",
     "as_dicts",
     "from_dict",
+    "gc_ran",
     "named",
     "of_comparison",
     "of_named",
@@ -162,11 +163,20 @@ def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
     """Where no scheme collected, their differences say nothing about collection; those that differ in something else need no such word."""
     collection = [_plain(_at(result, "config.gc")) for result in runs.values()]
     alike = None not in collection and all(other == collection[0] for other in collection)
-    if len(runs) < 2 or alike or any(_at(result, "gc.jobs") != 0 for result in runs.values()):
+    if len(runs) < 2 or alike or any(gc_ran(result) is not False for result in runs.values()):
         return
     after = " after the warm-up" if any(result.get("warm_up") for result in runs.values()) else ""
     sentence = f"Garbage collection did not run under any scheme{after}: schemes of collection cannot differ."
     yield Remark(NO_COLLECTION, WARNING, "gc", sentence, "Write more, or prepare the drive (ftl.precondition.kind).")
+
+
+COLLECTED = ("gc.jobs", "gc.pages_moved", "gc.time_share")
+"""Of these some are above 0 where collection ran; jobs count when they have ended."""
+
+
+def gc_ran(result: RunData) -> bool | None:
+    """Whether garbage collection ran: jobs have ended, or one is under way; `None` for a result that does not say."""
+    return None if _at(result, "gc.jobs") is None else any(_at(result, place) for place in COLLECTED)
 
 
 NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that the intervals of ± 0 say nothing."
@@ -184,14 +194,14 @@ class _Reason(NamedTuple):
     """Why the keys of a section had nothing to decide: what must be 0 in both runs."""
 
     section: str
-    place: str
+    places: tuple[str, ...]
     sentence: str
 
 
 REASONS = (
-    _Reason("gc", "gc.jobs", "garbage collection did not run"),
-    _Reason("buffer", "buffer.full_waits", "no request waited for room in the write buffer"),
-    _Reason("cache", "cache.evictions", "the cache evicted nothing"),
+    _Reason("gc", COLLECTED, "garbage collection did not run"),
+    _Reason("buffer", ("buffer.full_waits",), "no request waited for room in the write buffer"),
+    _Reason("cache", ("cache.evictions",), "the cache evicted nothing"),
 )
 CHOOSE = "Leave one of them out, or choose a load and a drive under which they can differ."
 KEYS_NAMED = 5
@@ -242,9 +252,8 @@ def _same_result(results: Sequence[RunData], names: tuple[str, ...]) -> Remark:
 def _reasons(keys: Sequence[str], results: Sequence[RunData]) -> str:
     """Why these keys had nothing to decide, where that is known."""
     sections = {key.partition(".")[0] for key in keys}
-    found = [
-        reason.sentence for reason in REASONS if reason.section in sections and not any(_at(result, reason.place) for result in results)
-    ]
+    happened = {place for reason in REASONS for place in reason.places if any(_at(result, place) for result in results)}
+    found = [reason.sentence for reason in REASONS if reason.section in sections and happened.isdisjoint(reason.places)]
     return f" ({'; '.join(found)})" if found else ""
 
 
@@ -307,7 +316,7 @@ def _idle_axes(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping
         if not same:
             continue
         if axis == SEED:
-            if len(same) == len(steps):
+            if len(same) == len(steps) and all(_figures(one[1]) == _figures(other[1]) for one, other in same):
                 yield Remark("nothing-random", WARNING, "", NOTHING_RANDOM, "One seed is enough.")
             continue
         yield _idle_axis(axis, same, len(steps))
@@ -321,7 +330,8 @@ def _idle_axis(axis: str, same: Sequence[_Step], steps: int) -> Remark:
     others = {key: value for key, value in at.items() if key != axis}
     place = f", {named(others)}" if others else ""
     reasons = _reasons(_differing(result, other), [result, other])
-    sentence = f"{axis} changed nothing at {len(same):,} of {steps:,} steps along it, the first from {at[axis]} to {after[axis]}{place}"
+    what = "nothing" if all(_figures(one[1]) == _figures(next_one[1]) for one, next_one in same) else "no response time"
+    sentence = f"{axis} changed {what} at {len(same):,} of {steps:,} steps along it, the first from {at[axis]} to {after[axis]}{place}"
     return Remark("same-result", WARNING, "", f"{sentence}{reasons}.", CHOOSE)
 
 

@@ -63,7 +63,8 @@ class SeedRuns:
     @property
     def differ(self) -> bool:
         """Whether a seed changes anything."""
-        return any(len({run["digest"] for run in runs.values()}) > 1 for runs in self.runs.values())
+        digests = any(len({run["digest"] for run in runs.values()}) > 1 for runs in self.runs.values())
+        return digests or any(len(set(of.values)) > 1 for figures in self.estimates.values() for of in figures.values())
 
     def to_dict(self) -> dict[str, Any]:
         """A plain copy, as `comparison.json` has it."""

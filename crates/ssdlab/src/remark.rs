@@ -82,7 +82,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "no-collection",
         severity: Severity::Note,
-        rule: "No GC job ended, the host wrote, and a key of `gc` has another value than by default. In a comparison of schemes that differ in keys of `gc`: none had a job; this is a warning.",
+        rule: "No GC job ended or was under way, the host wrote, and a key of `gc` has another value than by default. In a comparison of schemes that differ in keys of `gc`: none had a job; this is a warning.",
     },
     Code {
         name: "no-effect",
@@ -105,7 +105,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "overloaded",
         severity: Severity::Warning,
-        rule: "Some requests are in open loop, 100 or more arrived, and the queue grew to the end: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first; or all requests arrived at one instant.",
+        rule: "100 or more requests in open loop arrived, those of a warm-up counted, and the queue grew to the last of them: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first; or all requests arrived at one instant.",
     },
     Code { name: "requeued", severity: Severity::Warning, rule: "The driver gave back requests of a trace, which were issued again." },
     Code {

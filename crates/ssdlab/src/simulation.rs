@@ -225,8 +225,8 @@ pub struct Simulation {
     outstanding_by_flow: Vec<u64>,
     /// The most requests that may be outstanding.
     most_outstanding: u64,
-    /// Some flow sends its requests when they are due, whether or not others have completed.
-    open_loop: bool,
+    /// By flow: it sends its requests when they are due, whether or not others have completed.
+    open_loop: Vec<bool>,
     /// Of those submitted, those taken in.
     arrived: u64,
     completed: u64,
@@ -321,7 +321,7 @@ impl Simulation {
             submitted: 0,
             outstanding_by_flow: vec![0; flows.len()],
             most_outstanding: most_outstanding(&plan.config.workload, &flows),
-            open_loop: is_open_loop(&flows),
+            open_loop: flows.iter().map(|flow| flow.workload.queue_depth == 0).collect(),
             arrived: 0,
             completed: 0,
             completions: Vec::new(),
@@ -584,7 +584,7 @@ impl Simulation {
 
     /// What the run knows of its load and of write amplification, once it is over.
     fn trends(&mut self) -> Trends {
-        let overload = if self.open_loop { self.load.overload() } else { None };
+        let overload = if self.open_loop.contains(&true) { self.load.overload() } else { None };
         Trends { overload, settling: self.settling.ended(&self.storage) }
     }
 
@@ -611,7 +611,6 @@ impl Simulation {
         let from_ns = if phase == RoundPhase::StagesEnded { ns + 1 } else { ns };
         self.recorder.measure_from(first, from_ns);
         self.stalls.begin_at(ns);
-        self.load = Load::default();
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),
             RoundPhase::Begins | RoundPhase::Over => self.storage.catch_up(ns, phase),
@@ -749,7 +748,9 @@ impl Simulation {
     #[inline]
     fn take_in(&mut self) -> Result<()> {
         let outstanding = self.outstanding();
-        self.load.arrives(self.now, outstanding);
+        if self.open_loop[usize::from(self.arrivals[0].flow)] {
+            self.load.arrives(self.now, outstanding);
+        }
         if outstanding == 0 {
             self.busy_since = (self.now, self.completed);
         } else if outstanding >= self.most_outstanding {

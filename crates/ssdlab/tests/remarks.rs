@@ -2,6 +2,7 @@
 
 use crate::common::one_die;
 use crate::common::pages::write;
+use serde_json::json;
 use ssdlab::config::{Arrival, Config, PreconditionKind, SizeDistribution};
 use ssdlab::remark::{Remark, Severity};
 use ssdlab::request::{Request, RequestKind};
@@ -46,6 +47,19 @@ fn an_open_loop_above_the_capacity_is_overloaded_and_one_below_is_not() {
         let found = remark(&of(1.1, 0), "overloaded").expect("it is overloaded");
         assert_eq!((found.severity, found.about.as_str()), (Severity::Warning, "latency_ns"));
     }
+}
+
+/// A queue that grows is told wherever the measured part begins, and whatever closed loops send afterwards.
+#[test]
+fn neither_a_warm_up_nor_a_closed_loop_hides_an_overload() {
+    let config = single_server(1.1);
+    for left_out in [2_000, 5_000, 8_000] {
+        assert!(has(&result(&config, 10_000, Some(WarmUp::Requests(left_out))), "overloaded"), "after {left_out}");
+    }
+    let mut beside = config;
+    let closed = json!([{"name": "b", "queue_depth": 4, "read_share": 1}]);
+    beside.workload.flows = serde_json::from_value(closed).expect("a flow");
+    assert!(has(&result(&beside, 10_000, None), "overloaded"));
 }
 
 /// The mean of M/D/1 at a load of 0.9, by Pollaczek and Khinchine: 127.4 us x (1 + 0.9 / (2 x 0.1)) = 700.7 us. So the drive above is one.

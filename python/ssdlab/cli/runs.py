@@ -21,6 +21,7 @@ from ssdlab.folders import ResultFolder, held
 from ssdlab.option import picked
 from ssdlab.plans import Setup, idle_warnings, timeline_of
 from ssdlab.progress import RunProgress
+from ssdlab.remarks import gc_ran
 from ssdlab.result import Result
 from ssdlab.seeds import seeds_from
 
@@ -202,7 +203,7 @@ def _check_gc(batch: Batch, expected: bool) -> None:
 
 
 def _collected(result: Result) -> bool:
-    return bool(result.get("gc", {}).get("jobs"))
+    return bool(gc_ran(result))
 
 
 def _where(out: Path | None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from ssdlab.remarks import Shown, of_run, shown
+from ssdlab.remarks import Shown, gc_ran, of_run, shown
 from ssdlab.tables.layout import new_table, titled
 from ssdlab.tables.numbers import duration, number, share, size, three, time_of
 from ssdlab.tables.traces import reading_lines
@@ -50,7 +50,8 @@ def gc_sentence(result: RunData) -> str:
     """Whether garbage collection ran, and by how much more than the host the drive wrote, which needs no collection."""
     gc = result.get("gc", {})
     amplification = gc.get("write_amplification")
-    parts = [f"{gc['jobs']:,} GC jobs" if gc.get("jobs") else "garbage collection did not run"]
+    under_way = "no GC job has ended" if gc_ran(result) else "garbage collection did not run"
+    parts = [f"{gc['jobs']:,} GC jobs" if gc.get("jobs") else under_way]
     if amplification is not None:
         parts.append(f"write amplification {number(float(amplification))}")
     return ", ".join(parts)
@@ -196,10 +197,10 @@ def breakdown_table(result: RunData) -> RenderableType:
 
 def _gc_details(result: RunData) -> str:
     gc = result.get("gc", {})
-    if not gc.get("jobs"):
+    if not gc_ran(result):
         return "it did not run"
     details = [
-        f"{gc['jobs']:,} GC jobs",
+        f"{gc['jobs']:,} GC jobs" if gc.get("jobs") else "no job has ended",
         f"{gc['pages_moved']:,} pages moved" if "pages_moved" in gc else None,
         f"{gc['erases']:,} erases" if "erases" in gc else None,
         f"{share(gc['time_share'])} of a pool's time" if "time_share" in gc else None,

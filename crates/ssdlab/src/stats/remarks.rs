@@ -76,9 +76,9 @@ fn overloaded(overload: Overload) -> Remark {
     )
 }
 
-/// Of a run without a GC job nothing is said here: [`no_collection`] does.
+/// Of a run without GC nothing is said here: [`no_collection`] does.
 fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
-    if count(result, "/gc/jobs") == 0 {
+    if collected(result) == Some(false) {
         return None;
     }
     let prepared = prepared_amplification(result);
@@ -118,11 +118,17 @@ fn prepared_amplification(result: &Value) -> Option<f64> {
     prepared["settled_write_amplification"].as_f64()
 }
 
+/// GC ran: jobs have ended, or one that is under way has taken time. `None` for a result that does not count them.
+fn collected(result: &Value) -> Option<bool> {
+    let jobs = result.pointer("/gc/jobs")?.as_u64()?;
+    let under_way = result.pointer("/gc/time_share").and_then(Value::as_f64).is_some_and(|share| share > 0.0);
+    Some(jobs > 0 || under_way || count(result, "/gc/pages_moved") > 0)
+}
+
 /// GC that a configuration chooses did not run, although the host wrote.
 fn no_collection(result: &Value) -> Option<Remark> {
     let written = count(result, "/flash/host_programs") > 0;
-    let ran = result.pointer("/gc/jobs").is_none_or(|jobs| jobs != 0);
-    if ran || !written || !chooses_collection(result) {
+    if collected(result) != Some(false) || !written || !chooses_collection(result) {
         return None;
     }
     let after = if result.pointer("/warm_up").is_some() { " after the warm-up" } else { "" };
