@@ -3,7 +3,7 @@
 use crate::common::one_die;
 use crate::common::pages::write;
 use serde_json::json;
-use ssdlab::config::{Arrival, Config, PreconditionKind, SizeDistribution};
+use ssdlab::config::{Arrival, Config, Layers, PreconditionKind, SizeDistribution};
 use ssdlab::remark::{Remark, Severity};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation, WarmUp, run};
@@ -47,6 +47,13 @@ fn an_open_loop_above_the_capacity_is_overloaded_and_one_below_is_not() {
         let found = remark(&of(1.1, 0), "overloaded").expect("it is overloaded");
         assert_eq!((found.severity, found.about.as_str()), (Severity::Warning, "latency_ns"));
     }
+}
+
+#[test]
+fn presets_of_drives_that_suspend_under_schemes_of_preemptible_gc() {
+    let layers = |scheme: &str| Layers { device: Some("nvme-4g".into()), schemes: vec![scheme.into()], ..Layers::default() };
+    let count = |scheme| layers(scheme).build().expect("they go together").remarks().len();
+    assert_eq!(["nvme", "fpgc"].map(count), [0, 1]);
 }
 
 /// A queue that grows is told wherever the measured part begins, and whatever closed loops send afterwards.

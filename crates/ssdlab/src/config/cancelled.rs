@@ -61,7 +61,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Advance, Layers, Suspendable, SuspendedForReads};
+    use crate::config::{Advance, Suspendable, SuspendedForReads};
 
     fn remarks(change: impl FnOnce(&mut Config)) -> Vec<Remark> {
         let mut config = Config::default();
@@ -96,12 +96,5 @@ mod tests {
         says(|c| c.gc.priority = Priority::Gc, "gc.priority = \"gc\"");
         let one_die_at_a_time = |c: &mut Config| (c.gc.scope, c.device.die_interleave, c.device.dies_per_chip) = (Scope::Die, false, 2);
         assert_eq!(remarks(one_die_at_a_time), [], "a read of another die of the chip suspends it");
-    }
-
-    #[test]
-    fn presets_of_drives_that_suspend_under_schemes_of_preemptible_gc() {
-        let layers = |scheme: &str| Layers { device: Some("nvme-4g".into()), schemes: vec![scheme.into()], ..Layers::default() };
-        let count = |scheme| layers(scheme).build().unwrap().remarks().len();
-        assert_eq!(["nvme", "fpgc"].map(count), [0, 1]);
     }
 }

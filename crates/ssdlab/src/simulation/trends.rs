@@ -29,7 +29,7 @@ impl Settling {
         Settling { windows: Windows::new(exported), began: Totals::default(), unit_bytes, written: 0, next_look: 0, looks: 0 }
     }
 
-    /// A request of so many bytes has completed.
+    /// Counts a completed request; only the bytes of writes matter.
     #[inline]
     pub(super) fn completes(&mut self, kind: RequestKind, bytes: u64) {
         if kind == RequestKind::Write {
