@@ -63,8 +63,8 @@ check: $(BUILT) $(EQUIPPED) ## check style and types, and run unit tests and som
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
-	cargo test --release --locked --workspace --lib --quiet
-	$(BIN)/python -m pytest --quiet --numprocesses auto $(QUICK)
+	cargo test --release --locked --lib --quiet
+	$(BIN)/python -m pytest --quiet --numprocesses auto -m "not full" $(QUICK)
 
 # `FULL=1`: random cases at their full number, and costly cases.
 FULL ?=
@@ -75,7 +75,7 @@ test-all: ## run all tests and checks, as continuous integration does
 
 # Release builds of the whole workspace: what is compiled is that of the package, and the longer tests need the speed.
 test-rust: $(LOCKED)
-	FULL=$(FULL) cargo test --release --locked --workspace --no-fail-fast
+	FULL=$(FULL) cargo test --release --locked --no-fail-fast
 
 # Neighbours together, since they share what is costly to make, until a worker has nothing left to do.
 test-python: $(BUILT) browser
@@ -90,7 +90,7 @@ browser: $(EQUIPPED) ## get a browser for the tests of pages, if none is install
 	@$(BIN)/python tests/find_browser.py
 
 swarm: ## run many random drives with every invariant checked: CASES=50000 FIRST=0
-	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked --workspace --test main swarm::random_drives -- --nocapture
+	SWARM=$(CASES) SWARM_FIRST=$(FIRST) cargo test --release --locked --test main swarm::random_drives -- --nocapture
 
 fuzz: $(BUILT) ## fuzz everything that is read: SECONDS=20 of each, or INPUTS=10000000 ONLY="trace state"
 	$(BIN)/python fuzz/run.py
@@ -111,7 +111,7 @@ bench: $(BUILT) ## measure the speed of the core, by the speed budget: TURNS=5 L
 
 lint: $(EQUIPPED) ## check style and types, Rust and Python
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --workspace --exclude ssdlab-fuzz --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -122,7 +122,7 @@ msrv: $(LOCKED) ## build with the oldest Rust that Cargo.toml declares
 	@if ! command -v rustup >/dev/null; then \
 		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): there is no rustup to install it"; \
 	elif rustup run $(OLDEST_RUST) rustc --version >/dev/null 2>&1 || rustup toolchain install $(OLDEST_RUST) --profile minimal --no-self-update; then \
-		cargo +$(OLDEST_RUST) check --locked --workspace --target-dir target/oldest; \
+		cargo +$(OLDEST_RUST) check --locked --workspace --exclude ssdlab-fuzz --target-dir target/oldest; \
 	else \
 		echo "LEFT OUT: the build with Rust $(OLDEST_RUST): rustup could not install it"; \
 	fi

@@ -54,7 +54,7 @@ def valgrind() -> str:
 
 def built() -> Path:
     """The program with the runs; of the whole workspace, as tests are, so that both have the same builds of dependencies."""
-    command = ["cargo", "bench", "--no-run", "--locked", "--workspace", "--bench", "instructions", "--message-format", "json"]
+    command = ["cargo", "bench", "--no-run", "--locked", "--bench", "instructions", "--message-format", "json"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in done.stdout.splitlines())
     return Path(next(made for message in messages if (made := message.get("executable")) and message["target"]["name"] == "instructions"))

@@ -35,11 +35,6 @@ SHORT = {
 
 Without `FULL=1` one in `SHARE` of them."""
 SHARE = 5
-COVERAGE = (
-    "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-trace-compares "
-    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table --cfg fuzzing"
-)
-"""What cargo-fuzz asks of the compiler without a sanitizer: it needs no nightly compiler."""
 LONGEST_S = 30
 """A reader that takes so long for one input hangs."""
 
@@ -57,13 +52,17 @@ def rust_readers() -> dict[str, list[str]]:
     if not any(shutil.which(compiler) for compiler in (os.environ.get("CXX", "c++"), "g++", "clang++")):
         left_out("fuzzing of the readers in Rust", "libFuzzer needs a C++ compiler")
         return {}
-    target = re.search(r"host: (\S+)", subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout)
-    assert target
-    # With a target named, build scripts are compiled without the flags.
-    command = ["cargo", "build", "--release", "--locked", "--manifest-path", str(HERE / "Cargo.toml"), "--target", target[1]]
-    if subprocess.run([*command, "--target-dir", str(WORK / "build")], check=False, env={**os.environ, "RUSTFLAGS": COVERAGE}).returncode:
+    # What others wrote is shared with all other builds: only the workspace's own crates are compiled again, by `instrument.sh`.
+    bins = [word for name in RUST for word in ("--bin", name)]
+    built = subprocess.run(
+        ["cargo", "build", "--release", "--locked", "--workspace", *bins, "--target-dir", str(ROOT / "target")],
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, "RUSTC_WORKSPACE_WRAPPER": str(HERE / "instrument.sh")},
+    )
+    if built.returncode:
         sys.exit("error: the readers in Rust cannot be built: cargo says why, above")
-    return {name: [str(WORK / "build" / target[1] / "release" / name)] for name in RUST}
+    return {name: [str(ROOT / "target" / "release" / name)] for name in RUST}
 
 
 def python_readers() -> dict[str, list[str]]:

@@ -90,7 +90,8 @@ def test_an_option_that_must_be_given_is_missed() -> None:
 @pytest.mark.full
 def test_the_type_checker_knows_the_options(tmp_path: Path) -> None:
     (tmp_path / "mistakes.py").write_text(MISTAKES)
-    words = ["--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache"), "--follow-imports", "silent", "mistakes.py"]
+    kept = str(ROOT / ".mypy_cache" / "strict")
+    words = ["--strict", "--no-error-summary", "--cache-dir", kept, "--follow-imports", "silent", "mistakes.py"]
     done = subprocess.run(
         [sys.executable, "-m", "mypy", *words],
         cwd=tmp_path,
