@@ -49,6 +49,31 @@ def test_a_trace_and_its_prefill_are_covered(tmp_path: Path) -> None:
     assert fitted(trace=trace, fit="trace").exported_bytes >= 600_000_000, "the file has changed"
 
 
+def test_each_flow_has_its_trace_in_its_part(tmp_path: Path) -> None:
+    for name, end in (("a", 200_000_000), ("b", 400_000_000)):
+        (tmp_path / f"{name}.csv").write_text(f"{HEADER}0,W,0,4096\n5,R,{end // 4096 * 4096},4096\n")
+    flow = {"name": "second", "trace": str(tmp_path / "b.csv"), "part": [0.5, 1.0]}
+    settings = {"workload.part": [0.0, 0.5], "workload.flows": [flow]}
+    fit = fitted(device="demo-4g", trace=tmp_path / "a.csv", fit="trace", set=settings)
+    assert fit.needed_bytes == pytest.approx(800_000_000, rel=1e-3)
+    assert fit.exported_bytes >= 800_000_000
+
+
+def test_a_fitted_drive_that_is_another_than_asked_for_has_a_remark(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    (tmp_path / "t.csv").write_text(f"{HEADER}0,W,0,4096\n5,R,199995904,4096\n")
+    for device, fit, expected in (
+        ("nvme-4g", "trace", {"fit-larger"}),
+        ("lee2013", "trace", {"fit-spare"}),
+        ("demo-4g", 10_000_000_000, set()),
+    ):
+        result = ssdlab.run(device=device, scheme="npgc", trace=tmp_path / "t.csv", fit=fit)
+        assert {remark.code for remark in result.remarks} & {"fit-larger", "fit-spare"} == expected, device
+    (tmp_path / "s.toml").write_text('fit = "trace"\ndevice = "nvme-4g"\ntrace = "t.csv"\n[grid]\nseed = [1, 2]\n')
+    done = ssdlab_command("sweep", "s.toml", "--out", "out")
+    assert done.code == 0, done.err
+    assert "fit-larger" in done.out
+
+
 def test_a_fitted_run_is_that_of_the_same_device_by_hand() -> None:
     by_fit = ssdlab.run(device="lee2013", scheme="npgc", workload="lee2013-synthetic", requests=2000, fit=100_000_000)
     settings = {"device.blocks_per_plane": by_fit.fit.blocks_per_plane, "device.overprovisioning": by_fit.fit.overprovisioning}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ssdlab import _core
+from ssdlab import _core, remarks
 from ssdlab.checks import whole
 from ssdlab.errors import Error, Interrupted, StoppedError, UsageError
 from ssdlab.folders import (
@@ -144,6 +144,7 @@ class Job:
     def result(self, text: str) -> Result:
         """The result that the core returned as `text`."""
         data = {**json.loads(text), **self.entries}
+        data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(remarks.of_fit(data["fit"]) if "fit" in data else ())]
         if "timeline" in data:
             data["timeline"]["file"] = os.fspath(final(Path(data["timeline"]["file"])))
         return Result(data, log=self.log, keep=self.keep, title=self.title)

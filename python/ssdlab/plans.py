@@ -217,16 +217,27 @@ def _bytes(fit: str | int) -> int:
 
 
 def _extent(config: _core.Config) -> int:
-    """Where the trace ends, or its prefill file if that ends later, bytes."""
+    """What a device must export for the traces of a workload and its flows, each in its part, and for the prefill file, bytes."""
     workload, precondition = _tree(config)["workload"], _tree(config)["ftl"]["precondition"]
-    if workload.get("trace") is None:
+    ends = [_extent_of(flow) for flow in (workload, *workload["flows"]) if flow.get("trace") is not None]
+    if not ends:
         raise UsageError('fit = "trace": no trace is given; a number of bytes can be')
-    trace = Path(workload["trace"])
+    prefill = precondition.get("prefill")
+    return max(*ends, 1 if prefill is None else _core.prefill_end(prefill))
+
+
+PART_STEP = 1 << 16
+"""Parts of the exported range begin and end at multiples of this, bytes."""
+
+
+def _extent_of(flow: Mapping[str, Any]) -> int:
+    """What a device must export so that the trace of a flow lies within its part, bytes."""
+    trace = Path(flow["trace"])
     content = place(trace)
     changed_ns = content.stat().st_mtime_ns if content.exists() else 0
-    end = _trace_end(trace, changed_ns, workload["volumes"], **{key: workload.get(key) for key in READING})
-    prefill = precondition.get("prefill")
-    return max(end, 1 if prefill is None else _core.prefill_end(prefill))
+    end = _trace_end(trace, changed_ns, flow.get("volumes"), **{key: flow.get(key) for key in READING})
+    start, stop = flow.get("part", (0.0, 1.0))
+    return end if stop - start == 1.0 else math.ceil((end + 2 * PART_STEP) / (stop - start))
 
 
 READING = ("format", "unit_bytes", "time_unit", "event", "fio_wait", "device")
@@ -234,7 +245,7 @@ READING = ("format", "unit_bytes", "time_unit", "event", "fio_wait", "device")
 
 
 @lru_cache(maxsize=64)
-def _trace_end(trace: Path, changed_ns: int, volumes: str, **reading: Any) -> int:  # noqa: ARG001
+def _trace_end(trace: Path, changed_ns: int, volumes: str | None, **reading: Any) -> int:  # noqa: ARG001
     """Where the last byte of a trace lies; read once for all runs of it, as long as the file does not change."""
     with ReadProgress(trace) as progress:
         info = json.loads(_core.trace_info(trace, **reading, progress=progress.callback))

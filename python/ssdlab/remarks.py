@@ -20,6 +20,7 @@ __all__ = [
     "gc_ran",
     "named",
     "of_comparison",
+    "of_fit",
     "of_named",
     "of_run",
     "of_runs",
@@ -102,6 +103,27 @@ def of_run(result: RunData) -> list[Remark]:
         rest = {key: entry for key, entry in _plain(result).items() if key not in UNREAD}
         entries = json.loads(_core.remarks_of_result(json.dumps(rest)))
     return [from_dict(entry) for entry in entries]
+
+
+MORE_SPARE = 1.05
+"""From this many times the over-provisioning that was asked for on, a fitted drive has a remark."""
+MUCH_LARGER = 1.5
+"""From this many times the bytes that are needed on, a fitted drive has a remark."""
+
+
+def of_fit(fit: RunData) -> Iterator[Remark]:
+    """The remarks on a device that was fitted, from what a result says of it."""
+    asked, spare = fit["overprovisioning_before"], fit["overprovisioning"]
+    if spare > asked * MORE_SPARE:
+        sentence = f"The fitted drive has an over-provisioning of {spare:.1%}, not {asked:.1%}: whole blocks or thresholds need more."
+        remedy = "Smaller blocks (device.pages_per_block) or a lower gc.soft come closer."
+        yield Remark("fit-spare", WARNING, "gc.write_amplification", sentence, remedy)
+    needed, exported = fit["needed_bytes"], fit["exported_bytes"]
+    if needed * MUCH_LARGER < exported:
+        sentence = f"Only {needed:,} bytes are needed, but the fitted drive exports {exported:,}: with fewer blocks it could not collect "
+        sentence += f"at an over-provisioning of {asked:.1%}. The rest is never written after the preparation."
+        remedy = "Smaller blocks (device.pages_per_block), a lower gc.soft or more device.overprovisioning come closer."
+        yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy)
 
 
 def from_dict(entry: Mapping[str, Any]) -> Remark:

@@ -37,8 +37,8 @@ pub enum Severity {
     Warning,
 }
 
-/// Every code of a remark, sorted, with the rule by which it is said. Those of comparisons and sweeps are decided in the Python package, all
-/// others here.
+/// Every code of a remark, sorted, with the rule by which it is said. Those of comparisons,
+/// sweeps and fitted drives are decided in the Python package, all others here.
 pub const CODES: &[Code] = &[
     Code {
         name: "coarse-times",
@@ -50,6 +50,16 @@ pub const CODES: &[Code] = &[
         name: "fio-waits",
         severity: Severity::Note,
         rule: "A log of fio, version 2, has waits, of which fio's program and its manual have different meanings.",
+    },
+    Code {
+        name: "fit-larger",
+        severity: Severity::Warning,
+        rule: "A fitted drive exports more than 1.5 times the bytes that are needed, since one of fewer blocks could not work at the over-provisioning asked for.",
+    },
+    Code {
+        name: "fit-spare",
+        severity: Severity::Warning,
+        rule: "A fitted drive has more than 1.05 times the over-provisioning asked for.",
     },
     Code {
         name: "frontiers-take-spare",

@@ -110,21 +110,7 @@ def _fit_line(result: RunData) -> list[RenderableType]:
     if not fit:
         return []
     before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
-    lines = [f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported"]
-    asked, spare = fit.get("overprovisioning_before", 0), fit.get("overprovisioning", 0)
-    if spare > asked * MORE_SPARE:
-        smaller = "have smaller blocks (device.pages_per_block), or a lower gc.soft"
-        lines.append(f"Over-provisioning is {spare:.1%}, not {asked:.1%}: whole blocks or thresholds need more; {smaller} to come closer")
-    if fit.get("needed_bytes", fit["exported_bytes"]) * MUCH_LARGER < fit["exported_bytes"]:
-        needed = number(fit["needed_bytes"])
-        lines.append(f"Only {needed} bytes are needed, but with fewer blocks this drive could not collect: the rest stays cold")
-    return [Text(line) for line in lines]
-
-
-MORE_SPARE = 1.05
-"""A drive that has so many times the over-provisioning that was asked for is said to."""
-MUCH_LARGER = 1.5
-"""A drive that exports so many times what is needed is said to."""
+    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
 
 
 def _warm_up_line(result: RunData) -> list[RenderableType]:

@@ -294,14 +294,15 @@ impl Selection {
         let path = self.source.path().display();
         let found = if self.seen.skipped > 0 {
             format!("all {} requests are skipped (workload.skip = {})", self.seen.skipped, self.choice.skip)
+        } else if self.is_limited {
+            let limit_s = self.choice.limit_ns as f64 / 1e9;
+            let of = self.choice.device.as_ref().map_or(String::new(), |device| format!(" of the volume {device}"));
+            format!("no request{of} arrives within {limit_s} s (workload.limit_s) after time 0, which flows that read this file share")
         } else if let Some(device) = self.choice.device.as_ref().filter(|_| self.seen.other_devices > 0) {
             const SHOWN: usize = 20;
             let names: Vec<String> = (0..self.source.devices.len().min(SHOWN)).map(|d| self.source.device_name(d as u32)).collect();
             let more = if self.source.devices.len() > SHOWN { ", ..." } else { "" };
             format!("no request is of the volume {device}; the trace has: {}{more}", names.join(", "))
-        } else if self.is_limited {
-            let limit_s = self.choice.limit_ns as f64 / 1e9;
-            format!("no request arrives within {limit_s} s (workload.limit_s) after time 0, which flows that read this file share")
         } else {
             self.source.without_requests(self.seen.bad_lines)
         };

@@ -164,8 +164,24 @@ fn not_of_a_device(lines: &[&[u8]]) -> Option<String> {
 
 /// A line with an operation of a zoned device.
 fn is_zoned(line: &[u8]) -> bool {
-    const OPERATIONS: [&str; 9] =
-        ["zone_append", "zone_reset", "zone_finish", "zone_open", "zone_close", "zone_mgmt_send", "reset_zone", "append", "finish_zone"];
+    // The last line: as the kernel's block events have them.
+    const OPERATIONS: [&str; 15] = [
+        "zone_append",
+        "zone_reset",
+        "zone_finish",
+        "zone_open",
+        "zone_close",
+        "zone_mgmt_send",
+        "reset_zone",
+        "append",
+        "finish_zone",
+        "ZA",
+        "ZR",
+        "ZRA",
+        "ZO",
+        "ZC",
+        "ZF",
+    ];
     line.split(|byte| b", \t".contains(byte)).any(|word| OPERATIONS.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes())))
 }
 
@@ -226,6 +242,12 @@ fn own_columns(separator: u8, columns: &[Guess]) -> String {
         "columns of no known format, as `blkparse -f` or a script prints them, without names and units; blkparse without -f prints what \
          ssdlab reads, or convert with the units that you know (here seconds and sectors): {make}"
     )
+}
+
+/// The message about a first line with other columns than ssdlab's, if it names columns.
+pub(super) fn header(first: &[u8]) -> Option<String> {
+    let is_name = |column: &[u8]| column.trim_ascii().first().is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'"');
+    if first.split(|&byte| byte == b',').all(is_name) { own_csv(first) } else { None }
 }
 
 /// One's own CSV needs a header that names its columns.
@@ -417,6 +439,20 @@ mod tests {
         for more in [&b"0.5 8 100 8 R\n0.6 8 108 8 W\n"[..], b"5 8 100 8 R\n6 8 108 8 W\n"] {
             assert!(message(more).contains("$<column of ADDRESS>*A,$<column of SIZE>*S"), "{}", message(more));
         }
+    }
+
+    #[test]
+    fn zone_commands_of_the_kernel_are_not_told_to_be_other_events() {
+        let told = message(
+            b"fio-1 [000] 10.5: block_rq_issue: 259,0 ZR 0 () 0 + 8 [fio]\nfio-1 [000] 10.6: block_rq_issue: 259,0 ZR 0 () 8 + 8 [fio]\n",
+        );
+        assert!(told.contains("zoned device"), "{told}");
+    }
+
+    #[test]
+    fn ones_own_csv_whose_columns_fit_a_format_is_told_the_header_that_it_needs() {
+        let told = message(b"device,op,lba,len,ts\n1,R,4096,4096,5\n2,W,8192,4096,9\n");
+        assert!(told.contains("a CSV file with another header"), "{told}");
     }
 
     #[test]

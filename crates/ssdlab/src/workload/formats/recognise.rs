@@ -58,7 +58,10 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
     if let Some(what) = foreign::page(&lines) {
         return Err(Error::Trace(format!("{shown}: {what}")));
     }
-    let fitting = fitting(&lines);
+    let mut fitting = fitting(&lines, false);
+    if fitting.is_empty() && !lines.first().is_some_and(|first| csv::is_header(first)) && foreign::text(&lines).is_none() {
+        fitting = self::fitting(&lines, true);
+    }
     // A name decides between fitting formats, and stands alone where the first lines are damaged.
     let mut named = by_name(path);
     named.retain(|named| named.format.parser(&Reading::default()).is_some());
@@ -78,9 +81,19 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
             Ok(Recognised { format: Format::of(TraceFormat::Csv), unit_bytes: None })
         }
         ([], []) => Err(Error::Trace(unknown(path, &lines))),
-        ([], open) => Err(Error::Usage(format!("{shown}: {}", without_units(open, &lines, is_all)))),
+        ([], open) => match own_header(open, &lines) {
+            Some(what) => Err(Error::Trace(format!("{shown}: {what}"))),
+            None => Err(Error::Usage(format!("{shown}: {}", without_units(open, &lines, is_all)))),
+        },
         (several, _) => Err(Error::Usage(format!("{shown}: the content fits several formats: {}; give --format", names(several)))),
     }
+}
+
+/// The message about a CSV file of one's own whose rows happen to fit formats: its first line names other columns.
+fn own_header(fitting: &[&Format], lines: &[&[u8]]) -> Option<String> {
+    let first = lines.first()?;
+    let reads = |format: &&Format| format.parser(&Reading::default()).is_some_and(|mut parser| parser.parse(first).is_ok());
+    if fitting.iter().any(reads) { None } else { foreign::header(first) }
 }
 
 /// The message about lines that fit no format.
@@ -187,8 +200,9 @@ pub(crate) fn sample_lines(sample: &[u8], is_all: bool) -> Vec<&[u8]> {
 }
 
 /// The formats that can read the most of these lines: some lines may be damaged, and the message for those should name line and column.
-fn fitting(lines: &[&[u8]]) -> Vec<&'static Format> {
-    let scores: Vec<(Score, &Format)> = REGISTRY.iter().map(|format| (readable(format, lines), *format)).collect();
+/// `skipping`: formats that find nothing but other events count as well.
+fn fitting(lines: &[&[u8]], skipping: bool) -> Vec<&'static Format> {
+    let scores: Vec<(Score, &Format)> = REGISTRY.iter().map(|format| (readable(format, lines, skipping), *format)).collect();
     let best_of = |with_requests: bool| {
         let scores = scores.iter().map(|(score, _)| *score).filter(|score| score.has_requests || !with_requests);
         scores.max().unwrap_or_default()
@@ -206,12 +220,12 @@ fn fitting(lines: &[&[u8]]) -> Vec<&'static Format> {
 /// How well a format reads lines.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// Lines that it can read; 0 where none is a request, unless all are right without one (a header alone).
+    /// Lines that it can read; 0 where none is a request, unless all are right without one (a header alone, other events).
     lines: usize,
     has_requests: bool,
 }
 
-fn readable(format: &Format, lines: &[&[u8]]) -> Score {
+fn readable(format: &Format, lines: &[&[u8]], skipping: bool) -> Score {
     let Some(mut parser) = format.parser(&Reading::default()) else { return Score::default() };
     let (mut requests, mut others) = (0, 0);
     for line in lines {
@@ -221,7 +235,7 @@ fn readable(format: &Format, lines: &[&[u8]]) -> Score {
             Err(_) => {}
         }
     }
-    let is_right = requests > 0 || others == lines.len();
+    let is_right = requests > 0 || others == lines.len() && (skipping || parser.skipped().is_empty());
     Score { lines: if is_right { requests + others } else { 0 }, has_requests: requests > 0 }
 }
 
