@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `store` | the common interface of a drive, an array and a cache |
 //! | `drive` | a drive as a store |
+//! | `desk` | the outstanding requests of a level, and its completions |
 //! | `array` | several drives behind one address space, striped, with or without parity |
 //! | `front` | a cache in front of a store |
 //! | `buffer` | the write buffer of a drive |
@@ -14,6 +15,7 @@
 
 mod array;
 mod buffer;
+mod desk;
 mod drive;
 mod front;
 mod gauged;

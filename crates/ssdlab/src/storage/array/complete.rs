@@ -126,19 +126,10 @@ impl<D: Store> Array<D> {
             Owner::Request(place) => {
                 let mut times = completion.times;
                 times.wait(Blocked::StripeLock, completion.arrival_ns - self.requests[place].request.arrival_ns);
-                self.account(now, place, drive_request.place, times);
+                self.requests.note_times(now, place, drive_request.place, &times);
                 self.request_part_done(now, place);
             }
             Owner::Update(place) => self.update_request_done(now, place, (now, drive_request.place, completion.times)),
-        }
-    }
-
-    /// A request has the latency parts of the request to a drive that ends last; of several at one instant, the one with the highest place.
-    fn account(&mut self, now: Ns, place: u32, at: u64, times: Times) {
-        let active = &mut self.requests[place];
-        if (now, at) >= active.last {
-            active.last = (now, at);
-            active.times = times;
         }
     }
 
@@ -168,7 +159,7 @@ impl<D: Store> Array<D> {
         }
         // Its place is that of the last page of the stripe.
         let pages = u64::from(op.stripe + 1) * u64::from(self.layout.drives) * u64::from(self.layout.unit_pages);
-        self.account(now, op.request, (pages << 6) - 1, op.times);
+        self.requests.note_times(now, op.request, (pages << 6) - 1, &op.times);
         self.stripe_is_free(now, op.stripe);
         self.request_part_done(now, op.request);
     }

@@ -23,13 +23,14 @@ mod update;
 pub use planted::PlantedInArray;
 
 use super::Store;
+use super::desk::Desk;
 use crate::cache::{Groups, Targets};
 use crate::config::{ArrayLevel, Config};
 use crate::error::{Error, Result};
 use crate::memory::Exhausted;
-use crate::request::{LastEnd, Request, RequestKind};
+use crate::request::{Request, RequestKind};
 use crate::slab::Slab;
-use crate::stats::{ArrayResult, Completion, Times, move_completions};
+use crate::stats::{ArrayResult, Completion};
 use crate::timeline::Origin;
 use crate::units::Ns;
 
@@ -39,24 +40,11 @@ use split::Run;
 use stripe_locks::StripeLocks;
 use update::Method;
 
-/// An outstanding request to the array.
+/// What the array keeps of an outstanding request, whose parts are requests to drives and operations on stripes.
 #[derive(Clone, Copy, Debug)]
 struct ArrayRequest {
-    request: Request,
-    /// Its serial number.
-    index: u64,
-    /// The host request that it belongs to, and why it was made.
-    origin: Origin,
-    /// It starts where the one before ended.
-    sequential: bool,
     /// It writes sectors of its page that do not follow each other.
     scattered: bool,
-    /// Requests to drives and operations on stripes that it waits for.
-    pending: u32,
-    /// Latency parts of the request to a drive that ended last.
-    times: Times,
-    /// When that request ended, and its place among the others.
-    last: (Ns, u64),
 }
 
 /// What a request to a drive belongs to.
@@ -81,7 +69,7 @@ pub struct Array<D: Store> {
     drives: Vec<D>,
     layout: Layout,
     locks: StripeLocks,
-    requests: Slab<u32, ArrayRequest>,
+    requests: Desk<ArrayRequest>,
     drive_requests: Slab<u32, DriveRequest>,
     /// Drives to dispatch, a bit each.
     touched: u64,
@@ -93,10 +81,6 @@ pub struct Array<D: Store> {
     methods: Vec<Method>,
     /// Completions of a drive, while they are handled.
     inbox: Vec<Completion>,
-    completions: Vec<Completion>,
-    last_end: LastEnd,
-    /// The origin of the next request, if the caller gave one.
-    next_origin: Option<Origin>,
     result: ArrayResult,
     shadow: Option<Box<Shadow>>,
     /// A defect for tests to find.
@@ -112,16 +96,13 @@ impl<D: Store> Array<D> {
         let level = if config.array.level == ArrayLevel::Rais0 { "rais0" } else { "rais5" };
         Array {
             locks: StripeLocks::new(&layout),
-            requests: Slab::default(),
+            requests: Desk::default(),
             drive_requests: Slab::default(),
             touched: 0,
             completed: 0,
             runs: vec![Run::default(); drives.len()],
             methods: Vec::new(),
             inbox: Vec::new(),
-            completions: Vec::new(),
-            last_end: LastEnd::default(),
-            next_origin: None,
             result: ArrayResult { level: level.into(), drives: layout.drives, ..ArrayResult::default() },
             shadow: None,
             planted: None,
@@ -196,8 +177,8 @@ impl<D: Store> Array<D> {
                 add(request)?;
             }
         }
-        match pending.iter().find(|&&(place, count)| self.requests[place].pending != count) {
-            Some((place, count)) => Err(format!("request {place} of the array waits for {}, not {count}", self.requests[*place].pending)),
+        match pending.iter().find(|&&(place, count)| self.requests.pending(place) != count) {
+            Some((place, count)) => Err(format!("request {place} of the array waits for {}, not {count}", self.requests.pending(*place))),
             None => self.shadow.as_ref().map_or(Ok(()), |shadow| shadow.check_stripes(&self.layout, |stripe| !self.locks.is_held(stripe))),
         }
     }
@@ -217,8 +198,7 @@ impl<D: Store> Array<D> {
     }
 
     fn accept_as(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
-        let sequential = self.last_end.is_followed_by(&request);
-        self.split(now, index, request, sequential, scattered);
+        self.split(now, index, request, scattered);
         self.settle(now);
     }
 }
@@ -251,7 +231,7 @@ impl<D: Store> Store for Array<D> {
 
     #[inline]
     fn set_next_origin(&mut self, origin: Origin) {
-        self.next_origin = Some(origin);
+        self.requests.next_request_is(origin);
     }
 
     fn next_event(&self) -> Option<Ns> {
@@ -287,11 +267,11 @@ impl<D: Store> Store for Array<D> {
     }
 
     fn has_completed(&self) -> bool {
-        !self.completions.is_empty()
+        self.requests.has_completed()
     }
 
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
-        move_completions(&mut self.completions, into);
+        self.requests.drain_completions(into);
     }
 
     fn is_volatile(&self) -> bool {

@@ -7,8 +7,8 @@ use super::update::Update;
 use super::{Array, ArrayRequest, DriveRequest, Owner, PlantedInArray};
 use crate::blocked::Blocked;
 use crate::request::{Request, RequestKind};
-use crate::stats::{Completion, Times};
 use crate::storage::Store;
+use crate::storage::desk::Tracked;
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
@@ -33,14 +33,11 @@ pub struct Access {
 
 impl<D: Store> Array<D> {
     /// Splits a request.
-    pub(super) fn split(&mut self, now: Ns, index: u64, request: Request, sequential: bool, scattered: bool) {
+    pub(super) fn split(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         let (offset, end) = (request.offset, request.offset + request.length);
         assert!(end <= u64::from(self.layout.exported_pages()) * u64::from(self.layout.page_bytes));
-        let mut times = Times::default();
-        times.wait(Blocked::StripeLock, now - request.arrival_ns);
-        // The request itself counts as pending until all of it is sent.
-        let origin = self.next_origin.take().unwrap_or(Origin::host(index));
-        let place = self.requests.insert(ArrayRequest { request, index, origin, sequential, scattered, pending: 1, times, last: (0, 0) });
+        let place = self.requests.accept(index, request, ArrayRequest { scattered });
+        self.requests[place].times.wait(Blocked::StripeLock, now - request.arrival_ns);
         if let Some(shadow) = &mut self.shadow {
             shadow.accepted(&self.layout, place, &request, scattered);
         }
@@ -120,10 +117,10 @@ impl<D: Store> Array<D> {
             if self.layout.parity_failed(stripe) {
                 self.send_by_unit(now, place, at, to);
             } else {
-                let scattered = self.requests[place].scattered;
+                let scattered = self.requests[place].own.scattered;
                 let update = Update { stripe, from: at - start, to: to - start, scattered };
                 let (op, has_lock) = self.locks.update(&self.layout, StripeOp::new(Work::Update(update), stripe, place));
-                self.requests[place].pending += 1;
+                self.requests.part_begins(place);
                 if has_lock {
                     self.begin_update(now, op);
                 } else {
@@ -163,7 +160,7 @@ impl<D: Store> Array<D> {
 
     fn wait(&mut self, stripe: u32, place: u32, work: Work) {
         self.locks.wait(StripeOp::new(work, stripe, place));
-        self.requests[place].pending += 1;
+        self.requests.part_begins(place);
         self.result.row_waits += 1;
     }
 
@@ -219,7 +216,7 @@ impl<D: Store> Array<D> {
 
     /// Sends a part of a request to a drive.
     fn send_part(&mut self, now: Ns, place: u32, access: Access) {
-        self.requests[place].pending += 1;
+        self.requests.part_begins(place);
         let last = access.end.saturating_sub(1) / u64::from(self.layout.page_bytes);
         let stripe = last as u32 / self.layout.unit_pages;
         // By stripe, then by unit, then by page; a degraded read also by drive.
@@ -237,7 +234,7 @@ impl<D: Store> Array<D> {
             Owner::Request(place) => place,
             Owner::Update(op) => self.locks.get(op).request,
         };
-        let ArrayRequest { request, origin, scattered, .. } = self.requests[place];
+        let Tracked { request, origin, own: ArrayRequest { scattered }, .. } = self.requests[place];
         let origin = self.made_of(origin, owner, access);
         if let Some(shadow) = &mut self.shadow {
             shadow.sent(&self.layout, owner, drive_request, access);
@@ -270,16 +267,12 @@ impl<D: Store> Array<D> {
 
     /// One of the operations that a request waits for has ended, and is accounted for.
     pub(super) fn request_part_done(&mut self, now: Ns, place: u32) {
-        let active = &mut self.requests[place];
-        active.pending -= 1;
-        if active.pending > 0 {
+        if !self.requests.part_ends(place) {
             return;
         }
-        let ArrayRequest { request, index, sequential, times, .. } = self.requests[place];
-        self.requests.remove(place);
         if let Some(shadow) = &mut self.shadow {
             shadow.completed(place);
         }
-        self.completions.push(Completion::of(&request, index, sequential, now, &times));
+        self.requests.complete(now, place);
     }
 }

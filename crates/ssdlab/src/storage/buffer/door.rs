@@ -8,21 +8,17 @@ use super::outside::Outside;
 use super::requests::inner_units;
 use crate::blocked::Blocked;
 use crate::memory::Exhausted;
-use crate::request::{LastEnd, Request, RequestKind};
-use crate::slab::Slab;
+use crate::request::{Request, RequestKind};
 use crate::stats::Completion;
 use crate::storage::Store;
+use crate::storage::desk::{Desk, Tracked};
 use crate::timeline::Origin;
 use crate::units::{Lpn, Ns};
 
-/// An outstanding request.
+/// What the door keeps of an outstanding request.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
-    request: Request,
-    index: u64,
-    sequential: bool,
     scattered: bool,
-    origin: Origin,
     /// When it went on to the drive.
     entered: Ns,
 }
@@ -30,27 +26,17 @@ struct Passing {
 /// The door of a drive.
 pub(super) struct Door {
     unit_bytes: u32,
-    requests: Slab<u32, Passing>,
+    requests: Desk<Passing>,
     outside: Outside,
     /// Of the oldest request that waits, the first unit that has no credit.
     unpaid: u32,
-    last_end: LastEnd,
-    next_origin: Option<Origin>,
     /// Reused from call to call.
     ended: Vec<Completion>,
 }
 
 impl Door {
     pub(super) fn new(unit_bytes: u32) -> Self {
-        Door {
-            unit_bytes,
-            requests: Slab::default(),
-            outside: Outside::new(),
-            unpaid: 0,
-            last_end: LastEnd::default(),
-            next_origin: None,
-            ended: Vec::new(),
-        }
+        Door { unit_bytes, requests: Desk::default(), outside: Outside::new(), unpaid: 0, ended: Vec::new() }
     }
 
     pub(super) fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
@@ -59,7 +45,7 @@ impl Door {
     }
 
     pub(super) fn next_request_is(&mut self, origin: Origin) {
-        self.next_origin = Some(origin);
+        self.requests.next_request_is(origin);
     }
 
     /// Outstanding requests, for the watchdog's report.
@@ -80,9 +66,7 @@ impl Door {
 
     /// A request arrives.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut MappingCache) {
-        let sequential = self.last_end.is_followed_by(&request);
-        let origin = self.next_origin.take().unwrap_or(Origin::host(index));
-        let place = self.requests.insert(Passing { request, index, sequential, scattered, origin, entered: now });
+        let place = self.requests.accept(index, request, Passing { scattered, entered: now });
         let unit = u64::from(self.unit_bytes);
         let touched = (request.offset / unit) as u32..(request.offset + request.length).div_ceil(unit) as u32;
         match request.kind {
@@ -134,15 +118,15 @@ impl Door {
 
     /// The first unit of a write for which there is no credit. Those before have theirs.
     fn first_unpaid(&self, place: u32, drive: &mut MappingCache) -> Option<u32> {
-        let Passing { request, .. } = self.requests[place];
+        let request = &self.requests[place].request;
         let end = (request.offset + request.length).div_ceil(self.unit_bytes.into()) as u32;
         (self.unpaid..end).find(|&unit| !drive.drive_mut().lets_in(Lpn(unit)))
     }
 
     /// A request goes on to the drive.
     fn pass(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
-        self.requests[place].entered = now;
-        let Passing { request, scattered, origin, .. } = self.requests[place];
+        self.requests[place].own.entered = now;
+        let Tracked { request, origin, own: Passing { scattered, .. }, .. } = self.requests[place];
         if request.kind == RequestKind::Write && now > request.arrival_ns {
             drive.drive_mut().note_paced_write();
         }
@@ -160,13 +144,13 @@ impl Door {
         drive.drain_completions(&mut self.ended);
         for completion in self.ended.drain(..) {
             let place = completion.index as u32;
-            let Passing { request, index, sequential, entered, .. } = self.requests[place];
-            self.requests.remove(place);
-            let mut times = completion.times;
-            if entered > request.arrival_ns {
-                times.wait(Blocked::Pace, entered - request.arrival_ns);
+            let Tracked { request, times, own: Passing { entered, .. }, .. } = &mut self.requests[place];
+            *times = completion.times;
+            if *entered > request.arrival_ns {
+                times.wait(Blocked::Pace, *entered - request.arrival_ns);
             }
-            into.push(Completion::of(&request, index, sequential, completion.completed_ns, &times));
+            self.requests.complete(completion.completed_ns, place);
         }
+        self.requests.drain_completions(into);
     }
 }

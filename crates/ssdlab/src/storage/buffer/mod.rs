@@ -23,15 +23,16 @@ mod table;
 use std::collections::VecDeque;
 
 use super::Store;
+use super::desk::Desk;
 use super::mapping::MappingCache;
 use super::store::{EachVolatile, Layer};
 use crate::config::{Config, Drain, PartialWrite};
 use crate::error::{Error, Result};
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
-use crate::request::{LastEnd, Request};
+use crate::request::Request;
 use crate::slab::Slab;
-use crate::stats::{BufferStats, Completion, Times, move_completions};
+use crate::stats::{BufferStats, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use door::Door;
@@ -43,25 +44,16 @@ use shadow::Shadow;
 /// Programs of the buffer that may wait or run, by plane: one in the array, and one that is ready when it ends.
 const PROGRAMS_OF_PLANE: u32 = 2;
 
-/// An outstanding request of the host.
+/// What the buffer keeps of an outstanding request, whose parts end at units.
 #[derive(Clone, Copy, Debug)]
 struct HostRequest {
-    request: Request,
-    index: u64,
-    sequential: bool,
     /// A write of sectors that are not consecutive.
     scattered: bool,
-    origin: Origin,
     /// Version of its data, in verify mode.
     version: u32,
     /// When all of it had come in, and for how long it had waited for credit until then; before, what [`Held::paced`] showed when it came.
     entered: Ns,
     paced: Ns,
-    /// Parts not done yet, plus one until it has come in.
-    pending: u32,
-    /// When its last part was done, and which unit that ended with; then where the time of that part went.
-    last: (Ns, u32),
-    times: Times,
 }
 
 /// The purpose of a request to the drive.
@@ -170,7 +162,7 @@ struct State {
     most_sent: u32,
     idle_below: u32,
     entries: Entries,
-    requests: Slab<u32, HostRequest>,
+    requests: Desk<HostRequest>,
     below: Slab<u32, Below>,
     waiters: Slab<u32, Waiter>,
     outside: Outside,
@@ -187,9 +179,6 @@ struct State {
     filling: u32,
     /// The drive has got a request since this was asked last.
     passed: bool,
-    last_end: LastEnd,
-    next_origin: Option<Origin>,
-    completions: Vec<Completion>,
     /// Reused from call to call.
     ended: Vec<Completion>,
     chosen: Vec<u32>,
@@ -366,7 +355,7 @@ impl State {
             most_sent: if dynamic { PROGRAMS_OF_PLANE * geometry.planes } else { PROGRAMS_OF_PLANE * planes_each },
             idle_below: if dynamic { dies } else { 1 },
             entries: Entries::new(capacity, if dynamic { 1 } else { pools }, unit_bytes),
-            requests: Slab::default(),
+            requests: Desk::default(),
             below: Slab::default(),
             waiters: Slab::default(),
             outside: Outside::new(),
@@ -379,9 +368,6 @@ impl State {
             sent: 0,
             filling: 0,
             passed: false,
-            last_end: LastEnd::default(),
-            next_origin: None,
-            completions: Vec::new(),
             ended: Vec::new(),
             chosen: Vec::new(),
             stats: BufferStats::default(),
@@ -463,7 +449,7 @@ impl Store for Buffer {
                 None => self.drive.next_request_is(origin),
                 Some(door) => door.next_request_is(origin),
             },
-            Some(state) => state.next_origin = Some(origin),
+            Some(state) => state.requests.next_request_is(origin),
         }
     }
 
@@ -500,7 +486,7 @@ impl Store for Buffer {
 
     #[inline(always)]
     fn has_completed(&self) -> bool {
-        self.state.as_deref().map_or_else(|| self.drive.has_completed(), |state| !state.completions.is_empty())
+        self.state.as_deref().map_or_else(|| self.drive.has_completed(), |state| state.requests.has_completed())
     }
 
     #[inline(always)]
@@ -510,7 +496,7 @@ impl Store for Buffer {
                 None => Store::drain_completions(&mut self.drive, into),
                 Some(door) => door.drain_completions(&mut self.drive, into),
             },
-            Some(state) => move_completions(&mut state.completions, into),
+            Some(state) => state.requests.drain_completions(into),
         }
     }
 

@@ -6,8 +6,9 @@ use crate::cache::Targets;
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
 use crate::sched::{Change, SCATTERED};
-use crate::stats::{Completion, Times};
+use crate::stats::Times;
 use crate::storage::Store;
+use crate::storage::desk::Tracked;
 use crate::storage::mapping::MappingCache;
 use crate::timeline::{Cause, Origin};
 use crate::units::{Lpn, Ns};
@@ -15,8 +16,6 @@ use crate::units::{Lpn, Ns};
 impl State {
     /// A request of the host arrives.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut MappingCache) {
-        let sequential = self.last_end.is_followed_by(&request);
-        let origin = self.next_origin.take().unwrap_or(Origin::host(index));
         let (first, end) = self.units_of(&request);
         let version = match (&mut self.shadow, request.kind) {
             (Some(shadow), RequestKind::Write) => shadow.write_arrives(first..end),
@@ -27,20 +26,8 @@ impl State {
             }
             _ => 0,
         };
-        let times = Times::default();
-        let place = self.requests.insert(HostRequest {
-            request,
-            index,
-            sequential,
-            scattered,
-            origin,
-            version,
-            entered: now,
-            paced: self.held.paced(now),
-            pending: 1,
-            last: (0, 0),
-            times,
-        });
+        let own = HostRequest { scattered, version, entered: now, paced: self.held.paced(now) };
+        let place = self.requests.accept(index, request, own);
         match request.kind {
             RequestKind::Read | RequestKind::Trim if self.reads_pass => self.take_passing(now, place, drive),
             _ if self.outside.is_empty() => self.enter(now, place, first, drive),
@@ -78,7 +65,7 @@ impl State {
 
     /// The bytes of a unit that a request touches.
     fn bytes_in(&self, place: u32, unit: u32) -> Change {
-        let HostRequest { request, scattered, .. } = self.requests[place];
+        let Tracked { request, own: HostRequest { scattered, .. }, .. } = self.requests[place];
         if scattered {
             return SCATTERED;
         }
@@ -173,14 +160,14 @@ impl State {
     /// All of a request has come in. Returns for how long it has waited for credit.
     fn enters(&mut self, now: Ns, place: u32) -> Ns {
         let paced = self.held.paced(now);
-        let request = &mut self.requests[place];
-        (request.entered, request.paced) = (now, paced - request.paced);
-        request.paced
+        let own = &mut self.requests[place].own;
+        (own.entered, own.paced) = (now, paced - own.paced);
+        own.paced
     }
 
     /// A unit of a write comes into the buffer, unless that is full, or there is no credit for it.
     fn put(&mut self, now: Ns, place: u32, unit: u32, drive: &mut MappingCache) -> bool {
-        let HostRequest { version, request, origin, .. } = self.requests[place];
+        let Tracked { request, origin, own: HostRequest { version, .. }, .. } = self.requests[place];
         let bytes = self.bytes_in(place, unit);
         let present = self.entries.of_unit(unit);
         let entry = if present != NONE && self.entries.get(present).progress != Progress::Sent {
@@ -258,7 +245,7 @@ impl State {
 
     fn wait_for_rest(&mut self, now: Ns, place: u32, entry: u32, drive: &mut MappingCache) {
         self.fill(now, entry, drive);
-        self.requests[place].pending += 1;
+        self.requests.part_begins(place);
         let next = self.entries.get(entry).readers;
         self.entries.get_mut(entry).readers = self.waiters.insert(Waiter { request: place, since: now, next });
     }
@@ -268,11 +255,11 @@ impl State {
         if units.is_empty() {
             return;
         }
-        let HostRequest { request, origin, .. } = self.requests[place];
+        let Tracked { request, origin, .. } = self.requests[place];
         let unit_bytes = u64::from(self.unit_bytes);
         let from = request.offset.max(u64::from(units.start) * unit_bytes);
         let to = (request.offset + request.length).min(u64::from(units.end) * unit_bytes);
-        self.requests[place].pending += 1;
+        self.requests.part_begins(place);
         let below = self.below.insert(Below { purpose: Purpose::Serves(place, units.end - 1), since: now });
         drive.next_request_is(origin);
         drive.accept(now, below.into(), Request { arrival_ns: now, offset: from, length: to - from, ..request });
@@ -312,7 +299,7 @@ impl State {
             }
             let before = self.waited_before.insert(times);
             self.access(now, request, before);
-            self.requests[request].pending -= 1;
+            self.requests.part_ends(request);
         }
         if self.entries.get(entry).progress == Progress::Dropped {
             self.entry_ends(entry);
@@ -324,7 +311,7 @@ impl State {
     }
 
     fn trim(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
-        let HostRequest { request, origin, .. } = self.requests[place];
+        let Tracked { request, origin, .. } = self.requests[place];
         self.enters(now, place);
         let (first, end) = inner_units(&request, self.unit_bytes);
         for entry in self.entries.within(first, end) {
@@ -371,7 +358,7 @@ impl State {
     }
 
     fn flush_ends(&mut self, now: Ns, place: u32) {
-        let entered = self.requests[place].entered;
+        let entered = self.requests[place].own.entered;
         if let Some(shadow) = &mut self.shadow
             && self.entries.any_before(entered)
         {
@@ -384,7 +371,7 @@ impl State {
 
     /// Data of a request are put into the buffer, or got from there. `before`: see [`Access`].
     fn access(&mut self, now: Ns, place: u32, before: u32) {
-        self.requests[place].pending += 1;
+        self.requests.part_begins(place);
         self.accesses.push_back(Access { ends: now + self.access_ns, request: place, before });
     }
 
@@ -405,21 +392,16 @@ impl State {
 
     /// A part of a request is done, that ends with this unit; `None`: it has come in. The request completes with its last part.
     pub(super) fn page_done(&mut self, now: Ns, place: u32, part: Option<(u32, Times)>) {
-        let active = &mut self.requests[place];
-        active.pending -= 1;
-        if let Some((unit, times)) = part
-            && (now, unit) >= active.last
-        {
-            (active.last, active.times) = ((now, unit), times);
+        if let Some((unit, times)) = part {
+            self.requests.note_times(now, place, unit.into(), &times);
         }
-        if active.pending > 0 {
+        if !self.requests.part_ends(place) {
             return;
         }
-        let HostRequest { request, index, sequential, mut times, entered, paced, .. } = *active;
-        times.wait(Blocked::BufferFull, entered - request.arrival_ns - paced);
-        times.wait(Blocked::Pace, paced);
-        self.requests.remove(place);
-        self.completions.push(Completion::of(&request, index, sequential, now, &times));
+        let Tracked { request, times, own: HostRequest { entered, paced, .. }, .. } = &mut self.requests[place];
+        times.wait(Blocked::BufferFull, *entered - request.arrival_ns - *paced);
+        times.wait(Blocked::Pace, *paced);
+        self.requests.complete(now, place);
     }
 }
 

@@ -20,20 +20,10 @@ struct Missing {
 impl<B: Store> Front<B> {
     pub(super) fn accept_request(&mut self, now: Ns, index: u64, request: Request) {
         let data = matches!(request.kind, RequestKind::Read | RequestKind::Write);
-        let sequential = self.last_end.is_followed_by(&request);
         self.end_idle_time();
-        let active = HostRequest {
-            request,
-            index,
-            sequential,
-            pending: 1,
-            last: (0, 0),
-            times: Times::default(),
-            next_flush: NONE,
-            in_gc: data && self.meets_gc(&request),
-            in_warm_up: self.warming_up,
-        };
-        let place = self.requests.insert(active);
+        let own = HostRequest { in_gc: data && self.meets_gc(&request), in_warm_up: self.warming_up, next_flush: NONE };
+        let place = self.requests.accept(index, request, own);
+        self.origin = self.requests[place].origin;
         match request.kind {
             RequestKind::Read => self.accept_read(now, place, &request),
             RequestKind::Write if self.cache.caches_writes() => self.accept_write(now, place, &request),
@@ -266,8 +256,8 @@ impl<B: Store> Front<B> {
         }
         self.destages = destages;
         if self.last_flush != NONE {
-            self.requests[place].pending += 1;
-            self.requests[self.last_flush].next_flush = place;
+            self.requests.part_begins(place);
+            self.requests[self.last_flush].own.next_flush = place;
         }
         self.last_flush = place;
     }
@@ -399,7 +389,7 @@ impl<B: Store> Front<B> {
 
     /// Makes a page of a request wait for the end of a request to the lower level.
     fn wait(&mut self, now: Ns, op: u32, request: u32, page: u32, accesses: bool) {
-        self.requests[request].pending += 1;
+        self.requests.part_begins(request);
         let next = self.lower_requests[op].waiters;
         self.lower_requests[op].waiters = self.waiters.insert(Waiter { request, page, since_ns: now, accesses, next });
     }

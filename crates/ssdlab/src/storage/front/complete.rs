@@ -4,7 +4,8 @@ use super::{Access, Front, HostRequest, LowerRequest, PlantedInCache, Purpose, S
 use crate::blocked::{Blocked, Served};
 use crate::lists::NONE;
 use crate::request::RequestKind;
-use crate::stats::{Completion, Times};
+use crate::stats::Times;
+use crate::storage::desk::Tracked;
 use crate::units::Ns;
 
 impl<B: Store> Front<B> {
@@ -86,7 +87,7 @@ impl<B: Store> Front<B> {
             let times = if since_ns == op.issued_ns { *times } else { behind_others(now - since_ns) };
             if accesses {
                 self.access(now, request, page, times);
-                self.requests[request].pending -= 1;
+                self.requests.part_ends(request);
             } else {
                 self.page_done(now, request, Some((page, times)));
             }
@@ -96,7 +97,7 @@ impl<B: Store> Front<B> {
     /// A page accesses the cache; `parts` has its time until now.
     #[inline]
     pub(super) fn access(&mut self, now: Ns, request: u32, page: u32, mut times: Times) {
-        self.requests[request].pending += 1;
+        self.requests.part_begins(request);
         times.serve(Served::Dram, self.access_ns);
         self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, times });
     }
@@ -104,15 +105,10 @@ impl<B: Store> Front<B> {
     /// A page of a request is done (`None`: its acceptance is). The request completes with its last page.
     pub(super) fn page_done(&mut self, now: Ns, mut place: u32, mut page: Option<(u32, Times)>) {
         loop {
-            let active = &mut self.requests[place];
-            active.pending -= 1;
-            if let Some((page, times)) = page
-                && (now, page) >= active.last
-            {
-                active.last = (now, page);
-                active.times = times;
+            if let Some((page, times)) = page {
+                self.requests.note_times(now, place, page.into(), &times);
             }
-            if active.pending > 0 {
+            if !self.requests.part_ends(place) {
                 return;
             }
             let next = self.complete(now, place);
@@ -127,8 +123,8 @@ impl<B: Store> Front<B> {
 
     /// A request completes. Returns the flush that waits for it, or [`NONE`].
     fn complete(&mut self, now: Ns, place: u32) -> u32 {
-        let HostRequest { request, index, sequential, times, in_gc, in_warm_up, next_flush, .. } = self.requests[place];
-        self.requests.remove(place);
+        let Tracked { request, own: HostRequest { in_gc, in_warm_up, next_flush }, .. } = self.requests[place];
+        self.requests.complete(now, place);
         if self.last_flush == place {
             self.last_flush = NONE;
         }
@@ -139,7 +135,6 @@ impl<B: Store> Front<B> {
         if matches!(request.kind, RequestKind::Read | RequestKind::Write) && !in_warm_up {
             self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);
         }
-        self.completions.push(Completion::of(&request, index, sequential, now, &times));
         next_flush
     }
 }

@@ -23,15 +23,16 @@ mod shadow;
 use std::collections::VecDeque;
 
 use super::Store;
+use super::desk::Desk;
 use super::store::{EachVolatile, Layer};
 use crate::cache::{Cache, CustomEviction, Evicted, Extent, SECTOR_BYTES};
 use crate::config::Cache as Config;
 use crate::error::{Error, Result};
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
-use crate::request::{LastEnd, Request};
+use crate::request::Request;
 use crate::slab::Slab;
-use crate::stats::{CacheStats, Completion, Times, move_completions};
+use crate::stats::{CacheStats, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use frames::Frames;
@@ -41,17 +42,9 @@ use shadow::Shadow;
 
 pub use planted::PlantedInCache;
 
-/// An outstanding host request.
+/// What the cache keeps of an outstanding host request, whose parts are its pages.
 #[derive(Clone, Copy, Debug)]
 struct HostRequest {
-    request: Request,
-    index: u64,
-    sequential: bool,
-    /// Pages not done yet, plus one while it is being accepted.
-    pending: u32,
-    /// When its last page was done, and which page (the highest at one instant); then the latency parts of that page.
-    last: (Ns, u32),
-    times: Times,
     /// GC ran on the target of one of its pages when it arrived.
     in_gc: bool,
     /// It arrived in the warm-up: statistics leave it out.
@@ -156,7 +149,7 @@ pub struct Front<B: Store> {
     /// By entry: the oldest host write whose data are not destaged, or [`NO_WRITE`].
     first_writes: Vec<u64>,
     sent: Slab<u32, Sent>,
-    requests: Slab<u32, HostRequest>,
+    requests: Desk<HostRequest>,
     lower_requests: Slab<u32, LowerRequest>,
     waiters: Slab<u32, Waiter>,
     accesses: VecDeque<Access>,
@@ -168,15 +161,11 @@ pub struct Front<B: Store> {
     /// The present instant.
     now: Ns,
     idle: Option<Idle>,
-    last_end: LastEnd,
-    /// The origin of the next request, if the caller gave one.
-    next_origin: Option<Origin>,
     /// The origin of the request that is being accepted.
     origin: Origin,
     stats: CacheStats,
     /// Response times leave out requests that arrive now.
     warming_up: bool,
-    completions: Vec<Completion>,
     /// Reused from call to call.
     ended: Vec<Completion>,
     evicted: Vec<Evicted>,
@@ -209,7 +198,7 @@ impl<B: Store> Front<B> {
             access_ns: config.access_ns,
             soon: config.soon,
             gc_aware: config.gc_aware,
-            requests: Slab::default(),
+            requests: Desk::default(),
             lower_requests: Slab::default(),
             waiters: Slab::default(),
             accesses: VecDeque::new(),
@@ -217,12 +206,9 @@ impl<B: Store> Front<B> {
             destages: Vec::new(),
             last_flush: NONE,
             now: 0,
-            last_end: LastEnd::default(),
-            next_origin: None,
             origin: Origin::host(0),
             stats: CacheStats::default(),
             warming_up: false,
-            completions: Vec::new(),
             ended: Vec::new(),
             evicted: Vec::new(),
             outgoing: Vec::new(),
@@ -344,7 +330,6 @@ impl<B: Store> Store for Front<B> {
 
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
         self.now = now;
-        self.origin = self.next_origin.take().unwrap_or(Origin::host(index));
         self.accept_request(now, index, request);
         self.settle(now);
     }
@@ -355,7 +340,7 @@ impl<B: Store> Store for Front<B> {
 
     #[inline]
     fn set_next_origin(&mut self, origin: Origin) {
-        self.next_origin = Some(origin);
+        self.requests.next_request_is(origin);
     }
 
     fn next_event(&self) -> Option<Ns> {
@@ -385,11 +370,11 @@ impl<B: Store> Store for Front<B> {
     }
 
     fn has_completed(&self) -> bool {
-        !self.completions.is_empty()
+        self.requests.has_completed()
     }
 
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
-        move_completions(&mut self.completions, into);
+        self.requests.drain_completions(into);
     }
 
     fn page_bytes(&self) -> u32 {

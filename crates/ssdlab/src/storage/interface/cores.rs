@@ -6,8 +6,8 @@ use super::Command;
 use crate::blocked::{Blocked, Served};
 use crate::config::Host as Config;
 use crate::memory::{self, Exhausted};
-use crate::slab::Slab;
 use crate::stats::InterfaceStats;
+use crate::storage::desk::Desk;
 use crate::units::Ns;
 
 /// What a core does.
@@ -58,8 +58,8 @@ impl Cores {
 
     /// A command asks for its completion. Of those that do at one instant the one that came first goes first. A completion that takes no
     /// time waits for no core, and keeps the order in which the drive completed.
-    pub fn ask_completion(&mut self, place: u32, commands: &Slab<u32, Command>) {
-        let rank = |place: u32| (commands[place].since, commands[place].number);
+    pub fn ask_completion(&mut self, place: u32, commands: &Desk<Command>) {
+        let rank = |place: u32| (commands[place].own.since, commands[place].own.number);
         let takes_time = self.takes_time(Task::Complete);
         let queue = &mut self.waiting[Task::Complete as usize];
         if !takes_time {
@@ -88,14 +88,14 @@ impl Cores {
     }
 
     /// Begins the tasks of a kind for which cores are free; one that takes no time needs none.
-    pub fn begin(&mut self, now: Ns, task: Task, commands: &mut Slab<u32, Command>, stats: &mut InterfaceStats) {
+    pub fn begin(&mut self, now: Ns, task: Task, commands: &mut Desk<Command>, stats: &mut InterfaceStats) {
         let takes = self.takes_ns[task as usize];
         while (self.free > 0 || takes == 0)
             && let Some(place) = self.waiting[task as usize].pop_front()
         {
             let command = &mut commands[place];
-            stats.core_waits += u64::from(now > command.since);
-            command.times.wait(Blocked::Core, now - command.since);
+            stats.core_waits += u64::from(now > command.own.since);
+            command.times.wait(Blocked::Core, now - command.own.since);
             command.times.serve(Served::Core, takes);
             self.free -= u32::from(takes > 0);
             self.begun_ns += takes;

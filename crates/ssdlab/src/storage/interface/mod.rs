@@ -20,47 +20,40 @@ mod queues;
 use std::collections::VecDeque;
 
 use super::Store;
+use super::desk::{Desk, Tracked};
 use super::store::{EachVolatile, Layer, each_written};
 use crate::blocked::{Blocked, Served};
 use crate::config::Host as Config;
 use crate::error::{Error, Result};
 use crate::memory::{self, Exhausted};
-use crate::request::{LastEnd, Request, RequestKind};
-use crate::slab::Slab;
-use crate::stats::{Completion, InterfaceStats, Times, move_completions};
+use crate::request::{Request, RequestKind};
+use crate::stats::{Completion, InterfaceStats};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use cores::{Cores, Task};
 use link::Link;
 use queues::Queues;
 
-/// A command of the host that is outstanding.
+/// What the interface keeps of an outstanding request, a command.
 #[derive(Clone, Copy, Debug)]
 struct Command {
-    request: Request,
-    index: u64,
     /// Commands that came before it.
     number: u64,
     /// A write of sectors that are not consecutive.
     scattered: bool,
-    origin: Option<Origin>,
-    /// When it began to do what it does now.
+    /// When it began to do what it does now. Its times are those until then.
     since: Ns,
-    /// Where its time went until then.
-    times: Times,
-    /// It begins where the request before it ended. The lower level may see another order.
-    sequential: bool,
     /// The lower level has got it.
     delivered: bool,
 }
 
-impl Command {
+impl Tracked<Command> {
     /// Its data, if it is of the kind `carried`, have arrived over a link; else it has waited at most for those of an older write.
     fn was_on(&mut self, link: &Link, carried: RequestKind, now: Ns) {
         let served = if self.request.kind == carried { link.takes_ns(self.request.length) } else { 0 };
         self.times.serve(Served::Link, served);
-        self.times.wait(Blocked::Link, now - self.since - served);
-        self.since = now;
+        self.times.wait(Blocked::Link, now - self.own.since - served);
+        self.own.since = now;
     }
 }
 
@@ -76,7 +69,7 @@ struct State {
     /// Commands that may be inside the drive.
     slots: u32,
     inside: u32,
-    commands: Slab<u32, Command>,
+    commands: Desk<Command>,
     /// Commands that have come, which numbers them.
     all_came: u64,
     /// Commands without a slot.
@@ -96,9 +89,6 @@ struct State {
     link_out: Link,
     /// When something of it is due; as it was when all was done that could be done. [`Ns::MAX`]: nothing is.
     due: Ns,
-    next_origin: Option<Origin>,
-    last_end: LastEnd,
-    completions: Vec<Completion>,
     /// Reused from call to call.
     ended: Vec<Completion>,
     stats: InterfaceStats,
@@ -116,7 +106,7 @@ impl<B: Store> Interface<B> {
             Box::new(State {
                 slots: if config.slots == 0 { u32::MAX } else { config.slots },
                 inside: 0,
-                commands: Slab::default(),
+                commands: Desk::default(),
                 all_came: 0,
                 outside: Queues::new(config, queues),
                 takes_turns: config.has_queues(),
@@ -128,9 +118,6 @@ impl<B: Store> Interface<B> {
                 outbound: VecDeque::new(),
                 link_out: Link::new(config.link_bytes_per_us),
                 due: Ns::MAX,
-                next_origin: None,
-                last_end: LastEnd::default(),
-                completions: Vec::new(),
                 ended: Vec::new(),
                 stats: InterfaceStats { drives: 1, cores: config.cores.into(), ..InterfaceStats::default() },
                 checks_every_event: false,
@@ -195,7 +182,7 @@ impl<B: Store> Interface<B> {
     /// Calls back with the units of writes that the lower level has not got.
     pub fn outside_units(&self, each: &mut EachVolatile<'_>) {
         let Some(state) = self.state.as_deref() else { return };
-        let waiting = state.commands.iter().filter(|(_, command)| !command.delivered);
+        let waiting = state.commands.iter().filter(|(_, command)| !command.own.delivered);
         waiting.for_each(|(_, command)| each_written(&command.request, self.lower.page_bytes(), each));
     }
 
@@ -207,11 +194,8 @@ impl<B: Store> Interface<B> {
                 self.lower.accept(now, index, request);
             };
         };
-        let origin = state.next_origin.take().or(Some(Origin::host(index)));
-        let sequential = state.last_end.is_followed_by(&request);
-        let (number, times) = (state.all_came, Times::default());
-        let command = Command { request, index, number, scattered, origin, since: now, times, sequential, delivered: false };
-        let place = state.commands.insert(command);
+        let command = Command { number: state.all_came, scattered, since: now, delivered: false };
+        let place = state.commands.accept(index, request, command);
         state.all_came += 1;
         state.outside.push(place, request);
         if state.takes_turns {
@@ -329,7 +313,7 @@ impl State {
             let place = completion.index as u32;
             let command = &mut self.commands[place];
             command.times.then(&completion.times);
-            command.since = now;
+            command.own.since = now;
             if completion.kind == RequestKind::Read && self.link_out.takes_time() {
                 let arrives = self.link_out.send(now, completion.length, &mut self.stats.link_waits);
                 self.outbound.push_back((arrives, place));
@@ -352,21 +336,19 @@ impl State {
 
     /// A command is complete: its slot is free.
     fn complete(&mut self, now: Ns, place: u32) {
-        let Command { request, index, times, sequential, .. } = self.commands[place];
-        self.commands.remove(place);
         if self.inside == self.slots {
             self.full_until = now;
         }
         self.inside -= 1;
-        self.outside.complete(request.flow);
-        self.completions.push(Completion::of(&request, index, sequential, now, &times));
+        self.outside.complete(self.commands[place].request.flow);
+        self.commands.complete(now, place);
     }
 
     /// A command was fetched. It goes to the lower level when its data are there, and not before older commands of the same bytes.
     fn fetched(&mut self, now: Ns, place: u32) {
         self.stats.commands += 1;
         let request = self.commands[place].request;
-        self.commands[place].since = now;
+        self.commands[place].own.since = now;
         let ready = if request.kind == RequestKind::Write && self.link_in.takes_time() {
             self.link_in.send(now, request.length, &mut self.stats.link_waits)
         } else {
@@ -398,12 +380,10 @@ impl State {
             self.inbound.pop_front();
             let command = &mut self.commands[place];
             command.was_on(&self.link_in, RequestKind::Write, now);
-            command.delivered = true;
+            command.own.delivered = true;
             let request = Request { arrival_ns: now, ..command.request };
-            if let Some(origin) = command.origin {
-                lower.set_next_origin(origin);
-            }
-            if command.scattered {
+            lower.set_next_origin(command.origin);
+            if command.own.scattered {
                 lower.accept_scattered(now, place.into(), request);
             } else {
                 lower.accept(now, place.into(), request);
@@ -425,10 +405,10 @@ impl State {
             }
             self.stats.passing_commands += u64::from(next.passes);
             let command = &mut self.commands[next.place];
-            let without_slot = if self.takes_turns { self.full_until.saturating_sub(command.since) } else { now - command.since };
+            let since = std::mem::replace(&mut command.own.since, now);
+            let without_slot = if self.takes_turns { self.full_until.saturating_sub(since) } else { now - since };
             command.times.wait(Blocked::Slot, without_slot);
-            command.times.wait(Blocked::Queue, now - command.since - without_slot);
-            command.since = now;
+            command.times.wait(Blocked::Queue, now - since - without_slot);
             self.cores.ask_fetch(next.place);
         }
     }
@@ -482,7 +462,7 @@ impl<B: Store> Store for Interface<B> {
     fn set_next_origin(&mut self, origin: Origin) {
         match self.state.as_deref_mut() {
             None => self.lower.set_next_origin(origin),
-            Some(state) => state.next_origin = Some(origin),
+            Some(state) => state.commands.next_request_is(origin),
         }
     }
 
@@ -519,14 +499,14 @@ impl<B: Store> Store for Interface<B> {
 
     #[inline]
     fn has_completed(&self) -> bool {
-        self.state.as_deref().map_or_else(|| self.lower.has_completed(), |state| !state.completions.is_empty())
+        self.state.as_deref().map_or_else(|| self.lower.has_completed(), |state| state.commands.has_completed())
     }
 
     #[inline]
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         match self.state.as_deref_mut() {
             None => self.lower.drain_completions(into),
-            Some(state) => move_completions(&mut state.completions, into),
+            Some(state) => state.commands.drain_completions(into),
         }
     }
 

@@ -9,21 +9,17 @@ use crate::blocked::Blocked;
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
 use crate::ssd::Ssd;
-use crate::stats::{Completion, Times};
-use crate::timeline::Origin;
+use crate::stats::Times;
+use crate::storage::desk::Tracked;
 use crate::units::Ns;
 
-/// A command that is outstanding.
-#[derive(Debug)]
+/// What the mapping table keeps of an outstanding request, a command.
+#[derive(Debug, Default)]
 pub(super) struct Command {
-    pub(super) request: Request,
-    index: u64,
     /// Commands that came before it.
     number: u64,
     /// It writes sectors of its unit that do not follow each other.
     scattered: bool,
-    sequential: bool,
-    pub(super) origin: Origin,
     /// Its units, if they need not follow each other, and the translation pages of these; else nothing.
     units: Vec<u32>,
     pages: Vec<u32>,
@@ -48,7 +44,7 @@ pub(super) struct Waiter {
     pub(super) next: u32,
 }
 
-impl Command {
+impl Tracked<Command> {
     /// It changes entries.
     fn changes(&self) -> bool {
         matches!(self.request.kind, RequestKind::Write | RequestKind::Trim)
@@ -58,11 +54,13 @@ impl Command {
 impl State {
     /// A command arrives.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
-        let sequential = self.last_end.is_followed_by(&request);
-        let command = Command { sequential, scattered, ..self.arriving(now, index, request) };
-        let units = self.units_of(&command);
-        let left = if units.is_empty() { 0..0 } else { self.table.page_of(units.start)..self.table.page_of(units.end - 1) + 1 };
-        let place = self.commands.insert(Command { left, ..command });
+        self.came += 1;
+        let command = Command { number: self.came, scattered, ..Command::default() };
+        let place = self.commands.accept(index, Request { arrival_ns: now, ..request }, command);
+        let units = self.units_of(&self.commands[place]);
+        if !units.is_empty() {
+            self.commands[place].own.left = self.table.page_of(units.start)..self.table.page_of(units.end - 1) + 1;
+        }
         self.door.push_back(place);
     }
 
@@ -70,9 +68,9 @@ impl State {
     pub(super) fn take_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
         let length = u64::from(self.unit_bytes) * units.len() as u64;
         let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0 };
-        let mut command = self.arriving(now, index, request);
-        command.units = self.spare.pop().unwrap_or_default();
-        command.pages = self.spare.pop().unwrap_or_default();
+        self.came += 1;
+        let (own_units, pages) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
+        let mut command = Command { number: self.came, units: own_units, pages, ..Command::default() };
         command.units.extend_from_slice(units);
         for &unit in units {
             let page = self.table.page_of(unit);
@@ -81,33 +79,12 @@ impl State {
             }
         }
         command.left = 0..command.pages.len() as u32;
-        let place = self.commands.insert(command);
+        let place = self.commands.accept_units(index, request, command);
         self.door.push_back(place);
     }
 
-    fn arriving(&mut self, now: Ns, index: u64, request: Request) -> Command {
-        self.came += 1;
-        Command {
-            request: Request { arrival_ns: now, ..request },
-            index,
-            number: self.came,
-            scattered: false,
-            sequential: false,
-            origin: self.next_origin.take().unwrap_or(Origin::host(index)),
-            units: Vec::new(),
-            pages: Vec::new(),
-            left: 0..0,
-            missing: 0,
-            behind: 0,
-            entered: false,
-            passed: false,
-            waited: 0,
-            held: false,
-        }
-    }
-
     /// The units whose entries a command needs, if they follow each other: of a trim those that lie wholly inside it.
-    fn units_of(&self, command: &Command) -> Range<u32> {
+    fn units_of(&self, command: &Tracked<Command>) -> Range<u32> {
         let (unit, Request { offset, length, kind, .. }) = (u64::from(self.unit_bytes), command.request);
         let (first, end) = match kind {
             RequestKind::Flush => (0, 0),
@@ -118,20 +95,20 @@ impl State {
     }
 
     /// A command needs the entry of this unit.
-    fn uses(&self, command: &Command, unit: u32) -> bool {
-        if command.units.is_empty() { self.units_of(command).contains(&unit) } else { command.units.contains(&unit) }
+    fn uses(&self, command: &Tracked<Command>, unit: u32) -> bool {
+        if command.own.units.is_empty() { self.units_of(command).contains(&unit) } else { command.own.units.contains(&unit) }
     }
 
     /// The order of two commands could change what is read.
-    fn conflict(&self, a: &Command, b: &Command) -> bool {
+    fn conflict(&self, a: &Tracked<Command>, b: &Tracked<Command>) -> bool {
         if !a.changes() && !b.changes() {
             return false;
         }
-        if !a.units.is_empty() {
-            return a.units.iter().any(|&unit| self.uses(b, unit));
+        if !a.own.units.is_empty() {
+            return a.own.units.iter().any(|&unit| self.uses(b, unit));
         }
-        if !b.units.is_empty() {
-            return b.units.iter().any(|&unit| self.uses(a, unit));
+        if !b.own.units.is_empty() {
+            return b.own.units.iter().any(|&unit| self.uses(a, unit));
         }
         let (a, b) = (self.units_of(a), self.units_of(b));
         a.start < b.end && b.start < a.end
@@ -139,8 +116,8 @@ impl State {
 
     /// The youngest command that changes a unit and has not reached the drive writes it, or trims it; `None` if there is none.
     pub(super) fn writes_before_the_drive(&self, unit: u32) -> Option<bool> {
-        let outside = self.commands.iter().filter(|(_, command)| !command.passed && command.changes() && self.uses(command, unit));
-        outside.max_by_key(|(_, command)| command.number).map(|(_, command)| command.request.kind == RequestKind::Write)
+        let outside = self.commands.iter().filter(|(_, command)| !command.own.passed && command.changes() && self.uses(command, unit));
+        outside.max_by_key(|(_, command)| command.own.number).map(|(_, command)| command.request.kind == RequestKind::Write)
     }
 
     /// Commands use their translation pages, in order of arrival. Returns true if any command has used all of its own.
@@ -149,12 +126,12 @@ impl State {
         while let Some(&place) = self.door.front() {
             while let Some(page) = self.next_page(place) {
                 if !self.use_page(now, place, page, drive) {
-                    let held = std::mem::replace(&mut self.commands[place].held, true);
+                    let held = std::mem::replace(&mut self.commands[place].own.held, true);
                     self.stats.full_waits += u64::from(!held);
                     return any;
                 }
                 let command = &mut self.commands[place];
-                (command.left.start, command.held) = (command.left.start + 1, false);
+                (command.own.left.start, command.own.held) = (command.own.left.start + 1, false);
             }
             self.door.pop_front();
             self.enter(now, place, drive);
@@ -165,7 +142,7 @@ impl State {
 
     /// The next translation page of a command.
     fn next_page(&self, place: u32) -> Option<u32> {
-        let Command { left, pages, .. } = &self.commands[place];
+        let Command { left, pages, .. } = &self.commands[place].own;
         let next = Some(left.start).filter(|_| !left.is_empty())?;
         Some(if pages.is_empty() { next } else { pages[next as usize] })
     }
@@ -206,17 +183,17 @@ impl State {
     /// All entries of a translation page are changed by a command, which looks none of them up before.
     pub(super) fn is_whole(&self, place: u32, page: u32) -> bool {
         let (command, all) = (&self.commands[place], self.table.mapped_by(page));
-        if !command.units.is_empty() {
-            return command.units.iter().filter(|unit| all.contains(unit)).count() == all.len();
+        if !command.own.units.is_empty() {
+            return command.own.units.iter().filter(|unit| all.contains(unit)).count() == all.len();
         }
         let units = if self.reads_rest { self.units_within(command) } else { self.units_of(command) };
         command.changes() && units.start <= all.start && all.end <= units.end
     }
 
     /// The units that a command changes without a need for what they were.
-    fn units_within(&self, command: &Command) -> Range<u32> {
+    fn units_within(&self, command: &Tracked<Command>) -> Range<u32> {
         let (unit, Request { offset, length, .. }) = (u64::from(self.unit_bytes), command.request);
-        if command.scattered { 0..0 } else { offset.div_ceil(unit) as u32..((offset + length) / unit) as u32 }
+        if command.own.scattered { 0..0 } else { offset.div_ceil(unit) as u32..((offset + length) / unit) as u32 }
     }
 
     fn wait_for(&mut self, slot: u32, place: u32) {
@@ -226,7 +203,7 @@ impl State {
             self.waiters[last].next = waiter;
         }
         self.pages.get_mut(slot).waiters = (if first == NONE { waiter } else { first }, waiter);
-        self.commands[place].missing += 1;
+        self.commands[place].own.missing += 1;
     }
 
     /// The commands that wait for a translation page have it.
@@ -236,7 +213,7 @@ impl State {
             let Waiter { command, next } = self.waiters[waiter];
             self.waiters.remove(waiter);
             waiter = next;
-            self.commands[command].missing -= 1;
+            self.commands[command].own.missing -= 1;
             self.go_on_if_free(now, command, drive);
         }
     }
@@ -248,8 +225,8 @@ impl State {
         let behind = self.waiting.iter().filter(|&&older| ordered && self.conflict(&self.commands[older], command)).count() as u32;
         self.stats.order_waits += u64::from(behind > 0);
         let command = &mut self.commands[place];
-        (command.behind, command.entered) = (behind, true);
-        if command.missing == 0 && behind == 0 {
+        (command.own.behind, command.own.entered) = (behind, true);
+        if command.own.missing == 0 && behind == 0 {
             return self.go_on(now, place, drive);
         }
         self.waiting.push_back(place);
@@ -259,7 +236,7 @@ impl State {
     fn go_on_if_free(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         let mut free = vec![place];
         while let Some(place) = free.pop() {
-            let Command { missing, behind, entered, passed, .. } = self.commands[place];
+            let Command { missing, behind, entered, passed, .. } = self.commands[place].own;
             // It may have followed several, and be here for each.
             if missing > 0 || behind > 0 || !entered || passed {
                 continue;
@@ -272,7 +249,7 @@ impl State {
             }
             let follows = |&younger: &u32| self.conflict(&self.commands[place], &self.commands[younger]);
             let followers: Vec<u32> = self.waiting.iter().skip(at).copied().filter(follows).collect();
-            followers.iter().for_each(|&younger| self.commands[younger].behind -= 1);
+            followers.iter().for_each(|&younger| self.commands[younger].own.behind -= 1);
             // The oldest is on top.
             free.extend(followers.into_iter().rev());
         }
@@ -283,12 +260,12 @@ impl State {
         self.check_order(place);
         let below = self.below.insert(Purpose::Serves(place));
         let command = &mut self.commands[place];
-        (command.passed, command.waited) = (true, now - command.request.arrival_ns);
+        (command.own.passed, command.own.waited) = (true, now - command.request.arrival_ns);
         let request = Request { arrival_ns: now, ..command.request };
         drive.next_request_is(command.origin);
-        if !command.units.is_empty() {
-            drive.accept_units(now, below.into(), &command.units, request.high_priority);
-        } else if command.scattered {
+        if !command.own.units.is_empty() {
+            drive.accept_units(now, below.into(), &command.own.units, request.high_priority);
+        } else if command.own.scattered {
             drive.accept_scattered(now, below.into(), request);
         } else {
             drive.accept(now, below.into(), request);
@@ -302,7 +279,8 @@ impl State {
             return;
         }
         let command = &self.commands[place];
-        let is_passed = |other: &Command| !other.passed && other.number < command.number && self.conflict(other, command);
+        let is_passed =
+            |other: &Tracked<Command>| !other.own.passed && other.own.number < command.own.number && self.conflict(other, command);
         let passed = self.commands.iter().find(|(_, other)| is_passed(other)).map(|(_, other)| other.index);
         if let (Some(older), Some(shadow)) = (passed, &mut self.shadow) {
             shadow.note(format!("a command of the same units as command {older} goes on before it, though it came later"));
@@ -312,16 +290,16 @@ impl State {
     /// The drive has completed a command.
     pub(super) fn complete(&mut self, now: Ns, place: u32, mut times: Times) {
         let command = &mut self.commands[place];
-        if command.waited > 0 {
-            times.wait(Blocked::TranslationPage, command.waited);
+        if command.own.waited > 0 {
+            times.wait(Blocked::TranslationPage, command.own.waited);
         }
-        self.completions.push(Completion::of(&command.request, command.index, command.sequential, now, &times));
-        for mut list in [std::mem::take(&mut command.units), std::mem::take(&mut command.pages)] {
+        command.times = times;
+        for mut list in [std::mem::take(&mut command.own.units), std::mem::take(&mut command.own.pages)] {
             if list.capacity() > 0 {
                 list.clear();
                 self.spare.push(list);
             }
         }
-        self.commands.remove(place);
+        self.commands.complete(now, place);
     }
 }

@@ -18,16 +18,17 @@ mod updates;
 use std::collections::VecDeque;
 
 use super::Store;
+use super::desk::Desk;
 use super::store::{EachVolatile, Layer, each_written};
 use crate::config::{Config, PartialWrite};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::geometry::MapPages;
 use crate::memory::{self, Exhausted};
-use crate::request::{LastEnd, Request};
+use crate::request::Request;
 use crate::slab::Slab;
 use crate::ssd::Ssd;
-use crate::stats::{Completion, MappingStats, move_completions};
+use crate::stats::{Completion, MappingStats};
 use crate::timeline::Origin;
 use crate::units::{Lpn, Ns};
 use commands::{Command, Waiter};
@@ -77,7 +78,7 @@ struct State {
     pages: Pages,
     /// By translation page: flash has it, or it is on its way there.
     written: Vec<bool>,
-    commands: Slab<u32, Command>,
+    commands: Desk<Command>,
     /// Commands that have come, which numbers them.
     came: u64,
     /// Commands that have not used all of their translation pages yet, oldest first.
@@ -89,9 +90,6 @@ struct State {
     updates: Updates,
     /// The drive has got a request since this was asked last.
     passed: bool,
-    last_end: LastEnd,
-    next_origin: Option<Origin>,
-    completions: Vec<Completion>,
     /// Reused from call to call.
     ended: Vec<Completion>,
     moved: Vec<Lpn>,
@@ -151,7 +149,7 @@ impl MappingCache {
     /// Calls back with the units of host writes that have not completed, and are not in flash.
     pub fn unwritten_units(&self, each: &mut EachVolatile<'_>) {
         if let Some(state) = self.state.as_deref() {
-            let waiting = state.commands.iter().filter(|(_, command)| !command.passed);
+            let waiting = state.commands.iter().filter(|(_, command)| !command.own.passed);
             waiting.for_each(|(_, command)| each_written(&command.request, state.unit_bytes, each));
         }
         self.drive.each_unwritten(&mut |unit| each(unit, None));
@@ -217,7 +215,7 @@ impl MappingCache {
     pub fn next_request_is(&mut self, origin: Origin) {
         match self.state.as_deref_mut() {
             None => self.drive.next_request_is(origin),
-            Some(state) => state.next_origin = Some(origin),
+            Some(state) => state.commands.next_request_is(origin),
         }
     }
 
@@ -263,7 +261,7 @@ impl State {
             reads_rest: config.ftl.partial_write == PartialWrite::Rmw,
             pages: Pages::new(config.ftl.map_cache_policy, capacity, table.count()),
             written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
-            commands: Slab::default(),
+            commands: Desk::default(),
             came: 0,
             door: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -271,9 +269,6 @@ impl State {
             below: Slab::default(),
             updates: Updates::new(table.count(), geometry.dies, units_each),
             passed: false,
-            last_end: LastEnd::default(),
-            next_origin: None,
-            completions: Vec::new(),
             ended: Vec::new(),
             moved: Vec::new(),
             padded: Vec::new(),
@@ -309,7 +304,7 @@ impl State {
     fn recount(&self, drive: &Ssd) -> std::result::Result<(), String> {
         self.pages.check()?;
         self.updates.check()?;
-        let outside = self.commands.iter().filter(|(_, command)| !command.passed).count();
+        let outside = self.commands.iter().filter(|(_, command)| !command.own.passed).count();
         if outside != self.door.len() + self.waiting.len() {
             return Err(format!("{outside} commands have not gone on, but {} use pages and {} wait", self.door.len(), self.waiting.len()));
         }
@@ -413,14 +408,14 @@ impl Store for MappingCache {
 
     #[inline(always)]
     fn has_completed(&self) -> bool {
-        self.state.as_deref().map_or_else(|| self.drive.has_completed(), |state| !state.completions.is_empty())
+        self.state.as_deref().map_or_else(|| self.drive.has_completed(), |state| state.commands.has_completed())
     }
 
     #[inline(always)]
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         match self.state.as_deref_mut() {
             None => Store::drain_completions(&mut self.drive, into),
-            Some(state) => move_completions(&mut state.completions, into),
+            Some(state) => state.commands.drain_completions(into),
         }
     }
 

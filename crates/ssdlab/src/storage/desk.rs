@@ -1,0 +1,221 @@
+//! The books of a storage level: the requests that it has accepted and not completed, and the completions that the level above has not
+//! fetched yet.
+
+use std::ops::{Index, IndexMut};
+
+use crate::memory::Exhausted;
+use crate::request::{LastEnd, Request};
+use crate::slab::Slab;
+use crate::stats::{Completion, Times, move_completions};
+use crate::timeline::Origin;
+use crate::units::Ns;
+
+/// An outstanding request, and what its level keeps of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tracked<T> {
+    pub request: Request,
+    /// The serial number that its completion carries.
+    pub index: u64,
+    /// The host request that it belongs to, and why it was made.
+    pub origin: Origin,
+    /// Where its time went; of a request with parts, where the time of the last part went.
+    pub times: Times,
+    /// What the level keeps of it.
+    pub own: T,
+    /// It begins where the request before it ended.
+    sequential: bool,
+    /// Parts that have not ended, plus one until all parts are known.
+    pending: u32,
+    /// When the last part ended, and its position: of parts that end at one instant the one with the highest position counts, so that times
+    /// do not depend on the order of simultaneous events.
+    last: (Ns, u64),
+}
+
+/// The outstanding requests of a level, by place, and its completions.
+#[derive(Debug)]
+pub(super) struct Desk<T> {
+    requests: Slab<u32, Tracked<T>>,
+    last_end: LastEnd,
+    next_origin: Option<Origin>,
+    completions: Vec<Completion>,
+}
+
+impl<T> Default for Desk<T> {
+    fn default() -> Self {
+        Desk { requests: Slab::default(), last_end: LastEnd::default(), next_origin: None, completions: Vec::new() }
+    }
+}
+
+impl<T> Desk<T> {
+    /// Reserves memory for this many more requests.
+    ///
+    /// # Errors
+    /// [`Exhausted`].
+    pub fn make_room(&mut self, requests: usize) -> Result<(), Exhausted> {
+        self.requests.make_room(requests)
+    }
+
+    /// Sets the origin of the next request; by default it is the host request with the same number.
+    #[inline]
+    pub fn next_request_is(&mut self, origin: Origin) {
+        self.next_origin = Some(origin);
+    }
+
+    /// Accepts a request. It counts as having one part, which ends when all its parts are known. Returns its place.
+    #[inline]
+    pub fn accept(&mut self, index: u64, request: Request, own: T) -> u32 {
+        let sequential = self.last_end.is_followed_by(&request);
+        self.track(index, request, sequential, own)
+    }
+
+    /// Accepts a write of units that need not be consecutive: it is not sequential, and the order of the other requests leaves it out.
+    pub fn accept_units(&mut self, index: u64, request: Request, own: T) -> u32 {
+        self.track(index, request, false, own)
+    }
+
+    #[inline(always)]
+    fn track(&mut self, index: u64, request: Request, sequential: bool, own: T) -> u32 {
+        let origin = self.next_origin.take().unwrap_or(Origin::host(index));
+        self.requests.insert(Tracked { request, index, origin, times: Times::default(), own, sequential, pending: 1, last: (0, 0) })
+    }
+
+    /// A part of a request begins.
+    #[inline]
+    pub fn part_begins(&mut self, place: u32) {
+        self.requests[place].pending += 1;
+    }
+
+    /// A part that ended at `now`, at this position, took so long: its times become those of the request unless a later part ended.
+    #[inline]
+    pub fn note_times(&mut self, now: Ns, place: u32, position: u64, times: &Times) {
+        let tracked = &mut self.requests[place];
+        if (now, position) >= tracked.last {
+            (tracked.last, tracked.times) = ((now, position), *times);
+        }
+    }
+
+    /// A part of a request ends. Returns true if that was the last one, so that the request is to be completed.
+    #[inline]
+    pub fn part_ends(&mut self, place: u32) -> bool {
+        let pending = &mut self.requests[place].pending;
+        *pending -= 1;
+        *pending == 0
+    }
+
+    /// Parts of a request that have not ended.
+    pub fn pending(&self, place: u32) -> u32 {
+        self.requests[place].pending
+    }
+
+    /// Completes a request.
+    #[inline]
+    pub fn complete(&mut self, now: Ns, place: u32) {
+        let Tracked { request, index, sequential, times, .. } = &self.requests[place];
+        self.completions.push(Completion::of(request, *index, *sequential, now, times));
+        self.requests.remove(place);
+    }
+
+    /// Requests have completed since the last call of [`Desk::drain_completions`].
+    #[inline(always)]
+    pub fn has_completed(&self) -> bool {
+        !self.completions.is_empty()
+    }
+
+    /// Moves the completions since the last call to `into`.
+    #[inline]
+    pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {
+        move_completions(&mut self.completions, into);
+    }
+
+    /// Number of outstanding requests.
+    pub fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// No request is outstanding.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// The outstanding requests with their places. This looks at every place: for checks.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Tracked<T>)> {
+        self.requests.iter()
+    }
+}
+
+impl<T> Index<u32> for Desk<T> {
+    type Output = Tracked<T>;
+
+    #[inline(always)]
+    fn index(&self, place: u32) -> &Tracked<T> {
+        &self.requests[place]
+    }
+}
+
+impl<T> IndexMut<u32> for Desk<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, place: u32) -> &mut Tracked<T> {
+        &mut self.requests[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocked::Blocked;
+    use crate::request::RequestKind;
+
+    fn read(offset: u64) -> Request {
+        Request { arrival_ns: 0, kind: RequestKind::Read, offset, length: 8, high_priority: false, flow: 0 }
+    }
+
+    fn waited(ns: Ns) -> Times {
+        let mut times = Times::default();
+        times.wait(Blocked::Link, ns);
+        times
+    }
+
+    fn completions(desk: &mut Desk<()>) -> Vec<(u64, bool, Ns, Times)> {
+        let mut found = Vec::new();
+        desk.drain_completions(&mut found);
+        found.iter().map(|c| (c.index, c.sequential, c.completed_ns, c.times)).collect()
+    }
+
+    /// The last part to end gives the times; of two at one instant the one with the higher position, in whichever order they end.
+    #[test]
+    fn a_request_completes_with_its_last_part() {
+        for positions in [[1, 2], [2, 1]] {
+            let mut desk = Desk::default();
+            let place = desk.accept(7, read(0), ());
+            positions.map(|_| desk.part_begins(place));
+            assert!(!desk.part_ends(place), "two parts are known");
+            desk.note_times(10, place, positions[0], &waited(positions[0]));
+            assert!(!desk.part_ends(place) && desk.pending(place) == 1);
+            desk.note_times(10, place, positions[1], &waited(positions[1]));
+            assert!(desk.part_ends(place) && !desk.has_completed());
+            desk.complete(10, place);
+            assert!(desk.is_empty() && desk.has_completed());
+            assert_eq!(completions(&mut desk), [(7, false, 10, waited(2))]);
+        }
+    }
+
+    #[test]
+    fn requests_that_follow_each_other_are_sequential_whatever_units_come_between() {
+        let mut desk = Desk::default();
+        let places = [desk.accept(0, read(0), ()), desk.accept_units(1, read(8), ()), desk.accept(2, read(8), ())];
+        places.map(|place| desk.complete(0, place));
+        assert_eq!(
+            completions(&mut desk).iter().map(|&(index, sequential, ..)| (index, sequential)).collect::<Vec<_>>(),
+            [(0, false), (1, false), (2, true)]
+        );
+    }
+
+    #[test]
+    fn an_origin_is_that_of_one_request() {
+        let mut desk = Desk::default();
+        let made = Origin::host(3).made(crate::timeline::Cause::Parity);
+        desk.next_request_is(made);
+        let (first, second) = (desk.accept(0, read(0), ()), desk.accept(1, read(0), ()));
+        assert_eq!((desk[first].origin, desk[second].origin), (made, Origin::host(1)));
+    }
+}
