@@ -563,7 +563,7 @@ fn one_shot() -> Drawing {
         config.buffer = Buffer { bytes: 3 * PAGE, ..Buffer::default() };
         let asks = vec![write(0, 0, "x"), write(0, 1, "y"), write(0, 2, "z"), read(600, 1, "y")];
         let told = |simulation: &Simulation| {
-            let stats = simulation.storage().buffer_stats().expect("a write buffer");
+            let stats = simulation.storage().stats(simulation.now()).buffer.expect("a write buffer");
             format!("buffer.programs {}, buffer.read_hits {}", stats.programs, stats.read_hits)
         };
         Panel { host, ..plain(title, config, asks, told) }
@@ -653,7 +653,7 @@ fn write_buffer() -> Drawing {
     };
     let asks = || vec![write(0, 0, "x"), write(100, 1, "y"), write(200, 2, "z"), read(250, 0, "x"), write(300, 3, "u")];
     let told = |simulation: &Simulation| {
-        let stats = simulation.storage().buffer_stats().expect("a write buffer");
+        let stats = simulation.storage().stats(simulation.now()).buffer.expect("a write buffer");
         format!("buffer.programs {}, buffer.part_programs {}, buffer.read_hits {}", stats.programs, stats.part_programs, stats.read_hits)
     };
     let full = Buffer { bytes: 4 * PAGE, ..Buffer::default() };
@@ -675,7 +675,7 @@ fn mapping_cache() -> Drawing {
         config.device.blocks_per_plane = 32;
         config.ftl.map_cache_bytes = pages * PAGE;
         config.ftl.map_entry_bytes = 512;
-        let told = |simulation: &Simulation| match simulation.storage().mapping_stats() {
+        let told = |simulation: &Simulation| match simulation.storage().stats(simulation.now()).mapping {
             Some(stats) => format!("mapping.misses {}, mapping.write_backs {}", stats.misses, stats.write_backs),
             None => String::new(),
         };
@@ -699,7 +699,7 @@ fn host_interface() -> Drawing {
         let mut config = drive();
         config.device.chips_per_channel = 2;
         config.host = host;
-        let told = |simulation: &Simulation| match simulation.storage().interface_stats(simulation.now()) {
+        let told = |simulation: &Simulation| match simulation.storage().stats(simulation.now()).interface {
             Some(stats) => format!("interface.slot_waits {}, interface.core_waits {}", stats.slot_waits, stats.core_waits),
             None => String::new(),
         };
@@ -726,7 +726,7 @@ fn queues() -> Drawing {
         config.host = Host { slots: 1, ..host };
         config.workload.flows = vec![[("name".to_string(), "other".into())].into_iter().collect()];
         let told = |simulation: &Simulation| {
-            let stats = simulation.storage().interface_stats(simulation.now()).expect("a host interface with slots");
+            let stats = simulation.storage().stats(simulation.now()).interface.expect("a host interface with slots");
             format!("interface.passing_commands {}", stats.passing_commands)
         };
         let other = Ask { flow: 1, note: " of the other flow", ..read(0, 4, "u") };

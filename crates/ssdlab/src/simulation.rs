@@ -28,7 +28,7 @@ use crate::stats::{
     Completion, DeviceStats, Load, PreconditionReport, Recorder, Run, RunResult, Series, SeriesResult, Stalls, TimelineResult, Trends,
     WarmUpResult,
 };
-use crate::storage::{EachVolatile, Storage, drive_seed, each_written};
+use crate::storage::{EachVolatile, LevelStats, Storage, drive_seed, each_written};
 use crate::timeline::{self, Level, Output};
 use crate::units::{ChannelId, Ns};
 use crate::workload::{self, Flows, RequestSource};
@@ -355,7 +355,7 @@ impl Simulation {
 
     /// The same, to change how it is watched.
     pub fn ssd_mut(&mut self) -> &mut Ssd {
-        self.storage.drives_mut().swap_remove(0)
+        self.storage.first_drive_mut()
     }
 
     /// What the host talks to.
@@ -1089,14 +1089,8 @@ fn timeline_result(file: &Path, reach: timeline::Reach) -> TimelineResult {
 fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
     let drives = storage.drives().into_iter().map(|drive| drive_stats(drive, end));
     let joined = drives.reduce(DeviceStats::joined).expect("there is a drive");
-    DeviceStats {
-        cache: storage.cache_stats(),
-        buffer: storage.buffer_stats(),
-        mapping: storage.mapping_stats(),
-        interface: storage.interface_stats(end),
-        array: storage.array_result().cloned(),
-        ..joined
-    }
+    let LevelStats { cache, buffer, mapping, interface, array } = storage.stats(end);
+    DeviceStats { cache, buffer, mapping, interface, array, ..joined }
 }
 
 fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {

@@ -17,7 +17,7 @@ use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Ssd;
 use ssdlab::stats::{ArrayResult, Completion, Part, Times};
-use ssdlab::storage::{Array, PlantedInArray, Store};
+use ssdlab::storage::{Array, Observed, PlantedInArray, Store};
 
 /// An array of `drives` with stripe units of `unit` pages.
 fn array(level: ArrayLevel, drives: u32, unit: u32) -> Config {
@@ -184,7 +184,7 @@ impl Bench {
         config.exported_bytes().unwrap();
         ssdlab::config::validate(config).unwrap();
         let mut array = Array::new(config, (0..config.array.drives).map(|_| Fake::default()).collect());
-        array.keep_content(true);
+        array.verify(true);
         array.begin();
         Bench { array, done: Vec::new() }
     }
@@ -210,7 +210,7 @@ impl Bench {
             self.array.dispatch(now);
             self.array.drain_completions(&mut self.done);
         }
-        self.array.check_array().unwrap();
+        self.array.check().unwrap();
         self.done.sort_by_key(|completion| completion.index);
         for completion in &self.done {
             assert_eq!(completion.parts().total(), completion.completed_ns - completion.arrival_ns, "{completion:?}");
@@ -807,7 +807,7 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
         simulation.run_until(simulation.now() + 1_000_000_000).map_err(|e| e.to_string())?;
     }
     simulation.storage().check().map_err(|e| e.to_string())?;
-    let array = simulation.storage().array_result().expect("there is an array").clone();
+    let array = simulation.storage().stats(simulation.now()).array.expect("there is an array").clone();
     let at_once = config.ftl.unmapped_read == UnmappedRead::Immediate;
     let (mut programs, mut reads, mut before_writes) = (0, 0, 0);
     for (drive, ssd) in (0..).zip(simulation.storage().drives()) {
@@ -820,7 +820,7 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
             return Err(format!("the failed drive worked: {counters:?}"));
         }
     }
-    if let Some(stats) = simulation.storage().buffer_stats() {
+    if let Some(stats) = simulation.storage().stats(simulation.now()).buffer {
         // What came into the write buffers; some of it may be there still, or on its way.
         (programs, reads) = (stats.units, reads + stats.read_hits - stats.fills);
     }

@@ -213,7 +213,7 @@ impl Case {
                 wrong.push(format!("below: found {:?},\n  but expected {:?}", only(&found, &expected), only(&expected, &found)));
             }
         }
-        let stats = simulation.storage().cache_stats().expect("there is a cache");
+        let stats = simulation.storage().stats(simulation.now()).cache.expect("there is a cache");
         for (name, found) in counts(&stats) {
             let expected = self.counts.iter().find(|(other, _)| *other == name).map_or(0, |&(_, count)| count);
             if found != expected {
@@ -1336,7 +1336,7 @@ fn keeps_every_sector(case: u64, planted: Option<PlantedInCache>) -> Result<Tall
         simulation.submit(request).map_err(|error| error.to_string())?;
     }
     simulation.run_to_idle().map_err(|error| error.to_string())?;
-    let stats = simulation.storage().cache_stats().expect("there is a cache");
+    let stats = simulation.storage().stats(simulation.now()).cache.expect("there is a cache");
     let jobs = simulation.ssd().counters().jobs;
     simulation.finish().map_err(|error| error.to_string())?;
     let mut tally: Tally = counts(&stats).into_iter().map(|(name, count)| (name.to_string(), count)).collect();

@@ -129,7 +129,7 @@ fn what_waits_and_what_passes_is_counted() {
         requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
         simulation.run_to_idle().unwrap();
         let reasons: Vec<_> = simulation.take_completions().iter().filter_map(|completion| completion.blocked_by()).collect();
-        let stats = simulation.storage().interface_stats(simulation.now()).unwrap();
+        let stats = simulation.storage().stats(simulation.now()).interface.unwrap();
         (stats.slot_waits, stats.queue_full_waits, stats.passing_commands, stats.order_waits, reasons)
     };
     let reads = [read(0, 0), read(0, 0), other(read(0, 0))];

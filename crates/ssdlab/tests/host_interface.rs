@@ -266,7 +266,7 @@ fn counted(host: Host, requests: &[Request]) -> InterfaceStats {
     let mut simulation = simulation(&drive(host));
     requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
     simulation.run_to_idle().unwrap();
-    simulation.storage().interface_stats(simulation.now()).expect("it takes time, or has limits")
+    simulation.storage().stats(simulation.now()).interface.expect("it takes time, or has limits")
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn a_drive_behind_it_collects_before_the_first_request() {
 #[test]
 fn without_cost_and_limit_there_is_no_host_interface() {
     let simulation = Simulation::new(&plan(drive(no_cost())), &Control::default()).unwrap();
-    assert_eq!(simulation.storage().interface_stats(0), None);
+    assert_eq!(simulation.storage().stats(simulation.now()).interface, None);
 }
 
 #[test]
@@ -384,9 +384,9 @@ fn times_count_up_to_now_while_they_go_on() {
     let mut simulation = simulation(&drive(all()));
     simulation.submit(write(0, 0)).unwrap();
     simulation.run_until(400).unwrap();
-    assert_eq!(simulation.storage().interface_stats(400).unwrap().core_busy_ns, 400);
+    assert_eq!(simulation.storage().stats(400).interface.unwrap().core_busy_ns, 400);
     simulation.run_until(3_000).unwrap();
-    let stats = simulation.storage().interface_stats(3_000).unwrap();
+    let stats = simulation.storage().stats(3_000).interface.unwrap();
     assert_eq!((stats.core_busy_ns, stats.link_in_busy_ns), (1_000, 2_000));
     simulation.finish().unwrap();
 }

@@ -286,7 +286,7 @@ fn counted(config: &Config, requests: &[Request]) -> MappingStats {
     let mut simulation = simulation(config);
     requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
     simulation.run_to_idle().unwrap();
-    let stats = simulation.storage().mapping_stats().expect("part of the table is in flash");
+    let stats = simulation.storage().stats(simulation.now()).mapping.expect("part of the table is in flash");
     simulation.finish().unwrap();
     stats
 }
@@ -373,7 +373,7 @@ fn a_trim_does_not_pass_an_older_program_of_a_write_buffer() {
     let mut simulation = simulation(&buffered_units());
     requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
     simulation.run_to_idle().unwrap();
-    assert_eq!(simulation.storage().mapping_stats().map(|stats| stats.order_waits), Some(1));
+    assert_eq!(simulation.storage().stats(simulation.now()).mapping.map(|stats| stats.order_waits), Some(1));
     assert_eq!([8, 9].map(|unit| simulation.ssd().has_data(Lpn(unit))), [true, false]);
     simulation.finish().unwrap();
 }

@@ -195,7 +195,7 @@ fn random_run(seed: u64, series: bool) -> Random {
     let plan = Plan { series, verify: Verify::End, ..Plan::new(config, seed) };
     let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
     simulation.take_completions();
-    simulation.storage_mut().drives_mut().into_iter().for_each(|drive| drive.keep_trace());
+    simulation.storage_mut().each_drive_mut(|drive| drive.keep_trace());
     for request in requests {
         simulation.submit(request).unwrap();
     }

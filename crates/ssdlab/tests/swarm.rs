@@ -125,14 +125,14 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     let read_below = counters.host_reads + counters.reads_along + counters.merged_reads + without_flash - counters.rmw_reads;
     let pages = (written_pages, read_pages);
     let mut below = (counters.host_programs, read_below);
-    if let Some(stats) = simulation.storage().buffer_stats() {
+    if let Some(stats) = simulation.storage().stats(simulation.now()).buffer {
         // What came into the write buffer, by what came out of it.
         below = (below.0 + stats.rewrites + stats.trimmed + stats.held, below.1 + stats.read_hits - stats.fills);
         if below.0 != stats.units || counters.rmw_reads > 0 {
             return Err(format!("{} units came into the write buffer and {} came out: {stats:?}", stats.units, below.0));
         }
     }
-    match simulation.storage().cache_stats() {
+    match simulation.storage().stats(simulation.now()).cache {
         None if below != pages => {
             return Err(format!("{written_pages} pages were written and {read_pages} read, {below:?} below: {counters:?}"));
         }

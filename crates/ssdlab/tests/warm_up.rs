@@ -77,8 +77,8 @@ fn snapshot(config: &Config, requests: &[Request], until: Ns) -> Snapshot {
         sums,
         longest_job: drives.iter().map(|drive| drive.counters().job_ns_max).max().unwrap(),
         free_blocks_min: drives.iter().map(|drive| drive.ftl().blocks().free_min()).min().unwrap(),
-        cache: storage.cache_stats().map(|stats| stats.counters),
-        parity_writes: storage.array_result().map_or(0, |array| array.parity_writes),
+        cache: storage.stats(simulation.now()).cache.map(|stats| stats.counters),
+        parity_writes: storage.stats(simulation.now()).array.map_or(0, |array| array.parity_writes),
     }
 }
 

@@ -415,7 +415,7 @@ fn counted(config: &Config, requests: &[Request]) -> BufferStats {
     let mut simulation = simulation(config);
     requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
     simulation.run_to_idle().unwrap();
-    simulation.storage().buffer_stats().expect("there is a buffer")
+    simulation.storage().stats(simulation.now()).buffer.expect("there is a buffer")
 }
 
 #[test]

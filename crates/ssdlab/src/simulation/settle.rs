@@ -157,7 +157,9 @@ impl Simulation {
     fn into_ftls(mut self) -> Result<Vec<Ftl>> {
         self.storage.come_to_rest(self.now)?;
         let config = &self.plan.config;
-        Ok(self.storage.drives_mut().into_iter().map(|drive| drive.take_ftl(config)).collect())
+        let mut ftls = Vec::new();
+        self.storage.each_drive_mut(|drive| ftls.push(drive.take_ftl(config)));
+        Ok(ftls)
     }
 
     /// The drives at rest, with the room that each of them had under load before (`rooms`): jobs that end with no write beside them leave

@@ -3,7 +3,7 @@
 use super::verify::{self, Verifier};
 use super::{Counters, Ssd};
 use crate::config::Config;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::flash::Trace;
 use crate::ftl::Ftl;
 use crate::gc::Job;
@@ -87,7 +87,7 @@ impl Ssd {
     ///
     /// # Errors
     /// The first contradiction found, by verify mode as the run went or now.
-    pub fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<(), String> {
         verify::check(self)
     }
 

@@ -2,7 +2,6 @@
 
 use super::Ssd;
 use super::probes::Event;
-use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
 use crate::units::{BlockId, Lpn, Ns, PoolId, Ppn};
@@ -97,7 +96,7 @@ impl Verifier {
     }
 
     /// Keeps the first thing found wrong.
-    pub fn found(&mut self, result: std::result::Result<(), String>) {
+    pub fn found(&mut self, result: Result<(), String>) {
         if self.wrong.is_none() {
             self.wrong = result.err();
         }
@@ -137,7 +136,7 @@ impl Verifier {
 }
 
 /// Recounts the translation layer and compares every logical page's data with what was written last.
-pub(super) fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
+pub(super) fn recount(ssd: &Ssd) -> Result<(), String> {
     ssd.ftl.check()?;
     ssd.sched.check(&ssd.ftl, &ssd.transactions)?;
     ssd.check_slack()?;
@@ -154,12 +153,8 @@ pub(super) fn recount(ssd: &Ssd) -> std::result::Result<(), String> {
 }
 
 /// All that verify mode has to say.
-pub(super) fn check(ssd: &Ssd) -> Result<()> {
+pub(super) fn check(ssd: &Ssd) -> Result<(), String> {
     let wrong = ssd.probes.verifier().and_then(|verifier| verifier.wrong.clone());
     let overlap = ssd.flash.trace().and_then(|trace| trace.overlap.clone());
-    let found = wrong.or(overlap).or_else(|| recount(ssd).err());
-    match found {
-        Some(sentence) => Err(Error::Simulation(format!("verify mode found a defect: {sentence}"))),
-        None => Ok(()),
-    }
+    wrong.or(overlap).map_or_else(|| recount(ssd), Err)
 }

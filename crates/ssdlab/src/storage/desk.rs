@@ -31,6 +31,21 @@ pub(super) struct Tracked<T> {
     last: (Ns, u64),
 }
 
+impl<T> Tracked<T> {
+    #[inline(always)]
+    fn note_times(&mut self, now: Ns, position: u64, times: &Times) {
+        if (now, position) >= self.last {
+            (self.last, self.times) = ((now, position), *times);
+        }
+    }
+
+    #[inline(always)]
+    fn part_ends(&mut self) -> bool {
+        self.pending -= 1;
+        self.pending == 0
+    }
+}
+
 /// The outstanding requests of a level, by place, and its completions.
 #[derive(Debug)]
 pub(super) struct Desk<T> {
@@ -76,7 +91,7 @@ impl<T> Desk<T> {
     #[inline(always)]
     fn track(&mut self, index: u64, request: Request, sequential: bool, own: T) -> u32 {
         let origin = self.next_origin.take().unwrap_or(Origin::host(index));
-        self.requests.insert(Tracked { request, index, origin, times: Times::default(), own, sequential, pending: 1, last: (0, 0) })
+        self.requests.insert_with(|| Tracked { request, index, origin, times: Times::default(), own, sequential, pending: 1, last: (0, 0) })
     }
 
     /// A part of a request begins.
@@ -88,18 +103,23 @@ impl<T> Desk<T> {
     /// A part that ended at `now`, at this position, took so long: its times become those of the request unless a later part ended.
     #[inline]
     pub fn note_times(&mut self, now: Ns, place: u32, position: u64, times: &Times) {
-        let tracked = &mut self.requests[place];
-        if (now, position) >= tracked.last {
-            (tracked.last, tracked.times) = ((now, position), *times);
-        }
+        self.requests[place].note_times(now, position, times);
     }
 
     /// A part of a request ends. Returns true if that was the last one, so that the request is to be completed.
     #[inline]
     pub fn part_ends(&mut self, place: u32) -> bool {
-        let pending = &mut self.requests[place].pending;
-        *pending -= 1;
-        *pending == 0
+        self.requests[place].part_ends()
+    }
+
+    /// A part of a request ends, as [`Desk::part_ends`]; `part`: its position and times, which are noted.
+    #[inline]
+    pub fn part_ends_with(&mut self, now: Ns, place: u32, part: Option<(u32, Times)>) -> bool {
+        let tracked = &mut self.requests[place];
+        if let Some((position, times)) = part {
+            tracked.note_times(now, position.into(), &times);
+        }
+        tracked.part_ends()
     }
 
     /// Parts of a request that have not ended.
@@ -187,7 +207,7 @@ mod tests {
         for positions in [[1, 2], [2, 1]] {
             let mut desk = Desk::default();
             let place = desk.accept(7, read(0), ());
-            positions.map(|_| desk.part_begins(place));
+            positions.iter().for_each(|_| desk.part_begins(place));
             assert!(!desk.part_ends(place), "two parts are known");
             desk.note_times(10, place, positions[0], &waited(positions[0]));
             assert!(!desk.part_ends(place) && desk.pending(place) == 1);
@@ -203,7 +223,7 @@ mod tests {
     fn requests_that_follow_each_other_are_sequential_whatever_units_come_between() {
         let mut desk = Desk::default();
         let places = [desk.accept(0, read(0), ()), desk.accept_units(1, read(8), ()), desk.accept(2, read(8), ())];
-        places.map(|place| desk.complete(0, place));
+        places.iter().for_each(|&place| desk.complete(0, place));
         assert_eq!(
             completions(&mut desk).iter().map(|&(index, sequential, ..)| (index, sequential)).collect::<Vec<_>>(),
             [(0, false), (1, false), (2, true)]

@@ -7,7 +7,10 @@ use crate::units::Ns;
 impl Storage {
     /// The properties that do not change during a run.
     pub fn shape(&self) -> SeriesShape {
-        let mut shape = SeriesShape { cached: self.cache_stats().is_some(), ..SeriesShape::default() };
+        let mut shape = SeriesShape {
+            cached: matches!(self, Storage::Cached(_) | Storage::OfCached(_) | Storage::CachedArray(_)),
+            ..SeriesShape::default()
+        };
         self.drives().into_iter().for_each(|drive| drive.add_shape(&mut shape));
         shape
     }
@@ -16,8 +19,8 @@ impl Storage {
 impl Gauged for Storage {
     fn read(&mut self, now: Ns) -> Readings {
         let mut readings = Readings::new();
-        self.drives_mut().into_iter().for_each(|drive| drive.add_readings(now, &mut readings));
-        if let Some(cache) = self.cache_stats() {
+        self.each_drive_mut(|drive| drive.add_readings(now, &mut readings));
+        if let Some(cache) = self.stats(now).cache {
             readings.cache_hits = cache.counters.read_hits + cache.counters.write_hits;
             readings.cache_lookups = cache.counters.lookups;
             readings.cache_dirty = cache.dirty_pages;

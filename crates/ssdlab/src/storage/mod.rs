@@ -11,7 +11,7 @@
 //! | `mapping` | the mapping table of a drive, where part of it is in flash only |
 //! | `interface` | the host interface of a drive: slots, processors and link |
 //! | `gauged` | the inputs of time series, summed over all drives and caches |
-//! | `watched` | statistics, checks and user-defined policies of all of them |
+//! | `observed` | statistics, checks and user-defined policies of all levels |
 
 mod array;
 mod buffer;
@@ -21,8 +21,8 @@ mod front;
 mod gauged;
 mod interface;
 mod mapping;
+mod observed;
 mod store;
-mod watched;
 
 pub use array::Array;
 #[doc(hidden)]
@@ -33,6 +33,7 @@ pub use buffer::PlantedInBuffer;
 pub use front::PlantedInCache;
 #[doc(hidden)]
 pub use mapping::PlantedInMap;
+pub use observed::{LevelStats, Observed};
 pub(crate) use store::each_written;
 pub use store::{EachVolatile, Store};
 
@@ -47,15 +48,15 @@ use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::rng::Rng;
 use crate::ssd::{RoundPhase, Ssd};
-use crate::stats::{ArrayResult, BufferStats, CacheStats, Completion, InterfaceStats, MappingStats};
+use crate::stats::Completion;
 use crate::timeline::{Budget, Level, Recorder};
 use crate::units::Ns;
 use buffer::Buffer;
 use front::Front;
 use interface::Interface;
 use mapping::MappingCache;
+use observed::Levels;
 use store::Layer;
-use watched::Watched;
 
 /// Rounds after which a drive without requests is held never to come to rest.
 const ROUNDS_TO_REST: u64 = 1_000_000_000;
@@ -114,29 +115,50 @@ impl Storage {
         }
     }
 
+    /// Visits all levels, the lowest first.
+    fn each_level<'a>(&'a self, see: &mut dyn FnMut(&'a dyn Observed)) {
+        each!(self, store => store.each_level(see));
+    }
+
+    /// Visits all levels, the lowest first, to change how they are observed.
+    fn each_level_mut(&mut self, see: &mut dyn FnMut(&mut dyn Observed)) {
+        each!(self, store => store.each_level_mut(see));
+    }
+
     /// The drives.
     pub fn drives(&self) -> Vec<&Ssd> {
-        each!(self, store => store.drives())
+        let mut drives = Vec::new();
+        self.each_level(&mut |level| drives.extend(level.drive()));
+        drives
     }
 
-    /// The drives, to change how they are observed.
-    pub fn drives_mut(&mut self) -> Vec<&mut Ssd> {
-        each!(self, store => store.drives_mut())
+    /// Visits the drives, to change how they are observed.
+    pub fn each_drive_mut(&mut self, mut see: impl FnMut(&mut Ssd)) {
+        self.each_level_mut(&mut |level| {
+            level.drive_mut().map(&mut see);
+        });
     }
 
-    /// Statistics of the cache, summed over the drives; `None` without a cache.
-    pub fn cache_stats(&self) -> Option<CacheStats> {
-        each!(self, store => store.cache_stats())
+    /// The first drive, to change how it is observed.
+    pub fn first_drive_mut(&mut self) -> &mut Ssd {
+        self.first_buffer_mut().drive_mut().drive_mut()
     }
 
-    /// Statistics of the write buffers, summed over the drives; `None` without one.
-    pub fn buffer_stats(&self) -> Option<BufferStats> {
-        each!(self, store => store.buffer_stats())
+    fn first_buffer_mut(&mut self) -> &mut Buffer {
+        match self {
+            Storage::Drive(interface) => interface.lower_mut(),
+            Storage::Cached(interface) => interface.lower_mut().lower_mut(),
+            Storage::Array(array) => array.members_mut()[0].lower_mut(),
+            Storage::OfCached(array) => array.members_mut()[0].lower_mut().lower_mut(),
+            Storage::CachedArray(front) => front.lower_mut().members_mut()[0].lower_mut(),
+        }
     }
 
-    /// Statistics of the mapping caches, summed over the drives; `None` where the table is in memory.
-    pub fn mapping_stats(&self) -> Option<MappingStats> {
-        each!(self, store => store.mapping_stats())
+    /// The statistics until `now` of all levels but the drives.
+    pub fn stats(&self, now: Ns) -> LevelStats {
+        let mut stats = LevelStats::default();
+        self.each_level(&mut |level| level.add_stats(now, &mut stats));
+        stats
     }
 
     /// The write buffer of the drive holds data of a unit.
@@ -152,15 +174,10 @@ impl Storage {
         }
     }
 
-    /// Statistics of the host interfaces until `now`, summed over the drives; `None` where they take no time and have no limits.
-    pub fn interface_stats(&self, now: Ns) -> Option<InterfaceStats> {
-        each!(self, store => store.interface_stats(now))
-    }
-
     /// Calls back with the units whose newest data a power failure would lose now, some of them more than once: of a volatile cache or write
     /// buffer, and of writes that have not completed. For a drive by itself (not in an array), whose cache is not above a volatile buffer.
     pub fn volatile_units(&self, each: &mut EachVolatile<'_>) {
-        each!(self, store => store.volatile_units(each));
+        self.each_level(&mut |level| level.volatile_units(each));
     }
 
     /// Lets all that is outstanding or under way from `now` on end, caches and write buffers become empty, and GC jobs end. No request may be
@@ -171,13 +188,13 @@ impl Storage {
     pub fn come_to_rest(&mut self, now: Ns) -> Result<Ns> {
         let flush = Request { arrival_ns: now, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 };
         let (mut now, mut ended) = (now, Vec::new());
-        self.drives_mut().into_iter().for_each(Ssd::let_jobs_end);
+        self.each_drive_mut(Ssd::let_jobs_end);
         self.accept(now, 0, flush);
         for _ in 0..ROUNDS_TO_REST {
-            each!(self, store => store.program_all(now));
+            self.each_level_mut(&mut |level| level.program_all(now));
             self.dispatch(now);
             self.drain_completions(&mut ended);
-            if each!(self, store => store.is_at_rest()) {
+            if self.is_at_rest() {
                 return Ok(now);
             }
             now = self.next_event().ok_or_else(|| self.stuck(now))?;
@@ -186,52 +203,65 @@ impl Storage {
         Err(self.stuck(now))
     }
 
-    /// Statistics of the array; `None` without one.
-    pub fn array_result(&self) -> Option<&ArrayResult> {
-        each!(self, store => store.array_result())
+    fn is_at_rest(&self) -> bool {
+        let mut at_rest = true;
+        self.each_level(&mut |level| at_rest &= level.is_at_rest());
+        at_rest
     }
 
     /// Verify mode: checks data during the run; with `every_event` it also recounts the redundant state after each event.
     pub fn verify(&mut self, every_event: bool) {
-        each!(self, store => store.verify(every_event));
+        self.each_level_mut(&mut |level| level.verify(every_event));
     }
 
     /// Records the operations of the drives, for a timeline. Call it before [`Storage::begin`].
     pub fn keep_timeline(&mut self, budget: &Arc<Budget>) {
-        self.drives_mut().into_iter().zip(0..).for_each(|(drive, number)| drive.keep_timeline(number, budget));
+        let mut number = 0;
+        self.each_drive_mut(|drive| {
+            drive.keep_timeline(number, budget);
+            number += 1;
+        });
     }
 
     /// The run begins with a warm-up. Call it before [`Storage::begin`].
     pub fn warm_up(&mut self) {
-        each!(self, store => store.warm_up());
+        self.each_level_mut(&mut |level| level.set_warming_up(true));
     }
 
     /// The warm-up ends: minima and maxima start again, and response times count the requests that arrive from now on.
     pub fn end_warm_up(&mut self) {
-        each!(self, store => store.end_warm_up());
+        self.each_level_mut(&mut |level| level.set_warming_up(false));
     }
 
     /// The recording of each drive.
     pub fn take_timelines(&mut self) -> Vec<Box<Recorder>> {
-        self.drives_mut().into_iter().filter_map(Ssd::take_timeline).collect()
+        let mut recordings = Vec::new();
+        self.each_drive_mut(|drive| recordings.extend(drive.take_timeline()));
+        recordings
     }
 
     /// Calls back with the present levels of caches and drives, for a timeline.
     pub fn levels(&self, each: &mut dyn FnMut(Level, u64)) {
-        if let Some(cache) = self.cache_stats() {
-            each(Level::Dirty, cache.dirty_pages);
+        let mut dirty = None;
+        self.each_level(&mut |level| {
+            if let Some(pages) = level.dirty_pages() {
+                *dirty.get_or_insert(0) += pages;
+            }
+        });
+        if let Some(pages) = dirty {
+            each(Level::Dirty, pages);
         }
         self.drives().into_iter().zip(0..).for_each(|(drive, number)| drive.levels(number, each));
     }
 
     /// Uses a user-defined victim policy. Call it before [`Storage::begin`].
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
-        self.drives_mut().into_iter().for_each(|drive| drive.use_victim_policy(custom));
+        self.each_drive_mut(|drive| drive.use_victim_policy(custom));
     }
 
     /// Uses a user-defined eviction policy in the caches, if there are any. Call it before [`Storage::begin`].
     pub fn use_eviction_policy(&mut self, custom: &CustomEviction) {
-        each!(self, store => store.use_eviction_policy(custom));
+        self.each_level_mut(&mut |level| level.use_eviction_policy(custom));
     }
 
     /// The failure of a user-defined policy, once there is one.
@@ -242,9 +272,11 @@ impl Storage {
 
     /// The watchdog's report: no event is due although requests are outstanding.
     pub fn stuck(&self, now: Ns) -> Error {
+        let mut outstanding = Vec::new();
+        self.each_level(&mut |level| outstanding.extend(level.describe()));
         Error::Simulation(format!(
             "no progress at {now} ns: {}. This is a defect of the simulator: please report it with the configuration and the seed.",
-            each!(self, store => store.describe())
+            outstanding.join("; ")
         ))
     }
 
@@ -253,7 +285,13 @@ impl Storage {
     /// # Errors
     /// The first contradiction found, by verify mode during the run or now.
     pub fn check(&self) -> Result<()> {
-        each!(self, store => store.check())
+        let mut found = Ok(());
+        self.each_level(&mut |level| {
+            if found.is_ok() {
+                found = level.check();
+            }
+        });
+        found.map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
     }
 
     /// Plants a defect in the array.
@@ -284,30 +322,22 @@ impl Storage {
         }
     }
 
-    /// Plants a defect in the write buffer of the drive.
+    /// Plants a defect in the write buffer of the first drive.
     ///
     /// # Panics
-    /// If there is none, or an array.
+    /// If there is none.
     #[doc(hidden)]
     pub fn plant_in_buffer(&mut self, defect: PlantedInBuffer) {
-        match self {
-            Storage::Drive(interface) => interface.lower_mut().plant(defect),
-            Storage::Cached(interface) => interface.lower_mut().lower_mut().plant(defect),
-            _ => panic!("there is an array"),
-        }
+        self.first_buffer_mut().plant(defect);
     }
 
-    /// Plants a defect in the mapping cache of the drive.
+    /// Plants a defect in the mapping cache of the first drive.
     ///
     /// # Panics
-    /// If there is none, or an array.
+    /// If there is none.
     #[doc(hidden)]
     pub fn plant_in_map(&mut self, defect: PlantedInMap) {
-        match self {
-            Storage::Drive(interface) => interface.lower_mut().drive_mut().plant(defect),
-            Storage::Cached(interface) => interface.lower_mut().lower_mut().drive_mut().plant(defect),
-            _ => panic!("there is an array"),
-        }
+        self.first_buffer_mut().drive_mut().plant(defect);
     }
 
     /// Plants a defect in the host interface of the first drive: commands no longer wait for older ones of the same bytes.
@@ -325,17 +355,17 @@ impl Storage {
 
     /// Has each page move of GC be an event of its own. For before [`Storage::begin`].
     pub fn move_page_by_page(&mut self) {
-        self.drives_mut().into_iter().for_each(Ssd::move_page_by_page);
+        self.each_drive_mut(Ssd::move_page_by_page);
     }
 
     /// Brings the sums of all drives up to `now`, for whoever reads them between two rounds.
     pub fn catch_up(&mut self, now: Ns, phase: RoundPhase) {
-        self.drives_mut().into_iter().for_each(|drive| drive.catch_up(now, phase));
+        self.each_drive_mut(|drive| drive.catch_up(now, phase));
     }
 
     /// The same in the middle of a round.
     pub fn interrupt_bursts(&mut self, now: Ns) {
-        self.drives_mut().into_iter().for_each(|drive| drive.interrupt_bursts(now));
+        self.each_drive_mut(|drive| drive.interrupt_bursts(now));
     }
 
     /// See [`Store::begin`].

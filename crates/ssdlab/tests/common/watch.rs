@@ -107,7 +107,7 @@ impl Watch {
             simulation.run_until(due).map_err(|error| error.to_string())?;
             self.instant_passed(simulation)?;
         }
-        let (counters, mapping) = (simulation.ssd().counters(), simulation.storage().mapping_stats());
+        let (counters, mapping) = (simulation.ssd().counters(), simulation.storage().stats(simulation.now()).mapping);
         Err(format!("goes on and on, at {} ns by now: {counters:?} {mapping:?}", simulation.now()))
     }
 

@@ -24,9 +24,10 @@ pub use planted::PlantedInArray;
 
 use super::Store;
 use super::desk::Desk;
+use super::observed::{LevelStats, Levels, Observed};
 use crate::cache::{Groups, Targets};
 use crate::config::{ArrayLevel, Config};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::slab::Slab;
@@ -111,50 +112,17 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// The drives, one that has failed included.
-    pub fn members(&self) -> &[D] {
-        &self.drives
-    }
-
     /// The drives, to change how they are watched.
     pub fn members_mut(&mut self) -> &mut [D] {
         &mut self.drives
     }
 
-    /// What the array did so far.
+    /// The statistics of the array up to now.
     pub fn result(&self) -> &ArrayResult {
         &self.result
     }
 
-    /// Verify mode: keeps the content of every sector and checks reads and parity during the run. With `every_event` it also recounts the
-    /// redundant state after each event. Call it before the first request.
-    pub fn keep_content(&mut self, every_event: bool) {
-        self.shadow = Some(Box::new(Shadow::new(&self.layout, every_event)));
-    }
-
-    /// Outstanding requests, for the watchdog's report.
-    pub fn describe_array(&self) -> String {
-        let (held, waiting) = self.locks.counts();
-        format!(
-            "array: {} requests and {} requests to drives are outstanding, {held} stripes are locked, {waiting} operations wait for a lock",
-            self.requests.len(),
-            self.drive_requests.len()
-        )
-    }
-
-    /// Recounts the redundant state.
-    ///
-    /// # Errors
-    /// The first contradiction found, by verify mode as the run went or now.
-    pub fn check_array(&self) -> Result<()> {
-        let wrong = self.shadow.as_ref().and_then(|shadow| shadow.wrong().map(str::to_string));
-        match wrong.map_or_else(|| self.recount(), Err) {
-            Ok(()) => Ok(()),
-            Err(sentence) => Err(Error::Simulation(format!("verify mode found a defect: {sentence}"))),
-        }
-    }
-
-    fn recount(&self) -> std::result::Result<(), String> {
+    fn recount(&self) -> Result<(), String> {
         self.locks.check(&self.layout)?;
         let mut pending: Vec<(u32, u32)> = self.requests.iter().map(|(place, _)| (place, 0)).collect();
         let mut add = |request: u32| match pending.iter_mut().find(|(place, _)| *place == request) {
@@ -203,6 +171,51 @@ impl<D: Store> Array<D> {
     }
 }
 
+impl<D: Store + 'static> Observed for Array<D> {
+    fn describe(&self) -> Option<String> {
+        let (held, waiting) = self.locks.counts();
+        Some(format!(
+            "array: {} requests and {} requests to drives are outstanding, {held} stripes are locked, {waiting} operations wait for a lock",
+            self.requests.len(),
+            self.drive_requests.len()
+        ))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let wrong = self.shadow.as_ref().and_then(|shadow| shadow.wrong().map(str::to_string));
+        wrong.map_or_else(|| self.recount(), Err)
+    }
+
+    /// Keeps the content of every sector, and checks reads and parity.
+    fn verify(&mut self, every_event: bool) {
+        self.shadow = Some(Box::new(Shadow::new(&self.layout, every_event)));
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    fn add_stats(&self, _now: Ns, to: &mut LevelStats) {
+        to.array = Some(self.result.clone());
+    }
+}
+
+impl<D: Store + Levels> Levels for Array<D> {
+    fn each_level<'a>(&'a self, see: &mut dyn FnMut(&'a dyn Observed)) {
+        self.drives.iter().for_each(|drive| drive.each_level(see));
+        see(self);
+    }
+
+    fn each_level_mut(&mut self, see: &mut dyn FnMut(&mut dyn Observed)) {
+        self.drives.iter_mut().for_each(|drive| drive.each_level_mut(see));
+        see(self);
+    }
+
+    fn take_policy_failure(&mut self) -> Option<Error> {
+        self.drives.iter_mut().find_map(D::take_policy_failure)
+    }
+}
+
 impl<D: Store> Store for Array<D> {
     fn begin(&mut self) {
         // A failed drive gets no requests and does nothing.
@@ -212,7 +225,7 @@ impl<D: Store> Store for Array<D> {
     }
 
     #[inline]
-    fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
+    fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
         self.requests.make_room(pages)?;
         // An update reads before it writes, on all drives together; each page of it may be a request to a drive.
         self.drive_requests.make_room(2 * pages)?;
@@ -275,7 +288,7 @@ impl<D: Store> Store for Array<D> {
     }
 
     fn is_volatile(&self) -> bool {
-        self.members().iter().any(D::is_volatile)
+        self.drives.iter().any(D::is_volatile)
     }
 
     fn page_bytes(&self) -> u32 {

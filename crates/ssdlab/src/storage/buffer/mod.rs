@@ -25,9 +25,9 @@ use std::collections::VecDeque;
 use super::Store;
 use super::desk::Desk;
 use super::mapping::MappingCache;
+use super::observed::{LevelStats, Levels, Observed, above_one_level, add};
 use super::store::{EachVolatile, Layer};
 use crate::config::{Config, Drain, PartialWrite};
-use crate::error::{Error, Result};
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::Request;
@@ -206,78 +206,9 @@ impl Buffer {
         &mut self.drive
     }
 
-    /// What it did; `None` where there is none.
-    pub fn stats(&self) -> Option<BufferStats> {
-        let state = self.state.as_deref()?;
-        Some(BufferStats { capacity: state.entries.capacity() as u64, held: state.entries.in_use() as u64, ..state.stats })
-    }
-
     /// There are data of a unit in the buffer.
     pub fn holds(&self, unit: u32) -> bool {
         self.state.as_deref().is_some_and(|state| state.entries.of_unit(unit) != NONE)
-    }
-
-    /// Calls back with the units whose newest data a power failure would lose now.
-    pub fn own_volatile_units(&self, each: &mut EachVolatile<'_>) {
-        let Some(state) = self.state.as_deref() else {
-            self.door.iter().flat_map(|door| door.units_that_wait()).for_each(|unit| each(unit, None));
-            return self.drive.unwritten_units(each);
-        };
-        state.outside.written_units().for_each(|unit| each(unit, None));
-        if !state.protected {
-            state.entries.not_in_flash().for_each(|(unit, write)| each(unit, Some(write)));
-        }
-    }
-
-    /// All of its content is to be programmed, without waiting until programs are full.
-    pub fn program_all(&mut self, now: Ns) {
-        if let Some(state) = self.state.as_deref_mut() {
-            state.hurry_all();
-            self.settle(now);
-        }
-    }
-
-    /// No request is outstanding, and no data are in it.
-    pub fn is_empty(&self) -> bool {
-        let passed = self.door.as_deref().is_none_or(Door::is_empty);
-        passed && self.state.as_deref().is_none_or(|state| state.requests.is_empty() && state.entries.in_use() == 0)
-    }
-
-    /// Outstanding requests, for the watchdog's report; `None` where there is no buffer.
-    pub fn describe_buffer(&self) -> Option<String> {
-        if let Some(door) = self.door.as_deref() {
-            return Some(door.describe());
-        }
-        let state = self.state.as_deref()?;
-        Some(format!(
-            "write buffer: {} requests are outstanding, {} of them wait for room and {} for a flush; {} of {} units are in use; {} requests to \
-             the drive are outstanding, {} of them programs",
-            state.requests.len(),
-            state.outside.len(),
-            state.flushes.waiting(),
-            state.entries.in_use(),
-            state.entries.capacity(),
-            state.below.len(),
-            state.sent
-        ))
-    }
-
-    /// Verify mode: tracks the version of every unit during the run; with `every_event` it recounts after each event.
-    pub fn track_versions(&mut self, every_event: bool) {
-        let units = self.drive.ftl().geometry().exported_pages;
-        if let Some(state) = self.state.as_deref_mut() {
-            state.shadow = Some(Shadow::new(units));
-            state.checks_every_event = every_event;
-        }
-    }
-
-    /// Recounts the redundant state.
-    ///
-    /// # Errors
-    /// The first contradiction found, during the run or now.
-    pub fn check_buffer(&self) -> Result<()> {
-        let Some(state) = self.state.as_deref() else { return Ok(()) };
-        state.recount().map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
     }
 
     /// Plants a defect.
@@ -334,6 +265,72 @@ impl Buffer {
     }
 }
 
+impl Observed for Buffer {
+    fn describe(&self) -> Option<String> {
+        if let Some(door) = self.door.as_deref() {
+            return Some(door.describe());
+        }
+        let state = self.state.as_deref()?;
+        Some(format!(
+            "write buffer: {} requests are outstanding, {} of them wait for room and {} for a flush; {} of {} units are in use; {} requests to \
+             the drive are outstanding, {} of them programs",
+            state.requests.len(),
+            state.outside.len(),
+            state.flushes.waiting(),
+            state.entries.in_use(),
+            state.entries.capacity(),
+            state.below.len(),
+            state.sent
+        ))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.state.as_deref().map_or(Ok(()), State::recount)
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        let units = self.drive.ftl().geometry().exported_pages;
+        if let Some(state) = self.state.as_deref_mut() {
+            state.shadow = Some(Shadow::new(units));
+            state.checks_every_event = every_event;
+        }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        let passed = self.door.as_deref().is_none_or(Door::is_empty);
+        passed && self.state.as_deref().is_none_or(|state| state.requests.is_empty() && state.entries.in_use() == 0)
+    }
+
+    fn program_all(&mut self, now: Ns) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.hurry_all();
+            self.settle(now);
+        }
+    }
+
+    fn volatile_units(&self, each: &mut EachVolatile<'_>) {
+        let Some(state) = self.state.as_deref() else {
+            self.door.iter().flat_map(|door| door.units_that_wait()).for_each(|unit| each(unit, None));
+            return self.drive.unwritten_units(each);
+        };
+        state.outside.written_units().for_each(|unit| each(unit, None));
+        if !state.protected {
+            state.entries.not_in_flash().for_each(|(unit, write)| each(unit, Some(write)));
+        }
+    }
+
+    fn add_stats(&self, _now: Ns, to: &mut LevelStats) {
+        let stats = self.state.as_deref().map(|state| BufferStats {
+            capacity: state.entries.capacity() as u64,
+            held: state.entries.in_use() as u64,
+            ..state.stats
+        });
+        add(&mut to.buffer, stats, BufferStats::joined);
+    }
+}
+
+above_one_level!(Buffer, drive);
+
 impl State {
     fn new(config: &Config, drive: &MappingCache) -> Self {
         let geometry = drive.ftl().geometry();
@@ -377,7 +374,7 @@ impl State {
         }
     }
 
-    fn recount(&self) -> std::result::Result<(), String> {
+    fn recount(&self) -> Result<(), String> {
         self.entries.check()?;
         let Some(shadow) = &self.shadow else { return Ok(()) };
         shadow.defect()?;
@@ -399,7 +396,7 @@ impl State {
         [access, timer].into_iter().flatten().min()
     }
 
-    fn make_room(&mut self, units: usize) -> std::result::Result<(), Exhausted> {
+    fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
         self.requests.make_room(units)?;
         self.below.make_room(2 * units)?;
         self.waiters.make_room(units)?;
@@ -415,7 +412,7 @@ impl Store for Buffer {
         self.settle(0);
     }
 
-    fn make_room(&mut self, units: usize) -> std::result::Result<(), Exhausted> {
+    fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
         if let Some(state) = self.state.as_deref_mut() {
             state.make_room(units)?;
         }

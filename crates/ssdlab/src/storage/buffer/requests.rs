@@ -392,10 +392,7 @@ impl State {
 
     /// A part of a request is done, that ends with this unit; `None`: it has come in. The request completes with its last part.
     pub(super) fn page_done(&mut self, now: Ns, place: u32, part: Option<(u32, Times)>) {
-        if let Some((unit, times)) = part {
-            self.requests.note_times(now, place, unit.into(), &times);
-        }
-        if !self.requests.part_ends(place) {
+        if !self.requests.part_ends_with(now, place, part) {
             return;
         }
         let Tracked { request, times, own: HostRequest { entered, paced, .. }, .. } = &mut self.requests[place];

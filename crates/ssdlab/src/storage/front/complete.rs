@@ -105,10 +105,7 @@ impl<B: Store> Front<B> {
     /// A page of a request is done (`None`: its acceptance is). The request completes with its last page.
     pub(super) fn page_done(&mut self, now: Ns, mut place: u32, mut page: Option<(u32, Times)>) {
         loop {
-            if let Some((page, times)) = page {
-                self.requests.note_times(now, place, page.into(), &times);
-            }
-            if !self.requests.part_ends(place) {
+            if !self.requests.part_ends_with(now, place, page) {
                 return;
             }
             let next = self.complete(now, place);

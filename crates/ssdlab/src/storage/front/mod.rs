@@ -24,10 +24,11 @@ use std::collections::VecDeque;
 
 use super::Store;
 use super::desk::Desk;
+use super::observed::{LevelStats, Levels, Observed, above_one_level, add};
 use super::store::{EachVolatile, Layer};
 use crate::cache::{Cache, CustomEviction, Evicted, Extent, SECTOR_BYTES};
 use crate::config::Cache as Config;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::Request;
@@ -222,53 +223,12 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Replaces the configured policy by a user-defined one. Call it before [`Store::begin`].
-    pub fn use_custom_policy(&mut self, custom: &CustomEviction) {
-        self.cache.use_eviction_policy(custom);
-    }
-
-    /// The failure of a user-defined policy, once there is one.
-    #[inline]
-    pub fn take_eviction_failure(&mut self) -> Option<Error> {
-        self.cache.take_policy_failure()
-    }
-
     /// The lower level, to change how it is observed.
     pub fn lower_mut(&mut self) -> &mut B {
         &mut self.lower
     }
 
-    /// Whether response times leave out requests that arrive from now on.
-    pub fn set_warming_up(&mut self, warming_up: bool) {
-        self.warming_up = warming_up;
-    }
-
-    /// The statistics of the cache.
-    pub fn stats(&self) -> CacheStats {
-        CacheStats {
-            counters: *self.cache.counters(),
-            capacity: self.cache.capacity().into(),
-            dirty_pages: self.cache.dirty_pages().into(),
-            ..self.stats
-        }
-    }
-
-    /// Verify mode: tracks the version of every sector during the run; with `every_event` it checks all of them after each event.
-    pub fn track_versions(&mut self, every_event: bool) {
-        let sectors = self.lower.page_bytes().div_ceil(SECTOR_BYTES);
-        self.shadow = Some(Shadow::new(&self.cache, self.lower.exported_pages(), sectors));
-        self.checks_every_event = every_event;
-    }
-
-    /// Recounts the redundant state.
-    ///
-    /// # Errors
-    /// The first contradiction found, during the run or now.
-    pub fn check_cache(&self) -> Result<()> {
-        self.recount().map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
-    }
-
-    fn recount(&self) -> std::result::Result<(), String> {
+    fn recount(&self) -> Result<(), String> {
         let (spare, cached, capacity) = (self.frames.spare(), self.cache.cached_pages(), self.cache.capacity());
         if spare + cached != capacity {
             return Err(format!("the cache has {capacity} frames, {cached} of them in use and {spare} spare"));
@@ -285,9 +245,38 @@ impl<B: Store> Front<B> {
             shadow.note(sentence);
         }
     }
+}
 
-    /// Calls back with the dirty pages, those that are being destaged among them: a power failure would lose their newest data.
-    pub fn own_volatile_units(&self, each: &mut EachVolatile<'_>) {
+impl<B: Store + 'static> Observed for Front<B> {
+    fn describe(&self) -> Option<String> {
+        Some(format!(
+            "cache: {} requests, {} requests to the next level and {} accesses are outstanding",
+            self.requests.len(),
+            self.lower_requests.len(),
+            self.accesses.len()
+        ))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.recount()
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        let sectors = self.lower.page_bytes().div_ceil(SECTOR_BYTES);
+        self.shadow = Some(Shadow::new(&self.cache, self.lower.exported_pages(), sectors));
+        self.checks_every_event = every_event;
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.requests.is_empty() && self.lower_requests.is_empty() && self.cache.dirty_pages() == 0
+    }
+
+    fn set_warming_up(&mut self, on: bool) {
+        self.warming_up = on;
+    }
+
+    /// Dirty pages, those that are being destaged among them.
+    fn volatile_units(&self, each: &mut EachVolatile<'_>) {
         for (entry, &write) in (0..).zip(&self.first_writes) {
             if write != NO_WRITE && self.cache.is_dirty(entry) {
                 each(self.cache.page(entry), Some(write));
@@ -296,21 +285,31 @@ impl<B: Store> Front<B> {
         self.sent.iter().for_each(|(_, sent)| each(sent.page, Some(sent.first_write)));
     }
 
-    /// No request is outstanding, and no page is dirty.
-    pub fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.lower_requests.is_empty() && self.cache.dirty_pages() == 0
+    fn add_stats(&self, _now: Ns, to: &mut LevelStats) {
+        let stats = CacheStats {
+            counters: *self.cache.counters(),
+            capacity: self.cache.capacity().into(),
+            dirty_pages: self.cache.dirty_pages().into(),
+            ..self.stats
+        };
+        add(&mut to.cache, Some(stats), CacheStats::joined);
     }
 
-    /// Outstanding requests, for the watchdog's report.
-    pub fn describe_cache(&self) -> String {
-        format!(
-            "cache: {} requests, {} requests to the next level and {} accesses are outstanding",
-            self.requests.len(),
-            self.lower_requests.len(),
-            self.accesses.len()
-        )
+    fn dirty_pages(&self) -> Option<u64> {
+        Some(self.cache.dirty_pages().into())
+    }
+
+    fn use_eviction_policy(&mut self, custom: &CustomEviction) {
+        self.cache.use_eviction_policy(custom);
+    }
+
+    #[inline]
+    fn own_policy_failure(&mut self) -> Option<Error> {
+        self.cache.take_policy_failure()
     }
 }
+
+above_one_level!(Front<B>, lower, B);
 
 impl<B: Store> Store for Front<B> {
     fn begin(&mut self) {
@@ -318,7 +317,7 @@ impl<B: Store> Store for Front<B> {
         self.settle(0);
     }
 
-    fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
+    fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
         self.requests.make_room(pages)?;
         // A page may be fetched, and another destaged for it.
         self.lower_requests.make_room(2 * pages)?;

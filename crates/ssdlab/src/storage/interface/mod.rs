@@ -21,10 +21,10 @@ use std::collections::VecDeque;
 
 use super::Store;
 use super::desk::{Desk, Tracked};
+use super::observed::{LevelStats, Levels, Observed, above_one_level, add};
 use super::store::{EachVolatile, Layer, each_written};
 use crate::blocked::{Blocked, Served};
 use crate::config::Host as Config;
-use crate::error::{Error, Result};
 use crate::memory::{self, Exhausted};
 use crate::request::{Request, RequestKind};
 use crate::stats::{Completion, InterfaceStats};
@@ -133,57 +133,11 @@ impl<B: Store> Interface<B> {
         &mut self.lower
     }
 
-    /// What it did until `now`; `None` where requests pass straight.
-    pub fn stats(&self, now: Ns) -> Option<InterfaceStats> {
-        let state = self.state.as_deref()?;
-        Some(InterfaceStats {
-            core_busy_ns: state.cores.busy_ns(now).into(),
-            link_in_busy_ns: state.link_in.busy_ns(now).into(),
-            link_out_busy_ns: state.link_out.busy_ns(now).into(),
-            ..state.stats
-        })
-    }
-
-    /// No command is outstanding.
-    pub fn is_empty(&self) -> bool {
-        self.state.as_deref().is_none_or(|state| state.commands.is_empty())
-    }
-
-    /// Outstanding commands, for the watchdog's report; `None` where requests pass straight.
-    pub fn describe_commands(&self) -> Option<String> {
-        let state = self.state.as_deref()?;
-        Some(format!("host interface: {} commands are outstanding, {} of them without a slot", state.commands.len(), state.outside.len()))
-    }
-
     /// A planted defect: commands no longer wait for older ones of the same bytes.
     pub fn forget_order(&mut self) {
         if let Some(state) = self.state.as_deref_mut() {
             state.forgets_order = true;
         }
-    }
-
-    /// Verify mode: recounts after each event.
-    pub fn check_every_event(&mut self, every_event: bool) {
-        if let Some(state) = self.state.as_deref_mut() {
-            state.checks_every_event = every_event;
-        }
-    }
-
-    /// Recounts the redundant state.
-    ///
-    /// # Errors
-    /// The first contradiction found, during the run or now.
-    pub fn check_commands(&self) -> Result<()> {
-        let Some(state) = self.state.as_deref() else { return Ok(()) };
-        let found = state.defect.clone().map_or_else(|| state.recount(), Err);
-        found.map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
-    }
-
-    /// Calls back with the units of writes that the lower level has not got.
-    pub fn outside_units(&self, each: &mut EachVolatile<'_>) {
-        let Some(state) = self.state.as_deref() else { return };
-        let waiting = state.commands.iter().filter(|(_, command)| !command.own.delivered);
-        waiting.for_each(|(_, command)| each_written(&command.request, self.lower.page_bytes(), each));
     }
 
     fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
@@ -242,8 +196,49 @@ impl<B: Store> Interface<B> {
     }
 }
 
+impl<B: Store + 'static> Observed for Interface<B> {
+    fn describe(&self) -> Option<String> {
+        let state = self.state.as_deref()?;
+        Some(format!("host interface: {} commands are outstanding, {} of them without a slot", state.commands.len(), state.outside.len()))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let Some(state) = self.state.as_deref() else { return Ok(()) };
+        state.defect.clone().map_or_else(|| state.recount(), Err)
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.checks_every_event = every_event;
+        }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.state.as_deref().is_none_or(|state| state.commands.is_empty())
+    }
+
+    /// Units of writes that the lower level has not got.
+    fn volatile_units(&self, each: &mut EachVolatile<'_>) {
+        let Some(state) = self.state.as_deref() else { return };
+        let waiting = state.commands.iter().filter(|(_, command)| !command.own.delivered);
+        waiting.for_each(|(_, command)| each_written(&command.request, self.lower.page_bytes(), each));
+    }
+
+    fn add_stats(&self, now: Ns, to: &mut LevelStats) {
+        let stats = self.state.as_deref().map(|state| InterfaceStats {
+            core_busy_ns: state.cores.busy_ns(now).into(),
+            link_in_busy_ns: state.link_in.busy_ns(now).into(),
+            link_out_busy_ns: state.link_out.busy_ns(now).into(),
+            ..state.stats
+        });
+        add(&mut to.interface, stats, InterfaceStats::joined);
+    }
+}
+
+above_one_level!(Interface<B>, lower, B);
+
 impl State {
-    fn recount(&self) -> std::result::Result<(), String> {
+    fn recount(&self) -> Result<(), String> {
         let (all, outside, inside) = (self.commands.len(), self.outside.len(), self.inside as usize);
         if outside + inside != all || self.inside > self.slots {
             return Err(format!("the host interface has {all} commands, {inside} of them in {} slots and {outside} outside", self.slots));
@@ -430,7 +425,7 @@ impl<B: Store> Store for Interface<B> {
         self.settle(0, false);
     }
 
-    fn make_room(&mut self, pages: usize) -> std::result::Result<(), Exhausted> {
+    fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
         if let Some(state) = self.state.as_deref_mut() {
             state.commands.make_room(pages)?;
             state.outside.make_room(pages)?;
@@ -553,15 +548,15 @@ mod tests {
         (config.host.slots, config.host.command_ns) = (2, 1_000);
         for every_event in [false, true] {
             let mut interface = Interface::new(&config.host, vec![0], Ssd::new(&config, Ftl::new(&config), 1));
-            interface.check_every_event(every_event);
+            Observed::verify(&mut interface, every_event);
             interface.begin();
             interface.accept(0, 0, page_read());
-            interface.check_commands().unwrap();
+            interface.check().unwrap();
             interface.state.as_mut().unwrap().inside += 1;
             interface.accept(0, 1, page_read());
             interface.state.as_mut().unwrap().inside -= 1;
             interface.settle(0, false);
-            let found = interface.check_commands().map_err(|error| error.to_string());
+            let found = interface.check();
             assert_eq!(found.is_err_and(|found| found.contains("in 2 slots")), every_event);
         }
     }

@@ -19,9 +19,9 @@ use std::collections::VecDeque;
 
 use super::Store;
 use super::desk::Desk;
+use super::observed::{LevelStats, Levels, Observed, above_one_level, add};
 use super::store::{EachVolatile, Layer, each_written};
 use crate::config::{Config, PartialWrite};
-use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::geometry::MapPages;
 use crate::memory::{self, Exhausted};
@@ -128,24 +128,6 @@ impl MappingCache {
         self.drive.allocates_dynamically()
     }
 
-    /// What it did; `None` where all of the table is in memory.
-    pub fn stats(&self) -> Option<MappingStats> {
-        let state = self.state.as_deref()?;
-        let flash = self.drive.counters();
-        let (cached, dirty) = state.pages.in_use();
-        Some(MappingStats {
-            pages: state.table.count().into(),
-            capacity: state.pages.capacity() as u64,
-            cached,
-            dirty,
-            pending: state.updates.pending(),
-            flash_reads: flash.map_reads,
-            flash_programs: flash.map_programs,
-            pages_moved: flash.map_pages_moved,
-            ..state.stats
-        })
-    }
-
     /// Calls back with the units of host writes that have not completed, and are not in flash.
     pub fn unwritten_units(&self, each: &mut EachVolatile<'_>) {
         if let Some(state) = self.state.as_deref() {
@@ -153,43 +135,6 @@ impl MappingCache {
             waiting.for_each(|(_, command)| each_written(&command.request, state.unit_bytes, each));
         }
         self.drive.each_unwritten(&mut |unit| each(unit, None));
-    }
-
-    /// No command is outstanding, and no translation page is being read or written.
-    pub fn is_idle(&self) -> bool {
-        self.state.as_deref().is_none_or(|state| state.commands.is_empty() && state.below.is_empty())
-    }
-
-    /// Outstanding commands, for the watchdog's report; `None` where all of the table is in memory.
-    pub fn describe_table(&self) -> Option<String> {
-        let state = self.state.as_deref()?;
-        Some(format!(
-            "mapping cache: {} commands are outstanding, {} of them have not used all of their translation pages and {} wait; {} translation \
-             pages are being changed in flash, and {} are to be; {} requests to the drive are outstanding",
-            state.commands.len(),
-            state.door.len(),
-            state.waiting.len(),
-            state.updates.in_flight(),
-            state.updates.pending(),
-            state.below.len()
-        ))
-    }
-
-    /// Verify mode: tracks the version of every translation page during the run; with `every_event` it recounts after each event.
-    pub fn track_versions(&mut self, every_event: bool) {
-        if let Some(state) = self.state.as_deref_mut() {
-            state.shadow = Some(Shadow::new(state.table.count()));
-            state.checks_every_event = every_event;
-        }
-    }
-
-    /// Recounts the redundant state.
-    ///
-    /// # Errors
-    /// The first contradiction found, during the run or now.
-    pub fn check_table(&self) -> Result<()> {
-        let Some(state) = self.state.as_deref() else { return Ok(()) };
-        state.recount(&self.drive).map_err(|sentence| Error::Simulation(format!("verify mode found a defect: {sentence}")))
     }
 
     /// Plants a defect.
@@ -248,6 +193,55 @@ impl MappingCache {
     }
 }
 
+impl Observed for MappingCache {
+    fn describe(&self) -> Option<String> {
+        let state = self.state.as_deref()?;
+        Some(format!(
+            "mapping cache: {} commands are outstanding, {} of them have not used all of their translation pages and {} wait; {} translation \
+             pages are being changed in flash, and {} are to be; {} requests to the drive are outstanding",
+            state.commands.len(),
+            state.door.len(),
+            state.waiting.len(),
+            state.updates.in_flight(),
+            state.updates.pending(),
+            state.below.len()
+        ))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.state.as_deref().map_or(Ok(()), |state| state.recount(&self.drive))
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.shadow = Some(Shadow::new(state.table.count()));
+            state.checks_every_event = every_event;
+        }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.state.as_deref().is_none_or(|state| state.commands.is_empty() && state.below.is_empty())
+    }
+
+    fn add_stats(&self, _now: Ns, to: &mut LevelStats) {
+        let flash = self.drive.counters();
+        let stats = self.state.as_deref().map(|state| MappingStats {
+            pages: state.table.count().into(),
+            capacity: state.pages.capacity() as u64,
+            cached: state.pages.in_use().0,
+            dirty: state.pages.in_use().1,
+            pending: state.updates.pending(),
+            flash_reads: flash.map_reads,
+            flash_programs: flash.map_programs,
+            pages_moved: flash.map_pages_moved,
+            ..state.stats
+        });
+        add(&mut to.mapping, stats, MappingStats::joined);
+    }
+}
+
+above_one_level!(MappingCache, drive);
+
 impl State {
     fn new(config: &Config, drive: &Ssd) -> Self {
         let geometry = drive.ftl().geometry();
@@ -301,7 +295,7 @@ impl State {
         any
     }
 
-    fn recount(&self, drive: &Ssd) -> std::result::Result<(), String> {
+    fn recount(&self, drive: &Ssd) -> Result<(), String> {
         self.pages.check()?;
         self.updates.check()?;
         let outside = self.commands.iter().filter(|(_, command)| !command.own.passed).count();
@@ -314,7 +308,7 @@ impl State {
     }
 
     /// Flash has a translation page as it is, or it will be written.
-    fn check_page(&self, page: u32, shadow: &Shadow, drive: &Ssd) -> std::result::Result<(), String> {
+    fn check_page(&self, page: u32, shadow: &Shadow, drive: &Ssd) -> Result<(), String> {
         if self.pages.is_dirty(page) || self.updates.is_to_come(page) {
             return Ok(());
         }
@@ -336,7 +330,7 @@ impl State {
         }
     }
 
-    fn make_room(&mut self, units: usize) -> std::result::Result<(), Exhausted> {
+    fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
         self.commands.make_room(units)?;
         self.below.make_room(2 * units)?;
         self.waiters.make_room(2 * units)?;
@@ -351,7 +345,7 @@ impl Store for MappingCache {
         self.settle(0);
     }
 
-    fn make_room(&mut self, units: usize) -> std::result::Result<(), Exhausted> {
+    fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
         let mut pages = units;
         if let Some(state) = self.state.as_deref_mut() {
             state.make_room(units)?;

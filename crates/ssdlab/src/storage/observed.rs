@@ -1,0 +1,172 @@
+//! Observation of the levels of a storage: checks, statistics, warm-up, user-defined policies. Nothing of it happens per flash operation, so
+//! that levels are visited as trait objects.
+
+use super::store::EachVolatile;
+use crate::cache::CustomEviction;
+use crate::error::Error;
+use crate::ssd::Ssd;
+use crate::stats::{ArrayResult, BufferStats, CacheStats, InterfaceStats, MappingStats};
+use crate::units::Ns;
+
+/// The statistics of all levels but the drives; those of several levels of one kind are joined.
+#[derive(Debug, Default)]
+pub struct LevelStats {
+    /// Of the caches.
+    pub cache: Option<CacheStats>,
+    /// Of the write buffers.
+    pub buffer: Option<BufferStats>,
+    /// Of the mapping caches; `None` where tables are in memory.
+    pub mapping: Option<MappingStats>,
+    /// Of the host interfaces; `None` where they take no time and have no limits.
+    pub interface: Option<InterfaceStats>,
+    /// Of the array.
+    pub array: Option<ArrayResult>,
+}
+
+/// Adds the statistics of one more level of a kind.
+pub(super) fn add<T>(to: &mut Option<T>, stats: Option<T>, joined: fn(T, T) -> T) {
+    *to = match (to.take(), stats) {
+        (Some(sum), Some(stats)) => Some(joined(sum, stats)),
+        (sum, stats) => sum.or(stats),
+    };
+}
+
+/// A level of a storage that can be observed. What a level lacks, it leaves out: the default methods do nothing.
+pub trait Observed: 'static {
+    /// Outstanding requests, for the watchdog's report; `None` if the level keeps none.
+    fn describe(&self) -> Option<String>;
+
+    /// Recounts the redundant state.
+    ///
+    /// # Errors
+    /// The first contradiction found, by verify mode during the run or now.
+    fn check(&self) -> Result<(), String>;
+
+    /// Verify mode: checks data during the run; with `every_event` it also recounts the redundant state after each event.
+    fn verify(&mut self, every_event: bool);
+
+    /// Nothing is outstanding or under way in the level, and it holds no data in volatile memory or a write buffer.
+    fn is_at_rest(&self) -> bool;
+
+    /// A warm-up begins (`true`, before the first request), or ends: minima and maxima start again, and response times count the requests that
+    /// arrive from now on.
+    fn set_warming_up(&mut self, _on: bool) {}
+
+    /// All that a write buffer holds is to be programmed, without waiting for more.
+    fn program_all(&mut self, _now: Ns) {}
+
+    /// Calls back with the units of this level whose newest data a power failure would lose now. Not known of an array.
+    fn volatile_units(&self, _each: &mut EachVolatile<'_>) {}
+
+    /// Adds the statistics of the level until `now`.
+    fn add_stats(&self, _now: Ns, _to: &mut LevelStats) {}
+
+    /// Dirty pages, if the level is a cache.
+    fn dirty_pages(&self) -> Option<u64> {
+        None
+    }
+
+    /// Uses a user-defined eviction policy. Call it before the first request.
+    fn use_eviction_policy(&mut self, _custom: &CustomEviction) {}
+
+    /// The failure of a user-defined policy of this level, once there is one.
+    #[inline]
+    fn own_policy_failure(&mut self) -> Option<Error> {
+        None
+    }
+
+    /// The drive, if this level is one.
+    fn drive(&self) -> Option<&Ssd> {
+        None
+    }
+
+    /// The drive, to change how it is observed, if this level is one.
+    fn drive_mut(&mut self) -> Option<&mut Ssd> {
+        None
+    }
+}
+
+/// A level together with those below it.
+pub trait Levels: Observed {
+    /// Visits all levels, the lowest first.
+    fn each_level<'a>(&'a self, see: &mut dyn FnMut(&'a dyn Observed));
+
+    /// Visits all levels, the lowest first, to change how they are observed.
+    fn each_level_mut(&mut self, see: &mut dyn FnMut(&mut dyn Observed));
+
+    /// The failure of a user-defined policy of any level, once there is one. It is looked for in each round, so not by a visitor.
+    fn take_policy_failure(&mut self) -> Option<Error>;
+}
+
+/// Implements [`Levels`] for a level with one level below, the field `$lower`.
+macro_rules! above_one_level {
+    ($level:ty, $lower:ident $(, $generic:ident)?) => {
+        impl $(<$generic: Store + Levels>)? Levels for $level {
+            fn each_level<'a>(&'a self, see: &mut dyn FnMut(&'a dyn Observed)) {
+                self.$lower.each_level(see);
+                see(self);
+            }
+
+            fn each_level_mut(&mut self, see: &mut dyn FnMut(&mut dyn Observed)) {
+                self.$lower.each_level_mut(see);
+                see(self);
+            }
+
+            #[inline]
+            fn take_policy_failure(&mut self) -> Option<crate::error::Error> {
+                self.own_policy_failure().or_else(|| self.$lower.take_policy_failure())
+            }
+        }
+    };
+}
+pub(super) use above_one_level;
+
+impl Observed for Ssd {
+    fn describe(&self) -> Option<String> {
+        Some(Ssd::describe(self))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Ssd::check(self)
+    }
+
+    fn verify(&mut self, every_event: bool) {
+        Ssd::verify(self, every_event);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        Ssd::is_at_rest(self)
+    }
+
+    fn set_warming_up(&mut self, on: bool) {
+        if on { self.warm_up() } else { self.end_warm_up() }
+    }
+
+    #[inline]
+    fn own_policy_failure(&mut self) -> Option<Error> {
+        Ssd::take_policy_failure(self)
+    }
+
+    fn drive(&self) -> Option<&Ssd> {
+        Some(self)
+    }
+
+    fn drive_mut(&mut self) -> Option<&mut Ssd> {
+        Some(self)
+    }
+}
+
+impl Levels for Ssd {
+    fn each_level<'a>(&'a self, see: &mut dyn FnMut(&'a dyn Observed)) {
+        see(self);
+    }
+
+    fn each_level_mut(&mut self, see: &mut dyn FnMut(&mut dyn Observed)) {
+        see(self);
+    }
+
+    #[inline]
+    fn take_policy_failure(&mut self) -> Option<Error> {
+        self.own_policy_failure()
+    }
+}
