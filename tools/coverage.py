@@ -54,7 +54,21 @@ def build() -> list[str]:
         wrapper.chmod(0o755)
     # Scripts that run during the build are compiled with counters, too.
     env = os.environ | {"RUSTC_WORKSPACE_WRAPPER": str(wrapper), "LLVM_PROFILE_FILE": str(PLACE / "build.profraw")}
-    words = ["cargo", "test", "--release", "--locked", "-p", "ssdlab", "--lib", "--test", "main", "--no-run", "--message-format=json"]
+    words = [
+        "cargo",
+        "test",
+        "--release",
+        "--locked",
+        "-p",
+        "ssdlab",
+        "-p",
+        "ssdlab-tests",
+        "--lib",
+        "--test",
+        "main",
+        "--no-run",
+        "--message-format=json",
+    ]
     done = subprocess.run(words, cwd=ROOT, env=env, check=False, text=True, stdout=subprocess.PIPE)
     if done.returncode:
         sys.exit("error: the tests cannot be built with counters: see above")

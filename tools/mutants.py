@@ -340,7 +340,7 @@ def cargo(*words: str) -> tuple[bool, list[dict[str, Any]]]:
     """Runs cargo on the copy: whether it worked, and its messages."""
     # Not where the sources themselves are built: cargo would take one for the other.
     env = os.environ | {"CARGO_TARGET_DIR": str(PLACE / "build"), "CARGO_INCREMENTAL": "1"}
-    command = ["cargo", *words, "--locked", "-p", "ssdlab", "--message-format=json"]
+    command = ["cargo", *words, "--locked", "-p", "ssdlab", "-p", "ssdlab-tests", "--message-format=json"]
     done = subprocess.run(command, cwd=COPY, env=env, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return done.returncode == 0, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
