@@ -1,18 +1,18 @@
-//! Where collection advances with host operations (`gc.advance`): how many steps the jobs of a die may take.
+//! GC that advances with host operations (`gc.advance`): how many steps the jobs of a die may take now.
 //!
-//! A step is what a job does between two preemption points of lee2013 Fig. 2: the read of a page (from B to A), its program (from A to B), or
-//! the erase. A host operation that begins on the die lets it take one, if the active jobs
-//! have more steps left than may be taken already. Table IX of lee2013 suggests that: reads and writes are pipelined in
-//! equal proportion, about one in two where GC is active throughout, as if each request found the job one point further.
+//! A step is what a job does between two preemption points of lee2013 Fig. 2: the read of a page (from B to A), its program (from A to B),
+//! or the erase. Each host operation that begins on a die lets its active jobs take one step more, up to the steps they have left. Table IX
+//! of lee2013 suggests this: reads and writes are pipelined in equal proportion, about one in two where GC is active throughout, as if each
+//! request found the job one point further.
 
 use crate::geometry::Geometry;
 use crate::units::DieId;
 
-/// Steps that jobs may take.
+/// Steps that the GC jobs of each die may take.
 #[derive(Debug)]
 pub(super) struct Credits {
-    /// By die: host operations that have begun, less steps, at most the steps that its active jobs have left. -1: a step was taken ahead of
-    /// the operation that waits for it. Empty where jobs advance alone.
+    /// By die: host operations begun less steps taken, at most the steps that its active jobs have left. -1: a step was taken ahead, for a
+    /// host operation that waits for it. Empty if jobs need no host operations to advance.
     by_die: Vec<i32>,
 }
 

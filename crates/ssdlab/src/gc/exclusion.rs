@@ -1,4 +1,4 @@
-//! Where host operations wait while a job is active (`gc.scope`): planes or whole dies. What a job does to single blocks is asked of the FTL.
+//! The planes or dies from which an active job excludes the host (`gc.scope`). With scope `block`, `ssd::candidates` decides, from the FTL.
 
 use crate::config::Scope;
 use crate::geometry::Geometry;
@@ -7,21 +7,21 @@ use crate::units::{DieId, PlaneId, PoolId};
 /// The dies or the plane from which a job excludes the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excluded {
-    /// None.
+    /// No plane or die as a whole (scopes `block` and `none`).
     Nothing,
     /// One plane.
     Plane(PlaneId),
-    /// These dies, first and one past the last.
+    /// A range of dies: the first, and one past the last.
     Dies(u32, u32),
 }
 
-/// What active jobs exclude.
+/// The planes and dies from which active jobs exclude the host.
 #[derive(Debug)]
 pub(super) struct Exclusion {
     scope: Scope,
     /// By die: the pool whose job excludes the host from it.
     by_job_of: Vec<Option<PoolId>>,
-    /// By plane.
+    /// By plane: a job excludes the host from it.
     planes: Vec<bool>,
 }
 
@@ -30,7 +30,7 @@ impl Exclusion {
         Exclusion { scope, by_job_of: vec![None; geometry.dies as usize], planes: vec![false; geometry.planes as usize] }
     }
 
-    /// What the job of a pool excludes that collects a block of this plane.
+    /// What the job of `pool` excludes the host from while it collects a block of `plane`.
     pub(super) fn of(&self, geometry: &Geometry, pool: PoolId, plane: PlaneId) -> Excluded {
         let die = geometry.die_of_pool(pool);
         let dies = |range: std::ops::Range<u32>| Excluded::Dies(range.start, range.end);
@@ -44,7 +44,7 @@ impl Exclusion {
         }
     }
 
-    /// The job of a pool excludes this from now on, or no longer.
+    /// The job of `pool` excludes the host from these dies or this plane from now on (`on`), or no longer.
     pub(super) fn set(&mut self, pool: PoolId, excluded: Excluded, on: bool) {
         match excluded {
             Excluded::Nothing => {}

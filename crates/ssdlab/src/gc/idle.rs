@@ -1,40 +1,40 @@
 //! The trigger `idle`: GC ahead of need when no request has been outstanding for a while (lee2013 V-B).
 //!
-//! While the drive is idle, pools want more free blocks than T_soft; everything else is as ever: scopes, victims. The first request puts the
-//! threshold back, so that nothing new starts; where nothing is excluded it also has the jobs begun in idle time pause.
+//! While the drive is idle, pools want more free blocks than T_soft; scopes and victims are as usual. The first request restores the
+//! threshold, so that no further job starts; with `gc.scope = "none"` it also pauses the jobs begun in idle time.
 
 use crate::config::{Config, IdleTimeout, Scope, Trigger};
 use crate::units::Ns;
 
-/// The adaptive timeout is `gc.idle_us` times 2 to at most this power, and at least to minus this power.
+/// The adaptive timeout is `gc.idle_us` times a power of 2 with an exponent from -`STEPS` to `STEPS`.
 const STEPS: i32 = 4;
 
-/// When the drive counts as idle, and what it did in that time.
+/// Detects idle time of a drive, and adapts the timeout after which the drive counts as idle.
 #[derive(Clone, Debug)]
 pub struct Idle {
     /// `gc.idle_us` in ns.
     base_ns: Ns,
     adaptive: bool,
-    /// The timeout is `base_ns` times 2 to this power.
+    /// Exponent of the current timeout: `base_ns` x 2^`step`.
     step: i32,
-    /// Free blocks of a pool that are wanted in idle time.
+    /// Free blocks that each pool wants in idle time.
     free: u32,
-    /// Jobs pause when a request comes: nothing is excluded.
+    /// Jobs begun in idle time pause when a request comes (`gc.scope = "none"`).
     pauses: bool,
-    /// Since when no request is outstanding.
+    /// When the number of outstanding requests last became 0, ns: the timeout begins then.
     since: Ns,
-    /// When the first pending timer is due; `Ns::MAX`: there is none.
+    /// When the timer set last is due, ns; `Ns::MAX`: it has fired, or none was set.
     armed: Ns,
-    /// The timeout may have passed at this instant. Arrivals of the same instant are taken in before that is decided.
+    /// The timeout may have expired at this instant; [`Idle::begin`] decides that after the arrivals of the same instant.
     due: bool,
     /// The drive counts as idle.
     now: bool,
-    /// A job that idle time started was active in this idle time.
+    /// A job started by idle time was active in the current idle time, or else in the last.
     worked: bool,
 }
 
 impl Idle {
-    /// Where idle time is the trigger. `blocks_each`: blocks of a pool.
+    /// The idle detector of a drive; `None` unless `gc.trigger = "idle"`. `blocks_each`: blocks of a pool.
     pub(super) fn new(config: &Config, blocks_each: u32) -> Option<Self> {
         let gc = &config.gc;
         (gc.trigger == Trigger::Idle).then(|| Idle {
@@ -51,20 +51,20 @@ impl Idle {
         })
     }
 
-    /// When the timeout passes, if no request comes.
+    /// When the timeout expires if no request comes, ns.
     fn deadline(&self) -> Ns {
         let timeout = if self.step < 0 { self.base_ns >> -self.step } else { self.base_ns << self.step };
         self.since + timeout
     }
 
-    /// No request is outstanding from now on. Returns when a timer must be due that is not yet.
+    /// Call when no request is outstanding any more. Returns when to set a timer, ns; `None` if the one that is set is early enough.
     #[must_use]
     pub fn requests_ended(&mut self, now: Ns) -> Option<Ns> {
         self.since = now;
         self.arm()
     }
 
-    /// Sees to it that a timer is due when the timeout passes, or before: one for many idle times, most of which a request ends.
+    /// When to set a timer for the timeout, ns; `None` if the one that is set is due no later. One timer serves many short idle times.
     fn arm(&mut self) -> Option<Ns> {
         let deadline = self.deadline();
         let earlier = deadline < self.armed;
@@ -74,7 +74,7 @@ impl Idle {
         earlier.then_some(deadline)
     }
 
-    /// A timer is due. Returns when another must be.
+    /// Call when a timer is due. Returns when to set the next, ns; `None` if none is needed.
     #[must_use]
     pub fn timer(&mut self, now: Ns, outstanding: bool) -> Option<Ns> {
         if self.armed == now {
@@ -87,14 +87,14 @@ impl Idle {
         if self.due { None } else { self.arm() }
     }
 
-    /// The timeout may have passed at this instant.
+    /// The timeout may have expired at this instant: call [`Idle::begin`] after the arrivals of the same instant.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
         self.due
     }
 
-    /// All that happens at this instant has happened: if no request came, the drive is idle from now on. Returns the free blocks of a pool
-    /// that are wanted then.
+    /// Call after the arrivals of an instant at which [`Idle::is_due`]: without an outstanding request the drive is idle from now on.
+    /// Returns the free blocks that each pool wants then; `None` if the drive is not idle.
     #[must_use]
     pub fn begin(&mut self, now: Ns, outstanding: bool) -> Option<u32> {
         self.due = false;
@@ -115,18 +115,18 @@ impl Idle {
         self.now
     }
 
-    /// Jobs pause when a request comes.
+    /// Jobs begun in idle time pause when a request comes.
     pub fn pauses(&self) -> bool {
         self.pauses
     }
 
-    /// A job that idle time started is active.
+    /// Notes that a job started by idle time is active.
     pub fn worked(&mut self) {
         self.worked = true;
     }
 
-    /// After Douglis et al.: a timeout was too short if a request found the jobs that it had started still active, and could have been shorter
-    /// if not.
+    /// Adapts the timeout at the end of an idle time with GC, after Douglis et al.: doubles it if the request found jobs of that idle time
+    /// still active (`found_work`), else halves it.
     pub fn adapt(&mut self, found_work: bool) {
         if self.adaptive && self.worked {
             self.step = (self.step + if found_work { 1 } else { -1 }).clamp(-STEPS, STEPS);

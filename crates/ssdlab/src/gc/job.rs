@@ -17,16 +17,16 @@ use gathering::Gathering;
 pub enum Step {
     /// Move a page, its data staying in the register.
     Move(Move),
-    /// Read a page into the controller's buffer; of units, the page of this one and others.
+    /// Read a page into the controller's buffer; of mapping units, the flash page that holds this one and others.
     Read(Move),
-    /// Program a page from the controller's buffer; of units, this one and others.
+    /// Program a page from the controller's buffer; of mapping units, this one and others gathered with it.
     Program(Move),
     /// Erase the victim.
     Erase,
 }
 
 impl Step {
-    /// The move that it is a step of; `None` for the erase.
+    /// The move this step belongs to; `None` for the erase.
     pub fn moved(self) -> Option<Move> {
         match self {
             Step::Move(moved) | Step::Read(moved) | Step::Program(moved) => Some(moved),
@@ -35,18 +35,18 @@ impl Step {
     }
 }
 
-/// The move of a page.
+/// The move of a valid page, or mapping unit, of the victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The logical page.
     pub lpn: Lpn,
-    /// Where it lies.
+    /// The physical page it is read from.
     pub from: Ppn,
-    /// Where it goes to, once that is chosen.
+    /// The physical page it is programmed to, once chosen.
     pub to: Option<Ppn>,
-    /// The first of the host reads that have merged with it, which are linked like a queue.
+    /// The first of the host reads that have merged with the move; the others are linked by `Transaction::next`.
     pub readers: Option<TxnId>,
-    /// The host write that has taken its place.
+    /// The host write that has merged with the move: its data are programmed in place of the page's.
     pub writer: Option<TxnId>,
 }
 
@@ -57,12 +57,12 @@ impl Move {
     }
 }
 
-/// The moves of a job that go through the controller's buffer.
+/// The moves of one job that go through the controller's buffer.
 #[derive(Clone, Debug, Default)]
 struct Flight {
-    /// For each move that may begin: since when.
+    /// Since when another move may begin, one entry for each that may.
     free: VecDeque<Ready>,
-    /// Moves whose page is in the buffer, and since when.
+    /// Moves whose page is in the controller's buffer, and since when.
     buffered: VecDeque<(Move, Ready)>,
 }
 
@@ -70,22 +70,22 @@ struct Flight {
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     victim: BlockId,
-    /// The page offset up to which valid pages have been moved.
+    /// Valid pages of the victim below this page offset have been moved or are being moved.
     cursor: u32,
     started_ns: Ns,
     /// When the next step became ready.
     ready: Ready,
     /// An operation of the job is in service.
     busy: bool,
-    /// The move whose operation is in service or suspended, or the first of several units'. `None` during the erase.
+    /// The move in service or suspended; of gathered units, that of the first. `None` if there is none, also during the erase.
     moving: Option<Move>,
-    /// Host operations inside the scope that were in service when the job started have not all ended (ae2022's GC-pending state).
+    /// Host operations that were in service inside the scope when the job started may not all have ended (ae2022's GC-pending state).
     pub(super) pending: bool,
-    /// Idle time started it: the pool was not short of free blocks.
+    /// Started by idle time, ahead of need: the pool was not short of free blocks.
     pub(super) ahead: bool,
-    /// It waits at its next preemption point until the drive is idle again, or the pool short of free blocks.
+    /// Pauses at its next preemption point until the drive is idle again, or the pool short of free blocks.
     pub(super) paused: bool,
-    /// It has reached that point, and has been counted.
+    /// The job has reached the point where it pauses, and the pause has been counted.
     pub(super) pause_seen: bool,
 }
 
@@ -96,47 +96,48 @@ impl Job {
         self.victim
     }
 
-    /// The page offset up to which valid pages have been moved, or are being moved.
+    /// Valid pages of the victim below this page offset have been moved or are being moved.
     pub fn cursor(&self) -> u32 {
         self.cursor
     }
 
-    /// When it started, ns.
+    /// When the job started, ns.
     pub fn started_ns(&self) -> Ns {
         self.started_ns
     }
 
-    /// When its next step became ready.
+    /// When the next step of the job became ready, and the serial number of that moment.
     #[inline(always)]
     pub fn ready(&self) -> Ready {
         self.ready
     }
 
-    /// An operation of it is in service.
+    /// An operation of the job is in service.
     #[inline(always)]
     pub fn is_busy(&self) -> bool {
         self.busy
     }
 
-    /// The move whose operation is in service or suspended, or the first of several units', whose places it has. `None` during the erase.
+    /// The move in service or suspended; of gathered units, that of the first, with its pages. `None` if there is none, also during the
+    /// erase.
     #[inline(always)]
     pub fn moving(&self) -> Option<Move> {
         self.moving
     }
 
-    /// Host operations that were in service inside its scope when it started may not all have ended.
+    /// Host operations that were in service inside the scope of the job when it started may not all have ended.
     #[inline(always)]
     pub fn is_pending(&self) -> bool {
         self.pending
     }
 
-    /// It waits for the drive to be idle again.
+    /// The job pauses, now or at its next preemption point, until the drive is idle again or the pool short of free blocks.
     #[inline(always)]
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// Idle time started it.
+    /// The job was started by idle time, ahead of need.
     pub fn is_ahead(&self) -> bool {
         self.ahead
     }
@@ -146,14 +147,14 @@ impl Job {
 #[derive(Debug)]
 pub(super) struct Jobs {
     jobs: Vec<Option<Job>>,
-    /// By pool; used where more than one move may be in flight.
+    /// By pool: moves through the controller's buffer. Used only if several moves may be in flight.
     flights: Vec<Flight>,
     moves_in_flight: u32,
-    /// What jobs gather, where mapping units are smaller than flash pages.
+    /// Mapping units that jobs gather in the controller's buffer; `None` unless a program takes several.
     gathering: Option<Gathering>,
-    /// By die: its active jobs.
+    /// By die: number of active jobs.
     on_die: Vec<u32>,
-    /// By die: the pool whose moves are one event, and the slot that they occupy.
+    /// By die: its burst, the page moves of a job as one event: the job's pool, and the slot of the die that it occupies.
     bursts: Vec<Option<(PoolId, SlotId)>>,
     bursts_begun: u64,
 }
@@ -186,18 +187,18 @@ impl Jobs {
         self.jobs.iter().flatten()
     }
 
-    /// Active jobs of a die.
+    /// Number of active jobs of a die.
     #[inline(always)]
     pub(super) fn on_die(&self, die: DieId) -> u32 {
         self.on_die[die.index()]
     }
 
-    /// Active jobs of all dies.
+    /// Number of active jobs of all dies.
     pub(super) fn count(&self) -> u64 {
         self.on_die.iter().map(|&jobs| u64::from(jobs)).sum()
     }
 
-    /// Starts the job of a pool that is to move so many pages of its victim.
+    /// Starts the job of a pool, which has `moves` valid pages of `victim` to move.
     pub(super) fn start(&mut self, die: DieId, pool: PoolId, victim: BlockId, moves: u32, ready: Ready) {
         if self.moves_in_flight > 1 {
             let free = &mut self.flights[pool.index()].free;
@@ -228,7 +229,7 @@ impl Jobs {
         self.jobs[pool.index()].take().expect("the pool has an active job")
     }
 
-    /// Units are gathered until they fill a program.
+    /// Jobs gather mapping units in the controller's buffer until they fill a program.
     pub(super) fn gathers(&self) -> bool {
         self.gathering.is_some()
     }
@@ -248,7 +249,7 @@ impl Jobs {
         }
     }
 
-    /// Of the page that could be read and the page that could be programmed, the one that became ready first.
+    /// The next step with several moves in flight: a read or a program, whichever became ready first, or else the erase.
     fn next_step_in_flight(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
         if let Some(gathering) = &mut self.gathering {
             let job = self.jobs[pool.index()].as_mut().expect("the pool has an active job");
@@ -268,12 +269,12 @@ impl Jobs {
         }
     }
 
-    /// The next page to be read, if a move may begin.
+    /// The next page to be read, if one more move may begin: its offset, its physical and its logical page.
     fn next_page(&self, ftl: &Ftl, pool: PoolId) -> Option<(u32, Ppn, Lpn)> {
         let (job, flight) = (self.of(pool)?, &self.flights[pool.index()]);
         flight.free.front()?;
         let mut next = ftl.next_move(job.victim, job.cursor);
-        // One that began out of order is valid until its move ends.
+        // A page whose move began out of order is valid until the move ends.
         while let Some((page, _, lpn)) = next
             && self.buffered(pool, lpn).is_some()
         {
@@ -337,25 +338,25 @@ impl Jobs {
         self.flights[pool.index()].buffered.iter_mut().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
     }
 
-    /// An operation of a step is in service, of this move or the erase.
+    /// Marks an operation of the pool's job as in service: of the move `moving`, or, if `None`, the erase or a burst.
     pub(super) fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
         let job = self.of_mut(pool);
         (job.busy, job.moving) = (true, moving);
     }
 
-    /// The moves that the job of a pool has left are one event, in this slot of the die.
+    /// Begins a burst: the moves that the job of the pool has left become one event, in slot `at` of the die.
     pub(super) fn begin_burst(&mut self, die: DieId, pool: PoolId, at: SlotId) {
         self.begin_step(pool, None);
         self.bursts[die.index()] = Some((pool, at));
         self.bursts_begun += 1;
     }
 
-    /// The moves that the job on a die has left are operations of their own.
+    /// Ends the burst of a die: the moves that its job has left are operations of their own.
     pub(super) fn end_burst(&mut self, die: DieId) {
         self.bursts[die.index()] = None;
     }
 
-    /// Dies with a burst.
+    /// Number of dies with a burst.
     pub(super) fn bursts(&self) -> u64 {
         self.bursts.iter().flatten().count() as u64
     }
@@ -364,12 +365,12 @@ impl Jobs {
         self.bursts_begun
     }
 
-    /// Valid pages of the job's victim below this offset have been moved.
+    /// Notes that the valid pages of the job's victim below page offset `cursor` have been moved.
     pub(super) fn set_cursor(&mut self, pool: PoolId, cursor: u32) {
         self.of_mut(pool).cursor = cursor;
     }
 
-    /// The move in service, which has ended.
+    /// Takes the move in service, which has ended.
     pub(super) fn take_moving(&mut self, pool: PoolId) -> Option<Move> {
         self.of_mut(pool).moving.take()
     }
@@ -383,7 +384,7 @@ impl Jobs {
         self.of_mut(pool).moving.as_mut().expect("a page is being moved")
     }
 
-    /// The move in service of a logical page: the one of the job, or one of its units.
+    /// The move of `lpn` that is in service or suspended: the move of the job, or that of one of its gathered units.
     pub(super) fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
         match &self.gathering {
             Some(gathering) => gathering.in_service(pool).iter().find(|moved| moved.lpn == lpn),
@@ -399,7 +400,7 @@ impl Jobs {
         units.find(|moved| moved.lpn == lpn).expect("a unit is being moved")
     }
 
-    /// What jobs gather, where mapping units are smaller than flash pages.
+    /// Mapping units that jobs gather in the controller's buffer; `None` unless a program takes several.
     pub(super) fn gathering(&self) -> Option<&Gathering> {
         self.gathering.as_ref()
     }
@@ -408,7 +409,7 @@ impl Jobs {
         self.gathering.as_mut().expect("jobs gather units")
     }
 
-    /// The page of the move in service is in the controller's buffer.
+    /// The read of the move in service has ended: its page is in the controller's buffer.
     pub(super) fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
         let job = self.of_mut(pool);
         job.busy = false;
@@ -437,7 +438,7 @@ impl Jobs {
         }
     }
 
-    /// Since when the next of several moves in flight, or else the erase, is ready.
+    /// Sets since when the job is ready: the earliest of its ready reads and programs, or else (the erase is next) `now`.
     fn find_ready(&mut self, ftl: &Ftl, pool: PoolId, now: Ready) {
         let flight = &self.flights[pool.index()];
         let read = self.next_page(ftl, pool).and_then(|_| flight.free.front());
@@ -455,7 +456,7 @@ mod tests {
     const DIE: DieId = DieId(0);
     const POOL: PoolId = PoolId(0);
 
-    /// Blocks of ten pages, filled. Pages 3 and 8 of the first two hold no data any more.
+    /// Filled blocks of ten pages. Pages 3 and 8 of the first two blocks are invalid.
     fn drive() -> Ftl {
         let mut config = Config::default();
         config.device.channels = 1;
@@ -479,8 +480,8 @@ mod tests {
         assert!(ftl.commit_move(POOL, moved.lpn, moved.from, to));
     }
 
-    /// What a job does with several moves in flight, counted beside it: pages go out of the buffer in the order in which they came in, each
-    /// once, no more are on their way than may be, and of the steps that are ready the one goes first that became ready first.
+    /// Plays a job with up to `most` moves in flight against a simple model: pages leave the buffer in the order of their reads, each once;
+    /// no more than `most` are in flight; of the ready steps, the one that became ready first goes first.
     fn play(ftl: &mut Ftl, jobs: &mut Jobs, most: usize, out_of_order: Option<Lpn>, clock: &mut u64) -> Vec<Lpn> {
         let mut next_ready = || {
             *clock += 10;

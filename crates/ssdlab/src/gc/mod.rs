@@ -1,5 +1,5 @@
-//! Garbage collection (GC): when to collect (trigger), what (victim), how far a job is, and which host operations it keeps waiting. Whether
-//! its next step may go now is the arbiter's question.
+//! Garbage collection (GC): when to collect (trigger), what (victim), how far a job is, and which host operations it keeps waiting. The
+//! arbiter decides whether the next step may begin now.
 //!
 //! | file | question |
 //! |---|---|
@@ -61,13 +61,13 @@ pub struct Collector {
     credits: Credits,
     /// By pool: it waits for a job or has one.
     queued: Vec<bool>,
-    /// By pool: it wants GC but no block gained anything, until a page of it is invalidated.
+    /// By pool: it wants GC but has no eligible victim, until one of its pages becomes invalid or one of its blocks closes.
     stalled: Vec<bool>,
     stalled_count: u32,
 }
 
 impl Collector {
-    /// A collector at rest. `seed`: that of the run, for policies that draw.
+    /// A collector without jobs. `seed`: the seed of the run, for policies that draw.
     pub fn new(config: &Config, rules: &GcRules, ftl: &Ftl, seed: u64) -> Self {
         let geometry = ftl.geometry();
         let pools = geometry.pools.count.get() as usize;
@@ -87,17 +87,17 @@ impl Collector {
         }
     }
 
-    /// Asks a victim policy of the user's own.
+    /// Replaces the configured victim policy by a user-defined one.
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
         self.victims.ask(custom);
     }
 
-    /// Picks in which the greedy choice stood in for that of the victim policy.
+    /// Picks in which the greedy choice replaced that of the victim policy.
     pub fn victim_fallbacks(&self) -> u64 {
         self.victims.fallbacks()
     }
 
-    /// Why the user's own victim policy could not choose, once it could not.
+    /// The failure of a user-defined victim policy, once there is one.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
         self.victims.take_failure()
@@ -114,56 +114,56 @@ impl Collector {
         self.jobs.active()
     }
 
-    /// The move whose operation is in service or suspended, of the pool's job; of several units the first, whose places it has.
+    /// The move of the pool's job in service or suspended; of gathered units, that of the first, with its pages.
     #[inline(always)]
     pub fn moving(&self, pool: PoolId) -> Option<Move> {
         self.jobs.of(pool)?.moving()
     }
 
-    /// The same, to change.
+    /// Mutable access to the move in service or suspended of the pool's job.
     pub fn moving_mut(&mut self, pool: PoolId) -> &mut Move {
         self.jobs.moving_mut(pool)
     }
 
-    /// The move of a logical page whose operation is in service or suspended, of the pool's job.
+    /// The move of `lpn` by the pool's job, if it is in service or suspended.
     #[inline(always)]
     pub fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
         self.jobs.moving_page(pool, lpn)
     }
 
-    /// The same, to change.
+    /// Mutable access to the move of `lpn` by the pool's job, which must be in service or suspended.
     pub fn moving_page_mut(&mut self, pool: PoolId, lpn: Lpn) -> &mut Move {
         self.jobs.moving_page_mut(pool, lpn)
     }
 
-    /// The units of the operation in service or suspended of the pool's job, where jobs gather units.
+    /// The gathered mapping units of the pool's job that are in service or suspended; empty if jobs gather none.
     pub fn units(&self, pool: PoolId) -> &[Move] {
         self.jobs.gathering().map_or(&[], |gathering| gathering.in_service(pool))
     }
 
-    /// The same, to change.
+    /// Mutable access to the mapping units of the pool's job that are in service or suspended. Only where jobs gather units.
     pub fn units_mut(&mut self, pool: PoolId) -> &mut Vec<Move> {
         self.jobs.gathering_mut().in_service_mut(pool)
     }
 
-    /// Units that jobs gave up while they were in the buffer, since this was asked last.
+    /// Number of buffered units that jobs dropped as not needed any more since the last call. Only where jobs gather units.
     pub fn take_discarded(&mut self) -> u32 {
         self.jobs.gathering_mut().take_discarded()
     }
 
-    /// Active jobs of a die.
+    /// Number of active jobs of a die.
     #[inline(always)]
     pub fn jobs_on_die(&self, die: DieId) -> u32 {
         self.jobs.on_die(die)
     }
 
-    /// Active jobs.
+    /// Number of active jobs of all dies.
     pub fn jobs_active(&self) -> u64 {
         self.jobs.count()
     }
 
-    /// Evaluates the trigger for a pool. `set_off`: what sets GC off is there (`gc.begin`). Returns the pool whose job may start now, if there
-    /// is one.
+    /// Evaluates the trigger for a pool. `set_off`: the event that starts GC where it is wanted has come (`gc.begin`). Returns the pool
+    /// whose job may start now, if any.
     #[inline]
     pub fn trigger(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
         if self.queued[pool.index()] || !set_off || !ftl.wants_collection(pool) {
@@ -174,14 +174,14 @@ impl Collector {
         self.queues.next(ftl.geometry(), pool)
     }
 
-    /// Some pool waits for a gain.
+    /// Some pool wants GC but has no eligible victim.
     #[inline(always)]
     pub fn any_stalled(&self) -> bool {
         self.stalled_count > 0
     }
 
-    /// A page of the pool was invalidated or a block closed: if GC stopped for want of gain, it may go on. Returns the pool whose job may
-    /// start now.
+    /// Call when a page of the pool became invalid or a block closed: GC that had stopped for want of a victim may go on. Returns the pool
+    /// whose job may start now, if any.
     #[inline(always)]
     pub fn gain_appeared(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
         if self.stalled_count == 0 || !self.stalled[pool.index()] {
@@ -192,8 +192,8 @@ impl Collector {
         self.trigger(ftl, pool, set_off)
     }
 
-    /// Starts the job of the pool that is next in its scope. Returns false if nothing is to be gained there (any more), or what set GC off
-    /// is gone; the caller then asks [`Collector::next_in_scope`].
+    /// Starts the job of the pool that is next in its scope. Returns false if GC is not wanted or set off (any more), or the pool has
+    /// no eligible victim; the caller then calls [`Collector::next_in_scope`].
     pub fn start(&mut self, ftl: &mut Ftl, pool: PoolId, ready: Ready, set_off: bool) -> bool {
         let wanted = set_off && ftl.wants_collection(pool);
         let victim = if wanted || self.episodes.goes_on(ftl, pool) { self.victims.pick(ftl, pool) } else { None };
@@ -208,7 +208,7 @@ impl Collector {
             return false;
         };
         let moves = ftl.start_job(pool, victim);
-        // Units that are gathered move much later: the entries are asked for when their programs begin.
+        // Gathered units move much later: their map entries are prefetched when their programs begin.
         if !self.jobs.gathers() {
             ftl.prefetch_moves(victim, 0);
         }
@@ -233,7 +233,7 @@ impl Collector {
         self.jobs.next_is_erase(ftl, pool)
     }
 
-    /// The step that moves this page of the victim out of order, if one more move may begin.
+    /// Begins the move of this page of the victim out of order, and returns its step. Only where [`Collector::may_move`].
     pub fn move_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
         self.jobs.move_out_of_order(ftl, pool, lpn, from)
     }
@@ -243,88 +243,88 @@ impl Collector {
         self.jobs.may_move(pool)
     }
 
-    /// The move of a page that is in the controller's buffer.
+    /// The move of `lpn` by the pool's job, if the page is in the controller's buffer.
     pub fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
         self.jobs.buffered(pool, lpn)
     }
 
-    /// The same, to change.
+    /// Mutable access to the move of `lpn` by the pool's job, if the page is in the controller's buffer.
     pub fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
         self.jobs.buffered_mut(pool, lpn)
     }
 
-    /// An operation of the pool's job begins, of this move or (`None`) the erase.
+    /// Marks an operation of the pool's job as in service: of the move `moving`, or, if `None`, the erase.
     pub fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
         self.jobs.begin_step(pool, moving);
     }
 
-    /// The moves that the job of a pool has left are one event, in this slot of the die.
+    /// Begins a burst: the moves that the job of the pool has left become one event, in slot `at` of the die.
     pub fn begin_burst(&mut self, die: DieId, pool: PoolId, at: SlotId) {
         self.jobs.begin_burst(die, pool, at);
     }
 
-    /// The moves that the job on a die has left are operations of their own.
+    /// Ends the burst of a die: the moves that its job has left are operations of their own.
     pub fn end_burst(&mut self, die: DieId) {
         self.jobs.end_burst(die);
     }
 
-    /// How often that has begun.
+    /// Number of bursts begun: the page moves of a job as one event.
     pub fn bursts_begun(&self) -> u64 {
         self.jobs.bursts_begun()
     }
 
-    /// Dies on which the moves of a job are one event.
+    /// Number of dies with a burst: the page moves of a job as one event.
     pub fn bursts(&self) -> u64 {
         self.jobs.bursts()
     }
 
-    /// Valid pages of the victim of the pool's job below this offset have been moved.
+    /// Notes that the valid pages of the victim of the pool's job below page offset `cursor` have been moved.
     pub fn set_cursor(&mut self, pool: PoolId, cursor: u32) {
         self.jobs.set_cursor(pool, cursor);
     }
 
-    /// The move in service of the pool's job, which has ended.
+    /// Takes the move in service of the pool's job, which has ended.
     pub fn take_moving(&mut self, pool: PoolId) -> Option<Move> {
         self.jobs.take_moving(pool)
     }
 
-    /// The pool whose moves are one event on the die, and the slot that they occupy.
+    /// The burst of a die, the page moves of a job as one event: the job's pool, and the slot of the die that it occupies.
     #[inline(always)]
     pub fn burst_on(&self, die: DieId) -> Option<(PoolId, SlotId)> {
         self.jobs.burst_on(die)
     }
 
-    /// The page of the move in service is in the controller's buffer.
+    /// The read of the pool's move in service has ended: its page is in the controller's buffer.
     pub fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
         self.jobs.read_ended(ftl, pool, ready);
     }
 
-    /// The move in service has ended, or is not needed any more.
+    /// The move in service of the pool's job has ended, or is not needed any more.
     #[inline(always)]
     pub fn move_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
         self.jobs.move_ended(ftl, pool, ready);
     }
 
-    /// The pool collects another block at once: its episode is not over.
+    /// The pool collects another block at once: its episode continues (`gc.until`).
     #[inline(always)]
     pub fn episode_goes_on(&self, ftl: &Ftl, pool: PoolId) -> bool {
         self.episodes.goes_on(ftl, pool)
     }
 
-    /// The steps that the jobs of a die may take before host operations, where they need these to go on.
+    /// Steps that the jobs of a die may take before the next host operation. Only where jobs advance with host operations (`gc.advance`).
     #[inline(always)]
     pub fn credit(&self, die: DieId) -> i32 {
         self.credits.of(die)
     }
 
-    /// A host operation that begins on a die lets its jobs take so many steps (1), or one of them takes a step (-1).
+    /// Adds to the steps that the jobs of a die may take, such as 1 when a host operation begins there, or -1 for a step taken.
     #[inline(always)]
     pub fn change_credit(&mut self, die: DieId, by: i32) {
         self.credits.change(die, by);
     }
 
-    /// The erase has ended. The pool waits for another job if it wants more; in an episode, ahead of others of its scope. Returns the finished
-    /// job. `barrier`: host operations inside the scope that began to wait before this serial number go before the next job.
+    /// The erase has ended: returns the finished job. The pool waits for another job if it wants one; in an episode, ahead of others of its
+    /// scope. `barrier`: host operations inside the scope that began to wait before this serial number go before the next job.
     pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>, set_off: bool) -> Job {
         let goes_on = self.episodes.goes_on(ftl, pool);
         let again = goes_on || set_off && ftl.wants_collection(pool);
@@ -351,39 +351,39 @@ impl Collector {
         self.queues.another_waits(ftl.geometry(), pool)
     }
 
-    /// Host operations that began to wait before this serial number go before the next job in the scope of `pool`.
+    /// The host barrier in the scope of `pool`: host operations that began to wait before this serial number go before the next job.
     #[inline]
     pub fn host_barrier(&self, ftl: &Ftl, pool: PoolId) -> Option<u64> {
         self.queues.host_barrier(ftl.geometry(), pool)
     }
 
-    /// The pool's job starts when that barrier is lifted.
+    /// The pool's job is the next in its scope, and starts when the host barrier there is removed.
     pub fn starts_behind_barrier(&self, ftl: &Ftl, pool: PoolId) -> bool {
         self.queues.starts_behind_barrier(ftl.geometry(), pool)
     }
 
-    /// Removes that barrier.
+    /// Removes the host barrier in the scope of `pool`.
     pub fn remove_barrier(&mut self, ftl: &Ftl, pool: PoolId) {
         self.queues.remove_barrier(ftl.geometry(), pool);
     }
 
-    /// The barrier that the job of this pool left is to be looked at again.
+    /// Lists the host barrier that the job of this pool left, to be checked again.
     pub fn note_barrier(&mut self, pool: PoolId) {
         self.queues.note_barrier(pool);
     }
 
-    /// Some barrier is to be looked at.
+    /// Some host barrier is listed to be checked.
     #[inline(always)]
     pub fn any_barrier(&self) -> bool {
         self.queues.any_barrier()
     }
 
-    /// Moves the list of barriers to be looked at, by the pools whose jobs left them, out of here, and back ([`Collector::keep_list`]).
+    /// Takes the list of host barriers to be checked, by the pools whose jobs left them. Return it by [`Collector::keep_list`].
     pub fn take_barriers(&mut self) -> Vec<PoolId> {
         self.queues.take_barriers()
     }
 
-    /// Keeps the memory of the list of [`Collector::take_barriers`].
+    /// Takes back the list of [`Collector::take_barriers`], for its memory.
     pub fn keep_list(&mut self, list: Vec<PoolId>) {
         self.queues.give_back(list);
     }
@@ -393,13 +393,13 @@ impl Collector {
         self.queues.pools(ftl.geometry(), pool).map(PoolId)
     }
 
-    /// What the active job of a pool excludes the host from.
+    /// The planes or dies from which the active job of a pool excludes the host.
     pub fn excluded(&self, ftl: &Ftl, pool: PoolId) -> Excluded {
         let job = self.jobs.of(pool).expect("exclusion is that of an active job");
         self.exclusion.of(ftl.geometry(), pool, ftl.geometry().plane_of_block(job.victim()))
     }
 
-    /// The active job of a pool begins or ceases to exclude the host. Returns from what.
+    /// The active job of a pool begins or ceases to exclude the host. Returns the planes or dies concerned.
     pub fn set_exclusion(&mut self, ftl: &Ftl, pool: PoolId, on: bool) -> Excluded {
         let excluded = self.excluded(ftl, pool);
         self.exclusion.set(pool, excluded, on);
@@ -423,13 +423,13 @@ impl Collector {
         self.states.hard_blocks()
     }
 
-    /// GC is wanted in the pool, and something may be gained by it.
+    /// The pool wants GC and may have an eligible victim: it waits for a job or has one.
     #[inline(always)]
     pub fn is_wanted(&self, pool: PoolId) -> bool {
         self.queued[pool.index()] || self.jobs.of(pool).is_some()
     }
 
-    /// The free blocks of a pool, its job, or whether it wants one may have changed: its state follows.
+    /// Updates the state of a pool. Call when its free blocks, its job, or whether it wants one may have changed.
     #[inline]
     pub fn update_state(&mut self, now: Ns, ftl: &Ftl, pool: PoolId) -> StateChange {
         let excluded = self.excludes_dies && self.jobs.of(pool).is_some();
@@ -442,7 +442,7 @@ impl Collector {
         self.states.enter_s3(pool, write);
     }
 
-    /// The high-priority write for which its pool was in S3 begins.
+    /// A pool leaves S3: the high-priority write for which it was there begins.
     pub fn leave_s3(&mut self, pool: PoolId) {
         self.states.leave_s3(pool);
     }
@@ -459,7 +459,7 @@ impl Collector {
         self.states.any_urgent()
     }
 
-    /// The pool has fewer than T_hard free blocks while GC is wanted, and is not in S3: a high-priority write that waits enters it.
+    /// The pool has fewer than T_hard free blocks while GC is wanted, and is not in S3: a waiting high-priority write makes it enter S3.
     pub fn may_enter_s3(&self, pool: PoolId) -> bool {
         self.states.is_short(pool) && self.states.urgent(pool).is_none()
     }
@@ -475,30 +475,30 @@ impl Collector {
         self.states.times(now)
     }
 
-    /// When the drive is idle, where idle time is the trigger.
+    /// The idle detector, where idle time is the trigger (`gc.trigger = "idle"`).
     #[inline(always)]
     pub fn idle(&self) -> Option<&Idle> {
         self.idle.as_ref()
     }
 
-    /// The same, to tell it what happens.
+    /// Mutable access to the idle detector, where idle time is the trigger (`gc.trigger = "idle"`).
     #[inline(always)]
     pub fn idle_mut(&mut self) -> Option<&mut Idle> {
         self.idle.as_mut()
     }
 
-    /// Host operations that were in service inside the scope of the pool's job when it started have ended, or not.
+    /// Sets whether host operations that were in service inside the scope of the pool's job when it started may not all have ended.
     #[inline(always)]
     pub fn set_pending(&mut self, pool: PoolId, pending: bool) {
         self.jobs.of_mut(pool).pending = pending;
     }
 
-    /// Idle time has started the pool's job.
+    /// Marks the pool's job as started by idle time, ahead of need.
     pub fn started_ahead(&mut self, pool: PoolId) {
         self.jobs.of_mut(pool).ahead = true;
     }
 
-    /// The pool's job pauses at its next preemption point.
+    /// Makes the pool's job pause at its next preemption point.
     pub fn pause(&mut self, pool: PoolId) {
         let job = self.jobs.of_mut(pool);
         (job.paused, job.pending) = (true, true);
@@ -510,7 +510,7 @@ impl Collector {
         job.paused && !std::mem::replace(&mut job.pause_seen, true)
     }
 
-    /// The pool's job goes on if it pauses. Returns true if it does.
+    /// Ends the pause of the pool's job. Returns true if it paused.
     pub fn end_pause(&mut self, pool: PoolId) -> bool {
         let job = self.jobs.of_mut(pool);
         let paused = std::mem::replace(&mut job.paused, false);
@@ -543,7 +543,8 @@ mod tests {
     const POOLS: [PoolId; 2] = [PoolId(0), PoolId(1)];
     const READY: Ready = (0, 1);
 
-    /// Two planes of a die, of which one collects at a time: eight blocks of four pages each, four of them filled. Three are to be free.
+    /// Two planes of a die that collect one at a time. Each has eight blocks of four pages, four of them filled, and wants three free
+    /// blocks.
     fn drive() -> (Ftl, Collector) {
         let mut config = Config::default();
         (config.device.channels, config.device.planes_per_die) = (1, 2);
@@ -558,7 +559,7 @@ mod tests {
         (ftl, collector)
     }
 
-    /// The fifth write takes the second of four free blocks.
+    /// Writes five pages: the fifth takes the second of four free blocks.
     fn write_until_collection_is_wanted(ftl: &mut Ftl, pool: PoolId) {
         for rank in 0..5 {
             assert!(!ftl.wants_collection(pool));
@@ -590,7 +591,7 @@ mod tests {
         assert_eq!((collector.trigger(&ftl, pool, true), collector.is_wanted(pool)), (Some(pool), true));
     }
 
-    /// A pool that has a job and takes a block does not wait a second time: the other's turn comes when that job ends, then none.
+    /// A pool that has a job and takes a block does not wait again: when its job ends, that of the other pool starts, and then none.
     #[test]
     fn a_pool_waits_for_one_job_at_a_time() {
         let (mut ftl, mut collector) = drive();

@@ -1,11 +1,11 @@
 //! Pacing (`gc.pace`): the credit that collection earns, and that host writes take. docs/model.md, section Pacing.
 //!
-//! An account is a pool, or with dynamic allocation, where the pool of a write is not known when it comes in, the drive. What is counted are
-//! pages of data, or mapping units where these are smaller.
+//! Each pool has an account; with dynamic allocation, where the pool of a write is not known when it comes in, the drive has one. Accounts
+//! are in pages of data, or in mapping units where these are smaller.
 
 use crate::units::PoolId;
 
-/// What the job of a pool has earned.
+/// What the job of a pool has earned so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Earned {
     /// Valid pages of its victim when it started.
@@ -14,26 +14,26 @@ struct Earned {
     credit: i64,
 }
 
-/// The credit of a drive's writes.
+/// The accounts of a drive that paces its writes.
 #[derive(Clone, Debug)]
 pub struct Pace {
     /// Data pages of a block.
     pages: u32,
-    /// The most that an account may have.
+    /// The most credit that an account may have.
     window: i64,
-    /// There is one account.
+    /// The drive has one account, not one for each pool.
     by_drive: bool,
     credit: Vec<i64>,
-    /// By account: pages of writes that have come in and have no page in flash yet. Without a write buffer.
+    /// By account: pages of writes that have come in and have no page in flash yet. Not counted with a write buffer.
     let_in: Vec<u32>,
-    /// By account: pools that are short of free blocks. Without any, the account is full.
+    /// By account: number of its pools that are short of free blocks. With 0 the account is full.
     short: Vec<u32>,
-    /// By pool: it is.
+    /// By pool: it is short of free blocks.
     is_short: Vec<bool>,
     jobs: Vec<Earned>,
     /// The account for whose credit a write waits.
     awaited: Option<u32>,
-    /// A planted defect: what is earned counts twice.
+    /// A planted defect: credit that is earned counts twice.
     counts_twice: bool,
 }
 
@@ -55,7 +55,7 @@ impl Pace {
         }
     }
 
-    /// There is one account.
+    /// The drive has one account, not one for each pool.
     pub fn is_by_drive(&self) -> bool {
         self.by_drive
     }
@@ -71,8 +71,8 @@ impl Pace {
         self.credit[self.account(pool) as usize]
     }
 
-    /// A pool has fewer free blocks than it wants, or as many. What came in while the account was full, and is still to be written, takes of
-    /// the window when it is full no more.
+    /// Sets whether a pool has fewer free blocks than it wants. When its account is no longer full because of that, pages that came in
+    /// before and have no page in flash yet are deducted from it, down to 0.
     pub fn set_short(&mut self, pool: PoolId, short: bool) {
         let account = self.account(pool) as usize;
         let was = std::mem::replace(&mut self.is_short[pool.index()], short);
@@ -104,7 +104,7 @@ impl Pace {
         self.let_in.iter().map(|&pages| u64::from(pages)).sum()
     }
 
-    /// A page is to be written to a pool. It takes credit where there is some; returns false if there is none.
+    /// Takes credit for a page to be written to a pool. Returns false if there is none; a full account stays full.
     #[inline]
     pub fn take(&mut self, pool: PoolId) -> bool {
         let account = self.account(pool) as usize;
@@ -123,7 +123,7 @@ impl Pace {
         self.short[account] == 0 || self.credit[account] > 0
     }
 
-    /// So many pages of a pool are used up without data. `owes`: as a debt, where there is no credit.
+    /// Takes credit for `pages` of a pool that are padding. `owes`: what exceeds the credit becomes a debt; else the credit stops at 0.
     pub fn use_up(&mut self, pool: PoolId, pages: u32, owes: bool) {
         let account = self.account(pool) as usize;
         if self.short[account] == 0 {
@@ -133,22 +133,22 @@ impl Pace {
         self.credit[account] = if owes { left } else { left.max(self.credit[account].min(0)) };
     }
 
-    /// The pool's job starts, with so many valid pages to move.
+    /// Call when the pool's job starts, with `valid` pages to move.
     pub fn job_starts(&mut self, pool: PoolId, valid: u32) {
         self.jobs[pool.index()] = Earned { valid, ..Earned::default() };
     }
 
-    /// The pool's job has moved so many pages more: each earns its share of the room that the block will be.
+    /// Earns credit for `pages` more that the pool's job has moved: each earns its share of the pages that its victim gains.
     pub fn moved(&mut self, pool: PoolId, pages: u32) {
         let job = &mut self.jobs[pool.index()];
         job.moved += pages;
         let (moved, valid) = (i64::from(job.moved.min(job.valid)), i64::from(job.valid));
-        // In one fraction, so that what is left over is never lost.
+        // Computed from the sum of the moves, so that no remainder is lost.
         let due = if valid > 0 { moved * (i64::from(self.pages) - valid) / valid } else { 0 };
         self.earns_up_to(pool, due);
     }
 
-    /// The victim is erased. What was not needed to be moved after all is earned now. Returns what the job has earned.
+    /// Earns the rest when the victim is erased, also for valid pages that needed no move after all. Returns the credit of the whole job.
     pub fn erased(&mut self, pool: PoolId) -> i64 {
         self.earns_up_to(pool, i64::from(self.pages) - i64::from(self.jobs[pool.index()].moved));
         self.jobs[pool.index()].credit
@@ -162,24 +162,24 @@ impl Pace {
         self.credit[account] = (self.credit[account] + more).min(self.window);
     }
 
-    /// A write waits for credit of this pool's account, or none does. Returns false if that was so before.
+    /// Sets the account for whose credit a write waits: that of `pool`, or none. Returns false if it was the same before.
     pub fn awaits(&mut self, pool: Option<PoolId>) -> bool {
         let account = pool.map(|pool| self.account(pool));
         std::mem::replace(&mut self.awaited, account) != account
     }
 
-    /// A write waits for credit that the pool's job can earn.
+    /// A write waits for credit of the pool's account.
     #[inline(always)]
     pub fn is_awaited(&self, pool: PoolId) -> bool {
         self.awaited == Some(self.account(pool))
     }
 
-    /// A write waits for credit, and the pool's account is not full.
+    /// A write waits for credit of any account, and the pool's account is not full.
     pub fn may_be_wanted(&self, pool: PoolId) -> bool {
         self.awaited.is_some() && self.credit(pool) < self.window
     }
 
-    /// Plants a defect: what is earned counts twice.
+    /// Plants a defect: credit that is earned counts twice.
     #[doc(hidden)]
     pub fn count_twice(&mut self) {
         self.counts_twice = true;
@@ -192,7 +192,7 @@ mod tests {
 
     const POOL: PoolId = PoolId(0);
 
-    /// One pool that is short of free blocks, and whose writes have taken all there was. Blocks have 10 pages.
+    /// One pool that is short of free blocks and has no credit left. Blocks have 10 pages.
     fn empty() -> Pace {
         let mut pace = Pace::new(1, 10, 100, false);
         pace.set_short(POOL, true);
@@ -214,7 +214,8 @@ mod tests {
         assert_eq!((pace.erased(POOL), pace.credit(POOL)), (3, 3));
     }
 
-    /// Of 7 pages two were overwritten before their moves: 5 moves earn 10 - 5, the last 3 at the erase. Without valid pages all is.
+    /// Of 7 valid pages two are overwritten before their moves: 5 moves earn 2, the erase the other 3. Without valid pages the erase earns
+    /// all 10.
     #[test]
     fn the_erase_earns_what_need_not_be_moved() {
         let mut pace = empty();
@@ -249,8 +250,8 @@ mod tests {
         assert_eq!(pace.credit(POOL), 8);
     }
 
-    /// Of a window of 100 pages 30 have come in and have no page when the pool becomes short: 70 are left. More than the window leave none, and
-    /// no debt: the first write that waits is let in with the first page that is earned.
+    /// When the pool becomes short, 30 pages have come in and have no page in flash: 70 of a window of 100 are left. With more pages than
+    /// the window the account is empty, without a debt: the first page that is earned lets a write in.
     #[test]
     fn what_came_in_while_the_account_was_full_takes_of_the_window() {
         let mut pace = Pace::new(1, 10, 100, false);

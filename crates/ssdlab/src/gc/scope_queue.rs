@@ -1,5 +1,5 @@
-//! One job at a time inside each instance of the scope (`gc.scope`), or on each die (`gc.turns = "job"`): pools that want GC wait for each other, and between two jobs host
-//! operations that waited before may go first (a host barrier).
+//! One job at a time inside each instance of the scope (`gc.scope`), or on each die (`gc.turns = "job"`): pools that want GC wait for each
+//! other, and between two jobs host operations that waited before may go first (a host barrier).
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::units::PoolId;
 struct ScopeQueue {
     active: Option<PoolId>,
     waiting: VecDeque<PoolId>,
-    /// Between two jobs: host operations that began to wait before this serial number go first.
+    /// The host barrier, between two jobs: host operations that began to wait before this serial number go first.
     host_barrier: Option<u64>,
 }
 
@@ -22,9 +22,9 @@ pub(super) struct ScopeQueues {
     /// Jobs of one die take turns although their scopes are smaller (`gc.turns = "job"`): they have one queue.
     jobs_in_turn: bool,
     queues: Vec<ScopeQueue>,
-    /// Queues with a host barrier, each named by the pool whose job left it.
+    /// Host barriers to be checked, each named by the pool whose job left it.
     barriers: Vec<PoolId>,
-    /// Host barriers that are set.
+    /// Number of host barriers that are set.
     set: u32,
 }
 
@@ -53,7 +53,7 @@ impl ScopeQueues {
         }
     }
 
-    /// A pool waits for a job.
+    /// Puts a pool that wants a job at the end of its queue.
     pub(super) fn push(&mut self, geometry: &Geometry, pool: PoolId) {
         let instance = self.instance(geometry, pool);
         self.queues[instance].waiting.push_back(pool);
@@ -85,7 +85,8 @@ impl ScopeQueues {
         queue.active = starts.then_some(pool);
     }
 
-    /// The active job has ended. `again`: the pool wants another, before all others (true) or after those that wait.
+    /// The active job has ended. `again`: the pool wants another, ahead of those that wait (true) or behind them. `barrier`: the host
+    /// barrier to set if a pool waits.
     pub(super) fn job_ended(&mut self, geometry: &Geometry, pool: PoolId, again: Option<bool>, barrier: Option<u64>) {
         let instance = self.instance(geometry, pool);
         let queue = &mut self.queues[instance];
@@ -119,23 +120,23 @@ impl ScopeQueues {
         self.set -= u32::from(self.queues[instance].host_barrier.take().is_some());
     }
 
-    /// The barrier that the job of this pool left is to be looked at again.
+    /// Lists the host barrier that the job of this pool left, to be checked again.
     pub(super) fn note_barrier(&mut self, pool: PoolId) {
         self.barriers.push(pool);
     }
 
-    /// Some barrier is to be looked at.
+    /// Some host barrier is listed to be checked.
     #[inline(always)]
     pub(super) fn any_barrier(&self) -> bool {
         !self.barriers.is_empty()
     }
 
-    /// The barriers to be looked at, by the pools whose jobs left them. Give the list back by [`ScopeQueues::give_back`].
+    /// Takes the list of host barriers to be checked, by the pools whose jobs left them. Return it by [`ScopeQueues::give_back`].
     pub(super) fn take_barriers(&mut self) -> Vec<PoolId> {
         std::mem::take(&mut self.barriers)
     }
 
-    /// Keeps the memory of the list of [`ScopeQueues::take_barriers`].
+    /// Takes back the list of [`ScopeQueues::take_barriers`], for its memory.
     pub(super) fn give_back(&mut self, mut list: Vec<PoolId>) {
         if self.barriers.is_empty() {
             list.clear();

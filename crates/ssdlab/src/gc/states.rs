@@ -7,7 +7,7 @@
 //! | S2 | GC is wanted, and the pool has fewer than T_hard free blocks | reads, and writes that merge with a page move (none with `gc.hard_stops = "all"`) |
 //! | S3 | entered from S2 when a high-priority write waits | none until the job has ended, then that write |
 //!
-//! While a job excludes the host (`gc.scope`) the pool counts as in S3 too; what that keeps waiting is decided by `exclusion`.
+//! While a job excludes the host (`gc.scope`) the pool counts as in S3, too; `exclusion` says which host operations wait for it.
 
 use crate::config::{Config, HardStops};
 use crate::geometry::Geometry;
@@ -19,23 +19,23 @@ const S1: u8 = 1;
 const S2: u8 = 2;
 const S3: u8 = 3;
 
-/// What a pool is like, for its state.
+/// What decides the state of a pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
-    /// GC is wanted, and something may be gained by it.
+    /// GC is wanted, and the pool may have an eligible victim.
     pub wanted: bool,
     /// A job is active that excludes the host.
     pub excluded: bool,
-    /// Free blocks.
+    /// Free blocks of the pool.
     pub free: u32,
 }
 
-/// What became of a pool's state.
+/// What an update of a pool's state has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateChange {
-    /// It has begun or ceased to have fewer than T_hard free blocks while GC is wanted.
+    /// The pool has begun or ceased to have fewer than T_hard free blocks while GC is wanted.
     pub crossed_hard: bool,
-    /// It has fewer, and no high-priority write makes GC run to completion: one that waits may enter S3.
+    /// The pool has fewer than T_hard free blocks while GC is wanted, and is not in S3: a waiting high-priority write makes it enter S3.
     pub may_enter_s3: bool,
 }
 
@@ -45,15 +45,15 @@ pub(super) struct States {
     /// T_hard in blocks; 0: none.
     hard: u32,
     stops_reads: bool,
-    /// By pool: its state, and since when.
+    /// By pool: its state, and since when, ns.
     now: Vec<(u8, Ns)>,
-    /// Time in each, summed over pools: more than 64 bits, since there may be many pools.
+    /// Time in each state, summed over pools, ns: more than 64 bits, since there may be many pools.
     total: [u128; 4],
     /// By pool: GC is wanted and there are fewer than T_hard free blocks.
     short: Vec<bool>,
     /// By pool: the high-priority write for which it is in S3.
     urgent: Vec<Option<TxnId>>,
-    /// Pools with such a write.
+    /// Number of pools in S3 for a high-priority write.
     any_urgent: u32,
     /// A planted defect: S2 is never entered.
     forgets_hard: bool,
@@ -94,7 +94,7 @@ impl States {
         self.any_urgent > 0
     }
 
-    /// The state stops operations of this kind.
+    /// The state of the pool stops host operations of this kind.
     #[inline(always)]
     pub(super) fn stops(&self, pool: PoolId, kind: QueueKind) -> bool {
         self.hard > 0 && (self.urgent[pool.index()].is_some() || self.short[pool.index()] && (kind == QueueKind::Write || self.stops_reads))
@@ -106,7 +106,7 @@ impl States {
         self.short[pool.index()]
     }
 
-    /// The pool is like this from now on: its state follows.
+    /// Updates the state of a pool from these facts.
     #[inline]
     pub(super) fn update(&mut self, now: Ns, pool: PoolId, facts: Facts) -> StateChange {
         let was_short = self.short[pool.index()];

@@ -1,11 +1,11 @@
-//! The same translation layer and collection without a clock: for preconditioning, and as the floor under the simulator's speed.
+//! Writes and collection on the FTL without a clock: for preconditioning, and as a lower bound on run times in the benchmarks.
 
 use crate::ftl::Ftl;
 use crate::gc::victim::Picker;
 use crate::rng::Rng;
 use crate::units::{Lpn, PoolId, Ppn};
 
-/// What untimed writes did.
+/// Flash operations of untimed writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UntimedCounts {
     /// Pages written by the host.
@@ -14,14 +14,14 @@ pub struct UntimedCounts {
     pub pages_moved: u64,
     /// Units of padding in programs of host and collection.
     pub padded_units: u64,
-    /// Units of programs of parity.
+    /// Units programmed as parity.
     pub parity_units: u64,
     /// Blocks erased.
     pub erases: u64,
 }
 
-/// Writes a page (or as many units as a flash page holds, or fewer) into `pool` and collects whatever that makes necessary. Returns false,
-/// with nothing written, if the pool is full of valid data.
+/// Writes a page, or up to a program of mapping units, into `pool`, and collects as far as that makes it necessary. Returns false, with
+/// nothing written, if the pool is full of valid data.
 #[inline]
 pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, units: &[Lpn], counts: &mut UntimedCounts) -> bool {
     let allocated = match ftl.try_allocate_host(pool) {
@@ -39,7 +39,7 @@ pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, units: &[Lpn], c
     true
 }
 
-/// Programs pages of the host from `first` on.
+/// Programs units of the host from page `first` on, and pads the rest of the program.
 #[inline]
 pub fn program(ftl: &mut Ftl, pool: PoolId, units: &[Lpn], first: Ppn, counts: &mut UntimedCounts) {
     for (&lpn, ppn) in units.iter().zip(first.0..) {
@@ -52,7 +52,7 @@ pub fn program(ftl: &mut Ftl, pool: PoolId, units: &[Lpn], first: Ppn, counts: &
     }
 }
 
-/// Units on their way to a pool, until they fill a program: as if a buffer had gathered them.
+/// Units gathered by pool until they fill a program, as a write buffer would.
 #[derive(Clone, Debug)]
 pub struct Packs {
     by_pool: Vec<Vec<Lpn>>,
@@ -60,18 +60,18 @@ pub struct Packs {
 }
 
 impl Packs {
-    /// Nothing on its way to any of so many pools.
+    /// Empty packs for `pools` pools.
     pub fn new(pools: usize, units_per_program: u32) -> Self {
         Packs { by_pool: vec![Vec::new(); pools], units_per_program: units_per_program as usize }
     }
 
-    /// A unit is on its way to a pool already: what is goes before the unit is added again.
+    /// The pack of a pool already has this unit: program it before the unit is added again.
     #[inline]
     pub fn has(&self, pool: usize, lpn: Lpn) -> bool {
         self.by_pool[pool].contains(&lpn)
     }
 
-    /// Adds a unit to what is on its way to a pool. Returns true if that fills a program, which is then to be taken.
+    /// Adds a unit to the pack of a pool. Returns true if that fills a program; call [`Packs::take`] then.
     #[inline]
     pub fn add(&mut self, pool: usize, lpn: Lpn) -> bool {
         let pack = &mut self.by_pool[pool];
@@ -79,27 +79,27 @@ impl Packs {
         pack.len() == self.units_per_program
     }
 
-    /// What is on its way to a pool. Its memory is to be given back.
+    /// Takes the pack of a pool. Return its memory by [`Packs::give_back`].
     #[inline]
     pub fn take(&mut self, pool: usize) -> Vec<Lpn> {
         std::mem::take(&mut self.by_pool[pool])
     }
 
-    /// Takes back the memory of what has been programmed.
+    /// Takes back the memory of a pack that has been programmed.
     #[inline]
     pub fn give_back(&mut self, pool: usize, mut pack: Vec<Lpn>) {
         pack.clear();
         self.by_pool[pool] = pack;
     }
 
-    /// Pools to which something may be on its way.
+    /// Number of pools.
     pub fn pools(&self) -> usize {
         self.by_pool.len()
     }
 }
 
-/// Random logical pages below a bound, each drawn well before it is handed out: what a write to it needs comes from memory meanwhile.
-/// They are those that the generator would give without that.
+/// Random logical pages below a bound, each drawn well before it is returned, so that its map entry can be prefetched. The sequence is that
+/// of the generator.
 #[derive(Debug)]
 pub struct PagesAhead {
     rng: Rng,
@@ -109,10 +109,10 @@ pub struct PagesAhead {
 }
 
 impl PagesAhead {
-    /// Pages drawn ahead. At half of that the map entry is there, and tells which block the write will invalidate a page of.
+    /// Pages drawn ahead. Halfway the map entry is in the processor's cache, and names the block in which the write invalidates a page.
     const AHEAD: usize = 32;
 
-    /// Pages below `bound`, which must not be 0, of a drive.
+    /// A sequence of pages below `bound`, which must not be 0.
     pub fn new(mut rng: Rng, bound: u64) -> Self {
         let drawn = std::array::from_fn(|_| Lpn(rng.below(bound) as u32));
         PagesAhead { rng, bound, drawn, next: 0 }
@@ -130,7 +130,7 @@ impl PagesAhead {
     }
 }
 
-/// Collects until the pool's free blocks are back at the soft threshold, or nothing is gained any more.
+/// Collects until the free blocks of the pool are back at the soft threshold, or no block is eligible.
 pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut UntimedCounts) {
     while ftl.wants_collection(pool) {
         let Some(victim) = victims.pick(ftl, pool) else { return };

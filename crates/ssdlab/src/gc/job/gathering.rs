@@ -1,23 +1,23 @@
-//! What jobs gather, where a flash page holds several mapping units: a job reads each page of its victim that has a valid unit once, and
-//! gathers the units in the controller's buffer until they fill a program. Its last program takes what is left, and padding.
+//! Gathering, where a program takes several mapping units: a job reads each page of its victim that has a valid unit once, and gathers the
+//! units in the controller's buffer until they fill a program. Its last program takes the rest, and padding.
 
 use super::{Move, Step};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
 use crate::units::{BlockId, Lpn, PoolId, Ppn};
 
-/// The units of one pool's job.
+/// The mapping units that one pool's job moves.
 #[derive(Clone, Debug, Default)]
 struct Gathered {
-    /// In the controller's buffer, in the order of the reads that brought them.
+    /// Units in the controller's buffer, in the order of the reads that brought them.
     buffered: Vec<Move>,
-    /// Those of the operation in service or suspended: of a read those that the page had when it began, of a program all that it takes.
+    /// Units of the operation in service or suspended: of a read, those valid in the page when it began; of a program, all that it takes.
     in_service: Vec<Move>,
-    /// Programs go on as long as they can be filled: as many moves were in flight as may be.
+    /// The last step was a program: programs go on as long as they can be filled.
     programs: bool,
     /// A page of the victim has been read before its turn.
     out_of_order: bool,
-    /// Valid units of the victim when all in the buffer were last found to be needed. As long as it has as many, they all are.
+    /// Valid units of the victim when all buffered units were last found to be needed: as long as this number is the same, they still are.
     all_needed_at: Option<u32>,
 }
 
@@ -27,9 +27,9 @@ pub(in crate::gc) struct Gathering {
     pools: Vec<Gathered>,
     /// Units that fill a program.
     per_program: usize,
-    /// Reads go on until so many units are in the buffer.
+    /// Reads go on until this many units are in the buffer.
     wanted: usize,
-    /// Units that were overwritten or trimmed while they were in the buffer, since that was asked last.
+    /// Buffered units that were overwritten or trimmed, since the last call of `take_discarded`.
     discarded: u32,
 }
 
@@ -37,7 +37,7 @@ impl Gathering {
     pub(super) fn new(geometry: &Geometry, programs_in_flight: u32) -> Self {
         let per_program = geometry.units_per_program as usize;
         let wanted = per_program * programs_in_flight as usize;
-        // The last read may bring a page of them more.
+        // The last read may bring up to a page of units more.
         let room = Gathered {
             buffered: Vec::with_capacity(wanted + per_program),
             in_service: Vec::with_capacity(per_program),
@@ -46,19 +46,19 @@ impl Gathering {
         Gathering { pools: vec![room; geometry.pools.count.get() as usize], per_program, wanted, discarded: 0 }
     }
 
-    /// The job of a pool starts.
+    /// Call when the job of a pool starts.
     pub(super) fn start(&mut self, pool: PoolId) {
         let gathered = &mut self.pools[pool.index()];
         (gathered.out_of_order, gathered.all_needed_at) = (false, None);
     }
 
-    /// A unit in the buffer is needed: its data are the newest, or a host write has taken its place.
+    /// A buffered unit is still needed: its data are the newest, or a host write has merged with its move.
     fn is_needed(ftl: &Ftl, moved: &Move) -> bool {
-        // That the victim has it marked as valid says the same as the mapping, and is in the cache of whoever simulates.
+        // The valid bit of the block says the same as the map, and is more likely in the processor's cache.
         moved.writer.is_some() || ftl.is_valid(moved.from)
     }
 
-    /// Units in the buffer that are needed.
+    /// Number of buffered units that are still needed.
     fn needed(&self, ftl: &Ftl, pool: PoolId, victim: BlockId) -> usize {
         let Gathered { buffered, all_needed_at, .. } = &self.pools[pool.index()];
         if *all_needed_at == Some(ftl.blocks().valid(victim)) {
@@ -67,7 +67,7 @@ impl Gathering {
         buffered.iter().filter(|moved| Self::is_needed(ftl, moved)).count()
     }
 
-    /// Lets go of units that are not needed.
+    /// Drops buffered units that are not needed any more.
     fn discard(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId) {
         let (gathered, valid) = (&mut self.pools[pool.index()], Some(ftl.blocks().valid(victim)));
         if gathered.all_needed_at != valid {
@@ -103,7 +103,7 @@ impl Gathering {
         self.needed(ftl, pool, victim) == 0 && self.next_page(ftl, pool, victim, cursor).is_none()
     }
 
-    /// The next step of a job, which begins now.
+    /// Begins the next step of a job, and returns it.
     pub(super) fn next_step(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: &mut u32) -> Step {
         let program = self.next_is_program(ftl, pool, victim, *cursor);
         let per_program = self.per_program;
@@ -127,13 +127,13 @@ impl Gathering {
         }
     }
 
-    /// The read of the page in which this unit lies begins now, before its turn.
+    /// Begins the read of the flash page of the unit at `from`, out of order.
     pub(super) fn read_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
         self.pools[pool.index()].out_of_order = true;
         self.read(ftl, pool, from)
     }
 
-    /// The read of the page in which this unit lies begins now.
+    /// Begins the read of the flash page of the unit at `from`.
     fn read(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
         let in_service = &mut self.pools[pool.index()].in_service;
         in_service.clear();
@@ -141,7 +141,7 @@ impl Gathering {
         Step::Read(in_service[0])
     }
 
-    /// The buffer takes another page's units.
+    /// The buffer has room for the units of another page.
     pub(super) fn has_room(&self, pool: PoolId) -> bool {
         self.pools[pool.index()].buffered.len() < self.wanted
     }
@@ -163,13 +163,13 @@ impl Gathering {
         &mut self.pools[pool.index()].in_service
     }
 
-    /// The units of the read in service are in the buffer.
+    /// The read in service has ended: its units are in the buffer.
     pub(super) fn read_ended(&mut self, pool: PoolId) {
         let Gathered { buffered, in_service, .. } = &mut self.pools[pool.index()];
         buffered.append(in_service);
     }
 
-    /// Units that were not needed any more since this was asked last.
+    /// Number of buffered units dropped as not needed any more since the last call.
     pub(in crate::gc) fn take_discarded(&mut self) -> u32 {
         std::mem::take(&mut self.discarded)
     }
@@ -183,7 +183,7 @@ mod tests {
     const POOL: PoolId = PoolId(0);
     const VICTIM: BlockId = BlockId(0);
 
-    /// Blocks of four pages of two units each, filled: unit 0 is the first of block 0, and so on. These hold no data any more.
+    /// A job on the first of several filled blocks of four pages of two units: unit n is at page n. The units `trimmed` are invalid.
     fn collecting(programs_in_flight: u32, trimmed: &[u32]) -> (Ftl, Gathering) {
         let mut config = Config::default();
         config.device.channels = 1;
@@ -205,7 +205,7 @@ mod tests {
         Move::new(Lpn(unit), Ppn(unit))
     }
 
-    /// Programs go on as long as they can be filled: after the first of two, its page in the buffer goes before the one that could be read.
+    /// Programs go on as long as they can be filled: after the first of two programs the second goes before the next read.
     #[test]
     fn programs_in_flight_are_filled_before_the_next_read() {
         let steps = |programs_in_flight| {
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(steps(2), [read(0), read(2), program(0), program(2), read(4), program(4), Step::Erase]);
     }
 
-    /// Of the first page only the second unit is left, and is read before its turn; of the next only the first, right behind it.
+    /// A read out of order takes unit 1, the only one left of the first page; the next read takes unit 2, right behind it.
     #[test]
     fn the_unit_behind_one_that_was_read_out_of_order_is_read() {
         let (ftl, mut gathering) = collecting(1, &[0, 3]);

@@ -7,7 +7,7 @@ use crate::units::{BlockId, Lpn, PoolId};
 
 /// One pool of 8 blocks of 4 pages, 16 pages exported.
 pub struct Bench {
-    /// The configuration, for what a test wants to change before the first pick.
+    /// The configuration, which a test may change before the first pick.
     pub config: Config,
     /// The pool's blocks.
     pub ftl: Ftl,
@@ -26,7 +26,7 @@ impl Bench {
         bench
     }
 
-    /// Overwrites pages, which takes them from their blocks.
+    /// Overwrites pages, which invalidates their old copies.
     pub fn write(&mut self, pages: &[u32]) {
         for &lpn in pages {
             let allocated = self.ftl.allocate_host(PoolId(0));
@@ -41,14 +41,14 @@ impl Bench {
         }
     }
 
-    /// A policy, as the configuration has it.
+    /// A picker with this victim policy, otherwise as configured.
     pub fn picker(&self, policy: Victim) -> Picker {
         let mut gc = self.config.gc.clone();
         gc.victim = policy;
         Picker::new(&gc, 1, "gc/victim")
     }
 
-    /// What a policy picks first.
+    /// The block that a new picker with this victim policy picks.
     pub fn pick(&mut self, policy: Victim) -> Option<u32> {
         self.picker(policy).pick(&mut self.ftl, PoolId(0)).map(|block| block.0)
     }

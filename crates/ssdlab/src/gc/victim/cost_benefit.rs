@@ -1,15 +1,15 @@
-//! Cost-benefit: the block with the largest (1 - u) / 2u x age, u being its share of valid pages: what is gained, over what reading and
-//! writing the rest costs, and trusted the more the longer the block has stood (A. Kawaguchi, S. Nishioka, H. Motoda, A Flash-Memory Based
-//! File System, USENIX 1995; after M. Rosenblum and J. K. Ousterhout, The Design and Implementation of a Log-Structured File System, ACM
-//! Trans. Comput. Syst. 10(1), 1992, doi:10.1145/146941.146943). The age is the number of blocks of the pool filled since this one was. Among
-//! equals the one with the fewest valid pages, and then the one that has had that number for longest.
+//! Cost-benefit: the block with the largest (1 - u) / 2u x age, where u is its share of valid pages: the space gained, over the cost of
+//! reading and writing the rest, weighted by age (A. Kawaguchi, S. Nishioka, H. Motoda, A Flash-Memory Based File System, USENIX 1995;
+//! after M. Rosenblum and J. K. Ousterhout, The Design and Implementation of a Log-Structured File System, ACM Trans. Comput. Syst. 10(1),
+//! 1992, doi:10.1145/146941.146943). The age is the number of blocks of the pool filled since this one was. Among equals the one with the
+//! fewest valid pages, and then the one that has had that number for longest.
 //!
-//! Cost: a step for each block with so few valid pages that, were it as old as the oldest, it would win.
+//! Cost: a step for each block with few enough valid pages to win if it were as old as the oldest.
 
 use crate::ftl::Ftl;
 use crate::units::{BlockId, PoolId};
 
-/// What a block is worth: (1 - u) / u x age as a fraction, the 2 being the same for all.
+/// The worth of a block: (1 - u) / u x age as a fraction. The factor 2 is the same for all blocks.
 #[derive(Clone, Copy)]
 struct Worth {
     invalid: u32,
@@ -18,7 +18,7 @@ struct Worth {
 }
 
 impl Worth {
-    /// Compared by multiplying across. 2^14 pages x 2^14 pages x 2^64 fit.
+    /// Compares by cross-multiplication. 2^14 pages x 2^14 pages x 2^64 fit.
     fn exceeds(self, other: Worth) -> bool {
         let product = |a: Worth, b: Worth| u128::from(a.invalid) * u128::from(a.age) * u128::from(b.valid);
         product(self, other) > product(other, self)

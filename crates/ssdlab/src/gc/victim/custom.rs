@@ -1,5 +1,4 @@
-//! A policy of the user's own. It is asked once for each job, so what it costs is the user's affair; the built-in policies know nothing of
-//! it. `docs/victim-policies.md` shows one.
+//! A user-defined victim policy, called once per job. `docs/victim-policies.md` shows one.
 
 use crate::custom::{AtWork, Custom};
 use crate::ftl::Ftl;
@@ -7,32 +6,32 @@ use crate::units::{BlockId, PoolId};
 
 pub use crate::custom::Failure;
 
-/// A victim policy of the user's own.
+/// A user-defined victim policy.
 pub trait VictimPolicy: Send {
-    /// Names the block to be collected. Called once for each job that starts, those of preconditioning included, with at least one
-    /// candidate. If the block is no candidate, or for `None`, the greedy choice is collected (`counters.victim_fallbacks` counts it).
+    /// Returns the block to collect. Called once per job, also during preconditioning, with at least one candidate. If it returns `None` or
+    /// a block that is no candidate, the greedy choice is collected (counted by `counters.victim_fallbacks`).
     ///
-    /// A run repeats if the choice depends on nothing but the candidates before and now.
+    /// A run is repeatable if the choice depends only on the candidates of this and earlier calls.
     ///
     /// # Errors
-    /// Whatever makes it impossible to go on: the run ends with it.
+    /// Any failure: the run ends with it.
     fn pick(&mut self, candidates: &Candidates<'_>) -> Result<Option<BlockId>, Failure>;
 }
 
 /// A block that can be collected: it is closed and has an invalid page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its number in the drive.
+    /// The number of the block in the drive, from 0.
     pub block: BlockId,
-    /// Its pages that hold data: fewer than [`Candidates::pages_per_block`].
+    /// Valid pages of the block: fewer than [`Candidates::pages_per_block`].
     pub valid_pages: u32,
-    /// How often it was erased.
+    /// Erases of the block so far.
     pub erases: u32,
-    /// How many blocks of its pool were filled after it.
+    /// Number of blocks of its pool filled after it.
     pub age: u64,
 }
 
-/// The blocks that a job may collect, and what there is to know of them: a view, from which nothing is copied.
+/// The blocks that a job may collect: a view of the FTL, which copies nothing.
 #[derive(Clone, Copy)]
 pub struct Candidates<'a> {
     ftl: &'a Ftl,
@@ -54,8 +53,8 @@ impl<'a> Candidates<'a> {
         self.ftl.geometry().pages_per_block.get()
     }
 
-    /// The candidates, fewest valid pages first and among equals the one first that has had that number for longest. So the first is the
-    /// greedy choice.
+    /// The candidates, fewest valid pages first; among equals, the one first that has had that number for longest. The first candidate is
+    /// the greedy choice.
     pub fn iter(&self) -> impl Iterator<Item = Candidate> + 'a {
         let (blocks, pool) = (self.ftl.blocks(), self.pool);
         blocks.eligible_blocks(pool).map(move |block| Candidate {
@@ -67,19 +66,19 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// A victim policy of the user's own as a plan carries it.
+/// A user-defined victim policy as part of a plan.
 pub type CustomVictim = Custom<dyn VictimPolicy>;
 
 impl CustomVictim {
-    /// `name`: for messages. `source`: what tells this policy from others, its source text or a name with a version; results have its hash.
-    /// `make`: makes one, anew for preconditioning and for the run, so that a run from a saved state is the same as one that prepared the
-    /// drive itself.
+    /// `name`: for messages. `source`: identifies the policy (its source text, or a name with a version); results have its hash. `make`:
+    /// makes a new policy for preconditioning and another for the run, so that a run from a saved state is the same as one that prepared
+    /// the drive itself.
     pub fn new<P: VictimPolicy + 'static>(name: &str, source: &str, make: impl Fn() -> P + Send + Sync + 'static) -> Self {
         Self::boxed("victim", name, source, move || Box::new(make()))
     }
 }
 
-/// The block that the policy names, if that is a block of the drive.
+/// The block that the policy returns. A block beyond the drive is a failure of the policy.
 pub(super) fn pick(policy: &mut AtWork<dyn VictimPolicy>, ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
     let blocks = ftl.geometry().blocks;
     policy.ask(|policy| match policy.pick(&Candidates::new(ftl, pool))? {
@@ -100,7 +99,7 @@ mod tests {
     use super::*;
     use crate::gc::victim::bench::Bench;
 
-    /// Does what a closure says.
+    /// A victim policy that calls a closure.
     struct Says<F>(F);
 
     impl<F: FnMut(&Candidates<'_>) -> Result<Option<BlockId>, Failure> + Send> VictimPolicy for Says<F> {
@@ -109,14 +108,14 @@ mod tests {
         }
     }
 
-    /// The drive of the tests with something to collect: of block 2 two pages are valid, of block 0 three.
+    /// A drive with something to collect: block 2 has two valid pages, block 0 three.
     fn bench() -> Bench {
         let mut bench = Bench::filled();
         bench.write(&[8, 9, 0]);
         bench
     }
 
-    /// What is collected where the policy says `named`, how often greedy stood in, and what went wrong.
+    /// The block collected if the policy returns `named`, the number of fallbacks to greedy, and the failure.
     fn picked(named: Option<u32>) -> (Option<u32>, u64, Option<String>) {
         let mut bench = bench();
         let custom = CustomVictim::new("ours", "ours 1", move || Says(move |_: &Candidates<'_>| Ok(named.map(BlockId))));

@@ -1,8 +1,8 @@
-//! d-choices: of d closed blocks drawn at random (one may be drawn twice) the one with the fewest valid pages, the first drawn among equals.
-//! One leaves it to chance, many come to the greedy choice; ten are close to greedy already: B. Van Houdt, A mean field model for a class of garbage
-//! collection algorithms in flash-based solid state drives, SIGMETRICS 2013, doi:10.1145/2465529.2465543.
+//! d-choices: of d closed blocks drawn at random (with replacement) the one with the fewest valid pages; among equals, the first drawn.
+//! With d = 1 the choice is random, with large d it is greedy; d = 10 is close to greedy already: B. Van Houdt, A mean field model for a
+//! class of garbage collection algorithms in flash-based solid state drives, SIGMETRICS 2013, doi:10.1145/2465529.2465543.
 //!
-//! All may be drawn without an invalid page; then the greedy choice stands in. Cost: d draws, and again for those that hit no closed block.
+//! If no block drawn has an invalid page, the greedy choice is collected. Cost: d draws, and another for each that hits no closed block.
 
 use super::draw;
 use crate::ftl::{BlockState, Ftl};
@@ -22,7 +22,7 @@ mod tests {
     use crate::gc::victim::bench::Bench;
     use crate::units::PoolId;
 
-    /// How often each block is picked in 4000 picks, and how often the greedy choice stood in.
+    /// How often each block is picked in 4000 picks, and the number of fallbacks to greedy.
     fn picked(choices: u32) -> ([u32; 8], u64) {
         let mut bench = Bench::filled();
         bench.config.gc.choices = choices;

@@ -1,11 +1,11 @@
 //! FIFO: the blocks of a pool are collected in the order in which they were filled, as in a cyclic log.
 //!
-//! A cyclic log copies a block without an invalid page too, and gains nothing: the copy is the same block at the log's end. Here such a
-//! block is passed over and counts as filled anew, which spares the copy and keeps the order. (Were it to stay the first, cold data would
-//! come to stand in front of all others for good.)
+//! A cyclic log also copies a block without an invalid page, which gains nothing: the copy is the same block at the log's end. Here such a
+//! block is skipped, and its age begins again, which saves the copy and keeps the order. (If it stayed first, blocks of cold data would
+//! pile up at the head for good.)
 //!
-//! Cost: a step for each block passed over. As the log turns, that is at most as many to a victim as there are blocks to each that can be
-//! collected; these are not fewer than the spare blocks that collection keeps neither free nor open.
+//! Cost: a step for each block skipped. As the log turns, that is per victim at most the number of closed blocks per eligible one; the
+//! eligible ones are at least the spare blocks that are neither free nor open.
 
 use crate::ftl::Ftl;
 use crate::units::{BlockId, PoolId};

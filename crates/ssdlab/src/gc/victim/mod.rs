@@ -1,5 +1,5 @@
-//! Which block is collected. One policy, one file: add the file, a variant of [`crate::config::Victim`] and a line in [`Picker::pick`].
-//! A user's own policy ([`VictimPolicy`]) needs none of this: it comes with the plan of a run.
+//! Which block is collected. One policy, one file: add the file, a variant of [`crate::config::Victim`] and a line in [`Picker::pick`]. A
+//! user-defined policy ([`VictimPolicy`]) needs none of this: it comes with the plan of a run.
 //!
 //! A block can be collected if it is closed and has an invalid page: it is *eligible*. A policy may name any block of the pool.
 
@@ -23,7 +23,7 @@ use crate::ftl::Ftl;
 use crate::rng::Rng;
 use crate::units::{BlockId, PoolId};
 
-/// A victim policy at work: what it was told, and what it remembers from pick to pick.
+/// A victim policy in use, with its parameters and its state between picks.
 #[derive(Debug)]
 pub struct Picker {
     policy: Policy,
@@ -39,18 +39,18 @@ enum Policy {
 }
 
 impl Picker {
-    /// The configured policy. `stream`: the purpose under which it draws random numbers, if it does.
+    /// The configured policy. `stream`: the name of its stream of random numbers, if it draws.
     pub fn new(gc: &Gc, seed: u64, stream: &str) -> Self {
         Picker { policy: Policy::BuiltIn(gc.victim), choices: gc.choices, rng: Rng::new(seed, stream), fallbacks: 0 }
     }
 
-    /// Asks a policy of the user's own in place of the configured one.
+    /// Replaces the configured policy by a user-defined one.
     pub fn ask(&mut self, custom: &CustomVictim) {
         self.policy = Policy::Custom(custom.make());
     }
 
-    /// The pool's next victim: an eligible block, or `None` if there is none. If the policy names a block that is not eligible, or none, it
-    /// is the greedy choice, and counted.
+    /// The pool's next victim: an eligible block, or `None` if there is none. If the policy returns no eligible block, the greedy choice is
+    /// used, and counted as a fallback.
     #[inline]
     pub fn pick(&mut self, ftl: &mut Ftl, pool: PoolId) -> Option<BlockId> {
         let greedy = greedy::pick(ftl, pool)?;
@@ -68,12 +68,12 @@ impl Picker {
         eligible.or(Some(greedy))
     }
 
-    /// Picks in which the greedy choice stood in for the policy's.
+    /// Picks in which the greedy choice replaced that of the policy.
     pub fn fallbacks(&self) -> u64 {
         self.fallbacks
     }
 
-    /// Why the user's own policy could not choose, once it could not.
+    /// The failure of a user-defined policy, once there is one.
     #[inline]
     pub fn take_failure(&mut self) -> Option<Error> {
         match &mut self.policy {
@@ -83,8 +83,8 @@ impl Picker {
     }
 }
 
-/// A random block of the pool that is wanted. One must exist; draws until one is found, on average as many times as the pool has blocks for
-/// each that is wanted.
+/// Draws a random block of the pool that is `wanted`, of which there must be one. The mean number of draws is the blocks of the pool
+/// divided by those that are wanted.
 fn draw(ftl: &Ftl, pool: PoolId, rng: &mut Rng, wanted: impl Fn(BlockId) -> bool) -> BlockId {
     let geometry = ftl.geometry();
     loop {

@@ -1,14 +1,14 @@
-//! Random: any block that can be collected, each as likely as another. The yardstick of B. Van Houdt, A mean field model for a class of
-//! garbage collection algorithms in flash-based solid state drives, SIGMETRICS 2013, doi:10.1145/2465529.2465543.
+//! Random: any eligible block, each with the same probability. The baseline of B. Van Houdt, A mean field model for a class of garbage
+//! collection algorithms in flash-based solid state drives, SIGMETRICS 2013, doi:10.1145/2465529.2465543.
 //!
-//! Cost: on average as many draws as the pool has blocks for each that can be collected.
+//! Cost: the mean number of draws is the blocks of the pool divided by the eligible ones.
 
 use super::draw;
 use crate::ftl::Ftl;
 use crate::rng::Rng;
 use crate::units::{BlockId, PoolId};
 
-/// The victim. A block that can be collected must exist.
+/// The victim. The pool must have an eligible block.
 #[inline]
 pub fn pick(ftl: &Ftl, pool: PoolId, rng: &mut Rng) -> Option<BlockId> {
     Some(draw(ftl, pool, rng, |block| ftl.blocks().is_eligible(block)))

@@ -1,8 +1,8 @@
-//! Wear-aware: greedy among the blocks that were not erased more often than the average block of the pool ("to avoid selecting a block
-//! that has experienced more erase operations than the average wear-out", lee2013 V, Fig. 15). If all that can be collected were, the greedy
-//! choice stands in.
+//! Wear-aware: greedy among the blocks that were not erased more often than the average block of the pool ("to avoid selecting a block that
+//! has experienced more erase operations than the average wear-out", lee2013 V, Fig. 15). If all eligible blocks were, the greedy choice is
+//! collected.
 //!
-//! Cost: a step for each block that is better and worn more.
+//! Cost: a step for each eligible block that greedy prefers to the victim and that is worn more than average.
 
 use crate::ftl::Ftl;
 use crate::units::{BlockId, PoolId};
