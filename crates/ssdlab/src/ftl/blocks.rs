@@ -1,6 +1,6 @@
-//! Blocks: their state, valid counts, wear, and the lists they stand in. A block stands in its pool's free list or in the list of the
-//! closed blocks with its number of valid pages, never in both, so one pair of links serves both. A closed block also stands in its
-//! pool's list by age, which has links of its own.
+//! Blocks: their state, valid counts, wear, and lists. A block is in its pool's free list or in the list of the closed blocks with its
+//! number of valid pages, never in both, so one pair of links serves both. A closed block is also in its pool's list by age, which has
+//! links of its own.
 
 mod parts;
 
@@ -9,7 +9,7 @@ use crate::geometry::Geometry;
 use crate::lists::{EMPTY, Links, List, NONE};
 use crate::units::{BlockId, PoolId};
 
-/// What a block is doing.
+/// The state of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum BlockState {
@@ -23,10 +23,10 @@ pub enum BlockState {
     Victim,
 }
 
-/// What an operation on a block reads and writes: 16 bytes, so that it lies in one cache line.
+/// The part of a block's state that each operation on it reads and writes: 16 bytes, so that it lies in one cache line.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// A bit for each of the first 64 pages: programmed, and since overwritten, trimmed or moved. All clear after a fill.
+    /// A bit for each of the first 64 pages, set if it was programmed and then overwritten, trimmed or moved. All clear after a fill.
     invalid: u64,
     valid: u16,
     /// Pages programmed since the erase.
@@ -41,7 +41,7 @@ const ERASED: Block = Block { invalid: 0, valid: 0, programmed: 0, state: BlockS
 #[derive(Clone, Debug)]
 pub struct Blocks {
     blocks: Vec<Block>,
-    /// The same bits as [`Block::invalid`] of the other pages: `words_beyond` words a block.
+    /// The bits of invalid pages ([`Block::invalid`]) from page 64 on: `words_beyond` words a block.
     invalid_beyond: Vec<u64>,
     words_beyond: usize,
     erases: Vec<u32>,
@@ -53,22 +53,23 @@ pub struct Blocks {
     valid_in_pool: Vec<u32>,
     /// By pool: erases of its blocks.
     erases_in_pool: Vec<u64>,
-    /// By pool: blocks closed so far, the clock by which blocks age. Pages would age them the same way, at a cost for each program.
+    /// By pool: number of blocks closed so far, the clock by which blocks age. Pages would age them the same way, at a cost for each
+    /// program.
     closings: Vec<u64>,
-    /// By block: the reading of that clock when it closed last.
+    /// By block: the value of its pool's `closings` when it closed last.
     closed_at: Vec<u64>,
-    /// By pool: the closed blocks, the one closed first at the head.
+    /// By pool: list of the closed blocks, oldest at the head.
     by_age: Vec<List>,
     age_links: Links,
     /// By pool and valid count: the closed blocks, in the order in which they reached that count.
     closed: Vec<List>,
     /// A bit for each non-empty list of `closed`, by pool.
     occupied: Vec<u64>,
-    /// Lists of `closed` a pool has (pages a block + 1), and words of `occupied`.
+    /// Of a pool: the number of its lists in `closed` (pages of a block + 1), and of its words in `occupied`.
     lists_per_pool: usize,
     occupied_words: usize,
     pages_per_block: u16,
-    /// The most valid pages with which collecting a block gains something: a flash page.
+    /// The most valid pages of an eligible block: collecting it gains at least the pages of one program.
     valid_max: u16,
 }
 
@@ -109,7 +110,7 @@ impl Blocks {
         blocks
     }
 
-    /// Asks for what the invalidation of a page reads and writes, ahead of it.
+    /// Prefetches the memory that the invalidation of a page will read and write.
     #[inline(always)]
     pub fn prefetch(&self, block: BlockId, page: u32) {
         prefetch(&self.blocks, block.index());
@@ -119,13 +120,13 @@ impl Blocks {
         }
     }
 
-    /// Where [`Blocks::invalid_beyond`] has the bits of the pages from `64 * word` on; `word` is at least 1.
+    /// Index in `invalid_beyond` of the bits of the pages from `64 * word` on; `word` is at least 1.
     #[inline(always)]
     fn word_beyond(&self, block: BlockId, word: u32) -> usize {
         block.index() * self.words_beyond + word as usize - 1
     }
 
-    /// A bit for each page from `64 * word` on that is programmed and does not hold data any more.
+    /// A bit for each page from `64 * word` on, set if it was programmed and does not hold data any more.
     #[inline(always)]
     fn invalid_word(&self, block: BlockId, word: u32) -> u64 {
         if word == 0 { self.blocks[block.index()].invalid } else { self.invalid_beyond[self.word_beyond(block, word)] }
@@ -140,25 +141,25 @@ impl Blocks {
         &mut self.invalid_beyond[index]
     }
 
-    /// Words of bits a block has.
+    /// Number of words of bits of a block.
     #[inline(always)]
     fn words(&self) -> u32 {
         self.words_beyond as u32 + 1
     }
 
-    /// What the block is doing.
+    /// The state of a block.
     #[inline(always)]
     pub fn state(&self, block: BlockId) -> BlockState {
         self.blocks[block.index()].state
     }
 
-    /// Its number of valid pages.
+    /// Number of valid pages of a block.
     #[inline(always)]
     pub fn valid(&self, block: BlockId) -> u32 {
         u32::from(self.blocks[block.index()].valid)
     }
 
-    /// Its pages programmed since the last erase.
+    /// Number of pages of a block programmed since its last erase.
     #[inline(always)]
     pub fn programmed(&self, block: BlockId) -> u32 {
         u32::from(self.blocks[block.index()].programmed)
@@ -169,23 +170,23 @@ impl Blocks {
         &self.erases
     }
 
-    /// Blocks on the pool's free list: frontiers are not among them.
+    /// Number of blocks on the pool's free list; write frontiers do not count.
     #[inline(always)]
     pub fn free_count(&self, pool: PoolId) -> u32 {
         self.free_count[pool.index()]
     }
 
-    /// Blocks on the free lists of all pools.
+    /// Number of blocks on the free lists of all pools.
     pub fn free_total(&self) -> u64 {
         self.free_count.iter().map(|&free| u64::from(free)).sum()
     }
 
-    /// Blocks on the free list of the pool that has the fewest.
+    /// Number of blocks on the free list of the pool that has the fewest.
     pub fn free_fewest(&self) -> u32 {
         self.free_count.iter().copied().min().unwrap_or(0)
     }
 
-    /// Valid pages of the pool.
+    /// Number of valid pages of a pool.
     #[inline(always)]
     pub fn valid_in_pool(&self, pool: PoolId) -> u32 {
         self.valid_in_pool[pool.index()]
@@ -196,18 +197,17 @@ impl Blocks {
         self.links.chain(self.free[pool.index()]).map(BlockId)
     }
 
-    /// The pool's closed blocks with `valid` valid pages, longest unchanged first.
+    /// The pool's closed blocks with `valid` valid pages, in the order in which they reached that number.
     pub fn closed_blocks(&self, pool: PoolId, valid: u32) -> impl Iterator<Item = BlockId> + '_ {
         self.links.chain(self.closed[pool.index() * self.lists_per_pool + valid as usize]).map(BlockId)
     }
 
-    /// The pool's closed blocks by number of valid pages, fewest first and within a number longest unchanged first, as far as they can be
-    /// collected: each gains something.
+    /// The pool's eligible blocks, fewest valid pages first; those with the same number in the order in which they reached it.
     pub fn eligible_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
         self.eligible_levels(pool).flat_map(move |valid| self.closed_blocks(pool, valid))
     }
 
-    /// The numbers of valid pages that blocks of the pool which can be collected have, fewest first.
+    /// The numbers of valid pages that eligible blocks of the pool have, ascending.
     pub fn eligible_levels(&self, pool: PoolId) -> impl Iterator<Item = u32> + '_ {
         let words = &self.occupied[pool.index() * self.occupied_words..][..self.occupied_words];
         let levels = words.iter().enumerate().flat_map(|(index, &word)| {
@@ -218,15 +218,14 @@ impl Blocks {
         levels.take_while(|&valid| valid <= u32::from(self.valid_max))
     }
 
-    /// The block is closed and has an invalid page (where programs have several, as many as fill one): collecting it gains something and disturbs
-    /// nothing under way.
+    /// The block is eligible as a victim: closed, with an invalid page (where programs have several pages, as many as fill one).
     #[inline]
     pub fn is_eligible(&self, block: BlockId) -> bool {
         let block = &self.blocks[block.index()];
         block.state == BlockState::Closed && block.valid <= self.valid_max
     }
 
-    /// The pool's closed blocks, the one closed first at the front.
+    /// The pool's closed blocks, oldest first.
     pub fn blocks_by_age(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
         self.age_links.chain(self.by_age[pool.index()]).map(BlockId)
     }
@@ -258,12 +257,12 @@ impl Blocks {
         self.blocks[block.index()].state = BlockState::Free;
     }
 
-    /// Begins to look for the fewest free blocks that any pool has.
+    /// Starts to record the fewest free blocks of any pool ([`Blocks::free_min`]).
     pub fn begin_run(&mut self) {
         self.free_min = self.free_count.iter().copied().min().unwrap_or(0);
     }
 
-    /// The fewest free blocks that any pool has had since the run began.
+    /// The fewest free blocks that any pool has had since [`Blocks::begin_run`].
     pub fn free_min(&self) -> u32 {
         self.free_min
     }
@@ -281,13 +280,13 @@ impl Blocks {
         block
     }
 
-    /// A program of the block has ended; with its last page the block closes.
+    /// A page of the block has been programmed, `valid` if it holds data; with its last page the block closes.
     #[inline(always)]
     pub fn program_ended(&mut self, pool: PoolId, block: BlockId, valid: bool) {
         self.programs_ended(pool, block, 1, u32::from(valid));
     }
 
-    /// So many programs of the block have ended, of which `valid` hold data.
+    /// `pages` pages of the block have been programmed, of which `valid` hold data; with its last page the block closes.
     #[inline(always)]
     pub fn programs_ended(&mut self, pool: PoolId, block: BlockId, pages: u32, valid: u32) {
         let record = &mut self.blocks[block.index()];
@@ -313,7 +312,7 @@ impl Blocks {
         self.age_links.push(&mut self.by_age[pool.index()], block.0);
     }
 
-    /// Has a closed block count as closed just now.
+    /// Sets the age of a closed block to 0, as if it had closed just now.
     #[inline]
     pub fn renew(&mut self, pool: PoolId, block: BlockId) {
         assert!(self.state(block) == BlockState::Closed, "block {block} has no age: it is {:?}", self.state(block));
@@ -321,7 +320,7 @@ impl Blocks {
         self.begin_to_age(pool, block);
     }
 
-    /// A page of the block was overwritten, trimmed or moved.
+    /// Marks a valid page of the block as invalid: it was overwritten, trimmed or moved.
     #[inline(always)]
     pub fn invalidate(&mut self, pool: PoolId, block: BlockId, page: u32) {
         let word = self.invalid_word_mut(block, page / 64);
@@ -338,7 +337,7 @@ impl Blocks {
         }
     }
 
-    /// The pages of a block under collection from offset `from` up to `end` have been moved. Of them `valid` held data till then.
+    /// Marks the pages `from..end` of a victim as moved. Of these `valid` were valid.
     pub fn moved_away(&mut self, pool: PoolId, victim: BlockId, from: u32, end: u32, valid: u32) {
         for word in from / 64..end.div_ceil(64) {
             let below = |page: u32| if page >= 64 { u64::MAX } else { (1 << page) - 1 };
@@ -348,13 +347,13 @@ impl Blocks {
         self.valid_in_pool[pool.index()] -= valid;
     }
 
-    /// Marks a page that became stale while its program was under way. It was never counted as valid.
+    /// Marks a page that was never counted as valid: it became stale while its program was under way, or is padding.
     #[inline]
     pub fn mark_stale(&mut self, block: BlockId, page: u32) {
         *self.invalid_word_mut(block, page / 64) |= 1 << (page % 64);
     }
 
-    /// The valid pages of a block under collection from an offset on, by 64: the offset of the first page and a bit for each.
+    /// The valid pages of a victim from offset `from` on, in words of 64 pages: the offset of a word's first page, and a bit for each page.
     #[inline(always)]
     pub fn valid_words(&self, block: BlockId, from: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
         let pages = u32::from(self.pages_per_block);
@@ -366,7 +365,7 @@ impl Blocks {
         })
     }
 
-    /// The first valid page of a block under collection at or after `from`.
+    /// The offset of the first valid page of a victim at or after `from`.
     #[inline(always)]
     pub fn next_valid(&self, block: BlockId, from: u32) -> Option<u32> {
         self.valid_words(block, from).find(|(_, bits)| *bits != 0).map(|(first, bits)| first + bits.trailing_zeros())
@@ -378,8 +377,8 @@ impl Blocks {
         page < self.programmed(block) && self.invalid_word(block, page / 64) >> (page % 64) & 1 == 0
     }
 
-    /// The closed block with the fewest valid pages, among equals the one that has had them for longest; `None` if nothing is gained by
-    /// collecting a closed block.
+    /// The greedy choice: the eligible block with the fewest valid pages, unchanged for longest among equals; `None` if no block is
+    /// eligible.
     #[inline]
     pub fn fewest_valid(&self, pool: PoolId) -> Option<BlockId> {
         let words = &self.occupied[pool.index() * self.occupied_words..][..self.occupied_words];
@@ -410,7 +409,7 @@ impl Blocks {
 
     /// Plants a defect: the block counts a valid page more than it has.
     pub fn count_twice(&mut self, block: BlockId) {
-        // No more than are programmed, as lists have no place for such a block.
+        // No more than are programmed, as there are no lists for such a block.
         if self.state(block) == BlockState::Open && self.valid(block) < self.programmed(block) {
             self.blocks[block.index()].valid += 1;
         }
@@ -448,7 +447,7 @@ mod tests {
     use crate::ftl::Ftl;
     use crate::units::Lpn;
 
-    /// The last of the pools.
+    /// The second of two pools.
     const POOL: PoolId = PoolId(1);
 
     /// Two pools of eight blocks of four pages. All exported pages are written, which closes four blocks of each.

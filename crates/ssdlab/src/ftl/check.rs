@@ -1,10 +1,10 @@
-//! Recounts what the translation layer keeps twice.
+//! Recounts the redundant state of the translation layer.
 
 use super::{BlockState, Frontier, Ftl, MAPPED_PAGES, Pool};
 use crate::units::{BlockId, Lpn, PoolId};
 
 impl Ftl {
-    /// Recounts everything that is kept twice and compares. Slow: for tests and verify mode.
+    /// Recounts the redundant state, and compares. Slow: for tests and verify mode.
     ///
     /// # Errors
     /// A sentence about the first contradiction.
@@ -14,7 +14,8 @@ impl Ftl {
         self.check_map()
     }
 
-    /// A block that is being filled is open, lies in its pool, goes on where its last program was allocated, and is filled by one alone.
+    /// Checks that each frontier with room is an open block of its pool, filled in whole programs up to its next page, and not filled
+    /// twice.
     fn check_frontiers(&self) -> Result<(), String> {
         let pages = self.geometry.pages_per_block.get();
         let twice =
@@ -81,7 +82,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// Ages fall along the list, which holds exactly the closed blocks; the pool's wear is the sum of its blocks'.
+    /// Checks that the list by age holds exactly the closed blocks, oldest first, and that the pool's erases are the sum over its blocks.
     fn check_ages(&self, pool: PoolId) -> Result<(), String> {
         let all = || (0..self.geometry.pools.blocks_each).map(|index| self.geometry.block_of_pool(pool, index));
         let by_age: Vec<BlockId> = self.blocks.blocks_by_age(pool).collect();

@@ -1,5 +1,5 @@
-//! The page map, both ways, in one `u32` a page. Neither array is touched by a sequential fill: the value 0, which untouched memory
-//! holds, stands for "as the fill left it", so a terabyte drive starts at once.
+//! The page map, both ways, in one `u32` a page. A sequential fill touches neither array: the value 0, which untouched memory holds, means
+//! "as the fill left it", so a terabyte drive starts at once.
 
 use std::ops::{Index, IndexMut};
 
@@ -7,22 +7,23 @@ use crate::advice::{prefetch, use_huge_pages};
 use crate::geometry::Geometry;
 use crate::units::{Lpn, Ppn};
 
-/// As the sequential fill left it: computed, not stored.
+/// The entry of a page as the sequential fill left it: computed, not stored.
 const AS_FILLED: u32 = 0;
-/// No data.
+/// The entry of a logical page that holds no data.
 const NO_DATA: u32 = 1;
-/// Stored page numbers start here.
+/// Added to the page numbers in entries, which are thus at least this.
 const FIRST: u32 = 2;
-/// The entry of a logical page with host operations under way: the other bits name its [`Pin`].
+/// Flag of the entry of a pinned logical page, one with host operations under way: the other bits are the index of its [`Pin`].
 const PINNED: u32 = 1 << 31;
 /// Entries in a line of a processor's cache, 64 bytes.
 const LINE: usize = 16;
 /// Entries in a small page of memory, 4 KiB.
 const SMALL_PAGE: usize = 1024;
-/// Large pages pay for the forward entries once one in so many is accessed, each small page of memory eight times: the first touch of a
-/// large page costs about as much as those of its small pages together, and sometimes more.
+/// Large memory pages pay for the forward entries once one of every `FORWARD_SHARE` is accessed, each small page of memory eight times: the
+/// first touch of a large page costs about as much as those of its small pages together, and sometimes more.
 const FORWARD_SHARE: usize = SMALL_PAGE / 8;
-/// Large pages pay for the backward entries once one in so many is written: a pool writes its pages in order, and pools lie apart.
+/// Large memory pages pay for the backward entries once one of every `BACKWARD_SHARE` is written: a pool writes its pages in order, and
+/// pools lie apart.
 const BACKWARD_SHARE: usize = 8;
 
 /// A logical page with host operations under way. The entry of the map is kept here meanwhile, so that finding a page's waiting
@@ -30,15 +31,15 @@ const BACKWARD_SHARE: usize = 8;
 #[derive(Clone, Copy, Debug)]
 struct Pin {
     entry: u32,
-    /// What the owner of the pin keeps with it: the oldest and the youngest operation on the page.
+    /// The oldest and the youngest host operation on the page, which the scheduler keeps with the pin.
     payload: (u32, u32),
 }
 
-/// The entries of one direction.
+/// The map entries of one direction.
 #[derive(Debug)]
 struct Entries {
     stored: Vec<u32>,
-    /// Memory comes in large pages.
+    /// The memory of the entries comes in large pages.
     dense: bool,
 }
 
@@ -47,7 +48,7 @@ impl Entries {
         Entries { stored, dense: false }
     }
 
-    /// Most memory will be touched: it comes in large pages from now on.
+    /// Uses large memory pages from now on: most entries will be touched.
     fn expect_dense(&mut self) {
         self.dense = true;
         use_huge_pages(&mut self.stored);
@@ -89,9 +90,9 @@ impl IndexMut<usize> for Entries {
 /// The page map.
 #[derive(Clone, Debug)]
 pub struct Mapping {
-    /// By logical page: where it lies.
+    /// By logical page: its physical page.
     forward: Entries,
-    /// By physical page: what was programmed there last.
+    /// By physical page: the logical page programmed there last.
     backward: Entries,
     /// Logical pages below this were filled.
     filled: u32,
@@ -129,19 +130,19 @@ impl Mapping {
         if *entry & PINNED == 0 { entry } else { &mut self.pins[(*entry & !PINNED) as usize].entry }
     }
 
-    /// Asks for the entry of a logical page ahead of its use.
+    /// Prefetches the map entry of a logical page.
     #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
         prefetch(&self.forward.stored, lpn.index());
     }
 
-    /// Asks for what the pages hold whose entries lie in the next line of the processor's cache.
+    /// Prefetches the backward entries of the pages one line of the processor's cache behind this one.
     #[inline(always)]
     pub fn prefetch_content_behind(&self, ppn: Ppn) {
         prefetch(&self.backward.stored, ppn.index() + LINE);
     }
 
-    /// Asks for the entries of the logical pages that were programmed at physical pages: `source` and a bit for each page from there on.
+    /// Prefetches the map entries of the logical pages that some physical pages hold: bit n of `bits` means page `source` + n.
     #[inline(always)]
     pub fn prefetch_pages(&self, geometry: &Geometry, source: Ppn, bits: u64) {
         let mut left = bits;
@@ -151,8 +152,7 @@ impl Mapping {
         }
     }
 
-    /// Says that so many pages anywhere in the map will be looked up or written: memory that these touch for the most part comes in large
-    /// pages.
+    /// Announces `pages` look-ups or writes anywhere in the map: an array that these touch for the most part gets large memory pages.
     pub fn expect_accesses(&mut self, pages: u64) {
         if pages >= (self.forward.stored.len() / FORWARD_SHARE) as u64 {
             self.forward.expect_dense();
@@ -162,13 +162,13 @@ impl Mapping {
         }
     }
 
-    /// Where a logical page lies, or `None` if it holds no data.
+    /// The physical page of a logical page, or `None` if it holds no data.
     #[inline(always)]
     pub fn lookup(&self, geometry: &Geometry, lpn: Lpn) -> Option<Ppn> {
         self.place(geometry, lpn, self.entry(lpn))
     }
 
-    /// What an entry of a logical page means.
+    /// The physical page that an entry of a logical page means, or `None` for no data.
     #[inline(always)]
     fn place(&self, geometry: &Geometry, lpn: Lpn, entry: u32) -> Option<Ppn> {
         match entry {
@@ -178,25 +178,25 @@ impl Mapping {
         }
     }
 
-    /// Sets where a logical page lies. Returns where it lay before.
+    /// Maps a logical page to `ppn`. Returns its physical page before, if it held data.
     #[inline(always)]
     pub fn set(&mut self, geometry: &Geometry, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
         let before = std::mem::replace(self.entry_mut(lpn), ppn.0 + FIRST);
         self.place(geometry, lpn, before)
     }
 
-    /// A logical page holds no data any more. Returns where it lay before.
+    /// Unmaps a logical page. Returns its physical page before, if it held data.
     #[inline]
     pub fn clear(&mut self, geometry: &Geometry, lpn: Lpn) -> Option<Ppn> {
         let before = std::mem::replace(self.entry_mut(lpn), NO_DATA);
         self.place(geometry, lpn, before)
     }
 
-    /// A logical page that lies at `from` lies at `to` from now on. Returns false, with nothing changed, if it lies elsewhere or nowhere.
+    /// Maps a logical page to `to` if it is mapped to `from`; else changes nothing and returns false.
     #[inline(always)]
     pub fn relocate(&mut self, geometry: &Geometry, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         let entry = &mut self.forward[lpn.index()];
-        // Most often it is stored and not pinned, and needs no arithmetic.
+        // Most often the entry is stored and not pinned, and needs no arithmetic.
         if *entry == from.0 + FIRST {
             *entry = to.0 + FIRST;
             return true;
@@ -208,10 +208,10 @@ impl Mapping {
         current
     }
 
-    /// Moves valid pages to the pages from `to` on: `source` and a bit for each page from there on. Returns their number.
+    /// Moves valid pages to the pages from `to` on; bit n of `bits` means page `source` + n. Returns their number.
     ///
     /// # Panics
-    /// If one of them is not mapped to where it is said to lie.
+    /// If a page is mapped elsewhere.
     #[inline(always)]
     pub fn move_pages(&mut self, geometry: &Geometry, source: Ppn, bits: u64, to: Ppn) -> u32 {
         let (mut left, mut to) = (bits, to);
@@ -284,7 +284,7 @@ impl Mapping {
         self.free_pins.push(index);
     }
 
-    /// The stored arrays and the fill, for saving. Only when nothing is pinned.
+    /// The forward and the backward array, and the number of filled pages, for saving. Only when no page is pinned.
     pub fn parts(&self) -> (&[u32], &[u32], u32) {
         assert_eq!(self.pins.len(), self.free_pins.len(), "a drive with operations under way cannot be saved");
         (&self.forward.stored, &self.backward.stored, self.filled)
@@ -293,7 +293,7 @@ impl Mapping {
     /// The inverse of [`Mapping::parts`].
     ///
     /// # Errors
-    /// An entry that names no page.
+    /// A message if an entry names a page that the drive does not have.
     pub fn from_parts(geometry: &Geometry, forward: Vec<u32>, backward: Vec<u32>, filled: u32) -> Result<Self, String> {
         let names = |pages: u32| move |&entry: &u32| entry < FIRST || entry - FIRST < pages;
         if filled > geometry.logical_pages

@@ -1,5 +1,5 @@
-//! The flash translation layer: where a page is, which block takes the next one, what is worn how much, which pool is short of blocks. It
-//! knows no time; loads are somebody else's business.
+//! The flash translation layer (FTL): where a page is, which block takes the next one, how worn blocks are, which pool is short of free
+//! blocks. Time and load do not matter here.
 
 mod blocks;
 mod check;
@@ -19,14 +19,14 @@ use crate::config::{Config, Trigger};
 use crate::geometry::{Geometry, Pools};
 use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 
-/// A page given to a write.
+/// A page allocated for a host write or a page move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocated {
     /// The page to program.
     pub ppn: Ppn,
-    /// The frontier took a free block for it: the moment at which triggers are evaluated.
+    /// The write frontier took a free block for the page: GC triggers are evaluated then.
     pub took_block: bool,
-    /// A host write's page lies in another block than the shared frontier, which a job has to itself (ae2022 section 4.2).
+    /// The page of a host write lies in another block than the shared frontier, which the active job has to itself (ae2022 section 4.2).
     pub redirected: bool,
 }
 
@@ -42,15 +42,15 @@ pub struct Ftl {
     soft: u32,
     /// A pool with fewer free blocks wants collection.
     wanted_free: u32,
-    /// A pool wants collection too while it has a closed block with this many invalid pages; more than a block has: never.
+    /// A pool wants collection, too, while a closed block of it has this many invalid pages. If this is more than a block has: never.
     wanted_invalid: u32,
-    /// By 4096 logical pages: how many hold data, so that trimming what is trimmed already costs nothing.
+    /// By chunk of `MAPPED_PAGES` logical pages: how many hold data, so that a trim can skip chunks without data.
     mapped: Vec<u16>,
-    /// By the same chunks: how many are pinned.
+    /// By chunk of `MAPPED_PAGES` logical pages: how many are pinned, having operations under way.
     pinned: Vec<u32>,
 }
 
-/// Logical pages a counter of `Ftl::mapped` covers.
+/// Logical pages of a chunk, for which `Ftl::mapped` and `Ftl::pinned` have a counter each.
 const MAPPED_PAGES: u32 = 4096;
 
 impl Ftl {
@@ -75,30 +75,30 @@ impl Ftl {
         ftl
     }
 
-    /// Pools want collection below the threshold of the configuration again, whatever idle time had them want.
+    /// Sets the free blocks that pools want back to the configured threshold, which idle time may have raised.
     pub fn want_configured(&mut self, config: &Config) {
         self.want_free(if config.gc.trigger == Trigger::InvalidShare { 0 } else { self.soft });
     }
 
-    /// The drive's shape.
+    /// The geometry of the drive.
     #[inline(always)]
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// The blocks, to look at.
+    /// Read access to the blocks.
     #[inline(always)]
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
     }
 
-    /// The oldest and the youngest operation on a logical page, if there are any under way.
+    /// The oldest and the youngest operation under way on a logical page, by transaction number; `None` if there is none.
     #[inline(always)]
     pub fn chain(&self, lpn: Lpn) -> Option<(u32, u32)> {
         self.map.pinned(lpn)
     }
 
-    /// Sets the operations under way on a logical page: the first ones with `None` before, the last ones with `None` after.
+    /// Sets the oldest and the youngest operation under way on a logical page, from `before` to `after`; `None`: there is none.
     #[inline(always)]
     pub fn set_chain(&mut self, lpn: Lpn, before: Option<(u32, u32)>, after: Option<(u32, u32)>) {
         match (before, after) {
@@ -115,7 +115,7 @@ impl Ftl {
         }
     }
 
-    /// Where a logical page lies, or `None` if it holds no data.
+    /// The physical page of a logical page, or `None` if it holds no data.
     #[inline(always)]
     pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.map.lookup(&self.geometry, lpn)
@@ -128,7 +128,7 @@ impl Ftl {
         self.blocks.is_valid(block, page)
     }
 
-    /// The pages that hold data and share a flash page with this one, itself among them if it holds data: places and logical pages.
+    /// The mapping units that hold data in the flash page of `ppn`, each with its physical and its logical page.
     pub fn units_with(&self, ppn: Ppn) -> impl Iterator<Item = (Ppn, Lpn)> + '_ {
         let (block, page) = self.geometry.split_page(self.geometry.first_in_flash_page(ppn));
         let valid = (page..page + self.geometry.units_per_page).filter(move |&page| self.blocks.is_valid(block, page));
@@ -138,14 +138,14 @@ impl Ftl {
         })
     }
 
-    /// Asks for the map entry of a logical page that will be looked up soon: at the earliest a few hundred nanoseconds from now.
+    /// Prefetches the map entry of a logical page, to be used at the earliest a few hundred nanoseconds (of real time) later.
     #[inline(always)]
     pub fn prefetch(&self, lpn: Lpn) {
         self.map.prefetch(lpn);
     }
 
-    /// Asks for the record and the links of the block in which a logical page lies, ahead of the write or trim that invalidates it there.
-    /// Reads the map entry, for which [`Ftl::prefetch`] asks.
+    /// Prefetches the record and the links of the block in which a logical page lies, ahead of the write or trim that invalidates it there.
+    /// Reads the map entry: call [`Ftl::prefetch`] well before.
     #[inline(always)]
     pub fn prefetch_old(&self, lpn: Lpn) {
         if let Some(ppn) = self.lookup(lpn) {
@@ -154,13 +154,13 @@ impl Ftl {
         }
     }
 
-    /// Says that so many pages, all over the drive, will be read or written. A map that these touch for the most part lies in large pages
-    /// of memory from now on; for fewer nothing changes, so that a short run on a large drive takes little memory.
+    /// Announces reads or writes of `pages` pages all over the drive. If these touch most of the map, it gets large memory pages; else
+    /// nothing changes, so that a short run on a large drive takes little memory.
     pub fn expect_accesses(&mut self, pages: u64) {
         self.map.expect_accesses(pages);
     }
 
-    /// Begins to look for the fewest free blocks that any pool has ([`Blocks::free_min`]).
+    /// Starts to record the fewest free blocks of any pool ([`Blocks::free_min`]).
     pub fn begin_run(&mut self) {
         self.blocks.begin_run();
     }
@@ -170,20 +170,20 @@ impl Ftl {
         self.soft
     }
 
-    /// Free blocks are below the threshold (T_soft, or what [`Ftl::want_free`] set), or down to the reserve, or a block has a larger
-    /// invalid share than the trigger allows.
+    /// The pool wants GC: it has fewer free blocks than the threshold (T_soft, or as set by [`Ftl::want_free`]) or no more than the
+    /// reserve, or a block with a larger invalid share than the trigger allows.
     #[inline(always)]
     pub fn wants_collection(&self, pool: PoolId) -> bool {
         self.blocks.free_count(pool) < self.wanted_free || self.has_invalid_block(pool)
     }
 
-    /// The pool has fewer free blocks than `more` above what it wants.
+    /// The pool has fewer free blocks than the threshold of [`Ftl::want_free`] plus `more`.
     #[inline(always)]
     pub fn is_below(&self, pool: PoolId, more: u32) -> bool {
         self.blocks.free_count(pool) < self.wanted_free.saturating_add(more)
     }
 
-    /// The next free block taken will have the pool want collection.
+    /// The pool wants GC, or will want it once it has taken another free block.
     pub fn wants_collection_after_one_block(&self, pool: PoolId) -> bool {
         self.blocks.free_count(pool) <= self.wanted_free || self.has_invalid_block(pool)
     }
@@ -237,18 +237,18 @@ impl Ftl {
         next.unwrap_or(self.pools[pool.index()].host().block)
     }
 
-    /// The plane of that block.
+    /// The plane of the block that the pool's next host write goes to.
     pub fn next_write_plane(&self, pool: PoolId) -> PlaneId {
         self.geometry.plane_of_block(self.next_write_block(pool))
     }
 
-    /// The page for a host write. Only where [`Ftl::can_write`].
+    /// Allocates the page for a host write (where programs have several pages, the first of a program). Only where [`Ftl::can_write`].
     #[inline(always)]
     pub fn allocate_host(&mut self, pool: PoolId) -> Allocated {
         self.try_allocate_host(pool).expect("the pool can take a host write")
     }
 
-    /// The page for a host write, or `None` unless [`Ftl::can_write`].
+    /// Allocates the page for a host write (where programs have several pages, the first of a program); `None` unless [`Ftl::can_write`].
     #[inline(always)]
     pub fn try_allocate_host(&mut self, pool: PoolId) -> Option<Allocated> {
         if !self.can_write(pool) {
@@ -264,22 +264,22 @@ impl Ftl {
         Some(Allocated { ppn: frontier.next(&self.geometry), took_block, redirected })
     }
 
-    /// Pages of a pool that can be programmed: those of its free blocks, and what is left of the blocks being filled.
+    /// Number of pages of a pool that can be programmed: those of its free blocks, and what is left of its open blocks.
     pub fn room(&self, pool: PoolId) -> u64 {
         let pages = self.geometry.pages_per_block.get();
         let open: u32 = self.pools[pool.index()].frontiers.iter().map(|frontier| pages - frontier.next_page).sum();
         u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(open)
     }
 
-    /// The pool can keep one more page of data for good: what collection needs to turn around stays free. With static allocation this
-    /// always holds; dynamic allocation asks before it sends a page somewhere.
+    /// The pool can hold one more valid page and leave the room that GC needs. With static allocation this always holds; dynamic allocation
+    /// checks it before it sends a page to a pool.
     #[inline]
     pub fn has_room(&self, pool: PoolId) -> bool {
         self.blocks.valid_in_pool(pool) < self.room_of_pool()
     }
 
-    /// The valid pages a pool may hold: all but the reserve, the frontiers and half a block, so that there is always a page to gain. Of units
-    /// also all but those that could be left over in each block, and in the program under way, for want of a whole program.
+    /// The most valid pages that a pool may hold: all blocks but the reserve and the frontiers, plus half a block, so that GC can always
+    /// gain a page. Where programs have several pages, minus those that could be left over in each block and in the program under way.
     #[inline]
     pub fn room_of_pool(&self) -> u32 {
         let Pools { blocks_each, .. } = self.geometry.pools;
@@ -287,7 +287,7 @@ impl Ftl {
         (blocks_each - RESERVE - self.frontiers.count()) * pages + pages / 2 - (self.geometry.units_per_program - 1) * (blocks_each + 1)
     }
 
-    /// A host program in `pool` has ended: the logical page now lies there, and where it lay before (returned) is invalid.
+    /// A host program in `pool` has ended: maps the logical page to `ppn`. Returns its physical page before, which is invalid now.
     #[inline(always)]
     pub fn commit_write(&mut self, pool: PoolId, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
         let old = self.map.set(&self.geometry, lpn, ppn);
@@ -299,7 +299,7 @@ impl Ftl {
         old
     }
 
-    /// A program from `first` on has so many units: what is left of it is padding, which holds no data. Returns the units of padding.
+    /// Pads the program that begins at `first` and has `units` units of data. Returns the number of units of padding.
     #[inline(always)]
     pub fn pad(&mut self, pool: PoolId, first: Ppn, units: u32) -> u32 {
         let padding = self.geometry.units_per_program - units;
@@ -311,12 +311,12 @@ impl Ftl {
         padding
     }
 
-    /// Plants a defect: a page counts as valid once more.
+    /// Plants a defect: a page counts as valid twice.
     pub fn count_twice(&mut self, ppn: Ppn) {
         self.blocks.count_twice(self.geometry.split_page(ppn).0);
     }
 
-    /// Writes the first `pages` logical pages once in address order, without touching the memory of any page. Whole flash pages.
+    /// Writes the first `pages` logical pages, whole flash pages, once in address order, without touching the memory of the map.
     pub fn fill(&mut self, pages: u32) {
         self.map.fill(pages);
         let per_block = self.geometry.pages_per_block.get();
@@ -353,7 +353,7 @@ impl Ftl {
         self.blocks.invalidate(self.geometry.pool_of_block(block), block, page);
     }
 
-    /// The host no longer needs a page. Returns the pool in which it lay, if it held data.
+    /// Unmaps a trimmed page. Returns the pool in which it lay, if it held data.
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) -> Option<PoolId> {
         let ppn = self.map.clear(&self.geometry, lpn)?;
@@ -362,7 +362,8 @@ impl Ftl {
         Some(self.geometry.pool_of_page(ppn))
     }
 
-    /// The first logical page in `from..end` that may hold data or have operations under way: whole chunks without any are skipped.
+    /// The first logical page in `from..end` that may hold data or have operations under way, else `end`: whole chunks without any are
+    /// skipped.
     #[inline]
     pub fn skip_unmapped(&self, from: u32, end: u32) -> u32 {
         if from >= end {
@@ -370,7 +371,7 @@ impl Ftl {
         }
         let (first, last) = ((from / MAPPED_PAGES) as usize, end.div_ceil(MAPPED_PAGES) as usize);
         let (mapped, pinned) = (&self.mapped[first..last], &self.pinned[first..last]);
-        // Many chunks at a time: a loop without an exit runs several times as fast, and a drive may have ten thousands of chunks.
+        // 64 chunks at a time: a loop without an exit runs several times as fast, and a drive may have tens of thousands of chunks.
         let empty = |mapped: &[u16], pinned: &[u32]| {
             mapped.iter().fold(0, |any, &count| any | count) == 0 && pinned.iter().fold(0, |any, &count| any | count) == 0
         };
@@ -379,12 +380,12 @@ impl Ftl {
         from.max((first + many + rest) as u32 * MAPPED_PAGES).min(end)
     }
 
-    /// Logical pages that hold data, those of the mapping table among them.
+    /// Number of logical pages that hold data, pages of the mapping table included.
     pub fn mapped_pages(&self) -> u64 {
         self.mapped.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// Logical pages of the host that hold data.
+    /// Number of logical pages of the host that hold data.
     pub fn host_pages(&self) -> u64 {
         let of_map = (self.geometry.exported_pages..self.geometry.logical_pages).filter(|&lpn| self.lookup(Lpn(lpn)).is_some());
         self.mapped_pages() - of_map.count() as u64
@@ -397,13 +398,13 @@ impl Ftl {
         }
     }
 
-    /// Has a closed block count as closed just now: a policy passed it over.
+    /// Sets the age of a closed block to 0, as if it had closed just now: a victim policy passed it over.
     #[inline]
     pub fn renew_age(&mut self, pool: PoolId, block: BlockId) {
         self.blocks.renew(pool, block);
     }
 
-    /// The pool's active or last job fills or filled the block: the one that was open for it when it started, or one taken since.
+    /// The pool's active job, or else its last, fills the block: one open for its moves when it started, or taken since.
     #[inline]
     pub fn job_fills(&self, pool: PoolId, block: BlockId) -> bool {
         self.pools[pool.index()].job_fills(block)
@@ -423,7 +424,7 @@ mod tests {
         config
     }
 
-    /// A search for pages with data or operations finds each, alone in its chunk or not, and skips whole chunks without.
+    /// Each page with data or operations is found, alone in its chunk or not, and whole chunks without any are skipped.
     #[test]
     fn chunks_without_data_and_operations_are_skipped() {
         let mut ftl = Ftl::new(&config(63, 4096));
@@ -450,7 +451,7 @@ mod tests {
         assert_eq!(ftl.skip_unmapped(5, 5), 5);
     }
 
-    /// Where there are many chunks, 64 are looked at together: also then each that has data or an operation is found, and none else.
+    /// Where 64 chunks are checked together, each chunk with data or an operation is found, and no other.
     #[test]
     fn each_of_many_chunks_is_found_by_its_data_or_its_operation() {
         let mut ftl = Ftl::new(&config(200, 4096));
@@ -470,7 +471,7 @@ mod tests {
         }
     }
 
-    /// Of four pages 75 % are three: a block has more if none of its pages is valid. Of 50 % it has more with three.
+    /// 75 % of four pages are three: a block has a larger share if all four are invalid. It has more than 50 % with three.
     #[test]
     fn a_block_with_more_than_its_share_of_invalid_pages_wants_collection() {
         let wanted = |invalid_share| {
@@ -500,8 +501,8 @@ mod tests {
         }
     }
 
-    /// Eight blocks of four pages: all but the reserve, the open blocks and half a block. Of four units a page also three that are left over in
-    /// each block and in the program under way.
+    /// Of eight blocks of four pages: all but the reserve and the open blocks, plus half a block. With four units a page, minus three that
+    /// could be left over in each block and in the program under way.
     #[test]
     fn a_pool_has_room_for_all_that_leaves_a_page_to_gain() {
         let room = |change: fn(&mut Config)| {
@@ -518,7 +519,7 @@ mod tests {
         assert_eq!(room(units), (8 - 1 - 1) * 16 + 8 - 3 * (8 + 1));
     }
 
-    /// What wants collection once it has taken another block is known one block ahead.
+    /// That a pool will want GC once it has taken another block is known one block ahead.
     #[test]
     fn collection_is_foreseen_one_block_ahead() {
         let mut config = config(8, 4);
@@ -536,7 +537,7 @@ mod tests {
         assert!(ftl.wants_collection_after_one_block(pool) && ftl.wants_collection(pool), "three are free");
     }
 
-    /// With one open block for host and job, and no free one, the host may have only what the job does not need of it.
+    /// With a shared frontier and no free block, the host may take only those pages of the frontier that the job does not need.
     #[test]
     fn the_rest_of_the_last_open_block_is_first_for_the_job_that_is_to_free_one() {
         let pool = PoolId(0);

@@ -4,7 +4,7 @@ use super::pool::Frontier;
 use super::{Allocated, Ftl};
 use crate::units::{BlockId, Lpn, PoolId, Ppn};
 
-/// What a batch of page moves did.
+/// Result of a batch of page moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The page offset behind the last page moved: where the next batch of the job begins.
@@ -13,9 +13,9 @@ pub struct Batch {
     pub moves: u32,
     /// Copies that were stale: the page had been overwritten or trimmed since its move began. Always 0 or 1.
     pub stale: u32,
-    /// Units of padding, of the last program.
+    /// Units of padding in the last program.
     pub padding: u32,
-    /// Programs of parity.
+    /// Parity programs.
     pub parity: u32,
 }
 
@@ -30,7 +30,7 @@ impl Ftl {
         moves
     }
 
-    /// Asks for the map entries of all pages of a victim from offset `from` on. They lie scattered over the whole map; asked for together
+    /// Prefetches the map entries of all valid pages of a victim from offset `from` on. They are scattered over the whole map; together
     /// they come from memory in parallel. It pays shortly before the pages are moved.
     #[inline]
     pub fn prefetch_moves(&self, victim: BlockId, from: u32) {
@@ -45,7 +45,7 @@ impl Ftl {
         self.pools[pool.index()].owed
     }
 
-    /// The page for a page move of the pool's active job, or the first of those of its next program.
+    /// Allocates the page for a page move of the pool's active job (where programs have several pages, the first of a program).
     #[inline(always)]
     pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
         let took_block = self.open_for_move(pool);
@@ -55,7 +55,7 @@ impl Ftl {
         Allocated { ppn, took_block, redirected: false }
     }
 
-    /// Sees to it that the block which the pool's job fills has room. Returns true if that took a free block.
+    /// Makes sure that the block which the pool's job fills has room. Returns true if that took a free block.
     #[inline(always)]
     fn open_for_move(&mut self, pool: PoolId) -> bool {
         let state = &mut self.pools[pool.index()];
@@ -81,19 +81,19 @@ impl Ftl {
         current
     }
 
-    /// The next valid page of a victim at or after an offset.
+    /// The next valid page of a victim at or after page offset `from`.
     #[inline(always)]
     pub fn next_valid(&self, victim: BlockId, from: u32) -> Option<Ppn> {
         self.blocks.next_valid(victim, from).map(|page| self.geometry.page(victim, page))
     }
 
-    /// Asks for what pages hold that lie a little behind this one, as it will be asked of moves that follow.
+    /// Prefetches the logical pages that the physical pages a little behind this one hold, for the moves that follow.
     #[inline(always)]
     pub fn prefetch_content_behind(&self, ppn: Ppn) {
         self.map.prefetch_content_behind(ppn);
     }
 
-    /// The next valid page of a victim at or after an offset, with the logical page it holds.
+    /// The next valid page of a victim at or after page offset `from`: its offset, its physical and its logical page.
     #[inline(always)]
     pub fn next_move(&self, victim: BlockId, from: u32) -> Option<(u32, Ppn, Lpn)> {
         let page = self.blocks.next_valid(victim, from)?;
@@ -102,12 +102,12 @@ impl Ftl {
     }
 
     /// Moves the next `count` pages of the pool's victim, as [`Ftl::next_move`], [`Ftl::allocate_move`] and [`Ftl::commit_move`] in turn
-    /// would, or as many as are left. It begins at page offset `from`. With `begun`, the move of the page there has begun before the
-    /// batch: the page is copied even if it was overwritten or trimmed meanwhile.
+    /// would, or as many as are left. It begins at page offset `from`. With `begun`, the move of the page there has begun before the batch:
+    /// the page is copied even if it was overwritten or trimmed meanwhile.
     ///
-    /// Where programs have several units the batch moves all that are left: they share programs.
+    /// Where programs have several pages, `count` must cover all pages that are left, since the last program of a batch is padded.
     ///
-    /// `took` is called for each free block taken, with the number of moves of the batch before that and the pool's free blocks after it.
+    /// `took` is called for each free block taken, with the batch's moves before it and the pool's free blocks after it.
     #[inline]
     pub fn move_batch(
         &mut self,
@@ -147,7 +147,7 @@ impl Ftl {
         batch
     }
 
-    /// The units that the pool's job has moved do not go on in the program of the last. Returns the units of padding.
+    /// Pads the program of the last move of the pool's job. Returns the number of units of padding.
     fn pad_moves(&mut self, pool: PoolId) -> u32 {
         let state = &mut self.pools[pool.index()];
         let Frontier { block, next_page } = *state.gc();
@@ -195,7 +195,7 @@ impl Ftl {
         (end, moves)
     }
 
-    /// The victim has been erased.
+    /// The victim of the pool's job has been erased: the job ends.
     #[inline]
     pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) {
         self.pools[pool.index()].end_job(self.frontiers);
@@ -229,7 +229,7 @@ mod tests {
         config.device.overprovisioning = 0.4;
         config.ftl.frontier = sharing;
         let mut ftl = Ftl::new(&config);
-        // The second half is left without data, so that maps hold all kinds of entries.
+        // The last quarter is left without data, so that maps hold all kinds of entries.
         ftl.fill(ftl.geometry().exported_pages * 3 / 4);
         ftl
     }
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// The moves of a batch one by one, and what a batch tells of them.
+    /// Moves the pages of a batch one by one. Returns the result that a batch would have, and the free blocks taken.
     fn move_singly(ftl: &mut Ftl, victim: BlockId, from: u32, count: u32) -> (Batch, Vec<(u32, u32)>) {
         let (mut batch, mut taken) = (Batch { end: from, moves: 0, stale: 0, padding: 0, parity: 0 }, Vec::new());
         while batch.moves < count
@@ -323,7 +323,7 @@ mod tests {
         let (page, _, lpn) = ftl.next_move(victim, 0).unwrap();
         assert_eq!((page, lpn), (2, Lpn(2)));
         ftl.trim(lpn);
-        // Without `begun` the page is left out; with it, its copy takes a page and holds nothing.
+        // Without `begun` the trimmed page is left out; with it, its copy takes a page and is stale.
         let mut left_out = ftl.clone();
         assert_eq!(
             left_out.move_batch(POOL, victim, page, false, 3, |_, _| ()),
@@ -348,12 +348,12 @@ mod tests {
         let nothing = Batch { end: 0, moves: 0, stale: 0, padding: 0, parity: 0 };
         assert_eq!(ftl.move_batch(POOL, victim, 0, true, 0, |_, _| ()), nothing);
         assert_eq!(ftl.owed(POOL), 63);
-        // The page that it is of is the first of the block.
+        // The move that has begun is that of the first page of the block.
         assert_eq!(ftl.move_batch(POOL, victim, 0, true, 1, |_, _| ()), Batch { end: 1, moves: 1, ..nothing });
         assert_eq!(ftl.owed(POOL), 62);
     }
 
-    /// No block is open for its moves when it starts: the first takes one, whether it is alone or in a batch.
+    /// No block is open for the moves of a job when it starts: the first move takes one, alone or in a batch.
     #[test]
     fn a_job_fills_the_block_that_its_moves_take() {
         for in_a_batch in [false, true] {
@@ -373,7 +373,7 @@ mod tests {
         }
     }
 
-    /// Pages with operations under way have their entries elsewhere.
+    /// Pages with operations under way have their map entries in pins.
     #[test]
     fn pinned_pages_move_in_a_batch_too() {
         let mut ftl = drive(64, Sharing::Separate);

@@ -1,4 +1,4 @@
-//! The blocks that a pool is filling, and who fills which.
+//! The write frontiers of a pool: which of them host writes and page moves fill.
 //!
 //! | frontiers | host writes | page moves |
 //! |---|---|---|
@@ -10,17 +10,17 @@ use crate::config::{Config, Frontier as Sharing};
 use crate::geometry::Geometry;
 use crate::units::{BlockId, Ppn};
 
-/// A block being filled.
+/// A write frontier: a block being filled.
 #[derive(Clone, Copy, Debug)]
 pub struct Frontier {
     /// The block.
     pub block: BlockId,
-    /// The next page to be programmed; a full (or no) block has the number of pages a block here. Where programs have several, the first of one.
+    /// Offset of the next page (or program) to be programmed; the number of pages of a block if the block is full or there is none.
     pub next_page: u32,
 }
 
 impl Frontier {
-    /// The next page to be programmed, which is then given away, or the first of those of the next program.
+    /// Allocates the next page of the block (where programs have several pages, the first of the next program).
     #[inline(always)]
     pub fn next(&mut self, geometry: &Geometry) -> Ppn {
         let ppn = geometry.page(self.block, self.next_page);
@@ -29,29 +29,29 @@ impl Frontier {
     }
 }
 
-/// What the allocation of blocks is about, of one pool.
+/// The write frontiers of one pool, and what its job fills.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool {
     /// The blocks being filled; with a shared frontier that is not redirected the second stays unused.
     pub frontiers: [Frontier; 2],
-    /// Whose turn it is in `frontiers`.
+    /// Indices in `frontiers`: of the block that host writes fill now, and of the block that page moves fill.
     host: u8,
     gc: u8,
     /// Pages that the active job still has to place, in whole programs.
     pub owed: u32,
-    /// The blocks that the active or last job fills or filled: the one that had room when it started, and one taken since. A job moves fewer
-    /// pages than a block has, so there are no more.
+    /// The blocks that the active job, or else the last, fills: one with room when it started, and one taken since. A job moves fewer pages
+    /// than a block has, so there are no more.
     filling: [Option<BlockId>; 2],
 }
 
 impl Pool {
-    /// A pool that fills nothing, of blocks of `pages` pages.
+    /// A pool without open blocks; its blocks have `pages` pages.
     pub fn new(pages: u32, frontiers: Frontiers) -> Self {
         let none = Frontier { block: BlockId(0), next_page: pages };
         Pool { frontiers: [none; 2], host: 0, gc: u8::from(frontiers == Frontiers::Separate), owed: 0, filling: [None; 2] }
     }
 
-    /// A job with this many pages to move starts; blocks have `pages`.
+    /// A job with `moves` pages to move, in whole programs, starts; blocks have `pages` pages.
     pub fn start_job(&mut self, moves: u32, pages: u32, frontiers: Frontiers) {
         self.owed = moves;
         self.filling = [Some(self.gc().block).filter(|_| self.gc().next_page < pages), None];
@@ -60,12 +60,12 @@ impl Pool {
         }
     }
 
-    /// The job has taken a block.
+    /// The active job has taken a free block to fill.
     pub fn job_took(&mut self, block: BlockId) {
         self.filling[1] = Some(block);
     }
 
-    /// The job has ended.
+    /// The active job has ended.
     pub fn end_job(&mut self, frontiers: Frontiers) {
         self.owed = 0;
         if frontiers == Frontiers::Redirected {
@@ -73,7 +73,7 @@ impl Pool {
         }
     }
 
-    /// The active or last job fills or filled the block.
+    /// The active job, or else the last, fills the block.
     #[inline]
     pub fn job_fills(&self, block: BlockId) -> bool {
         self.filling.contains(&Some(block))
@@ -85,7 +85,7 @@ impl Pool {
         &self.frontiers[usize::from(self.host)]
     }
 
-    /// The same, to fill.
+    /// Mutable access to the block that host writes fill now.
     #[inline(always)]
     pub fn host_mut(&mut self) -> &mut Frontier {
         &mut self.frontiers[usize::from(self.host)]
@@ -97,13 +97,13 @@ impl Pool {
         &self.frontiers[usize::from(self.gc)]
     }
 
-    /// The same, to fill.
+    /// Mutable access to the block that the pool's jobs fill.
     #[inline(always)]
     pub fn gc_mut(&mut self) -> &mut Frontier {
         &mut self.frontiers[usize::from(self.gc)]
     }
 
-    /// Host writes and page moves fill one block now.
+    /// Host writes and page moves fill the same block now.
     #[inline(always)]
     pub fn shares(&self) -> bool {
         self.host == self.gc
@@ -116,19 +116,19 @@ impl Pool {
     }
 }
 
-/// Who fills which block.
+/// How host writes and page moves share the write frontiers of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frontiers {
-    /// Host writes and page moves one together.
+    /// Host writes and page moves fill one block together.
     Shared,
-    /// The same, but while a job is active it has that block to itself, and host writes fill another.
+    /// Host writes and page moves fill one block, but while a job is active it has that block to itself, and host writes fill another.
     Redirected,
-    /// A block each.
+    /// Host writes and page moves fill a block each.
     Separate,
 }
 
 impl Frontiers {
-    /// Those of a configuration.
+    /// The sharing that a configuration asks for (`ftl.frontier`; redirected with `gc.scope = "block"`).
     pub fn new(config: &Config) -> Self {
         match config.ftl.frontier {
             Sharing::Separate => Frontiers::Separate,
@@ -137,7 +137,7 @@ impl Frontiers {
         }
     }
 
-    /// Blocks of a pool that may be open at a time.
+    /// The most blocks of a pool that are open at a time.
     pub fn count(self) -> u32 {
         if self == Frontiers::Shared { 1 } else { 2 }
     }

@@ -1,7 +1,7 @@
 //! A translation layer saved to a file and loaded again, so that a drive is warmed once and used often.
 //!
 //! Format: the line `ssdlab-state 2`, a line with the BLAKE3 hash of the device and translation keys that shape it, then (zstd-compressed)
-//! little-endian 32-bit integers: each array preceded by its length. A BLAKE3 hash of these ends the stream.
+//! arrays of little-endian 32-bit integers, each preceded by its length in 64 bits. A BLAKE3 hash of these ends the stream.
 
 use std::io::{Read, Write};
 
@@ -16,8 +16,8 @@ use crate::units::{BlockId, Lpn, PoolId};
 /// The first line of a saved state.
 const MAGIC: &str = "ssdlab-state 2";
 
-/// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation, frontiers and
-/// mapping units.
+/// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation, frontiers,
+/// mapping units, pages of a program, parity, and the mapping table in flash.
 pub fn shape_hash(config: &Config) -> String {
     let device = &config.device;
     let mut shape = format!(
@@ -53,10 +53,10 @@ pub fn shape_hash(config: &Config) -> String {
 }
 
 impl Ftl {
-    /// Writes the state.
+    /// Writes the state. Only when no operation is under way.
     ///
     /// # Errors
-    /// Whatever the writer reports.
+    /// Any error of the writer.
     pub fn save(&self, config: &Config, writer: impl Write) -> std::io::Result<()> {
         let mut writer = writer;
         writeln!(writer, "{MAGIC}\n{}", shape_hash(config))?;
@@ -75,7 +75,7 @@ impl Ftl {
         encoder.inner.finish()?.flush()
     }
 
-    /// A second block left open by redirected writes would stay so for ever where there is no redirecting.
+    /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.
     fn every_open_block_is_used(&self) -> Result<(), String> {
         let pages = self.geometry.pages_per_block.get();
         let unused = |pool: &Pool| self.frontiers == Frontiers::Shared && pool.frontiers[1].next_page < pages;
@@ -85,7 +85,7 @@ impl Ftl {
         }
     }
 
-    /// No operation is under way in a saved drive: the open blocks are those that are being filled, up to the page that comes next.
+    /// Checks that no program is under way: the open blocks are the write frontiers, each programmed up to its next page.
     fn nothing_is_under_way(&self) -> Result<(), String> {
         let pages = self.geometry.pages_per_block.get();
         let filled = || self.pools.iter().flat_map(|pool| pool.frontiers).filter(|frontier| frontier.next_page < pages);
@@ -96,7 +96,8 @@ impl Ftl {
         }
     }
 
-    /// Static allocation never leaves a page in another pool than its own: such a pool could fill up with data that no block can be freed of.
+    /// Checks, but for dynamic allocation, that pages lie in the pools of their addresses: else a pool could fill up so that no block can
+    /// be freed.
     fn every_page_is_in_its_pool(&self, allocation: Allocation) -> Result<(), String> {
         let elsewhere = |&lpn: &Lpn| self.lookup(lpn).is_some_and(|ppn| self.geometry.pool_of_page(ppn) != self.geometry.static_pool(lpn));
         let mut all = (0..self.geometry.logical_pages).map(Lpn);
@@ -106,7 +107,7 @@ impl Ftl {
         }
     }
 
-    /// Between jobs each pool has the free blocks that host writes leave alone: a job could not begin without.
+    /// Checks that each pool has its reserve of free blocks, as it always has between jobs: a job could not begin without it.
     fn every_pool_has_its_reserve(&self) -> Result<(), String> {
         let mut pools = (0..self.geometry.pools.count.get()).map(PoolId);
         match pools.find(|&pool| self.blocks.free_count(pool) < RESERVE) {
@@ -153,7 +154,7 @@ impl Ftl {
         ftl.blocks = Blocks::from_parts(&ftl.geometry, &arrays)?;
         decoder.finish()?;
         ftl.recount_mapped();
-        // The hash tells damage from what was saved; what another program wrote may have the right hash and no sense.
+        // The hash detects damage; a file that another program wrote may have the right hash and contradict itself.
         ftl.check()
             .and_then(|()| ftl.nothing_is_under_way())
             .and_then(|()| ftl.every_page_is_in_its_pool(config.ftl.allocation))
@@ -311,7 +312,7 @@ mod tests {
         assert!(loaded(&config, &with_a_gap).unwrap_err().contains("contradicts itself"));
     }
 
-    /// The first line, the shape, and what is compressed behind them.
+    /// A saved state: its first two lines, and the rest decompressed.
     fn unpacked(config: &Config, ftl: &Ftl) -> (Vec<u8>, Vec<u8>) {
         let mut saved = Vec::new();
         ftl.save(config, &mut saved).unwrap();
@@ -351,7 +352,7 @@ mod tests {
         loaded(&config, &ftl).unwrap().check().unwrap();
     }
 
-    /// States that were saved before there were units are those of drives whose unit is the page.
+    /// States that were saved before there were mapping units stay valid, for drives whose unit is the page.
     #[test]
     fn the_shape_of_a_drive_without_units_is_known_by_the_hash_it_always_had() {
         let (mut config, _) = drive();
@@ -365,7 +366,7 @@ mod tests {
         assert!(halves != pages && shape_hash(&config) != halves);
     }
 
-    /// Runs from the first two end with a panic. In the others a pool may come to hold so much that no write finds a place there.
+    /// Runs from the first two states would end with a panic. In the others a pool may fill up so that no write finds a page.
     #[test]
     fn a_state_that_no_run_could_go_on_from_is_refused() {
         let pool = PoolId(0);

@@ -6,7 +6,8 @@ use crate::lists::{EMPTY, NONE};
 use crate::units::{BlockId, PoolId};
 
 impl Blocks {
-    /// Everything that cannot be recounted, for saving: programmed pages, erase counts, invalid bits, all lists in order, and ages.
+    /// Everything that cannot be recounted, for saving: by block programmed pages, erases, and invalid bits (low halves, high halves of
+    /// words); the free and closed lists in order; ages by block (low halves, high halves).
     pub fn parts(&self) -> [Vec<u32>; 7] {
         let pools = self.free.len();
         let count = self.blocks.len();
@@ -53,7 +54,7 @@ impl Blocks {
             if programmed > pages {
                 return Err(format!("block {block} has {programmed} of {pages} pages programmed"));
             }
-            // Far from where they would overflow in a run.
+            // Limits far below an overflow in a run.
             if parts[1][block.index()] >> 31 != 0 || parts[6][block.index()] >> 30 != 0 {
                 return Err(format!("block {block} has more erases, or is older, than a drive lives to see"));
             }
@@ -81,7 +82,7 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Sets the invalid bits of an erased block from the halves of all words. Returns their number.
+    /// Sets the invalid bits of an erased block from the low and the high halves of the words of all blocks. Returns how many are set.
     fn restore_invalid(&mut self, block: BlockId, low: &[u32], high: &[u32]) -> u32 {
         let mut invalid = 0;
         for word in 0..self.words() {
