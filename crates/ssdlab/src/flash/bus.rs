@@ -1,7 +1,7 @@
-//! The bus of a channel: one transfer at a time, and a queue of those who wait for it, first come first served. Where the commands of reads
-//! need the bus, data that wait in registers go ahead of what would begin with a command.
+//! The bus of a channel: one transfer at a time, and a queue, first come first served. Where the commands of reads need the bus, data that
+//! wait in registers go ahead of operations that would begin with a command.
 //!
-//! A program does not claim its die while it waits for the bus: the die itself stands in the queue, and decides what to do when it is its turn.
+//! A program does not claim its die while it waits for the bus: the die itself is in the queue, and the arbiter decides at its turn.
 
 use std::collections::VecDeque;
 
@@ -17,17 +17,17 @@ pub(super) struct Bus {
     pub(super) busy_ns: Ns,
     /// When the transfer in service, or else the last, ends.
     end: Ns,
-    /// Summed over its transfers: how many stood in its queue while they went on.
+    /// Summed over the bus's transfers: how many waiters were in its queue during each.
     stalls: u64,
 }
 
 impl Bus {
-    /// A transfer that nothing else waited for has begun, and ends at this time.
+    /// A transfer has begun on the idle bus, whose queue is empty, and ends at `end`.
     pub(super) fn begin(&mut self, at: SlotId, end: Ns) {
         (self.current, self.end) = (Some(at), end);
     }
 
-    /// The last transfer ended at this time, or earlier.
+    /// The last transfer ended at `end`, or earlier.
     pub(super) fn ended_at(&mut self, end: Ns) {
         self.end = self.end.max(end);
     }
@@ -38,7 +38,7 @@ impl Bus {
     }
 }
 
-/// What stands in a bus's queue.
+/// An entry of a bus's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiter {
     /// An operation with data in a register.
@@ -47,17 +47,17 @@ enum Waiter {
     Die(DieId),
 }
 
-/// A bus's queue moved on.
+/// The next in a bus's queue, whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// A transfer has begun.
     Transfer {
-        /// Of this slot's operation.
+        /// The slot whose operation is transferred.
         at: SlotId,
-        /// A die has waited longer.
+        /// A die has waited for longer: the data have gone ahead of it.
         ahead: bool,
     },
-    /// This die may begin what needs the bus, or whatever it prefers by now.
+    /// This die may begin what needs the bus, or what the arbiter prefers by now.
     Die(DieId),
 }
 
@@ -72,33 +72,33 @@ impl Flash {
         &mut self.buses[self.channel_of_die[die.index()].index()]
     }
 
-    /// A transfer could begin on the die's channel now.
+    /// The bus of the die's channel is idle, and its queue is empty.
     #[inline(always)]
     pub fn bus_free(&self, die: DieId) -> bool {
         let bus = self.bus_of(die);
         bus.current.is_none() && bus.waiting.is_empty()
     }
 
-    /// No transfer is in service on the die's channel; others may wait for it.
+    /// No transfer is in service on the die's channel; its queue may have entries.
     #[inline(always)]
     pub fn bus_idle(&self, die: DieId) -> bool {
         self.bus_of(die).current.is_none()
     }
 
-    /// The die stands in its bus's queue to begin a program, or a read whose command needs the bus.
+    /// The die is in its bus's queue, to begin a program or a read whose command needs the bus.
     #[inline(always)]
     pub fn waits_for_bus(&self, die: DieId) -> bool {
         self.waits_for_bus[die.index()]
     }
 
-    /// Puts the die into its bus's queue, unless it stands there.
+    /// Puts the die into its bus's queue, unless it is there already.
     pub fn queue_for_bus(&mut self, now: Ns, die: DieId) {
         if !std::mem::replace(&mut self.waits_for_bus[die.index()], true) {
             self.bus_of_mut(die).queue_up(now, Waiter::Die(die));
         }
     }
 
-    /// Moves the queue of an idle bus on by one. `None` if it is busy or nothing waits.
+    /// Serves the next in the queue of an idle bus. `None` if the bus is busy or its queue is empty.
     pub fn next_for_bus(&mut self, now: Ns, channel: ChannelId, events: &mut EventQueue) -> Option<Grant> {
         let bus = &mut self.buses[channel.index()];
         if bus.current.is_some() {
@@ -120,7 +120,7 @@ impl Flash {
         })
     }
 
-    /// The command of a slot's read begins on an idle bus, once for each page.
+    /// Begins the command of a slot's read on an idle bus, one after the other for each page of the read.
     pub(super) fn begin_command(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
         let slot = &mut self.slots[at.index()];
         (slot.stage, slot.since) = (Stage::Command, now);
@@ -133,7 +133,7 @@ impl Flash {
         self.note(now, at);
     }
 
-    /// The command of a slot's read has ended: the array reads.
+    /// The command of a slot's read has ended: its array stage begins.
     pub(super) fn command_ended(&mut self, now: Ns, at: SlotId, channel: ChannelId, events: &mut EventQueue) {
         let Slot { since, op, .. } = self.slots[at.index()];
         self.buses[channel.index()].busy_ns += now - since;
@@ -163,13 +163,13 @@ impl Flash {
         self.note(now, at);
     }
 
-    /// Begins a transfer on an idle bus even if others wait for it: the bus was granted to this die. Else waits for it.
+    /// Begins a transfer if the bus is idle, even if others are in its queue: it was granted to this die. Else the slot waits in the queue.
     pub(super) fn ask_for_granted_bus(&mut self, now: Ns, at: SlotId, waiting: Stage, events: &mut EventQueue) {
         let free = self.bus_idle(at.die());
         self.transfer_or_wait(now, at, waiting, free, events);
     }
 
-    /// Begins a transfer on an idle bus for which nothing waits. Else waits for it. Returns true if the transfer has begun.
+    /// Begins a transfer if the bus is idle and its queue is empty, and returns true. Else the slot waits in the queue.
     pub(super) fn ask_for_bus(&mut self, now: Ns, at: SlotId, waiting: Stage, events: &mut EventQueue) -> bool {
         let free = self.bus_free(at.die());
         self.transfer_or_wait(now, at, waiting, free, events)
@@ -187,7 +187,7 @@ impl Flash {
         free
     }
 
-    /// Summed over a channel's transfers: how many stood in the bus's queue while they went on, be it for a part of them.
+    /// Summed over a channel's transfers: how many waiters were in the bus's queue during each, even for a part of it.
     pub fn bus_stalls(&self, channel: ChannelId) -> u64 {
         self.buses[channel.index()].stalls
     }

@@ -19,7 +19,7 @@ impl Flash {
         }
     }
 
-    /// Time the die had an operation until `now`, ns.
+    /// Time until `now` in which the die had an operation in service, ns.
     pub fn die_busy_ns(&self, die: DieId, now: Ns) -> Ns {
         let (busy, since) = self.die_busy[die.index()];
         if self.idle(die) { busy } else { busy + (now - since) }
@@ -38,11 +38,11 @@ impl Flash {
         bus.busy_ns + running
     }
 
-    /// The same, summed over all channels.
+    /// Time until `now` in which channels' buses were busy, summed over all channels, ns.
     pub fn buses_busy_ns(&self, now: Ns) -> u128 {
         let transferring = |bus: &Bus| bus.current.map_or(0, |at| now - self.slots[at.index()].since);
         let buses = self.buses.iter().map(|bus| u128::from(bus.busy_ns + transferring(bus)));
-        // What is one event is alone on its channel, so that no other transfer is in service there.
+        // An operation that is one event is alone on its channel: no other transfer is in service there.
         buses.sum::<u128>() + self.slots.iter().map(|slot| u128::from(self.whole_on_bus(slot, now))).sum::<u128>()
     }
 

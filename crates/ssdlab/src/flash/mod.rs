@@ -41,16 +41,16 @@ use crate::rules::FlashRules;
 use crate::timeline::Recorder;
 use crate::units::{ChannelId, DieId, Ns, SlotId, TxnId};
 
-/// What a die is doing, for whoever decides what begins on it.
+/// What a die is doing, as the arbiter's dispatch needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// Nothing.
+    /// No operation is in service.
     Nothing,
-    /// A GC operation, in this slot, has stopped at a preemption point until the arbiter decides what happens.
+    /// A GC operation, in this slot, has stopped at a preemption point: the arbiter decides next.
     Stopped(SlotId),
-    /// A GC operation alone, in this slot.
+    /// A GC operation is in service, in this slot, and alone on the die.
     Gc(SlotId),
-    /// Anything else.
+    /// Anything else: a host operation, or two operations.
     Other,
 }
 
@@ -61,27 +61,27 @@ pub struct Flash {
     timing: Timing,
     slots: Vec<Slot>,
     buses: Vec<Bus>,
-    /// Operations started.
+    /// The last serial number given: an operation gets a new one when it starts, is to stop, and resumes.
     serial: u64,
-    /// By die: it stands in its bus's queue.
+    /// By die: it is in its bus's queue.
     waits_for_bus: Vec<bool>,
-    /// Time each die had an operation, ns, and since when it has one.
+    /// By die: the time in which it had an operation in service, ns, and since when it has one now.
     die_busy: Vec<(Ns, Ns)>,
-    /// Operations in each chip, where its dies exclude each other.
+    /// By chip: number of operations in service. Used only where its dies exclude each other.
     chip_ops: Vec<u32>,
-    /// By die: the GC operation that is suspended.
+    /// By die: its suspended GC operation.
     suspended_op: Vec<Option<Slot>>,
-    /// By die: the operation that is paused or suspended for reads. Empty where none ever is.
+    /// By die: its operation that is paused or suspended for reads. Empty if none ever is.
     paused_op: Vec<Option<Slot>>,
     channel_of_die: Vec<ChannelId>,
-    /// Every stage as an interval on its resource, when wanted.
+    /// Watches every stage as an interval on its resource, if wanted.
     trace: Option<Trace>,
-    /// What is recorded for a timeline, when wanted.
+    /// Records a timeline, if wanted.
     recorder: Option<Box<Recorder>>,
 }
 
 impl Flash {
-    /// All dies idle.
+    /// The flash of a drive, all dies idle.
     pub fn new(device: &Device, rules: FlashRules, geometry: &Geometry) -> Self {
         let dies = geometry.dies as usize;
         Flash {
@@ -101,18 +101,18 @@ impl Flash {
         }
     }
 
-    /// Stage times.
+    /// The times of the device's operations.
     #[inline(always)]
     pub fn timing(&self) -> &Timing {
         &self.timing
     }
 
-    /// Makes every stage an event of its own, also where nothing could get between them. For tests: results must not differ.
+    /// Plays every stage as an event of its own, also where nothing could get between stages. For tests: results must not differ.
     pub fn play_every_stage(&mut self) {
         self.rules.solo = false;
     }
 
-    /// Checks that stages do not overlap on a resource; with `keep`, keeps each as an interval.
+    /// Checks from now on that stages do not overlap on a resource; with `keep`, keeps each as an interval.
     pub fn watch_stages(&mut self, keep: bool) {
         self.trace.get_or_insert_with(Trace::default).keep |= keep;
     }
@@ -122,7 +122,7 @@ impl Flash {
         self.trace.as_ref()
     }
 
-    /// Records what happens from now on.
+    /// Records what happens from now on for a timeline.
     pub fn record(&mut self, recorder: Recorder) {
         self.recorder = Some(Box::new(recorder));
     }
@@ -133,7 +133,7 @@ impl Flash {
         self.recorder.as_deref_mut()
     }
 
-    /// What was recorded.
+    /// Takes the recorder of the timeline, with all that was recorded.
     pub fn take_recorder(&mut self) -> Option<Box<Recorder>> {
         self.recorder.take()
     }
@@ -155,7 +155,7 @@ impl Flash {
         self.pair(die).iter().all(|slot| slot.is_empty())
     }
 
-    /// A host (first) or GC (second) operation occupies the die.
+    /// Whether the die is occupied by a host operation (first) and by a GC operation (second), a paused one included.
     #[inline(always)]
     pub fn holders(&self, die: DieId) -> (bool, bool) {
         let [a, b] = self.pair(die);
@@ -165,7 +165,7 @@ impl Flash {
         (host, gc)
     }
 
-    /// The first transactions of the host operations on the die, one that is paused included.
+    /// The first transactions of the host operations on the die, a paused one included.
     pub fn host_operations(&self, die: DieId) -> impl Iterator<Item = TxnId> {
         let paused = match self.paused(die) {
             Some(Owner::Host(first)) => Some(first),
@@ -174,7 +174,7 @@ impl Flash {
         self.pair(die).map(Slot::host).into_iter().flatten().chain(paused)
     }
 
-    /// The die could begin an operation of this kind now, the bus aside.
+    /// The die could begin an operation of this kind now, apart from the bus.
     #[inline(always)]
     pub fn can_start(&self, die: DieId, kind: OpKind, host: bool) -> bool {
         if self.idle(die) {
@@ -183,7 +183,7 @@ impl Flash {
         self.can_overlap(die, kind, host)
     }
 
-    /// The cache register: an operation on the bus and one of the same kind in the array.
+    /// With a cache register: the die could begin this operation beside the one in service, one on the bus and one in the array.
     fn can_overlap(&self, die: DieId, kind: OpKind, host: bool) -> bool {
         let [a, b] = self.pair(die);
         let running = match (a.stage, b.stage) {
@@ -210,25 +210,25 @@ impl Flash {
         &self.slots[at.index()].op
     }
 
-    /// The first page of a slot's host operation is done: the next one takes its place.
+    /// The first page of a slot's host operation is done: `first`, its next page, becomes the first.
     #[inline]
     pub fn set_first(&mut self, at: SlotId, first: TxnId) {
         self.slots[at.index()].op.owner = Owner::Host(first);
     }
 
-    /// Pages of a slot's operation whose transfer has ended.
+    /// Number of pages of a slot's operation whose transfer has ended.
     #[inline]
     pub fn transferred(&self, at: SlotId) -> u32 {
         self.slots[at.index()].transferred
     }
 
-    /// When the last transfer of a slot's operation ended.
+    /// When the last transfer of a slot's operation ended, ns.
     #[inline]
     pub fn last_transfer_end(&self, at: SlotId) -> Ns {
         self.slots[at.index()].transferred_at
     }
 
-    /// The operation in a slot is one event.
+    /// The operation in a slot is played as one event.
     #[inline(always)]
     pub fn is_whole(&self, at: SlotId) -> bool {
         self.slots[at.index()].stage == Stage::Whole
@@ -254,24 +254,24 @@ impl Flash {
         }
     }
 
-    /// The die's other slot is empty.
+    /// The other slot of the die is empty.
     pub fn is_alone(&self, at: SlotId) -> bool {
         self.slots[at.other().index()].is_empty()
     }
 
-    /// Where the GC operation in a slot is.
+    /// Where the GC operation in a slot is in its stages.
     pub fn phase(&self, at: SlotId, now: Ns) -> Phase {
         let slot = &self.slots[at.index()];
         slot.phase(slot.due.saturating_sub(now))
     }
 
-    /// The operation in the slot shares its die with a GC program in the array.
+    /// The operation in a slot is a program that shares its die with a GC program in the array.
     pub fn overlaps_gc_program(&self, at: SlotId) -> bool {
         let other = &self.slots[at.other().index()];
         other.stage == Stage::Program && other.gc().is_some() && self.op(at).kind == OpKind::Program
     }
 
-    /// The operation's transfer is in service (and does not wait for the bus).
+    /// The transfer of a slot's operation is in service (and does not wait for the bus).
     pub fn is_transferring(&self, at: SlotId) -> bool {
         matches!(self.slots[at.index()].stage, Stage::In | Stage::Out)
     }

@@ -1,13 +1,13 @@
-//! What the flash tells the recorder of a timeline, if there is one: every stage, also waiting, as it begins.
+//! What the flash reports to the recorder of a timeline, if there is one: every stage, also waiting, as it begins.
 //!
-//! Without a recorder each of these is one look at an empty option.
+//! Without a recorder each of these functions checks an empty option.
 
 use super::op::Stage;
 use super::{Flash, Op, OpKind};
 use crate::timeline::NOWHERE;
 use crate::units::{ChannelId, DieId, Ns, SlotId};
 
-/// How the stages of an operation are called.
+/// Names of the stages of an operation in a timeline.
 struct Names {
     read: &'static str,
     program: &'static str,
@@ -29,7 +29,7 @@ impl Names {
     }
 }
 
-/// What an operation does in a stage. `None`: nothing, or more than one thing.
+/// Name of a stage of an operation in a timeline. `None`: the slot is empty, or the operation is one event with several stages.
 fn doing(stage: Stage, op: &Op) -> Option<&'static str> {
     let names = Names::of(op);
     Some(match stage {
@@ -49,7 +49,7 @@ fn doing(stage: Stage, op: &Op) -> Option<&'static str> {
 }
 
 impl Flash {
-    /// What the operation in a slot does has changed.
+    /// Reports that the operation in a slot has a new stage.
     #[inline(always)]
     pub(super) fn note(&mut self, now: Ns, at: SlotId) {
         if self.recorder.is_some() {
@@ -66,7 +66,7 @@ impl Flash {
             Some(name) if matches!(slot.stage, Stage::In | Stage::Out) => {
                 timeline.transfer(now, at.0, self.channel_of_die[at.die().index()], name, slot.transferred);
             }
-            // It is no transfer of a page.
+            // A command is no transfer of a page.
             Some(name) if slot.stage == Stage::Command => {
                 timeline.transfer(now, at.0, self.channel_of_die[at.die().index()], name, NOWHERE);
             }
@@ -74,7 +74,7 @@ impl Flash {
         }
     }
 
-    /// An operation begins in a slot.
+    /// Reports that an operation begins in a slot.
     #[inline(always)]
     pub(super) fn note_start(&mut self, at: SlotId) {
         if let Some(timeline) = &mut self.recorder {
@@ -82,7 +82,7 @@ impl Flash {
         }
     }
 
-    /// The operation that begins in a slot is one event.
+    /// Reports all stages of the operation that begins in a slot and is one event.
     #[inline(always)]
     pub(super) fn note_whole(&mut self, now: Ns, at: SlotId) {
         if self.recorder.is_some() {
@@ -111,7 +111,7 @@ impl Flash {
         }
     }
 
-    /// The transfer on a channel has ended.
+    /// Reports that the transfer on a channel has ended.
     #[inline(always)]
     pub(super) fn note_transfer_end(&mut self, now: Ns, channel: ChannelId) {
         if let Some(timeline) = &mut self.recorder {
@@ -119,7 +119,7 @@ impl Flash {
         }
     }
 
-    /// The operation in a slot begins to suspend its array stage.
+    /// Reports that the operation in a slot begins to suspend its array stage.
     pub(super) fn note_suspension(&mut self, now: Ns, at: SlotId) {
         self.note(now, at);
         if let Some(timeline) = &mut self.recorder {
@@ -127,12 +127,12 @@ impl Flash {
         }
     }
 
-    /// The operation in a slot is suspended, or paused, in this stage.
+    /// Reports that the operation in a slot is suspended, or paused if `pauses`, in this stage.
     pub(super) fn note_aside(&mut self, now: Ns, at: SlotId, stage: Stage, pauses: bool) {
         let Some(timeline) = &mut self.recorder else { return };
         let (name, mark) = match stage {
             _ if pauses => ("paused program", Some("pause")),
-            // Those have been told before.
+            // The marks of these were made when their suspension began.
             Stage::Read => ("suspended read", None),
             Stage::Program => ("suspended program", None),
             Stage::Erase => ("suspended erase", None),
@@ -144,14 +144,14 @@ impl Flash {
         }
     }
 
-    /// What was suspended or paused is in a slot again.
+    /// Reports that a suspended or paused operation is in a slot again.
     pub(super) fn note_return(&mut self, now: Ns, at: SlotId) {
         if let Some(timeline) = &mut self.recorder {
             timeline.take_back(now, at.0);
         }
     }
 
-    /// What is suspended on a die is given up.
+    /// Reports that the suspended operation of a die is dropped.
     pub(super) fn note_given_up(&mut self, now: Ns, die: DieId) {
         if let Some(timeline) = &mut self.recorder {
             timeline.give_up(now, die);

@@ -5,61 +5,61 @@ use crate::units::{Ns, PoolId, TxnId};
 /// The kinds of flash operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpKind {
-    /// Array, then transfer out.
+    /// The array reads, then a transfer out.
     Read,
-    /// Transfer in, then array.
+    /// A transfer in, then the array programs.
     Program,
-    /// Array.
+    /// The array erases.
     Erase,
-    /// Read, transfer out, transfer in, program: all on one die.
+    /// A page move: read, transfer out, transfer in, program, all on one die.
     Move,
-    /// Read and program inside one plane, no transfer.
+    /// A page move inside one plane: read and program, without a transfer.
     CopybackMove,
-    /// Transfer out of a page that a page move holds in its register (lee2013 Table III).
+    /// A transfer out of a page that a page move holds in its register (lee2013 Table III).
     RegisterRead,
 }
 
-/// Whom an operation serves.
+/// The owner of an operation: host or GC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The host: the first of the transactions whose pages it reads or programs.
+    /// The host: the first transaction of those whose pages the operation reads or programs.
     Host(TxnId),
-    /// The GC job of a pool.
+    /// GC: the pool whose job the operation is part of.
     Gc(PoolId),
 }
 
 impl Owner {
-    /// It serves the host.
+    /// The operation belongs to the host.
     #[inline(always)]
     pub fn is_host(self) -> bool {
         matches!(self, Owner::Host(_))
     }
 }
 
-/// How many mapping units of each page of a host read are transferred (`device.partial_reads`), in four bits for each page, from the first on.
+/// Number of mapping units transferred of each page of a host read (`device.partial_reads`), in four bits for each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts(u64);
 
 impl Parts {
-    /// Whole pages. A page for which there is no number is whole, and so is one of [`crate::config::UNITS_MAX`] units, for which four bits have
-    /// none.
+    /// Whole pages. A page without a number is transferred whole, and so is one of [`crate::config::UNITS_MAX`] units, a number for which
+    /// four bits have no room.
     pub const WHOLE: Parts = Parts(0);
 
-    /// Numbers of units that there are, that for a whole page included; and the most pages.
+    /// Values of a number of units, 0 (the whole page) included; also the most pages that have numbers.
     pub(super) const NUMBERS: usize = 16;
     const BITS: u32 = 4;
 
-    /// So many units of the page of this number are transferred.
+    /// Sets the number of units that are transferred of a page of the operation.
     #[inline]
     pub fn set(&mut self, page: u32, units: u32) {
         assert!(page < crate::config::PART_PAGES_MAX, "the configuration allows no more planes");
         self.0 |= u64::from(units % Parts::NUMBERS as u32) << (Parts::BITS * page);
     }
 
-    /// The units of the page of this number, 0 for all.
+    /// The number of units that are transferred of a page of the operation, 0 for the whole page.
     #[inline(always)]
     pub(super) fn of(self, page: u32) -> usize {
-        // Where there are more pages than bits for them, all are whole.
+        // Where there are more pages than bits for them, all numbers are 0.
         self.0.wrapping_shr(Parts::BITS * page) as usize % Parts::NUMBERS
     }
 }
@@ -67,81 +67,81 @@ impl Parts {
 /// An operation to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Op {
-    /// What it does.
+    /// The kind of the operation.
     pub kind: OpKind,
-    /// Whom it serves.
+    /// The owner of the operation: host or GC.
     pub owner: Owner,
-    /// Planes that take part, one page each.
+    /// Number of planes that take part, with one page each.
     pub pages: u32,
-    /// Of a host read: what of each page is transferred.
+    /// Of a host read: the part of each page that is transferred.
     pub parts: Parts,
-    /// Array time of its read, ns.
+    /// Array time of the operation's read, ns.
     pub read_ns: Ns,
-    /// Array time of its program or erase, ns.
+    /// Array time of the operation's program or erase, ns.
     pub write_ns: Ns,
 }
 
-/// Where an operation is.
+/// The stage of the operation in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Empty,
-    /// Nothing can get between its stages, so its end was known at its start.
+    /// The operation is one event: nothing can get between its stages, so its end was known at its start.
     Whole,
     /// The command of a read is on the bus.
     Command,
     Read,
-    /// A read whose data wait for the die's other transfer to end.
+    /// The page of a read is in the page register, and waits until the die's other transfer has ended.
     WaitRegister,
     WaitBusOut,
     Out,
     WaitBusIn,
     In,
-    /// A program whose data are in the cache register while the array is at work.
+    /// The data of a program are in the cache register, and wait until the array has ended another program.
     WaitArray,
     Program,
     /// An erase that can be suspended.
     Erase,
-    /// Stopped at a preemption point: before its transfer out, before its transfer in, before its program.
+    /// The page move has stopped at a preemption point: before its transfer out, before its transfer in, before its program.
     StoppedBeforeOut,
     StoppedBeforeIn,
     StoppedBeforeProgram,
-    /// Its array stage is about to be suspended.
+    /// The array stage is being suspended.
     Suspending,
-    /// A program that stops at the end of its step, or what is suspended for reads once it has run for long enough, if that is still wanted
-    /// then.
+    /// The array stage is to stop later, if that is still wanted then: a program pauses at the end of its step, or an operation is
+    /// suspended for reads once it has run for long enough.
     Pausing,
 }
 
-/// What an operation slot of a die holds.
+/// An operation slot of a die, with its operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) stage: Stage,
     pub(super) op: Op,
-    /// Its serial number: by start.
+    /// Serial number, new when the operation starts, is to stop, and resumes: events with another number are stale.
     pub(super) serial: u64,
     /// Pages whose transfer has ended.
     pub(super) transferred: u32,
-    /// Page moves for which the operation stands: a row of them is one event (`repeat`). 0 for all other operations.
+    /// Number of page moves that the operation stands for as one event (see `repeat`); 0 for all other operations.
     pub(super) repetitions: u32,
-    /// When the operation began, the time in which it was suspended or paused left out.
+    /// When the operation began, ns, shifted by the time in which it was suspended or paused.
     pub(super) began: Ns,
-    /// When the stage began.
+    /// When the stage began, ns.
     pub(super) since: Ns,
-    /// When the last transfer ended.
+    /// When the last transfer of the operation ended, ns.
     pub(super) transferred_at: Ns,
-    /// When the array stage in service began, or resumed; and when it ends.
+    /// When the array stage in service began or resumed (`runs_since`), and when it ends (`due`), ns.
     pub(super) runs_since: Ns,
     pub(super) due: Ns,
-    /// Of an array stage that is or was suspended: the stage, and its time left, ns.
+    /// Of an array stage that is or was suspended: the stage, and its time left (`left`), ns.
     pub(super) suspended: Stage,
     pub(super) left: Ns,
-    /// Of a program that may stop at the end of its step: the serial number before.
+    /// Of an operation that may stop later: its serial number before, which it has again if it does not stop.
     pub(super) serial_of_end: u64,
-    /// What is to stop, or has stopped, is a program that pauses between two of its steps; else it is suspended.
+    /// The operation is, or is to be, paused between two of its program steps; else it is, or is to be, suspended.
     pub(super) pauses: bool,
-    /// A host operation has merged with it: it is suspended no more.
+    /// A host operation has merged with the page move: it is not suspended any more.
     pub(super) merged: bool,
-    /// Times that it was suspended for reads; and that is what it is being suspended for.
+    /// How often the operation was suspended for reads; and whether it is being suspended for reads now (`for_reads`).
     pub(super) suspensions: u32,
     pub(super) for_reads: bool,
 }
@@ -172,7 +172,7 @@ impl Slot {
         self.stage == Stage::Empty
     }
 
-    /// The transaction that a host operation in it serves.
+    /// The first transaction of a host operation in the slot.
     #[inline(always)]
     pub(super) fn host(&self) -> Option<TxnId> {
         match self.op.owner {
@@ -181,7 +181,7 @@ impl Slot {
         }
     }
 
-    /// The pool whose job an operation in it serves.
+    /// The pool of a GC operation in the slot.
     #[inline(always)]
     pub(super) fn gc(&self) -> Option<PoolId> {
         match self.op.owner {
@@ -190,7 +190,7 @@ impl Slot {
         }
     }
 
-    /// The page of a move is in its register for longer than its transfer out.
+    /// The page register holds the page of a move, for longer than the transfer out.
     pub(super) fn holds_register(&self) -> bool {
         matches!(
             self.stage,
@@ -198,7 +198,7 @@ impl Slot {
         )
     }
 
-    /// Where the GC operation in it is, `left` being the time left of an array stage.
+    /// Where the GC operation in the slot is in its stages. `left`: time left of an array stage, ns.
     pub(super) fn phase(&self, left: Ns) -> Phase {
         match self.stage {
             Stage::Command => Phase::Command,
@@ -215,27 +215,27 @@ impl Slot {
     }
 }
 
-/// Where a GC operation is, as far as others care.
+/// Where a GC operation is in its stages, as far as suspending and merging need to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The command of its read is on the bus.
+    /// The command of the operation's read is on the bus.
     Command,
-    /// The array reads, for at least this long, ns.
+    /// The array reads, for at least this time to come, ns.
     Read(Ns),
-    /// Read; the transfer out has not begun.
+    /// The read has ended; the transfer out has not begun.
     BeforeOut,
-    /// It is being transferred out.
+    /// The transfer out is in service.
     Out,
-    /// The transfer in has not begun.
+    /// The transfer out has ended; the transfer in has not begun.
     BeforeIn,
     /// The transfer in began at this time, ns, and has not ended.
     In(Ns),
     /// The transfer in has ended; the program has not begun.
     BeforeProgram,
-    /// The array programs, for at least this long, ns.
+    /// The array programs, for at least this time to come, ns.
     Program(Ns),
-    /// The array erases, for at least this long, ns.
+    /// The array erases, for at least this time to come, ns.
     Erase(Ns),
-    /// It is being suspended, or nothing can get between its stages.
+    /// The operation is being suspended or is to stop, or nothing can get between its stages.
     Closed,
 }

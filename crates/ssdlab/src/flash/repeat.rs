@@ -1,18 +1,18 @@
-//! Page moves that follow each other without a pause, as one event, on a die that has its channel for itself.
+//! Repeated page moves, as one event: moves that follow each other without a pause, on a die that has its channel for itself.
 
 use super::Flash;
 use super::op::{Op, Slot, Stage};
 use crate::event::{Event, EventQueue};
 use crate::units::{ChannelId, DieId, Ns, SlotId};
 
-/// What the last of repeated operations does once it is an operation of its own.
+/// The stage of the first repeated move that is left, once it has become an operation of its own ([`Flash::unroll`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unrolled {
-    /// A stage of it is in service.
+    /// A stage of the move is in service.
     InService,
-    /// Its array stage ends now.
+    /// The array stage of the move ends now.
     ArrayEnds,
-    /// Its transfer on this channel ends now.
+    /// The transfer of the move, on this channel, ends now.
     TransferEnds(ChannelId),
 }
 
@@ -30,23 +30,23 @@ impl Flash {
         at
     }
 
-    /// When the first of a slot's repeated moves that has not been skipped began, and how long each takes, ns.
+    /// When the first of a slot's repeated moves that is left began, and how long each takes, ns.
     pub fn repeated(&self, at: SlotId) -> (Ns, Ns) {
         let Slot { op, since, .. } = self.slots[at.index()];
         (since, op.read_ns + op.write_ns + self.timing.on_bus(&op))
     }
 
-    /// How many moves a slot's repeated move stands for.
+    /// Number of moves that a slot's repeated move still stands for.
     pub fn repetitions(&self, at: SlotId) -> u32 {
         self.slots[at.index()].repetitions
     }
 
-    /// How long after its start a move is given the page to which it goes, ns: at once, or (`late`) when its transfer in begins.
+    /// The time from the start of a move until it is given its target page, ns: 0, or with `late` until its transfer in begins.
     pub fn placed_after(&self, at: SlotId, late: bool) -> Ns {
         if late { self.op(at).read_ns + self.timing.transfer_ns } else { 0 }
     }
 
-    /// So many of a slot's repeated moves have ended.
+    /// The first `times` of a slot's repeated moves have ended: counts them out.
     pub fn skip_repetitions(&mut self, at: SlotId, times: u32) {
         let (since, each) = self.repeated(at);
         let begins = since + Ns::from(times) * each;
@@ -57,8 +57,8 @@ impl Flash {
         self.bus_of_mut(at.die()).busy_ns += transferred;
     }
 
-    /// The repeated move in a slot, the first that was not skipped, is an operation of its own from now on. What ends at `now` has ended if
-    /// `begun`; else the caller ends it, as what is returned says.
+    /// Makes the first of a slot's repeated moves that is left an operation of its own. A stage that ends at `now` has ended if `begun`;
+    /// else the caller ends it, as the return value says.
     pub fn unroll(&mut self, now: Ns, at: SlotId, begun: bool, events: &mut EventQueue) -> Unrolled {
         self.serial += 1;
         let (since, each) = self.repeated(at);

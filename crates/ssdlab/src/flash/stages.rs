@@ -1,39 +1,39 @@
-//! Operations begin, and their stages end.
+//! Operations begin, go through their stages, and end.
 
 use super::Flash;
 use super::op::{Op, OpKind, Slot, Stage};
 use crate::event::{Event, EventQueue};
 use crate::units::{ChannelId, DieId, Ns, SlotId};
 
-/// What an event meant for an operation.
+/// What the end of a stage means for its operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The command of its read has ended; the array reads.
+    /// The command of a read has ended; the array reads.
     CommandEnded,
-    /// Its read from the array has ended.
+    /// The array has read the page.
     ReadEnded,
-    /// The transfer of its page of this number has ended.
+    /// The transfer of the operation's page of this number has ended.
     TransferEnded(u32),
-    /// It is over. If it ended with a transfer, that transfer's page has this number.
+    /// The operation has ended. If it ended with a transfer, this is the number of the page transferred.
     Ended(Option<u32>),
-    /// It is suspended.
+    /// The operation is suspended.
     Suspended,
-    /// It has ended the step after which it was to stop.
+    /// The operation has reached the point where it was to stop ([`Flash::pause_at`], [`Flash::stop_at`]).
     StepEnded,
 }
 
-/// A stage that began because another ended.
+/// A stage that began because another stage ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// A transfer of this slot's operation.
+    /// A transfer of the operation in this slot.
     Transfer(SlotId),
-    /// The array phase of this slot's program.
+    /// The array stage of the program in this slot.
     Program(SlotId),
 }
 
 impl Flash {
-    /// Starts an operation on a die that [`Flash::can_start`] it; what [`Flash::needs_bus`] also needs [`Flash::bus_free`] or the bus's grant.
-    /// Returns its slot.
+    /// Starts an operation on a die. Only where [`Flash::can_start`], and, if [`Flash::needs_bus`], with [`Flash::bus_free`] or after a
+    /// grant of the bus. Returns its slot.
     #[inline]
     pub fn start(&mut self, now: Ns, die: DieId, op: Op, events: &mut EventQueue) -> SlotId {
         assert!(self.can_start(die, op.kind, op.owner.is_host()), "die {die} cannot begin a {:?}", op.kind);
@@ -77,7 +77,7 @@ impl Flash {
         }
     }
 
-    /// An array stage of a slot begins, for `ns`.
+    /// Begins an array stage of a slot's operation that takes `ns`.
     #[inline]
     pub(super) fn begin_array(&mut self, now: Ns, at: SlotId, stage: Stage, ns: Ns, events: &mut EventQueue) {
         let slot = &mut self.slots[at.index()];
@@ -88,20 +88,20 @@ impl Flash {
         self.note(now, at);
     }
 
-    /// The array phase of a slot's program begins.
+    /// Begins the array stage of a slot's program.
     pub(super) fn begin_program(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
         self.begin_array(now, at, Stage::Program, self.slots[at.index()].op.write_ns, events);
     }
 
-    /// An event of a slot is due that was scheduled for another operation, or before its operation was suspended.
+    /// The event of a slot with this serial number belongs to another operation, or to a time before the operation was suspended.
     #[inline(always)]
     pub fn is_stale(&self, at: SlotId, serial: u64) -> bool {
         let slot = &self.slots[at.index()];
         slot.is_empty() || slot.serial != serial
     }
 
-    /// The array phase (or the whole operation) of a slot has ended. The second value tells a slot of the same die whose transfer or array
-    /// phase could begin because of it.
+    /// Handles the end of the array stage (or of the whole operation) in a slot. Returns what that means, and the transfer or array stage
+    /// that began on the die because of it.
     #[inline]
     pub fn slot_event(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) -> (Progress, Option<Begun>) {
         let Slot { stage, op, .. } = self.slots[at.index()];
@@ -143,7 +143,7 @@ impl Flash {
         }
     }
 
-    /// The page of a slot's operation is in its register. Returns what begins next.
+    /// The array has read the page of a slot's operation. Returns the transfer that begins because of it.
     fn read_ended(&mut self, now: Ns, at: SlotId, kind: OpKind, events: &mut EventQueue) -> Option<Begun> {
         if kind == OpKind::CopybackMove {
             if self.rules.stop_before_program {
@@ -160,7 +160,7 @@ impl Flash {
         self.ask_or_stop(now, at, Stage::WaitBusOut, Stage::StoppedBeforeOut, events).then_some(Begun::Transfer(at))
     }
 
-    /// Asks for the bus, unless the operation stops at this point.
+    /// Asks for the bus, unless the operation stops at this preemption point. Returns true if the transfer has begun.
     fn ask_or_stop(&mut self, now: Ns, at: SlotId, waiting: Stage, stopped: Stage, events: &mut EventQueue) -> bool {
         if self.rules.stop_before_transfers && !self.slots[at.index()].op.owner.is_host() {
             self.stop(now, at, stopped);
@@ -169,13 +169,13 @@ impl Flash {
         self.ask_for_bus(now, at, waiting, events)
     }
 
-    /// An operation waits in a stage that ends by itself or by a decision of the arbiter.
+    /// Puts a slot's operation into a stage in which it waits, until another stage ends or the arbiter decides.
     fn stop(&mut self, now: Ns, at: SlotId, stage: Stage) {
         self.slots[at.index()].stage = stage;
         self.note(now, at);
     }
 
-    /// The transfer on a channel has ended. Returns the slot, what it meant, and what else of that die began.
+    /// Handles the end of the transfer on a channel. Returns the slot, what that means, and the stage that began on the die because of it.
     #[inline]
     pub fn bus_event(&mut self, now: Ns, channel: ChannelId, events: &mut EventQueue) -> (SlotId, Progress, Option<Begun>) {
         let bus = &mut self.buses[channel.index()];
@@ -219,7 +219,7 @@ impl Flash {
         (at, progress, begun)
     }
 
-    /// All pages of a slot's operation are in their registers. Returns what begins next.
+    /// All pages of a slot's operation have been transferred in. Returns the array stage that begins because of it.
     fn transferred_in(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) -> Option<Begun> {
         if self.slots[at.other().index()].stage == Stage::Program {
             self.stop(now, at, Stage::WaitArray);

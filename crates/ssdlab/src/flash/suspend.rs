@@ -1,8 +1,8 @@
 //! Operations stop and go on: page moves at preemption points, GC operations that are suspended (lee2013 section IV), host programs that
 //! pause for reads (elyasi2017).
 //!
-//! A die keeps one suspended GC operation (lee2013 IV-B: two commands are never suspended at once) beside its slots, and one operation that is
-//! paused or, whoever it serves, suspended for reads (`scheduler.suspend`).
+//! Beside its slots a die keeps one suspended GC operation (lee2013 IV-B: two commands are never suspended at once), and one operation of
+//! host or GC that is paused or suspended for reads (`scheduler.suspend`).
 
 use super::Flash;
 use super::op::{Op, Owner, Phase, Slot, Stage};
@@ -11,7 +11,7 @@ use crate::event::{Event, EventQueue};
 use crate::units::{DieId, Ns, PoolId, SlotId, TxnId};
 
 impl Flash {
-    /// An operation that has stopped at a preemption point goes on. Returns what has begun.
+    /// Continues an operation that has stopped at a preemption point. Returns the stage that has begun.
     pub fn go_on(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) -> Option<Begun> {
         match self.slots[at.index()].stage {
             Stage::StoppedBeforeOut => self.ask_for_bus(now, at, Stage::WaitBusOut, events).then_some(Begun::Transfer(at)),
@@ -24,16 +24,16 @@ impl Flash {
         }
     }
 
-    /// Suspends an operation that has stopped at a preemption point, at once.
+    /// Suspends at once an operation that has stopped at a preemption point.
     pub fn suspend_stopped(&mut self, now: Ns, at: SlotId) {
         self.lay_aside(now, at);
     }
 
-    /// Begins to suspend an array stage: the operation is suspended `suspend_ns` later.
+    /// Begins to suspend the array stage of a GC operation: it is suspended `device.suspend_ns` later.
     pub fn suspend(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
         self.serial += 1;
         let slot = &mut self.slots[at.index()];
-        // The event of its end is stale from now on.
+        // This makes the event of its end stale.
         slot.serial = self.serial;
         slot.left = slot.due - now;
         slot.suspended = std::mem::replace(&mut slot.stage, Stage::Suspending);
@@ -55,20 +55,20 @@ impl Flash {
         self.empty(now, at);
     }
 
-    /// The GC operation that is suspended on the die: its pool, and where it stopped.
+    /// The GC operation that is suspended on the die: its pool, and the phase in which it stopped.
     #[inline]
     pub fn suspended(&self, die: DieId) -> Option<(PoolId, Phase)> {
         let slot = self.suspended_op[die.index()].as_ref()?;
         Some((slot.gc().expect("only GC operations are suspended"), slot.phase(slot.left)))
     }
 
-    /// A GC operation of the die programs, or did so when it was suspended.
+    /// A GC operation of the die is in its program, or was suspended in it.
     pub fn gc_programs(&self, die: DieId) -> bool {
         let slots = self.pair(die).into_iter().chain(&self.suspended_op[die.index()]);
         slots.into_iter().any(|slot| slot.gc().is_some() && slot.stage == Stage::Program)
     }
 
-    /// The operation that is suspended on an idle die goes on where it stopped: in its array stage, or at its preemption point.
+    /// Resumes the suspended GC operation of an idle die where it stopped: in its array stage, or at its preemption point.
     pub fn resume(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
         let slot = self.suspended_op[die.index()].take().expect("an operation is suspended");
         let at = Flash::first_slot(die);
@@ -80,7 +80,7 @@ impl Flash {
         }
     }
 
-    /// Drops the operation that is suspended on the die.
+    /// Drops the suspended GC operation of the die.
     pub fn drop_suspended(&mut self, now: Ns, die: DieId) {
         self.suspended_op[die.index()] = None;
         self.note_given_up(now, die);
@@ -91,7 +91,7 @@ impl Flash {
         self.empty(now, at);
     }
 
-    /// What was suspended or paused takes the first slot of an idle die.
+    /// Puts a suspended or paused operation into the first slot of its idle die.
     fn take_slot(&mut self, now: Ns, die: DieId, slot: Slot) {
         assert!(self.idle(die));
         self.die_busy[die.index()].1 = now;
@@ -106,25 +106,25 @@ impl Flash {
         self.note_return(now, at);
     }
 
-    /// Whom the operation serves that is paused or suspended for reads on the die.
+    /// The owner of the operation that is paused or suspended for reads on the die.
     #[inline(always)]
     pub fn paused(&self, die: DieId) -> Option<Owner> {
         Some(self.paused_op.get(die.index())?.as_ref()?.op.owner)
     }
 
-    /// What is beside the die for reads is a program that pauses between two of its steps; else it is suspended.
+    /// The operation beside the die's slots is paused between two program steps; else it is suspended for reads, or there is none.
     #[inline(always)]
     pub fn is_pausing(&self, die: DieId) -> bool {
         self.paused_op.get(die.index()).and_then(Option::as_ref).is_some_and(|slot| slot.pauses)
     }
 
-    /// What is to stop in a slot is a program that pauses at the end of its step; else it is suspended.
+    /// The operation in a slot is to pause at the end of its program step; else it is to be suspended.
     pub fn is_to_pause(&self, at: SlotId) -> bool {
         self.slots[at.index()].pauses
     }
 
-    /// The operation in the array of a die that may be suspended for reads, on which nothing else is suspended: its slot, and from when on, ns.
-    /// `None` also if it ends before it would be.
+    /// The operation in the array of a die that may be suspended for reads: its slot, and from when on, ns. `None` if there is none, or it
+    /// would end before it were suspended.
     pub fn suspendable(&self, now: Ns, die: DieId) -> Option<(SlotId, Ns)> {
         let rules = &self.rules.for_reads;
         let first = Flash::first_slot(die);
@@ -143,7 +143,7 @@ impl Flash {
         (may && from + self.rules.suspend_ns < slot.due).then_some((at, from))
     }
 
-    /// Begins to suspend for reads what is in the array of a slot: the die is free `suspend_ns` later.
+    /// Begins to suspend for reads the operation in the array of a slot: the die is free for them `device.suspend_ns` later.
     pub fn suspend_for_reads(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
         self.serial += 1;
         let slot = &mut self.slots[at.index()];
@@ -158,14 +158,14 @@ impl Flash {
         self.note_suspension(now, at);
     }
 
-    /// What is suspended for reads leaves the die to them.
+    /// The operation in a slot is suspended for reads now: moves it to the die's place for that.
     pub(super) fn make_way(&mut self, now: Ns, at: SlotId) {
         let mut slot = self.slots[at.index()];
         (slot.stage, slot.since, slot.for_reads) = (slot.suspended, now, false);
         self.lay_beside(now, at, slot, false);
     }
 
-    /// An operation moves from its slot to the die's place for a paused one.
+    /// Moves an operation from its slot to the die's place for one that is paused or suspended for reads.
     fn lay_beside(&mut self, now: Ns, at: SlotId, slot: Slot, pauses: bool) {
         let paused = &mut self.paused_op[at.die().index()];
         assert!(paused.is_none(), "one operation of a die is paused at a time");
@@ -174,8 +174,8 @@ impl Flash {
         self.empty(now, at);
     }
 
-    /// The host program that is alone in the array of a die on which nothing is suspended: its slot, its first page, and when the next of its
-    /// steps ends, ns. `None` in its last step.
+    /// The host program that is alone in the array of a die on which nothing is suspended: its slot, its first transaction, and when the
+    /// next of its steps ends, ns. `None` in its last step.
     pub fn pausable(&self, now: Ns, die: DieId) -> Option<(SlotId, TxnId, Ns)> {
         let first = Flash::first_slot(die);
         let at = [first, first.other()].into_iter().find(|at| self.slots[at.index()].stage == Stage::Program)?;
@@ -188,50 +188,50 @@ impl Flash {
         let end_of_step = |step: u64| (u128::from(total) * u128::from(step) / u128::from(steps)) as Ns;
         // A suspension may have lost more than was done.
         let done = total.saturating_sub(slot.due - now);
-        // The first step whose end is not past; the beginning is the end of none.
+        // The first step whose end is not past; time 0 is the end of none.
         let step = ((u128::from(done) * u128::from(steps)).div_ceil(u128::from(total)) as u64).max(1);
         (step < steps).then(|| (at, pages, slot.due - (total - end_of_step(step))))
     }
 
-    /// A program in a slot is to pause at the end of a step, if that is still wanted then.
+    /// Makes a program in a slot stop at the end of a step: the caller then pauses it, or lets it go on ([`Flash::do_not_stop`]).
     pub fn pause_at(&mut self, at: SlotId, end_of_step: Ns, events: &mut EventQueue) {
         self.stop_at(at, end_of_step, events);
         self.slots[at.index()].pauses = true;
     }
 
-    /// What is in the array of a slot is to be suspended at an instant, if that is still wanted then.
+    /// Makes the array stage in a slot stop at an instant: the caller then suspends it, or lets it go on ([`Flash::do_not_stop`]).
     pub fn stop_at(&mut self, at: SlotId, instant: Ns, events: &mut EventQueue) {
         self.serial += 1;
         let stopping = &mut self.slots[at.index()];
         stopping.pauses = false;
-        // The event of its end is stale until it goes on.
+        // This makes the event of its end stale until it goes on.
         stopping.serial_of_end = std::mem::replace(&mut stopping.serial, self.serial);
         stopping.suspended = std::mem::replace(&mut stopping.stage, Stage::Pausing);
         events.push(instant, stopping.serial, Event::Slot(at.0));
     }
 
-    /// What was to stop goes on, as if nothing had been wanted of it.
+    /// Cancels a pending stop: the operation in a slot goes on as before.
     pub fn do_not_stop(&mut self, at: SlotId) {
         let slot = &mut self.slots[at.index()];
         slot.stage = slot.suspended;
         slot.serial = slot.serial_of_end;
     }
 
-    /// A program that was to stop does.
+    /// Pauses a program that has come to the end of the step after which it was to stop.
     pub fn pause(&mut self, now: Ns, at: SlotId) {
         let mut slot = self.slots[at.index()];
         (slot.stage, slot.left) = (slot.suspended, slot.due - now);
         self.lay_beside(now, at, slot, true);
     }
 
-    /// What is paused, or suspended for reads, on an idle die goes on.
+    /// Continues, on an idle die, the operation that is paused or suspended for reads.
     pub fn end_pause(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
         let slot = self.paused_op[die.index()].take().expect("an operation is paused");
         self.take_slot(now, die, slot);
         self.begin_array(now, Flash::first_slot(die), slot.stage, slot.left, events);
     }
 
-    /// The residual service time of the operation on the die, if it takes as long as `latency` says, ns (elyasi2017 (7)). Of two the longer.
+    /// The residual service time of a die (elyasi2017 (7)), ns, where an operation takes `latency`; the longest of several operations.
     pub fn residual_ns(&self, now: Ns, die: DieId, latency: impl Fn(&Op) -> Ns) -> Ns {
         let running = self.pair(die).into_iter().filter(|slot| !slot.is_empty());
         let left = running.map(|slot| latency(&slot.op).saturating_sub(now - slot.began));
@@ -239,12 +239,12 @@ impl Flash {
         left.chain(paused).max().unwrap_or(0)
     }
 
-    /// A host operation merges with the operation in a slot, which is not suspended from now on.
+    /// Notes that a host operation has merged with the operation in a slot, which is not suspended from now on.
     pub fn merge(&mut self, at: SlotId) {
         self.slots[at.index()].merged = true;
     }
 
-    /// The host operations that had merged with the operation in a slot are done.
+    /// Notes that the host operations that had merged with the operation in a slot are done.
     pub fn unmerge(&mut self, at: SlotId) {
         self.slots[at.index()].merged = false;
     }
@@ -254,7 +254,7 @@ impl Flash {
         self.slots[at.index()].merged
     }
 
-    /// The slot in which the job of a pool has an operation, if it is in one.
+    /// The slot that an operation of the job of a pool occupies, if any.
     pub fn slot_of_gc(&self, die: DieId, pool: PoolId) -> Option<SlotId> {
         let first = Flash::first_slot(die);
         [first, first.other()].into_iter().find(|at| {

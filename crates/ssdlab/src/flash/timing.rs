@@ -4,7 +4,7 @@ use super::op::{Op, OpKind, Parts};
 use crate::config::Device;
 use crate::units::{Ns, part_transfer_ns, transfer_ns};
 
-/// The device's times.
+/// How long the operations and transfers of a device take.
 #[derive(Clone, Debug)]
 pub struct Timing {
     read_ns: Vec<Ns>,
@@ -13,18 +13,18 @@ pub struct Timing {
     pages_per_program: u32,
     /// A block erase.
     pub erase_ns: Ns,
-    /// One page with its spare bytes over the bus, command overhead included.
+    /// A transfer of one page with its spare bytes, command overhead included.
     pub transfer_ns: Ns,
-    /// So many mapping units of a page, each with its part of the spare bytes; 0: the page.
+    /// A transfer of this many mapping units of a page, each with its part of the spare bytes; at 0: of the whole page.
     out_ns: [Ns; Parts::NUMBERS],
-    /// The pages of a program of one plane, one after the other.
+    /// The transfers of all pages of a program of one plane, one after the other.
     pub program_transfer_ns: Ns,
-    /// The command of a page read on the bus; 0: it takes no time and needs no bus.
+    /// The command of a page read on the bus; 0: reads begin without the bus.
     pub read_command_ns: Ns,
 }
 
 impl Timing {
-    /// The times of a checked configuration, with so many mapping units in a page.
+    /// The times of a checked configuration, with `units_per_page` mapping units in a page.
     pub fn new(device: &Device, units_per_page: u32) -> Self {
         let by_page = |table: &[u64], single: u64| if table.is_empty() { vec![single] } else { table.to_vec() };
         let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
@@ -51,7 +51,7 @@ impl Timing {
         Self::of_page(&self.read_ns, offset)
     }
 
-    /// Array time of a program of the page at this offset of its block, and of those that it writes besides.
+    /// Array time of the program that begins with the page at this offset of its block.
     #[inline(always)]
     pub fn program(&self, offset: u32) -> Ns {
         if self.pages_per_program == 1 {
@@ -61,13 +61,13 @@ impl Timing {
         }
     }
 
-    /// Transfer of the page of this number of an operation that reads.
+    /// Transfer time of a page of an operation that reads, by its number in the operation.
     #[inline(always)]
     pub fn out(&self, op: &Op, page: u32) -> Ns {
         self.out_ns[op.parts.of(page)]
     }
 
-    /// Time that an operation of one page, or of one program, is on the bus.
+    /// Bus time of an operation on one plane, ns.
     #[inline(always)]
     pub(super) fn on_bus(&self, op: &Op) -> Ns {
         match op.kind {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::OpKind;
 use crate::units::{ChannelId, DieId, Ns};
 
-/// What only one stage can use at a time.
+/// A resource that only one stage can use at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource {
     /// The array of a die.
@@ -15,29 +15,29 @@ pub enum Resource {
     Bus(ChannelId),
 }
 
-/// A stage.
+/// A stage of an operation, as an interval on its resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// What it occupied.
+    /// The resource that the stage occupied.
     pub resource: Resource,
-    /// The die whose operation it was.
+    /// The die of the operation.
     pub die: DieId,
-    /// Its start, ns.
+    /// Start of the stage, ns.
     pub start: Ns,
-    /// Its end, ns.
+    /// End of the stage, ns.
     pub end: Ns,
-    /// The operation's kind.
+    /// Kind of the operation.
     pub kind: OpKind,
-    /// It served a host request.
+    /// The operation belonged to the host.
     pub host: bool,
 }
 
-/// The stages seen, checked for overlaps as they come.
+/// The stages of all operations, checked for overlaps as they come.
 #[derive(Debug, Default)]
 pub struct Trace {
-    /// All of them, if they are kept.
+    /// All stages, if they are kept.
     pub intervals: Vec<Interval>,
-    /// Keep them.
+    /// Stages are kept, not only checked.
     pub keep: bool,
     last_end: BTreeMap<Resource, Ns>,
     /// The first overlap, as a sentence.
@@ -45,7 +45,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Notes a stage.
+    /// Checks a stage, and keeps it if wanted.
     pub(super) fn push(&mut self, interval: Interval) {
         let last = self.last_end.entry(interval.resource).or_insert(0);
         if interval.start < *last && interval.end > interval.start && self.overlap.is_none() {
