@@ -1,19 +1,20 @@
-//! When will a page operation end? elyasi2017 section 5: from the lengths of queues and counters that hardware could keep, equations (1) to (6); what is in service, (7), is asked of the flash.
-//! All in integer ns; every product is divided once and rounded down.
+//! Estimates of when a page operation will end (elyasi2017 section 5): equations (1) to (6), from queue lengths and counters that hardware
+//! could keep. The residual time (7) of operations in service comes from the flash. All in integer ns; every product is divided once and
+//! rounded down.
 
 use super::QueueKind;
 use crate::config::Device;
 use crate::flash::Timing;
 use crate::units::Ns;
 
-/// What an operation takes that nothing keeps waiting, ns.
+/// Service times of operations that nothing keeps waiting, ns.
 #[derive(Clone, Copy, Debug)]
 pub struct Latencies {
-    /// Of a read and a write of the host, transfer included.
+    /// A read and a write of the host, transfer included.
     pub host: [Ns; 2],
-    /// Of an erase.
+    /// An erase.
     pub erase: Ns,
-    /// Of a transfer.
+    /// A transfer of one page.
     pub transfer: Ns,
 }
 
@@ -27,52 +28,52 @@ impl Latencies {
         }
     }
 
-    /// Of a page move: a read and a write.
+    /// Service time of a page move, a read and a write, ns.
     pub fn page_move(&self) -> Ns {
         self.host[0] + self.host[1]
     }
 }
 
-/// What a station has done, in counts.
+/// Counters of the operations that a station has served.
 #[derive(Clone, Copy, Debug, Default)]
 struct Done {
-    /// Pages read and programmed for the host, and the commands in which that was done: Cntr_RD, Cntr_WR, and what makes of them the paper's
-    /// Cntr_ARD, Cntr_AWR.
+    /// Host pages read and programmed, and the commands that did it: Cntr_RD and Cntr_WR, and what turns them into the paper's Cntr_ARD and
+    /// Cntr_AWR.
     pages: [u64; 2],
     commands: [u64; 2],
-    /// Of these pages, those in commands for more than one.
+    /// Of the host pages read and programmed, those in commands for more than one page.
     together: [u64; 2],
     /// Pages moved and blocks erased by collection: Cntr_Move, Cntr_ER.
     moved: u64,
     erased: u64,
 }
 
-/// Operations of one kind that go before another.
+/// Numbers of operations of one kind that go before another operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// On its own plane, of which a command serves one at a time.
+    /// Operations on the same plane, which a command serves one at a time.
     pub own: u64,
-    /// On the other planes of its die, that a command may serve together with one of its own.
+    /// Operations on other planes of the same die, which a command may serve together with one of the same plane.
     pub beside: u64,
-    /// Wherever else, or of which the plane is not known.
+    /// Operations elsewhere, or of unknown plane.
     pub elsewhere: u64,
 }
 
 impl Before {
-    /// Operations wherever they are.
+    /// Number of operations, wherever they are.
     pub fn all(&self) -> u64 {
         self.own + self.beside + self.elsewhere
     }
 }
 
-/// What stands ahead of an operation on its station.
+/// What an operation has to wait for on its station.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ahead {
-    /// Reads and writes in the queues that go first.
+    /// Reads and writes in queues that go first.
     pub waiting: [Before; 2],
-    /// What is left of the operation that runs, ns: T_residual.
+    /// Remaining time of the operation in service, ns: T_residual.
     pub residual: Ns,
-    /// Operations that the station works on at once.
+    /// Number of operations that the station serves at once.
     pub width: u64,
 }
 
@@ -81,7 +82,7 @@ pub struct Ahead {
 pub struct Estimator {
     latencies: Latencies,
     stations: Vec<Done>,
-    /// By channel, page operations admitted: Cntr_Total. Cntr_Ready is counted by the buses.
+    /// By channel: page operations admitted, Cntr_Total. The buses count Cntr_Ready.
     admitted: Vec<u64>,
 }
 
@@ -94,18 +95,18 @@ impl Estimator {
         }
     }
 
-    /// What operations take.
+    /// The service times of operations.
     #[inline]
     pub fn latencies(&self) -> &Latencies {
         &self.latencies
     }
 
-    /// A page operation was admitted to a channel.
+    /// Counts a page operation that was admitted to a channel.
     pub fn admitted(&mut self, channel: u32) {
         self.admitted[channel as usize] += 1;
     }
 
-    /// A station begins a command for this many pages of the host.
+    /// Counts a command of a station for `pages` pages of the host.
     pub fn served(&mut self, station: u32, kind: QueueKind, pages: u32) {
         let done = &mut self.stations[station as usize];
         done.pages[kind as usize] += u64::from(pages);
@@ -113,20 +114,20 @@ impl Estimator {
         done.together[kind as usize] += if pages > 1 { u64::from(pages) } else { 0 };
     }
 
-    /// Collection has moved a page on a station.
+    /// Counts a page that GC has moved on a station.
     pub fn moved(&mut self, station: u32) {
         self.stations[station as usize].moved += 1;
     }
 
-    /// Collection has erased a block on a station.
+    /// Counts a block that GC has erased on a station.
     pub fn erased(&mut self, station: u32) {
         self.stations[station as usize].erased += 1;
     }
 
-    /// How long it takes a station to serve these operations of a kind: (3), shortened by what advanced commands do at once (4). With Pr the share
-    /// of pages served together, each of its own plane takes a command, one beside it a command only if it is not served together, any other
-    /// the share of a command that pages take on average, (1 - Pr) + Pr / N, which is commands / pages. Where planes have equal shares of the
-    /// queue the sum is the paper's.
+    /// How long a station takes to serve these operations of a kind, ns: (3), reduced by advanced commands (4). With Pr the share of pages
+    /// served together: each operation of the same plane takes a command; one beside it a command only if it is not served together; any
+    /// other the commands per page on average, (1 - Pr) + Pr / N = commands / pages. Where planes have equal shares of the queue the sum is
+    /// the paper's.
     pub fn queue_of(&self, station: u32, kind: QueueKind, before: Before) -> Ns {
         let (done, kind) = (&self.stations[station as usize], kind as usize);
         let latency = u128::from(self.latencies.host[kind]);
@@ -139,7 +140,7 @@ impl Estimator {
         (own + share(beside, alone) + share(elsewhere, done.commands[kind])) as Ns
     }
 
-    /// T_GC (5): what collection has cost an operation so far.
+    /// T_GC (5): time of collection so far, divided by the host pages read and programmed, ns.
     fn collection(&self, station: u32) -> Ns {
         let done = &self.stations[station as usize];
         let cost =
@@ -147,14 +148,14 @@ impl Estimator {
         cost.checked_div(u128::from(done.pages[0] + done.pages[1])).unwrap_or(0) as Ns
     }
 
-    /// T_interference (6).
+    /// T_interference (6): mean time that a page operation has waited for the channel, ns.
     fn interference(&self, channel: u32, ready: u64) -> Ns {
         let waits = u128::from(self.latencies.transfer) * u128::from(ready);
         waits.checked_div(u128::from(self.admitted[channel as usize])).unwrap_or(0) as Ns
     }
 
-    /// The estimated time from now to the end of a page operation (1), (2). `ready`: Cntr_Ready of the channel, over its transfers the operations
-    /// that each kept waiting.
+    /// The estimated time from now to the end of a page operation (1), (2), ns. `ready`: Cntr_Ready of the channel, summed over its
+    /// transfers the operations that waited during each.
     pub fn response(&self, station: u32, channel: u32, kind: QueueKind, ahead: Ahead, ready: u64) -> Ns {
         let queue: Ns =
             [QueueKind::Read, QueueKind::Write].map(|kind| self.queue_of(station, kind, ahead.waiting[kind as usize])).iter().sum();

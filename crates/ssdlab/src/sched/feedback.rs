@@ -1,22 +1,22 @@
-//! What recent estimates were wrong by (elyasi2017, footnote 3).
+//! Errors of recent estimates (elyasi2017, footnote 3).
 
 use std::collections::VecDeque;
 
 use crate::units::Ns;
 
-/// For how long an error counts, ns: the paper's second.
+/// How long an error counts, ns: a second, as in the paper.
 const WINDOW_NS: Ns = 1_000_000_000;
 
 /// The errors of the last second.
 #[derive(Clone, Debug, Default)]
 pub struct Feedback {
-    /// When an operation ended, and its actual less its estimated end, ns.
+    /// When an operation ended, ns, and its actual minus its estimated end, ns.
     errors: VecDeque<(Ns, i64)>,
     sum: i128,
 }
 
 impl Feedback {
-    /// An operation has ended.
+    /// Adds the error of an operation that has ended: its actual minus its estimated end, ns.
     pub fn ended(&mut self, now: Ns, error: i64) {
         self.errors.push_back((now, error));
         self.sum += i128::from(error);

@@ -1,8 +1,8 @@
 //! The order in which host transactions (a request's parts of one page each) wait for the flash.
 //!
-//! Each pool has a queue of reads and a queue of writes, in the order in which they were admitted, or in that which slack allows; with dynamic
-//! allocation, writes wait by chip. A die chooses among the heads of its queues. An operation that waits for older ones on its page, and the
-//! program of a partial write, enter their queue later: in the place of their age.
+//! Each pool has a queue of reads and a queue of writes, in the order of admission or of slack; with dynamic allocation, writes wait by
+//! chip. A die chooses among the heads of its queues. An operation that waits for older ones on its page, and the program of a partial
+//! write, enter their queue later, at the place of their age.
 //!
 //! | file | question |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `queues` | in which order do they wait? |
 //! | `transaction` | what is known of a page operation? |
 //! | `page_order` | which operations on one logical page wait for each other? |
-//! | `placement` | which chip and pool takes a write that its address sends nowhere? |
-//! | `slack`, `estimate`, `feedback` | how much later may an operation end, and who may bypass it (elyasi2017)? |
+//! | `placement` | which chip and pool take a write under dynamic allocation? |
+//! | `slack`, `estimate`, `feedback` | how much later may an operation end, and which others may bypass it (elyasi2017)? |
 
 mod estimate;
 mod feedback;
@@ -41,24 +41,24 @@ use crate::units::{ChipId, DieId, PoolId, TxnId};
 pub struct Scheduler {
     order: Order,
     queues: Queues,
-    /// Transactions waiting on each die, and (dynamic allocation) chip: nothing to look for where there are none.
+    /// Number of transactions that wait on each die, and (dynamic allocation) chip, so that empty queues need no search.
     waiting: Vec<u32>,
     waiting_on_chip: Vec<u32>,
-    /// Reads and writes accepted by each chip and not begun, and how many it takes (0: any number).
+    /// By chip: reads and writes accepted and not begun (`accepted`); of any chip: the most of each (`capacity`; 0: no limit).
     accepted: Vec<[u32; 2]>,
     capacity: [u32; 2],
-    /// With a bounded write queue: more accepted writes than this let writes go first.
+    /// With a bounded write queue: if more writes than this are accepted, writes go before reads (fr-fcfs).
     write_mark: u32,
-    /// Transactions accepted by each chip and not completed.
+    /// By chip: transactions accepted and not completed.
     load: Vec<u32>,
-    /// Where writes go that their address sends nowhere.
+    /// Places writes under dynamic allocation; else `None`.
     placement: Option<Box<Placement>>,
-    /// Where it is asked for: what operations have to spare, and the order that follows.
+    /// Slack of operations, and the order by it; `None` if no option needs it.
     slack: Option<Box<Slack>>,
 }
 
 impl Scheduler {
-    /// Empty queues.
+    /// A scheduler with empty queues.
     pub fn new(config: &Config, ftl: &Ftl, timing: &Timing) -> Self {
         let (scheduler, geometry) = (&config.scheduler, ftl.geometry());
         let dynamic = config.ftl.allocation == crate::config::Allocation::Dynamic;
@@ -92,40 +92,40 @@ impl Scheduler {
         self.queues.of_chip(chip)
     }
 
-    /// Writes wait by chip, since their address does not say where they go.
+    /// Dynamic allocation: writes wait by chip, since their address does not say where they go.
     #[inline(always)]
     pub fn is_dynamic(&self) -> bool {
         self.placement.is_some()
     }
 
-    /// Where writes go that their address sends nowhere.
+    /// The placement of writes under dynamic allocation; else `None`.
     #[inline(always)]
     pub fn placement(&self) -> Option<&Placement> {
         self.placement.as_deref()
     }
 
-    /// The same, to tell it what happens.
+    /// Mutable access to the placement of writes under dynamic allocation; else `None`.
     #[inline(always)]
     pub fn placement_mut(&mut self) -> Option<&mut Placement> {
         self.placement.as_deref_mut()
     }
 
-    /// What operations have to spare, where that is worked out.
+    /// The slack of operations; `None` if no option needs it.
     #[inline(always)]
     pub fn slack(&self) -> Option<&Slack> {
         self.slack.as_deref()
     }
 
-    /// The same, to tell it what happens.
+    /// Mutable access to the slack of operations; `None` if no option needs it.
     #[inline(always)]
     pub fn slack_mut(&mut self) -> Option<&mut Slack> {
         self.slack.as_deref_mut()
     }
 
-    /// Sees to it that so many operations and requests can be outstanding without growing.
+    /// Reserves memory for this many outstanding operations and requests.
     ///
     /// # Errors
-    /// [`Exhausted`].
+    /// [`Exhausted`] if there is not enough memory.
     pub fn make_room(&mut self, operations: usize, requests: usize) -> Result<(), Exhausted> {
         self.slack.as_mut().map_or(Ok(()), |slack| slack.make_room(operations, requests))
     }
@@ -150,7 +150,7 @@ impl Scheduler {
         self.accepted[chip.index()][kind as usize] -= 1;
     }
 
-    /// Reads and writes that the chip has accepted and not begun.
+    /// Numbers of reads and writes that the chip has accepted and not begun.
     pub fn queued(&self, chip: ChipId) -> [u32; 2] {
         self.accepted[chip.index()]
     }
@@ -170,18 +170,18 @@ impl Scheduler {
         }
     }
 
-    /// Operations of high-priority writes that wait in a queue of the pool.
+    /// Number of operations of high-priority writes that wait in a queue of the pool.
     #[inline]
     pub fn high_priority_waiting(&self, pool: PoolId, kind: QueueKind) -> u32 {
         self.queues.high_priority(self.queue(pool, kind))
     }
 
-    /// The first operation of high priority in a queue of the pool.
+    /// The first operation of a high-priority write that waits in a queue of the pool.
     pub fn first_high_priority(&self, transactions: &Transactions, pool: PoolId, kind: QueueKind) -> Option<TxnId> {
         linked(transactions, self.head(self.queue(pool, kind))).find(|&id| transactions[id].high_priority)
     }
 
-    /// A waiting operation becomes one of high priority.
+    /// Marks a waiting operation as one of a high-priority write.
     pub fn raise(&mut self, transactions: &mut Transactions, id: TxnId) {
         self.queues.raise(transactions, id);
     }
@@ -198,13 +198,13 @@ impl Scheduler {
         self.waiting[die.index()] > 0 || self.is_dynamic() && self.waiting_on_chip[chip.index()] > 0
     }
 
-    /// Transactions that wait for this die, but writes that wait by chip.
+    /// Number of transactions that wait for this die, without writes that wait by chip.
     pub fn waiting_on(&self, die: DieId) -> u32 {
         self.waiting[die.index()]
     }
 
-    /// Puts a transaction into its queue: in the place of its age, and before those that have slack for it. `die`: the die that it waits for;
-    /// for a write that waits by chip, the chip's first.
+    /// Puts a transaction into its queue, at the place of its age and before those that have slack for it. `die`: the die that it waits
+    /// for; for a write that waits by chip, the first die of the chip.
     #[inline(always)]
     pub fn push(&mut self, transactions: &mut Transactions, die: DieId, id: TxnId) {
         let queue = self.queues.of(&transactions[id]);
@@ -247,7 +247,7 @@ impl Scheduler {
         self.queues.tail(queue)
     }
 
-    /// True if candidate `a` (its kind and rank) goes before candidate `b` on this chip.
+    /// Candidate `a` (its kind and rank) goes before candidate `b` on this chip.
     #[inline(always)]
     pub fn goes_before(&self, a: (QueueKind, u64), b: (QueueKind, u64), chip: ChipId) -> bool {
         if self.order == Order::FrFcfs && a.0 != b.0 {
@@ -256,12 +256,12 @@ impl Scheduler {
         a.1 < b.1
     }
 
-    /// Operations that were passed in search of places in queues, a measure of work.
+    /// Number of operations passed in searches for places in queues: a measure of work.
     pub fn passed_in_queues(&self) -> u64 {
         self.queues.passed()
     }
 
-    /// Recounts: each queue is in the order of ranks, and chips hold as many pages as is counted.
+    /// Checks that queues are in the order of ranks, and recounts the pages that chips hold.
     ///
     /// # Errors
     /// The first contradiction found.

@@ -1,36 +1,36 @@
 //! The order on a logical page: operations on one page never pass each other.
 //!
-//! They stand in a chain, oldest first. Only the oldest (or, if it is a read, the reads at the front) are active: the others wait. The map
-//! keeps the two ends of a page's chain with the page's entry, so that finding them needs no search; the links are in [`OnPage`]. Both are
-//! reached from here alone.
+//! The operations on a page form a chain, oldest first. Only the oldest (or, if it is a read, the reads at the front) are active: the
+//! others wait. The map keeps the two ends of a page's chain with the page's entry, so that finding them needs no search; the links are in
+//! [`OnPage`]. Only this module changes them.
 
 use super::transaction::{Change, TransactionKind, Transactions};
 use crate::ftl::Ftl;
 use crate::units::{Lpn, SlabId, TxnId};
 
-/// What a transaction knows of its page's chain.
+/// The links and state of a transaction in its page's chain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnPage {
     /// The next younger operation on the page.
     next: Option<TxnId>,
-    /// Of one that waits for older ones: what the youngest of these that is no read does to the page.
+    /// Of an operation that waits for older ones on its page: the change to the page by the youngest older write or trim.
     behind: Option<Change>,
 }
 
 impl OnPage {
-    /// Of an operation that waits for older ones on its page: what the youngest of these that is no read does to it.
+    /// Of an operation that waits for older ones on its page: the change to the page by the youngest older write or trim.
     #[inline]
     pub fn behind(&self) -> Option<Change> {
         self.behind
     }
 }
 
-/// The oldest and the youngest operation on a page.
+/// The two ends of a page's chain of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// The oldest.
+    /// The oldest operation on the page.
     pub oldest: TxnId,
-    /// The youngest.
+    /// The youngest operation on the page.
     pub youngest: TxnId,
 }
 
@@ -40,7 +40,7 @@ impl Ends {
     }
 }
 
-/// The operations on a page, if there are any.
+/// The two ends of the chain of operations on a page, if there are any.
 #[inline(always)]
 pub fn ends(ftl: &Ftl, lpn: Lpn) -> Option<Ends> {
     ftl.chain(lpn).map(|(oldest, youngest)| Ends { oldest: TxnId::new(oldest), youngest: TxnId::new(youngest) })
@@ -57,7 +57,7 @@ pub fn next(transactions: &Transactions, id: TxnId) -> Option<TxnId> {
     transactions[id].on_page.next
 }
 
-/// Puts a transaction at the end of its page's chain, which had these ends. Returns true if nothing older keeps it waiting.
+/// Puts a transaction at the end of its page's chain, which has these ends. Returns true if it need not wait for older operations.
 #[inline]
 pub fn append(ftl: &mut Ftl, transactions: &mut Transactions, id: TxnId, ends: Option<Ends>) -> bool {
     let lpn = transactions[id].lpn;
@@ -72,7 +72,7 @@ pub fn append(ftl: &mut Ftl, transactions: &mut Transactions, id: TxnId, ends: O
     is_read(id) && is_read(youngest) && transactions[youngest].active
 }
 
-/// Takes a transaction out of its page's chain. Returns the one that has come to the front because of it.
+/// Takes a transaction out of its page's chain. Returns the transaction that is now at the front because of it.
 #[inline]
 pub fn remove(ftl: &mut Ftl, transactions: &mut Transactions, id: TxnId) -> Option<TxnId> {
     let lpn = transactions[id].lpn;

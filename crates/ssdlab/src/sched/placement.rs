@@ -1,26 +1,26 @@
-//! Where a write goes whose place does not follow from its address (elyasi2017's DynAlloc): the chip with the fewest operations that has
-//! room for the data, and on a die the pool whose turn it is.
+//! Placement of writes under dynamic allocation (elyasi2017's DynAlloc): the chip with the fewest operations that has room for the data,
+//! and the pools of a die in turn.
 
 use crate::ftl::Ftl;
 use crate::units::{ChipId, DieId, PoolId};
 
-/// The loads of chips and the room in them. Nothing here looks at all chips.
+/// The loads of chips, and the room in them. No function but `check` visits all chips.
 #[derive(Clone, Debug)]
 pub struct Placement {
     /// Chips by load.
     loads: MinTree,
-    /// By chip: pages that hold data or will when the write that has them ends.
+    /// By chip: pages that hold data, or will when the write to which they are allocated ends.
     held: Vec<u64>,
-    /// Pages that a chip may hold.
+    /// The most pages that a chip may hold.
     room: u64,
-    /// By pool: writes that have a page and have not ended.
+    /// By pool: writes that have a page allocated and have not ended.
     writing: Vec<u32>,
-    /// By die: which of its pools a write goes to next.
+    /// By die: counter that selects the pool for the next write.
     next_pool: Vec<u32>,
 }
 
 impl Placement {
-    /// Loads of 0, and the room that a drive has.
+    /// Chips without load, with the room that the drive's chips have.
     pub fn new(ftl: &Ftl) -> Self {
         let geometry = ftl.geometry();
         let pools_per_chip = geometry.pools.count.get() / geometry.chips;
@@ -35,7 +35,7 @@ impl Placement {
         }
     }
 
-    /// The chip with the fewest operations waiting or in service, among those with room for one more page; the first among equals.
+    /// The chip with the fewest operations waiting or in service among those with room for one more page; the first of equals.
     pub fn least_loaded_chip(&self) -> Option<ChipId> {
         self.loads.first_with(|chip, load| self.has_room_beside(chip, load)).map(ChipId)
     }
@@ -45,57 +45,57 @@ impl Placement {
         self.has_room_beside(chip.0, self.loads.get(chip.0))
     }
 
-    /// A chip has room for one more page, beside so many operations that wait or are in service.
+    /// A chip has room for one more page beside `load` operations that wait or are in service.
     #[inline(always)]
     fn has_room_beside(&self, chip: u32, load: u32) -> bool {
         self.held[chip as usize] + u64::from(load) < self.room
     }
 
-    /// A chip has so many operations waiting or in service.
+    /// Sets the number of operations waiting or in service on a chip.
     #[inline]
     pub fn set_load(&mut self, chip: ChipId, load: u32) {
         self.loads.set(chip.0, load);
     }
 
-    /// A write has been given a page of the pool, which is on this chip.
+    /// Counts a write to which a page of the pool, on this chip, has been allocated.
     #[inline]
     pub fn write_begins(&mut self, pool: PoolId, chip: ChipId) {
         self.writing[pool.index()] += 1;
         self.held[chip.index()] += 1;
     }
 
-    /// The program of such a write has ended: its page holds data.
+    /// Counts a write to the pool whose program has ended: its page holds data.
     #[inline]
     pub fn write_ends(&mut self, pool: PoolId) {
         self.writing[pool.index()] -= 1;
     }
 
-    /// A page on this chip holds data no longer.
+    /// Counts a page on this chip that holds data no longer.
     #[inline]
     pub fn page_invalid(&mut self, chip: ChipId) {
         self.held[chip.index()] -= 1;
     }
 
-    /// Writes that have a page of the pool and have not ended.
+    /// Number of writes that have a page of the pool allocated and have not ended.
     #[inline]
     pub fn writing(&self, pool: PoolId) -> u32 {
         self.writing[pool.index()]
     }
 
-    /// Which of the die's pools is asked first for the next write.
+    /// The pool of the die to try first for the next write; take it modulo the number of pools.
     #[inline]
     pub fn next_pool(&self, die: DieId) -> u32 {
         self.next_pool[die.index()]
     }
 
-    /// A write has begun on the die: another pool is asked first next.
+    /// A write has begun on the die: the next one tries another pool first.
     #[inline]
     pub fn took_pool(&mut self, die: DieId) {
         let next = &mut self.next_pool[die.index()];
         *next = next.wrapping_add(1);
     }
 
-    /// Recounts what chips hold.
+    /// Recounts the pages that chips hold.
     ///
     /// # Errors
     /// The first contradiction found.
@@ -112,10 +112,10 @@ impl Placement {
     }
 }
 
-/// Numbered things with a value each, of which the least is found without looking at all: a binary tree of minima.
+/// Values by number, the least of which is found without visiting all: a binary tree of minima.
 #[derive(Clone, Debug)]
 struct MinTree {
-    /// From index 1 on the minima of the two nodes below; from `leaves` on the values, `u32::MAX` where there is no thing.
+    /// From index 1 on the minima of the two nodes below; from `leaves` on the values, `u32::MAX` in unused leaves.
     nodes: Vec<u32>,
     leaves: usize,
 }
@@ -144,7 +144,7 @@ impl MinTree {
         }
     }
 
-    /// Of the things that are wanted the one with the least value, the first among equals. Looks at few others unless most are not wanted.
+    /// The number with the least value among those that are `wanted`, the first of equals. Visits few others, unless most are not wanted.
     fn first_with(&self, wanted: impl Fn(u32, u32) -> bool) -> Option<u32> {
         let mut best = (u32::MAX, None);
         self.search(1, &wanted, &mut best);
@@ -174,13 +174,13 @@ impl MinTree {
             if best.1 == before {
                 self.search(left, wanted, best);
             } else {
-                // One on the left of equal value goes before one on the right.
+                // An equal value on the left goes before one on the right.
                 self.search_before(left, wanted, best);
             }
         }
     }
 
-    /// The same, where what is found on this side goes before an equal on the other.
+    /// Searches the left side after the right one: an equal value found here replaces the best so far.
     fn search_before(&self, node: usize, wanted: &impl Fn(u32, u32) -> bool, best: &mut (u32, Option<u32>)) {
         let mut here = (best.0.saturating_add(1), None);
         self.search(node, wanted, &mut here);

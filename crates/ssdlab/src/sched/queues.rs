@@ -1,6 +1,6 @@
 //! The queues in which page operations wait for a die, each in the order of ranks. The links are in the transactions.
 //!
-//! An operation that is late, since it has waited for older ones on its page, enters in the middle. In an overload most are, and queues are
+//! An operation that enters late, having waited for older ones on its page, enters in the middle. In an overload most do, and queues are
 //! long. So a search leaves landmarks in the queue, at most [`STRIDE`] operations apart, from which later searches begin.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use super::transaction::{Transaction, TransactionKind, Transactions, linked};
 use crate::units::{ChipId, PoolId, TxnId};
 use crate::views::QueueKind;
 
-/// Operations that a search passes from one landmark to the next.
+/// Operations from one landmark to the next, at most; also the most that a search nearby passes.
 const STRIDE: u32 = 32;
 
 /// A queue: of a pool's reads, of its writes, or (dynamic allocation) of a chip's writes.
@@ -27,9 +27,9 @@ impl QueueId {
 struct Queue {
     head: Option<TxnId>,
     tail: Option<TxnId>,
-    /// Operations of high priority in it.
+    /// Number of operations of high-priority writes in the queue.
     high_priority: u32,
-    /// Some of its operations, by rank.
+    /// Some operations of the queue, by rank, at which searches may begin.
     landmarks: BTreeMap<u64, TxnId>,
 }
 
@@ -38,9 +38,9 @@ struct Queue {
 pub(super) struct Queues {
     queues: Vec<Queue>,
     pools: u32,
-    /// Writes wait by chip.
+    /// Dynamic allocation: writes wait by chip.
     dynamic: bool,
-    /// Operations that searches have passed.
+    /// Number of operations that searches have passed so far.
     passed: u64,
 }
 
@@ -89,19 +89,19 @@ impl Queues {
         self.queues[queue.index()].high_priority += u32::from(!was);
     }
 
-    /// Operations that searches for places in queues have passed, a measure of work.
+    /// Number of operations passed in searches for places in queues: a measure of work.
     pub(super) fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// The first operation in a queue that was admitted after one that enters it.
+    /// The first operation in a queue that is younger than `id`, which enters it: `id` goes before it, or, if `None`, at the end.
     #[inline(always)]
     pub(super) fn first_younger(&mut self, transactions: &mut Transactions, queue: QueueId, id: TxnId) -> Option<TxnId> {
         let tail = self.tail(queue)?;
         if transactions[tail].rank < transactions[id].rank { None } else { Some(self.find_first_younger(transactions, queue, id)) }
     }
 
-    /// The first operation in a queue that is younger than one that enters it, where there is one.
+    /// The first operation in a queue that is younger than `id`, which enters it. There must be one.
     #[cold]
     fn find_first_younger(&mut self, transactions: &mut Transactions, queue: QueueId, id: TxnId) -> TxnId {
         if let Some(found) = self.find_nearby(transactions, queue, id) {
@@ -124,12 +124,12 @@ impl Queues {
         next
     }
 
-    /// The first younger operation, if it is near the operation that was last in the queue when this one was admitted, near the front or near the end. Often the
-    /// first of these is still next to the place, or has gone with all before it.
+    /// The first younger operation, if it is near the operation that was last in the queue when `id` was admitted, or near the front or the
+    /// end. The operation that was last is often still next to the place, or has left with all before it.
     fn find_nearby(&mut self, transactions: &Transactions, queue: QueueId, id: TxnId) -> Option<TxnId> {
         let Transaction { rank, kind, behind_in_queue, .. } = transactions[id];
         let older = |other: TxnId| transactions[other].rank < rank;
-        // By now another operation may have that name: any in this queue that is older will do.
+        // By now another operation may have this name: any older one in this queue will do.
         let known = behind_in_queue[kind.queue() as usize].filter(|&known| {
             transactions.contains(known) && transactions[known].queued && self.of(&transactions[known]) == queue && older(known)
         });
@@ -153,7 +153,7 @@ impl Queues {
         None
     }
 
-    /// Puts a transaction into a queue before another of it, or at its end.
+    /// Puts a transaction into a queue, before `before` or at the end.
     #[inline(always)]
     pub(super) fn insert(&mut self, transactions: &mut Transactions, queue: QueueId, before: Option<TxnId>, id: TxnId) {
         let queue = &mut self.queues[queue.index()];
@@ -193,7 +193,7 @@ impl Queues {
         }
     }
 
-    /// Recounts the queues: each is in the order of ranks.
+    /// Checks that each queue is in the order of ranks, and that landmarks have the ranks by which they are listed.
     ///
     /// # Errors
     /// The first contradiction found.
@@ -235,8 +235,8 @@ mod tests {
         queues.insert(transactions, queue, before, id);
     }
 
-    /// Half of `count` operations come in order, the others late: one leaves from the front for each that comes. Returns what is passed for
-    /// each late one.
+    /// `count` operations come in order, then as many come late; for each of these one leaves from the front. Returns the mean number of
+    /// operations passed for a late one.
     fn passed_by_late_ones(count: u64) -> f64 {
         let (mut queues, mut transactions, mut rng) = (Queues::new(1, 1, false), Transactions::default(), Rng::new(count, "late"));
         (0..count).for_each(|number| enter(&mut queues, &mut transactions, number * count));
@@ -244,7 +244,7 @@ mod tests {
             let first = queues.head(queues.of_pool(POOL, QueueKind::Write)).expect("it is long");
             queues.remove(&mut transactions, first);
             transactions.remove(first);
-            // Between two of those that came in order.
+            // Between two operations that came in order.
             let after = number + 1 + rng.below(count - 1 - number);
             enter(&mut queues, &mut transactions, after * count + 1 + number % (count - 1));
             if number % (count / 4) == 0 {

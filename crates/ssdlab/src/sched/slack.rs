@@ -1,8 +1,8 @@
-//! Slack (elyasi2017): how much later each waiting operation could end without delaying its request, and the queues in which operations that
-//! have it are passed by others.
+//! Slack (elyasi2017): how much later each waiting operation could end without delaying its request, and the queues in which operations
+//! bypass others that have slack.
 //!
-//! A station is what serves one operation after another: a die; a chip where its dies exclude each other, and for writes whose die is not yet
-//! known. Its queue is a list beside the lines from which dies take their work; what has to agree is only the order.
+//! A station serves operations: a die; a chip where its dies exclude each other, and for writes whose die is not yet known. Its queue is
+//! kept beside the queues from which dies take their work; only the order has to agree.
 
 use std::ops::Range;
 
@@ -23,36 +23,36 @@ struct StationQueue {
     length: u32,
 }
 
-/// What is known of a page operation.
+/// State of a page operation that has been admitted and has not ended.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Its neighbours in its station's queue.
+    /// Neighbours in the queue of the operation's station: `previous` goes before it, `next` after it.
     previous: Option<TxnId>,
     next: Option<TxnId>,
-    /// The queue it stands in.
+    /// The station queue that the operation is in, if any.
     queue: Option<u32>,
-    /// Operations that stood ahead of it in that queue once it had its place.
+    /// Operations ahead in the station's queue when the operation got its place there.
     ahead: Before,
-    /// When it will end, as estimated when it was admitted, ns.
+    /// When the operation will end, as estimated at its admission, ns.
     end: Ns,
-    /// What was added to that because of earlier errors, ns.
+    /// The part of the estimated end that corrects for earlier errors, ns.
     correction: i64,
-    /// Slack that has been taken from it, ns.
+    /// Slack that has been taken from the operation, ns.
     taken: Ns,
-    /// It has passed another.
+    /// The operation has bypassed another.
     passed: bool,
-    /// A read that was served in a pause, a write that was paused.
+    /// The operation is a read that was served in a pause, or a write that was paused.
     paused: bool,
 }
 
-/// How far an operation has come from the end of its station's queue.
+/// Progress of an operation from the end of its station's queue to its place.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
-    /// The one behind which it stands; `None` at the front.
+    /// The operation behind which it goes; `None` at the front.
     after: Option<TxnId>,
-    /// The last of its own pool's queue that it has bypassed.
+    /// The last operation of its own pool's queue that it has passed.
     before_in_queue: Option<TxnId>,
-    /// Operations ahead of it.
+    /// Operations that are still ahead of it.
     ahead: Before,
 }
 
@@ -60,12 +60,12 @@ const NOBODY: Before = Before { own: 0, beside: 0, elsewhere: 0 };
 const EMPTY: Entry =
     Entry { previous: None, next: None, queue: None, ahead: NOBODY, end: 0, correction: 0, taken: 0, passed: false, paused: false };
 
-/// The slack of everything under way.
+/// The slack of all page operations under way.
 #[derive(Clone, Debug)]
 pub struct Slack {
     /// Counters and equations.
     estimator: Estimator,
-    /// By kind of operation.
+    /// By kind of operation: such an operation may bypass others.
     bypass: [bool; 2],
     /// The dies of a chip exclude each other.
     by_chip: bool,
@@ -74,28 +74,28 @@ pub struct Slack {
     dies: u32,
     dies_per_chip: u32,
     pools_per_die: u32,
-    /// Two for each station: dies, behind them chips.
+    /// Two queues, of reads and of writes, for each station: the dies, then the chips.
     queues: Vec<StationQueue>,
-    /// Two for each pool: its operations in these queues, but writes that have no pool yet.
+    /// Number of reads and of writes of each pool in station queues, without writes that have no pool yet.
     of_pool: Vec<u32>,
-    /// By station: writes that are not in its queue yet, behind older operations on their page or behind their own read.
+    /// By station: writes admitted that are not in its queue yet, behind older operations on their page or behind their own read.
     coming: Vec<u32>,
-    /// By transaction.
+    /// The state of operations, by number of the transaction.
     entries: Vec<Entry>,
     /// By request: the latest estimated end of its pages, ns.
     latest: Vec<Ns>,
-    /// By kind, where errors correct later estimates.
+    /// By kind of operation: recent errors, if they correct later estimates.
     feedback: Option<[Feedback; 2]>,
-    /// By chip: operations in its queues.
+    /// By chip: number of operations in the queues of its stations.
     on_chip: Vec<u32>,
-    /// By chip: the last request that has a page on it, plus one.
+    /// By chip: 1 plus the serial number of the last request with a page on it.
     seen_on_chip: Vec<u64>,
-    /// Operations passed, by kind.
+    /// By kind of operation: how often one has bypassed another.
     passes: [u64; 2],
 }
 
 impl Slack {
-    /// `None` where nothing asks for it.
+    /// The slack of a drive's operations; `None` if no option needs it.
     pub fn new(config: &Config, geometry: &Geometry, timing: &Timing) -> Option<Box<Self>> {
         let scheduler = &config.scheduler;
         if !scheduler.makes_estimates() {
@@ -122,29 +122,29 @@ impl Slack {
         }))
     }
 
-    /// The counters, and the equations over them.
+    /// The counters, and the equations that use them.
     #[inline]
     pub fn estimator(&self) -> &Estimator {
         &self.estimator
     }
 
-    /// A page operation was admitted to a channel.
+    /// Counts a page operation that was admitted to a channel.
     pub fn admitted(&mut self, channel: ChannelId) {
         self.estimator.admitted(channel.0);
     }
 
-    /// What serves the operations of a die.
+    /// The station of a die: the die, or its chip where the dies of a chip exclude each other.
     #[inline]
     pub fn station_of_die(&self, die: DieId) -> u32 {
         if self.by_chip { self.station_of_chip(ChipId(die.0 / self.dies_per_chip)) } else { die.0 }
     }
 
-    /// A chip as a station.
+    /// The station of a chip.
     fn station_of_chip(&self, chip: ChipId) -> u32 {
         self.dies + chip.0
     }
 
-    /// What serves the operations of a kind: those of a die, or, with dynamic allocation, the writes of its chip.
+    /// The station that serves operations of a kind on a die; with dynamic allocation, for writes, that of its chip.
     #[inline]
     pub fn station(&self, die: DieId, kind: QueueKind) -> u32 {
         if kind == QueueKind::Write && self.dynamic {
@@ -162,27 +162,27 @@ impl Slack {
         }
     }
 
-    /// Operations that a station works on at once.
+    /// Number of operations that a station serves at once.
     pub fn width(&self, station: u32) -> u64 {
         if station >= self.dies && !self.by_chip { u64::from(self.dies_per_chip) } else { 1 }
     }
 
-    /// A die begins a command for this many pages of the host.
+    /// Counts a command of a die for `pages` pages of the host.
     pub fn served(&mut self, die: DieId, kind: QueueKind, pages: u32) {
         self.each_station(die, |estimator, station| estimator.served(station, kind, pages));
     }
 
-    /// Collection has moved a page on a die.
+    /// Counts a page that GC has moved on a die.
     pub fn moved(&mut self, die: DieId) {
         self.each_station(die, Estimator::moved);
     }
 
-    /// Collection has erased a block on a die.
+    /// Counts a block that GC has erased on a die.
     pub fn erased(&mut self, die: DieId) {
         self.each_station(die, Estimator::erased);
     }
 
-    /// The die's station, and its chip where that is one too.
+    /// Counts at the die's station, and at that of its chip if it is another.
     fn each_station(&mut self, die: DieId, mut count: impl FnMut(&mut Estimator, u32)) {
         let station = self.station_of_die(die);
         count(&mut self.estimator, station);
@@ -192,10 +192,10 @@ impl Slack {
         }
     }
 
-    /// Operations of a kind that wait for a station.
+    /// Number of operations of a kind that wait for a station.
     fn waiting(&self, station: u32, kind: QueueKind) -> u64 {
         let length = |station: u32| u64::from(self.queues[queue_of(station, kind)].length);
-        // A chip that is the station of writes alone: its reads wait for their dies.
+        // A chip that is a station for writes only: its reads wait for their dies.
         if station >= self.dies && !self.by_chip && kind == QueueKind::Read {
             self.dies(station).map(length).sum()
         } else {
@@ -203,12 +203,12 @@ impl Slack {
         }
     }
 
-    /// Operations of a kind that wait for a station, as one sees them whose plane is not theirs or not known.
+    /// The operations of a kind that wait for a station, as they count for an operation of another or an unknown plane.
     pub fn all(&self, station: u32, kind: QueueKind) -> Before {
         Before { elsewhere: self.waiting(station, kind), ..NOBODY }
     }
 
-    /// Operations of a kind that wait for the station of a pool, as one of that pool sees them.
+    /// The operations of a kind that wait for the station of a pool, as they count for an operation of that pool.
     pub fn before(&self, station: u32, pool: PoolId, kind: QueueKind) -> Before {
         if self.has_no_pool(kind) {
             return self.all(station, kind);
@@ -219,7 +219,7 @@ impl Slack {
         Before { own: of(pool.0), beside: on_die - of(pool.0), elsewhere: self.waiting(station, kind) - on_die }
     }
 
-    /// One operation of a pool, as one of another pool sees it.
+    /// One operation of the pool `other`, as it counts for an operation of the pool `by`.
     fn seen(&self, by: PoolId, other: PoolId) -> Before {
         match () {
             () if by == other => Before { own: 1, ..NOBODY },
@@ -228,35 +228,36 @@ impl Slack {
         }
     }
 
-    /// A write of a die has been admitted that is not in its queue yet, or one of these enters it.
+    /// Counts a write of a die that has been admitted but is not in its queue yet (`comes`), or one such that enters it.
     pub fn write_to_come(&mut self, die: DieId, comes: bool) {
         let station = self.station(die, QueueKind::Write);
         let coming = &mut self.coming[station as usize];
         *coming = if comes { *coming + 1 } else { *coming - 1 };
     }
 
-    /// Writes admitted to a station that are not in its queue yet, behind older operations on their page or behind their own read.
+    /// Number of writes admitted to a station that are not in its queue yet, behind older operations on their page or behind their own
+    /// read.
     pub fn coming(&self, station: u32) -> u64 {
         u64::from(self.coming[station as usize])
     }
 
-    /// Sees to it that so many operations and requests can be under way without growing.
+    /// Reserves memory for this many operations and requests under way.
     ///
     /// # Errors
-    /// [`Exhausted`].
+    /// [`Exhausted`] if there is not enough memory.
     pub fn make_room(&mut self, operations: usize, requests: usize) -> Result<(), Exhausted> {
         let (more_operations, more_requests) = (operations - self.entries.len(), requests - self.latest.len());
         memory::make_room(&mut self.entries, more_operations)?;
         memory::make_room(&mut self.latest, more_requests)
     }
 
-    /// A request arrives.
+    /// Call when a request arrives.
     pub fn new_request(&mut self, request: ReqId, now: Ns) {
         grow(&mut self.latest, request.number(), 0);
         self.latest[request.number() as usize] = now;
     }
 
-    /// A page of a request needs no flash: it ends now.
+    /// A page of a request needs no flash, and ends now.
     pub fn answered(&mut self, request: ReqId, now: Ns) {
         self.latest[request.number() as usize] = now.max(self.latest[request.number() as usize]);
     }
@@ -266,21 +267,22 @@ impl Slack {
         self.latest[request.number() as usize]
     }
 
-    /// A page operation of a request with this serial number is about to be admitted to a chip. Returns true if it is its first there: pages
-    /// of one request are admitted before those of the next.
+    /// Call when a page operation of the request with this serial number is about to be admitted to a chip, request by request. Returns
+    /// true if it is the request's first on that chip.
     pub fn new_operation(&mut self, id: TxnId, serial: u64, chip: ChipId) -> bool {
         grow(&mut self.entries, id.number(), EMPTY);
         *self.entry_mut(id) = EMPTY;
         std::mem::replace(&mut self.seen_on_chip[chip.index()], serial + 1) != serial + 1
     }
 
-    /// Operations ahead of it in the queue in which it stands, once it had its place; `None` if it stands in none.
+    /// The operations ahead in the station's queue when the operation got its place there; `None` if it is in no queue.
     pub fn ahead(&self, id: TxnId) -> Option<Before> {
         let entry = self.entry(id);
         entry.queue.map(|_| entry.ahead)
     }
 
-    /// It has been estimated how long after `now` an operation will end, `alone` of which it needs by itself, ns.
+    /// Sets the estimated end of an operation: `response` after `now`, corrected by recent errors. `alone`: its time without any waiting,
+    /// ns.
     pub fn will_end(&mut self, now: Ns, id: TxnId, request: ReqId, kind: QueueKind, response: Ns, alone: Ns) {
         let correction = match &mut self.feedback {
             Some(feedback) => feedback[kind as usize].mean(now).max(-((response - alone) as i64)),
@@ -293,47 +295,47 @@ impl Slack {
         *latest = end.max(*latest);
     }
 
-    /// An operation of a kind has ended.
+    /// An operation has ended: notes the error of its estimate.
     pub fn ended(&mut self, now: Ns, id: TxnId, kind: QueueKind) {
         let Entry { end, correction, taken, .. } = *self.entry(id);
         if let Some(feedback) = &mut self.feedback {
-            // By what was taken from it it is late on purpose.
+            // An operation from which slack was taken is late on purpose by that time.
             let on_time = end.saturating_add(taken);
             feedback[kind as usize].ended(now, now.wrapping_sub(on_time).cast_signed().saturating_add(correction));
         }
     }
 
-    /// Operations in the queues of each chip.
+    /// Number of operations in the queues of each chip.
     pub fn on_chips(&self) -> &[u32] {
         &self.on_chip
     }
 
-    /// When an operation was estimated to end, ns.
+    /// When an operation will end, as estimated at its admission, ns.
     pub fn end(&self, id: TxnId) -> Ns {
         self.entry(id).end
     }
 
-    /// How much later an operation may end, ns (8).
+    /// The slack of an operation (8): how much later it may end, ns.
     pub fn left(&self, transactions: &Transactions, id: TxnId) -> Ns {
         let entry = self.entry(id);
         let latest = self.latest[transactions[id].request.number() as usize];
         (latest - entry.end).checked_sub(entry.taken).expect("slack is taken only from what has some")
     }
 
-    /// Takes slack from an operation that has as much.
+    /// Takes slack from an operation, which must have as much.
     pub fn take(&mut self, id: TxnId, ns: Ns) {
         self.entry_mut(id).taken += ns;
     }
 
-    /// An operation begins to wait on a die. It takes the place of its age, bypasses those that have slack for it, and is put in order.
-    /// Returns the one of its own pool's queue (of its chip's, for a write that has no pool yet) before which it stands.
+    /// Puts an operation into the queue of its die's station: at the place of its age, then before operations that have slack for it.
+    /// Returns the next behind it in its own pool's queue (in its chip's, for a write that has no pool yet).
     pub(super) fn enter(&mut self, transactions: &mut Transactions, die: DieId, kind: QueueKind, id: TxnId) -> Option<TxnId> {
         let station = self.station(die, kind);
         let number = queue_of(station, kind);
         let pool = transactions[id].pool;
         let tail = self.queues[number].tail;
         let mut walk = Walk { after: tail, before_in_queue: None, ahead: self.before(station, pool, kind) };
-        // It has waited for older operations on its page, or for its read: it is older than who came meanwhile.
+        // It has waited for older operations on its page, or for its read: it is older than operations that came meanwhile.
         let age = transactions[id].ready.1;
         while let Some(after) = walk.after.filter(|&after| transactions[after].ready.1 > age) {
             self.step_past(transactions, kind, id, after, &mut walk);
@@ -372,12 +374,12 @@ impl Slack {
         &mut self.entries[id.number() as usize]
     }
 
-    /// A kind of operations that have no pool until they begin.
+    /// Operations of this kind have no pool until they begin.
     fn has_no_pool(&self, kind: QueueKind) -> bool {
         kind == QueueKind::Write && self.dynamic
     }
 
-    /// Bypasses operations that have slack for it. Returns how many.
+    /// Bypasses operations ahead that have enough slack, and takes the slack from them. Returns their number.
     fn pass(&mut self, transactions: &mut Transactions, kind: QueueKind, id: TxnId, walk: &mut Walk) -> u32 {
         let latency = self.estimator.latencies().host[kind as usize];
         let request = transactions[id].request;
@@ -393,7 +395,7 @@ impl Slack {
         passed
     }
 
-    /// Goes on before the operation `after`, which stood next ahead. The two change ranks, so that ranks stay in the queue's order.
+    /// Goes before the operation `after`, which was next ahead. The two exchange ranks, so that ranks stay in the queue's order.
     fn step_past(&self, transactions: &mut Transactions, kind: QueueKind, id: TxnId, after: TxnId, walk: &mut Walk) {
         let rank = transactions[after].rank;
         transactions[after].rank = std::mem::replace(&mut transactions[id].rank, rank);
@@ -409,7 +411,7 @@ impl Slack {
         walk.after = self.entry(after).previous;
     }
 
-    /// An operation waits no longer.
+    /// Takes an operation out of the queue of its station.
     pub(super) fn leave(&mut self, transactions: &Transactions, id: TxnId) {
         let Entry { previous, next, queue, .. } = *self.entry(id);
         let number = queue.expect("an operation that leaves a queue stands in one");
@@ -432,18 +434,18 @@ impl Slack {
         self.entry_mut(id).queue = None;
     }
 
-    /// A read is served in a pause, or a write is paused.
+    /// Notes that a read is served in a pause, or that a write is paused.
     pub fn note_pause(&mut self, id: TxnId) {
         self.entry_mut(id).paused = true;
     }
 
-    /// It has passed others; it was served in a pause, or paused.
+    /// Whether the operation has bypassed others; whether it was served in a pause, or paused.
     pub fn touched(&self, id: TxnId) -> (bool, bool) {
         let entry = self.entry(id);
         (entry.passed, entry.paused)
     }
 
-    /// Recounts the queues: links, lengths, and ranks in the queues' order.
+    /// Checks the queues: links, lengths, and the order of ranks.
     ///
     /// # Errors
     /// The first contradiction found.
@@ -469,7 +471,7 @@ impl Slack {
         if on_chips == in_queues { Ok(()) } else { Err(format!("{in_queues} operations wait, but {on_chips} on chips")) }
     }
 
-    /// Operations passed by others of their kind.
+    /// By kind of operation: how often one has bypassed another.
     pub fn passes(&self) -> [u64; 2] {
         self.passes
     }
@@ -489,7 +491,7 @@ fn grow<T: Clone>(list: &mut Vec<T>, index: u32, value: T) {
 mod tests {
     use super::*;
 
-    /// Chips of two dies, which may exclude each other, of two planes each.
+    /// Chips of two dies, which exclude each other if `by_chip`, with two planes each.
     fn slack(dynamic: bool, by_chip: bool) -> Box<Slack> {
         let mut config = Config::default();
         config.device.dies_per_chip = 2;
@@ -503,7 +505,8 @@ mod tests {
         Slack::new(&config, &geometry, &Timing::new(&config.device, geometry.units_per_page)).expect("reads that bypass have slack")
     }
 
-    /// What two writes take that wait somewhere at a station: less than twice as long as one if pages have shared a command there.
+    /// Time that two waiting writes elsewhere at a station take, in tenths of that of one: less than 20 if pages have shared a command
+    /// there.
     fn two_writes(slack: &Slack, station: u32) -> Ns {
         let before = |elsewhere| Before { elsewhere, ..NOBODY };
         let [one, two] = [1, 2].map(|count| slack.estimator.queue_of(station, QueueKind::Write, before(count)));

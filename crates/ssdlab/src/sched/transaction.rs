@@ -1,4 +1,4 @@
-//! Page transactions: what elyasi2017 calls sub-requests. They live in a slab and are named by [`TxnId`].
+//! Page transactions (elyasi2017: sub-requests). They are in a slab, and named by [`TxnId`].
 
 use super::page_order::OnPage;
 use crate::blocked::{Blocked, DriveTimes, Served};
@@ -6,17 +6,17 @@ use crate::slab::Slab;
 use crate::units::{ChipId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 use crate::views::{QueueKind, Ready};
 
-/// The change to its page that whoever comes after an operation finds still to be made: the bytes written, first and one past the last, or
-/// [`TRIMMED`] or [`SCATTERED`].
+/// A change to a page that younger operations on it have to expect: the bytes written, first and one past the last, or [`TRIMMED`] or
+/// [`SCATTERED`].
 pub type Change = (u32, u32);
 
-/// The bytes that a trim leaves written in a page.
+/// The change by a trim: no bytes of the page are left written.
 pub const TRIMMED: Change = (0, 0);
 
-/// The bytes of a write of sectors that do not follow each other: some, but none that a read could be answered with.
+/// The change by a write of sectors that do not follow each other: some bytes, but none from which a read can be answered.
 pub const SCATTERED: Change = (1, 1);
 
-/// What a transaction does.
+/// The kinds of transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionKind {
     /// Reads a page.
@@ -37,67 +37,68 @@ impl TransactionKind {
     }
 }
 
-/// What the wait clocks showed when a transaction began to wait, and which of them it reads.
+/// The wait clocks of a transaction's domain (die, plane or chip) when it began to wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClockNote {
-    /// The domain whose clocks they are.
+    /// The number of the domain.
     pub domain: u32,
-    /// Their readings, by reason, ns.
+    /// Readings of the domain's clocks, by reason, ns.
     pub shown: [Ns; Blocked::OF_DIES],
 }
 
-/// A request's part of one page.
+/// A page transaction: the part of a request in one page.
 #[derive(Clone, Copy, Debug)]
 pub struct Transaction {
-    /// What it does.
+    /// The kind of the transaction.
     pub kind: TransactionKind,
-    /// It waits in a queue or is in service; if not, it waits for older operations on its page.
+    /// The transaction is in a queue or in service; else it waits for older operations on its page.
     pub active: bool,
-    /// It stands in a queue.
+    /// The transaction is in a queue.
     pub queued: bool,
-    /// A search in its queue may begin at it.
+    /// The transaction is a landmark of its queue, at which a search may begin.
     pub is_landmark: bool,
-    /// It is a mapping unit that shares the flash page of the one ahead of it in its operation.
+    /// The transaction is a mapping unit in the same flash page as the one ahead of it in its operation.
     pub same_page: bool,
-    /// Its request is a high-priority write (lee2013 III-D).
+    /// The request is a high-priority write (lee2013 III-D), or such a write waits for this transaction on the same page.
     pub high_priority: bool,
-    /// Its logical page.
+    /// The logical page.
     pub lpn: Lpn,
-    /// Its request.
+    /// The request that the transaction is part of.
     pub request: ReqId,
     /// The pool in whose queue it waits.
     pub pool: PoolId,
-    /// The chip whose queue it takes a place in.
+    /// The chip in whose queue the transaction takes a place.
     pub chip: ChipId,
     /// First byte and one past the last within the page.
     pub bytes: Change,
     /// The physical page read or programmed.
     pub ppn: Ppn,
-    /// When it was admitted to its chip's queue, and the serial number of that moment: its age among host operations, and beside GC's.
+    /// When the transaction was admitted to its chip's queue, and the serial number of that moment: its age, compared with host operations
+    /// and GC.
     pub ready: Ready,
-    /// Its place in the order of its station: that serial number, or, where slack gives the order, one it has changed with those it bypassed.
+    /// Rank in the queue: the serial number of the admission, or, where slack gives the order, of the entry, exchanged in bypasses.
     pub rank: u64,
-    /// By kind of queue: the operation that was last in its queue when it was admitted. One that enters a queue later, after older operations
-    /// on its page or after its read, looks for its place from there. By then another operation may have that name.
+    /// By kind of queue: the operation that was last when this one was admitted. If it enters late, after older operations on its page or
+    /// after its read, the search for its place begins there. By then another operation may have that name.
     pub behind_in_queue: [Option<TxnId>; 2],
-    /// Up to when its time is accounted for.
+    /// Time up to which `times` accounts for the transaction, ns.
     pub mark: Ns,
-    /// Where its time went.
+    /// Time of the transaction so far, by reason of waiting and by service.
     pub times: DriveTimes,
-    /// The wait clocks when it began to wait.
+    /// The wait clocks when the transaction began to wait.
     pub noted: ClockNote,
-    /// Links of its queue; afterwards `next` links the pages of one multi-plane operation, or the reads that merged with a page move.
+    /// Next in the queue; afterwards the next page of a multi-plane operation, or the next read that has merged with a page move.
     pub next: Option<TxnId>,
-    /// See `next`.
+    /// Previous in the queue.
     pub previous: Option<TxnId>,
-    /// Its place in the order of operations on its page.
+    /// The place in the chain of operations on the page.
     pub on_page: OnPage,
     /// Data version for verify mode.
     pub version: u32,
 }
 
 impl Transaction {
-    /// A transaction of a request that has just been admitted, and waits nowhere yet. Its time is accounted for up to `arrival`, ns.
+    /// A transaction of a request that has just been admitted, in no queue yet. `times` accounts for it up to `arrival`, ns.
     pub fn new(kind: TransactionKind, request: ReqId, lpn: Lpn, bytes: Change, chip: ChipId, arrival: Ns) -> Self {
         Transaction {
             kind,
@@ -125,7 +126,7 @@ impl Transaction {
         }
     }
 
-    /// The change to its page that whoever comes after it finds still to be made.
+    /// The change to its page that younger operations have to expect from this one, or, if it is a waiting read, from older ones.
     #[inline]
     pub fn changes(&self) -> Option<Change> {
         match self.kind {
@@ -137,14 +138,14 @@ impl Transaction {
         }
     }
 
-    /// It has waited for this reason since the last mark.
+    /// Accounts for the time since the mark as waiting for this reason.
     #[inline(always)]
     pub fn waited(&mut self, reason: Blocked, now: Ns) {
         self.times.wait(reason, now - self.mark);
         self.mark = now;
     }
 
-    /// It has been served since the last mark.
+    /// Accounts for the time since the mark as this service.
     #[inline(always)]
     pub fn served(&mut self, by: Served, now: Ns) {
         self.times.serve(by, now - self.mark);
@@ -155,7 +156,7 @@ impl Transaction {
 /// The slab of transactions.
 pub type Transactions = Slab<TxnId, Transaction>;
 
-/// The transactions that are linked behind one another by `next`, from `first` on: the pages of one operation, or the rest of a queue.
+/// The transactions linked by `next`, from `first` on: the pages of one operation, or the rest of a queue.
 pub fn linked(transactions: &Transactions, first: Option<TxnId>) -> impl Iterator<Item = TxnId> {
     std::iter::successors(first, |&id| transactions[id].next)
 }
