@@ -1,13 +1,13 @@
-//! May a host operation begin on a pool, whatever else wants to? Scopes, states and free space decide that, before the arbiter says
-//! who goes first.
+//! Whether a host operation may begin on a pool: decided by scopes, states and free space, before the arbiter decides what goes first.
 
 use crate::blocked::Blocked;
 use crate::views::PoolView;
 
-/// Whether a host operation may begin on a pool that looks like this.
+/// Whether a host operation may begin on a pool with this view.
 ///
 /// # Errors
-/// The reason why not: of several the one that lasts longest, an exclusion before a threshold before a want of pages.
+/// The reason why not; of several the one that lasts longest: an exclusion before a threshold before a lack of pages before a held
+/// register.
 #[inline(always)]
 pub fn eligible(pool: PoolView) -> Result<(), Blocked> {
     match pool {

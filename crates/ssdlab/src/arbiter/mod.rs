@@ -1,5 +1,5 @@
-//! Who goes first on a die: a host operation, a GC step, or both as a pair? Two pure functions of small views answer that:
-//! [`eligible`] says which host operations may begin at all, and if not, why; [`decide`] says what happens. Begin here if you come from the
+//! What goes first on a die: a host operation, a GC step, or both as a pair? Two pure functions of small views answer that: [`eligible`]
+//! says which host operations may begin at all, and if not, why; [`decide`] says what happens. A good place to begin if you know the
 //! papers.
 
 mod eligible;
@@ -9,22 +9,22 @@ pub use eligible::eligible;
 use crate::config::Priority;
 use crate::views::{DiePhase, DieView, GcView, HostView};
 
-/// What happens on the die.
+/// What happens next on a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Nothing.
+    /// Nothing begins.
     Wait,
     /// The host operation in the view begins.
     Host,
-    /// The GC step in the view begins, or what was suspended resumes.
+    /// The GC step in the view begins, or a suspended GC operation resumes.
     Gc,
-    /// The move of the page that the host operation reads begins in its place (merging with reordering, lee2013 III-B).
+    /// The page that the host operation reads or writes is moved next, and the two merge (reordering, lee2013 III-B).
     MoveForHost,
-    /// The page move goes on.
+    /// The stopped page move goes on.
     GoOn,
-    /// The page move goes on with its program, and the host write is transferred meanwhile (lee2013 III-C).
+    /// The stopped page move goes on with its program, and the host write is transferred meanwhile (lee2013 III-C).
     Pair,
-    /// The page move is suspended between two of its stages, for the host operation.
+    /// The stopped page move is suspended between two of its stages, for the host operation.
     SuspendMove,
     /// The GC operation in the array is suspended for the host operation (lee2013 IV).
     Suspend,
@@ -47,7 +47,7 @@ pub fn decide(view: &DieView, priority: Priority) -> Decision {
     }
 }
 
-/// There is a host operation, and it goes before what there is of GC.
+/// The view has a host operation, and it goes before the GC step or operation in the view.
 #[inline(always)]
 fn goes_first(host: Option<&HostView>, gc: Option<&GcView>, priority: Priority) -> bool {
     match (host, gc) {
@@ -86,7 +86,7 @@ mod tests {
             (Priority::Host, host(9, 9), gc(1, 1), Decision::Host),
             (Priority::Fifo, host(1, 1), gc(2, 2), Decision::Host),
             (Priority::Fifo, host(2, 2), gc(1, 1), Decision::Gc),
-            // At one instant the one that was there first.
+            // Two that became ready at one instant: the lower serial number goes first.
             (Priority::Fifo, host(5, 1), gc(5, 2), Decision::Host),
             (Priority::Fifo, host(5, 2), gc(5, 1), Decision::Gc),
         ];
