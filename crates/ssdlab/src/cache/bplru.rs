@@ -21,12 +21,12 @@ pub struct Bplru {
 }
 
 impl Bplru {
-    /// For `entries` entries in `classes` classes.
+    /// A policy for `entries` cache entries in `classes` classes. `compensates`: with LRU compensation.
     pub fn new(groups: Grouping, entries: u32, classes: u32, compensates: bool) -> Self {
         Bplru { groups, recency: Recency::new(entries, classes), compensates, sequence: vec![0; entries as usize] }
     }
 
-    /// The groups.
+    /// The groups of the cached pages.
     pub fn groups(&self) -> &Grouping {
         &self.groups
     }

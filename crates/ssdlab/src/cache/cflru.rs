@@ -25,7 +25,7 @@ pub struct Cflru {
 }
 
 impl Cflru {
-    /// For `entries` entries in `classes` classes.
+    /// A policy for `entries` cache entries in `classes` classes, with up to `window` entries in the clean-first window.
     pub fn new(entries: u32, classes: u32, window: u32) -> Self {
         Cflru {
             all: Recency::new(entries, classes),

@@ -22,15 +22,15 @@ pub trait EvictionPolicy: Send {
 /// A page that can be evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvictionCandidate {
-    /// Its number: byte offset / bytes of a page.
+    /// Number of the page: byte offset / bytes of a page.
     pub page: u32,
-    /// It was written, and must be destaged before it leaves.
+    /// The page was written, and must be destaged before it leaves the cache.
     pub dirty: bool,
     /// Number of page uses since its last use.
     pub age: u64,
-    /// Its target: the chip that stores it, or above an array the drive. `None`: not known.
+    /// Target of the page: the chip that stores it, or above an array the drive. `None`: not known.
     pub home: Option<u32>,
-    /// GC runs on its target.
+    /// GC runs on the target of the page.
     pub in_gc: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct CustomOrder {
 }
 
 impl CustomOrder {
-    /// For `entries` entries.
+    /// An empty order for `entries` cache entries.
     pub fn new(policy: AtWork<dyn EvictionPolicy>, entries: u32) -> Self {
         CustomOrder { recency: Recency::new(entries, 1), policy }
     }
@@ -68,13 +68,13 @@ impl CustomOrder {
         self.recency.chain(0).map(|entry| (entry, self.recency.age(entry)))
     }
 
-    /// The candidate that the policy chooses.
+    /// Index of the candidate that the policy chooses; `None` if it chooses no candidate, or has failed.
     pub fn pick(&mut self, candidates: &[EvictionCandidate]) -> Option<usize> {
         let named = self.policy.ask(|policy| policy.pick(candidates))?;
         candidates.iter().position(|candidate| candidate.page == named)
     }
 
-    /// The policy.
+    /// Mutable access to the user-defined policy.
     pub fn policy_mut(&mut self) -> &mut AtWork<dyn EvictionPolicy> {
         &mut self.policy
     }

@@ -17,7 +17,7 @@ pub struct Fab {
 }
 
 impl Fab {
-    /// For `entries` entries in `classes` classes, and groups of `pages` pages.
+    /// A policy for `entries` cache entries in `classes` classes, and groups of `pages` pages.
     pub fn new(groups: Grouping, entries: u32, classes: u32, pages: u32) -> Self {
         let lists = pages + 1;
         Fab { groups, recency: Recency::new(entries, classes * lists), lists, most: vec![0; classes as usize] }

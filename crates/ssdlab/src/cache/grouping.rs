@@ -26,7 +26,7 @@ struct Slot {
 }
 
 impl Grouping {
-    /// For `entries` entries of a store of `pages` pages.
+    /// No groups, with room for `entries` cache entries of a store of `pages` pages.
     pub fn new(groups: Groups, pages: u32, entries: u32) -> Self {
         Grouping {
             groups,
@@ -73,7 +73,7 @@ impl Grouping {
         self.slot_of_entry[entry as usize]
     }
 
-    /// Entries in a slot.
+    /// Number of entries in a slot.
     pub fn count(&self, slot: u32) -> u32 {
         self.slots[slot as usize].count
     }

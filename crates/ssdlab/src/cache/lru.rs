@@ -8,7 +8,7 @@ use super::recency::Recency;
 pub struct Lru(Recency);
 
 impl Lru {
-    /// For `entries` entries in `classes` classes.
+    /// A policy for `entries` cache entries in `classes` classes.
     pub fn new(entries: u32, classes: u32) -> Self {
         Lru(Recency::new(entries, classes))
     }

@@ -53,7 +53,7 @@ pub enum Found {
 /// The answer to a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The result.
+    /// The result of the look-up.
     pub found: Found,
     /// The entry of the page, or [`NONE`].
     pub entry: u32,
@@ -64,7 +64,7 @@ pub struct Answer {
 pub enum Evicted {
     /// An evicted page.
     Page {
-        /// Its entry; another page may have it now.
+        /// The entry that the page had; another page may have it now.
         entry: u32,
         /// The page.
         page: u32,
@@ -75,7 +75,7 @@ pub enum Evicted {
     Padding {
         /// The page.
         page: u32,
-        /// The cache has all of it, so it is not read.
+        /// The cache has the whole page, so it is not read.
         at_hand: bool,
     },
 }
@@ -83,10 +83,10 @@ pub enum Evicted {
 #[derive(Clone, Copy, Debug, Default)]
 struct CacheEntry {
     page: u32,
-    /// Its target, if the cache is GC-aware; the last class has the pages without a known target.
+    /// The class of the page: its target if the cache is GC-aware, or the last class if the target is not known.
     class: u32,
     dirty: bool,
-    /// Its missing sectors are being fetched.
+    /// The missing sectors of the page are being fetched.
     fetching: bool,
 }
 
@@ -94,7 +94,7 @@ struct CacheEntry {
 #[derive(Debug)]
 pub struct Cache {
     capacity: u32,
-    /// With more pages than this it evicts ahead of need.
+    /// With more pages than this the cache evicts ahead of need.
     evicts_above: u32,
     reads: bool,
     writes: bool,
@@ -119,7 +119,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// As configured, over a store of `pages` pages.
+    /// A cache as configured, over a store of `pages` pages.
     pub fn new(config: &Config, page_bytes: u32, pages: u32, targets: &impl Targets) -> Self {
         let capacity = (config.bytes / u64::from(page_bytes)) as u32;
         // A cache larger than the store never fills.
@@ -167,17 +167,17 @@ impl Cache {
         }
     }
 
-    /// Pages that it can hold.
+    /// Number of pages that the cache can hold.
     pub fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// Number of entries: the capacity, but no more than the store has pages.
+    /// Number of entries: the capacity, but no more than the pages of the store.
     pub fn entries(&self) -> u32 {
         self.entries.len() as u32
     }
 
-    /// Pages in the cache.
+    /// Number of pages in the cache.
     pub fn cached_pages(&self) -> u32 {
         self.entries() - self.free.len() as u32
     }
@@ -187,12 +187,12 @@ impl Cache {
         self.entries[entry as usize].dirty
     }
 
-    /// Dirty pages in the cache.
+    /// Number of dirty pages in the cache.
     pub fn dirty_pages(&self) -> u32 {
         self.dirty_count
     }
 
-    /// Its counters.
+    /// The counters of the cache.
     pub fn counters(&self) -> &CacheCounters {
         &self.counters
     }

@@ -19,11 +19,11 @@ pub type Rank = (u64, u64);
 /// How a page is used.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
-    /// It is written, and destaged later.
+    /// The page is written, and destaged later.
     pub writes: bool,
-    /// All of it is written.
+    /// The whole page is written.
     pub whole_page: bool,
-    /// It is dirty now.
+    /// The page is dirty after the use.
     pub dirty: bool,
 }
 
@@ -37,9 +37,9 @@ pub trait Order {
     fn remove(&mut self, entry: u32, class: u32);
     /// A dirty page has become clean.
     fn cleaned(&mut self, _entry: u32, _class: u32) {}
-    /// The unit of a class to evict first, with its rank.
+    /// The unit of a class to evict first, with its rank; `None` if the class has no units.
     fn first(&self, class: u32) -> Option<(Rank, u32)>;
-    /// The groups, if its units are groups.
+    /// The groups, if the units of the policy are groups; else `None`.
     fn grouping(&self) -> Option<&Grouping> {
         None
     }
@@ -49,16 +49,16 @@ pub trait Order {
     }
 }
 
-/// The policies.
+/// The eviction policy of a cache.
 #[derive(Debug)]
 pub enum Policy {
-    /// See [`Lru`].
+    /// Least recently used ([`Lru`]).
     Lru(Lru),
-    /// See [`Cflru`].
+    /// Clean-first LRU ([`Cflru`]).
     Cflru(Cflru),
-    /// See [`Bplru`].
+    /// Block padding LRU ([`Bplru`]).
     Bplru(Bplru),
-    /// See [`Fab`].
+    /// Flash-aware buffer ([`Fab`]).
     Fab(Fab),
     /// A user-defined policy.
     Custom(CustomOrder),
@@ -126,14 +126,14 @@ impl Order for Policy {
     }
 }
 
-/// The unit to evict.
+/// The unit that is chosen to be evicted: by the order of eviction, or by a user-defined policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The first in the order.
+    /// The first unit in the order of eviction.
     First(u32),
-    /// The first whose target is not in GC; units before it were skipped.
+    /// The first unit whose target is not in GC; units before it were skipped.
     Skipped(u32),
-    /// All targets with units are in GC; this is the first in the order.
+    /// The first unit in the order of eviction, since all targets with units are in GC.
     AllInGc(u32),
 }
 

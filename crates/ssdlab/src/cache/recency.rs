@@ -16,7 +16,7 @@ pub struct Recency {
 }
 
 impl Recency {
-    /// Lists for `units` units.
+    /// `lists` empty lists for `units` units.
     pub fn new(units: u32, lists: u32) -> Self {
         Recency {
             links: Links::new(units as usize),

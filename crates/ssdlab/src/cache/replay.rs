@@ -15,11 +15,11 @@ use crate::units::Lpn;
 pub enum What {
     /// A page read was cached.
     ReadHit,
-    /// It was not cached, or not all of it; it is inserted.
+    /// A page read was not cached, or not all of it; it is inserted.
     ReadMiss,
-    /// It was not cached, and is not inserted.
+    /// A page read was not cached, and is not inserted.
     ReadPast,
-    /// It was not cached, and is not inserted as all targets are in GC.
+    /// A page read was not cached, and is not inserted as all targets are in GC.
     ReadBypass,
     /// A page written was cached, at least in part.
     WriteHit,
@@ -40,7 +40,7 @@ pub enum What {
 }
 
 impl What {
-    /// Its name in results.
+    /// Name of the event in results.
     pub fn name(self) -> &'static str {
         match self {
             What::ReadHit => "read_hit",
@@ -59,14 +59,14 @@ impl What {
     }
 }
 
-/// An event.
+/// An event of a page during a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Happened {
     /// The request that caused it, from 0.
     pub request: u64,
-    /// The event.
+    /// The kind of the event.
     pub what: What,
-    /// Its page.
+    /// The page.
     pub page: u32,
 }
 
@@ -77,7 +77,7 @@ pub struct Change {
     pub request: u64,
     /// The target.
     pub target: u32,
-    /// GC begins.
+    /// GC begins; else it ends.
     pub in_gc: bool,
 }
 

@@ -6,9 +6,9 @@ pub const SECTOR_BYTES: u32 = 512;
 /// Consecutive sectors of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sectors {
-    /// The first.
+    /// The first sector.
     pub first: u32,
-    /// One past the last.
+    /// One past the last sector.
     pub end: u32,
 }
 
@@ -23,7 +23,7 @@ impl Sectors {
 /// The part of a page that an entry has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// All of it.
+    /// The whole page.
     Whole,
     /// Consecutive sectors.
     Part(Sectors),
@@ -40,7 +40,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// For `entries` entries of `sectors` sectors.
+    /// Entries without sectors: `entries` of `sectors` sectors each.
     pub fn new(entries: u32, sectors: u32) -> Self {
         let words = sectors.div_ceil(64) as usize;
         Held { bits: vec![0; entries as usize * words], words, sectors }
@@ -59,7 +59,7 @@ impl Held {
         below(end) & !below(first)
     }
 
-    /// Sectors of a page.
+    /// Number of sectors of a page.
     pub fn sectors(&self) -> u32 {
         self.sectors
     }

@@ -29,7 +29,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Groups of so many pages of contiguous addresses.
+    /// Groups of `pages` pages with contiguous addresses.
     pub fn contiguous(pages: u32) -> Self {
         Groups { pages, run: 1, places: 1 }
     }
@@ -50,7 +50,7 @@ impl Groups {
         round * u64::from(self.run) + u64::from(rank % self.run)
     }
 
-    /// Number of groups of `pages` pages; the last ones may be incomplete.
+    /// Number of groups of a store of `pages` pages; the last ones may be incomplete.
     pub fn count(&self, pages: u32) -> u32 {
         let ranks = pages.div_ceil(self.run * self.places) * self.run;
         ranks.div_ceil(self.pages) * self.places
