@@ -1,22 +1,22 @@
-//! Requests drawn from a source a little before they arrive, so that the drive can fetch what it keeps of their pages from memory.
+//! Draws requests from a source shortly before they arrive, so that the state of their pages can be prefetched into the processor's cache.
 
 use super::RequestSource;
 use crate::error::Result;
 use crate::request::{Request, RequestKind};
 
-/// Requests drawn ahead: enough for a fetch from memory to end before the request arrives, few enough for the cache to still hold it then.
+/// Number of requests drawn ahead: enough that a prefetch ends before its request arrives, few enough that the cache still holds it then.
 const DEPTH: usize = 8;
 
-/// A source with the requests that were drawn from it and have not been taken.
+/// A request source, and the requests drawn from it that have not been returned yet.
 pub(crate) struct Ahead<'a> {
     source: &'a mut dyn RequestSource,
-    /// A ring, of which `count` from `first` on wait to be taken.
+    /// Ring buffer: the `count` requests from `first` on have been drawn and not returned.
     drawn: [Request; DEPTH],
     first: usize,
     count: usize,
-    /// How many are drawn ahead here.
+    /// Number of requests to draw ahead: [`DEPTH`], or 1 for a source that may block (a pipe).
     depth: usize,
-    /// What comes behind those that were drawn, once it is known: the end, or an error.
+    /// End or error of the source, once drawing has met it; reported after the requests in `drawn`.
     end: Option<Result<()>>,
 }
 
@@ -27,10 +27,10 @@ impl<'a> Ahead<'a> {
         Ahead { source, drawn: [none; DEPTH], first: 0, count: 0, depth, end: None }
     }
 
-    /// The next request, or `None` at the end. `foresee` is called with each request that is drawn.
+    /// The next request, or `None` at the end. Calls `foresee` with each request as it is drawn, before it is returned.
     ///
     /// # Errors
-    /// That of the source, once the requests before it have been taken.
+    /// The error of the source, after the requests drawn before it have been returned.
     #[inline]
     pub(crate) fn next(&mut self, mut foresee: impl FnMut(&Request)) -> Result<Option<Request>> {
         while self.count < self.depth && self.end.is_none() {
@@ -53,7 +53,7 @@ impl<'a> Ahead<'a> {
         Ok(Some(request))
     }
 
-    /// What the requests come from.
+    /// The source that requests are drawn from.
     pub(crate) fn source(&self) -> &dyn RequestSource {
         self.source
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    /// Requests at 0, 1, ... up to an error. Counts those that were drawn.
+    /// Requests at offsets 0, 1, ..., `end - 1`, then an error. Counts the calls.
     struct Counted {
         drawn: u64,
         end: u64,

@@ -1,4 +1,4 @@
-//! The clocks of traces: time 0 of a file, which all flows that read it share, and the time after which it is repeated.
+//! Clocks of trace files: the time 0 that all flows which read a file share, and the period after which the file repeats.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,18 @@ use crate::error::{Error, Result};
 use crate::inputs;
 use crate::units::Ns;
 
-/// The clock of a trace file, in its own time.
+/// Time 0 and repeat period of a trace file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileClock {
-    /// Time 0.
+    /// Trace time that counts as time 0, ns.
     pub(super) origin_ns: Ns,
-    /// The time from one pass over the file to the next; 0 where there is only one pass.
+    /// Time from the start of one pass over the file to the start of the next, ns; 0 if the file is read once.
     pub(super) period_ns: Ns,
 }
 
 impl FileClock {
-    /// The clock of a file that `flows` read, or `None` if it follows from the first request taken.
+    /// The clock of a trace file that all of `flows` read; `None` for one flow that reads it once, where the first request taken sets time
+    /// 0.
     ///
     /// # Errors
     /// Errors of opening and reading the trace; [`Error::Usage`] for a pipe, which can be read only once.
@@ -41,7 +42,7 @@ impl FileClock {
         Ok(Some(FileClock { origin_ns, period_ns: all.period_ns() }))
     }
 
-    /// The clocks of the files that `flows` read, by flow.
+    /// For each flow, the clock of its trace file; `None` for a generated flow, and where [`FileClock::of`] returns none.
     ///
     /// # Errors
     /// As [`FileClock::of`].
@@ -62,7 +63,7 @@ impl FileClock {
     }
 }
 
-/// The requests that a flow takes from its trace.
+/// Opens the requests that a flow takes from its trace. Refuses a pipe, which can be read only once.
 fn opened(flow: &Workload, caller: &Caller) -> Result<Selection> {
     let path = Path::new(flow.trace.as_deref().unwrap_or_default());
     if !inputs::is_repeatable(path).map_err(|e| Error::io("read", path, e))? {
@@ -77,15 +78,15 @@ fn opened(flow: &Workload, caller: &Caller) -> Result<Selection> {
 /// One pass over the requests that one or several flows take from a file. Times count from the origin of the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
-    /// The last request taken.
+    /// Time of the last request taken, ns.
     last_ns: Ns,
-    /// The end of a part that is limited in time, where the limit left out a request.
+    /// End of the pass if the time limit (`limit_s`) cut off a request, ns.
     limited_to_ns: Option<Ns>,
     taken: u64,
 }
 
 impl Pass {
-    /// The pass of one flow, which is read to its end.
+    /// Reads the trace of one flow to its end and returns its pass.
     fn of(flow: &Workload, origin_ns: Ns, caller: &Caller) -> Result<Pass> {
         let mut selection = opened(flow, caller)?;
         selection.count_from(origin_ns);
@@ -101,8 +102,8 @@ impl Pass {
         }
     }
 
-    /// A part that is limited in time lasts as long as the limit. Else the next pass begins one mean time between requests after the last
-    /// request, so that the rate stays as it is.
+    /// Time from the start of this pass to the start of the next, ns: the time limit if it cut off a request, else one mean interarrival
+    /// time beyond the last request, which keeps the rate.
     fn period_ns(self) -> Ns {
         let mean_ns = self.last_ns.checked_div(self.taken.saturating_sub(1)).unwrap_or(0);
         self.limited_to_ns.unwrap_or(self.last_ns.saturating_add(mean_ns))

@@ -1,4 +1,4 @@
-//! Rewrites a trace in the project's own formats, and reads the ranges that held data when a trace began.
+//! Converts traces to CSV and Parquet, and reads prefill files (the byte ranges that hold data when a trace begins).
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -23,17 +23,18 @@ use crate::remark::Remark;
 use crate::request::RequestKind;
 use crate::table::{Holds, ROWS_AT_ONCE, Table, Values};
 
-/// The kinds of requests, in their order.
+/// All request kinds, in the order of [`RequestKind`].
 const KINDS: [RequestKind; 4] = [RequestKind::Read, RequestKind::Write, RequestKind::Trim, RequestKind::Flush];
 /// Requests between two checks for a stop request.
 const REQUESTS_PER_LOOK: u64 = 64 * 1024;
 
-/// The part of a trace to convert. Default: all of it; unreadable lines and times that go back are errors.
+/// Options of a conversion: how the input is read and which part is converted. Default: all of it; unreadable lines and times that go back
+/// are errors.
 #[derive(Clone, Debug)]
 pub struct ConvertOptions {
-    /// How the input is to be understood: format, units, event.
+    /// Format, units and event of the input, where its file leaves them open.
     pub reading: Reading,
-    /// Only this device's requests. Absent: all, with a column `device` where there are several.
+    /// Convert only requests of this device. `None`: all, with a column `device` if the trace has several devices.
     pub device: Option<String>,
     /// Number of unreadable lines to skip; one more is an error.
     pub bad_lines: u64,
@@ -41,13 +42,13 @@ pub struct ConvertOptions {
     pub time_order: TimeOrder,
     /// Number of requests to skip at the start.
     pub skip: u64,
-    /// Only this many seconds from the first request taken. 0: all.
+    /// Convert only requests less than this many seconds of trace time after the first request taken. 0: no limit.
     pub limit_s: f64,
-    /// Times between requests are divided by this, rounded down to ns.
+    /// Divisor of the times, which count from the first request taken; results are rounded down to ns.
     pub time_scale: f64,
-    /// At most this many requests. Absent: all.
+    /// Maximum number of requests to convert. `None`: no limit.
     pub requests: Option<u64>,
-    /// The conversion ends with [`Error::Interrupted`] once this requests a stop.
+    /// Cancel flag: the conversion ends with [`Error::Interrupted`] once a stop is requested.
     pub caller: Caller,
 }
 
@@ -67,36 +68,37 @@ impl Default for ConvertOptions {
     }
 }
 
-/// What a conversion did.
+/// Result of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConvertSummary {
-    /// The format that was read.
+    /// Format of the input.
     pub format: TraceFormat,
-    /// What its columns were taken for.
+    /// Units in which the columns of the input were read.
     pub units: Units,
     /// Requests written, by kind.
     pub requests: KindCounts,
-    /// Unreadable lines that were left out.
+    /// Unreadable lines that were skipped.
     pub bad_lines: u64,
-    /// Requests of other devices that were left out.
+    /// Requests of other devices that were skipped.
     pub other_devices: u64,
-    /// Requests whose time was moved forward to that of the one before.
+    /// Requests that were moved forward to the time of the previous request.
     pub clamped: u64,
-    /// Size of the file written, bytes.
+    /// Size of the output file, bytes.
     pub bytes: u64,
-    /// Lines of the input that hold no request, by what they hold.
+    /// Lines of the input that hold no request, counted by kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped_lines: Vec<SkippedLines>,
-    /// What a reader must know of the requests.
+    /// Remarks for the user on the input, such as implausible times or sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
 }
 
-/// Converts the trace `from` to `to`, whose name says how: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`. Times are counted
-/// from the first request. The file appears whole or not at all, and replaces one of its name.
+/// Converts the trace `from` to the file `to`. The ending of `to` gives the format: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or
+/// `.parquet`. Times count from the first request taken. The file is written whole or not at all, and replaces an existing one.
 ///
 /// # Errors
-/// [`Error::Usage`] for another name, [`Error::Io`], and [`Error::Trace`] for what cannot be read.
+/// [`Error::Usage`] for another ending of `to` or a limit or scale out of range; [`Error::Io`]; [`Error::Trace`] for input that cannot be
+/// read.
 pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<ConvertSummary> {
     let kind = OutputKind::of(to)?;
     check_time(options.limit_s, options.time_scale)?;
@@ -113,7 +115,7 @@ pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Conve
         let device = if with_devices { selection.source().device_name(entry.device) } else { String::new() };
         output.write(&entry, &device).map_err(failed)?;
         requests.add(entry.kind);
-        // A trace that was sorted is no longer read, where the wish to stop would be noticed.
+        // A sorted trace is in memory: its reader, which checks for a stop request, is not called any more.
         if requests.total() % REQUESTS_PER_LOOK == 0 {
             options.caller.check()?;
         }
@@ -148,8 +150,8 @@ fn choice(options: &ConvertOptions) -> Result<Choice> {
     })
 }
 
-/// The columns are settled before the first request is written, so the trace is read once more to see its devices. A pipe can be read only
-/// once: it gets the column if its format names devices.
+/// Whether the output has a column `device`. Columns are fixed before the first row, so the trace is read once more to see its devices. A
+/// pipe can be read only once: it gets the column if its format names devices.
 fn has_several_devices(from: &Path, options: &ConvertOptions, selection: &Selection) -> Result<bool> {
     if !selection.source().format().names_devices {
         return Ok(false);
@@ -191,7 +193,7 @@ impl OutputKind {
     }
 }
 
-/// A file being written.
+/// The output file of a conversion.
 enum Output<'a> {
     Csv { out: CsvOut<'a>, with_devices: bool, line: Vec<u8> },
     Parquet(Box<ParquetOut<'a>>),
@@ -254,7 +256,7 @@ impl CsvOut<'_> {
     }
 }
 
-/// Microseconds get a fraction only where there is one, so that no nanosecond is lost.
+/// Appends a request as a CSV line. Microseconds have a fraction only if they are not whole.
 fn csv_line(line: &mut Vec<u8>, entry: &Entry, device: Option<&str>) -> std::io::Result<()> {
     let (us, ns) = (entry.time_ns / 1000, entry.time_ns % 1000);
     write!(line, "{us}")?;
@@ -271,7 +273,7 @@ fn csv_line(line: &mut Vec<u8>, entry: &Entry, device: Option<&str>) -> std::io:
     Ok(())
 }
 
-/// Rows that wait to be encoded, by column, in the order of [`COLUMNS`].
+/// A Parquet file under construction, with the rows not encoded yet, by column in the order of [`COLUMNS`].
 struct ParquetOut<'a> {
     table: Table<BufWriter<&'a mut WholeFile>>,
     time: Vec<i64>,
@@ -326,8 +328,8 @@ impl<'a> ParquetOut<'a> {
     }
 }
 
-/// Reads a file of ranges, `offset_bytes,size_bytes` with that header line or none, plain or compressed: what held data when a trace began.
-/// Returned as (offset, size) in the file's order.
+/// Reads a prefill file: the byte ranges that hold data when a trace begins. Its lines are `offset_bytes,size_bytes`, with or without that
+/// header, plain or compressed. Returns (offset, size) in the order of the file.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Trace`] with file and line for a line that cannot be read, a size of 0, or a range that ends beyond

@@ -1,6 +1,6 @@
 //! The flows of a workload, each with its own source of requests, and what they share: the number of requests of the run.
 //!
-//! Flows in open loop are merged by arrival; each flow in closed loop is asked by itself, when one of its requests completes.
+//! Flows in open loop are merged by arrival. Each flow in closed loop is drawn from on its own, when one of its requests completes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use crate::remark::Remark;
 use crate::request::{Request, RequestKind};
 use crate::units::Ns;
 
-/// The flows of a workload.
+/// Request sources of the flows of a workload: those in open loop merged into one, those in closed loop apart.
 pub struct Flows {
-    /// Those in open loop, merged by arrival.
+    /// Requests of all flows in open loop, merged by arrival; `None` without such flows.
     pub open: Option<Box<dyn RequestSource>>,
-    /// Those in closed loop.
+    /// The flows in closed loop.
     pub closed: Vec<ClosedLoop>,
 }
 
 /// A flow in closed loop.
 pub struct ClosedLoop {
-    /// Its number.
+    /// Number of the flow, from 0.
     pub flow: u16,
-    /// Requests that it has outstanding.
+    /// Number of requests that the flow keeps outstanding (its queue depth).
     pub depth: u64,
-    /// When it begins, ns.
+    /// When the flow begins to send, ns from the start of the run.
     pub start_ns: Ns,
-    /// Its requests.
+    /// Source of the flow's requests.
     pub source: Box<dyn RequestSource>,
 }
 
 impl Flows {
-    /// Opens the flows of `config` for storage that exports `exported_bytes`. `requests` ends the run after that many of all flows together;
-    /// without it, generated flows end when every trace has been read.
+    /// Opens the flows of `config` for storage that exports `exported_bytes`. `requests`: limit for all flows together; without it,
+    /// generated flows end when every trace has been read.
     ///
     /// # Errors
     /// As [`super::open_cancellable`], for each of the flows.
@@ -56,25 +56,25 @@ impl Flows {
         Ok(Flows { closed: closed.collect(), open: (!open.is_empty()).then(|| merged(open)) })
     }
 
-    /// See [`RequestSource::draw_others`].
+    /// Calls [`RequestSource::draw_others`] on every source.
     pub fn draw_others(&mut self) {
         self.open.iter_mut().for_each(|source| source.draw_others());
         self.closed.iter_mut().for_each(|flow| flow.source.draw_others());
     }
 
-    /// The counters of the sources: those of the only flow, else by the names of the flows that send.
+    /// Counters of the sources: those of a single flow as such, those of several by flow name.
     pub fn report(&self) -> WorkloadReport {
         let sources = self.open.iter().chain(self.closed.iter().map(|flow| &flow.source));
         sources.map(|source| source.report()).reduce(WorkloadReport::joined).unwrap_or_default()
     }
 }
 
-/// One flow, on all of the exported range.
+/// Whether the workload is a single flow over the whole exported range.
 pub(super) fn is_plain(config: &Workload) -> bool {
     !config.has_separate_flows() && config.part == (0.0, 1.0)
 }
 
-/// All flows merged by arrival, those in closed loop, too.
+/// Opens all flows, closed loops included, merged by arrival.
 ///
 /// # Errors
 /// As [`Flows::open`].
@@ -94,7 +94,7 @@ fn merged(flows: Vec<(u64, Box<OfFlow>)>) -> Box<dyn RequestSource> {
     Box::new(Merged { after, flows: flows.into_iter().map(|(_, flow)| (flow, None)).collect(), begun: false })
 }
 
-/// The flows that send, with their queue depths.
+/// Opens the flows that send requests (all, or only `workload.only`), each with its queue depth (0: open loop).
 fn sending(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Vec<(u64, Box<OfFlow>)>> {
     let flows = config.separate_flows().map_err(Error::Config)?;
     let sends = |(_, flow): &(u16, &SeparateFlow)| config.only.as_ref().is_none_or(|only| *only == flow.name);
@@ -119,29 +119,29 @@ fn sending(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u
     sending.iter().map(open).collect()
 }
 
-/// What the flows of a run share.
+/// State that the flows of a run share.
 #[derive(Clone)]
 struct Shared {
-    /// Requests that the run may still have.
+    /// Number of requests that may still be drawn, over all flows.
     left: Arc<AtomicU64>,
     limit: Option<u64>,
-    /// Traces that have not been read to their ends.
+    /// Number of traces that have not been read to their end.
     traces: Arc<AtomicU64>,
-    /// There is one flow.
+    /// The workload has a single flow.
     is_only: bool,
 }
 
-/// The requests of one of several flows, in its part of the addresses.
+/// Requests of one flow, moved into its part of the exported range.
 struct OfFlow {
     number: u16,
     name: String,
     is_trace: bool,
     source: Box<dyn RequestSource>,
-    /// The first byte of its part.
+    /// First byte of the flow's part of the exported range.
     begin: u64,
-    /// When its time begins, ns.
+    /// Offset added to the flow's arrival times, ns. [`Merged`] adds the end of the flow that it starts after.
     start_ns: Ns,
-    /// The number of the flow whose last request its time begins with.
+    /// Number of the flow that this one starts after (`start_after`).
     after: Option<u16>,
     shared: Shared,
     ended: bool,
@@ -174,7 +174,7 @@ impl OfFlow {
         Ok(OfFlow { number, name, is_trace, source, begin, start_ns, after: None, shared: shared.clone(), ended: false })
     }
 
-    /// A generator of a run whose length its traces decide, and these are at their ends.
+    /// Whether this is a generated flow that must end because all traces have ended: so it is in a run without a limit of requests.
     fn outlives_traces(&self) -> bool {
         !self.is_trace && self.shared.limit.is_none() && self.shared.traces.load(Ordering::Relaxed) == 0
     }
@@ -192,7 +192,7 @@ impl RequestSource for OfFlow {
             return Ok(None);
         };
         self.shared.left.store(left - 1, Ordering::Relaxed);
-        // A flush is about no bytes.
+        // A flush has no address.
         let begin = if request.kind == RequestKind::Flush { 0 } else { self.begin };
         let arrival_ns = request.arrival_ns.saturating_add(self.start_ns);
         Ok(Some(Request { arrival_ns, offset: request.offset + begin, flow: self.number, ..request }))
@@ -224,10 +224,10 @@ impl RequestSource for OfFlow {
     }
 }
 
-/// Flows merged by arrival; at one instant the earlier flow comes first.
+/// Flows merged by arrival; at one instant the flow with the lower number comes first.
 struct Merged {
     flows: Vec<(Box<OfFlow>, Option<Request>)>,
-    /// By flow: the place of the flow that it follows, until that has ended.
+    /// By place of a flow: the place of the flow that it starts after, until that has ended.
     after: Vec<Option<usize>>,
     begun: bool,
 }
@@ -250,7 +250,7 @@ impl Merged {
         ended.into_iter().try_for_each(|place| self.ended(place, 0))
     }
 
-    /// The last request of a flow arrived at `end_ns`: those that follow it begin then.
+    /// Starts the flows that follow the flow at `place`, whose last request arrived at `end_ns`.
     #[cold]
     fn ended(&mut self, place: usize, end_ns: Ns) -> Result<()> {
         for next in 0..self.flows.len() {
@@ -276,7 +276,7 @@ impl RequestSource for Merged {
             self.begin()?;
         }
         let heads = self.flows.iter().enumerate().filter_map(|(place, (_, head))| head.map(|request| (request.arrival_ns, place)));
-        // The first of equals: the earlier flow.
+        // `min` by time and place: at one instant the flow with the lower number.
         let Some((end_ns, place)) = heads.min() else { return Ok(None) };
         let (flow, head) = &mut self.flows[place];
         let next = flow.next_request()?;
@@ -296,7 +296,7 @@ impl RequestSource for Merged {
         self.flows.iter_mut().for_each(|(flow, _)| flow.draw_others());
     }
 
-    /// The run ends when the last flow does.
+    /// The lowest progress of all flows, since the run ends with the last one.
     fn progress(&self) -> Option<f64> {
         self.flows.iter().filter_map(|(flow, _)| flow.progress()).min_by(f64::total_cmp)
     }
@@ -310,7 +310,7 @@ impl RequestSource for Merged {
 mod tests {
     use super::*;
 
-    /// Two flows share the requests of a run: each that one of them sends is progress of both.
+    /// Two flows share the request limit of a run: each request of one is progress of both.
     #[test]
     fn the_progress_of_a_flow_is_that_of_the_run() {
         let flows = serde_json::from_str(r#"[{"name": "other"}]"#).unwrap();

@@ -13,7 +13,7 @@ use crate::units::Ns;
 const SECTOR_BYTES: u64 = 512;
 const PS_PER_NS: u128 = 1000;
 
-/// The keys that a further flow may set.
+/// Keys that an unnamed entry of `workload.flows` (a part of the generated flow) may set.
 const FLOW_KEYS: [&str; 17] = [
     "request_kb",
     "request_size",
@@ -34,25 +34,24 @@ const FLOW_KEYS: [&str; 17] = [
     "align_large_kb",
 ];
 
-/// An endless synthetic workload, of one flow or of several that are parts of it, merged by arrival; at one instant the earlier flow comes
-/// first.
+/// An endless synthetic workload of one flow, or of several merged by arrival; at one instant the flow listed first comes first.
 ///
 /// Every request lies inside its flow's footprint, which begins at byte 0:
-/// - a sequential one begins where its flow's last one ended, or at byte 0 where it would not fit there;
-/// - a random one begins at a multiple of `align_kb`. Uniform addresses are drawn from those at which the request fits; a hot-cold or
-///   Zipf address at which it does not fit is moved down to the last that does. One of at least `align_large_kb` is then moved down to a
-///   multiple of that;
-/// - a size drawn larger than the footprint is cut to it.
+/// - a sequential request begins where the previous request of its flow ended, or at byte 0 if it would not fit there;
+/// - a random request begins at a multiple of `align_kb`. Uniform addresses are drawn from those at which the request fits; a hot-cold or
+///   Zipf address at which it does not fit is moved down to the last that does. A request of at least `align_large_kb` is then moved down
+///   to a multiple of `align_large_kb`;
+/// - a size drawn larger than the footprint is cut to the footprint.
 ///
-/// Time is counted in integer picoseconds, so that nothing accumulates, and handed out in nanoseconds, rounded down. The first request
-/// arrives one inter-arrival time after the start. In a closed loop of a single flow, where nobody reads them, all times are 0.
+/// Time is counted in integer picoseconds, so that rounding errors do not accumulate, and returned in nanoseconds, rounded down. The first
+/// request arrives one interarrival time after the start. In a closed loop of a single flow, where times are not used, all times are 0.
 #[derive(Clone, Debug)]
 pub struct Generator {
     flows: Vec<Flow>,
 }
 
 impl Generator {
-    /// A generator for a drive of `exported_bytes`. The same configuration, size and seed give the same requests for ever.
+    /// A generator for a drive that exports `exported_bytes`. The same configuration, size and seed always give the same requests.
     ///
     /// # Errors
     /// [`Error::Config`] for a value out of range, an unknown key of a flow, or a footprint without room for a request.
@@ -61,7 +60,7 @@ impl Generator {
         Self::of_flow(&SeparateFlow { name: String::new(), path, stream: 0, workload: config.clone() }, exported_bytes, seed)
     }
 
-    /// A generator for one of several flows that are reported apart; `bytes`: those of its part of the exported range.
+    /// A generator for one of several named flows. `bytes`: size of the flow's part of the exported range.
     ///
     /// # Errors
     /// As [`Generator::new`].
@@ -81,7 +80,7 @@ impl Generator {
 
 impl RequestSource for Generator {
     fn next_request(&mut self) -> Result<Option<Request>> {
-        // min_by_key gives the first of equals: the earlier flow.
+        // min_by_key returns the first minimum: the flow listed first.
         let flow = self.flows.iter_mut().min_by_key(|flow| flow.arrivals.now_ps).expect("there is always flow 0");
         let request = flow.request()?;
         flow.arrivals.advance();
@@ -97,7 +96,7 @@ impl RequestSource for Generator {
     }
 }
 
-/// The configuration of a further flow: this one's, with the given keys replaced.
+/// The configuration of a part of a flow: that of the flow (`base`) with `keys` replaced.
 fn flow_config(base: &Workload, keys: &Map<String, Value>) -> std::result::Result<Workload, String> {
     let flat = Workload { flows: Vec::new(), ..base.clone() };
     let Ok(Value::Object(mut merged)) = serde_json::to_value(&flat) else { return Err("the flow above it cannot be copied".into()) };
@@ -134,7 +133,7 @@ impl Flow {
         })
     }
 
-    /// Which addresses are popular was drawn when the flow was made, and stays.
+    /// Continues with other draws. Popular addresses were drawn when the flow was made, and stay.
     fn draw_others(&mut self) {
         let Flow { sizes, arrivals, kinds, addresses } = self;
         let streams =
@@ -150,18 +149,18 @@ impl Flow {
     }
 }
 
-/// Where a flow is: for range checks that name the key, and for its random streams.
+/// Position of a flow in the configuration, for error messages, and the prefix of its random streams.
 struct Place {
-    /// `workload` or `workload.flows[1]`.
+    /// Path of the flow's keys: `workload` or `workload.flows[1]`.
     path: String,
-    /// What the names of its random streams begin with.
+    /// Prefix of the names of the flow's random streams.
     stream: String,
-    /// It has no parts, and is none.
+    /// The flow has no parts and is not a part itself.
     is_only: bool,
 }
 
 impl Place {
-    /// That of a part of the flow, at `index` in its list.
+    /// The place of the part at `index` in the flow's list. `stream`: number of the flow's random streams.
     fn part(&self, index: usize, stream: usize) -> Place {
         let number = index + 1;
         let stream = if stream == 0 { format!("workload/flow{number}") } else { format!("{}.{number}", self.stream) };
@@ -180,7 +179,7 @@ impl Place {
         self.range(key, value, 0.0, 1.0)
     }
 
-    /// The bytes that addresses are multiples of.
+    /// Checks an alignment in KiB, a multiple of 0.5, and returns it in bytes.
     fn alignment(&self, key: &str, kb: f64, least_kb: f64) -> Result<u64> {
         self.range(key, kb, least_kb, 1_048_576.0)?;
         if (kb * 2.0).fract() != 0.0 {
@@ -189,7 +188,7 @@ impl Place {
         Ok((kb * 2.0) as u64 * SECTOR_BYTES)
     }
 
-    /// The footprint in whole sectors, bytes.
+    /// The footprint, rounded down to whole sectors, bytes.
     fn footprint(&self, share: f64, exported_bytes: u64) -> Result<u64> {
         self.range("footprint", share, 0.000001, 1.0)?;
         let bytes = if share == 1.0 { exported_bytes } else { (exported_bytes as f64 * share) as u64 };
@@ -202,7 +201,7 @@ impl Place {
     }
 }
 
-/// Request sizes in bytes: whole sectors, at least one, at most the footprint.
+/// Draws request sizes in bytes: whole sectors, at least one, at most the footprint.
 #[derive(Clone, Debug)]
 struct Sizes {
     law: SizeLaw,
@@ -213,9 +212,9 @@ struct Sizes {
 #[derive(Clone, Debug)]
 enum SizeLaw {
     Fixed(u64),
-    /// The scale of an exponential variate, sectors, that is rounded up.
+    /// Exponentially distributed, rounded up to whole sectors. Holds the scale in sectors.
     Exponential(f64),
-    /// Bytes and cumulative weight.
+    /// Drawn from a table of (size in bytes, cumulative weight).
     Table(Vec<(u64, f64)>),
 }
 
@@ -267,7 +266,7 @@ impl Sizes {
             SizeLaw::Table(table) => {
                 let total = table.last().expect("a table has a pair of weight above 0").1;
                 let drawn = self.rng.unit() * total;
-                // The first whose cumulative weight exceeds the draw: never one of weight 0.
+                // The first entry whose cumulative weight exceeds the draw: never one of weight 0.
                 table[table.partition_point(|&(_, upto)| upto <= drawn).min(table.len() - 1)].0
             }
         };
@@ -275,7 +274,7 @@ impl Sizes {
     }
 }
 
-/// Whole sectors nearest to a size in KiB, at least one, in bytes.
+/// A size in KiB, rounded to whole sectors (at least one), in bytes.
 fn sectors(kb: f64) -> u64 {
     ((kb * 2.0).round() as u64).max(1) * SECTOR_BYTES
 }
@@ -286,12 +285,12 @@ fn rounded_up_scale(mean_sectors: f64) -> f64 {
     if mean_sectors <= 1.0 { 0.0 } else { -1.0 / libm::log1p(-1.0 / mean_sectors) }
 }
 
-/// Arrival times, ps.
+/// Arrival times of a flow, in ps.
 #[derive(Clone, Debug)]
 struct Arrivals {
     law: Arrival,
     gap_ps: f64,
-    /// The same in whole picoseconds, for fixed gaps.
+    /// `gap_ps` rounded to whole picoseconds, for fixed interarrival times.
     fixed_ps: u128,
     burst_length: u32,
     left_in_burst: u32,
@@ -307,7 +306,7 @@ impl Arrivals {
             return Err(check.error("burst_length", " = 0: expected at least 1"));
         }
         let burst_length = config.burst_length;
-        // In a closed loop the times only say in which order flows take turns: of a single one nothing is drawn.
+        // In a closed loop the times only order the turns of several flows: for a single one, none are drawn.
         let is_read = config.queue_depth == 0 || !check.is_only;
         let (law, gap_ps) = if is_read { (config.arrival, gap_ps) } else { (Arrival::Fixed, 0.0) };
         Ok(Arrivals { law, gap_ps, fixed_ps: gap_ps.round() as u128, burst_length, left_in_burst: 0, now_ps: 0, rng })
@@ -333,7 +332,7 @@ impl Arrivals {
     }
 
     fn now_ns(&self) -> Result<Ns> {
-        // A division of 64 bits where they suffice (213 days): it takes a few instructions.
+        // 64-bit division takes a few instructions and suffices for 213 days.
         if let Ok(now_ps) = u64::try_from(self.now_ps) {
             return Ok(now_ps / PS_PER_NS as u64);
         }
@@ -343,7 +342,7 @@ impl Arrivals {
     }
 }
 
-/// The whole number nearest to `x`, which is not negative; halves are rounded up. Without a call where whole numbers below 2^52 suffice.
+/// Rounds `x`, which is not negative, to the nearest whole number, halves up. Below 2^52 without a function call.
 #[inline(always)]
 fn rounded(x: f64) -> u128 {
     if x < (1_u64 << 52) as f64 {
@@ -354,7 +353,7 @@ fn rounded(x: f64) -> u128 {
     }
 }
 
-/// Reads and writes, and which writes have high priority.
+/// Draws the kind of each request, and which writes have high priority.
 #[derive(Clone, Debug)]
 struct Kinds {
     read_share: f64,
@@ -371,7 +370,7 @@ impl Kinds {
     }
 
     fn draw(&mut self) -> (RequestKind, bool) {
-        // Nothing else draws from these streams, so that what cannot be need not be drawn.
+        // Each stream has this one use, so the draws for a share of 0 can be left out.
         if self.read_share > 0.0 && self.kind.chance(self.read_share) {
             return (RequestKind::Read, false);
         }
@@ -379,18 +378,18 @@ impl Kinds {
     }
 }
 
-/// Where requests begin.
+/// Draws the first byte of each request.
 #[derive(Clone, Debug)]
 struct Addresses {
     law: AddressLaw,
     sequential_share: f64,
     footprint: u64,
     align: u64,
-    /// Requests of at least so many bytes begin at multiples of it; 0: none do.
+    /// Requests of at least this many bytes begin at multiples of it; 0: no such rule.
     align_large: u64,
-    /// Aligned addresses in the footprint.
+    /// Number of aligned addresses in the footprint.
     slots: u64,
-    /// The end of the flow's last request.
+    /// End of the flow's previous request, bytes; `None` before the first.
     last_end: Option<u64>,
     sequential: Rng,
     random: Rng,
@@ -399,7 +398,7 @@ struct Addresses {
 #[derive(Clone, Debug)]
 enum AddressLaw {
     Uniform,
-    /// The first `hot` slots are accessed with probability `access`. Where they are scattered, slots then take their places.
+    /// The first `hot` slots are accessed with probability `access`; `scatter` then permutes the slots over the footprint.
     HotCold {
         hot: u64,
         access: f64,
@@ -430,7 +429,7 @@ impl Addresses {
     }
 
     fn draw(&mut self, length: u64) -> u64 {
-        // Every request draws from the stream (or none does, without a share), so that other draws never shift it.
+        // Every request draws from this stream, or for a share of 0 none does, so that other draws never shift it.
         let is_sequential = self.sequential_share > 0.0 && self.sequential.chance(self.sequential_share);
         let start = match self.last_end {
             Some(end) if is_sequential => {
@@ -570,7 +569,7 @@ mod tests {
             let (large, small): (Vec<_>, Vec<_>) = take(&config, MB, 6000).into_iter().partition(|r| r.length >= 64 << 10);
             assert!(large.iter().all(|r| r.offset % (64 << 10) == 0 && r.offset + r.length <= MB), "{address:?}");
             assert!(small.iter().any(|r| r.offset % (64 << 10) != 0), "{address:?}");
-            // All of their multiples, where the addresses are uniform: 15 of the 16 have room for 72 KiB.
+            // Uniform addresses reach all 16 multiples of 64 KiB, of which 15 have room for 72 KiB.
             let starts = large.iter().map(|r| r.offset).collect::<BTreeSet<_>>();
             assert!(address != Address::Uniform || starts.len() == 16, "{starts:?}");
         }
@@ -640,14 +639,14 @@ mod tests {
         assert!((hot as f64 / 50_000.0 - 0.9).abs() < 0.01);
     }
 
-    /// A tenth of 10240 pages is hot and scattered.
+    /// A workload on 10240 pages, of which a tenth is hot and scattered.
     fn scattered(hot_access: f64) -> Workload {
         Workload { address: Address::HotCold, hot_share: 0.1, hot_access, hot_scattered: true, ..Workload::default() }
     }
 
     #[test]
     fn scattered_hot_pages_are_all_over_the_footprint_and_as_many_as_configured() {
-        // 30 requests for each hot page: none is left out but with a probability of 1024 e^-30.
+        // 30 requests for each hot page: one is left out with a probability of 1024 e^-30.
         let requests = take(&scattered(1.0), 40 * MB, 30 * 1024);
         let hot: BTreeSet<u64> = requests.iter().map(|r| r.offset).collect();
         assert!(hot.len() == 1024 && hot.iter().all(|offset| offset % 4096 == 0), "{}", hot.len());
@@ -655,7 +654,7 @@ mod tests {
         let tenths: Vec<f64> = (0..10).map(of_tenth).collect();
         // A tenth of the footprint has 102.4 hot pages, with a standard deviation of 9.1.
         assert!(tenths.iter().all(|share| (share - 0.1).abs() < 0.03), "{tenths:?}");
-        // No pattern either: a tenth of the hot pages have a hot one behind them, 102 with a standard deviation of 10.
+        // The places have no pattern: a tenth of the hot pages have a hot one behind them, 102 with a standard deviation of 10.
         let neighbours = hot.iter().filter(|&offset| hot.contains(&(offset + 4096))).count();
         assert!((60..145).contains(&neighbours), "{neighbours}");
     }

@@ -1,4 +1,4 @@
-//! The characteristics of a trace that papers print.
+//! Characteristics of a trace, as papers report them.
 
 use std::path::Path;
 
@@ -17,29 +17,29 @@ use crate::remark::Remark;
 use crate::request::RequestKind;
 use crate::units::Ns;
 
-/// Limit of the listed unreadable lines; all are counted.
+/// Maximum number of unreadable lines listed; all are counted.
 const BAD_LINES_SHOWN: usize = 100;
-/// A write this soon after the write before is bursty (lee2013 Table VIII).
+/// A write at most this long after the previous write is bursty (lee2013 Table VIII), ns.
 const BURST_NS: Ns = 1_500_000;
 
-/// The characteristics of a trace. Undefined ones (the mean size of reads without reads) are absent.
+/// Characteristics of a trace. Undefined ones, such as the mean size of reads without reads, are absent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceInfo {
-    /// Its format.
+    /// Format of the trace.
     pub format: TraceFormat,
-    /// What its columns were taken for.
+    /// Units in which the columns were read.
     pub units: Units,
     /// The trace has no header: its columns were assumed to be `timestamp_us,op,offset_bytes,size_bytes`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub without_header: bool,
-    /// How the file is compressed.
+    /// Compression of the file.
     pub compression: Compression,
-    /// Bytes of a unit of address and size, for the formats that let it be chosen.
+    /// Bytes per unit of address and size. Absent if the format or the file fixes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit_bytes: Option<u64>,
     /// Readable requests by kind.
     pub requests: KindCounts,
-    /// Lines that hold no request, by what they hold: other events of the kernel, commands without data.
+    /// Lines that hold no request, counted by kind: other kernel events, commands without data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped_lines: Vec<SkippedLines>,
     /// Unreadable lines.
@@ -47,8 +47,8 @@ pub struct TraceInfo {
     /// The first 100 unreadable lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bad: Vec<BadLine>,
-    /// The volumes of the trace, in order of appearance. With several and none chosen, all other characteristics are over all of them, and
-    /// a replay overlays their addresses.
+    /// Volumes of the trace, in order of appearance. Without a chosen volume, all other characteristics are over all volumes, and a replay
+    /// overlays their addresses (unless `workload.volumes` places them otherwise).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
     /// Mean sizes, KiB.
@@ -58,10 +58,10 @@ pub struct TraceInfo {
     /// Reads as a share of reads and writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_share: Option<f64>,
-    /// Sequential requests: reads and writes that begin where the previous one of the same volume ended, as a share of reads and writes.
+    /// Share of reads and writes that begin where the previous read or write of the same volume ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_share: Option<f64>,
-    /// Writes within 1.5 ms of the write before, as a share of writes.
+    /// Share of writes that arrive within 1.5 ms of the previous write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursty_write_share: Option<f64>,
     /// Time from the earliest to the latest request, s.
@@ -69,34 +69,34 @@ pub struct TraceInfo {
     /// Requests a second over the span.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrival_rate_per_s: Option<f64>,
-    /// The highest end of a request: the trace fits a drive that exports this many bytes.
+    /// Highest end of a request: the trace fits a drive that exports this many bytes.
     pub max_end_bytes: u64,
-    /// The end of the last volume where volumes are placed one after the other (`workload.volumes = "concatenated"`), of the whole trace. Absent
-    /// for one volume.
+    /// End of the last volume if volumes are placed one after the other (`workload.volumes = "concatenated"`), over the whole trace. Absent
+    /// for a single volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concatenated_end_bytes: Option<u64>,
     /// Requests that arrive before the previous request.
     pub time_goes_back: u64,
-    /// What a reader must know beside these numbers.
+    /// Remarks for the user on the trace, such as implausible times or sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
 }
 
-/// Counts by kind of request.
+/// Number of requests by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KindCounts {
-    /// Reads.
+    /// Number of reads.
     pub read: u64,
-    /// Writes.
+    /// Number of writes.
     pub write: u64,
-    /// Trims.
+    /// Number of trims.
     pub trim: u64,
-    /// Flushes.
+    /// Number of flushes.
     pub flush: u64,
 }
 
 impl KindCounts {
-    /// All kinds together.
+    /// Number of requests of all kinds.
     pub fn total(&self) -> u64 {
         self.read + self.write + self.trim + self.flush
     }
@@ -111,43 +111,43 @@ impl KindCounts {
     }
 }
 
-/// A value for reads and one for writes, each absent without such requests.
+/// A value over reads and one over writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PerKind {
-    /// Reads.
+    /// Value over reads; absent without reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<f64>,
-    /// Writes.
+    /// Value over writes; absent without writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<f64>,
 }
 
-/// An unreadable line.
+/// An unreadable line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadLine {
-    /// Its number from 1 (in Parquet: the row's).
+    /// Line number, from 1; in Parquet the row number.
     pub line: u64,
-    /// File, line, what was expected and what was found.
+    /// Message with file, line, what was expected and what was found.
     pub message: String,
 }
 
-/// A device and its requests.
+/// A volume of a trace and the number of its requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeviceCount {
-    /// As `workload.device` takes it.
+    /// Name of the volume, as `workload.device` takes it.
     pub name: String,
-    /// Its requests.
+    /// Number of requests of the volume.
     pub requests: u64,
 }
 
-/// The part of a trace that is described, and how fast its clock goes.
+/// The part of a trace to describe, and the scale of its times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracePart {
-    /// Requests (of the chosen device) to leave out first.
+    /// Number of requests (of the chosen volume) to skip at the start.
     pub skip: u64,
-    /// Only those that arrive less than this after the first one taken, s. 0: all.
+    /// Describe only requests less than this many seconds of trace time after the first request taken. 0: no limit.
     pub limit_s: f64,
-    /// Times between requests are divided by this.
+    /// Divisor of the times between requests.
     pub time_scale: f64,
 }
 
@@ -158,7 +158,7 @@ impl Default for TracePart {
 }
 
 impl TracePart {
-    /// Whether the next request belongs to the part, which it changes to what is left of it. `first_ns`: the first one that did.
+    /// Whether the next request belongs to the part. Counts `skip` down; sets `first_ns` to the time of the first request that does.
     fn takes(&mut self, time_ns: Ns, first_ns: &mut Option<Ns>) -> bool {
         if self.skip > 0 {
             self.skip -= 1;
@@ -173,8 +173,8 @@ impl TracePart {
     }
 }
 
-/// Reads a whole trace, past unreadable lines, and describes it. With `device` only that device's requests are described; the list of
-/// devices is complete all the same.
+/// Reads a whole trace, past unreadable lines, and describes it. With `device` only requests of that volume are described, while the list
+/// of volumes stays complete.
 ///
 /// # Errors
 /// [`Error::Io`], [`Error::Usage`] where the format must be given, and [`Error::Trace`] for an empty or truncated file, one of no known
@@ -183,10 +183,11 @@ pub fn trace_info(path: &Path, reading: &Reading, device: Option<&str>) -> Resul
     trace_info_cancellable(path, reading, device, TracePart::default(), &Caller::default())
 }
 
-/// As [`trace_info`], of a part of the requests (lines and devices are still those of the whole trace); it ends with [`Error::Interrupted`] once `caller` requests a stop.
+/// Like [`trace_info`], for a part of the requests; lines and volumes are those of the whole trace. Ends with [`Error::Interrupted`] once
+/// `caller` requests a stop.
 ///
 /// # Errors
-/// As [`trace_info`].
+/// As [`trace_info`]; [`Error::Usage`] for a limit or scale out of range; [`Error::Interrupted`].
 pub fn trace_info_cancellable(path: &Path, reading: &Reading, device: Option<&str>, part: TracePart, caller: &Caller) -> Result<TraceInfo> {
     check_time(part.limit_s, part.time_scale)?;
     let mut source = Source::open(path, reading, caller)?;
@@ -223,7 +224,7 @@ pub fn trace_info_cancellable(path: &Path, reading: &Reading, device: Option<&st
     Ok(tally.info(&source, device.is_none(), bad_lines, bad))
 }
 
-/// Why there is nothing to describe.
+/// The error for a trace without requests to describe.
 fn nothing_described(source: &Source, tally: &Tally, device: Option<&str>, bad: Option<&BadLine>, bad_lines: u64) -> Error {
     let path = source.path().display();
     let names: Vec<String> = tally.devices(source).into_iter().map(|d| d.name).take(20).collect();
@@ -236,10 +237,10 @@ fn nothing_described(source: &Source, tally: &Tally, device: Option<&str>, bad: 
     })
 }
 
-/// What is true of every limit and scale of a trace's time.
+/// Checks the range of a time limit and of a time scale.
 ///
 /// # Errors
-/// [`Error::Usage`] for one out of range.
+/// [`Error::Usage`] for a value out of range.
 pub(super) fn check_time(limit_s: f64, time_scale: f64) -> Result<()> {
     if !(0.0..=1e9).contains(&limit_s) {
         return Err(Error::Usage(format!("limit_s = {limit_s}: expected 0 to 1000000000 seconds")));
@@ -261,7 +262,7 @@ struct Tally {
     earliest_ns: Option<Ns>,
     latest_ns: Ns,
     max_end: u64,
-    /// By device: where its last byte lies.
+    /// By volume: end of its furthest request, bytes.
     ends: Vec<u64>,
     time_scale: f64,
     time_goes_back: u64,
@@ -276,7 +277,7 @@ struct PerDevice {
 }
 
 impl Tally {
-    /// Counts a request for its device; true for the device's first.
+    /// Counts a request of a volume; returns true for the volume's first.
     fn count_device(&mut self, device: u32) -> bool {
         let index = device as usize;
         if index >= self.per_device.len() {
@@ -365,7 +366,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Mean and deviation of sizes: an exact sum for the mean, Welford's recurrence for the squares, which cannot overflow.
+/// Mean and standard deviation of sizes: an exact sum for the mean, Welford's recurrence for the squares, which cannot overflow.
 #[derive(Default)]
 struct Moments {
     count: u64,
@@ -401,7 +402,7 @@ mod tests {
     fn info(text: &str, device: Option<&str>) -> Result<TraceInfo> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        // Text without a header says nothing of its units.
+        // Text without a header does not state its units.
         let is_plain = text.starts_with(|first: char| first.is_ascii_digit()) && !text.contains("Read");
         let reading = Reading { format: is_plain.then_some(TraceFormat::Csv), ..Reading::default() };
         trace_info(file.path(), &reading, device)

@@ -9,9 +9,9 @@ use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::inputs;
 
-/// A longer line is reported as unreadable instead of being held in memory.
+/// Longest line, bytes. A longer one is reported as unreadable instead of being held in memory.
 pub(crate) const LINE_BYTES_MAX: usize = 64 * 1024;
-/// The bytes from which the format is recognised.
+/// Number of bytes at the start of a text from which its format is recognised.
 pub(crate) const SAMPLE_BYTES: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 512 * 1024;
 
@@ -19,7 +19,7 @@ const BUFFER_BYTES: usize = 512 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compression {
-    /// Not at all.
+    /// Not compressed.
     None,
     /// gzip, one or several members.
     Gzip,
@@ -30,11 +30,11 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// By the magic bytes at the start of a file.
+    /// The compression that the first bytes of a file indicate.
     fn of(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, ..] => Compression::Gzip,
-            // "BZh1" .. "BZh9", then the magic of a block or of the end of an empty stream.
+            // "BZh1" .. "BZh9", then the magic number of a block or of the end of an empty stream.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => Compression::Bzip2,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
             _ => Compression::None,
@@ -51,7 +51,7 @@ impl Compression {
     }
 }
 
-/// The share of a file consumed so far, readable while the file is being read elsewhere.
+/// Counter of the bytes of a file consumed so far; other threads may read it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Consumed {
     bytes: Arc<AtomicU64>,
@@ -59,7 +59,7 @@ pub(crate) struct Consumed {
 }
 
 impl Consumed {
-    /// 0..=1, or nothing where the length is unknown (a pipe).
+    /// Share of the file consumed, 0..=1; `None` if its length is unknown (a pipe).
     pub(crate) fn share(&self) -> Option<f64> {
         (self.total > 0).then(|| (self.bytes.load(Ordering::Relaxed) as f64 / self.total as f64).min(1.0))
     }
@@ -92,14 +92,14 @@ pub(crate) struct Lines {
     caller: Caller,
 }
 
-/// One line: its number from 1 and its text without the line end, or `None` where it is longer than [`LINE_BYTES_MAX`].
+/// A line or binary record: its number from 1, and its text without the line end, or `None` for a line longer than [`LINE_BYTES_MAX`].
 pub(crate) struct Line<'a> {
     pub(crate) number: u64,
     pub(crate) text: Option<&'a [u8]>,
 }
 
 impl Lines {
-    /// Opens a file. Its first bytes tell the compression, so a pipe works as well. Reading ends once `caller` requests a stop.
+    /// Opens a file or a pipe; its first bytes determine the compression. Reading ends once `caller` requests a stop.
     pub(crate) fn open(path: &Path, caller: &Caller) -> Result<Self> {
         let file = inputs::open(path).map_err(|e| Error::io("read", path, e))?;
         let metadata = file.metadata().map_err(|e| Error::io("read", path, e))?;
@@ -128,7 +128,7 @@ impl Lines {
         &self.consumed
     }
 
-    /// The first bytes of the text, at most [`SAMPLE_BYTES`], without consuming them; and whether that is all there is.
+    /// The first bytes of the decompressed text, at most [`SAMPLE_BYTES`], without consuming them, and whether they are the whole text.
     pub(crate) fn sample(&mut self) -> Result<(&[u8], bool)> {
         while self.end - self.start < SAMPLE_BYTES && !self.at_end {
             self.fill()?;
@@ -165,7 +165,7 @@ impl Lines {
         }
     }
 
-    /// The next `size` bytes with their number from 1, fewer at the end of the file, or `None` there. `size` is far below the buffer's.
+    /// The next record of `size` bytes (fewer at the end of the file), or `None` at the end. `size` must be far below [`BUFFER_BYTES`].
     pub(crate) fn next_record(&mut self, size: usize) -> Result<Option<Line<'_>>> {
         while self.end - self.start < size && !self.at_end {
             self.fill()?;
@@ -190,7 +190,7 @@ impl Lines {
         Line { number: self.number, text: (text.len() <= LINE_BYTES_MAX).then_some(text) }
     }
 
-    /// Passes over a line that is too long to be one.
+    /// Skips a line longer than [`LINE_BYTES_MAX`] and returns it without text.
     fn too_long(&mut self) -> Result<Option<Line<'_>>> {
         self.number += 1;
         loop {
@@ -207,7 +207,8 @@ impl Lines {
         Ok(Some(Line { number: self.number, text: None }))
     }
 
-    /// Moves the rest to the front and reads more behind it. There is always room: callers stop at [`LINE_BYTES_MAX`].
+    /// Moves the unread bytes to the front of the buffer and reads more behind them. There is always room: callers stop at
+    /// [`LINE_BYTES_MAX`].
     #[cold]
     fn fill(&mut self) -> Result<()> {
         self.caller.check()?;
@@ -230,7 +231,7 @@ impl Lines {
     }
 
     fn unreadable(&self, source: std::io::Error) -> Error {
-        // An error number comes from the operating system, all others from a decoder.
+        // An error with a number comes from the operating system, any other from a decoder.
         if self.compression == Compression::None || source.raw_os_error().is_some() {
             return Error::io("read", &self.path, source);
         }
@@ -240,7 +241,7 @@ impl Lines {
     }
 }
 
-/// Enough of the first bytes to tell the compression; fewer if the file is shorter.
+/// Reads the first 8 bytes, from which the compression is detected; fewer if the file is shorter.
 fn read_head(file: &mut impl Read) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
     file.take(8).read_to_end(&mut head)?;

@@ -46,13 +46,13 @@ pub trait RequestSource: Send {
     /// The next request, or `None` at the end.
     fn next_request(&mut self) -> Result<Option<Request>>;
 
-    /// Whether the next request can be drawn at any time without waiting for anybody: true of generators and files, not of a pipe.
+    /// Whether the next request can be drawn without blocking: true for generators and files, false for a pipe.
     fn is_at_hand(&self) -> bool {
         false
     }
 
-    /// From now on the requests are other draws of the same distributions, at addresses that are as popular: for requests before the run.
-    /// Requests that are read and not drawn stay the same.
+    /// Continues with other draws from the same distributions and with the same popular addresses, for requests that precede the run.
+    /// Traces stay the same.
     fn draw_others(&mut self) {}
 
     /// Share of the input consumed, 0..=1, for a progress bar; `None` if it is not known without reading ahead.
@@ -60,37 +60,37 @@ pub trait RequestSource: Send {
         None
     }
 
-    /// Counters of the changes to the input so far, for the run's result.
+    /// Counters of the changes made to the input so far, for the result of the run.
     fn report(&self) -> WorkloadReport {
         WorkloadReport::default()
     }
 }
 
-/// Counters of the changes of a source to its input. Empty for a generator, which has no input.
+/// Changes that a request source made to its input, and remarks on them. Empty for a generator, which has no input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkloadReport {
-    /// The changes to a trace.
+    /// Counters of the changes to the trace; absent without a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceCounters>,
-    /// What a reader must know beside the numbers of this workload: times that are none, units that are hardly right.
+    /// Remarks for the user on this workload, such as missing times or implausible units.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
-    /// The same for each flow that sends, by name, where there are several.
+    /// Report of each flow that sends requests, by flow name, if there are several flows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, WorkloadReport>,
 }
 
 impl WorkloadReport {
-    /// Those of several flows.
+    /// Joins the reports of two sources with several flows.
     fn joined(mut self, other: WorkloadReport) -> WorkloadReport {
         self.flows.extend(other.flows);
         self
     }
 }
 
-/// The requests that `config` describes, for a drive of `exported_bytes`: a trace where `config.trace` names one, else generated ones.
-/// `requests` ends the stream after that many; a generator is endless, so it needs the number. Several flows are merged by arrival, even
-/// those in closed loop: [`Flows`] has them apart.
+/// Opens the requests that `config` describes for a drive that exports `exported_bytes`: those of the trace `config.trace` if it is set,
+/// else generated ones. `requests`: maximum number; a generator, which is endless, needs it. Several flows are merged by arrival, even
+/// those in closed loop, which [`Flows`] keeps apart.
 ///
 /// # Errors
 /// [`Error::Config`] for keys that describe no workload; the errors of opening the trace.
@@ -98,11 +98,11 @@ pub fn open(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<
     open_cancellable(config, exported_bytes, seed, requests, &Caller::default())
 }
 
-/// As [`open`]; reading a trace ends with [`Error::Interrupted`] once `caller` requests a stop, even if one request needs the whole file
-/// (sorting it by time).
+/// Like [`open`], but reading a trace ends with [`Error::Interrupted`] once `caller` requests a stop, even while one request needs the
+/// whole file (sorting by time).
 ///
 /// # Errors
-/// As [`open`].
+/// As [`open`]; [`Error::Interrupted`].
 pub fn open_cancellable(
     config: &Workload,
     exported_bytes: u64,
@@ -129,7 +129,7 @@ fn endless() -> Error {
     Error::Config("a generated workload has no end: give the number of requests (--requests N), or a trace (workload.trace)".into())
 }
 
-/// Ends a stream after a number of requests.
+/// A source of requests, limited to a number of them.
 struct Limited {
     inner: Box<dyn RequestSource>,
     limit: u64,

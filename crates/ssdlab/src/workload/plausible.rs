@@ -1,4 +1,4 @@
-//! Whether the requests of a trace are plausible as read: their times, sizes and volumes. What is not becomes a remark.
+//! Judges whether the times, sizes and volumes of a trace are plausible as read, and makes remarks on those that are not.
 
 use super::formats::{duration, significant};
 use super::source::Entry;
@@ -6,32 +6,32 @@ use crate::remark::Remark;
 use crate::request::RequestKind;
 use crate::units::Ns;
 
-/// Addresses and sizes of a block device are multiples of this.
+/// Sector size, bytes: addresses and sizes of a block device are multiples of it.
 const SECTOR_BYTES: u64 = 512;
-/// More requests a second than any device takes are a sign of another unit of time.
+/// Highest plausible rate of requests, per second; a higher one suggests another unit of time.
 const RATE_MAX_PER_S: f64 = 1e7;
-/// A shorter trace is a sign of another unit of time.
+/// Shortest plausible trace, ns; a shorter one suggests another unit of time.
 const SPAN_MIN_NS: Ns = 1_000_000;
-/// Times that are multiples of at least this are coarse: requests may share an instant only because of it.
+/// Times that are multiples of this or more are coarse: requests may share an instant only because of the resolution. In ns.
 const COARSE_NS: Ns = 10_000;
-/// Times that are multiples of this are whole seconds.
+/// One second, ns.
 const SECOND_NS: Ns = 1_000_000_000;
-/// This share of requests at the instant of the one before makes bursts.
+/// Share of requests at the time of the previous request from which coarse times are reported as bursts.
 const BURST_SHARE: f64 = 0.1;
 
-/// Sums over requests, from which their plausibility follows.
+/// Sums over the requests of a trace, from which their plausibility is judged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
     requests: u64,
-    /// Of reads, writes and trims: an offset or a size that is no multiple of a sector.
+    /// Reads, writes and trims with an offset or a size that is not a multiple of a sector.
     unaligned: u64,
     first_unaligned_line: u64,
     earliest_ns: Ns,
     latest_ns: Ns,
     last_ns: Ns,
-    /// At the instant of the request before.
+    /// Requests at the same time as the previous request.
     together: u64,
-    /// All times are multiples of this from the first one; 0 while there is one time only. Below [`COARSE_NS`] it is not followed further.
+    /// Greatest common divisor of the gaps between requests, ns; 0 while all times are equal. Not updated once below [`COARSE_NS`].
     resolution_ns: Ns,
 }
 
@@ -58,7 +58,7 @@ impl Evidence {
         self.requests += 1;
     }
 
-    /// What is not plausible. `devices`: how many volumes these requests name. `timed`: their times matter, as in open loop.
+    /// Remarks on implausible requests. `devices`: number of volumes that the requests name. `timed`: their times matter (open loop).
     pub(crate) fn remarks(&self, devices: usize, timed: bool) -> Vec<Remark> {
         let times = if timed { self.of_times() } else { Vec::new() };
         times.into_iter().chain(self.of_sizes()).chain(self.of_volumes(devices)).collect()
@@ -88,7 +88,7 @@ impl Evidence {
         remarks
     }
 
-    /// Coarse times.
+    /// The remark on coarse times, if times are multiples of [`COARSE_NS`] or more with bursts, or whole seconds.
     fn of_resolution(&self) -> Option<Remark> {
         const ABOUT: &str = "workload.trace";
         let (requests, together) = (self.requests, self.together);
@@ -135,7 +135,7 @@ impl Evidence {
     }
 }
 
-/// What to do where times mean nothing.
+/// What to do about times without meaning.
 const CLOSED_LOOP: &str = "workload.queue_depth = N replays the trace in closed loop, N requests at a time, without its times.";
 
 fn common_divisor(mut a: u64, mut b: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! How the text of a trace is to be understood where its file leaves that open: format, units, event.
+//! Format, units and event of a trace, where its file leaves them open.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use super::formats::{Event, Format};
 use crate::config::{FioWait, TimeUnit, TraceEvent, TraceFormat, Workload};
 use crate::error::{Error, Result};
 
-/// What a caller states about a trace. Default: nothing, so that the file must state it.
+/// Format, units and event of a trace, as its caller states them. Default: none stated, so the file must state them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Its format. Absent: recognised.
+    /// Format of the trace. `None`: recognised from the file.
     pub format: Option<TraceFormat>,
-    /// Bytes of a unit of address and size, at least 1, for the formats that let it be chosen.
+    /// Bytes per unit of address and size, at least 1, for formats that leave it open.
     pub unit_bytes: Option<u64>,
-    /// The unit of its times, for the formats whose file does not state it.
+    /// Unit of times, for formats whose files do not state it.
     pub time_unit: Option<TimeUnit>,
-    /// The event that is a request, for the formats that have several.
+    /// Event that counts as a request, for formats with several events.
     pub event: Option<TraceEvent>,
-    /// The meaning of `wait` in fio's log of version 2.
+    /// Meaning of `wait` lines in fio's log of version 2.
     pub fio_wait: FioWait,
 }
 
@@ -31,12 +31,12 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// A reading in a format, all else as in the format's definition.
+    /// A reading in the given format, with the units of the format's definition.
     pub fn of(format: TraceFormat) -> Self {
         Reading { format: Some(format), ..Reading::default() }
     }
 
-    /// The reading that the keys of a workload state.
+    /// The reading that the keys of `config` state.
     pub fn from_config(config: &Workload) -> Self {
         Reading {
             format: config.format,
@@ -47,10 +47,11 @@ impl Reading {
         }
     }
 
-    /// Refuses what does not apply to `format`; `stated`: the file states its units itself.
+    /// Checks that the stated units and event apply to `format`, and that the size of a logical block is stated where needed. `stated`: the
+    /// file itself states its units.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the key that does not apply.
+    /// [`Error::Usage`] with the key that does not apply or is missing.
     pub(crate) fn check(&self, path: &Path, format: &Format, stated: bool) -> Result<()> {
         let (path, name) = (path.display(), format.name);
         let refuse = |key: &str, why: &str| Err(Error::Usage(format!("{path}: {key} is given, but {why}; leave out {key}")));
@@ -74,12 +75,12 @@ impl Reading {
     }
 }
 
-/// Lines of a trace that were read and hold no request.
+/// Lines of a trace that hold no request, of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SkippedLines {
-    /// What they hold: `action G (request allocated)`.
+    /// Kind of the lines, such as `action G (request allocated)`.
     pub what: String,
-    /// How many there are.
+    /// Number of lines of this kind.
     pub lines: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Which requests of a trace are taken, in which order, and when they arrive: device, first and last, time order.
+//! Selects the requests of a trace by volume and position, puts them in order of time and sets their arrival times.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -12,29 +12,29 @@ use crate::error::{Error, Result};
 use crate::remark::Remark;
 use crate::units::Ns;
 
-/// The requests to take from a trace.
+/// Which requests to take from a trace, and how to read it.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(crate) reading: Reading,
-    /// As users write it; see [`super::formats::Format::device_name`].
+    /// Take only requests of this volume, by the name that users write (see [`super::formats::Format::device_name`]); `None`: all.
     pub(crate) device: Option<String>,
-    /// Unreadable lines to tolerate.
+    /// Number of unreadable lines to tolerate.
     pub(crate) bad_lines: u64,
     pub(crate) time_order: TimeOrder,
-    /// Requests (of the device) to leave out first.
+    /// Number of requests (of the chosen volume) to skip at the start.
     pub(crate) skip: u64,
-    /// Take only this many requests at the end. 0: all.
+    /// Take only the last N requests. 0: all.
     pub(crate) last: u64,
-    /// Take those that arrive earlier than this after time 0. 0: all.
+    /// Take only requests that arrive less than this after time 0, ns. 0: no limit.
     pub(crate) limit_ns: Ns,
-    /// Reading ends when this requests a stop.
+    /// Cancel flag: reading ends once a stop is requested.
     pub(crate) caller: Caller,
 }
 
 /// Counters of a selection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// Requests handed out.
+    /// Requests returned so far.
     pub(crate) taken: u64,
     pub(crate) bad_lines: u64,
     pub(crate) zero_size: u64,
@@ -45,32 +45,33 @@ pub(crate) struct Seen {
     pub(crate) clamped: u64,
 }
 
-/// A trace's chosen requests. Their times count from the first one taken, unless [`Selection::count_from`] has another origin.
+/// The chosen requests of a trace. Times count from the first request taken, unless the trace or [`Selection::count_from`] sets another
+/// origin.
 pub(crate) struct Selection {
     source: Source,
     choice: Choice,
-    /// Which device numbers are taken; grows as devices appear.
+    /// By volume number: whether its requests are taken. Grows as volumes appear.
     is_chosen: Vec<bool>,
-    /// The whole trace (or the end of it), where it has to be read before the first request is known.
+    /// Requests still to be returned, if the trace had to be read to its end first (to sort it, or to take its last requests).
     loaded: Option<std::collections::vec_deque::IntoIter<Entry>>,
     skipped_first: u64,
-    /// The first request taken, where it is known already.
+    /// First request taken, once read and until it is returned.
     head: Option<Entry>,
-    /// The latest time so far, by the trace's own clock: [`TimeOrder::Clamp`] lets nothing arrive earlier.
+    /// Trace time of the previous request, ns; with [`TimeOrder::Clamp`] no request arrives earlier.
     latest_ns: Ns,
-    /// Time 0, by the trace's own clock.
+    /// Trace time that counts as time 0, ns; `None` until it is known.
     origin_ns: Option<Ns>,
     last_ns: Ns,
     at_end: bool,
-    /// The time limit has left out a request.
+    /// The time limit cut off a request.
     is_limited: bool,
     seen: Seen,
-    /// Of the requests taken.
+    /// Evidence for the plausibility of the requests taken.
     evidence: Evidence,
 }
 
 impl Selection {
-    /// Opens the trace. With [`TimeOrder::Sort`] it is read as a whole on the first call of [`Self::next_entry`].
+    /// Opens the trace. With [`TimeOrder::Sort`] or `last` it is read to its end before the first request is returned.
     pub(crate) fn open(path: &Path, choice: Choice) -> Result<Self> {
         let source = Source::open(path, &choice.reading, &choice.caller)?;
         if let Some(device) = &choice.device
@@ -79,7 +80,7 @@ impl Selection {
             let (path, name) = (path.display(), source.format().name);
             return Err(Error::Usage(format!("{path}: volume {device}: the format {name} has no volumes; leave out workload.device")));
         }
-        // The log of a run has that run's own time 0; a part of one begins with its first request, as a part of any trace.
+        // The log of a run has that run's own time 0; a part of a log begins with its first request, like a part of any trace.
         let is_whole = choice.skip == 0 && choice.last == 0;
         let origin_ns = (source.counts_from_start_of_run() && is_whole).then_some(0);
         Ok(Selection {
@@ -99,7 +100,7 @@ impl Selection {
         })
     }
 
-    /// Time 0 by the trace's own clock: that of the first request taken, unless the trace has a zero of its own. Reads up to that request.
+    /// Trace time that counts as time 0, ns: that of the first request taken, or 0 in the log of a run. Reads up to that request.
     ///
     /// # Errors
     /// As [`Selection::next_entry`].
@@ -114,17 +115,17 @@ impl Selection {
         Ok(*self.origin_ns.insert(origin_ns))
     }
 
-    /// Lets times count from this time of the trace's own clock, which is not after its first request taken.
+    /// Sets the trace time that counts as time 0, ns; not after the first request taken.
     pub(crate) fn count_from(&mut self, origin_ns: Ns) {
         self.origin_ns = Some(origin_ns);
     }
 
-    /// The time of the last request handed out, ns after time 0.
+    /// Time of the last request returned, ns after time 0.
     pub(crate) fn last_ns(&self) -> Ns {
         self.last_ns
     }
 
-    /// The end of the part that was taken, ns after time 0, if the time limit was what ended it.
+    /// End of the part taken, ns after time 0, if the time limit cut off a request; otherwise `None`.
     pub(crate) fn limited_to_ns(&self) -> Option<Ns> {
         self.is_limited.then_some(self.choice.limit_ns)
     }
@@ -137,7 +138,7 @@ impl Selection {
         &self.seen
     }
 
-    /// What a reader must know of the requests taken so far. `timed`: their times matter, as in open loop.
+    /// Remarks for the user on the requests taken so far. `timed`: their times matter (open loop).
     pub(crate) fn remarks(&self, timed: bool) -> Vec<Remark> {
         let all_volumes = self.choice.device.is_none();
         let devices = if all_volumes && self.seen.skipped == 0 { self.source.devices.len() } else { 1 };
@@ -169,7 +170,7 @@ impl Selection {
         if self.seen.taken == 0 { Err(self.nothing_taken()) } else { Ok(None) }
     }
 
-    /// The next request behind those that are skipped at the start.
+    /// The next request after those that are skipped at the start.
     #[inline]
     fn after_skipped(&mut self) -> Result<Option<Entry>> {
         loop {
@@ -182,7 +183,7 @@ impl Selection {
         }
     }
 
-    /// The next request of the chosen volume, clamped or sorted by time and limited to the last ones as configured.
+    /// The next request of the chosen volume, after clamping or sorting by time and the limit to the last requests, as configured.
     #[inline]
     fn in_order(&mut self) -> Result<Option<Entry>> {
         if self.choice.time_order != TimeOrder::Sort && self.choice.last == 0 {
@@ -194,7 +195,7 @@ impl Selection {
         Ok(self.loaded.as_mut().and_then(Iterator::next))
     }
 
-    /// Reads the trace to its end. Without sorting, no more than the last requests are kept on the way.
+    /// Reads the trace to its end. Without sorting, only the last N requests are kept in memory meanwhile.
     fn load(&mut self) -> Result<VecDeque<Entry>> {
         let sort = self.choice.time_order == TimeOrder::Sort;
         let keep = if self.choice.last == 0 { usize::MAX } else { usize::try_from(self.choice.last).unwrap_or(usize::MAX) };
@@ -219,8 +220,7 @@ impl Selection {
         self.seen.skipped += 1;
     }
 
-    /// The next request of the chosen device; with [`TimeOrder::Clamp`] at the time of the one in front of it at the earliest, whether
-    /// that one is taken or not.
+    /// The next request of the chosen volume. With [`TimeOrder::Clamp`], its time is at least that of the previous request, taken or not.
     #[inline]
     fn clamped(&mut self) -> Result<Option<Entry>> {
         let Some(mut entry) = self.of_device()? else { return Ok(None) };
@@ -269,7 +269,7 @@ impl Selection {
         Ok(())
     }
 
-    /// The entry with its time counted from time 0, refused if it is before the one taken in front of it.
+    /// The request with its time counted from time 0; an error if it is earlier than the request taken before it.
     #[inline]
     fn timed(&mut self, mut entry: Entry) -> Result<Entry> {
         let origin_ns = *self.origin_ns.get_or_insert(entry.time_ns);

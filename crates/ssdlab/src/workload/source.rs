@@ -22,19 +22,19 @@ pub(crate) struct Entry {
     pub(crate) kind: RequestKind,
     pub(crate) offset: u64,
     pub(crate) length: u64,
-    /// Index into [`Devices`].
+    /// Number of the volume: an index into [`Devices`].
     pub(crate) device: u32,
     /// Line (or row) number, from 1.
     pub(crate) line: u64,
 }
 
-/// A line or row that is not blank.
+/// A non-blank line or row of a trace.
 pub(crate) enum Row {
     Request(Entry),
     Bad { line: u64, bad: Bad },
 }
 
-/// The volumes so far, numbered in order of appearance.
+/// Volumes seen so far, numbered in order of appearance.
 #[derive(Default)]
 pub(crate) struct Devices {
     numbers: BTreeMap<Box<[u8]>, u32>,
@@ -45,8 +45,8 @@ pub(crate) struct Devices {
 impl Devices {
     #[inline]
     fn number(&mut self, name: &[u8]) -> u32 {
-        // Most traces stay with a device for a while. Names of no bytes are told by that: to compare them calls memcmp with an address where
-        // there is nothing, which takes processors with AVX-512 100 ns.
+        // Requests in a row are often of one volume. Names of length 0 are compared by length alone: memcmp with a dangling address takes
+        // 100 ns on processors with AVX-512.
         let is_last = |last: &[u8]| last.len() == name.len() && (name.is_empty() || last == name);
         if self.names.get(self.last as usize).is_some_and(|last| is_last(last)) {
             return self.last;
@@ -89,9 +89,9 @@ enum Rows {
 pub(crate) struct Source {
     path: PathBuf,
     format: &'static Format,
-    /// As stated, with what was settled from the file: unit and event.
+    /// The reading that the caller stated, with the unit and event that were determined from the file.
     reading: Reading,
-    /// The file states its units by a header, against which a caller has no say.
+    /// The file states its units in a header, which the caller cannot override.
     stated: bool,
     compression: Compression,
     rows: Rows,
@@ -99,7 +99,8 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Opens a trace and settles its format, by `reading` if given, else by content and name. Reading ends once `caller` requests a stop.
+    /// Opens a trace and determines its format: from `reading` if stated there, else by content and name. Reading ends once `caller`
+    /// requests a stop.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Usage`] where the format must be given or a part of `reading` does not apply to it, and [`Error::Trace`]
@@ -152,12 +153,12 @@ impl Source {
         self.format
     }
 
-    /// The bytes of a unit, where the format lets them be chosen.
+    /// Bytes per unit of address and size; `None` if the format or the file fixes it.
     pub(crate) fn unit_bytes(&self) -> Option<u64> {
         (self.format.counts_units() && !self.stated).then(|| self.reading.unit_bytes.unwrap_or(self.format.default_unit_bytes()))
     }
 
-    /// What its columns are taken for.
+    /// Units in which the columns are read.
     pub(crate) fn units(&self) -> Units {
         self.format.units(&self.reading, self.stated)
     }
@@ -169,23 +170,23 @@ impl Source {
         }
     }
 
-    /// Times count from the start of a run: the file is the log of one.
+    /// Whether the file is the request log of a run, whose times count from the start of that run.
     pub(crate) fn counts_from_start_of_run(&self) -> bool {
         matches!(&self.rows, Rows::Columns(rows) if rows.is_log())
     }
 
-    /// The trace has no header although its format allows one.
+    /// Whether the trace has no header although its format allows one.
     pub(crate) fn without_header(&self) -> bool {
         self.parser().is_some_and(LineParser::assumes_columns)
     }
 
-    /// Lines so far that are right but hold no request, by what they hold.
+    /// Valid lines so far that hold no request, counted by kind.
     pub(crate) fn skipped_lines(&self) -> Vec<SkippedLines> {
         let skipped = self.parser().map(LineParser::skipped).unwrap_or_default();
         skipped.into_iter().map(|(what, lines)| SkippedLines { what, lines }).collect()
     }
 
-    /// What to know of the file beside its numbers. `all_volumes`: none of them is chosen.
+    /// Remarks for the user on the file. `all_volumes`: no single volume is chosen.
     pub(crate) fn remarks(&self, all_volumes: bool) -> Vec<Remark> {
         let mut remarks = self.parser().map(LineParser::remarks).unwrap_or_default();
         if all_volumes {
@@ -194,14 +195,14 @@ impl Source {
         remarks
     }
 
-    /// Devices of which one hands its requests on to another, both with requests: each such request is there twice.
+    /// The remark on stacked devices, if there are any: the trace has each request of the upper device again for the lower one.
     fn stacked(&self) -> Option<Remark> {
         let pairs = self.parser()?.handed_on();
         let mut uppers: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (upper, lower) in pairs.into_iter().filter(|(upper, lower)| self.devices.has(upper) && self.devices.has(lower)) {
             uppers.entry(upper).or_default().push(lower);
         }
-        // Software RAID has this major number (Documentation/admin-guide/devices.txt).
+        // 9 is the major number of software RAID (Documentation/admin-guide/devices.txt).
         let is_raid = |name: &String| name.starts_with("9,");
         let names = || (0..self.devices.len()).map(|number| self.device_name(number as u32));
         let is_kernel = matches!(self.format.id, TraceFormat::Blkparse | TraceFormat::Ftrace);
@@ -217,7 +218,7 @@ impl Source {
         })
     }
 
-    /// Why a trace holds no request: `3 lines action C (completed)`, and unreadable lines.
+    /// Message for a trace without requests: its lines by kind (`3 lines of action C (completed)`) and its unreadable lines.
     pub(crate) fn without_requests(&self, bad_lines: u64) -> String {
         let skipped = self.skipped_lines().into_iter().map(|SkippedLines { what, lines }| format!("{lines} lines of {what}"));
         let unreadable = format!("{bad_lines} unreadable lines");
@@ -238,7 +239,7 @@ impl Source {
         self.format.device_name(self.devices.raw(number))
     }
 
-    /// The share of the file consumed so far, where its length is known.
+    /// Share of the file consumed so far, 0..=1; `None` if its length is unknown.
     pub(crate) fn progress(&self) -> Option<f64> {
         match &self.rows {
             Rows::Lines { lines, .. } | Rows::Records { records: lines, .. } => Consumed::share(lines.consumed()),
@@ -295,13 +296,13 @@ fn row(devices: &mut Devices, line: u64, parsed: Parsed<'_>) -> Option<Row> {
     }
 }
 
-/// A format that the caller named; the file name may still tell the unit.
+/// The format that the caller stated, with the unit that the file name gives, if any.
 fn given(path: &Path, id: TraceFormat) -> formats::Recognised {
     let named = formats::by_name(path).into_iter().find(|named| named.format.id == id);
     named.unwrap_or(formats::Recognised { format: Format::of(id), unit_bytes: None })
 }
 
-/// Parquet needs random access, so a pipe that has no copy is never Parquet; and it is not opened here, since it can be read only once.
+/// Whether a file is Parquet. Never so for a pipe without a copy: Parquet needs random access, and a pipe can be read only once.
 fn is_parquet(path: &Path) -> Result<bool> {
     let failed = |e| Error::io("read", path, e);
     if !inputs::is_repeatable(path).map_err(failed)? {

@@ -1,4 +1,4 @@
-//! A flow whose time begins later than the run.
+//! Flows that begin later than the run (`start_s`).
 
 use super::{RequestSource, WorkloadReport};
 use crate::config::Workload;
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::request::Request;
 use crate::units::Ns;
 
-/// When the time of a flow begins, ns after the start of the run or the end of the flow before it (`start_s`).
+/// Start of a flow (`start_s`), ns after the start of the run or after the end of the flow that it follows.
 pub(super) fn start_ns(config: &Workload) -> Ns {
     (config.start_s * 1e9).round() as Ns
 }

@@ -18,9 +18,9 @@ use crate::error::{Error, Result};
 use crate::request::{Request, RequestKind};
 use crate::units::Ns;
 
-/// The unit of [`RangePolicy::Compact`].
+/// Bytes of a chunk that [`RangePolicy::Compact`] renumbers.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// `time_scale` is exact to this many steps per unit.
+/// Steps per unit to which `time_scale` is rounded.
 const SCALE_STEPS: f64 = 1e6;
 
 /// Counters of all changes to a trace before its requests reach the drive.
@@ -86,15 +86,15 @@ pub struct TraceCounters {
 pub struct TraceReader {
     selection: Selection,
     passes: Passes,
-    /// Where each volume begins, if they do not begin together.
+    /// First byte of each volume, if volumes are placed one after the other.
     places: Option<Places>,
     exported_bytes: u64,
     policy: RangePolicy,
-    /// Arrival times are used: the loop is open.
+    /// Arrival times matter: the loop is open.
     timed: bool,
     /// `time_scale` in millionths.
     scale_millionths: u64,
-    /// The new number of each MiB in use (`Compact`).
+    /// New number of each MiB in use, by its number in the trace ([`RangePolicy::Compact`]).
     chunks: BTreeMap<u64, u64>,
     pending: VecDeque<Request>,
     wrapped: u64,
@@ -103,17 +103,17 @@ pub struct TraceReader {
     split: u64,
 }
 
-/// The passes over a trace that is repeated.
+/// Passes over a trace that is repeated.
 struct Passes {
-    /// The file's name and the selection, to open it again.
+    /// File name and selection for further passes; `None` if the trace is read once.
     again: Option<(String, Choice)>,
-    /// Passes in all, and passes to come.
+    /// Number of passes. `left`: passes still to come.
     of: u32,
     left: u32,
     clock: Option<FileClock>,
-    /// By how much the times of this pass are later than in the trace, ns.
+    /// Added to the times of the current pass, ns.
     shift_ns: Ns,
-    /// Counters of the first pass, once that has ended, and requests of all passes that have.
+    /// Counters of the first pass, once it has ended. `taken`: requests of all passes that have ended.
     first: Option<Seen>,
     taken: u64,
 }
@@ -121,13 +121,14 @@ struct Passes {
 impl TraceReader {
     /// Opens the trace that `config.trace` names, for a drive of `exported_bytes`.
     ///
-    /// - The first request taken arrives at 0 (in the log of a run, when it did in that run); times are divided by `time_scale` (which counts
-    ///   to six decimals), rounded down.
-    /// - `repeat`: after the last request the trace begins again, later by the time limit if that ended it, else by one mean time between
-    ///   requests.
-    /// - `wrap`: the address modulo the exported size; a request that then crosses the end is split in two, the second from byte 0.
-    /// - `clip`: the part beyond the end is cut off. `compact`: each MiB that is read or written gets the next free number, in order
-    ///   of first use; a request is split where its MiB are no longer adjacent, and trims of MiB not in use are dropped.
+    /// - The first request taken arrives at 0 (in the log of a run, at its time in that run). Times are divided by `time_scale` (exact to
+    ///   six decimals) and rounded down.
+    /// - `repeat`: the next pass begins at the time limit if that cut off a request, else one mean interarrival time after the last
+    ///   request.
+    /// - `wrap`: addresses are taken modulo the exported size; a request that then crosses the end is split in two, the second from byte 0.
+    /// - `clip`: the part beyond the end is cut off.
+    /// - `compact`: each MiB that is read or written gets the next free number, in order of first use; a request is split where its MiB are
+    ///   no longer adjacent, and trims of MiB not in use are dropped.
     ///
     /// # Errors
     /// [`Error::Config`] for values out of range, else as for opening and recognising a trace.
@@ -135,7 +136,7 @@ impl TraceReader {
         Self::cancellable(config, exported_bytes, &Caller::default())
     }
 
-    /// As [`TraceReader::new`]; reading ends with [`Error::Interrupted`] once `caller` requests a stop.
+    /// Like [`TraceReader::new`], but reading ends with [`Error::Interrupted`] once `caller` requests a stop.
     ///
     /// # Errors
     /// As [`TraceReader::new`].
@@ -143,7 +144,7 @@ impl TraceReader {
         Self::with_clock(config, exported_bytes, FileClock::of(&[config], caller)?, caller)
     }
 
-    /// As [`TraceReader::cancellable`], with the clock that flows of one file share, if there is one.
+    /// Like [`TraceReader::cancellable`], with the clock that the flows of one file share, if there is one.
     pub(super) fn with_clock(config: &Workload, exported_bytes: u64, clock: Option<FileClock>, caller: &Caller) -> Result<Self> {
         let path = config.trace.as_deref().ok_or_else(|| Error::Config("workload.trace is not set".into()))?;
         if exported_bytes == 0 {
@@ -177,7 +178,7 @@ impl TraceReader {
         })
     }
 
-    /// Counters of the changes so far.
+    /// Counters of the changes made to the trace so far.
     pub fn counters(&self) -> TraceCounters {
         let (seen, source) = (self.passes.first.as_ref().unwrap_or(self.selection.seen()), self.selection.source());
         TraceCounters {
@@ -201,7 +202,7 @@ impl TraceReader {
         }
     }
 
-    /// Begins the next pass, if there is one.
+    /// Begins the next pass over a repeated trace; returns false if none is left.
     #[cold]
     fn begin_again(&mut self) -> Result<bool> {
         let (Some((path, choice)), Some(clock), true) = (&self.passes.again, self.passes.clock, self.passes.left > 0) else {
@@ -272,7 +273,7 @@ impl TraceReader {
         self.pending.push_back(clipped);
     }
 
-    /// Renumbers the MiB of a request and joins parts that are still adjacent.
+    /// Renumbers the MiB of a request and joins parts that are still adjacent; the parts go to `pending`.
     fn compact(&mut self, entry: &Entry) -> Result<()> {
         let end = entry.offset + entry.length;
         let (first, last) = (entry.offset / CHUNK_BYTES, (end - 1) / CHUNK_BYTES);
@@ -352,7 +353,7 @@ impl RequestSource for TraceReader {
         }
     }
 
-    /// A pipe has no length, by which its progress would be known.
+    /// A pipe has no known length, and so no progress.
     fn is_at_hand(&self) -> bool {
         self.progress().is_some()
     }
@@ -377,7 +378,7 @@ fn begun(path: &Path, choice: Choice, clock: Option<FileClock>) -> Result<Select
     Ok(selection)
 }
 
-/// The selection of requests that the configuration makes.
+/// The requests that the keys of `config` select from a trace.
 pub(super) fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
     let limit_s = config.limit_s;
     if !(0.0..=1e9).contains(&limit_s) {
@@ -395,14 +396,14 @@ pub(super) fn choice(config: &Workload, caller: &Caller) -> Result<Choice> {
     })
 }
 
-/// A time of a trace, ns, divided by a scale in millionths, rounded down.
+/// Divides a time of a trace, ns, by a scale in millionths; rounds down.
 pub(super) fn scaled(time_ns: Ns, scale_millionths: u64) -> Ns {
     let scaled = u128::from(time_ns) * SCALE_STEPS as u128 / u128::from(scale_millionths);
-    // Slowed down beyond 584 years: the clock's end.
+    // A time beyond 584 years does not fit: the latest that does.
     Ns::try_from(scaled).unwrap_or(Ns::MAX)
 }
 
-/// Seconds as nanoseconds; a limit that is not 0 never becomes 0, which would mean none.
+/// A time limit in ns. A limit above 0 never becomes 0, which would mean no limit.
 pub(crate) fn limit_ns(limit_s: f64) -> Ns {
     if limit_s > 0.0 { ((limit_s * 1e9).round() as Ns).max(1) } else { 0 }
 }
@@ -425,7 +426,7 @@ mod tests {
     fn trace(text: &str) -> Trace {
         let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        // Text without a header says nothing of its units.
+        // Text without a header does not state its units.
         let is_plain = text.starts_with(|first: char| first.is_ascii_digit()) && !text.contains("Read");
         let format = is_plain.then_some(TraceFormat::Csv);
         let config = Workload { trace: Some(file.path().to_str().unwrap().into()), format, ..Workload::default() };

@@ -1,4 +1,4 @@
-//! Where the volumes of a trace lie, if they lie one after the other.
+//! Places the volumes of a trace one after the other (`workload.volumes = "concatenated"`).
 
 use std::path::Path;
 
@@ -11,17 +11,17 @@ use crate::request::RequestKind;
 /// Volumes begin at multiples of this, bytes.
 const UNIT_BYTES: u64 = 1 << 20;
 
-/// Where each volume begins.
+/// Placement of volumes one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// By volume, in order of appearance.
+    /// First byte of each volume, in order of appearance.
     starts: Vec<u64>,
-    /// The end of the last one that holds anything.
+    /// End of the last volume, bytes.
     end: u64,
 }
 
 impl Places {
-    /// Reads a whole trace to see how large its volumes are.
+    /// Reads a whole trace for the sizes of its volumes, and places them.
     ///
     /// # Errors
     /// Errors of reading the trace; [`Error::Usage`] for a pipe, which can be read only once.
@@ -44,7 +44,7 @@ impl Places {
         })
     }
 
-    /// From the ends of the volumes, in order of appearance. `None` if they are too large together.
+    /// Places volumes of these sizes (bytes, in order of appearance); `None` if they exceed 2^63 bytes together.
     pub(crate) fn one_after_the_other(ends: &[u64]) -> Option<Self> {
         let mut places = Places::default();
         let mut next = 0_u64;
@@ -56,12 +56,12 @@ impl Places {
         Some(places)
     }
 
-    /// Where the last byte of all lies, plus one.
+    /// End of the last volume, bytes.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Moves a request to its volume's place.
+    /// Moves a request to the place of its volume. A flush has no address and stays.
     #[inline]
     pub(super) fn place(&self, entry: &mut Entry) {
         if entry.kind != RequestKind::Flush {
@@ -70,7 +70,7 @@ impl Places {
     }
 }
 
-/// The volume of a request extends at least to its end.
+/// Extends the volume of a request to the end of the request. `ends`: by volume, its end so far, bytes.
 pub(crate) fn note_end(ends: &mut Vec<u64>, entry: &Entry) {
     let volume = entry.device as usize;
     if volume >= ends.len() {

@@ -1,4 +1,4 @@
-//! Zipf-distributed popularity: the rank that is accessed, and the place of its item.
+//! Zipf-distributed popularity: draws ranks, and scatters the items that have them.
 
 use crate::rng::Rng;
 
@@ -8,16 +8,16 @@ use crate::rng::Rng;
 pub(crate) struct Zipf {
     count: f64,
     exponent: f64,
-    /// The inverted area runs from here ...
+    /// Lower end of the range of areas that are inverted.
     area_low: f64,
-    /// ... to here.
+    /// Upper end of the range of areas that are inverted.
     area_high: f64,
-    /// Candidates this close below their rank need no test.
+    /// Candidates at most this far below their rank are accepted without a test.
     sure: f64,
 }
 
 impl Zipf {
-    /// `count` is at least 1, `exponent` at least 0.
+    /// A distribution over the ranks 1..=`count` (at least 1) with `exponent` of at least 0.
     pub(crate) fn new(count: u64, exponent: f64) -> Self {
         assert!(count > 0 && exponent >= 0.0, "a Zipf distribution over nothing, or of a negative exponent");
         let mut zipf = Zipf { count: count as f64, exponent, area_low: 0.0, area_high: 0.0, sure: 0.0 };
@@ -27,7 +27,7 @@ impl Zipf {
         zipf
     }
 
-    /// A rank in `1..=count`.
+    /// Draws a rank in `1..=count`.
     pub(crate) fn rank(&self, rng: &mut Rng) -> u64 {
         loop {
             let area = self.area_high + rng.unit() * (self.area_low - self.area_high);
@@ -39,7 +39,7 @@ impl Zipf {
         }
     }
 
-    /// x^-s.
+    /// The density x^-s at `x`, where s is the exponent.
     fn density(&self, x: f64) -> f64 {
         libm::exp(-self.exponent * libm::log(x))
     }
@@ -51,15 +51,15 @@ impl Zipf {
         log * if t.abs() > 1e-8 { libm::expm1(t) / t } else { 1.0 + t / 2.0 }
     }
 
-    /// The x at which [`Self::area`] has that value.
+    /// The x at which [`Self::area`] equals `area`.
     fn inverse(&self, area: f64) -> f64 {
         let t = (area * (1.0 - self.exponent)).max(-1.0);
         libm::exp(area * if t.abs() > 1e-8 { libm::log1p(t) / t } else { 1.0 - t / 2.0 })
     }
 }
 
-/// A fixed random permutation of `0..count` without a table: a four-round Feistel network over the next even power of two, repeated until
-/// the value falls into the range (at most four times on average).
+/// A fixed random permutation of `0..count` without a table: a four-round Feistel network over the next power of 4, repeated until the
+/// value falls into the range (at most four times on average).
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter {
     count: u64,
@@ -68,14 +68,14 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// `count` is 1 to 2^62.
+    /// A random permutation of `0..count`, which is 1 to 2^62.
     pub(crate) fn new(count: u64, rng: &mut Rng) -> Self {
         assert!((1..=1 << 62).contains(&count), "a permutation of {count} items");
         let bits = u64::BITS - (count - 1).leading_zeros();
         Scatter { count, half_bits: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| rng.bits()) }
     }
 
-    /// The place of item `index`.
+    /// Place of item `index` in the permutation.
     pub(crate) fn place(&self, index: u64) -> u64 {
         assert!(index < self.count, "item {index} of {}", self.count);
         let mut value = index;

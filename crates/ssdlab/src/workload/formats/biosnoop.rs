@@ -25,7 +25,8 @@ pub(super) static FORMAT: Format = Format {
     reader: Reader::Lines(|_| Box::new(Biosnoop { columns: None })),
 };
 
-/// The first request may have been issued before the clock of the table began: all times are shifted by an hour, which changes nothing.
+/// Shift of all times, ns: one hour, so that a request issued before the table's clock began has a positive time. Results do not depend on
+/// it.
 pub(super) const SHIFT_NS: u64 = 3_600_000_000_000;
 const HEADER: &str = "the header TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)";
 const COLUMNS: &str = "the columns of the header";
@@ -41,7 +42,7 @@ enum Column {
 }
 
 struct Biosnoop {
-    /// Columns behind `COMM`, from the right.
+    /// Columns after `COMM`, from right to left; `None` before the header.
     columns: Option<Vec<Column>>,
 }
 
@@ -80,7 +81,7 @@ impl LineParser for Biosnoop {
     }
 }
 
-/// The columns behind the command's name, from the right; all that a request needs must be among them.
+/// The columns after the command's name, from right to left; an error unless all that a request needs are among them.
 fn header(line: &[u8]) -> Result<Vec<Column>, Bad> {
     let mut words = Words::new(line);
     let names: Vec<&[u8]> = std::iter::from_fn(|| words.word()).collect();

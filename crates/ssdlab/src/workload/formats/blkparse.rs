@@ -31,12 +31,12 @@ const COLUMNS: &str = "an event: major,minor cpu serial seconds pid action RWBS 
 
 struct Blkparse {
     clock: Clock,
-    /// Absent while formats are tried: both are requests.
+    /// Event that counts as a request; `None` while formats are tried: both do.
     event: Option<TraceEvent>,
     seen_event: bool,
-    /// The statistics that follow the events have begun.
+    /// The summary that follows the events has begun.
     in_summary: bool,
-    /// By action; `N` for requests that are neither reads nor writes.
+    /// Number of lines without a request, by action; `N` for requests that are neither reads nor writes.
     skipped: Skipped,
     handed_on: HandedOn,
 }
@@ -46,7 +46,7 @@ impl Blkparse {
         Blkparse { clock, event, seen_event: false, in_summary: false, skipped: Skipped::default(), handed_on: HandedOn::default() }
     }
 
-    /// An event that is not the request: counted, and for a remap its two devices noted.
+    /// Counts an event that is not a request, and notes the two devices of a remap.
     fn skip<'a>(&mut self, action: &[u8], device: &[u8], mut words: Words<'_>) -> Parsed<'a> {
         if !matches!(action.len(), 1 | 2) || !action.iter().all(u8::is_ascii_alphabetic) {
             return Err(Bad::new("an action of one or two letters", action));
@@ -90,7 +90,7 @@ impl LineParser for Blkparse {
             self.skipped.add(b"N");
             return Ok(None);
         };
-        // A process in brackets follows where there are no sectors.
+        // Without sectors, a process in brackets follows.
         let sector = words.word().filter(|word| !word.starts_with(b"["));
         range(time_ns, kind, sector, words, device)
     }
@@ -111,7 +111,7 @@ impl LineParser for Blkparse {
     }
 }
 
-/// The meaning of the actions that are met often (blkparse(1), "TRACE ACTIONS").
+/// Meaning of the common actions (blkparse(1), "TRACE ACTIONS"); empty for others.
 fn step(action: &str) -> &'static str {
     match action {
         "A" => " (remapped)",
@@ -130,7 +130,7 @@ fn step(action: &str) -> &'static str {
     }
 }
 
-/// The event of a line, if it is one of the two.
+/// The event of a line, queue (action Q) or issue (action D); `None` for other lines.
 fn event_of(line: &[u8]) -> Option<TraceEvent> {
     let mut words = Words::new(line);
     let is_event = words.word().is_some_and(is_device);

@@ -1,14 +1,14 @@
-//! The times of a trace in their unit, as nanoseconds.
+//! Parses times of a trace, in their unit, to nanoseconds.
 
 use super::Bad;
 use super::text::{decimal, integer};
 use crate::config::TimeUnit;
 
 impl TimeUnit {
-    /// All units, the longest first.
+    /// All units of time, the longest first.
     pub(crate) const ALL: [TimeUnit; 5] = [TimeUnit::S, TimeUnit::Ms, TimeUnit::Us, TimeUnit::Ticks, TimeUnit::Ns];
 
-    /// As in the configuration.
+    /// Name of the unit in the configuration.
     pub(crate) fn name(self) -> &'static str {
         match self {
             TimeUnit::S => "s",
@@ -19,7 +19,7 @@ impl TimeUnit {
         }
     }
 
-    /// The unit is 10 to this power of nanoseconds.
+    /// Exponent of the unit: it has 10^places nanoseconds.
     pub(crate) fn places(self) -> u32 {
         match self {
             TimeUnit::S => 9,
@@ -41,12 +41,12 @@ impl TimeUnit {
     }
 }
 
-/// Reads the column of times.
+/// Parses times of a trace, in one unit of time.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     places: u32,
     scale: u64,
-    /// Without a decimal point.
+    /// Times must be whole numbers, without a decimal point.
     whole: bool,
     expected: &'static str,
 }
@@ -56,7 +56,7 @@ impl Clock {
         Clock { places: unit.places(), scale: 10u64.pow(unit.places()), whole, expected: unit.expected() }
     }
 
-    /// A time in ns, exact; digits beyond the nanosecond are ignored.
+    /// Parses a time and returns it in ns, exactly; digits beyond the nanosecond are ignored.
     #[inline]
     pub(crate) fn read(&self, field: &[u8]) -> Result<u64, Bad> {
         if !self.whole {

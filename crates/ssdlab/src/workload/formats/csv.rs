@@ -26,12 +26,12 @@ pub(super) static FORMAT: Format = Format {
     }),
 };
 
-/// The header of the files that the project writes.
+/// Header of the CSV traces that ssdlab writes.
 pub const HEADER: &str = "timestamp_us,op,offset_bytes,size_bytes";
 const COLUMNS: &str = "the columns timestamp_us,op,offset_bytes,size_bytes";
 const HEADER_EXPECTED: &str = "the header timestamp_us,op,offset_bytes,size_bytes in the first line";
 
-/// Where the columns are.
+/// Positions of the columns in a line, from 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Layout {
     time: usize,
@@ -47,10 +47,10 @@ const PLAIN: Layout = Layout { time: 0, op: 1, offset: 2, size: 3, device: None,
 
 struct Csv {
     clock: Clock,
-    /// Without a header; a header states bytes.
+    /// Bytes per unit of address and size; always 1 with a header, which states bytes.
     unit_bytes: u64,
     layout: Option<Layout>,
-    /// The first line names other columns: the meaning of the lines is unknown.
+    /// The first line is a header with other columns, so that no line can be read.
     is_foreign: bool,
 }
 
@@ -80,7 +80,7 @@ impl LineParser for Csv {
     }
 }
 
-/// The line is not a header. A byte order mark does not belong to it.
+/// Whether a line begins with a digit, and so is not a header. Spaces and quotation marks before it do not count.
 fn starts_with_number(line: &[u8]) -> bool {
     line.trim_ascii_start().iter().find(|&&byte| byte != b'"').is_some_and(u8::is_ascii_digit)
 }
@@ -105,19 +105,19 @@ fn header(line: &[u8]) -> Result<Layout, Bad> {
     })
 }
 
-/// A column that a header names more than once.
+/// A column that a header names more than once; `None` if there is none.
 pub(super) fn named_twice(line: &[u8]) -> Option<&'static str> {
     let count = |name: &str| Quoted(Some(line)).filter(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes())).count();
     ["timestamp_us", "op", "offset_bytes", "size_bytes", "device"].into_iter().find(|name| count(name) > 1)
 }
 
-/// True of a header with all the columns that a trace needs.
+/// Whether a line is a header with all columns that a trace needs.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header(line).is_ok()
 }
 
 impl Csv {
-    /// The usual layout, quickly.
+    /// Parses a line with the columns in their usual order, without quotation marks: the fast path.
     #[inline]
     fn in_order<'a>(&self, line: &'a [u8], open_end: bool) -> Parsed<'a> {
         let mut columns = Columns::new(line, b',');
@@ -170,7 +170,7 @@ impl Csv {
     }
 }
 
-/// A whole number of units, as bytes; `4096.0` as well, as tools write columns that may lack a value.
+/// Parses a whole number of units, in bytes. `4096.0` is accepted: tools write columns with missing values so.
 #[inline]
 fn whole(field: &[u8], unit_bytes: u64, expected: &'static str) -> Result<u64, Bad> {
     match integer(field, expected) {
@@ -185,7 +185,7 @@ fn whole(field: &[u8], unit_bytes: u64, expected: &'static str) -> Result<u64, B
     }
 }
 
-/// The kind that a letter or a word means, here and in Parquet.
+/// Request kind of a letter or word in the column `op` (CSV and Parquet).
 #[inline]
 pub(super) fn kind(op: &[u8]) -> Result<RequestKind, Bad> {
     match op {
@@ -213,7 +213,7 @@ fn named_kind(op: &[u8]) -> Result<RequestKind, Bad> {
     found.map(|&(_, kind)| kind).ok_or_else(|| Bad::new("the op R, W, T or F (or the words read, write, trim, discard, flush)", op))
 }
 
-/// The letter of a kind.
+/// Letter of a request kind in the column `op`.
 pub(crate) fn letter(kind: RequestKind) -> &'static str {
     match kind {
         RequestKind::Read => "R",
@@ -223,7 +223,7 @@ pub(crate) fn letter(kind: RequestKind) -> &'static str {
     }
 }
 
-/// Columns that may be in quotation marks, without marks inside: device names such as `"8,16"`.
+/// Iterates over columns that may be in quotation marks, without marks inside: device names such as `"8,16"`.
 struct Quoted<'a>(Option<&'a [u8]>);
 
 impl<'a> Iterator for Quoted<'a> {

@@ -33,7 +33,7 @@ impl LineParser for Disksim {
     }
 }
 
-/// What follows the time in the formats derived from DiskSim's: `device address size op`, 1 = read.
+/// Parses the columns after the time, in DiskSim's format and in those derived from it: `device address size op`; 1 = read, 0 = write.
 #[inline]
 pub(super) fn five_columns<'a>(mut words: Words<'a>, time_ns: u64, unit_bytes: u64, columns: &'static str) -> Parsed<'a> {
     let device = words.take(columns)?;

@@ -3,16 +3,16 @@
 use super::Bad;
 use crate::request::RequestKind;
 
-/// What a line of the log does.
+/// Action of a line of fio's I/O log.
 pub(super) enum Action {
     Io(RequestKind),
-    /// A wait (version 2).
+    /// A wait (version 2 only).
     Wait,
     /// A file is added, opened, closed or removed.
     File,
 }
 
-/// The action of that name.
+/// The action called `name`.
 pub(super) fn action(name: &[u8]) -> Result<Action, Bad> {
     Ok(match name {
         b"read" => Action::Io(RequestKind::Read),
@@ -25,7 +25,7 @@ pub(super) fn action(name: &[u8]) -> Result<Action, Bad> {
     })
 }
 
-/// Follows whether the header line has been seen.
+/// Header line of a fio log, and whether it has been read.
 pub(super) struct Header {
     pub(super) text: &'static str,
     pub(super) expected: &'static str,
@@ -36,12 +36,12 @@ pub(super) struct Header {
 pub(super) enum HeaderState {
     Awaited,
     Seen,
-    /// The first line is another one: no line means anything.
+    /// The first line is not the header: no line can be read.
     Absent,
 }
 
 impl Header {
-    /// True for the header itself; an error where the first line is another one, and for a second header.
+    /// Whether `line` is the header. An error if the first line is not the header, and for a second header.
     pub(super) fn is(&mut self, line: &[u8]) -> Result<bool, Bad> {
         match self.state {
             HeaderState::Seen if line.starts_with(b"fio version ") => {

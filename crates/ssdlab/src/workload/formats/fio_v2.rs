@@ -32,7 +32,7 @@ const HEADER: Header =
 struct FioV2 {
     header: Header,
     meaning: FioWait,
-    /// Lines with a wait.
+    /// Number of `wait` lines so far.
     waits: u64,
     now_ns: u64,
 }

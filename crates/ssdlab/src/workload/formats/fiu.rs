@@ -9,7 +9,7 @@ use crate::config::{TimeUnit, TraceFormat};
 pub(super) static FORMAT: Format = Format {
     id: TraceFormat::Fiu,
     name: "fiu",
-    // The files are called .blkparse, which they are not.
+    // The files are named .blkparse, but their format is another.
     hints: &[("fiu", None), ("blkparse", None)],
     meaning: Meaning { time: Time::OpenWhole(TimeUnit::Ns), address: Measure::Sectors, size: Measure::Sectors, operations: "R, W" },
     event: Event::One,
@@ -52,11 +52,11 @@ fn is_digest(word: &[u8]) -> bool {
     word.len() == 32 && word.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The part of the line from one of its words to another: `6 0`.
+/// The part of `line` from the word `from` to the word `to`: the device `6 0`. An error unless one space separates the two.
 fn between<'a>(line: &'a [u8], from: &[u8], to: &[u8]) -> Result<&'a [u8], Bad> {
     let place = |word: &[u8]| word.as_ptr() as usize - line.as_ptr() as usize;
     let device = &line[place(from)..place(to) + to.len()];
-    // With more between them than one space the same device would have two names.
+    // With other spacing the same device would have two names.
     let apart = device.len() - from.len() - to.len();
     if apart == 1 { Ok(device) } else { Err(Bad::new("one space between major and minor device number", device)) }
 }

@@ -1,4 +1,4 @@
-//! Files that are known but not read: what they are, and what makes a trace of them. docs/trace-formats.md has the commands at length.
+//! Recognises files that ssdlab cannot read, for messages that say how to convert them. docs/trace-formats.md has the commands at length.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use super::csv::HEADER;
 use super::recognise::most;
 use super::text::{Columns, Words, integer};
 
-/// The kind of a file that is often mistaken for a trace, detected by its first bytes. `sample` is its beginning, decompressed.
+/// Message about a file that is often mistaken for a trace, recognised by its first bytes. `sample`: its beginning, decompressed; `is_all`:
+/// its whole content.
 pub(super) fn binary(path: &Path, sample: &[u8], is_all: bool) -> Option<String> {
     let file = path.display();
     // blktrace's 32-bit magic number 0x65617407, in either byte order (blktrace_api.h: BLK_IO_TRACE_MAGIC and version).
@@ -34,7 +35,7 @@ pub(super) fn binary(path: &Path, sample: &[u8], is_all: bool) -> Option<String>
     sample.contains(&0).then(|| "a binary file of unknown format; expected text, Parquet or vscsi records".into())
 }
 
-/// The kind of text that stands in place of a trace: a pointer to it, or a page about it.
+/// Message about text found in place of a trace: a Git LFS or git-annex pointer, a web page, or JSON of another format.
 pub(super) fn page(lines: &[&[u8]]) -> Option<String> {
     let first = lines.first()?.trim_ascii_start().to_ascii_lowercase();
     let begins = |start: &str| first.starts_with(start.as_bytes());
@@ -54,7 +55,7 @@ pub(super) fn page(lines: &[&[u8]]) -> Option<String> {
     })
 }
 
-/// The kind of text that is often mistaken for a trace, and that no format can read.
+/// Message about text that is often mistaken for a trace, and that no format can read.
 pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
     let first = *lines.first()?;
     let has_action = |line: &[u8]| second_word(line).is_some_and(|word| matches!(word, b"add" | b"open" | b"read" | b"write"));
@@ -100,7 +101,7 @@ pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
     own_csv(first)
 }
 
-/// Words of a header that name what a block device does not have.
+/// Column names of traces of files, objects or keys, which have no addresses on a block device.
 const NO_ADDRESS: [&str; 14] = [
     "filename",
     "file_offset",
@@ -118,7 +119,7 @@ const NO_ADDRESS: [&str; 14] = [
     "uri",
 ];
 
-/// Traces of files, objects and keys.
+/// Message about a trace of files, objects or keys.
 fn not_of_a_device(lines: &[&[u8]]) -> Option<String> {
     let names: Vec<Vec<u8>> =
         lines.first()?.split(|byte| b", \t".contains(byte)).map(|name| name.trim_ascii().to_ascii_lowercase()).collect();
@@ -162,9 +163,9 @@ fn not_of_a_device(lines: &[&[u8]]) -> Option<String> {
     None
 }
 
-/// A line with an operation of a zoned device.
+/// Whether a line has an operation of a zoned device.
 fn is_zoned(line: &[u8]) -> bool {
-    // The last line: as the kernel's block events have them.
+    // Codes in capitals are those of the kernel's block events.
     const OPERATIONS: [&str; 15] = [
         "zone_append",
         "zone_reset",
@@ -194,8 +195,8 @@ enum Guess {
     Other,
 }
 
-/// Lines that all have the same columns, of which exactly one is an operation and at least three are numbers: `blkparse -f` with a format of
-/// its own, and what scripts print. The separator and the columns.
+/// Separator and columns of an unknown layout, if the first line has one operation and at least three numbers and most lines have as many
+/// columns: output of scripts, or of `blkparse -f` with a format of its own.
 fn own_layout(lines: &[&[u8]]) -> Option<(u8, Vec<Guess>)> {
     let layout = |line: &[u8], separator: u8| -> Vec<Guess> {
         let words: Vec<&[u8]> = match separator {
@@ -224,11 +225,11 @@ fn guess(word: &[u8]) -> Guess {
     if super::text::decimal(word, 9, "").is_ok() { Guess::Decimal } else { Guess::Other }
 }
 
-/// A command that makes a trace of such columns, with the units for its user to state.
+/// Message with a command that converts columns of an unknown layout to a trace; the user states the units.
 fn own_columns(separator: u8, columns: &[Guess]) -> String {
     let of = |kind: Guess| columns.iter().zip(1_usize..).filter(move |&(&column, _)| column == kind).map(|(_, at)| at);
     let operation = of(Guess::Operation).next().unwrap_or(1);
-    // Of more numbers than a request has it is not known which is which: a command with a gap fails, one that guesses does not.
+    // With more numbers than a request has, their meaning is unknown: a command with gaps fails, one with guesses would not.
     let named = match (&of(Guess::Decimal).collect::<Vec<_>>()[..], &of(Guess::Number).collect::<Vec<_>>()[..]) {
         (&[time], &[offset, size]) | (&[], &[time, offset, size]) => [time, offset, size].map(|column| column.to_string()),
         _ => ["TIME", "ADDRESS", "SIZE"].map(|what| format!("<column of {what}>")),
@@ -244,13 +245,13 @@ fn own_columns(separator: u8, columns: &[Guess]) -> String {
     )
 }
 
-/// The message about a first line with other columns than ssdlab's, if it names columns.
+/// Message about a first line that names other columns than ssdlab's; `None` if it does not name columns.
 pub(super) fn header(first: &[u8]) -> Option<String> {
     let is_name = |column: &[u8]| column.trim_ascii().first().is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'"');
     if first.split(|&byte| byte == b',').all(is_name) { own_csv(first) } else { None }
 }
 
-/// One's own CSV needs a header that names its columns.
+/// Message about a user's own CSV file, which needs a header that names its columns.
 fn own_csv(first: &[u8]) -> Option<String> {
     let needed = format!(
         "expected a first line with the header {HEADER} (any order, further columns are ignored; us; op R, W, T or F, or words; bytes)"
@@ -295,7 +296,8 @@ fn archive(sample: &[u8]) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// The first file in a tar archive that is not a folder. Its magic follows 257 bytes of the header; the file's kind is at 156.
+/// Name of the first regular file in a tar archive (`NAME` if none is in `sample`); `None` for other files. The magic is at byte 257 of a
+/// header, the kind of file at 156.
 fn tar_member(sample: &[u8]) -> Option<String> {
     const BLOCK: usize = 512;
     let mut at = 0;
@@ -311,14 +313,14 @@ fn tar_member(sample: &[u8]) -> Option<String> {
     (at > 0).then(|| "NAME".into())
 }
 
-/// A byte order mark, or every other byte 0.
+/// Whether text is UTF-16: it has a byte order mark, or every other byte is 0.
 fn is_utf16(sample: &[u8]) -> bool {
     let zeros = |at: usize| sample.len() >= 8 && sample.iter().skip(at).step_by(2).all(|&byte| byte == 0);
     matches!(sample, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) || zeros(0) || zeros(1)
 }
 
-/// Records of 24 bytes: seconds (32 bits), object (64), size (32), next access (64; -1 or the largest number: never). Times never go back
-/// and each object's next access is behind its own.
+/// Whether `sample` is of libCacheSim's oracleGeneral: records of 24 bytes: seconds (32 bits), object (64), size (32), next access (64; -1
+/// or the largest number: never). Times never go back, and each object's next access comes later.
 fn is_oracle_general(sample: &[u8], is_all: bool) -> bool {
     const BYTES: usize = 24;
     if sample.len() < 2 * BYTES || !sample.contains(&0) || (is_all && !sample.len().is_multiple_of(BYTES)) {
@@ -334,8 +336,8 @@ fn is_oracle_general(sample: &[u8], is_all: bool) -> bool {
     })
 }
 
-/// `ms, value, direction, bytes[, offset[, priority[, ...]]]` (fio's documentation, "Log File Formats"): the direction is 0 to 3. fio
-/// writes a space behind each comma; without, the numbers may be anything.
+/// Whether a line is of a log of fio's latencies, bandwidth or IOPS: `ms, value, direction, bytes[, offset[, priority[, ...]]]` (fio's
+/// documentation, "Log File Formats"), direction 0 to 3. fio writes a space after each comma; without, the numbers may be anything.
 fn is_fio_log(line: &[u8]) -> bool {
     let commas = fields(line, b',') - 1;
     if !(3..=6).contains(&commas) || line.windows(2).filter(|pair| pair == b", ").count() != commas {
@@ -347,7 +349,7 @@ fn is_fio_log(line: &[u8]) -> bool {
     time.is_some() && value.is_some() && direction.is_some_and(|is| is <= 3) && bytes.is_some_and(|bytes| bytes % 512 == 0)
 }
 
-/// `first_block blocks 0 number` (the README of the traces of Megiddo and Modha, FAST 2003).
+/// Whether a line is of an ARC trace: `first_block blocks 0 number` (the README of the traces of Megiddo and Modha, FAST 2003).
 fn is_arc(line: &[u8]) -> bool {
     let mut words = Words::new(line);
     let numbers: Vec<_> = std::iter::from_fn(|| words.word()).map(|word| integer(word, "").ok()).collect();
@@ -431,7 +433,7 @@ mod tests {
         assert!(told.contains("Event Tracing for Windows") && told.contains("docs/trace-formats.md"), "{told}");
     }
 
-    /// Of more numbers than a request has none is guessed to be its address.
+    /// With more numbers than a request has, none is guessed to be the address.
     #[test]
     fn a_command_for_own_columns_leaves_open_what_they_do_not_tell() {
         let told = message(b"0.5 100 8 R\n0.6 108 8 W\n");

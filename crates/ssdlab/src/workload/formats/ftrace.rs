@@ -40,24 +40,24 @@ const REMAP: &[u8] = b"block_bio_remap";
 
 struct Ftrace {
     clock: Clock,
-    /// Absent while formats are tried: both are requests.
+    /// Event that counts as a request; `None` while formats are tried: both do.
     event: Option<TraceEvent>,
     skipped: Skipped,
     handed_on: HandedOn,
-    /// Events that the kernel overwrote.
+    /// Number of events that the kernel overwrote.
     lost: u64,
-    /// There was an event.
+    /// An event has been read.
     begun: bool,
 }
 
-/// A line of an event: its time, name and what follows.
+/// An event line: its time, its name and the words after them.
 pub(super) struct Line<'a> {
     pub(super) time: &'a [u8],
     pub(super) name: &'a [u8],
     pub(super) rest: Words<'a>,
 }
 
-/// Splits a line; `None` for one without a time and a name. Where it stands depends on the tool, and a task's name may hold anything.
+/// Splits an event line; `None` without a time and a name. The place of the time depends on the tool, and task names may hold anything.
 pub(super) fn event_line(line: &[u8]) -> Option<Line<'_>> {
     let mut words = Words::new(line);
     while let Some(word) = words.word() {
@@ -73,17 +73,17 @@ fn is_time(word: &[u8]) -> bool {
     word.contains(&b'.') && word.iter().all(|&byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// A comment, a heading of trace-cmd, a line of a call chain: right, and without an event. The text from which they are known.
+/// Whether a line without an event is valid: a comment, a heading of trace-cmd, or a line of a call chain.
 pub(super) fn is_beside_events(line: &[u8]) -> bool {
     let text = line.trim_ascii_start();
-    // `ffffffff8140a0b0 submit_bio+0x30 ([kernel.kallsyms])`, indented.
+    // A call chain, indented: `ffffffff8140a0b0 submit_bio+0x30 ([kernel.kallsyms])`.
     let is_address = |word: &[u8]| text.len() < line.len() && text.ends_with(b")") && word.iter().all(u8::is_ascii_hexdigit);
     let heading = [&b"#"[..], b"CPU", b"cpus=", b"version ="].iter().any(|start| text.starts_with(start));
     heading || Words::new(text).word().is_some_and(is_address)
 }
 
 impl Ftrace {
-    /// Events that are lost leave a line instead: `CPU:2 [LOST 42 EVENTS]`.
+    /// Checks a line without an event, and counts the lost events that it reports (`CPU:2 [LOST 42 EVENTS]`).
     fn beside_events<'a>(&mut self, line: &[u8]) -> Parsed<'a> {
         if !is_beside_events(line) {
             return Err(Bad::new(COLUMNS, line));
@@ -128,7 +128,7 @@ impl LineParser for Ftrace {
             return Err(Bad::new("a device: major,minor", device));
         }
         let letters = words.take("letters of the operation (RWBS)")?;
-        // The bytes and the command in brackets stand in front of the sector only in some events.
+        // Only some events have the bytes and a command in brackets before the sector.
         let mut sector = words.take("sector + sectors")?;
         if name == ISSUE {
             let mut command = words.take("a command in brackets")?;
@@ -164,14 +164,14 @@ impl LineParser for Ftrace {
     }
 }
 
-/// `+ 0`: the request has no sectors.
+/// `Some` if the text is `+ 0`: the request has no sectors.
 fn without_sectors(rest: &[u8]) -> Option<()> {
     let mut words = Words::new(rest);
     words.word()?;
     (words.word()? == b"0").then_some(())
 }
 
-/// The event of a line, if it is one of the two.
+/// The event of a line, issue (`block_rq_issue`) or queue (`block_bio_queue`); `None` for other lines.
 fn event_of(line: &[u8]) -> Option<TraceEvent> {
     match event_line(line)?.name {
         ISSUE => Some(TraceEvent::Issue),

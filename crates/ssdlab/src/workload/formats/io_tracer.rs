@@ -62,7 +62,7 @@ impl LineParser for IoTracer {
     }
 }
 
-/// `YYYY-MM-DD HH:MM:SS[.ffffff]` as ns since 1970.
+/// Parses `YYYY-MM-DD HH:MM:SS[.ffffff]` as ns since 1970.
 fn date_and_time(field: &[u8]) -> Result<u64, Bad> {
     const EXPECTED: &str = "a time: YYYY-MM-DD HH:MM:SS.ffffff";
     let bad = || Bad::new(EXPECTED, field);

@@ -47,7 +47,7 @@ struct Head<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Io<'a> {
-    /// Protobuf's JSON leaves out what is 0.
+    /// First sector. Protobuf's JSON leaves out numbers that are 0.
     #[serde(borrow, default)]
     lba: Number<'a>,
     #[serde(borrow, default)]
@@ -64,7 +64,7 @@ fn read() -> &'static str {
     "Read"
 }
 
-/// A number, in quotation marks or not (JSON of protobuf has 64-bit numbers in marks).
+/// A number, with or without quotation marks (protobuf's JSON puts 64-bit numbers in marks).
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Number<'a> {
@@ -112,7 +112,7 @@ impl LineParser for Iotrace {
     }
 }
 
-/// The device as the line has it.
+/// Device of a request, as written in its line; empty without one.
 fn device<'a>(line: &'a [u8], device: &Number<'a>) -> &'a [u8] {
     match *device {
         Number::Text(text) => text.as_bytes(),

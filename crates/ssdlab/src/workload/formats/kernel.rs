@@ -1,4 +1,4 @@
-//! What blkparse and ftrace share: the letters of the Linux kernel for block requests, and devices that hand requests on.
+//! Parts common to blkparse and ftrace: the kernel's letters for block requests, and devices that hand requests on.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use crate::config::TraceEvent;
 use crate::remark::Remark;
 use crate::request::RequestKind;
 
-/// From the letters that the kernel prints (`blk_fill_rwbs`): F (flush before), then R, W, D (discard), N (neither), then further letters.
-/// Writing zeroes (WZ) transfers no data and leaves the range without any, like a trim.
+/// Request kind of the letters that the kernel prints (`blk_fill_rwbs`): F (flush before), then R, W, D (discard) or N (neither: `None`),
+/// then further letters. Writing zeroes (WZ) transfers no data and leaves the range without any, like a trim.
 pub(super) fn kind_of(rwbs: &[u8]) -> Result<Option<RequestKind>, Bad> {
     Ok(match rwbs {
         [b'F', b'N', ..] => Some(RequestKind::Flush),
@@ -24,8 +24,7 @@ pub(super) fn kind_of(rwbs: &[u8]) -> Result<Option<RequestKind>, Bad> {
     })
 }
 
-/// A request of that kind, with `sector + sectors`: `sector` is taken, the rest is in `words`. Without sectors it is a flush, or a fault of
-/// the trace.
+/// Builds a request from `sector + sectors`; `words` begins at the `+`. Without a sector it is a flush, whatever `kind`.
 pub(super) fn range<'a>(time_ns: u64, kind: RequestKind, sector: Option<&[u8]>, mut words: Words<'a>, device: &'a [u8]) -> Parsed<'a> {
     let (Some(sector), true) = (sector, kind != RequestKind::Flush) else {
         return Record::new(time_ns, if sector.is_none() { RequestKind::Flush } else { kind }, 0, 0, device);
@@ -39,7 +38,7 @@ pub(super) fn range<'a>(time_ns: u64, kind: RequestKind, sector: Option<&[u8]>, 
     Record::new(time_ns, kind, offset, length, device)
 }
 
-/// Pairs of devices: the first hands requests on to the second.
+/// Pairs of devices of which the first hands requests on to the second.
 #[derive(Default)]
 pub(super) struct HandedOn(BTreeSet<(Name, Name)>);
 
@@ -47,7 +46,7 @@ pub(super) struct HandedOn(BTreeSet<(Name, Name)>);
 type Name = Box<[u8]>;
 
 impl HandedOn {
-    /// Most pairs that are kept: a trace with more devices is named by the first ones.
+    /// Maximum number of pairs that are kept, the first ones of the trace.
     const PAIRS: usize = 64;
 
     pub(super) fn add(&mut self, from: &[u8], to: &[u8]) {
@@ -63,7 +62,7 @@ impl HandedOn {
     }
 }
 
-/// What to know where requests were given back by the driver and issued again.
+/// The remark on requests that the driver gave back and that were issued again, if `times` is not 0 and issue events are requests.
 pub(super) fn requeued(event: Option<TraceEvent>, times: u64) -> Vec<Remark> {
     if event != Some(TraceEvent::Issue) || times == 0 {
         return Vec::new();

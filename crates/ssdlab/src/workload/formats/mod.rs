@@ -75,29 +75,29 @@ pub fn trace_formats() -> impl ExactSizeIterator<Item = TraceFormat> {
     REGISTRY.iter().map(|format| format.id)
 }
 
-/// Addresses end below this, so that sums of two never overflow.
+/// Highest end of a request, bytes: sums of an offset and a length do not overflow.
 const ADDRESS_LIMIT: u64 = 1 << 63;
-/// The unit of address and size in most formats, bytes.
+/// Sector size, bytes: the unit of address and size in most formats.
 const SECTOR_BYTES: u64 = 512;
 
-/// The properties of a format.
+/// Properties of a trace format.
 pub(crate) struct Format {
     pub(crate) id: TraceFormat,
-    /// As in configuration and messages.
+    /// Name in the configuration and in messages.
     pub(crate) name: &'static str,
-    /// Parts of a file name, between dots, that name the format, with the bytes of a unit where the name tells those too.
+    /// Parts of a file name, between dots, that indicate the format, and the bytes per unit that they indicate, if any.
     hints: &'static [(&'static str, Option<u64>)],
-    /// What its columns mean.
+    /// Units and codes of the columns.
     pub(crate) meaning: Meaning,
-    /// Which of its lines are requests.
+    /// Which lines are requests.
     pub(crate) event: Event,
     /// Requests name their volume.
     pub(crate) names_devices: bool,
-    /// The separator in a volume's name in a line; users write `_` instead.
+    /// Separator within a volume's name in a line; users write `_` instead.
     device_separator: Option<u8>,
-    /// These lines state their units: by a header, by absolute times, by a layout that no other units have.
+    /// Whether the first lines of a file state its units: by a header, by absolute times, or by a layout that no other units have.
     states_units: fn(&[&[u8]]) -> bool,
-    /// How it is read.
+    /// How files of the format are read.
     pub(crate) reader: Reader,
 }
 
@@ -106,25 +106,25 @@ pub(crate) struct Meaning {
     pub(crate) time: Time,
     pub(crate) address: Measure,
     pub(crate) size: Measure,
-    /// The codes of its operations.
+    /// Codes of the operations, for users to read.
     pub(crate) operations: &'static str,
 }
 
-/// The times of a format.
+/// Times of a format, and their unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Time {
-    /// In this unit, by the format's definition or by the file's own statement.
+    /// In this unit, by the format's definition or as the file states.
     Fixed(TimeUnit),
-    /// Bare numbers: in this unit by the format's definition, but files of the same columns have others.
+    /// Bare numbers: in this unit by the format's definition, but files with the same columns have others.
     Open(TimeUnit),
-    /// As [`Time::Open`], without a decimal point in that unit.
+    /// Like [`Time::Open`], but without a decimal point unless a caller states the unit.
     OpenWhole(TimeUnit),
-    /// fio's log of version 2, whose `wait` has two meanings.
+    /// Only waits (fio's log of version 2), whose numbers have two meanings.
     Waits,
 }
 
 impl Time {
-    /// A caller may state the unit.
+    /// Whether a caller may state the unit of time.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Time::Open(_) | Time::OpenWhole(_))
     }
@@ -136,9 +136,9 @@ pub(crate) enum Measure {
     Bytes,
     /// Sectors of 512 bytes.
     Sectors,
-    /// Sectors of 512 bytes, or as the caller states.
+    /// Units of 512 bytes, or of the size that the caller states.
     Units,
-    /// Bytes, or units as the caller states.
+    /// Bytes, or units of the size that the caller states.
     BytesOrUnits,
     /// Logical blocks, whose size the caller must state.
     Blocks,
@@ -146,10 +146,10 @@ pub(crate) enum Measure {
 
 /// The lines of a format that are requests.
 pub(crate) enum Event {
-    /// One kind.
+    /// One kind of line is a request.
     One,
-    /// Of two events, one is taken. The function gives the event of a line, if it has one of the two; the default is `prefers` where
-    /// lines at the beginning have it, else the other.
+    /// A request has two events, queue and issue, of which one is taken. `of`: the event of a line, if it has one. `prefers`: the default,
+    /// unless only the other event is in the first lines.
     OneOf { prefers: TraceEvent, of: fn(&[u8]) -> Option<TraceEvent> },
 }
 
@@ -157,17 +157,17 @@ pub(crate) enum Event {
 pub(crate) enum Reader {
     /// Line by line.
     Lines(fn(&Settings) -> Box<dyn LineParser>),
-    /// By records of equal length. The first bytes of the file determine the length; `None`: the file has another format.
+    /// By records of equal length, as the first bytes of the file determine; `None`: the file has another format.
     Records(fn(&[u8]) -> Option<RecordLayout>),
     /// Column by column.
     Columnar,
 }
 
-/// What a parser needs to know beside the lines.
+/// Settings of a line parser.
 pub(crate) struct Settings {
     unit_bytes: u64,
     clock: Clock,
-    /// Absent while formats are tried: either event is a request.
+    /// Event that counts as a request; `None` while formats are tried: both do.
     event: Option<TraceEvent>,
     fio_wait: FioWait,
 }
@@ -177,28 +177,28 @@ impl Format {
         REGISTRY.iter().find(|format| format.id == id).expect("every format is registered: a test checks it")
     }
 
-    /// Addresses count units that may be other than 512 bytes.
+    /// Whether addresses count units whose size the caller may state.
     pub(crate) fn counts_units(&self) -> bool {
         matches!(self.meaning.address, Measure::Units | Measure::BytesOrUnits | Measure::Blocks)
     }
 
-    /// The caller must state the bytes of a unit.
+    /// Whether the caller must state the bytes per unit.
     pub(crate) fn needs_units(&self) -> bool {
         self.meaning.address == Measure::Blocks
     }
 
-    /// The bytes of a unit that the caller did not state.
+    /// Bytes per unit if the caller states none.
     pub(crate) fn default_unit_bytes(&self) -> u64 {
         if self.meaning.address == Measure::BytesOrUnits { 1 } else { SECTOR_BYTES }
     }
 
-    /// A device's name as users write it. What cannot be printed is replaced: a file with it would pass for a binary one.
+    /// Name of a volume as users write it. Control characters are replaced: a file with them would pass for a binary one.
     pub(crate) fn device_name(&self, raw: &[u8]) -> String {
         let name = String::from_utf8_lossy(raw).replace(char::is_control, "\u{fffd}");
         self.device_separator.map_or(name.clone(), |separator| name.replace(separator as char, "_"))
     }
 
-    /// A fresh parser; `None` for a format that has no lines.
+    /// A new line parser; `None` for a format that is not read line by line.
     pub(crate) fn parser(&self, reading: &Reading) -> Option<Box<dyn LineParser>> {
         let Reader::Lines(make) = self.reader else { return None };
         let clock = match (self.meaning.time, reading.time_unit) {
@@ -211,7 +211,7 @@ impl Format {
         Some(make(&Settings { unit_bytes, clock, event: reading.event, fio_wait: reading.fio_wait }))
     }
 
-    /// The records of a file that begins with `sample`; `None` where they are not of this format, or it has none.
+    /// Layout of the records of a file that begins with `sample`; `None` if it has none of this format.
     pub(crate) fn records(&self, sample: &[u8]) -> Option<RecordLayout> {
         match self.reader {
             Reader::Records(layout) => layout(sample),
@@ -219,7 +219,7 @@ impl Format {
         }
     }
 
-    /// The event that is taken for a request, of those in `lines` where the caller states none; `None` where there is one kind.
+    /// Event that counts as a request: the stated one, else by the first `lines`. `None` for a format with one kind of request.
     pub(crate) fn chosen_event(&self, stated: Option<TraceEvent>, lines: &[&[u8]]) -> Option<TraceEvent> {
         let Event::OneOf { prefers, of } = self.event else { return None };
         let has = |event| lines.iter().any(|line| of(line) == Some(event));
@@ -227,7 +227,7 @@ impl Format {
         Some(stated.unwrap_or(if !has(prefers) && has(other) { other } else { prefers }))
     }
 
-    /// What the columns are taken for in this reading. `stated`: the file states its units itself.
+    /// Units in which the columns are read. `stated`: the file itself states its units.
     pub(crate) fn units(&self, reading: &Reading, stated: bool) -> Units {
         let measure = |measure: Measure| match (measure, reading.unit_bytes) {
             (Measure::Bytes, _) | (Measure::BytesOrUnits, None) => "bytes".into(),
@@ -250,54 +250,54 @@ impl Format {
         }
     }
 
-    /// These lines state the units of the file: by a header, absolute times, or a layout that no other units have.
+    /// Whether the first `lines` state the units of the file: by a header, absolute times, or a layout that no other units have.
     pub(crate) fn states_units(&self, lines: &[&[u8]]) -> bool {
         (self.states_units)(lines)
     }
 }
 
-/// Records of equal length.
+/// Layout of a file of records of equal length.
 pub(crate) struct RecordLayout {
     pub(crate) bytes: usize,
-    /// Takes a record for a line; the last one may be cut short.
+    /// Parses a record like a line; the last record of a file may be cut short.
     pub(crate) parser: Box<dyn LineParser>,
 }
 
-/// The content of a line: a request, none (a header, another event), or an unreadable line.
+/// Content of a line: a request, nothing (a header, another event), or why it is unreadable.
 pub(crate) type Parsed<'a> = std::result::Result<Option<Record<'a>>, Bad>;
 
-/// Reads the lines of one format, from the first on.
+/// Parses the lines of one file, in order.
 pub(crate) trait LineParser: Send {
-    /// The request in a line that is not empty; `None` where the line is right but holds no request (a header, another event).
+    /// The request in a line that is not blank; `None` for a valid line without a request (a header, another event).
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a>;
 
-    /// The trace has no header: the default columns of the format were assumed.
+    /// Whether the trace has no header, so that the default columns of the format were assumed.
     fn assumes_columns(&self) -> bool {
         false
     }
 
-    /// Lines so far that are right but hold no request, by what they hold. Headers and comments do not count.
+    /// Valid lines so far that hold no request, counted by kind. Headers and comments do not count.
     fn skipped(&self) -> BTreeMap<String, u64> {
         BTreeMap::new()
     }
 
-    /// What to know of this file beside its numbers.
+    /// Remarks for the user on the file.
     fn remarks(&self) -> Vec<Remark> {
         Vec::new()
     }
 
-    /// Pairs of devices of which the first hands its requests on to the second, as far as the lines so far tell.
+    /// Pairs of devices of which the first hands its requests on to the second, from the lines so far.
     fn handed_on(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 }
 
-/// How many lines were skipped, by what they hold. The names are few: a file has a fixed set of kinds of lines.
+/// Number of lines without a request, by kind. A file has few kinds of lines.
 #[derive(Default)]
 struct Skipped(BTreeMap<Box<[u8]>, u64>);
 
 impl Skipped {
-    /// More kinds than this are counted together.
+    /// Maximum number of kinds; further kinds are counted together.
     const KINDS: usize = 50;
 
     fn add(&mut self, kind: &[u8]) {
@@ -321,18 +321,18 @@ impl Skipped {
 /// One request as its trace states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record<'a> {
-    /// By the trace's own clock, ns.
+    /// Time by the trace's own clock, ns.
     pub(crate) time_ns: u64,
     pub(crate) kind: RequestKind,
-    /// Bytes. Offset + length is at most 2^63; the length is 0 for a flush and for nothing else.
+    /// First byte. `offset + length` is at most 2^63; `length`, in bytes, is 0 for a flush only.
     pub(crate) offset: u64,
     pub(crate) length: u64,
-    /// As the line has it; empty where the format names none.
+    /// Volume, as written in the line; empty if the format names none.
     pub(crate) device: &'a [u8],
 }
 
 impl<'a> Record<'a> {
-    /// Checks what all formats have in common. A flush has no address.
+    /// Checks the size and the address range of a request. A flush gets address and size 0.
     #[inline]
     pub(crate) fn new(time_ns: u64, kind: RequestKind, offset: u64, length: u64, device: &'a [u8]) -> Parsed<'a> {
         if kind == RequestKind::Flush {
@@ -372,7 +372,7 @@ impl std::fmt::Display for Bad {
     }
 }
 
-/// `R`/`W` in either case.
+/// Parses `R` or `W`, in either case.
 #[inline]
 fn read_or_write(field: &[u8], expected: &'static str) -> std::result::Result<RequestKind, Bad> {
     match field {
@@ -382,7 +382,7 @@ fn read_or_write(field: &[u8], expected: &'static str) -> std::result::Result<Re
     }
 }
 
-/// `Read`/`Write`, as the MSR traces have it.
+/// Parses `Read` or `Write`, as in the MSR traces, in either case.
 #[inline]
 fn read_or_write_word(field: &[u8]) -> std::result::Result<RequestKind, Bad> {
     match field {
@@ -394,7 +394,7 @@ fn read_or_write_word(field: &[u8]) -> std::result::Result<RequestKind, Bad> {
     }
 }
 
-/// 1 for a read and 0 for a write, or the other way round.
+/// Parses the code of a read or of a write; formats differ in which is 1 and which is 0.
 #[inline]
 fn numbered_kind(field: &[u8], read: &[u8], write: &[u8], expected: &'static str) -> std::result::Result<RequestKind, Bad> {
     match field {
@@ -439,7 +439,7 @@ mod tests {
 
     type Row<D = &'static str> = (u64, RequestKind, u64, u64, D);
 
-    /// Reads a text of one format; bad lines as their messages.
+    /// Reads a text of one format: its requests, and the messages for unreadable lines.
     fn read(format: TraceFormat, text: &str) -> (Vec<Row<String>>, Vec<String>) {
         read_as(&Reading::of(format), text)
     }
@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(bad, Vec::<String>::new(), "{format:?}");
         let rows: Vec<_> = rows.iter().map(|r| (r.0, r.1, r.2, r.3, r.4.as_str())).collect();
         assert_eq!(rows, expected, "{format:?}");
-        // Five columns of numbers say nothing of their units: a name does.
+        // Five columns of numbers do not state their units: a file name does.
         let open = matches!(format, TraceFormat::Disksim | TraceFormat::Mqsim);
         let name = if open { format!("trace.{}.txt", Format::of(format).name) } else { "trace.txt".into() };
         let recognised = recognise(Path::new(&name), text.as_bytes(), true).unwrap();

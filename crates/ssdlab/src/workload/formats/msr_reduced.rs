@@ -1,4 +1,5 @@
-//! MSR Cambridge traces as others cut them down: `ticks<TAB>Read|Write<TAB>offset<TAB>size`; ticks of 100 ns, offset and size in bytes.
+//! MSR Cambridge traces in a reduced form that others publish: `ticks<TAB>Read|Write<TAB>offset<TAB>size`; ticks of 100 ns, offset and size
+//! in bytes.
 
 use super::text::{Columns, integer};
 use super::{

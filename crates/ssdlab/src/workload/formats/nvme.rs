@@ -77,7 +77,7 @@ impl LineParser for Nvme {
     }
 }
 
-/// What follows `key`, up to a comma, a space or a bracket.
+/// The text after `key`, up to a comma, a space or a closing bracket.
 fn value<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let from = memchr::memmem::find(text, key)? + key.len();
     let rest = &text[from..];

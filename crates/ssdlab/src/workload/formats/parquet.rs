@@ -1,6 +1,6 @@
 //! The project's columnar format: a Parquet file with the columns `time_ns`, `op` (R, W, T, F), `offset_bytes`, `size_bytes` and, where
-//! requests belong to devices, `device`. Row numbers stand for line numbers. The log of a run (`requests.parquet`) can be read, too: it names
-//! the time `arrival_ns`, the op `kind` (as a word) and the device `flow`.
+//! requests belong to devices, `device`. Row numbers take the place of line numbers. The log of a run (`requests.parquet`) can be read,
+//! too: it names the time `arrival_ns`, the op `kind` (as a word) and the device `flow`.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,9 +38,9 @@ pub(super) static FORMAT: Format = Format {
 
 /// The first four bytes of every Parquet file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
-/// The columns, in the order in which they are written; `device` may be absent.
+/// Columns of a trace, in the order in which they are written; `device` may be absent.
 pub(crate) const COLUMNS: [&str; 5] = ["time_ns", "op", "offset_bytes", "size_bytes", "device"];
-/// The names of these columns in the log of a run.
+/// Names of the [`COLUMNS`] in the log of a run.
 const COLUMNS_OF_LOG: [&str; 5] = ["arrival_ns", "kind", "offset_bytes", "size_bytes", "flow"];
 const REQUIRED: usize = 4;
 const BATCH_ROWS: usize = 8192;
@@ -52,14 +52,14 @@ pub(crate) struct Rows {
     names: &'static [&'static str; 5],
     required: [Column; REQUIRED],
     device: Option<Column>,
-    /// The next row group.
+    /// Index of the next row group.
     group: usize,
-    /// Rows of the row group before it that are not in `batch` yet.
+    /// Rows of the current row group that have not been read into a batch.
     left: usize,
     batch: Batch,
     row: u64,
     total: u64,
-    /// Why nothing more can be read.
+    /// Why no more rows can be read, once an error has occurred.
     failure: Option<String>,
     caller: Caller,
 }
@@ -89,12 +89,12 @@ impl Rows {
         })
     }
 
-    /// The file is the log of a run: its times count from the start of that run.
+    /// Whether the file is the log of a run, whose times count from the start of that run.
     pub(crate) fn is_log(&self) -> bool {
         *self.names == COLUMNS_OF_LOG
     }
 
-    /// Consumed rows as a share of all.
+    /// Share of the rows consumed, 0..=1; `None` for a file without rows.
     pub(crate) fn share(&self) -> Option<f64> {
         (self.total > 0).then(|| (self.row as f64 / self.total as f64).min(1.0))
     }
@@ -162,10 +162,10 @@ fn guarded<T, E: std::fmt::Display>(step: impl FnOnce() -> std::result::Result<T
     }
 }
 
-/// The names under which a file has the columns, those columns, and that of the device.
+/// Column names of a file, its required columns, and its column of devices, if any.
 type Columns = (&'static [&'static str; 5], [Column; REQUIRED], Option<Column>);
 
-/// Finds the columns; or says why they are of no use.
+/// Finds the columns of a trace; an error if one is missing or of a type that cannot be used.
 fn columns(schema: &SchemaDescriptor) -> std::result::Result<Columns, String> {
     let fields = schema.root_schema().get_fields();
     let find = |name: &str| fields.iter().position(|field| field.name() == name);
@@ -188,7 +188,7 @@ fn columns(schema: &SchemaDescriptor) -> std::result::Result<Columns, String> {
     Ok((names, required, find(device).map(|_| column(device, TEXT)).transpose()?))
 }
 
-/// The names of a log, if a file has none of a trace's own.
+/// The column names of a run's log, if a file has those and neither the time nor the op of a trace; otherwise those of a trace.
 fn names_of(has: impl Fn(&str) -> bool) -> &'static [&'static str; 5] {
     let [time, op, ..] = COLUMNS;
     let is_log = !has(time) && !has(op) && COLUMNS_OF_LOG[..REQUIRED].iter().all(|name| has(name));
@@ -198,20 +198,20 @@ fn names_of(has: impl Fn(&str) -> bool) -> &'static [&'static str; 5] {
 const NUMBERS: &str = "whole numbers";
 const TEXT: &str = "text";
 
-/// What the values of a column mean.
+/// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
-    /// Nothing: all are null, of no type.
+    /// Only nulls, without a type.
     Nulls,
     Signed,
     Unsigned,
-    /// Floating point, as tools write columns that may lack a value.
+    /// Floating-point numbers, as tools write columns that may lack a value.
     Fractions,
     Text,
 }
 
 impl Holds {
-    /// `None`: neither numbers nor text.
+    /// Type of the values of a column; `None` if they are neither numbers nor text.
     fn of(field: &Type) -> Option<Self> {
         let info = field.get_basic_info();
         if field.is_group() || info.repetition() == Repetition::REPEATED {
@@ -234,7 +234,7 @@ impl Holds {
     }
 }
 
-/// What to call the type of a column that is of no use: `TIMESTAMP`, `BOOLEAN`.
+/// Name, for messages, of the type of a column that cannot be used: `TIMESTAMP`, `BOOLEAN`.
 fn type_name(field: &Type) -> String {
     let info = field.get_basic_info();
     let logical = info.logical_type_ref().map(|of| format!("{of:?}"));
@@ -250,15 +250,15 @@ fn type_name(field: &Type) -> String {
 /// A column of the file, read from one row group after the other.
 struct Column {
     name: &'static str,
-    /// Its place among those of the file, where groups of columns count by their members.
+    /// Index of the column in the file, where a group of columns counts by its members.
     leaf: usize,
     holds: Holds,
-    /// Within the row group that is being read.
+    /// Reader of the row group that is being read.
     reader: Option<ColumnReader>,
 }
 
 impl Column {
-    /// The next `rows` values as unsigned numbers. What does not fit becomes null, which is then a bad row, not a bad file.
+    /// The next `rows` values as unsigned numbers. A value that does not fit becomes null, which makes its row unreadable, not the file.
     fn numbers(&mut self, rows: usize) -> std::result::Result<Vec<Option<u64>>, String> {
         let whole = |value: f64| (value >= 0.0 && value < u64::MAX as f64 && value.fract() == 0.0).then_some(value as u64);
         let values = match (&mut self.reader, self.holds) {
@@ -276,7 +276,7 @@ impl Column {
         values.map_err(|reason| format!("the column {}: {reason}", self.name))
     }
 
-    /// The next `rows` values as text; numbers can be names, too.
+    /// The next `rows` values as text; numbers are accepted, since they may be names.
     fn texts(&mut self, rows: usize) -> std::result::Result<Vec<Option<ByteArray>>, String> {
         let Some(ColumnReader::ByteArrayColumnReader(reader)) = self.reader.as_mut().filter(|_| self.holds == Holds::Text) else {
             let named = |value: Option<u64>| value.map(|value| ByteArray::from(value.to_string().as_str()));
@@ -288,7 +288,7 @@ impl Column {
     }
 }
 
-/// The next `rows` values of a column, null where there is none or `of` has no use for it.
+/// The next `rows` values of a column, converted by `of`; `None` for a null, and where `of` returns `None`.
 fn read<T: DataType, V>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
@@ -307,7 +307,7 @@ fn read<T: DataType, V>(
     Ok(levels.into_iter().map(|level| if level == 0 { None } else { values.next().and_then(&of) }).collect())
 }
 
-/// Some rows.
+/// Rows that are read together, by column.
 #[derive(Default)]
 struct Batch {
     time: Vec<Option<u64>>,
@@ -383,7 +383,7 @@ mod tests {
         }
     }
 
-    /// The place of a column among all is not its place in the file: the members of groups before it count.
+    /// The index of a column in the file is not its index in the schema: members of groups before it count.
     #[test]
     fn columns_are_found_by_the_names_of_the_outermost() {
         let others = "optional group other { optional int64 time_ns; optional int64 x; }";

@@ -15,13 +15,13 @@ pub(super) const UNIX_US: (u64, u64) = (UNIX_S.0 * 1_000_000, UNIX_S.1 * 1_000_0
 /// Windows ticks of 100 ns since 1601 in the years 1990 to 2099.
 pub(super) const WINDOWS: (u64, u64) = (122_756_256_000_000_000, 157_469_184_000_000_000);
 
-/// The format of a file and the bytes of its unit, where the file name tells them.
+/// Format of a file, and the bytes per unit if the file name indicates them.
 pub(crate) struct Recognised {
     pub(crate) format: &'static Format,
     pub(crate) unit_bytes: Option<u64>,
 }
 
-/// The formats that the file's name speaks of, if any: parts between dots, the first excepted.
+/// Formats that the parts of a file's name between dots indicate, except the first part.
 pub(crate) fn by_name(path: &Path) -> Vec<Recognised> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let mut named = Vec::new();
@@ -35,7 +35,8 @@ pub(crate) fn by_name(path: &Path) -> Vec<Recognised> {
     named
 }
 
-/// The format of a file by what its content states, the name deciding where the content leaves it open.
+/// Determines the format of a file by its content, and by its name where the content leaves it open. `sample`: beginning of the file;
+/// `is_all`: its whole content.
 ///
 /// # Errors
 /// [`Error::Usage`] where the caller must name the format, since the file does not state its units or fits several formats;
@@ -62,7 +63,7 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
     if fitting.is_empty() && !lines.first().is_some_and(|first| csv::is_header(first)) && foreign::text(&lines).is_none() {
         fitting = self::fitting(&lines, true);
     }
-    // A name decides between fitting formats, and stands alone where the first lines are damaged.
+    // A name decides between fitting formats, and by itself if the first lines are damaged.
     let mut named = by_name(path);
     named.retain(|named| named.format.parser(&Reading::default()).is_some());
     if let Some(at) = named.iter().position(|named| fitting.is_empty() || fitting.iter().any(|format| format.id == named.format.id)) {
@@ -77,7 +78,7 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
     match (&certain[..], &fitting[..]) {
         (&[format], _) => Ok(Recognised { format, unit_bytes: None }),
         ([], []) if lines.first().is_some_and(|first| csv::is_header(first)) => {
-            // The message about the line below such a header says more.
+            // The message about the line after such a header is more helpful.
             Ok(Recognised { format: Format::of(TraceFormat::Csv), unit_bytes: None })
         }
         ([], []) => Err(Error::Trace(unknown(path, &lines))),
@@ -89,14 +90,14 @@ pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Reco
     }
 }
 
-/// The message about a CSV file of one's own whose rows happen to fit formats: its first line names other columns.
+/// Message about a user's own CSV file whose rows happen to fit formats, but whose first line names other columns.
 fn own_header(fitting: &[&Format], lines: &[&[u8]]) -> Option<String> {
     let first = lines.first()?;
     let reads = |format: &&Format| format.parser(&Reading::default()).is_some_and(|mut parser| parser.parse(first).is_ok());
     if fitting.iter().any(reads) { None } else { foreign::header(first) }
 }
 
-/// The message about lines that fit no format.
+/// Message about lines that fit no format.
 fn unknown(path: &Path, lines: &[&[u8]]) -> String {
     let shown = path.display();
     if let Some(what) = foreign::text(lines) {
@@ -108,7 +109,7 @@ fn unknown(path: &Path, lines: &[&[u8]]) -> String {
     format!("{shown}:1: {bad}; known formats, for --format: {known}")
 }
 
-/// The message about lines whose columns fit formats, but that do not state their units: what each choice would mean.
+/// Message about lines that fit formats but do not state their units: the meaning of each choice.
 fn without_units(fitting: &[&Format], lines: &[&[u8]], is_all: bool) -> String {
     let choices: Vec<String> = fitting.iter().map(|format| format!("{} ({})", format.name, shown_units(format))).collect();
     let counted = fitting.iter().any(|format| format.counts_units());
@@ -126,7 +127,7 @@ fn without_units(fitting: &[&Format], lines: &[&[u8]], is_all: bool) -> String {
     )
 }
 
-/// The units of a format by its definition.
+/// Units of a format by its definition, for messages.
 fn shown_units(format: &Format) -> String {
     let time = match format.meaning.time {
         Time::Fixed(unit) | Time::Open(unit) | Time::OpenWhole(unit) => unit.name(),
@@ -141,9 +142,9 @@ fn shown_units(format: &Format) -> String {
     if address == size { format!("{time}, {address}") } else { format!("{time}, {address}, size in {size}") }
 }
 
-/// How long the requests of the lines would last in each unit of time: `60 ms as us, 60 us as ns`.
+/// Time span of the requests in `lines`, in each unit of time: `60 ms as us, 60 us as ns`.
 fn spans(fitting: &[&Format], lines: &[&[u8]]) -> Option<String> {
-    // Large numbers have no room for the digits behind a point.
+    // Read as ms, large numbers overflow; they are read as ns, without decimals.
     let (unit, span) = [TimeUnit::Ms, TimeUnit::Ns].into_iter().find_map(|unit| {
         let reading = Reading { time_unit: Some(unit), ..Reading::default() };
         let mut parser = fitting.first()?.parser(&reading)?;
@@ -160,7 +161,7 @@ fn spans(fitting: &[&Format], lines: &[&[u8]]) -> Option<String> {
 pub(crate) fn duration(ns: f64) -> String {
     const DAY_NS: f64 = 86_400e9;
     let units = [(2.0 * DAY_NS, DAY_NS, "days"), (1e9, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "us")];
-    // What rounds up to the next unit is shown in it.
+    // A value that rounds up to the next unit is shown in that.
     let (divisor, name) = units.into_iter().find(|(least, _, _)| ns >= least * 0.9995).map_or((1.0, "ns"), |(_, by, name)| (by, name));
     format!("{} {name}", significant(ns / divisor))
 }
@@ -199,15 +200,15 @@ pub(crate) fn sample_lines(sample: &[u8], is_all: bool) -> Vec<&[u8]> {
     lines
 }
 
-/// The formats that can read the most of these lines: some lines may be damaged, and the message for those should name line and column.
-/// `skipping`: formats that find nothing but other events count as well.
+/// The formats that can read the most of these lines. Some lines may be damaged, and the message for those should name line and column.
+/// `skipping`: formats that find only other events count as well.
 fn fitting(lines: &[&[u8]], skipping: bool) -> Vec<&'static Format> {
     let scores: Vec<(Score, &Format)> = REGISTRY.iter().map(|format| (readable(format, lines, skipping), *format)).collect();
     let best_of = |with_requests: bool| {
         let scores = scores.iter().map(|(score, _)| *score).filter(|score| score.has_requests || !with_requests);
         scores.max().unwrap_or_default()
     };
-    // One that reads all lines and finds no request in them is worse than one that finds requests and a damaged line.
+    // A format that finds requests and a damaged line is better than one that reads all lines and finds no request.
     let (with_requests, any) = (best_of(true), best_of(false));
     let best = if with_requests.lines * 2 > any.lines { with_requests } else { any };
     let is_disksim = scores.iter().any(|(score, format)| *score == best && format.id == TraceFormat::Disksim);
@@ -220,7 +221,7 @@ fn fitting(lines: &[&[u8]], skipping: bool) -> Vec<&'static Format> {
 /// How well a format reads lines.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// Lines that it can read; 0 where none is a request, unless all are right without one (a header alone, other events).
+    /// Number of lines that the format can read; 0 if none is a request, unless all are valid without one (a header alone, other events).
     lines: usize,
     has_requests: bool,
 }
@@ -239,13 +240,13 @@ fn readable(format: &Format, lines: &[&[u8]], skipping: bool) -> Score {
     Score { lines: if is_right { requests + others } else { 0 }, has_requests: requests > 0 }
 }
 
-/// Whether most lines are so. A header, comments and damage may be among them.
+/// Whether `is` holds for at least half of the lines but one. A header, comments and damage may be among them.
 pub(super) fn most(lines: &[&[u8]], is: impl Fn(&[u8]) -> bool) -> bool {
     let count = lines.iter().filter(|line| is(line)).count();
     count > 0 && count * 2 >= lines.len().saturating_sub(1)
 }
 
-/// A column of a line, counted from 0, without spaces; empty where there are fewer.
+/// Column `index` of a line, from 0, without spaces around it; empty if there are fewer columns.
 pub(super) fn column(line: &[u8], separator: u8, index: usize) -> &[u8] {
     let mut columns = Columns::new(line, separator);
     for _ in 0..index {
@@ -254,7 +255,7 @@ pub(super) fn column(line: &[u8], separator: u8, index: usize) -> &[u8] {
     columns.take("").unwrap_or_default()
 }
 
-/// Whether a number, without the digits behind its point, is within bounds.
+/// Whether the whole part of a number is at least `least` and below `most`.
 pub(super) fn is_between(field: &[u8], (least, most): (u64, u64)) -> bool {
     let whole = field.split(|&byte| byte == b'.').next().unwrap_or_default();
     super::integer(whole, "").is_ok_and(|value| (least..most).contains(&value))
@@ -274,7 +275,7 @@ mod tests {
 
     #[test]
     fn five_columns_of_numbers_do_not_state_their_units() {
-        // 60000 counts are 60 ms of us, 60 us of ns: so the message says.
+        // 60000 counts are 60 ms of us, 60 us of ns: as the message must show.
         let text = "0 0 80 8 1\n20000 0 160 8 0\n41000 0 800 8 1\n60000 0 240 8 0\n";
         let told = message("x.txt", text.as_bytes());
         for part in [
@@ -288,7 +289,7 @@ mod tests {
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }
-        // Nor does a decimal point: DiskSim's columns have been written in seconds and in microseconds too.
+        // A decimal point does not state the unit, either: DiskSim's columns have been written in seconds and in microseconds.
         assert!(message("x.txt", b"0.5 0 80 8 1\n1.5 0 160 8 0\n").contains("1 s as s"));
         assert_eq!(id("x.mqsim.txt", text), TraceFormat::Mqsim);
         let by_name = recognise(Path::new("x.disksim-pages.gz"), text.as_bytes(), true).unwrap();

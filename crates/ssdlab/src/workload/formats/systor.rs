@@ -21,7 +21,7 @@ const COLUMNS: &str = "6 columns: Timestamp,Response,IOType,LUN,Offset,Size";
 
 const HEADER: &str = "Timestamp,Response,IOType,LUN,Offset,Size";
 
-/// Seconds since 1970 with a decimal point.
+/// Whether most times are seconds since 1970 with a decimal point.
 fn states_units(lines: &[&[u8]]) -> bool {
     recognise::most(lines, |line| {
         let time = recognise::column(line, b',', 0);

@@ -14,7 +14,7 @@ impl<'a> Columns<'a> {
         Columns { rest: Some(line), separator }
     }
 
-    /// The next column; `columns` says what the line should consist of.
+    /// Takes the next column. `columns`: the expected columns of the line, for messages.
     #[inline]
     pub(crate) fn take(&mut self, columns: &'static str) -> Result<&'a [u8], Bad> {
         let Some(rest) = self.rest else { return Err(Bad::new(columns, b"fewer columns")) };
@@ -27,13 +27,13 @@ impl<'a> Columns<'a> {
         Ok(trim(column))
     }
 
-    /// Bytes not taken yet.
+    /// Number of bytes not taken yet.
     #[inline]
     pub(crate) fn rest_len(&self) -> usize {
         self.rest.map_or(0, <[u8]>::len)
     }
 
-    /// Checks that nothing is left.
+    /// Checks that no column is left. `columns`: the expected columns of the line, for messages.
     #[inline]
     pub(crate) fn end(&self, columns: &'static str) -> Result<(), Bad> {
         if self.rest.is_some() { Err(Bad::new(columns, b"more columns")) } else { Ok(()) }
@@ -57,7 +57,7 @@ impl<'a> Words<'a> {
         Words(line)
     }
 
-    /// The next word, if there is one.
+    /// Takes the next word, if there is one.
     #[inline]
     pub(crate) fn word(&mut self) -> Option<&'a [u8]> {
         let start = self.0.iter().position(|b| !matches!(b, b' ' | b'\t'))?;
@@ -67,26 +67,26 @@ impl<'a> Words<'a> {
         Some(&rest[..end])
     }
 
-    /// What has not been taken.
+    /// The text that has not been taken.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.0
     }
 
-    /// The next word; `columns` says what the line should consist of.
+    /// Takes the next word. `columns`: the expected columns of the line, for messages.
     #[inline]
     pub(crate) fn take(&mut self, columns: &'static str) -> Result<&'a [u8], Bad> {
         self.word().ok_or_else(|| Bad::new(columns, b"fewer columns"))
     }
 
-    /// Checks that nothing is left.
+    /// Checks that no word is left. `columns`: the expected columns of the line, for messages.
     #[inline]
     pub(crate) fn end(&mut self, columns: &'static str) -> Result<(), Bad> {
         if self.word().is_some() { Err(Bad::new(columns, b"more columns")) } else { Ok(()) }
     }
 }
 
-/// Words as in [`Words`], the last one first.
+/// Words separated by any number of spaces and tabs, the last word first.
 pub(crate) struct LastWords<'a>(&'a [u8]);
 
 impl<'a> LastWords<'a> {
@@ -95,7 +95,7 @@ impl<'a> LastWords<'a> {
         LastWords(line)
     }
 
-    /// The word in front of those taken; `columns` says what the line should consist of.
+    /// Takes the last word not taken yet. `columns`: the expected columns of the line, for messages.
     #[inline]
     pub(crate) fn take(&mut self, columns: &'static str) -> Result<&'a [u8], Bad> {
         let is_blank = |b: &u8| matches!(b, b' ' | b'\t');
@@ -142,7 +142,7 @@ fn long_digits(field: &[u8]) -> Option<u64> {
     })
 }
 
-/// A decimal number times 10^`places`, exactly; digits beyond are cut off. `places` is at most 9.
+/// Parses a decimal number and returns it times 10^`places`, exactly; further digits are cut off. `places` is at most 9.
 #[inline]
 pub(crate) fn decimal(field: &[u8], places: u32, expected: &'static str) -> Result<u64, Bad> {
     let bad = || Bad::new(expected, field);
@@ -161,13 +161,13 @@ pub(crate) fn decimal(field: &[u8], places: u32, expected: &'static str) -> Resu
     whole.checked_mul(10u64.pow(places)).and_then(|v| v.checked_add(scaled_fraction)).ok_or_else(bad)
 }
 
-/// A count of units, as bytes.
+/// Parses a number of units and returns it in bytes.
 #[inline]
 pub(crate) fn units(field: &[u8], unit_bytes: u64, expected: &'static str) -> Result<u64, Bad> {
     integer(field, expected)?.checked_mul(unit_bytes).ok_or_else(|| Bad::new(expected, field))
 }
 
-/// Whether a line is this header, whatever the case and the spaces.
+/// Whether a line is the header `header`, ignoring case and spaces.
 pub(crate) fn is_header(line: &[u8], header: &str) -> bool {
     let mut found = line.split(|&b| b == b',');
     let same = header.split(',').all(|name| found.next().is_some_and(|f| f.trim_ascii().eq_ignore_ascii_case(name.as_bytes())));

@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
     reader: Reader::Records(layout),
 };
 
-/// Where the parts of a record lie, from its start.
+/// Layout of a record: byte offsets of its fields.
 #[derive(Clone, Copy)]
 struct Vscsi {
     version: u8,
@@ -30,16 +30,16 @@ struct Vscsi {
     length: usize,
 }
 
-/// Serial number, length, scatter-gather elements (32 bits each), command, version (16 bits each), address, time (64 bits each).
+/// Version 1: serial number, length, scatter-gather elements (32 bits each), command, version (16 bits each), address, time (64 bits each).
 const VERSION_1: Vscsi = Vscsi { version: 1, bytes: 32, command: 12, length: 4 };
-/// Command, version, serial number, length, elements, address, time, response time.
+/// Version 2: command, version, serial number, length, elements, address, time, response time.
 const VERSION_2: Vscsi = Vscsi { version: 2, bytes: 40, command: 0, length: 8 };
-/// Address and time lie at the same places in both versions.
+/// Byte offset of the address in a record, in both versions; [`TIME`] is that of the time.
 const ADDRESS: usize = 16;
 const TIME: usize = 24;
 
-/// The layout that all whole records of a sample have: their version is in the high byte of its field. There must be two, as a single one
-/// could be anything.
+/// The layout that all whole records of a sample have: the version is in the high byte of its field. At least two records are needed, as a
+/// single one could be anything.
 fn layout(sample: &[u8]) -> Option<RecordLayout> {
     let found = [VERSION_2, VERSION_1].into_iter().find(|layout| {
         let mut records = sample.chunks_exact(layout.bytes);
@@ -91,7 +91,7 @@ fn bytes<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
     record[at..at + N].try_into().expect("a record has as many bytes as its layout says")
 }
 
-/// What a SCSI command does to the medium; `None` for those that only ask the drive something.
+/// Request kind of a SCSI command; `None` for commands that transfer no data of the medium (inquiries).
 pub(super) fn kind_of(command: u16) -> Result<Option<RequestKind>, Bad> {
     Ok(Some(match command {
         0x08 | 0x28 | 0x88 | 0xa8 => RequestKind::Read, // READ (6), (10), (16), (12)
