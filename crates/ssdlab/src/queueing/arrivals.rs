@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::units::Ns;
 
-/// The last allowed arrival: later times must not overflow.
+/// Latest arrival allowed, ns (292 years): with later ones, times could overflow.
 pub const LAST_ARRIVAL: Ns = Ns::MAX / 2;
-/// The longest gap of a list, ns.
+/// Longest interarrival time allowed in [`GapLists`], ns.
 pub const LONGEST_GAP: Ns = 1_000_000_000_000_000;
-/// The rates that a stream can have, requests in a millisecond; 0 is no stream.
+/// Rates allowed for a stream, requests per millisecond; a rate of 0 means no stream.
 const RATES_PER_MS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 const PS_PER_NS: u64 = 1000;
 const PS_PER_MS: f64 = 1e9;
@@ -28,24 +28,24 @@ pub enum UserOp {
     Write,
 }
 
-/// A request that arrives: time and kind in one word, as a queue without bound holds many of them.
+/// Arrival time and kind of a request, packed into one word, as an unbounded queue holds many of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Arrival(u64);
 
 impl Arrival {
-    /// A request that arrives at `at_ns`, `None` after [`LAST_ARRIVAL`].
+    /// An arrival at `at_ns`; `None` if that is after [`LAST_ARRIVAL`].
     #[inline]
     pub fn new(at_ns: Ns, op: UserOp) -> Option<Self> {
         (at_ns <= LAST_ARRIVAL).then_some(Arrival(at_ns << 1 | u64::from(op == UserOp::Write)))
     }
 
-    /// When it arrives.
+    /// Arrival time, ns.
     #[inline]
     pub fn at_ns(self) -> Ns {
         self.0 >> 1
     }
 
-    /// Its kind.
+    /// Kind of the request.
     #[inline]
     pub fn op(self) -> UserOp {
         if self.0 & 1 == 0 { UserOp::Read } else { UserOp::Write }
@@ -58,28 +58,29 @@ impl std::fmt::Debug for Arrival {
     }
 }
 
-/// Rates of the two streams, requests per millisecond. 0: no such stream.
+/// Rates of the streams of reads and writes, requests per millisecond. 0: no such stream.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RatesPerMs {
-    /// Reads.
+    /// Rate of reads.
     pub read_per_ms: f64,
-    /// Writes.
+    /// Rate of writes.
     pub write_per_ms: f64,
 }
 
-/// Interarrival times of the two streams. Empty: no such stream.
+/// Lists of interarrival times of the streams of reads and writes, ns. Empty: no such stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapLists {
-    /// Reads.
+    /// Interarrival times of reads, ns.
     pub read: Arc<[Ns]>,
-    /// Writes.
+    /// Interarrival times of writes, ns.
     pub write: Arc<[Ns]>,
 }
 
-/// The arrivals of requests. Reads and writes are two independent streams, merged by time; at one instant the read comes first.
+/// How requests arrive. Reads and writes are two independent streams, merged by time; at one instant the read comes first.
 ///
-/// Requests arrive at whole nanoseconds, rounded down. Gaps that are drawn are whole picoseconds, whose sum is exact; of fixed gaps the
-/// k-th request arrives at k divided by the rate. So nothing drifts. The first request of a stream arrives one gap after the start.
+/// Requests arrive at whole nanoseconds, rounded down. Gaps that are drawn are whole picoseconds, whose sum is exact; with fixed gaps, the
+/// k-th request arrives at k divided by the rate. So rounding errors do not accumulate. The first request of a stream arrives one gap after
+/// the start.
 #[derive(Clone, Debug)]
 pub enum Arrivals {
     /// Exponential gaps (bux2011, section 3.2).
@@ -90,11 +91,11 @@ pub enum Arrivals {
     Renewal(GapLists),
     /// All requests arrive at time 0, reads and writes drawn in the ratio of their rates.
     Saturated(RatesPerMs),
-    /// These requests, in order of time.
+    /// Given requests, in order of time.
     Replayed(Arc<[Arrival]>),
 }
 
-/// The requests of a run.
+/// The requests of a run: how they arrive, their number and the seed.
 #[derive(Clone, Debug)]
 pub struct Traffic {
     arrivals: Arrivals,
@@ -103,7 +104,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// `requests` requests with these arrivals; of replayed requests all. The seed is used for arrivals only.
+    /// Traffic of `requests` requests, or of all replayed requests. The seed is used for arrivals only.
     ///
     /// # Errors
     /// [`Error::Usage`] for a rate or gap out of range, no stream at all, replayed requests that go back in time, or no request.
@@ -128,7 +129,7 @@ impl Traffic {
         Ok(Traffic { arrivals, requests, seed })
     }
 
-    /// Their arrivals.
+    /// How the requests arrive.
     pub fn arrivals(&self) -> &Arrivals {
         &self.arrivals
     }
@@ -163,7 +164,7 @@ impl Traffic {
         }
     }
 
-    /// The requests from the first on, the same each time.
+    /// A stream of all requests from the first on, the same on each call.
     pub fn stream(&self) -> Stream {
         let rng = |purpose: &str| Rng::new(self.seed, &format!("queueing/{purpose}"));
         let two = |law: &dyn Fn(f64) -> Law, rates: &RatesPerMs| {
@@ -242,7 +243,7 @@ impl Stream {
     /// The next request, `None` after the last.
     ///
     /// # Errors
-    /// [`Error::Usage`] for one later than [`LAST_ARRIVAL`].
+    /// [`Error::Usage`] for an arrival later than [`LAST_ARRIVAL`].
     #[inline]
     pub fn next_arrival(&mut self) -> Result<Option<Arrival>> {
         if self.given == self.requests {
@@ -263,13 +264,13 @@ impl Stream {
         }
     }
 
-    /// Number of requests left, if all arrive at time 0: such a queue is counted, not stored.
+    /// Number of requests left if all arrive at time 0 ([`Arrivals::Saturated`]), otherwise `None`: such a queue is counted, not stored.
     pub(super) fn left_at_start(&self) -> Option<u64> {
         matches!(self.source, Source::Saturated { .. }).then(|| self.requests - self.given)
     }
 }
 
-/// The next time of the stream that is not empty.
+/// Takes the next arrival time of a stream, which must have requests.
 #[inline]
 fn take(gaps: &mut Option<Gaps>) -> Ns {
     gaps.as_mut().expect("a stream without requests is never the next").take()
@@ -281,7 +282,7 @@ struct Gaps {
     law: Law,
     rng: Rng,
     next_ns: Ns,
-    /// The fraction of the next time beyond whole nanoseconds.
+    /// Fraction of the next arrival time beyond whole nanoseconds, ps.
     rest_ps: u64,
 }
 
@@ -294,7 +295,7 @@ enum Law {
         rate_per_ms: f64,
         given: u64,
     },
-    /// Uniformly from a list of ns.
+    /// Gaps drawn uniformly from a list, ns.
     Drawn(Arc<[Ns]>),
 }
 
@@ -324,7 +325,7 @@ impl Gaps {
             Law::Drawn(list) => list[self.rng.below(list.len() as u64) as usize] * PS_PER_NS,
         };
         let ps = self.rest_ps + gap_ps;
-        // What lies after the last arrival allowed is refused when it is taken.
+        // Times after the last arrival allowed are refused when they are taken.
         self.next_ns = self.next_ns.saturating_add(ps / PS_PER_NS);
         self.rest_ps = ps % PS_PER_NS;
     }

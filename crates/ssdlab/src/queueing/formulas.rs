@@ -22,14 +22,14 @@ use std::fmt;
 pub struct DomainError {
     /// The name of the argument or load.
     pub argument: &'static str,
-    /// Its value.
+    /// Value of the argument or load.
     pub value: f64,
-    /// The expected range, and why.
+    /// Expected range of the argument or load, and the reason.
     pub expected: &'static str,
 }
 
 impl DomainError {
-    /// The message for one of many values: `place` is its index.
+    /// Message for one of many values; `place`: its index.
     pub fn at(&self, place: &str) -> String {
         format!("{} is {} (at index {place}): {}", self.argument, plain(self.value), self.expected)
     }
@@ -48,7 +48,7 @@ impl fmt::Display for DomainError {
 
 impl std::error::Error for DomainError {}
 
-/// The value of a formula.
+/// Value of a formula, or the argument at which it has none.
 pub type Value = Result<f64, DomainError>;
 
 /// What the value of a formula measures.
@@ -63,7 +63,7 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    /// Its name in the Python package: `time`, `rate` or `number`.
+    /// Name of the dimension in the Python package: `time`, `rate` or `number`.
     pub fn name(self) -> &'static str {
         match self {
             Dimension::Time => "time",
@@ -73,40 +73,40 @@ impl Dimension {
     }
 }
 
-/// A formula of the table.
+/// A closed form of the report, as [`FORMULAS`] lists it.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {
-    /// The function's name.
+    /// Name of the formula's function.
     pub name: &'static str,
-    /// Its equation or section in the report.
+    /// Equation or section of the formula in the report.
     pub equation: &'static str,
-    /// What its value measures.
+    /// What the value of the formula measures.
     pub dimension: Dimension,
-    /// The names of its arguments, in order.
+    /// Names of the arguments, in order.
     pub arguments: &'static [&'static str],
-    /// The sentences that describe its value and limits.
+    /// Sentences that describe the value and its limits.
     pub sentences: &'static str,
-    /// The right-hand side, in the symbols of the report.
+    /// Right-hand side of the equation, in the symbols of the report.
     pub symbols: &'static str,
     function: fn(&[f64]) -> Value,
 }
 
-/// The most arguments that a formula has.
+/// Largest number of arguments of a formula.
 pub const MOST_ARGUMENTS: usize = 10;
 
 impl Formula {
-    /// The formula called `name`.
+    /// The formula called `name`, if there is one.
     pub fn named(name: &str) -> Option<&'static Formula> {
         FORMULAS.iter().find(|formula| formula.name == name)
     }
 
-    /// Its value for as many arguments as it has.
+    /// The value of the formula at `arguments`, as many as it has.
     ///
     /// # Errors
-    /// Those of its function; numbers so large that `f64` does not hold the value.
+    /// An argument or load out of its range; arguments so large that `f64` does not hold the value.
     ///
     /// # Panics
-    /// For another number of arguments.
+    /// If the number of arguments differs from that of the formula.
     #[inline]
     pub fn value(&self, arguments: &[f64]) -> Value {
         assert_eq!(arguments.len(), self.arguments.len(), "{} takes {:?}", self.name, self.arguments);
@@ -269,7 +269,7 @@ formulas! {
     fn gc_duration_rwp(read_rate, write_rate, read_time, write_time, copy_time, erase_time, valid) {
         let work = initial_work(read_rate, write_rate, read_time, write_time)?;
         let host = host(read_rate, write_rate, read_time, write_time);
-        // The second line of (19): the first subtracts what nearly cancels.
+        // The second form of (19): the first loses digits by cancellation.
         Ok((host * write_time + valid * copy_time + host * work) / (1.0 - host) + erase_time)
     }
 
@@ -294,7 +294,7 @@ fn checked(argument: &'static str, value: f64) -> Value {
     Err(DomainError { argument, value, expected: "expected a finite number of at least 0" })
 }
 
-/// A load below 1; messages show it without the last digits of its computation.
+/// Checks that a load is below 1. The error shows it rounded to six decimals.
 fn below_one(argument: &'static str, load: f64) -> Value {
     if load < 1.0 {
         return Ok(load);
@@ -319,7 +319,7 @@ fn room(pages: f64, valid: f64) -> Value {
     Ok(pages - valid)
 }
 
-/// The highest rate of something that takes `time`.
+/// Highest rate of operations that take `time` each.
 fn highest_rate(time: f64) -> Value {
     if time > 0.0 {
         return Ok(1.0 / time);
@@ -328,7 +328,7 @@ fn highest_rate(time: f64) -> Value {
     Err(DomainError { argument: "the time for a write with its reads, copies and erase", value: time, expected })
 }
 
-/// The share of time for reads and writes of the host, ρ_u.
+/// Share of time for reads and writes of the host, ρ_u.
 fn host(read_rate: f64, write_rate: f64, read_time: f64, write_time: f64) -> f64 {
     read_rate * read_time + write_rate * write_time
 }
@@ -375,7 +375,7 @@ mod tests {
         formula.arguments.iter().map(|name| value(name)).collect()
     }
 
-    /// The value of the formula `name` of the example, but for `changed`.
+    /// The value of the formula `name` for the arguments of [`EXAMPLE`], with those of `changed` replaced.
     fn with(name: &str, changed: &[(&str, f64)]) -> Value {
         let formula = Formula::named(name).expect("a formula");
         formula.value(&arguments(formula, changed))
@@ -418,7 +418,7 @@ mod tests {
         // (19) is (18) without the wait and service of the last write, and with the erase.
         let before = 0.9264 + of("initial_work");
         near(of("gc_duration_rwp"), of("relocation_time") - before + 3.0003);
-        // A queue that only reads is M/D/1: its wait is known apart.
+        // A queue with reads only is M/D/1, whose wait is known.
         let reads = [("read_rate", 5.0), ("write_rate", 0.0)];
         let load = 5.0 * 0.0763;
         near(with("mean_wait_rwp", &reads).unwrap(), load * 0.0763 / (2.0 * (1.0 - load)));
@@ -469,7 +469,7 @@ mod tests {
         assert_eq!(error.expected, "expected below 1: an overloaded die has no mean wait");
         assert!(error.at("5").starts_with("utilisation is 1.121") && error.at("5").contains(" (at index 5): "), "{}", error.at("5"));
         assert!(with("mean_wait_cep_independent", &over).is_err());
-        // Reads and writes alone are not too much, so a GC job under rwp does end.
+        // The load of reads and writes alone is below 1, so a GC job under rwp does end.
         assert!(with("gc_duration_rwp", &over).is_ok());
         let users = message("gc_duration_rwp", &[("write_rate", 1.0)]);
         assert!(users.starts_with("the utilisation by reads and writes is 1.0027: "), "{users}");

@@ -41,18 +41,18 @@ pub struct QueueingResult {
     pub throughput_per_ms: Option<f64>,
     /// Garbage collection.
     pub gc: Collections,
-    /// End of the last request. Time averages are over the time until then.
+    /// End of the last request, ns. Averages over time are over the time until then.
     pub requests_end_ns: Ns,
-    /// Time at which the die is idle for good.
+    /// Time at which the die becomes idle for good, ns.
     pub simulated_ns: Ns,
 }
 
 /// Number of requests by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OpCounts {
-    /// Reads.
+    /// Number of reads.
     pub read: u64,
-    /// Writes.
+    /// Number of writes.
     pub write: u64,
 }
 
@@ -65,52 +65,52 @@ impl OpCounts {
         }
     }
 
-    /// Reads and writes.
+    /// Number of reads and writes.
     pub fn total(self) -> u64 {
         self.read + self.write
     }
 }
 
-/// Waits by class; a class without requests is absent.
+/// Waits by class of request, ns; a class without requests is absent.
 #[derive(Clone, Debug, Serialize)]
 pub struct Waits {
-    /// Reads and writes.
+    /// Waits of reads and writes, ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<Summary>,
-    /// Reads.
+    /// Waits of reads, ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<Summary>,
-    /// Writes.
+    /// Waits of writes, ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write: Option<Summary>,
 }
 
-/// A queue length.
+/// Length of a queue.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct QueueLength {
-    /// Mean over time.
+    /// Mean length over time.
     pub mean: f64,
-    /// Maximum. A wait of less than a nanosecond does not count.
+    /// Maximum length. A wait of less than a nanosecond does not count.
     pub max: u64,
 }
 
 /// Utilisation of the die by kind of operation, as shares of the time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Utilisation {
-    /// User reads.
+    /// Share of time for user reads.
     pub read: f64,
-    /// User writes.
+    /// Share of time for user writes.
     pub write: f64,
-    /// Copies.
+    /// Share of time for copies.
     pub copy: f64,
-    /// Erases.
+    /// Share of time for erases.
     pub erase: f64,
-    /// All operations.
+    /// Share of time for all operations.
     pub total: f64,
 }
 
 impl Utilisation {
-    /// From busy times, in the order of the fields; `None` without time.
+    /// The utilisation from busy times until `end`, ns (reads, writes, copies, erases); `None` if `end` is 0.
     pub(super) fn of(busy_ns: [u128; 4], end: Ns) -> Option<Self> {
         let share = |busy: u128| busy as f64 / end as f64;
         let [read, write, copy, erase] = busy_ns.map(share);
@@ -118,19 +118,19 @@ impl Utilisation {
     }
 }
 
-/// GC jobs, to the end of the run.
+/// Statistics of GC jobs until the end of the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Collections {
     /// Number of GC jobs.
     pub collections: u64,
     /// Pages copied.
     pub copies: u64,
-    /// Duration of a GC job: from its start to the end of its erase. Absent without jobs.
+    /// Duration of GC jobs, each from its start to the end of its erase, ns. Absent without jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<Summary>,
     /// GC jobs that lasted longer than their copies and erase.
     pub prolonged: u64,
-    /// Backlog of a GC job: from its start until the die is idle. Absent without jobs.
+    /// Backlog of GC jobs, each from its start until the die is idle, ns. Absent without jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backlog_ns: Option<Summary>,
     /// GC jobs that started before the backlog of the previous job had ended.
@@ -145,48 +145,48 @@ pub struct Collections {
 pub struct Series {
     /// Requests in order of arrival.
     pub requests: RequestSeries,
-    /// GC jobs in order.
+    /// GC jobs in order of their starts.
     pub collections: CollectionSeries,
-    /// Copies in order.
+    /// Copies in order of their starts.
     pub copies: CopySeries,
 }
 
 /// Requests in order of arrival, by column.
 #[derive(Clone, Debug, Default)]
 pub struct RequestSeries {
-    /// Arrival times.
+    /// Arrival times, ns.
     pub arrival_ns: Vec<Ns>,
     /// 1 for a write, 0 for a read.
     pub is_write: Vec<u8>,
-    /// Waits.
+    /// Waits, ns.
     pub wait_ns: Vec<Ns>,
 }
 
-/// GC jobs in order, by column.
+/// GC jobs in order of their starts, by column.
 #[derive(Clone, Debug, Default)]
 pub struct CollectionSeries {
-    /// Their starts.
+    /// Starts of the GC jobs, ns.
     pub start_ns: Vec<Ns>,
-    /// The ends of their erases.
+    /// Ends of the GC jobs' erases, ns.
     pub end_ns: Vec<Ns>,
-    /// Times at which the die is next idle after the starts.
+    /// Times at which the die is next idle after the start of each GC job, ns.
     pub backlog_end_ns: Vec<Ns>,
-    /// Pages to copy.
+    /// Valid pages that each GC job copies.
     pub valid: Vec<u64>,
-    /// 1 if the backlog of the previous job had not ended.
+    /// 1 if the backlog of the previous GC job had not ended when the job started, otherwise 0.
     pub overlapped: Vec<u8>,
 }
 
-/// Copies in order, by column.
+/// Copies in order of their starts, by column.
 #[derive(Clone, Debug, Default)]
 pub struct CopySeries {
-    /// The starts of their GC jobs.
+    /// Start of the GC job of each copy, ns.
     pub entered_ns: Vec<Ns>,
-    /// Their own starts.
+    /// Start of each copy, ns.
     pub start_ns: Vec<Ns>,
 }
 
-/// The input of a run, for its result.
+/// Parameters of a run, as JSON for its result.
 pub(super) fn parameters(model: &Model, traffic: &Traffic) -> Value {
     let times = model.times;
     let valid = if let [valid] = model.valid[..] { json!(valid) } else { json!(model.valid) };

@@ -16,9 +16,9 @@ use crate::distribution::{Digest, Distribution, PERCENTILE_ERROR};
 use crate::error::{Error, Result};
 use crate::units::{Ns, transfer_ns};
 
-/// The longest operation, ns: as in a device's configuration.
+/// Longest service time allowed, ns: that of a device's configuration.
 const LONGEST_NS: Ns = 1_000_000_000_000;
-/// The most pages of a block: as in a device's configuration.
+/// Most pages of a block allowed: that of a device's configuration.
 const MOST_PAGES: u32 = 16_384;
 /// Operations between two checks of [`Watch`].
 const OPERATIONS_PER_LOOK: u64 = 1 << 16;
@@ -26,19 +26,19 @@ const OPERATIONS_PER_LOOK: u64 = 1 << 16;
 /// Service times of the die, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceTimes {
-    /// A user read, b_r.
+    /// Service time of a user read, b_r.
     pub read_ns: Ns,
-    /// A user write, b_w.
+    /// Service time of a user write, b_w.
     pub write_ns: Ns,
-    /// A copy, b_c.
+    /// Service time of a copy, b_c.
     pub copy_ns: Ns,
-    /// An erase, b_e.
+    /// Service time of an erase, b_e.
     pub erase_ns: Ns,
 }
 
 impl ServiceTimes {
-    /// The times of a configured device's die, which is busy also while its page goes over the bus. Where they differ from page to page,
-    /// the mean over a block's pages, rounded to the nearest.
+    /// Service times of a configured device, including the time of transfers over the bus. Times that differ from page to page are averaged
+    /// over a block's pages, rounded to the nearest.
     pub fn of(device: &Device) -> Self {
         let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
         let transfer = transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns;
@@ -82,16 +82,18 @@ pub struct Model {
     pub times: ServiceTimes,
     /// Pages of a block, c.
     pub pages: u32,
-    /// Valid pages of the victims, v, used one after the other and again from the first; each less than `pages`.
+    /// Valid pages of the victims, v: used in order, and again from the first. Each is less than `pages`.
     pub valid: Vec<u32>,
     /// The service discipline.
     pub priority: Priority,
-    /// Free blocks, at least 1. A GC job takes one at its start and returns one at its end; writes wait while more jobs than these are
+    /// Free blocks, at least 1. A GC job takes one at its start and returns one at its end; writes wait while more GC jobs than this are
     /// unfinished. `None`: there are always enough (bux2011, section 3.2).
     pub free_blocks: Option<u64>,
 }
 
 impl Model {
+    /// Checks that the model can be simulated.
+    ///
     /// # Errors
     /// [`Error::Usage`] naming the value that cannot be simulated.
     pub fn check(&self) -> Result<()> {
@@ -123,13 +125,14 @@ impl Model {
 /// Cancel flag and progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'a> {
-    /// Ends the run with [`Error::Interrupted`] once it requests a stop.
+    /// Cancel flag: the run ends with [`Error::Interrupted`] once a stop is requested.
     pub caller: &'a Caller,
-    /// Requests served so far.
+    /// Number of requests served so far, updated now and then.
     pub completed: &'a AtomicU64,
 }
 
-/// Serves all requests of `traffic` and the GC jobs that they cause, until the die is idle. Equal arguments give an equal result.
+/// Serves all requests of `traffic` and the GC jobs that they cause, until the die is idle. Equal arguments give an equal result. `series`:
+/// also returns every request, GC job and copy.
 ///
 /// # Errors
 /// [`Error::Usage`] for a model or arrivals that cannot be simulated; [`Error::Interrupted`].
@@ -140,10 +143,10 @@ pub fn simulate(model: &Model, traffic: &Traffic, series: bool, watch: Watch<'_>
     Ok(die.finish(traffic))
 }
 
-/// Requests that have arrived and wait, in order.
+/// Requests that have arrived and wait, in order, and the stream of requests to come.
 struct Queue {
     stream: Stream,
-    /// The next to arrive.
+    /// Next request to arrive, or, if all arrive at time 0, the head of the queue.
     next: Option<Arrival>,
     waiting: VecDeque<Arrival>,
     longest: u64,
@@ -197,7 +200,7 @@ impl Queue {
     }
 }
 
-/// Entry after entry of a list, and again from its start.
+/// Cycles through the entries of a list.
 #[derive(Clone, Copy)]
 struct Cycle<'a> {
     list: &'a [u32],
@@ -215,13 +218,13 @@ impl Cycle<'_> {
 /// GC jobs that have started and not ended, in order. Only the first is in service.
 struct Backlog<'a> {
     starts: VecDeque<Ns>,
-    /// Valid pages of the first.
+    /// Valid pages of the first job's victim.
     valid: u32,
     /// Copies of the first job that have not begun.
     copies_left: u32,
     /// Copies of all jobs that have not begun.
     copies_waiting: u64,
-    /// Valid pages of the jobs after the first.
+    /// Valid pages of the victims of the jobs after the first.
     upcoming: Cycle<'a>,
 }
 
@@ -248,7 +251,7 @@ impl Backlog<'_> {
         start
     }
 
-    /// Sum of the waits so far of the copies that have not begun.
+    /// Sum of the waits so far of the copies that have not begun, ns.
     fn waited(&self, now: Ns) -> u128 {
         let mut upcoming = self.upcoming;
         let rest = self.starts.iter().skip(1).map(|start| (start, upcoming.next()));
@@ -271,10 +274,10 @@ struct Ledger {
     held_writes: u64,
     prolonged: u64,
     copies: u64,
-    /// Until the end of the last request: sum of the waits of copies, and maximum of the copies that waited.
+    /// Sum of the waits of copies until the end of the last request, ns. `most_copies`: maximum number of copies that waited until then.
     copy_waits: u128,
     most_copies: u64,
-    /// The state at that instant; `None` before it.
+    /// Counters at the end of the last request; `None` before it.
     at_end: Option<AtEnd>,
     series: Option<Series>,
 }
@@ -301,9 +304,9 @@ struct Die<'a> {
     now: Ns,
     /// User writes that the write block still has room for.
     room: u32,
-    /// Valid pages of the GC jobs to come.
+    /// Valid pages of the victims of the GC jobs after the next one.
     valid: Cycle<'a>,
-    /// Valid pages of the next job.
+    /// Valid pages of the next GC job's victim.
     next_valid: u32,
     /// The write at the head of the queue waits for a free block.
     head_is_held: bool,
@@ -389,7 +392,7 @@ impl<'a> Die<'a> {
         if collection_first { Next::Collection } else { Next::User }
     }
 
-    /// The server is busy for `ns`; meanwhile requests arrive.
+    /// Keeps the server busy for `ns`, while requests arrive.
     #[inline]
     fn work(&mut self, ns: Ns) -> Result<()> {
         let end = self
@@ -407,7 +410,7 @@ impl<'a> Die<'a> {
         Ok(())
     }
 
-    /// Serves the request at the head.
+    /// Serves the request at the head of the queue.
     #[inline]
     fn serve(&mut self) -> Result<()> {
         let request = self.queue.take_head()?.expect("there is a request to serve");
@@ -428,7 +431,7 @@ impl<'a> Die<'a> {
         Ok(())
     }
 
-    /// A user write has ended. If it fills the block, a GC job starts.
+    /// Ends a user write. If it fills the write block, a GC job starts.
     #[inline]
     fn written(&mut self) {
         self.room -= 1;
@@ -516,7 +519,7 @@ impl<'a> Die<'a> {
 }
 
 impl Ledger {
-    /// A request is served after `wait`.
+    /// Counts a request that is served after `wait` ns.
     #[inline]
     fn serve(&mut self, request: Arrival, wait: Ns) {
         self.served.count(request.op());
@@ -532,7 +535,7 @@ impl Ledger {
         }
     }
 
-    /// A GC job starts.
+    /// Counts the start of a GC job with `valid` pages to copy.
     fn start(&mut self, now: Ns, valid: u32) {
         let overlaps = !self.open_backlogs.is_empty();
         self.overlapped += u64::from(overlaps);
@@ -544,7 +547,7 @@ impl Ledger {
         }
     }
 
-    /// A copy of the GC job that started at `entered` begins.
+    /// Counts the start of a copy, of the GC job that started at `entered`.
     #[inline]
     fn copy(&mut self, entered: Ns, now: Ns) {
         self.copies += 1;
@@ -557,7 +560,7 @@ impl Ledger {
         }
     }
 
-    /// A GC job has ended whose operations take `needed`.
+    /// Counts the end of a GC job that started at `start` and whose operations take `needed` ns.
     fn end(&mut self, start: Ns, now: Ns, needed: Ns) {
         self.durations.record(now - start);
         self.prolonged += u64::from(now - start > needed);
@@ -566,7 +569,7 @@ impl Ledger {
         }
     }
 
-    /// The die is idle: all backlogs end.
+    /// Ends all backlogs, as the die is idle.
     #[inline]
     fn idle(&mut self, now: Ns) {
         for start in self.open_backlogs.drain(..) {
@@ -613,7 +616,7 @@ mod tests {
     const R: UserOp = UserOp::Read;
     const W: UserOp = UserOp::Write;
 
-    /// The second write fills the block at 200; a read and a write arrive at 150 and at that very instant.
+    /// Two writes at 0, of which the second fills the block at 200, a read at 150, and a write at 200.
     fn at_the_instant() -> Arrivals {
         replayed(&[(0, W), (0, W), (150, R), (200, W)])
     }
@@ -673,7 +676,7 @@ mod tests {
     fn without_a_free_block_writes_wait_and_what_is_behind_them() {
         let requests = [(0, W), (0, W), (0, W), (0, W), (0, R)];
         let free = |free_blocks| Model { free_blocks, ..small(Priority::Rwp, &[3]) };
-        // Each write fills its block. Under one free block the second collection stops the third write until the first has ended.
+        // Each write fills its block. With one free block, the second collection holds the third write until the first has ended.
         let (result, series) = run(&free(Some(1)), replayed(&requests), 0);
         assert_eq!(series.requests.wait_ns, [0, 100, 650, 1200, 1300]);
         assert_eq!(series.collections.start_ns, [100, 200, 750, 1300]);
@@ -691,7 +694,7 @@ mod tests {
         assert_eq!(series.collections.backlog_end_ns, [1100, 1100, 50_550]);
         assert_eq!((series.collections.overlapped, result.gc.overlapped), (vec![0, 1, 0], 1));
         assert_eq!(result.gc.backlog_ns.unwrap().max, 1000);
-        // What arrives at the very instant at which the die would be idle keeps it from being so.
+        // A request that arrives at the instant at which the die would become idle keeps it busy.
         let (_, series) = run(&small(Priority::Cep, &[3]), replayed(&[(0, W), (550, R)]), 0);
         assert_eq!(series.collections.backlog_end_ns, [560]);
     }
@@ -795,8 +798,8 @@ mod tests {
     }
 
     proptest! {
-        /// Work is conserved: the die is idle at the same instants whoever goes first, as long as collections start in the same busy
-        /// period, and the whole work is done.
+        /// Work is conserved: the die is idle at the same instants under every discipline, as long as collections start in the same busy
+        /// period, and all work is done.
         #[test]
         fn all_work_is_done_and_the_server_never_idles_in_between(
             requests in requests(),
