@@ -11,24 +11,24 @@ pub struct Budget {
     pub(super) from: Ns,
     to: Ns,
     limit: u64,
-    /// Slices taken, open ones included.
+    /// Number of slices taken, open ones included.
     taken: AtomicU64,
-    /// When recording stopped because the limit was reached. `Ns::MAX`: it has not been reached.
+    /// Time at which recording stopped because the limit was reached, ns; `Ns::MAX` if it was not.
     stopped: AtomicU64,
 }
 
 impl Budget {
-    /// At most `limit` slices of the window from `from` to `to`, ns.
+    /// A budget of at most `limit` slices in the window from `from` to `to`, ns.
     pub fn new(from: Ns, to: Ns, limit: u64) -> Self {
         Budget { from, to, limit, taken: AtomicU64::new(0), stopped: AtomicU64::new(Ns::MAX) }
     }
 
-    /// Recording stopped because the limit was reached.
+    /// Whether recording stopped because the limit was reached.
     pub fn is_full(&self) -> bool {
         self.end() < self.to
     }
 
-    /// When recording ends, as far as is known.
+    /// Time at which recording ends, as far as is known, ns.
     fn end(&self) -> Ns {
         self.stopped.load(Ordering::Relaxed).min(self.to)
     }
@@ -48,7 +48,7 @@ pub(super) struct RecordingWindow {
     budget: Arc<Budget>,
     /// The window has begun.
     entered: bool,
-    /// Recording has ended, at this time.
+    /// Time at which recording ended, ns; `None` before it has.
     ended: Option<Ns>,
 }
 
@@ -57,13 +57,13 @@ impl RecordingWindow {
         RecordingWindow { budget: Arc::clone(budget), entered: false, ended: None }
     }
 
-    /// When recording ended, once it has.
+    /// Time at which recording ended, ns; `None` before it has.
     #[inline]
     pub fn ended(&self) -> Option<Ns> {
         self.ended
     }
 
-    /// The window is open at this time. If not, recording has ended, maybe at this call.
+    /// Whether recording goes on at `now`. If not, it has ended, possibly with this call.
     pub fn is_open(&mut self, now: Ns) -> bool {
         if self.ended.is_some() {
             return false;
@@ -80,7 +80,7 @@ impl RecordingWindow {
         now < end
     }
 
-    /// The run ends. Returns when recording ended.
+    /// Ends recording at the end of the run, if it has not ended before. Returns when it ended, ns.
     pub fn finish(&mut self, end: Ns) -> Ns {
         if self.is_open(end) {
             self.ended = Some(end);
@@ -88,7 +88,8 @@ impl RecordingWindow {
         self.ended.expect("the window is closed")
     }
 
-    /// Takes one more slice. Returns false if the limit is reached: recording has ended. Slices open before the window do not count yet.
+    /// Takes one more slice of the budget. Returns false if recording has ended, possibly because this slice exceeds the limit. Before the
+    /// window begins the limit does not apply.
     pub fn take(&mut self, now: Ns) -> bool {
         if !self.is_open(now) {
             return false;
@@ -108,7 +109,7 @@ impl RecordingWindow {
         self.ended = Some(now);
     }
 
-    /// The part of a slice that lies in the window. `None`: it lies outside, and its place in the budget is given back.
+    /// The part of a slice that lies in the window. If there is none, returns `None` and gives the slice back to the budget.
     pub fn clip(&self, start: Ns, end: Ns) -> Option<(Ns, Ns)> {
         let (start, end) = (start.max(self.budget.from), end.min(self.budget.to));
         if end <= start {
@@ -117,7 +118,7 @@ impl RecordingWindow {
         (end > start).then_some((start, end))
     }
 
-    /// The window has begun at this time.
+    /// Whether the window has begun at `now`.
     pub fn is_within(&self, now: Ns) -> bool {
         now >= self.budget.from
     }

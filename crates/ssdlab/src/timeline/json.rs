@@ -20,7 +20,7 @@ use crate::request::RequestKind;
 
 /// The `pid` of the host's requests.
 const REQUESTS: u32 = 1;
-/// The processes of a drive: `pid` is ten times the drive's number and one of these.
+/// Processes of a drive (dies, channels, jobs): `pid` is the drive's number times [`PIDS_OF_A_DRIVE`], plus one of these.
 const DIES: u32 = 2;
 const CHANNELS: u32 = 3;
 const JOBS: u32 = 4;
@@ -28,7 +28,7 @@ const PIDS_OF_A_DRIVE: u32 = 10;
 /// `tid`s begin at a multiple of this.
 const TIDS: u32 = 1000;
 
-/// A time in microseconds, exact to the nanosecond for 2^51 ns (26 days).
+/// Shows a time in microseconds, exact to the nanosecond for times up to 2^51 ns (26 days).
 struct Us(Ns);
 
 impl fmt::Display for Us {
@@ -50,23 +50,23 @@ impl fmt::Display for Us {
     }
 }
 
-/// A step of an arrow behind its start.
+/// A step of an arrow after its start: on the way, or the last.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Step,
     Finish,
 }
 
-/// An event to write, by its number among its kind; the variants are in the order of events at one instant.
+/// An event to write. The numbers are indices of requests, slices, marks or values; variants are in the order of events at one instant.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The warm-up ends.
     WarmUpEnds,
     Request(u32),
     Slice(u32),
-    /// An arrow, by its number, begins at a request.
+    /// An arrow (its number) begins at a request.
     Start(u64, u32),
-    /// It reaches a slice.
+    /// An arrow (its number) reaches a slice.
     Flow(Phase, u64, u32),
     Mark(u32),
     Level(u32),
@@ -85,24 +85,24 @@ impl Event {
     }
 }
 
-/// The `tid`s of a drive.
+/// `tid`s of the tracks of a drive.
 struct Tids {
-    /// By slot, then the suspended operation by die; 0: never used.
+    /// `tid` of each slot, then of the suspended operation of each die; 0 if never used.
     dies: Vec<u32>,
-    /// Of the first channel.
+    /// `tid` of the first channel; those of the others follow.
     channels: u32,
-    /// By pool; 0 where there is no job.
+    /// `tid` of the GC jobs of each pool; 0 for a pool without jobs.
     jobs: Vec<u32>,
 }
 
-/// A drive as it is written.
+/// The recording of a drive with its `pid` and `tid`s.
 struct Drive<'a> {
     recorder: &'a Recorder,
     tids: Tids,
     pid: u32,
 }
 
-/// Writes the whole file.
+/// Writes a timeline as a JSON file of trace events.
 pub(super) fn write(
     out: &mut impl Write,
     (requests, levels): (&Requests, &Levels),
@@ -152,7 +152,7 @@ pub(super) fn write(
 
 /// Metadata events: names and order of processes and threads.
 struct Names {
-    /// The next `tid`.
+    /// Next free `tid`.
     next: u32,
     /// There are several drives.
     several: bool,
@@ -183,7 +183,7 @@ impl Names {
     }
 }
 
-/// A text as JSON has it: flows have names of the user's own.
+/// A text as a JSON string; names of flows are chosen by the user.
 fn quoted(text: &str) -> serde_json::Value {
     text.into()
 }
@@ -242,14 +242,14 @@ fn lanes<'a>(requests: impl Iterator<Item = &'a RecordedRequest>) -> (Vec<u32>, 
     (of.collect(), lanes)
 }
 
-/// The host requests as they are written.
+/// The recorded host requests with their `tid`s.
 struct Host<'a> {
     requests: &'a Requests,
     /// The `tid` of the first lane.
     first: u32,
-    /// By request: the `tid` of its lane.
+    /// `tid` of the lane of each request.
     lanes: Vec<u32>,
-    /// By the number of a request: its place.
+    /// Index of each recorded request, by its number.
     places: BTreeMap<u64, u32>,
 }
 
@@ -271,7 +271,7 @@ impl<'a> Host<'a> {
         Host { requests, first, lanes: of, places }
     }
 
-    /// The start of a request in the window, and its place; `None`: it is not in the window.
+    /// Start (within the window) and index of a request; `None` if it was not recorded.
     fn find(&self, request: u64) -> Option<(Ns, u32)> {
         let &place = self.places.get(&request)?;
         Some((self.requests.recorded[place as usize].start, place))
@@ -314,14 +314,14 @@ impl<'a> Drive<'a> {
         &self.recorder.pages[operation.pages.0 as usize..operation.pages.1 as usize]
     }
 
-    /// The page that a bus slice of a host operation transfers.
+    /// The page that a bus slice of a host operation transfers; `None` for other slices.
     fn page_transferred(&self, slice: &Slice) -> Option<usize> {
         let operation = self.operation(slice);
         let page = operation.pages.0.checked_add(slice.page)?;
         (operation.host && page < operation.pages.1).then_some(page as usize)
     }
 
-    /// Everything but names, in the order of slices. `flows`: arrows so far.
+    /// Passes each event of the drive, with its time, to `put`, in the order of slices. `flows`: number of arrows so far; counted on.
     fn events(&self, host: &Host, flows: &mut u64, mut put: impl FnMut(Ns, Event)) {
         let Recorder { slices, operations, pages, marks, joined, .. } = self.recorder;
         let mut transferred = vec![false; pages.len()];
@@ -364,7 +364,7 @@ impl<'a> Drive<'a> {
         marks.iter().zip(0..).for_each(|(mark, number)| put(mark.at, Event::Mark(number)));
     }
 
-    /// The slices of each slot, by start.
+    /// Indices of the slices of each slot, by start.
     fn by_slot(&self) -> BTreeMap<u32, Vec<u32>> {
         let mut by_slot: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (slice, number) in self.recorder.slices.iter().zip(0..) {
@@ -416,7 +416,7 @@ impl<'a> Drive<'a> {
         out.write_all(b"}}")
     }
 
-    /// For an operation on several pages: of the page that it transfers, or of the first.
+    /// Category of a slice. For an operation on several pages it is that of the page transferred, or of the first page.
     fn category(&self, slice: &Slice) -> &'static str {
         if matches!(slice.track, Track::Job(_)) || !self.operation(slice).host {
             return "gc";
@@ -426,7 +426,7 @@ impl<'a> Drive<'a> {
         page.and_then(|page| page.origin).map_or(Cause::Host, |origin| origin.cause).category()
     }
 
-    /// The arguments of a slice of an operation: its pages, or the one that it transfers.
+    /// Writes the arguments of a slice of an operation: its pages, or the page that it transfers.
     fn write_operation(&self, out: &mut impl Write, slice: &Slice) -> io::Result<()> {
         let operation = self.operation(slice);
         if operation.job != NOBODY {
@@ -474,23 +474,23 @@ impl<'a> Drive<'a> {
     }
 }
 
-/// A slice up to its arguments.
+/// Writes a slice up to its arguments.
 fn write_head(out: &mut impl Write, name: &str, cat: &str, (pid, tid): (u32, u32), (start, end): (Ns, Ns)) -> io::Result<()> {
     let (ts, dur) = (Us(start), Us(end - start));
     write!(out, "{{\"name\":\"{name}\",\"cat\":\"{cat}\",\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"args\":{{")
 }
 
-/// A line across all tracks: statistics leave out the time before it.
+/// Writes a line across all tracks at the end of the warm-up; statistics leave out the time before it.
 fn write_warm_up_end(out: &mut impl Write, at: Ns) -> io::Result<()> {
     write!(out, "{{\"name\":\"warm-up ends\",\"cat\":\"warm-up\",\"ph\":\"i\",\"s\":\"g\",\"pid\":{REQUESTS},\"tid\":0,\"ts\":{}}}", Us(at))
 }
 
-/// A step of an arrow. `phase`: its letter and what goes with that.
+/// Writes a step of an arrow. `phase`: its letter and closing quotation mark, with the keys that belong to it.
 fn write_flow(out: &mut impl Write, at: Ns, phase: &str, id: u64, (pid, tid): (u32, u32)) -> io::Result<()> {
     write!(out, "{{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"{phase},\"id\":{id},\"pid\":{pid},\"tid\":{tid},\"ts\":{}}}", Us(at))
 }
 
-/// A level from a time on. Perfetto calls its track by the name and the argument together.
+/// Writes the value of a level from `at` on. Perfetto names the track by the name and the argument together.
 fn write_level(out: &mut impl Write, levels: &Levels, Value { at, of, value }: Value, host: &Host, drives: &[Drive]) -> io::Result<()> {
     let of_host = (REQUESTS, host.first);
     let of_drive = |drive: u32| (drives[drive as usize].pid + DIES, drives[drive as usize].tids.dies[0]);

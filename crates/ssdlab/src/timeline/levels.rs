@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::Ns;
 use super::budget::{Budget, RecordingWindow};
 
-/// Values allowed per slice of the limit: levels end a recording that slices alone would not end.
+/// Values of levels allowed per slice of the limit: levels end a recording that slices alone would not end.
 const VALUES_PER_SLICE: u64 = 4;
 
-/// A level. Drives and chips are given by number.
+/// A quantity that is recorded over time. Drives and chips are given by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Host requests that have arrived and are not complete.
@@ -47,20 +47,20 @@ pub enum Level {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub at: Ns,
-    /// The level, by its place.
+    /// Index of the level in [`Levels::levels`].
     pub of: u32,
     pub value: u64,
 }
 
-/// Levels over time.
+/// Recorder of levels over time.
 #[derive(Debug)]
 pub struct Levels {
     window: RecordingWindow,
     from: Ns,
     most: u64,
-    /// The levels with their present values.
+    /// Levels with their latest values.
     pub(super) levels: Vec<(Level, u64)>,
-    /// Values by time, then by place. The first of each level is its value at the beginning of the window.
+    /// Recorded values, by time, then by level. The first of each level is its value at the beginning of the window.
     pub(super) values: Vec<Value>,
 }
 
@@ -70,7 +70,7 @@ impl Levels {
         Levels { window: RecordingWindow::new(budget), from: budget.from, most, levels: Vec::new(), values: Vec::new() }
     }
 
-    /// From `now` to `until` the levels have the values that `each` gives: always the same levels in the same order.
+    /// Records the values that `each` gives, which hold from `now` to `until`. Each call must give the same levels in the same order.
     #[cold]
     pub fn hold(&mut self, now: Ns, until: Ns, each: impl FnOnce(&mut dyn FnMut(Level, u64))) {
         let at = now.max(self.from);
@@ -96,14 +96,14 @@ impl Levels {
         }
     }
 
-    /// The run ends. Returns when recording ended: now, or before.
+    /// Ends recording at the end of the run, if it has not ended before. Returns when it ended, ns.
     pub(super) fn finish(&mut self, end: Ns) -> Ns {
         let end = self.window.finish(end);
         self.values.retain(|value| value.at < end);
         end
     }
 
-    /// By place: whether the level is ever above 0.
+    /// Whether each level is ever above 0, by its index.
     pub(super) fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.levels.len()];
         self.values.iter().filter(|value| value.value > 0).for_each(|value| used[value.of as usize] = true);

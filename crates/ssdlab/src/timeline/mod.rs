@@ -37,18 +37,18 @@ pub const LARGEST_LIMIT: u64 = 10_000_000;
 /// A requested timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Its file. A name that ends in `.gz`: compressed.
+    /// File to write; compressed if its name ends in `.gz`.
     pub path: PathBuf,
-    /// The part of the run that it shows: from this time on, ns.
+    /// Start of the part of the run to record, ns.
     pub from: Ns,
-    /// Up to this time, ns.
+    /// End of the part of the run to record, ns.
     pub to: Ns,
-    /// The limit of slices.
+    /// Maximum number of slices.
     pub limit: u64,
 }
 
 impl Wanted {
-    /// A timeline of the window `from..to`.
+    /// A request for a timeline of the window `from..to`, ns, with at most `limit` slices.
     ///
     /// # Errors
     /// [`Error::Usage`] for an empty window, or a limit that is not within 1..=[`LARGEST_LIMIT`].
@@ -68,13 +68,13 @@ impl Wanted {
 /// The extent of a written timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Slices in it.
+    /// Number of slices in the timeline.
     pub slices: u64,
-    /// It is complete from this time on, ns.
+    /// Time from which on the timeline is complete, ns.
     pub from: Ns,
-    /// It is complete up to this time, ns.
+    /// Time up to which the timeline is complete, ns.
     pub to: Ns,
-    /// It ends there because the limit of slices was reached.
+    /// Recording ended because the limit of slices was reached.
     pub full: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Begins the file. `flows`: the names of the flows of requests, where there are several.
+    /// Begins the file of a timeline. `flows`: the names of the flows of requests, if there are several.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be begun.
@@ -150,7 +150,7 @@ impl Output {
         Ok(reach)
     }
 
-    /// Puts the file in its place.
+    /// Renames the file to its final name.
     ///
     /// # Errors
     /// [`Error::Io`] if the last bytes cannot be written or the file not renamed.

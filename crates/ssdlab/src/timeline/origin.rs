@@ -1,6 +1,6 @@
 //! The origin of a request to a drive: a host request, or a request that a cache or an array derives from one or makes itself.
 
-/// No request, no job.
+/// Value for no request and for no job.
 pub const NOBODY: u64 = u64::MAX;
 
 /// The cause of a request to a drive.
@@ -28,12 +28,12 @@ pub enum Cause {
     MapWrite,
     /// A translation page is read or written since GC has moved pages.
     MapUpdate,
-    /// A degraded read: of another drive in place of the failed one.
+    /// A degraded read: another drive is read in place of the failed one.
     Degraded,
 }
 
 impl Cause {
-    /// The category of its slices.
+    /// Category of the slices of requests with this cause.
     pub(super) fn category(self) -> &'static str {
         match self {
             Cause::Host | Cause::Fetch => "host",
@@ -44,7 +44,7 @@ impl Cause {
         }
     }
 
-    /// Its name as an argument, if the category does not determine it.
+    /// Name of the cause in the arguments of a slice; `None` if the category determines it.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Cause::Host => None,
@@ -68,7 +68,7 @@ impl Cause {
 pub struct Origin {
     /// The number of the host request, or [`NOBODY`].
     pub request: u64,
-    /// The cause.
+    /// The cause of the request to the drive.
     pub cause: Cause,
 }
 
@@ -83,13 +83,13 @@ impl Origin {
         Origin { request: NOBODY, cause }
     }
 
-    /// The same host request with another cause.
+    /// This origin with another cause, for the same host request.
     #[must_use]
     pub fn made(self, cause: Cause) -> Self {
         Origin { cause, ..self }
     }
 
-    /// The same host request through a cache that inserts the pages. Other causes stay.
+    /// This origin for a page that a cache fetches: [`Cause::Host`] becomes [`Cause::Fetch`], other causes stay.
     #[must_use]
     pub fn fetched(self) -> Self {
         if self.cause == Cause::Host { self.made(Cause::Fetch) } else { self }

@@ -11,13 +11,13 @@ use super::budget::{Budget, RecordingWindow};
 use super::origin::{NOBODY, Origin};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
 
-/// No physical page, no block, no page of an operation, no stored operation.
+/// Value for no physical page, no block, no page of an operation and no stored operation.
 pub const NOWHERE: u32 = u32::MAX;
 
 /// The geometry of the recorded drive.
 #[derive(Clone, Copy, Debug)]
 pub struct DriveShape {
-    /// Its number among the drives of the run.
+    /// Number of the drive in the run, from 0.
     pub drive: u32,
     /// Number of dies.
     pub dies: u32,
@@ -25,13 +25,13 @@ pub struct DriveShape {
     pub channels: u32,
     /// Number of pools.
     pub pools: u32,
-    /// Pages of a block.
+    /// Pages per block.
     pub pages_per_block: u32,
-    /// Blocks of a pool.
+    /// Blocks per pool.
     pub blocks_per_pool: u32,
 }
 
-/// The track of a slice. Slices that begin at one instant are in this order.
+/// Track of a slice. Slices that begin at one instant are sorted in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Track {
     /// An operation slot: two for each die.
@@ -47,7 +47,7 @@ pub(super) enum Track {
 /// A page of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// The origin of its request. `None`: a page move of GC.
+    /// Origin of the page's request. `None`: a page move of GC.
     pub origin: Option<Origin>,
     /// The logical page.
     pub lpn: Lpn,
@@ -61,11 +61,11 @@ pub struct Page {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
     pub host: bool,
-    /// The job that it belongs to, or [`NOBODY`].
+    /// Number of the GC job that the operation belongs to, or [`NOBODY`].
     pub job: u64,
-    /// The block that it erases, or [`NOWHERE`].
+    /// The block that the operation erases, or [`NOWHERE`].
     pub block: u32,
-    /// Its pages: first and one past the last.
+    /// Pages of the operation, as indices into [`Recorder::pages`]: the first, and one past the last.
     pub pages: (u32, u32),
 }
 
@@ -76,7 +76,7 @@ struct Current {
     job: u64,
     block: u32,
     pages: Vec<Page>,
-    /// Its place among the operations with slices, or [`NOWHERE`].
+    /// Index of the operation in [`Recorder::operations`], or [`NOWHERE`] before it has a slice.
     stored: u32,
 }
 
@@ -87,24 +87,24 @@ pub(super) struct Slice {
     pub end: Ns,
     pub track: Track,
     pub name: &'static str,
-    /// Number of its operation or job.
+    /// Index of the operation or job that the slice belongs to.
     pub of: u32,
-    /// Of a transfer: the page of its operation. Else [`NOWHERE`].
+    /// For a transfer, the page of the operation, from 0; otherwise [`NOWHERE`].
     pub page: u32,
 }
 
-/// An open slice.
+/// A slice that has not ended.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     start: Ns,
     track: Track,
     name: &'static str,
-    /// Of a transfer: the slot.
+    /// Slot of the operation; [`NOWHERE`] for a suspended operation and for a job.
     slot: u32,
     page: u32,
 }
 
-/// An event of the operation in a slot.
+/// An event, such as a resumption, of the operation in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     pub at: Ns,
@@ -134,19 +134,19 @@ pub(super) struct Job {
 pub struct Recorder {
     pub(super) shape: DriveShape,
     window: RecordingWindow,
-    /// By track: slots, suspended operations, buses, pools.
+    /// Open slice of each track: slots, suspended operations, buses, pools.
     open: Vec<Option<Open>>,
-    /// By slot, then the suspended operation by die.
+    /// Operation in each slot, then the suspended operation of each die.
     current: Vec<Current>,
-    /// The operation that begins next.
+    /// The operation announced to begin next.
     next: Current,
     /// The origin of the next request, if the caller gave one.
     next_origin: Option<Origin>,
-    /// Origins of requests, by their place at the drive.
+    /// Origins of requests, by the place at which the drive keeps them.
     origins: Vec<Origin>,
     running: Vec<Job>,
     jobs_started: u64,
-    /// At last sorted by start, then by track.
+    /// Recorded slices; once recording has ended, sorted by start, then by track.
     pub(super) slices: Vec<Slice>,
     pub(super) operations: Vec<Operation>,
     pub(super) pages: Vec<Page>,
@@ -179,18 +179,18 @@ impl Recorder {
         }
     }
 
-    /// Recording has ended.
+    /// Whether recording has ended.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.window.ended().is_some()
     }
 
-    /// Number of slices.
+    /// Number of recorded slices.
     pub(super) fn count(&self) -> u64 {
         self.slices.len() as u64
     }
 
-    /// The run ends. Returns when recording ended: now, or before.
+    /// Ends recording at the end of the run, if it has not ended before. Returns when it ended, ns.
     pub(super) fn finish(&mut self, end: Ns) -> Ns {
         if !self.is_over() {
             let end = self.window.finish(end);
@@ -205,7 +205,7 @@ impl Recorder {
         self.next_origin = Some(origin);
     }
 
-    /// A request arrives at the drive, which keeps it at `place`.
+    /// Records that request number `index` arrives at the drive, which keeps it at `place`.
     #[cold]
     pub fn request_comes(&mut self, place: u32, index: u64) {
         let origin = self.next_origin.take().unwrap_or(Origin::host(index));
@@ -215,7 +215,7 @@ impl Recorder {
         self.origins[place as usize] = origin;
     }
 
-    /// The next operation to begin serves requests: by page, the place of its request at the drive, its logical and its physical page.
+    /// Announces an operation that serves requests. `pages`: for each page the place of its request, its logical and its physical page.
     #[cold]
     pub fn next_is_for_requests(&mut self, pages: impl Iterator<Item = (u32, Lpn, Ppn)>) {
         self.next_is(true, NOBODY, NOWHERE);
@@ -224,14 +224,14 @@ impl Recorder {
         self.next.pages.extend(pages.map(page));
     }
 
-    /// The next operation to begin reads, writes or moves a page for the job of a pool.
+    /// Announces an operation that reads, writes or moves a page for the GC job of a pool.
     #[cold]
     pub fn next_moves(&mut self, pool: PoolId, lpn: Lpn, from: Ppn, to: Option<Ppn>) {
         self.next_is(false, self.running[pool.index()].number, NOWHERE);
         self.next.pages.push(Page { origin: None, lpn, ppn: from, to: to.unwrap_or(Ppn(NOWHERE)) });
     }
 
-    /// The next operation to begin erases a block for the job of a pool.
+    /// Announces an operation that erases a block for the GC job of a pool.
     #[cold]
     pub fn next_erases(&mut self, pool: PoolId, block: BlockId) {
         self.next_is(false, self.running[pool.index()].number, block.0);
@@ -242,7 +242,7 @@ impl Recorder {
         self.next = Current { host, job, block, pages: std::mem::take(&mut self.next.pages), stored: NOWHERE };
     }
 
-    /// The announced operation begins in a slot.
+    /// Records that the announced operation begins in a slot.
     #[cold]
     pub fn operation_begins(&mut self, slot: u32) {
         std::mem::swap(&mut self.current[slot as usize], &mut self.next);
@@ -259,32 +259,32 @@ impl Recorder {
         }
     }
 
-    /// The operation in a slot enters a stage.
+    /// Records that the operation in a slot enters a stage.
     #[cold]
     pub fn stage(&mut self, now: Ns, slot: u32, name: &'static str, page: u32) {
         self.next_slice(now, Open { start: now, track: Track::Slot(slot), name, slot, page });
     }
 
-    /// The operation in a slot begins to transfer a page: a slice on its die and one on the bus.
+    /// Records that the operation in a slot begins to transfer a page: a slice on its die and one on the bus.
     #[cold]
     pub fn transfer(&mut self, now: Ns, slot: u32, channel: ChannelId, name: &'static str, page: u32) {
         self.stage(now, slot, name, page);
         self.next_slice(now, Open { start: now, track: Track::Bus(channel.0), name, slot, page });
     }
 
-    /// The transfer on a channel has ended.
+    /// Records the end of the transfer on a channel.
     #[cold]
     pub fn transfer_ends(&mut self, now: Ns, channel: ChannelId) {
         self.close(now, Track::Bus(channel.0));
     }
 
-    /// The slot is empty.
+    /// Records that a slot is empty.
     #[cold]
     pub fn empty(&mut self, now: Ns, slot: u32) {
         self.close(now, Track::Slot(slot));
     }
 
-    /// An operation that nothing can preempt begins: its stages with their times, and whether they use the bus.
+    /// Records an operation that cannot be preempted. `stages`: name and duration (ns) of each stage, and whether it uses the bus.
     #[cold]
     pub fn whole(&mut self, now: Ns, slot: u32, channel: ChannelId, stages: &[(&'static str, Ns, bool)]) {
         let mut start = now;
@@ -305,7 +305,7 @@ impl Recorder {
         }
     }
 
-    /// The operation in a slot is suspended.
+    /// Records that the operation in a slot is suspended.
     #[cold]
     pub fn put_aside(&mut self, now: Ns, slot: u32, name: &'static str) {
         self.empty(now, slot);
@@ -315,7 +315,7 @@ impl Recorder {
         self.next_slice(now, Open { start: now, track: Track::Suspended(die), name, slot: NOWHERE, page: NOWHERE });
     }
 
-    /// The suspended operation of a die resumes in a slot.
+    /// Records that the suspended operation of a die resumes in a slot.
     #[cold]
     pub fn take_back(&mut self, now: Ns, slot: u32) {
         let die = slot / 2;
@@ -325,7 +325,7 @@ impl Recorder {
         self.mark(now, slot, "resume");
     }
 
-    /// The suspended operation of a die is cancelled.
+    /// Records that the suspended operation of a die is cancelled.
     #[cold]
     pub fn give_up(&mut self, now: Ns, die: DieId) {
         self.close(now, Track::Suspended(die.0));
@@ -343,7 +343,7 @@ impl Recorder {
         }
     }
 
-    /// The request that the drive keeps at `place` merges with the operation in a slot.
+    /// Records that the request which the drive keeps at `place` merges with the operation in a slot.
     #[cold]
     pub fn joins(&mut self, now: Ns, slot: u32, place: u32) {
         let request = self.origins.get(place as usize).map_or(NOBODY, |origin| origin.request);
@@ -352,7 +352,7 @@ impl Recorder {
         }
     }
 
-    /// A GC job starts in a pool.
+    /// Records the start of a GC job in a pool. `valid`: valid pages of the victim.
     #[cold]
     pub fn job_starts(&mut self, now: Ns, pool: PoolId, victim: BlockId, valid: u32) {
         self.running[pool.index()] = Job { number: self.jobs_started, victim: victim.0, valid };
@@ -360,7 +360,7 @@ impl Recorder {
         self.next_slice(now, Open { start: now, track: Track::Job(pool.0), name: "job", slot: NOWHERE, page: NOWHERE });
     }
 
-    /// The GC job of a pool has ended.
+    /// Records the end of the GC job of a pool.
     #[cold]
     pub fn job_ends(&mut self, now: Ns, pool: PoolId) {
         self.close(now, Track::Job(pool.0));
@@ -376,19 +376,19 @@ impl Recorder {
         }) as usize
     }
 
-    /// The window is open at this time.
+    /// Whether recording goes on at `now`. If not, the recording is closed.
     fn is_on(&mut self, now: Ns) -> bool {
         let over = self.is_over();
         self.window.is_open(now) || self.just_ended(over)
     }
 
-    /// Takes one more slice; false once recording has ended.
+    /// Takes one more slice of the budget; returns false once recording has ended.
     fn take(&mut self, now: Ns) -> bool {
         let over = self.is_over();
         self.window.take(now) || self.just_ended(over)
     }
 
-    /// Closes the recording if it has ended just now. Returns false.
+    /// Closes the recording if it has ended since `over` was read. Always returns false.
     fn just_ended(&mut self, over: bool) -> bool {
         if !over && let Some(at) = self.window.ended() {
             self.end(at);
@@ -396,7 +396,7 @@ impl Recorder {
         false
     }
 
-    /// The open slice of a track ends, and the next begins.
+    /// Ends the open slice of a track and begins the next.
     fn next_slice(&mut self, now: Ns, open: Open) {
         self.close(now, open.track);
         if self.take(now) {
@@ -405,7 +405,7 @@ impl Recorder {
         }
     }
 
-    /// The open slice of a track ends, if there is one.
+    /// Ends the open slice of a track, if there is one.
     fn close(&mut self, now: Ns, track: Track) {
         if self.is_on(now) {
             let place = self.place(track);
@@ -415,7 +415,7 @@ impl Recorder {
         }
     }
 
-    /// Recording has ended.
+    /// Closes the recording at `at`: ends the open slices, cuts all slices there and sorts them.
     fn end(&mut self, at: Ns) {
         for open in std::mem::take(&mut self.open).into_iter().flatten() {
             self.keep(at, open);
@@ -439,7 +439,7 @@ impl Recorder {
         self.slices.push(Slice { start, end, track: open.track, name: open.name, of, page: open.page });
     }
 
-    /// The place of an operation among those with slices; `place`: its slot, or that of a suspended operation.
+    /// Index of an operation in [`Recorder::operations`], where its first slice stores it. `place`: its index in [`Recorder::current`].
     fn stored(&mut self, place: usize) -> u32 {
         let current = &mut self.current[place];
         if current.stored == NOWHERE {

@@ -11,18 +11,18 @@ use crate::request::Request;
 /// A recorded request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordedRequest {
-    /// Its number.
+    /// Number of the request in the run.
     pub index: u64,
     pub request: Request,
-    /// Start and end of its part in the window.
+    /// Start of the request's part in the window, ns. `end`: the end of that part.
     pub start: Ns,
     pub end: Ns,
     pub arrived: Ns,
-    /// When it completed, and the reason for which it waited longest, if that was before recording ended.
+    /// Completion time, ns, and the reason for which the request waited longest; `None` if it did not complete before recording ended.
     pub completed: Option<(Ns, Option<Blocked>)>,
 }
 
-/// The requests of the host.
+/// Recorder of the host requests of a run.
 #[derive(Debug)]
 pub struct Requests {
     window: RecordingWindow,
@@ -30,9 +30,9 @@ pub struct Requests {
     pub(super) flows: Vec<String>,
     /// Outstanding requests, by number, with their arrival times.
     outstanding: BTreeMap<u64, (Ns, Request)>,
-    /// Requests that have ended; at last sorted by start, then by number.
+    /// Recorded requests; once recording has ended, sorted by start, then by number.
     pub(super) recorded: Vec<RecordedRequest>,
-    /// When the warm-up ended, if there was one.
+    /// Time at which the warm-up ended, ns; `None` without one.
     pub(super) warm_up_ended: Option<Ns>,
 }
 
@@ -41,12 +41,12 @@ impl Requests {
         Requests { window: RecordingWindow::new(budget), flows, outstanding: BTreeMap::new(), recorded: Vec::new(), warm_up_ended: None }
     }
 
-    /// The warm-up ends.
+    /// Records that the warm-up ends.
     pub fn warm_up_ends(&mut self, now: Ns) {
         self.warm_up_ended = Some(now);
     }
 
-    /// A request arrives.
+    /// Records the arrival of a request.
     #[cold]
     pub fn arrives(&mut self, now: Ns, index: u64, request: Request) {
         if self.window.take(now) {
@@ -54,7 +54,7 @@ impl Requests {
         }
     }
 
-    /// A request completes. `blocked_by`: the reason for which it waited longest.
+    /// Records the completion of a request. `blocked_by`: the reason for which it waited longest.
     #[cold]
     pub fn completes(&mut self, now: Ns, index: u64, blocked_by: Option<Blocked>) {
         if self.window.is_open(now)
@@ -64,7 +64,7 @@ impl Requests {
         }
     }
 
-    /// The run ends. Returns when recording ended: now, or before.
+    /// Ends recording at the end of the run, if it has not ended before. Returns when it ended, ns.
     pub(super) fn finish(&mut self, end: Ns) -> Ns {
         let end = self.window.finish(end);
         for (index, (arrived, request)) in std::mem::take(&mut self.outstanding) {
