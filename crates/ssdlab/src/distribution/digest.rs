@@ -1,11 +1,11 @@
-//! The digest of a row of times.
+//! Digest of a sequence of times.
 
 use crate::units::Ns;
 
 /// Bytes collected before they are hashed: enough for BLAKE3 to work on several of its chunks at once.
 const HASHED_AT_ONCE: usize = 16 * 1024;
 
-/// BLAKE3 over times, each as eight bytes, least significant first, computed as they come.
+/// BLAKE3 over a sequence of times, each as eight bytes, least significant first.
 #[derive(Debug)]
 pub struct Digest {
     hasher: blake3::Hasher,
@@ -19,12 +19,12 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// Of no times.
+    /// The digest of an empty sequence.
     pub fn new() -> Self {
         Digest { hasher: blake3::Hasher::new(), bytes: Vec::with_capacity(HASHED_AT_ONCE) }
     }
 
-    /// Takes the next time.
+    /// Adds the next time, ns.
     #[inline]
     pub fn take(&mut self, ns: Ns) {
         self.bytes.extend_from_slice(&ns.to_le_bytes());
@@ -34,7 +34,7 @@ impl Digest {
         }
     }
 
-    /// 64 hexadecimal digits.
+    /// The digest as 64 hexadecimal digits.
     pub fn finish(mut self) -> String {
         self.hasher.update(&self.bytes);
         self.hasher.finalize().to_hex().to_string()

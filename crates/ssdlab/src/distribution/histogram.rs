@@ -1,8 +1,8 @@
-//! How many times fall into each of many buckets, all of them narrow in proportion to the times in them.
+//! Histogram of times, with buckets that are narrow in proportion to the times in them.
 
 use crate::units::Ns;
 
-/// Times below two to this power have a bucket each; from there on, each power of two has half as many equal buckets.
+/// Times below 2^EXACT_BITS have a bucket each; each further power of two has half as many equal buckets.
 const EXACT_BITS: u32 = 11;
 const HALF: usize = 1 << (EXACT_BITS - 1);
 /// One bucket for each exact time, and `HALF` for each further power of two.
@@ -11,47 +11,47 @@ const BUCKETS: usize = (64 - EXACT_BITS as usize + 2) * HALF;
 /// Counts of all times that a `u64` can hold, in buckets whose width is at most 1/1024 of the times in them. Recording allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// 440 KB, of which most is never touched.
+    /// Number of times by bucket: 440 KiB, of which most is never touched.
     counts: Vec<u64>,
 }
 
 impl Histogram {
-    /// Without times.
+    /// An empty histogram.
     pub fn new() -> Self {
         Histogram { counts: vec![0; BUCKETS] }
     }
 
-    /// Takes one time.
+    /// Counts one time, ns.
     #[inline]
     pub fn record(&mut self, ns: Ns) {
         self.counts[bucket(ns)] += 1;
     }
 
-    /// Takes the times of another.
+    /// Adds the counts of another histogram.
     pub fn add(&mut self, other: &Histogram) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
     }
 
-    /// The buckets that are not empty, the shortest times first: the longest time that belongs to each, and how many are in it.
+    /// Buckets that are not empty, in ascending order: the longest time that belongs to each, ns, and the number of times in it.
     pub fn buckets(&self) -> impl Iterator<Item = (Ns, u64)> {
         self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(|(bucket, &count)| (longest(bucket), count))
     }
 }
 
-/// Bits by which a time is shifted until it has no more than [`EXACT_BITS`].
+/// Number of bits by which a time is shifted until it has no more than [`EXACT_BITS`].
 #[inline]
 fn shift_of(ns: Ns) -> u32 {
     (64 - ns.leading_zeros()).saturating_sub(EXACT_BITS)
 }
 
-/// The bucket of a time. Shifted times of more than no shift lie in `HALF..2 * HALF`.
+/// The bucket of a time. With a shift above 0, the shifted time lies in `HALF..2 * HALF`.
 #[inline]
 fn bucket(ns: Ns) -> usize {
     let shift = shift_of(ns);
     shift as usize * HALF + (ns >> shift) as usize
 }
 
-/// The longest time that belongs to a bucket.
+/// The longest time that belongs to a bucket, ns.
 fn longest(bucket: usize) -> Ns {
     let shift = (bucket / HALF).saturating_sub(1);
     let shifted = (bucket - shift * HALF) as Ns;

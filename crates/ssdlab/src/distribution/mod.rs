@@ -1,4 +1,4 @@
-//! How times are distributed: exact sums, and a histogram for the percentiles; and digests, by which runs are compared.
+//! Distributions of times: exact sums and a histogram for percentiles; and digests, by which runs are compared.
 
 mod digest;
 mod histogram;
@@ -12,26 +12,26 @@ pub use sums::{Sums, Wide};
 
 use crate::units::Ns;
 
-/// The bound on the relative error of a reported percentile: it is never below the true one and above it by less than this
-/// share of it. The histogram has 1024 buckets for each power of two.
+/// Bound on the relative error of a reported percentile, which is never below the exact one and above it by less than this share. The
+/// histogram has 1024 buckets for each power of two.
 pub const PERCENTILE_ERROR: f64 = 1.0 / 1024.0;
 
-/// The reported percentiles, in parts of ten thousand.
+/// Reported percentiles, in parts of ten thousand.
 const RANKS: [u64; 6] = [5_000, 9_000, 9_500, 9_900, 9_990, 9_999];
 
-/// What is kept of many times. Recording allocates nothing.
+/// Exact sums and a histogram of many times. Recording a time allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Distribution {
     sums: Sums,
     histogram: Histogram,
 }
 
-/// A distribution in numbers, all of nanoseconds but `count`, `variance` (ns^2) and `cv`.
+/// A distribution in numbers, all in nanoseconds but `count`, `variance` (ns^2) and `cv`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many times there are.
+    /// Number of times.
     pub count: u64,
-    /// Their mean.
+    /// Mean of the times.
     pub mean: f64,
     /// Standard deviation (of the population: the root of the variance).
     pub std: f64,
@@ -40,22 +40,22 @@ pub struct Summary {
     /// Coefficient of variation: standard deviation over mean. Absent where the mean is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cv: Option<f64>,
-    /// The shortest.
+    /// Shortest time.
     pub min: Ns,
     /// The median (nearest rank): half of the times are at most this. The percentiles are at least the exact ones, and above them by no
     /// more than [`PERCENTILE_ERROR`].
     pub p50: Ns,
-    /// 90 % are at most this.
+    /// 90 % of the times are at most this.
     pub p90: Ns,
-    /// 95 % are at most this.
+    /// 95 % of the times are at most this.
     pub p95: Ns,
-    /// 99 % are at most this.
+    /// 99 % of the times are at most this.
     pub p99: Ns,
-    /// 99.9 % are at most this.
+    /// 99.9 % of the times are at most this.
     pub p99_9: Ns,
-    /// 99.99 % are at most this.
+    /// 99.99 % of the times are at most this.
     pub p99_99: Ns,
-    /// The longest.
+    /// Longest time.
     pub max: Ns,
 }
 
@@ -66,19 +66,19 @@ impl Default for Distribution {
 }
 
 impl Distribution {
-    /// Without times.
+    /// An empty distribution.
     pub fn new() -> Self {
         Distribution { sums: Sums::new(), histogram: Histogram::new() }
     }
 
-    /// Takes one time.
+    /// Counts one time, ns.
     #[inline]
     pub fn record(&mut self, ns: Ns) {
         self.sums.add(ns);
         self.histogram.record(ns);
     }
 
-    /// The times of both.
+    /// The distribution of the times of both.
     #[must_use]
     pub fn merged(&self, other: &Distribution) -> Distribution {
         let mut merged = self.clone();
@@ -87,7 +87,7 @@ impl Distribution {
         merged
     }
 
-    /// Their exact sums.
+    /// Exact sums of the times.
     pub fn sums(&self) -> &Sums {
         &self.sums
     }
@@ -114,8 +114,8 @@ impl Distribution {
         })
     }
 
-    /// The buckets that are not empty, the shortest times first: the longest time that belongs to each, and how many are in it. The last
-    /// bucket has the longest time recorded as its bound.
+    /// Buckets that are not empty, in ascending order: the longest time that belongs to each, ns, and the number of times in it. The bound
+    /// of the last is the longest time recorded.
     pub fn buckets(&self) -> impl Iterator<Item = (Ns, u64)> {
         let mut left = self.sums.count;
         self.histogram.buckets().map(move |(longest, count)| {
@@ -124,7 +124,7 @@ impl Distribution {
         })
     }
 
-    /// The values of nearest rank: of n values in order, that of rank ceil(p n), counted from 1.
+    /// Percentiles at [`RANKS`], by nearest rank: of n values in order, the value of rank ceil(p n), counted from 1.
     fn percentiles(&self) -> [Ns; RANKS.len()] {
         let rank = |parts: u64| (u128::from(self.sums.count) * u128::from(parts)).div_ceil(10_000);
         let mut values = [self.sums.max; RANKS.len()];
@@ -152,7 +152,7 @@ mod tests {
         distribution
     }
 
-    /// The definition of the nearest rank, over all values.
+    /// The percentile by nearest rank, by its definition over all values.
     fn nearest_rank(sorted: &[Ns], parts: u64) -> Ns {
         let rank = (sorted.len() as u64 * parts).div_ceil(10_000);
         sorted[rank as usize - 1]

@@ -3,15 +3,15 @@
 /// Count, extremes, sum and sum of squares of `u64` values, all exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Sums {
-    /// How many values there are.
+    /// Number of values.
     pub count: u64,
-    /// The smallest; `u64::MAX` without values.
+    /// Smallest value; `u64::MAX` without values.
     pub min: u64,
-    /// The largest; 0 without values.
+    /// Largest value; 0 without values.
     pub max: u64,
-    /// Their sum.
+    /// Sum of the values.
     pub sum: u128,
-    /// The sum of squares: a few thousand hour-long waits are more than 128 bits hold once they are multiplied by the count.
+    /// Sum of the squares of the values. Multiplied by the count, it exceeds 128 bits for a few thousand waits of an hour.
     squares: Wide,
 }
 
@@ -23,7 +23,7 @@ pub struct Wide {
 }
 
 impl Wide {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Wide = Wide { high: 0, low: 0 };
 
     /// The product of two numbers.
@@ -39,13 +39,13 @@ impl Wide {
         *self = Wide { high: self.high + u128::from(carry), low };
     }
 
-    /// Times a number, which must stay below 2^256.
+    /// The product with `factor`, which must be below 2^256.
     fn times(self, factor: u128) -> Self {
         let product = Wide::product(factor, self.low);
         Wide { high: product.high + factor * self.high, ..product }
     }
 
-    /// As the nearest real (to within one part in 2^52).
+    /// The number as the nearest `f64`, to within one part in 2^52.
     pub fn to_f64(self) -> f64 {
         wide_to_f64(self.high, self.low)
     }
@@ -77,12 +77,12 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// Without values.
+    /// Sums over no values.
     pub const fn new() -> Self {
         Sums { count: 0, min: u64::MAX, max: 0, sum: 0, squares: Wide::ZERO }
     }
 
-    /// Takes one value.
+    /// Adds one value.
     #[inline]
     pub fn add(&mut self, value: u64) {
         self.count += 1;
@@ -92,7 +92,7 @@ impl Sums {
         self.squares.add_square(value);
     }
 
-    /// The sums of the values of both.
+    /// Sums over the values of both.
     pub fn merged(&self, other: &Sums) -> Sums {
         Sums {
             count: self.count + other.count,
@@ -129,7 +129,7 @@ fn wide_product(a: u128, b: u128) -> (u128, u128) {
     (a1 * b1 + (middle >> 64) + (u128::from(carry) << 64), low)
 }
 
-/// `high * 2^128 + low` as the nearest real (to within one part in 2^52).
+/// `high * 2^128 + low` as the nearest `f64`, to within one part in 2^52.
 fn wide_to_f64(high: u128, low: u128) -> f64 {
     if high == 0 {
         return low as f64;
