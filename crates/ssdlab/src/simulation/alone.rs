@@ -1,10 +1,10 @@
-//! Each flow of a run alone on the drive: how much the others slow it down.
+//! Runs each flow of a run alone on the drive, to see how much the other flows slow it down.
 
 use super::{Control, Plan, WarmUp, run_once};
 use crate::error::{Error, Result};
 use crate::stats::{Fairness, FlowResult, RunResult};
 
-/// Runs each flow of `plan` alone, with as many requests as it had in `result`, and adds to that by how much the others slowed it down.
+/// Runs each flow of `plan` alone, with as many requests as it sent in `result`, and adds to `result` how much the others slowed it down.
 pub(super) fn add(plan: &Plan, result: &mut RunResult, control: &Control) -> Result<()> {
     for flow in &mut result.flows {
         let sent = flow.requests.total() + flow.warm_up_requests;
@@ -20,7 +20,7 @@ pub(super) fn add(plan: &Plan, result: &mut RunResult, control: &Control) -> Res
     Ok(())
 }
 
-/// The plan of a run in which only this flow sends, so many requests.
+/// The plan of a run in which only `flow` sends, `sent` requests.
 fn of_flow(plan: &Plan, flow: &FlowResult, sent: u64) -> Plan {
     let mut config = plan.config.clone();
     config.workload.only = Some(flow.name.clone());
@@ -37,7 +37,7 @@ fn of_flow(plan: &Plan, flow: &FlowResult, sent: u64) -> Plan {
     }
 }
 
-/// Whether a plan has flows to compare.
+/// Checks that a plan which runs flows alone has several flows to compare.
 pub(super) fn check(plan: &Plan) -> Result<()> {
     let workload = &plan.config.workload;
     if !plan.alone || (workload.has_separate_flows() && workload.only.is_none()) {

@@ -1,15 +1,15 @@
-//! The flows of a run while it goes on, with the requests that were drawn ahead.
+//! The flows of a run in progress, with the requests that were drawn ahead.
 
 use crate::units::Ns;
 use crate::workload::{Ahead, Flows, RequestSource};
 
-/// The flows of a run with the requests that were drawn ahead.
+/// The flows of a run in progress, with the requests that were drawn ahead.
 pub(super) struct Senders<'a> {
-    /// Flows in open loop, merged.
+    /// Flows in open loop, merged by arrival; `None` without such flows.
     pub(super) open: Option<Ahead<'a>>,
     pub(super) open_over: bool,
     pub(super) closed: Vec<Sender<'a>>,
-    /// Completions that closed loops have answered; `None` before they have begun.
+    /// Number of completed requests at which closed loops last sent requests; `None` before they have begun.
     pub(super) answered: Option<u64>,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Senders<'a> {
 pub(super) struct Sender<'a> {
     pub(super) flow: u16,
     pub(super) depth: u64,
-    /// When it begins to send, ns.
+    /// When the flow begins to send, ns.
     pub(super) start_ns: Ns,
     pub(super) ahead: Ahead<'a>,
     pub(super) over: bool,
@@ -36,7 +36,7 @@ impl<'a> Senders<'a> {
         Senders { closed: closed.collect(), open: flows.open.as_mut().map(ahead), open_over: false, answered: None }
     }
 
-    /// A single flow; `depth` 0: in open loop.
+    /// The senders of a single flow. `depth`: its queue depth; 0: open loop.
     pub(super) fn of_one(depth: u64, source: &'a mut dyn RequestSource) -> Self {
         if depth > 0 {
             return Senders { closed: vec![Sender::new(0, depth, 0, source)], open: None, open_over: true, answered: None };
@@ -44,13 +44,13 @@ impl<'a> Senders<'a> {
         Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false, answered: None }
     }
 
-    /// Some flow is in closed loop.
+    /// Whether a flow is in closed loop.
     #[inline]
     pub(super) fn any_closed(&self) -> bool {
         !self.closed.is_empty()
     }
 
-    /// The share of the input consumed, of the flow that is least far; `None` where none knows it.
+    /// Lowest share of the input consumed, 0..=1, over all flows; `None` if no flow has one.
     pub(super) fn progress(&self) -> Option<f64> {
         let sources = self.open.iter().chain(self.closed.iter().map(|sender| &sender.ahead));
         sources.filter_map(|ahead| ahead.source().progress()).min_by(f64::total_cmp)

@@ -1,8 +1,8 @@
 //! The timed end of a drive's preparation: requests under the run's own scheme, generated ones until write amplification has settled, or a
 //! trace for some rounds.
 //!
-//! A drive that is prepared without time keeps the free blocks of one that is never busy. Under load a drive keeps fewer, so that more of
-//! its blocks hold data, and write amplification is lower once all blocks have been collected that way.
+//! A drive that is prepared without simulated time keeps as many free blocks as one that is never busy. Under load a drive keeps fewer, so
+//! that more of its blocks hold data, and write amplification is lower once all blocks have been collected that way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,21 +20,21 @@ use crate::storage::drive_seed;
 use crate::units::PoolId;
 use crate::workload::{Flows, RequestSource};
 
-/// A prepared drive, or those of an array, and how that was done.
+/// The prepared drives (several for an array), and the report on their preparation.
 pub(super) type Prepared = (Vec<Ftl>, PreconditionReport);
 
-/// Requests that wait or are served at a time from which on the drive is held to be overloaded: it is not going to settle.
+/// Number of outstanding requests from which on the drive counts as overloaded, and will not settle.
 const OVERLOADED: u64 = 65_536;
-/// Drive writes that the timed end takes at least. In the first it is judged by windows in which the untimed drive shows, and one look of many
-/// finds no drift by chance: a drive of 24,576 pages was 5 % below the end.
+/// Drive writes that the timed end takes at least. The windows of the first drive write still show the untimed drive, and one look of many
+/// finds no drift by chance: the write amplification of a drive of 24,576 pages was then 5 % below its final value.
 const LEAST: f64 = 3.0;
-/// Drive writes of reads after which a workload is held to write nothing.
+/// Requested bytes, as a multiple of the exported bytes, after which a workload without any writes counts as read-only.
 const READS_ONLY: f64 = 1.0;
 
-/// Simulates the whole trace `ftl.precondition.rounds` times, where the kind is `trace`. The drive comes to rest after each.
+/// Simulates the whole trace `ftl.precondition.rounds` times, if the kind is `trace`. The drive comes to rest after each round.
 ///
 /// # Errors
-/// As of a run of the trace.
+/// Errors of a run of the trace.
 pub(super) fn replay(plan: &Plan, prepared: Prepared, control: &Control) -> Result<Prepared> {
     if plan.config.ftl.precondition.kind != PreconditionKind::Trace {
         return Ok(prepared);
@@ -58,10 +58,10 @@ pub(super) fn replay(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     Ok((ftls, report))
 }
 
-/// Serves other requests of a generated workload until write amplification has settled, or `ftl.precondition.settle` is reached.
+/// Serves other draws of the generated workload until write amplification has settled or `ftl.precondition.settle` is reached.
 ///
 /// # Errors
-/// As of a run of these requests, but for an overload: that ends it.
+/// Errors of a run of these requests, except for an overload, which ends the preparation.
 pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Result<Prepared> {
     let most = plan.config.ftl.precondition.settle;
     if most == 0.0 || plan.state.is_some() || plan.config.workload.reads_traces() {
@@ -93,7 +93,7 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     Ok((ftls, report))
 }
 
-/// The plan of a simulation that leaves nothing behind but its drives.
+/// The plan of a simulation of which only the drives are kept: without warm-up, series and files.
 fn quiet(plan: &Plan) -> Plan {
     Plan {
         requests: None,
@@ -108,12 +108,12 @@ fn quiet(plan: &Plan) -> Plan {
     }
 }
 
-/// Units that the host can address on all drives.
+/// Number of units that the host can address, over all drives.
 fn units_of(ftls: &[Ftl]) -> u64 {
     ftls.iter().map(|ftl| u64::from(ftl.geometry().exported_pages)).sum()
 }
 
-/// The report with what it says of the drives as they are now.
+/// The report, with mapped pages, valid share and free blocks of the drives as they are now.
 fn with_drives_of(report: PreconditionReport, ftls: &[Ftl]) -> PreconditionReport {
     let now: Vec<_> = ftls.iter().map(|ftl| precondition::report(ftl, report.kind.clone())).collect();
     let now = PreconditionReport::of_all(&now);
@@ -153,7 +153,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// The drives, at rest.
+    /// Brings the drives to rest and returns them.
     fn into_ftls(mut self) -> Result<Vec<Ftl>> {
         self.storage.come_to_rest(self.now)?;
         let config = &self.plan.config;
@@ -162,8 +162,8 @@ impl Simulation {
         Ok(ftls)
     }
 
-    /// The drives at rest, with the room that each of them had under load before (`rooms`): jobs that end with no write beside them leave
-    /// more. What the host would have written meanwhile is written without time.
+    /// Brings the drives to rest and returns them with the room (programmable units) that each had under load, `rooms`. GC jobs that end
+    /// without concurrent writes leave more room, which is then overwritten without simulated time.
     fn into_ftls_as_under_load(self, rooms: &[f64]) -> Result<Vec<Ftl>> {
         let plan = self.plan.clone();
         let written_on = self.into_ftls()?.into_iter().zip(rooms).zip(0..).map(|((ftl, room), drive)| {
@@ -175,17 +175,17 @@ impl Simulation {
         Ok(written_on.collect())
     }
 
-    /// The room of each drive under load.
+    /// Programmable units of each drive under load.
     fn rooms(&self, amplification: f64) -> Vec<f64> {
-        // Of N units of a block a job moves N (1 - 1/A).
+        // Of the N units of a block, a GC job moves N (1 - 1/A).
         let moved_share = 1.0 - 1.0 / amplification.max(1.0);
         self.storage.drives().into_iter().map(|drive| drive.room_under_way(moved_share)).collect()
     }
 }
 
-/// How much the host may read and write.
+/// Limit of the bytes that the host may read and write while the drive settles.
 struct Limit {
-    /// Bytes that it has requested, of all flows.
+    /// Bytes requested so far, over all flows.
     requested: Arc<AtomicU64>,
     exported: u64,
     most: f64,
@@ -196,7 +196,7 @@ impl Limit {
         Limit { requested: Arc::default(), exported, most }
     }
 
-    /// What was requested, in times of the exported bytes.
+    /// Bytes requested so far, as a multiple of the exported bytes.
     fn used(&self) -> f64 {
         self.requested.load(Ordering::Relaxed) as f64 / self.exported as f64
     }
@@ -205,7 +205,7 @@ impl Limit {
         self.used() < self.most
     }
 
-    /// Counts what these flows request.
+    /// Wraps the sources of `flows`, so that the bytes they request are counted.
     fn count(&self, flows: &mut Flows) {
         let counted = |inner| -> Box<dyn RequestSource> { Box::new(Counted { inner, requested: Arc::clone(&self.requested) }) };
         flows.open = flows.open.take().map(counted);
@@ -216,7 +216,7 @@ impl Limit {
     }
 }
 
-/// Requests whose bytes are counted.
+/// A request source whose requested bytes are counted.
 struct Counted {
     inner: Box<dyn RequestSource>,
     requested: Arc<AtomicU64>,
@@ -225,7 +225,7 @@ struct Counted {
 impl RequestSource for Counted {
     fn next_request(&mut self) -> Result<Option<Request>> {
         let request = self.inner.next_request()?;
-        // At least a byte, so that a workload of flushes ends.
+        // Each request counts as at least one byte, so that a workload of flushes ends.
         self.requested.fetch_add(request.map_or(0, |request| request.length.max(1)), Ordering::Relaxed);
         Ok(request)
     }

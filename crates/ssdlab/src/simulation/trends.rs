@@ -1,4 +1,4 @@
-//! What a run knows of its own course, and the remarks that this makes.
+//! Follows write amplification during a run, and adds remarks to its result.
 
 use crate::error::{Error, Result};
 use crate::remark::Remark;
@@ -7,21 +7,21 @@ use crate::settled::{Totals, Verdict, Windows};
 use crate::stats::{RunResult, Trends, remarks_of_result, remarks_of_run};
 use crate::storage::Storage;
 
-/// Collects what [`Windows`] judges. It looks at the drives as often as their windows need it.
+/// Collects the totals of the drives for [`Windows`], as often as those need them.
 #[derive(Debug)]
 pub(super) struct Settling {
     windows: Windows,
-    /// The totals when the measured part of the run began.
+    /// Totals when the measured part of the run began.
     began: Totals,
     unit_bytes: u64,
-    /// Bytes of completed writes, and how many there are when the totals are looked at.
+    /// Bytes of completed writes. `next_look`: their number from which on [`Settling::look`] is due.
     written: u64,
     next_look: u64,
     looks: u64,
 }
 
 impl Settling {
-    /// Nothing has been written.
+    /// The state before anything is written.
     pub(super) fn new(storage: &Storage) -> Self {
         let geometries = || storage.drives().into_iter().map(|drive| drive.ftl().geometry());
         let exported = geometries().map(|geometry| u64::from(geometry.exported_pages)).sum();
@@ -37,13 +37,13 @@ impl Settling {
         }
     }
 
-    /// So much has been written that [`Settling::look`] is to be called.
+    /// Whether enough has been written for a call of [`Settling::look`].
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.written >= self.next_look
     }
 
-    /// Looks at the drives, whose sums are those of the present.
+    /// Collects the totals of the drives, whose counters must be up to date.
     #[cold]
     pub(super) fn look(&mut self, storage: &Storage) {
         self.windows.add(totals(storage));
@@ -51,27 +51,27 @@ impl Settling {
         self.looks += 1;
     }
 
-    /// How often the drives were looked at.
+    /// Number of calls of [`Settling::look`].
     pub(super) fn looks(&self) -> u64 {
         self.looks
     }
 
-    /// What the host has written, as of the last look, in drive writes.
+    /// Host writes until the last look, in drive writes.
     pub(super) fn drive_writes(&self) -> f64 {
         self.windows.drive_writes()
     }
 
-    /// As of the last look, whether write amplification has settled.
+    /// Whether write amplification has settled, as of the last look.
     pub(super) fn verdict(&self) -> Verdict {
         self.windows.verdict()
     }
 
-    /// As of the last look, write amplification in the stretch that the verdict is about; `None` where too little was written.
+    /// Write amplification over the stretch that the verdict is about, as of the last look; `None` if too little was written.
     pub(super) fn amplification(&self) -> Option<f64> {
         self.windows.amplification()
     }
 
-    /// What was before is not measured.
+    /// Begins the measured part of the run: what was written before does not count.
     pub(super) fn restart(&mut self, storage: &Storage) {
         self.began = totals(storage);
         self.windows.add(self.began);
@@ -87,7 +87,7 @@ impl Settling {
     }
 }
 
-/// What all drives have written.
+/// Sum over all drives of units programmed and blocks erased.
 pub(super) fn totals(storage: &Storage) -> Totals {
     storage.drives().into_iter().fold(Totals::default(), |sum, drive| {
         let counters = drive.counters();
@@ -101,10 +101,10 @@ pub(super) fn totals(storage: &Storage) -> Totals {
     })
 }
 
-/// The result with its remarks: those of the run, `more` (decided elsewhere), and those that the result itself decides, where the workload's
-/// are among.
+/// Adds the remarks to a result: those of the run (`trends`), `more` (decided elsewhere), and those that follow from the result itself,
+/// among them the workload's.
 pub(super) fn with_remarks(result: RunResult, trends: &Trends, more: Vec<Remark>) -> Result<RunResult> {
-    // Series are long, and decide nothing.
+    // Series are long and lead to no remarks.
     let (series, histograms) = (result.series, result.histograms);
     let bare = RunResult { series: None, histograms: None, ..result };
     let value = serde_json::to_value(&bare).map_err(|error| Error::Simulation(error.to_string()))?;
