@@ -3,8 +3,8 @@
 
 #![allow(unsafe_code, reason = "neither a prefetch nor advice about pages has a safe form in the standard library")]
 
-/// Asks the processor to bring an element into its cache, so that several elements come from memory at the same time. An index beyond the
-/// end asks for nothing. Without effect on processors other than x86-64.
+/// Hints the processor to fetch an element into its cache, so that the fetches of several elements from memory overlap. No effect for an
+/// index beyond the end, and on processors other than x86-64.
 #[inline(always)]
 pub fn prefetch<T>(array: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -17,13 +17,13 @@ pub fn prefetch<T>(array: &[T], index: usize) {
     let _ = (array, index);
 }
 
-/// Asks the operating system for large pages of memory (2 MiB) under an array that will be touched all over: random access then needs
-/// fewer page faults and fewer walks of the page table. Memory that was touched before is gathered into large pages at once, where the
-/// kernel can (Linux 6.1); other memory stays untouched. Without effect on other systems, and where large pages are switched off.
+/// Requests large pages of memory (2 MiB) from the operating system for an array that will be touched all over: random access then needs
+/// fewer page faults and fewer walks of the page table. Memory that was touched before is gathered into large pages at once, if the kernel
+/// can (Linux 6.1); other memory stays untouched. No effect on other systems, and where large pages are switched off.
 pub fn use_huge_pages<T>(array: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
-        // What Linux takes as a page in `madvise`: a multiple of the true size on every machine.
+        // Granularity for `madvise`: a multiple of the page size of every machine.
         const PAGE: usize = 1 << 16;
         let start = array.as_ptr().addr().next_multiple_of(PAGE);
         let end = (array.as_ptr().addr() + size_of_val(array)) / PAGE * PAGE;

@@ -1,5 +1,5 @@
-//! Why an operation waits. The arbiter gives the reason; the wait clocks add up time by it, and from there it reaches the breakdown of
-//! response times, the column `blocked_by` of the request log, the timeline and the watchdog's report.
+//! Reasons for which operations wait. The arbiter gives the reason; the wait clocks add up time by reason, for the breakdown of response
+//! times, the column `blocked_by` of the request log, the timeline and the watchdog's report.
 //!
 //! To add a reason: a variant here with its part and its name, and the place that gives it (`arbiter::eligible`, or what holds a die:
 //! `Ssd::blocked_on`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`, or in front of
@@ -21,11 +21,11 @@ pub enum Part {
     BusQueue,
     /// Being transferred on the bus.
     Transfer,
-    /// In the flash array.
+    /// Being read, programmed or erased in the flash array.
     Array,
-    /// Suspended.
+    /// Being suspended or paused.
     Suspended,
-    /// In the controller's DRAM.
+    /// Being served by the controller's DRAM.
     Dram,
     /// Waiting for a processor of the controller, and served by it.
     Controller,
@@ -38,9 +38,9 @@ pub enum Part {
 }
 
 impl Part {
-    /// How many there are.
+    /// Number of parts.
     pub const COUNT: usize = 12;
-    /// Their names in results, in order.
+    /// Names of the parts in results, in order.
     pub const NAMES: [&'static str; Part::COUNT] =
         ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping", "pace"];
 }
@@ -57,20 +57,20 @@ macro_rules! reasons {
         impl Blocked {
             /// All reasons, in order.
             pub const ALL: [Blocked; Blocked::COUNT] = [$(Blocked::$name),*];
-            /// Their names in the request log, in order.
+            /// Names of the reasons in the request log, in order.
             pub const NAMES: [&'static str; Blocked::COUNT] = [$($text),*];
-            /// How many there are.
+            /// Number of reasons.
             pub const COUNT: usize = [$($text),*].len();
             const PARTS: [Part; Blocked::COUNT] = [$(Part::$part),*];
         }
     };
 }
 
-// Those that a die, plane or chip can be the cause of come first: the wait clocks count these.
+// Reasons that a die, plane or chip can cause come first: the wait clocks count these.
 reasons! {
     /// A host operation occupies the die, or another die of a chip whose dies exclude each other.
     HostOperation = "host_operation" in DieQueue,
-    /// The channel's bus is busy, or others wait for it.
+    /// The channel's bus is busy, or other operations wait for it.
     Bus = "bus" in BusQueue,
     /// A GC operation occupies the die.
     GcOperation = "gc_operation" in Gc,
@@ -82,9 +82,9 @@ reasons! {
     FreeBlock = "free_block" in Gc,
     /// A suspended GC operation holds the page register or the open block that is needed (lee2013 section IV).
     Register = "register" in Gc,
-    /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), or an earlier request waits for that.
+    /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), or an earlier request waits for a place in it.
     QueueFull = "queue_full" in HostQueue,
-    /// Dynamic allocation: no chip has room for the data, or an earlier request waits for that.
+    /// Dynamic allocation: no chip has room for the data, or an earlier request waits for room.
     NoRoom = "no_room" in HostQueue,
     /// An earlier update of the same stripe of the array has not ended.
     StripeLock = "stripe_lock" in HostQueue,
@@ -92,28 +92,28 @@ reasons! {
     PageOrder = "page_order" in DieQueue,
     /// The operation, a program, is paused for reads (`scheduler.write_pausing`), or suspended for them (`scheduler.suspend`).
     Paused = "paused" in Suspended,
-    /// The write buffer of the drive has no room (`buffer.bytes`), or an earlier request waits for that.
+    /// The write buffer of the drive has no room (`buffer.bytes`), or an earlier request waits for room in it.
     BufferFull = "buffer_full" in HostQueue,
-    /// A write waits for credit that GC earns (`gc.pace`), or for an earlier request that does.
+    /// A write waits for credit that GC earns (`gc.pace`), or for an earlier request that waits for credit.
     Pace = "pace" in Pace,
     /// All slots for commands are taken (`host.slots`).
     Slot = "slot" in HostQueue,
-    /// Commands of other queues are fetched before it, its own queue has as many fetched as it may (`host.queue_depth`), or an older command
-    /// of the same bytes waits in another.
+    /// Commands of other queues are fetched first, the command's own queue has as many fetched as it may (`host.queue_depth`), or an older
+    /// command of the same bytes waits in another queue.
     Queue = "queue" in HostQueue,
     /// The controller's processors serve other commands (`host.cores`).
     Core = "core" in Controller,
-    /// Data of other requests are on the link to the host, or those of an older write of the same bytes.
+    /// Data of other requests, or of an older write of the same bytes, are on the link to the host.
     Link = "link" in Link,
-    /// A translation page with entries that are needed is not in memory (`ftl.map_cache_bytes`), or an earlier request of the same units waits for
-    /// that.
+    /// A translation page with entries that are needed is not in memory (`ftl.map_cache_bytes`), or an earlier request of the same units
+    /// waits for such a page.
     TranslationPage = "translation_page" in Mapping,
 }
 
 impl Blocked {
-    /// The reasons that a die, plane or chip can be the cause of: the first so many.
+    /// Number of reasons that a die, plane or chip can cause; they come first.
     pub const OF_DIES: usize = Blocked::Register as usize + 1;
-    /// The reasons for which a request waits inside a drive or an array: the first so many.
+    /// Number of reasons for which a request waits inside a drive or an array; they come first.
     const INSIDE: usize = Blocked::Paused as usize + 1;
 
     /// The part of a response time to which waiting for this reason belongs.
@@ -122,13 +122,13 @@ impl Blocked {
         Blocked::PARTS[self as usize]
     }
 
-    /// Its name in the request log.
+    /// Name of the reason in the request log.
     pub const fn name(self) -> &'static str {
         Blocked::NAMES[self as usize]
     }
 }
 
-/// What serves an operation that does not wait.
+/// A resource that serves an operation while it does not wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Served {
@@ -146,7 +146,7 @@ pub enum Served {
 
 impl Served {
     const COUNT: usize = 5;
-    /// What serves operations of a drive: the first so many.
+    /// Number of resources that serve operations inside a drive; they come first.
     const INSIDE: usize = Served::Dram as usize + 1;
     const PARTS: [Part; Served::COUNT] = [Part::Transfer, Part::Array, Part::Dram, Part::Controller, Part::Link];
 }
@@ -163,8 +163,8 @@ impl Parts {
     }
 }
 
-/// Where the time of an operation of a drive went: waiting, by reason, and being served. There is one in every transaction, so it is kept
-/// small: it has no room for what happens in the host interface.
+/// Times of an operation inside a drive: waiting, by reason, and being served, by resource. Each transaction has one, so it is kept small,
+/// without times in the host interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriveTimes {
     waited: [Ns; Blocked::INSIDE],
@@ -172,19 +172,19 @@ pub struct DriveTimes {
 }
 
 impl DriveTimes {
-    /// It has waited for this reason, ns.
+    /// Adds time that the operation waited for `reason`, ns.
     #[inline(always)]
     pub fn wait(&mut self, reason: Blocked, ns: Ns) {
         self.waited[reason as usize] += ns;
     }
 
-    /// It has been served, ns.
+    /// Adds time that the operation was served, ns.
     #[inline(always)]
     pub fn serve(&mut self, by: Served, ns: Ns) {
         self.served[by as usize] += ns;
     }
 
-    /// It has waited while the clocks of a die (by reason) went on from `noted` to `shown`.
+    /// Adds the time that the wait clocks of a die, by reason, advanced from `noted` to `shown` while the operation waited.
     #[inline(always)]
     pub fn wait_by_clocks(&mut self, noted: &[Ns; Blocked::OF_DIES], shown: &[Ns; Blocked::OF_DIES]) {
         for ((waited, shown), noted) in self.waited.iter_mut().zip(shown).zip(noted) {
@@ -194,14 +194,14 @@ impl DriveTimes {
     }
 }
 
-/// What happens to a request in front of the drive: the last reasons and the last servers.
+/// Number of reasons and resources in front of the drive: the last ones of [`Blocked`] and of [`Served`].
 const OUTSIDE: usize = Blocked::COUNT - Blocked::INSIDE + Served::COUNT - Served::INSIDE;
 
-/// Where the time of a request went: waiting, by reason, and being served.
+/// Times of a request: waiting, by reason, and being served, by resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     inside: DriveTimes,
-    /// In the host interface and the write buffer; `None` where it has not waited there, and they take no time. First the reasons, then the servers.
+    /// Times in the host interface and the write buffer, first those of waiting by reason, then those of being served; `None`: all are 0.
     outside: Option<[Ns; OUTSIDE]>,
 }
 
@@ -213,7 +213,7 @@ impl From<&DriveTimes> for Times {
 }
 
 impl Times {
-    /// It has waited for this reason, ns.
+    /// Adds time that the request waited for `reason`, ns.
     #[inline(always)]
     pub fn wait(&mut self, reason: Blocked, ns: Ns) {
         match (reason as usize).checked_sub(Blocked::INSIDE) {
@@ -222,7 +222,7 @@ impl Times {
         }
     }
 
-    /// It has been served, ns.
+    /// Adds time that the request was served, ns.
     #[inline(always)]
     pub fn serve(&mut self, by: Served, ns: Ns) {
         match (by as usize).checked_sub(Served::INSIDE) {
@@ -231,7 +231,7 @@ impl Times {
         }
     }
 
-    /// Adds the times of what came after.
+    /// Adds the times of a later part of the request.
     pub fn then(&mut self, later: &Times) {
         self.inside.waited.iter_mut().zip(later.inside.waited).for_each(|(sum, ns)| *sum += ns);
         self.inside.served.iter_mut().zip(later.inside.served).for_each(|(sum, ns)| *sum += ns);
@@ -254,31 +254,31 @@ impl Times {
         Parts(parts)
     }
 
-    /// All of them, in no order that means anything.
+    /// All times, in arbitrary order.
     #[inline]
     fn all(&self) -> impl Iterator<Item = Ns> + Clone {
         let DriveTimes { waited, served } = &self.inside;
         waited.iter().chain(served).chain(self.outside.iter().flatten()).copied()
     }
 
-    /// Their sum; `None` if it exceeds 64 bits.
+    /// Sum of all times, ns; `None` if it exceeds 64 bits.
     #[inline]
     pub fn total(&self) -> Option<Ns> {
         let DriveTimes { waited, served } = &self.inside;
         let inside = || waited.iter().chain(served).copied();
-        // Mostly all are so short that no sum of them wraps: then a few vector instructions do.
+        // Times are mostly so short that no sum of them wraps: then a few vector instructions suffice.
         if self.outside.is_none() && inside().fold(0, |bits, ns| bits | ns) < 1 << 56 {
             return Some(inside().fold(0, u64::wrapping_add));
         }
         self.all().try_fold(0_u64, u64::checked_add)
     }
 
-    /// Their sum, whatever it is.
+    /// Sum of all times, ns, in 128 bits.
     pub fn wide_total(&self) -> u128 {
         self.all().map(u128::from).sum()
     }
 
-    /// The reason for which it waited longest, among equals the first in order; `None` if it never waited.
+    /// The reason for which the request waited longest, the first in order among equals; `None` if it never waited.
     pub fn blocked_by(&self) -> Option<Blocked> {
         let outside = self.outside.unwrap_or_default();
         let waited = self.inside.waited.iter().chain(&outside[..Blocked::COUNT - Blocked::INSIDE]);

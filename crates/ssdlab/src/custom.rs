@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 
-/// The failure of a policy: any error. It ends the run.
+/// An error of a user-defined policy. It ends the run.
 pub type Failure = Box<dyn AnyError + Send + Sync>;
 
 /// A user-defined policy as part of a plan: its name, its source, and how to make one.
@@ -18,18 +18,18 @@ pub struct Custom<P: ?Sized> {
 }
 
 impl<P: ?Sized> Custom<P> {
-    /// `kind` and `name`: for messages. `source`: identifies the policy (its source text, or a name with a version); results have its hash.
-    /// `make`: makes a new policy for each place where it is used.
+    /// A user-defined policy that `make` creates, once for each place where it is used. `kind` and `name`: for messages. `source`:
+    /// identifies the policy (its source text, or a name with a version); results have its hash.
     pub fn boxed(kind: &'static str, name: &str, source: &str, make: impl Fn() -> Box<P> + Send + Sync + 'static) -> Self {
         Custom { kind, name: name.to_string(), source_hash: blake3::hash(source.as_bytes()).to_hex().to_string(), make: Arc::new(make) }
     }
 
-    /// BLAKE3 over the source, hexadecimal.
+    /// BLAKE3 hash of the policy's source, hexadecimal.
     pub fn source_hash(&self) -> &str {
         &self.source_hash
     }
 
-    /// A new policy.
+    /// Creates the policy for one place where it is used.
     pub fn make(&self) -> AtWork<P> {
         AtWork { kind: self.kind, name: self.name.clone(), policy: (self.make)(), failure: None }
     }
@@ -52,7 +52,7 @@ pub struct AtWork<P: ?Sized> {
     kind: &'static str,
     name: String,
     policy: Box<P>,
-    /// Its failure. It is not called again: the run ends.
+    /// Failure of the policy, which is not called again: the run ends.
     failure: Option<Failure>,
 }
 
@@ -68,7 +68,7 @@ impl<P: ?Sized> AtWork<P> {
         })
     }
 
-    /// The failure of the policy, if there is one.
+    /// Takes the failure of the policy, if it has failed.
     pub fn take_failure(&mut self) -> Option<Error> {
         let reason = self.failure.take()?;
         Some(Error::Policy { kind: self.kind, policy: self.name.clone(), reason })

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// What can go wrong, by the exit code it leads to: [`Error::Config`] and [`Error::Usage`] are the caller's to mend
-/// (exit code 2), all others ended a run that was asked for correctly (exit code 1).
+/// An error of the core. [`Error::Config`] and [`Error::Usage`] are for the caller to correct (exit code 2); all others ended a run that
+/// was specified correctly (exit code 1).
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A configuration key, value or combination that cannot be simulated.
@@ -18,24 +18,24 @@ pub enum Error {
     /// A file that cannot be read or written.
     #[error("{path}: cannot {action}: {source}", path = .path.display())]
     Io {
-        /// `"read"`, `"write"`, ...
+        /// Action that failed: `"read"`, `"write"`, ...
         action: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// The simulation cannot go on: a defect or an impossible situation, with what waits for what.
+    /// The simulation cannot continue: a defect or an impossible situation. The message lists what waits for what.
     #[error("{0}")]
     Simulation(String),
     /// A user-defined policy failed.
     #[error("{kind} policy {policy}: {reason}")]
     Policy {
-        /// What it chooses: `"victim"` or `"eviction"`.
+        /// What the policy chooses: `"victim"` or `"eviction"`.
         kind: &'static str,
-        /// What it is called.
+        /// Name of the policy.
         policy: String,
-        /// Why it could not.
+        /// Why the policy failed.
         #[source]
         reason: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -45,7 +45,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Wraps an operating system error with the file and the action that met it.
+    /// Wraps an error of the operating system with the file and the action that failed.
     pub fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {
         Error::Io { action, path: path.to_path_buf(), source }
     }

@@ -8,18 +8,18 @@ use std::collections::BinaryHeap;
 
 use crate::units::Ns;
 
-/// Something that ends at a known time.
+/// An event at a known time: the end of a stage, or a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The array phase (or the whole of an undisturbed operation) in this operation slot ends.
     Slot(u32),
     /// The transfer on this channel ends.
     Bus(u32),
-    /// A time that was waited for has come.
+    /// A timer expires.
     Timer,
 }
 
-/// Bits of the payload in a key: an index above a kind, which is 0 for slots (there are most of them), 01 for buses, 11 for timers.
+/// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for timers.
 const PAYLOAD_BITS: u32 = 24;
 
 /// Events by time; among equal times by the serial number of their operation.
@@ -42,7 +42,7 @@ impl EventQueue {
         self.heap.push(Reverse(u128::from(time) << 64 | u128::from(serial) << PAYLOAD_BITS | u128::from(payload)));
     }
 
-    /// The time of the next event.
+    /// The time of the next event; `None` without events.
     #[inline]
     pub fn next_time(&self) -> Option<Ns> {
         self.heap.peek().map(|Reverse(key)| (key >> 64) as Ns)

@@ -17,13 +17,13 @@ use tempfile::{Builder, TempPath};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 
-/// What the messages of this module say was attempted.
+/// The action that error messages of this module name.
 const WRITE: &str = "write";
 
 /// A file under construction: it appears under its name on [`WholeFile::commit`]; dropped before that, it leaves nothing.
 ///
 /// Devices, pipes, sockets and the files that a process has open (`/dev/full`, a FIFO, `/dev/stdout`, `/dev/fd/3`, also by way of symbolic
-/// links) cannot be replaced by a rename, so they are written as they are.
+/// links) cannot be replaced by a rename, so they are written directly.
 #[derive(Debug)]
 pub struct WholeFile {
     target: PathBuf,
@@ -32,7 +32,7 @@ pub struct WholeFile {
     temporary: Option<Temporary>,
 }
 
-/// How many symbolic links in a row are followed, as in Linux.
+/// Maximum number of symbolic links in a row that are followed, as in Linux.
 const MOST_LINKS: usize = 40;
 
 impl WholeFile {
@@ -85,7 +85,7 @@ impl WholeFile {
         }
     }
 
-    /// Where the file will be (after symbolic links).
+    /// Path of the finished file, after symbolic links; as given if the file is written directly.
     pub fn path(&self) -> &Path {
         &self.target
     }
@@ -133,7 +133,7 @@ impl Drop for Temporary {
 
 /// The temporary files of all threads.
 struct Unfinished {
-    /// By path, the process that made it: one that was forked off leaves those of its parent alone.
+    /// Temporary files and the processes that made them: a forked process leaves those of its parent alone.
     files: BTreeMap<PathBuf, u32>,
     abandoned: bool,
 }
@@ -157,15 +157,15 @@ pub fn abandon() {
     }
 }
 
-/// What a path comes to after symbolic links.
+/// Target of a path, after symbolic links.
 enum Target {
-    /// A file, or a place for one.
+    /// The path of a file that exists or can be made.
     Path(PathBuf),
     /// A file that a process has open.
     Open(OpenFile),
 }
 
-/// Follows the symbolic links of `path`, one after the other: what is behind `/proc/self/fd/1` would no longer tell how it was named.
+/// Follows the symbolic links of `path` one by one, as the final target of `/proc/self/fd/1` does not show that it is an open file.
 fn resolve(path: &Path) -> io::Result<Target> {
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -183,24 +183,24 @@ fn resolve(path: &Path) -> io::Result<Target> {
             Err(_) => return Ok(Target::Path(place)),
         }
     }
-    // The operating system has said so before.
+    // The operating system has reported such a loop before.
     Err(io::Error::other("too many symbolic links"))
 }
 
 /// A file that a process has open: `/dev/stdout` is written, never replaced, even where the shell has sent it to a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenFile {
-    /// What this process writes its results to.
+    /// Standard output of this process.
     Output,
-    /// What this process writes messages to.
+    /// Standard error of this process.
     Messages,
-    /// Any other.
+    /// Any other open file.
     Other,
 }
 
 impl OpenFile {
-    /// The open file of this name, if it is one. `folder` has no symbolic links left, so it is `/proc/PID/fd`, `/proc/PID/task/TID/fd`, or,
-    /// not on Linux, `/dev/fd`.
+    /// The open file that `name` in `folder` is, if it is one. `folder` has no symbolic links left, so it is `/proc/PID/fd`,
+    /// `/proc/PID/task/TID/fd`, or, not on Linux, `/dev/fd`.
     fn named(folder: &Path, name: &OsStr) -> Option<Self> {
         let number = name.to_str()?.parse::<u32>().ok()?;
         let mut parts = folder.iter().skip(1);
@@ -216,7 +216,8 @@ impl OpenFile {
         })
     }
 
-    /// Opens it for writing. What is written to standard output afterwards comes behind; opened by name it would have a place of its own.
+    /// Opens the file for writing. Standard output is duplicated, so that later output comes behind; opened by name, it would have its own
+    /// position.
     fn open(self, path: &Path) -> io::Result<File> {
         #[cfg(unix)]
         {
@@ -241,11 +242,11 @@ impl Write for WholeFile {
     }
 }
 
-/// A large file takes a while to write: that ends with an error once a stop was requested.
+/// Writes to a file until a stop is requested, then fails: a large file takes a while to write.
 pub struct Cancellable<'a> {
-    /// The file.
+    /// File to write.
     pub file: &'a mut WholeFile,
-    /// Who asks.
+    /// Cancel flag of the writing task.
     pub caller: &'a Caller,
 }
 

@@ -21,7 +21,7 @@ impl Divisor {
         Divisor { magic: if divisor == 1 { 0 } else { u64::MAX / u64::from(divisor) + 1 }, divisor }
     }
 
-    /// Quotient and remainder.
+    /// Quotient and remainder of `n`.
     #[inline(always)]
     pub fn split(self, n: u32) -> (u32, u32) {
         if self.magic == 0 {
@@ -32,7 +32,7 @@ impl Divisor {
         (quotient, n.wrapping_sub(quotient.wrapping_mul(self.divisor)))
     }
 
-    /// Quotient.
+    /// Quotient of `n`.
     #[inline(always)]
     pub fn quotient(self, n: u32) -> u32 {
         self.split(n).0
@@ -60,20 +60,20 @@ pub struct Geometry {
     pub blocks: u32,
     /// Number of physical pages (below 2^31 - 2: the map keeps a flag and two special values).
     pub pages: u32,
-    /// Pages in one flash page: 1, or, with `ftl.map_unit_bytes`, the units that it holds.
+    /// Pages (mapping units) in one flash page: 1 unless `ftl.map_unit_bytes` is set.
     pub units_per_page: u32,
     /// Pages that a program of a plane writes: those of one flash page, or of `device.pages_per_program`.
     pub units_per_program: u32,
-    /// `units_per_page` as a power of two.
+    /// Binary logarithm of `units_per_page`.
     unit_shift: u32,
-    /// Number of pages the host sees.
+    /// Number of pages that the host can address.
     pub exported_pages: u32,
     /// Number of pages with an address: those of the host, and behind them those of the mapping table, where part of it is in flash only
     /// (`ftl.map_cache_bytes`).
     pub logical_pages: u32,
     /// User bytes of a page.
     pub page_bytes: u32,
-    /// The same as a power of two, if it is one.
+    /// Binary logarithm of `page_bytes`; `None` if that is not a power of two.
     page_shift: Option<u32>,
     /// Dies on one channel.
     pub dies_per_channel: Divisor,
@@ -85,21 +85,21 @@ pub struct Geometry {
     pub blocks_per_plane: Divisor,
     /// Pages in one block that hold data. Pages of parity have no numbers: they are programmed with the page before.
     pub pages_per_block: Divisor,
-    /// Where the pages of parity lie, if there are any.
+    /// Places of the pages of parity; `None` without parity.
     parity: Option<Parity>,
     /// Pools: their number, planes in each, and the striping of addresses over them.
     pub pools: Pools,
 }
 
-/// Where the programs of parity lie in each block (`ftl.parity_stripe`): one in each stripe, never the first of a block, and from die to die at
-/// another place of the stripe, as where stripes go over dies.
+/// Places of the programs of parity in each block (`ftl.parity_stripe`): one in each stripe, never the first of a block, and at a place of
+/// the stripe that differs from die to die, as if stripes went over dies.
 #[derive(Clone, Debug)]
 struct Parity {
-    /// Programs of data in a stripe.
+    /// Programs of data per stripe.
     data: Divisor,
-    /// Whole stripes of a block. What is left of it has no parity.
+    /// Whole stripes per block. The rest of a block has no parity.
     stripes: u32,
-    /// Pages in a program.
+    /// Pages per program.
     program: Divisor,
 }
 
@@ -110,7 +110,7 @@ impl Parity {
         (stripes > 0).then(|| Parity { data: Divisor::new(stripe - 1), stripes, program })
     }
 
-    /// The programs of parity before a program of data, of a block on this die.
+    /// Number of programs of parity in front of the data program number `program`, in a block of `die`.
     fn before(&self, die: DieId, program: u32) -> u32 {
         let (stripe, place) = self.data.split(program);
         let parity_at = 1 + self.data.split(die.0).1;
@@ -121,16 +121,16 @@ impl Parity {
 /// The translation pages, by which the mapping table is stored in flash (`ftl.map_cache_bytes`).
 #[derive(Clone, Copy, Debug)]
 pub struct MapPages {
-    /// Entries of a translation page.
+    /// Entries per translation page.
     entries: Divisor,
-    /// Mapping units that a translation page takes.
+    /// Mapping units per translation page.
     units_each: u32,
-    /// Where the first begins: behind the pages of the host.
+    /// First logical page of the mapping table: the number of pages of the host.
     exported: u32,
 }
 
 impl MapPages {
-    /// Those of a checked configuration, as many as map the pages of the host.
+    /// The translation pages of a checked configuration, which map all pages of the host.
     pub fn new(config: &Config, geometry: &Geometry) -> Self {
         MapPages {
             entries: Divisor::new(config.entries_per_map_page()),
@@ -139,24 +139,24 @@ impl MapPages {
         }
     }
 
-    /// How many there are.
+    /// Number of translation pages.
     pub fn count(&self) -> u32 {
         self.page_of(self.exported - 1) + 1
     }
 
-    /// The translation page with the entry of a page of the host.
+    /// The translation page with the entry of page `lpn` of the host.
     #[inline(always)]
     pub fn page_of(&self, lpn: u32) -> u32 {
         self.entries.quotient(lpn)
     }
 
-    /// The pages of the host whose entries a translation page has.
+    /// The pages of the host whose entries translation page `page` has.
     pub fn mapped_by(&self, page: u32) -> std::ops::Range<u32> {
         let first = page * self.entries.get();
         first..(first + self.entries.get()).min(self.exported)
     }
 
-    /// The logical pages that a translation page takes.
+    /// The logical pages that translation page `page` takes.
     pub fn units_of(&self, page: u32) -> std::ops::Range<u32> {
         let first = self.exported + page * self.units_each;
         first..first + self.units_each
@@ -172,11 +172,11 @@ pub struct Pools {
     pub planes_each: Divisor,
     /// Blocks in one pool.
     pub blocks_each: u32,
-    /// The same as a divisor: the blocks of a pool are numbered one after the other.
+    /// Blocks in one pool, as a divisor: the pool of a block is its number divided by this.
     blocks_divisor: Divisor,
     /// Pools on one die: 1, or its planes.
     pub per_die: Divisor,
-    /// The pool of each residue of the logical page number.
+    /// Pool of each residue of the logical page number (that of the flash page).
     of_stripe: Vec<PoolId>,
     /// The inverse of `of_stripe`.
     stripe_of: Vec<u32>,
@@ -223,23 +223,23 @@ impl Geometry {
         }
     }
 
-    /// Bytes the host sees.
+    /// Bytes that the host can address.
     pub fn exported_bytes(&self) -> u64 {
         u64::from(self.exported_pages) * u64::from(self.page_bytes)
     }
 
-    /// Bytes with an address, those of the mapping table among them.
+    /// Bytes of all logical pages, including those of the mapping table.
     pub fn logical_bytes(&self) -> u64 {
         u64::from(self.logical_pages) * u64::from(self.page_bytes)
     }
 
-    /// A logical page is one of the mapping table.
+    /// Whether a logical page belongs to the mapping table.
     #[inline(always)]
     pub fn is_of_map(&self, lpn: Lpn) -> bool {
         lpn.0 >= self.exported_pages
     }
 
-    /// Whole pages in so many bytes.
+    /// Number of whole pages in `bytes`.
     #[inline(always)]
     pub fn pages_in(&self, bytes: u64) -> u64 {
         match self.page_shift {
@@ -248,13 +248,13 @@ impl Geometry {
         }
     }
 
-    /// Pages that so many bytes touch, the first at the start of a page.
+    /// Number of pages that `bytes` touch if they begin at the start of a page.
     #[inline(always)]
     pub fn pages_over(&self, bytes: u64) -> u64 {
         self.pages_in(bytes + u64::from(self.page_bytes - 1))
     }
 
-    /// Block and page offset of a physical page.
+    /// Block of a physical page, and the page's offset in it.
     #[inline(always)]
     pub fn split_page(&self, ppn: Ppn) -> (BlockId, u32) {
         let (block, page) = self.pages_per_block.split(ppn.0);
@@ -267,7 +267,7 @@ impl Geometry {
         Ppn(block.0 * self.pages_per_block.get() + offset)
     }
 
-    /// The offset in its block of the flash page in which a page lies.
+    /// Offset, in its block, of the flash page that a physical page lies in.
     #[inline(always)]
     pub fn flash_page(&self, ppn: Ppn) -> u32 {
         let (block, offset) = self.split_page(ppn);
@@ -278,7 +278,8 @@ impl Geometry {
         }
     }
 
-    /// The program of data that begins at a page completes its stripe: the offset of the flash page of parity which is programmed with it.
+    /// Offset of the flash page of parity that is programmed with the data program beginning at `first`; `None` if that does not complete a
+    /// stripe.
     #[inline(always)]
     pub fn parity_with(&self, first: Ppn) -> Option<u32> {
         let parity = self.parity.as_ref()?;
@@ -288,19 +289,19 @@ impl Geometry {
         completes.then(|| self.flash_page(first) + (self.units_per_program >> self.unit_shift))
     }
 
-    /// The programs of parity that programs of a block's pages from `from` to before `end` complete the stripes of; both begin programs.
+    /// Number of programs of parity for data programs of a block from page `from` to before page `end`; both must begin programs.
     #[inline(always)]
     pub fn parity_between(&self, block: BlockId, from: u32, end: u32) -> u32 {
         let Some(parity) = &self.parity else { return 0 };
         self.parity_before(parity, block, end) - self.parity_before(parity, block, from)
     }
 
-    /// The programs of parity before the program in which a page of data lies.
+    /// Number of programs of parity in a block before the data program that page `offset` lies in.
     fn parity_before(&self, parity: &Parity, block: BlockId, offset: u32) -> u32 {
         parity.before(self.die_of_pool(self.pool_of_block(block)), parity.program.quotient(offset))
     }
 
-    /// The first of the pages that share a flash page with this one.
+    /// The first of the pages in the same flash page.
     #[inline(always)]
     pub fn first_in_flash_page(&self, ppn: Ppn) -> Ppn {
         Ppn(ppn.0 & !(self.units_per_page - 1))
@@ -370,7 +371,7 @@ impl Geometry {
         BlockId((pool.0 * self.pools.planes_each.get() + plane) * self.blocks_per_plane.get() + row)
     }
 
-    /// The inverse of [`Geometry::block_of_pool`].
+    /// Pool of a block and the block's index in it: the inverse of [`Geometry::block_of_pool`].
     #[inline(always)]
     fn index_in_pool(&self, block: BlockId) -> (PoolId, u32) {
         let (plane, row) = self.blocks_per_plane.split(block.0);
@@ -445,7 +446,8 @@ impl Pools {
     }
 }
 
-/// Resolves a residue of the page number, its fastest-changing dimension first. With one pool a die the plane is not striped over.
+/// The pool of residue `stripe` of the page number. `order`: fastest-changing dimension first; planes are not striped over if a die has one
+/// pool.
 fn stripe_to_pool(config: &Config, order: [Dimension; 4], pools_per_die: u32, stripe: u32) -> PoolId {
     let device = &config.device;
     let (mut channel, mut way, mut die, mut plane) = (0, 0, 0, 0);

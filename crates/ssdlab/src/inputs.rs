@@ -1,8 +1,8 @@
-//! Files that are read. What can be read only once, such as a pipe, is read from a copy of it where its owner has made one.
+//! Opens input files. A file that can be read only once, such as a pipe, is read from a copy if one is registered for it.
 //!
-//! A run may need its inputs more than once: each of several schemes replays the trace, and a drive that is fitted to a trace needs to
-//! know its extent first. The outermost layer copies a pipe to a temporary file and stands it in for the pipe ([`stand_in`]); everything
-//! that reads goes through [`open`], so that names, messages and results keep the name that the user gave.
+//! A run may need its inputs more than once: each of several schemes replays the trace, and a drive that is fitted to a trace needs to know
+//! its extent first. The outermost layer copies a pipe to a temporary file and registers the copy ([`stand_in`]); all other code opens
+//! files with [`open`], so that names, messages and results keep the name that the user gave.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -10,12 +10,12 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a file is, whatever its name: `/dev/stdin` and `/proc/self/fd/0` are the same pipe.
+/// Device and inode, which identify a file whatever its name: `/dev/stdin` and `/proc/self/fd/0` are the same pipe.
 type Identity = (u64, u64);
 
 static COPIES: Mutex<BTreeMap<Identity, File>> = Mutex::new(BTreeMap::new());
 
-/// As long as it lives, a copy is read in place of what was copied.
+/// Registration of a copy: while this lives, the copy is read in place of the file.
 #[derive(Debug)]
 pub struct StandIn(Identity);
 
@@ -25,46 +25,46 @@ impl Drop for StandIn {
     }
 }
 
-/// Has `copy` read wherever `path`, or another name of the same file, is opened by [`open`]. The copy need not have a name any more.
+/// Registers `copy` to be read wherever `path`, or another name of the same file, is opened by [`open`]. The copy may have been deleted.
 ///
 /// # Errors
-/// Those of the operating system where there is no `path`.
+/// Errors of the operating system, such as a missing `path`.
 pub fn stand_in(path: &Path, copy: File) -> io::Result<StandIn> {
     let identity = identity(&std::fs::metadata(path)?);
     copies().insert(identity, copy);
     Ok(StandIn(identity))
 }
 
-/// Opens a file for reading from its beginning, or the copy that stands in for it.
+/// Opens a file, or the copy registered for it, for reading from its beginning.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Looked at by its name: to open a pipe whose writer has gone would wait for ever.
+    // Identified by name: to open a pipe whose writer has gone would block forever.
     match copies().get(&identity(&std::fs::metadata(path)?)) {
         Some(copy) => again(copy),
         None => File::open(path),
     }
 }
 
-/// Whether each [`open`] gives the same from its beginning: true of a regular file and of what a copy stands in for.
+/// Whether [`open`] can read the same content again: true for a regular file, and for a file with a registered copy.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub fn is_repeatable(path: &Path) -> io::Result<bool> {
     let metadata = std::fs::metadata(path)?;
     Ok(metadata.is_file() || copies().contains_key(&identity(&metadata)))
 }
 
-/// The text of a file, or of the copy that stands in for it.
+/// The text of a file, or of the copy registered for it.
 ///
 /// # Errors
-/// Those of the operating system, and [`io::ErrorKind::InvalidData`] for what is not UTF-8.
+/// Errors of the operating system; [`io::ErrorKind::InvalidData`] for text that is not UTF-8.
 pub fn text(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }
 
-/// An open file once more, with a position of its own, even where it has no name any more.
+/// Opens an open file again, with a position of its own, even if the file has been deleted.
 fn again(file: &File) -> io::Result<File> {
     use std::os::fd::AsRawFd;
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
@@ -75,7 +75,7 @@ fn identity(metadata: &Metadata) -> Identity {
     (metadata.dev(), metadata.ino())
 }
 
-/// No code panics while it holds the lock, so that what it guards is whole.
+/// The registered copies. A poisoned lock is fine: no code panics while it holds the lock.
 fn copies() -> MutexGuard<'static, BTreeMap<Identity, File>> {
     COPIES.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,23 +1,23 @@
-//! Doubly linked lists over a flat array, of things that are numbered. A thing stands in at most one list of those that share a [`Links`].
+//! Doubly linked lists over a flat array, of items that are numbered. An item is in at most one of the lists that share a [`Links`].
 
 use crate::advice::prefetch;
 
-/// "Nothing" in a link.
+/// Link to no item.
 pub const NONE: u32 = u32::MAX;
 
 /// Head and tail of a list, oldest first.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
-    /// The first, or [`NONE`].
+    /// First item, or [`NONE`].
     pub head: u32,
-    /// The last, or [`NONE`].
+    /// Last item, or [`NONE`].
     pub tail: u32,
 }
 
-/// A list of nothing.
+/// An empty list.
 pub const EMPTY: List = List { head: NONE, tail: NONE };
 
-/// Both links of one thing, side by side: whoever needs the one needs the other.
+/// Both links of an item, side by side, as they are used together.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     next: u32,
@@ -29,48 +29,48 @@ struct Link {
 pub struct Links(Vec<Link>);
 
 impl Links {
-    /// Links for lists of what is numbered from 0 to `count - 1`.
+    /// Links for items that are numbered from 0 to `count - 1`.
     pub fn new(count: usize) -> Self {
         Links(vec![Link { next: NONE, previous: NONE }; count])
     }
 
-    /// A list from head to tail.
+    /// The items of a list, from head to tail.
     pub fn chain(&self, list: List) -> impl Iterator<Item = u32> + '_ {
         let link = |index: u32| (index != NONE).then_some(index);
         std::iter::successors(link(list.head), move |&index| link(self.next(index)))
     }
 
-    /// Asks for the links of a thing ahead of their use.
+    /// Prefetches the links of an item.
     #[inline(always)]
     pub fn prefetch(&self, index: u32) {
         prefetch(&self.0, index as usize);
     }
 
-    /// What follows in the same list, or [`NONE`].
+    /// The item after `index` in its list, or [`NONE`].
     #[inline(always)]
     pub fn next(&self, index: u32) -> u32 {
         self.0[index as usize].next
     }
 
-    /// What stands before in the same list, or [`NONE`].
+    /// The item before `index` in its list, or [`NONE`].
     #[inline(always)]
     pub fn previous(&self, index: u32) -> u32 {
         self.0[index as usize].previous
     }
 
-    /// Adds at the tail.
+    /// Adds an item at the tail of a list.
     #[inline(always)]
     pub fn push(&mut self, list: &mut List, index: u32) {
         self.insert_after(list, list.tail, index);
     }
 
-    /// Adds at the head.
+    /// Adds an item at the head of a list.
     #[inline]
     pub fn push_front(&mut self, list: &mut List, index: u32) {
         self.insert_after(list, NONE, index);
     }
 
-    /// Adds behind `previous`, or with [`NONE`] at the head.
+    /// Adds an item to a list behind the item `previous`, or at the head for [`NONE`].
     #[inline(always)]
     pub fn insert_after(&mut self, list: &mut List, previous: u32, index: u32) {
         let next = if previous == NONE { list.head } else { self.next(previous) };
@@ -87,7 +87,7 @@ impl Links {
         }
     }
 
-    /// Takes out of the list.
+    /// Removes an item from its list.
     #[inline(always)]
     pub fn unlink(&mut self, list: &mut List, index: u32) {
         let Link { next, previous } = self.0[index as usize];

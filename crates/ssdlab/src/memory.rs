@@ -1,5 +1,5 @@
-//! Whether the arrays of a drive, and what piles up in it, fit into the machine's memory. What does not fit is refused with a message: the
-//! operating system would end the whole process without one.
+//! Checks whether the arrays of a drive, and the lists that grow in it, fit into the machine's memory. If not, an error says so: the
+//! operating system would end the whole process without a message.
 //!
 //! The estimate of a drive is a lower bound, so that nothing is refused that would have run: memory that is reserved but not touched costs nothing,
 //! and what a workload touches later cannot be known.
@@ -10,34 +10,34 @@ use std::path::Path;
 use crate::config::{ArrayLevel, Capacity, Config, Padding, PreconditionKind};
 use crate::error::{Error, Result};
 
-/// Arrays below this fit anywhere; asking the system is not worth its time.
+/// Total size of arrays, bytes, below which available memory is not checked: they fit anywhere.
 const SMALL_BYTES: u64 = 64 << 20;
-/// What piles up is given room for so many bytes at once, at most: room that is not used yet could be promised twice.
+/// Largest growth of a list at once, bytes: memory that is reserved but not used yet could be granted twice.
 const STEP_BYTES: usize = 256 << 20;
-/// Left to the rest of the process.
+/// Bytes of memory that growing lists leave to the rest of the process.
 const SPARE_BYTES: u64 = 64 << 20;
-/// Bytes of a block that are written at the start: its record with the bits of 64 pages, and the links of two lists.
+/// Bytes per block that are written at the start: its record with the bits of 64 pages, and the links of two lists.
 const BLOCK_BYTES: u64 = 16 + 2 * 8;
-/// Bytes a pool takes in the least: frontiers, list heads, the collector's and the scheduler's lines.
+/// Minimum bytes per pool: frontiers, list heads, the collector's and the scheduler's lines.
 const POOL_BYTES: u64 = 200;
 
-/// Bytes an entry of a cache takes: what it holds, its places in the orders of use and of dirtying, its frame and its fetch.
+/// Bytes per entry of a cache: its content, its places in the orders of use and of dirtying, its frame and its fetch.
 const ENTRY_BYTES: u64 = 12 + 2 * 16 + 4 + 4;
 
-/// Bytes an entry of a write buffer takes: what it holds, its places in two lists and in the table of units, and that it is free.
+/// Bytes per entry of a write buffer: its content, its places in two lists and in the table of units, and its place among the free ones.
 const BUFFER_ENTRY_BYTES: u64 = 72 + 2 * 8 + 4 * 8 + 4;
 
-/// What the arrays of the drives and caches take.
+/// Memory that the arrays of the drives and caches take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// The sizes of the largest arrays, bytes.
     arrays: Vec<u64>,
-    /// Bytes of them that are written before the first request.
+    /// Bytes of the arrays that are written before the first request.
     touched: u64,
 }
 
 impl Needs {
-    /// What a drive of this configuration takes. `verified`: the page versions of verify mode too.
+    /// Memory that the drives of a configuration take. `verified`: with the page versions of verify mode.
     ///
     /// # Errors
     /// [`Error::Config`] as for [`Capacity::of`].
@@ -84,7 +84,7 @@ impl Needs {
             }
         }
         if config.caches_map() {
-            // Where translation pages are, and what is to become of them.
+            // Places of the translation pages, and their state.
             needs.arrays.push(4 * ENTRY * capacity.map_pages * drives);
         }
         if config.cache.is_on() {
@@ -113,10 +113,10 @@ impl Needs {
         }
     }
 
-    /// Checks that the arrays can be had when `available` bytes are free (if that is known).
+    /// Checks that the arrays fit into `available` bytes (`None`: not known) and that the system grants them.
     ///
     /// # Errors
-    /// [`Error::Simulation`] with how much is needed and what there is.
+    /// [`Error::Simulation`] with the memory needed and the memory available.
     pub fn check(&self, available: Option<u64>) -> Result<()> {
         if self.arrays.iter().sum::<u64>() < SMALL_BYTES {
             return Ok(());
@@ -150,12 +150,12 @@ pub fn check(config: &Config, verified: bool) -> Result<()> {
     Needs::of(config, verified)?.check(available_bytes())
 }
 
-/// The system has no memory for what piles up.
+/// The system has no memory for a list to grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// Bytes that were asked for.
+    /// Bytes that were requested.
     pub bytes: u64,
-    /// Bytes that are available; `None`: the system refuses that many, whatever there is.
+    /// Bytes that are available; `None` if the system refuses the request, whatever is available.
     pub available: Option<u64>,
 }
 
@@ -168,16 +168,16 @@ impl std::fmt::Display for Exhausted {
     }
 }
 
-/// What grows at its end.
+/// A collection that grows at its end.
 pub trait Grows {
-    /// Bytes of one thing.
+    /// Bytes per element.
     const BYTES: usize;
-    /// Things in it, and how many it has room for.
+    /// Number of elements, and the number that there is room for.
     fn extent(&self) -> (usize, usize);
-    /// Room for so many more.
+    /// Makes room for exactly `more` further elements.
     ///
     /// # Errors
-    /// When the allocator does not grant it.
+    /// If the allocator does not grant the memory.
     fn reserve_exactly(&mut self, more: usize) -> std::result::Result<(), TryReserveError>;
 }
 
@@ -217,10 +217,11 @@ impl<T: Ord> Grows for BinaryHeap<T> {
     }
 }
 
-/// Sees to it that a list can take so many more things without growing. It grows as lists do, but never by more than memory has.
+/// Makes room for `more` further elements in a list, so that they can be added without growing it. The list doubles, in steps of at most
+/// 256 MiB (or as much as `more` needs), if the memory is available.
 ///
 /// # Errors
-/// [`Exhausted`].
+/// [`Exhausted`] if the memory is not available.
 #[inline]
 pub fn make_room(list: &mut impl Grows, more: usize) -> std::result::Result<(), Exhausted> {
     let (len, capacity) = list.extent();
@@ -231,7 +232,7 @@ pub fn make_room(list: &mut impl Grows, more: usize) -> std::result::Result<(), 
 fn grow<L: Grows>(list: &mut L, more: usize) -> std::result::Result<(), Exhausted> {
     let more = more.max(list.extent().0.min(STEP_BYTES / L::BYTES.max(1)));
     let bytes = more as u64 * L::BYTES as u64;
-    // Asking the system is not worth its time for less.
+    // Checking is not worth its time for less.
     if bytes > SPARE_BYTES / 4
         && let Some(available) = available_bytes().filter(|&available| available < bytes + SPARE_BYTES)
     {
@@ -246,20 +247,21 @@ fn gib(bytes: u64) -> String {
     if gib < 1.0 { format!("{:.3} MiB", gib * 1024.0) } else { format!("{gib:.1} GiB") }
 }
 
-/// Memory that could be had without pushing anything out, bytes: what Linux says, and what the control group leaves. `None` elsewhere.
+/// Available memory, bytes: the lower of what Linux reports, free swap included, and what the control groups leave. `None` on other
+/// systems.
 fn available_bytes() -> Option<u64> {
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| in_meminfo(&text));
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     machine.into_iter().chain(left_in_groups(Path::new("/sys/fs/cgroup"), &groups)).min()
 }
 
-/// What the control groups of a process leave, those of groups that they are in included. `groups`: a line `0::PATH` (version 2) or
-/// `N:memory:PATH` (version 1). In a container the root is the container's own.
+/// Memory that the control groups of a process and their ancestors leave, bytes; `None` without a limit. `groups`: a line `0::PATH`
+/// (version 2) or `N:memory:PATH` (version 1). In a container the root is the container's own.
 fn left_in_groups(root: &Path, groups: &str) -> Option<u64> {
     let left = |folder: &Path, names: [&str; 2]| {
         let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
         let [limit, used] = names.map(|name| text(name)?.trim().parse::<u64>().ok());
-        // Files that have been read are among it, and make room.
+        // Cached files count as used, but can be dropped.
         let stat = text("memory.stat").unwrap_or_default();
         let cached = stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok());
         Some(limit?.saturating_sub(used.unwrap_or(0).saturating_sub(cached.unwrap_or(0))))
@@ -278,7 +280,7 @@ fn left_in_groups(root: &Path, groups: &str) -> Option<u64> {
     groups.lines().filter_map(of_line).min()
 }
 
-/// Available memory and free swap.
+/// Available memory and free swap by the text of `/proc/meminfo`, bytes.
 fn in_meminfo(text: &str) -> Option<u64> {
     let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

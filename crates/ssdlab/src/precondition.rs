@@ -10,18 +10,18 @@ use crate::rng::Rng;
 use crate::stats::PreconditionReport;
 use crate::units::{Lpn, PoolId};
 
-/// Write amplification is steady when it changes by less than this from one window to the next.
+/// Change of write amplification from one window to the next, as a share, below which it is steady.
 const STEADY: f64 = 0.01;
 /// Windows after which overwriting ends even if write amplification still drifts.
 const MAX_WINDOWS: u32 = 64;
-/// How many pages are written between looks at who watches.
+/// Pages written between two calls of [`Watch`].
 const PAGES_PER_LOOK: u64 = 65_536;
 
-/// Told how many pages are written and how many there will be (0: unknown); an error of it ends the preparation.
+/// Callback with the number of pages written and the number to be written (0: unknown). An error that it returns ends the preparation.
 pub type Watch<'a> = &'a dyn Fn(u64, u64) -> Result<()>;
 
-/// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `victim`: a policy of the
-/// user's own, for the collection that overwriting makes necessary. `watch` is called now and then.
+/// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `victim`: a user-defined
+/// policy for the collection that overwriting makes necessary. `watch` is called now and then.
 ///
 /// # Errors
 /// [`Error::Interrupted`], [`Error::Config`] when the data do not fit, or [`Error::Policy`].
@@ -52,15 +52,15 @@ pub fn prepare(
     Ok((ftl, report))
 }
 
-/// Overwrites at random so many of the units that hold data in the range, or fewer where a pool has no room for more. Nothing is collected, and
-/// nothing takes time. `seed`: that of the drive.
+/// Overwrites `units` random units that hold data in the configured range, or fewer where a pool has no room for more. Collects nothing and
+/// takes no simulated time. `seed`: that of the drive.
 pub fn overwrite_without_collection(config: &Config, ftl: Ftl, seed: u64, units: u64) -> Ftl {
     let mut preparation = Preparation::of(config, ftl, seed, &|_, _| Ok(()));
     preparation.overwrite_where_there_is_room(units);
     preparation.ftl
 }
 
-/// The report on a drive as it is.
+/// The report on the present state of a drive.
 pub fn report(ftl: &Ftl, kind: String) -> PreconditionReport {
     let pools = (0..ftl.geometry().pools.count.get()).map(PoolId);
     let free = pools.map(|pool| ftl.blocks().free_count(pool));
@@ -82,7 +82,7 @@ struct Preparation<'a> {
     victims: Picker,
     counts: UntimedCounts,
     next_pool: u32,
-    /// Units that do not fill a program yet.
+    /// Units gathered until they fill a program.
     packs: Packs,
     write_amplification: Option<f64>,
     steady: Option<bool>,
@@ -103,7 +103,7 @@ impl<'a> Preparation<'a> {
     }
 
     fn of(config: &'a Config, ftl: Ftl, seed: u64, watch: Watch<'a>) -> Self {
-        // Where the address does not say where a unit goes, all go one way.
+        // With dynamic allocation, the address does not determine the pool: all units are gathered in one pack.
         let ways = if config.ftl.allocation == Allocation::Dynamic { 1 } else { ftl.geometry().pools.count.get() };
         Preparation {
             config,
@@ -135,12 +135,12 @@ impl<'a> Preparation<'a> {
         pool
     }
 
-    /// The pool to which a unit is on its way, as [`Packs`] numbers them.
+    /// Number of the pack in [`Packs`] that gathers a unit.
     fn way_of(&self, lpn: Lpn) -> usize {
         if self.packs.pools() == 1 { 0 } else { self.ftl.geometry().home(lpn).0.index() }
     }
 
-    /// Writes a page, or a unit with those that went the same way before, once they fill a program.
+    /// Writes a page, or adds a unit to its pack, which is written once it fills a program.
     fn write(&mut self, lpn: Lpn) -> Result<()> {
         let way = self.way_of(lpn);
         if self.packs.has(way, lpn) {
@@ -171,7 +171,7 @@ impl<'a> Preparation<'a> {
     fn fill(&mut self) {
         let (logical, table) = (self.ftl.geometry().logical_pages, self.translation_units());
         self.ftl.fill(logical);
-        // What only fills the programs that all pools have at one offset has no data.
+        // Units behind the table only fill programs up, and hold no data.
         (table.end..logical).for_each(|unit| _ = self.ftl.trim(Lpn(unit)));
     }
 
@@ -211,13 +211,13 @@ impl<'a> Preparation<'a> {
         (0..self.packs.pools()).try_for_each(|way| self.write_pack(way))
     }
 
-    /// A page has been written.
+    /// Counts a page that has been written, and calls `watch` now and then.
     fn look_out(&mut self) -> Result<()> {
         self.written += 1;
         if self.written.is_multiple_of(PAGES_PER_LOOK) { (self.watch)(self.written, self.expected) } else { Ok(()) }
     }
 
-    /// How many pages it takes, about, until a pool is down to its threshold.
+    /// Number of pages to write, about, until a pool is down to its soft threshold.
     fn pages_until_soft(&self) -> u64 {
         let blocks = self.ftl.blocks();
         let geometry = self.ftl.geometry();
@@ -234,7 +234,7 @@ impl<'a> Preparation<'a> {
         ((f64::from(self.ftl.geometry().exported_pages) * share) as u64).max(1)
     }
 
-    /// The pages to be overwritten, at random.
+    /// The sequence of random pages to overwrite.
     fn overwritten_pages(&self) -> PagesAhead {
         PagesAhead::new(Rng::new(self.seed, "precondition"), self.range_pages())
     }
@@ -253,7 +253,7 @@ impl<'a> Preparation<'a> {
         }
     }
 
-    /// Programs what is on its way. Returns false, with nothing programmed, if that would trigger collection.
+    /// Programs the units of a pack. Returns false, with nothing programmed, if that would trigger collection.
     fn overwrite_above_soft(&mut self, way: usize) -> bool {
         let pack = self.packs.take(way);
         let pool = self.pool_for(pack[0]);
@@ -291,7 +291,7 @@ impl<'a> Preparation<'a> {
     fn overwrite_until_steady(&mut self) -> Result<()> {
         let (count, mut pages) = (self.range_pages(), self.overwritten_pages());
         self.ftl.expect_accesses(count);
-        self.expected = 0; // nobody knows after which window
+        self.expected = 0; // the number of windows is not known in advance
         self.steady = Some(false);
         let mut before: Option<f64> = None;
         for _ in 0..MAX_WINDOWS {
@@ -307,7 +307,7 @@ impl<'a> Preparation<'a> {
             let parity = self.counts.parity_units - before_window.parity_units;
             self.overwritten += host;
             if host == 0 {
-                // Fewer pages than a program takes, none of which came twice.
+                // The range has fewer pages than a program takes, and none came twice.
                 continue;
             }
             let amplification = 1.0 + (moved + padded + parity) as f64 / host as f64;

@@ -13,33 +13,33 @@ use crate::workload::{self, WorkloadReport};
 /// Requests between two checks for a stop request.
 const REQUESTS_PER_LOOK: u64 = 1 << 14;
 
-/// The pages that a workload reads and writes, in order of arrival.
+/// The page accesses of a workload, in order of arrival.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// Each page that a request touches is one arrival, at the request's time.
+    /// One arrival for each page that a request touches, at the time of the request.
     pub arrivals: Vec<Arrival>,
-    /// What was taken and what was left out.
+    /// Numbers of requests that were taken and left out.
     pub report: ReplayReport,
 }
 
-/// What became of a workload's requests.
+/// Numbers of a workload's requests that were taken and left out.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReplayReport {
     /// Reads and writes taken, each of one page or more.
     pub requests: u64,
-    /// Trims, which the model has no operation for: left out.
+    /// Trims left out: the model has no operation for them.
     pub trims_left_out: u64,
-    /// Flushes, likewise.
+    /// Flushes left out: the model has no operation for them.
     pub flushes_left_out: u64,
-    /// What the workload says of itself.
+    /// Report of the workload on itself: changes to a trace, and remarks.
     #[serde(flatten)]
     pub workload: WorkloadReport,
 }
 
-/// The requests that a run of the drive `config` would see under `seed`, by page. `requests` ends them after that many.
+/// The page accesses that a run of the drive `config` would make under `seed`. `requests`: maximum number of requests.
 ///
 /// # Errors
-/// [`Error::Config`] for a closed loop, in which requests have no times; what the workload meets; [`Error::Interrupted`].
+/// [`Error::Config`] for a closed loop, in which requests have no times; errors of the workload; [`Error::Interrupted`].
 pub fn replay(config: &Config, seed: u64, requests: Option<u64>, caller: &Caller) -> Result<Replay> {
     if config.workload.queue_depth > 0 {
         let depth = config.workload.queue_depth;

@@ -1,8 +1,8 @@
-//! What the host asks for.
+//! Requests of the host.
 
 use crate::units::Ns;
 
-/// What a request asks for.
+/// Kind of a host request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
     /// Read the bytes.
@@ -18,9 +18,9 @@ pub enum RequestKind {
 /// One host request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When it arrives, ns from the start of the run. Ignored in closed loop.
+    /// Arrival time, ns from the start of the run. Ignored in closed loop.
     pub arrival_ns: Ns,
-    /// What it asks for.
+    /// Kind of the request.
     pub kind: RequestKind,
     /// First byte.
     pub offset: u64,
@@ -28,16 +28,16 @@ pub struct Request {
     pub length: u64,
     /// A high-priority write (lee2013 III-D).
     pub high_priority: bool,
-    /// The flow that sends it ([`crate::config::Workload::separate_flows`]), from 0.
+    /// Number of the flow that sends the request ([`crate::config::Workload::separate_flows`]), from 0.
     pub flow: u16,
 }
 
-/// Where the last read or write of a stream of requests ended, by which sequential ones are known.
+/// End of the last read or write in a stream of requests, by which sequential requests are recognised.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastEnd(Option<u64>);
 
 impl LastEnd {
-    /// A request follows. Returns whether it is a read or write that starts where the one before ended.
+    /// Takes the next request. Returns whether it is a read or write that starts where the previous read or write ended.
     #[inline]
     pub fn is_followed_by(&mut self, request: &Request) -> bool {
         if matches!(request.kind, RequestKind::Trim | RequestKind::Flush) {

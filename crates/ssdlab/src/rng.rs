@@ -19,7 +19,7 @@ impl Rng {
         Rng(Xoshiro256PlusPlus::from_seed(*hasher.finalize().as_bytes()))
     }
 
-    /// Goes on 2^128 numbers ahead, for other draws than those that would come next.
+    /// Skips 2^128 numbers, so that later draws differ from those that would have come next.
     pub fn jump(&mut self) {
         self.0.jump();
     }

@@ -1,5 +1,5 @@
-//! Rules: what the configuration means for a drive, worked out once. Whoever asks "may two operations share a die?" asks here; nobody
-//! combines configuration keys while a run goes on.
+//! Rules of a drive, worked out once from its configuration (such as whether two operations may share a die), so that no code combines
+//! configuration keys while a run goes on.
 
 use crate::config::{
     Advance, Allocation, ArrayLevel, Begin, Config, Frontier, Order, Pace, PartialWrite, Priority, Scope, Suspendable, SuspendedForReads,
@@ -11,52 +11,52 @@ use crate::units::Ns;
 /// All rules of one drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// What operations on dies and buses may do.
+    /// Rules of operations on dies and buses.
     pub flash: FlashRules,
-    /// What GC may do, and what it keeps waiting.
+    /// Rules of GC, and of what it keeps waiting.
     pub gc: GcRules,
-    /// Which host operation goes first.
+    /// Order in which host operations go.
     pub order: Order,
-    /// Where a page is written does not follow from its address (`ftl.allocation = "dynamic"`).
+    /// Dynamic allocation (`ftl.allocation = "dynamic"`): the address of a page does not determine where it is written.
     pub dynamic: bool,
     /// Operations of one kind on several planes of a die begin together.
     pub multiplane: bool,
-    /// Only programs of one page offset do.
+    /// Programs on several planes begin together only if they have the same page offset.
     pub multiplane_aligned: bool,
-    /// Only reads of one page offset do.
+    /// Reads on several planes begin together only if they have the same page offset.
     pub multiplane_aligned_reads: bool,
     /// Reads transfer only the mapping units that they are for.
     pub partial_reads: bool,
     /// A partial write is programmed without reading its page first.
     pub skip_partial_read: bool,
-    /// What becomes of a read of a page without data.
+    /// Treatment of a read of a page without data.
     pub unmapped_read: UnmappedRead,
-    /// Units that GC has moved are noted, for whoever updates the mapping table in flash.
+    /// Units that GC has moved are noted, for updates of the mapping table in flash.
     pub notes_moves: bool,
     /// Host operations wait by plane, not by die.
     pub waits_by_plane: bool,
-    /// The page moves of a job between which nothing can come may be one event. Results do not differ.
+    /// Page moves of a job, if nothing can come between them, may be simulated as one event. Results do not differ.
     pub bursts: bool,
 }
 
-/// What operations on dies and buses may do.
+/// Rules of operations on dies and buses.
 #[derive(Clone, Copy, Debug)]
 pub struct FlashRules {
     /// The dies of a chip work side by side.
     pub interleave: bool,
     /// Two host operations of one kind may share a die: one on the bus, one in the array.
     pub pipeline: bool,
-    /// A page move and a host operation may (lee2013 III-C).
+    /// A page move and a host operation may share a die (lee2013 III-C).
     pub gc_pipeline: bool,
     /// A page in a register can be read from there while the array is at work (lee2013 Table III).
     pub register_reads: bool,
     /// Programs of the host pause for reads that leave them slack.
     pub write_pausing: bool,
-    /// What is suspended for reads.
+    /// Operations that are suspended for reads.
     pub for_reads: ForReads,
-    /// Either of these.
+    /// `write_pausing` or `for_reads` is on.
     pub pauses: bool,
-    /// Two operations may share a die, or one be suspended for another: a die at work may begin something.
+    /// A die at work may begin another operation: two may share it, or one may be suspended for another.
     pub shares_dies: bool,
     /// Page moves stop before their program, so that something may come between.
     pub stop_before_program: bool,
@@ -66,35 +66,35 @@ pub struct FlashRules {
     pub staged: bool,
     /// The command of a read needs the bus.
     pub read_commands: bool,
-    /// A channel has one die, and nothing overlaps: the operation that has the die has the bus, and is one event.
+    /// A channel has one die, and nothing overlaps: an operation has die and bus together, and is one event.
     pub solo: bool,
-    /// What it takes to suspend an operation in the array, ns.
+    /// Time that it takes to suspend an operation in the array, ns.
     pub suspend_ns: Ns,
-    /// Steps of a program, after each of which it can pause.
+    /// Number of steps of a program, which can pause after each step.
     pub ispp_steps: u64,
-    /// Dies of a chip.
+    /// Dies per chip.
     pub dies_per_chip: u32,
 }
 
-/// What is suspended for reads (`scheduler.suspend`), and how often.
+/// Operations that are suspended for reads (`scheduler.suspend`), and how often.
 #[derive(Clone, Copy, Debug)]
 pub struct ForReads {
-    /// Programs of the host.
+    /// Programs of the host are suspended.
     pub host_programs: bool,
-    /// Programs of GC.
+    /// Programs of GC are suspended.
     pub gc_programs: bool,
-    /// Erases.
+    /// Erases are suspended.
     pub erases: bool,
-    /// Array time that is lost each time, ns.
+    /// Array time lost by each suspension, ns.
     pub resume_ns: Ns,
-    /// The least array time before the first time, and between two times, ns.
+    /// Minimum array time before the first suspension, and between two, ns.
     pub min_run_ns: Ns,
-    /// How often an operation is suspended at most.
+    /// Maximum number of suspensions of an operation.
     pub most: u32,
 }
 
 impl ForReads {
-    /// Those of a checked configuration.
+    /// The suspensions for reads of a checked configuration.
     pub fn new(config: &Config) -> Self {
         ForReads {
             host_programs: config.suspends_host_programs(),
@@ -106,33 +106,33 @@ impl ForReads {
         }
     }
 
-    /// Operations of GC are.
+    /// Whether operations of GC are suspended for reads.
     pub fn of_gc(&self) -> bool {
         self.gc_programs || self.erases
     }
 
-    /// Some operation is.
+    /// Whether any operation is suspended for reads.
     pub fn any(&self) -> bool {
         self.host_programs || self.of_gc()
     }
 }
 
-/// What GC may do, and what it keeps waiting.
+/// Rules of GC, and of what it keeps waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct GcRules {
     /// Which event starts GC in a pool where it is triggered.
     pub begin: Begin,
-    /// Free blocks above the threshold with which an episode of GC ends; 0: GC goes block by block.
+    /// Free blocks above the threshold at which an episode of GC ends; 0: GC goes block by block.
     pub until: u32,
-    /// Each step of a job needs a host operation that lets it begin.
+    /// Each step of a GC job needs a host operation that lets it begin.
     pub with_requests: bool,
-    /// That step goes before the next host operation.
+    /// A step that a host operation has let begin goes before the next host operation.
     pub in_turns: bool,
-    /// Who goes first when a host operation and a GC step are ready.
+    /// Priority between a host operation and a GC step that are both ready.
     pub priority: Priority,
-    /// What a job excludes the host from.
+    /// Scope from which a GC job excludes the host.
     pub scope: Scope,
-    /// Page moves of a job that may be in flight: above 1 they pass through the controller's buffer.
+    /// Page moves of a job that may be in flight: above 1, moves pass through the controller's buffer.
     pub moves_in_flight: u32,
     /// Mapping units of a program: above 1 a job gathers them in the controller's buffer until they fill one.
     pub units_per_program: u32,
@@ -140,50 +140,50 @@ pub struct GcRules {
     pub copyback: bool,
     /// Host operations merge with page moves.
     pub merge: bool,
-    /// What the controller takes to look for host operations between the stages of a move, ns.
+    /// Time that the controller takes to look for host operations between the stages of a move, ns.
     pub poll_ns: Ns,
     /// Which GC operations can be suspended.
     pub suspends: Suspends,
-    /// A job excludes reads of its plane, or of its blocks, while others of its pool go on.
+    /// A GC job excludes reads of its plane, or of its blocks, while other reads of its pool go on.
     pub excludes_reads: bool,
-    /// A job excludes its victim's plane out of a pool of several.
+    /// A GC job excludes only its victim's plane, in a pool of several planes.
     pub plane_in_pool: bool,
-    /// The planes of a die, whose jobs could share it, have one at a time.
+    /// The planes of a die have one GC job at a time, although their jobs could share the die.
     pub jobs_in_turn: bool,
-    /// Writes are complete when they come to a die, since there is a write buffer.
+    /// Writes are complete before they reach a die, since the drive has a write buffer.
     pub writes_are_complete: bool,
 }
 
 impl GcRules {
-    /// Several page moves of a job may be in flight, or several units of one: they pass through the controller's buffer.
+    /// Whether several page moves of a job, or several units of one move, may be in flight: they pass through the controller's buffer.
     #[inline(always)]
     pub fn several_moves(&self) -> bool {
         self.moves_in_flight > 1 || self.gathers()
     }
 
-    /// Jobs gather mapping units until they fill a program.
+    /// Whether jobs gather mapping units until they fill a program.
     #[inline(always)]
     pub fn gathers(&self) -> bool {
         self.units_per_program > 1
     }
 
-    /// A job excludes the host from whole dies.
+    /// Whether a job excludes the host from whole dies.
     #[inline(always)]
     pub fn excludes_dies(&self) -> bool {
         !matches!(self.scope, Scope::Plane | Scope::Block | Scope::None)
     }
 }
 
-/// Which GC operations can be suspended, and what that takes.
+/// GC operations that can be suspended, and the conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Suspends {
-    /// Reads of page moves.
+    /// Reads of page moves can be suspended.
     pub read: bool,
-    /// Programs of page moves, and moves between their stages.
+    /// Programs of page moves can be suspended, and moves between their stages.
     pub program: bool,
-    /// Erases.
+    /// Erases can be suspended.
     pub erase: bool,
-    /// What it takes, ns: an operation that ends sooner is left to end.
+    /// Time that a suspension takes, ns: an operation that ends sooner is not suspended.
     pub ns: Ns,
     /// A plane has one page register, which a suspended operation holds.
     pub one_register: bool,
@@ -201,7 +201,7 @@ impl Suspends {
         }
     }
 
-    /// Some operation can be suspended.
+    /// Whether any GC operation can be suspended.
     #[inline(always)]
     pub fn any(&self) -> bool {
         self.read || self.program || self.erase
@@ -237,12 +237,12 @@ impl Rules {
     }
 }
 
-/// Nothing but an operation that waits for the die itself comes between page moves, each move takes the same time, and the order in which
-/// things happen on several dies at one instant changes nothing.
+/// Whether the page moves of a job may be one event: nothing but an operation that waits for the die itself comes between moves, each move
+/// takes the same time, and the order of what happens on several dies at one instant changes nothing.
 fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let Config { device, scheduler, ftl, cache, array, .. } = config;
     let uniform = device.read_ns_by_page.len() <= 1 && device.program_ns_by_page.len() <= 1;
-    // Caches ask which chips have GC jobs and free blocks while the moves of a burst are not made up for.
+    // Caches look up which chips have GC jobs and free blocks, which is not up to date during a burst.
     let watched = cache.is_on() || array.level != ArrayLevel::None;
     let by_age = gc.priority == Priority::Fifo || scheduler.makes_estimates();
     let pauses = config.gc.trigger == Trigger::Idle;
@@ -250,12 +250,12 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let by_moves = gc.plane_in_pool || gc.priority == Priority::Host && ftl.frontier == Frontier::Shared && !config.redirects_writes();
     // Victims that are drawn, and jobs of several dies that wait for each other.
     let by_order = matches!(config.gc.victim, Victim::Random | Victim::DChoices) || gc.scope == Scope::Device && geometry.dies > 1;
-    // Who waits decides when a job begins or goes on.
+    // Waiting host operations decide when a job begins or goes on.
     let by_requests = gc.begin != Begin::Frontier || gc.until > 0 || gc.with_requests;
     // Each move earns credit when it ends.
     let paced = config.gc.pace != Pace::None;
     let parity = ftl.parity_stripe > 0;
-    // Whoever updates the mapping table in flash is told of each move when it ends.
+    // Updates of the mapping table in flash need each move at the time when it ends.
     let plain = !config.caches_map()
         && !gc.copyback
         && !gc.several_moves()
@@ -266,7 +266,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
 }
 
 impl FlashRules {
-    /// Those of a checked configuration.
+    /// The flash rules of a checked configuration.
     pub fn new(config: &Config, geometry: &Geometry) -> Self {
         let cache_register = config.device.cache_register;
         let pipeline = config.scheduler.pipeline && cache_register;

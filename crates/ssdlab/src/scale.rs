@@ -1,4 +1,4 @@
-//! What a drive that is smaller than those on sale distorts, by its configuration alone.
+//! Remarks on what a drive that is smaller than those on sale distorts, from its configuration alone.
 //!
 //! A simulated drive is often scaled down so that a short trace fills it. Collection keeps its ratios if the number of blocks in a pool,
 //! the spare share and the free blocks kept stay as they are, and blocks become smaller instead. `docs/howto/scale-a-drive.md` says how.
@@ -7,17 +7,17 @@ use crate::config::capacity::RESERVE;
 use crate::config::{Capacity, Config};
 use crate::remark::Remark;
 
-/// Share of the spare blocks that a threshold may keep free before it is worth a remark. Free blocks are no spare that collection can use.
+/// Share of the spare blocks that the soft threshold may keep free without a remark. Collection cannot use free blocks as spare.
 const THRESHOLD_SHARE: f64 = 0.25;
-/// Blocks of a pool below which the choice of victims, frontiers and rounding to whole blocks show.
+/// Blocks per pool below which the choice of victims, frontiers and rounding to whole blocks show.
 const FEW_BLOCKS: u64 = 100;
-/// Share of the spare blocks that the blocks being filled may be.
+/// Share of the spare blocks that the blocks being filled may be without a remark.
 const FRONTIER_SHARE: f64 = 0.25;
-/// Bytes of a page of planar flash, from which on a block is compared with those of 3D flash.
+/// Page size of planar flash, bytes, from which on a block is compared with those of 3D flash.
 const LARGE_PAGE_BYTES: u32 = 16_384;
-/// Pages of a block of 3D flash, the fewest: 1,152 of a part of 2020 are half of those of its successors.
+/// Fewest pages of a block of 3D flash: a part of 2020 has 1,152, half as many as its successors.
 const PAGES_OF_3D_BLOCK: u32 = 1_152;
-/// Share of the exported bytes from which on a write buffer is far larger than those of drives, which have some MiB for a terabyte.
+/// Share of the exported bytes above which a write buffer is far larger than those of drives, which have some MiB for a terabyte.
 const BUFFER_SHARE: f64 = 0.01;
 /// The figure that most of these remarks are about.
 const AMPLIFICATION: &str = "gc.write_amplification";
@@ -29,7 +29,7 @@ pub fn remarks(config: &Config) -> Vec<Remark> {
     all.into_iter().flatten().collect()
 }
 
-/// The soft threshold keeps a large part of the spare blocks free.
+/// The remark for a soft threshold that keeps a large part of the spare blocks free.
 fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
     let (spare, kept) = (capacity.spare_blocks(), capacity.soft_blocks(config.gc.soft).max(u64::from(RESERVE) + 1));
     if kept as f64 <= THRESHOLD_SHARE * spare as f64 {
@@ -50,7 +50,7 @@ fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
     ))
 }
 
-/// A pool has few blocks.
+/// The remark for a pool of few blocks.
 fn few_blocks(capacity: &Capacity) -> Option<Remark> {
     let blocks = capacity.blocks_per_pool;
     (blocks < FEW_BLOCKS).then(|| {
@@ -67,7 +67,7 @@ fn few_blocks(capacity: &Capacity) -> Option<Remark> {
     })
 }
 
-/// The blocks that are being filled are a large part of the spare ones.
+/// The remark for blocks being filled that are a large part of the spare blocks.
 fn frontiers(capacity: &Capacity) -> Option<Remark> {
     let (spare, open) = (capacity.spare_blocks(), capacity.frontiers);
     (open as f64 > FRONTIER_SHARE * spare as f64).then(|| {
@@ -81,7 +81,7 @@ fn frontiers(capacity: &Capacity) -> Option<Remark> {
     })
 }
 
-/// Blocks have far fewer pages than those of flash with such pages.
+/// The remark for blocks with far fewer pages than those of flash with pages of this size.
 fn small_blocks(config: &Config) -> Option<Remark> {
     let device = &config.device;
     (device.page_bytes >= LARGE_PAGE_BYTES && device.pages_per_block < PAGES_OF_3D_BLOCK).then(|| {
@@ -99,7 +99,7 @@ fn small_blocks(config: &Config) -> Option<Remark> {
     })
 }
 
-/// The write buffer holds a large part of the drive.
+/// The remark for a write buffer that holds a large part of the drive.
 fn buffer(config: &Config, capacity: &Capacity) -> Option<Remark> {
     let (buffer, exported) = (config.buffer.bytes, capacity.exported_bytes());
     (buffer as f64 > BUFFER_SHARE * exported as f64).then(|| {
@@ -113,7 +113,7 @@ fn buffer(config: &Config, capacity: &Capacity) -> Option<Remark> {
     })
 }
 
-/// A part of a whole in whole per cent, rounded to the nearest; of nothing it is all.
+/// Share of `part` in `whole` in per cent, rounded to the nearest; 100 if `whole` is 0.
 fn percent(part: u64, whole: u64) -> u64 {
     (200 * part + whole).checked_div(2 * whole).unwrap_or(100)
 }

@@ -9,20 +9,20 @@
 //! What is left after the rule is met depends on how slowly the drive forgets. Uniform writes replace what greedy collection sees about
 //! once in half a drive write; then 0.1 % is left. Where it takes a whole drive write, 0.6 % is left; where it takes three, 2.5 %.
 
-/// Windows of the stretch that is judged.
+/// Number of windows into which the judged stretch is cut.
 const WINDOWS: usize = 8;
-/// Change from the first half of the stretch to the second that counts as none, as a share.
+/// Change from the first half of the stretch to the second, as a share, that still counts as none.
 const TOLERANCE: f64 = 0.005;
-/// Standard errors of the change that chance may make of it.
+/// Change, in standard errors, that chance may cause.
 const CHANCE: f64 = 3.0;
 /// The median of the size of a step between independent normal windows, in their standard deviations: 0.6745 x sqrt(2).
 const MEDIAN_STEP: f64 = 0.9539;
-/// Most totals that are kept. When there are that many, those before the last drive write are dropped, or in the first one every second.
+/// Maximum number of totals kept. At that number, those before the last drive write are dropped, or every second one if few are older.
 const MARKS_MAX: usize = 256;
-/// Totals that are kept of a drive write at first.
+/// Number of totals kept per drive write at first.
 const MARKS_PER_DRIVE_WRITE: u64 = 1024;
 
-/// What drives have done since some beginning, in mapping units (pages, where those are the unit) and blocks.
+/// Units programmed and blocks erased by drives since some beginning. Units are mapping units (pages, where those are the unit).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Units programmed for writes of the host.
@@ -34,7 +34,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// What came after `earlier`.
+    /// The totals since `earlier`.
     pub fn since(&self, earlier: &Totals) -> Totals {
         Totals {
             host_units: self.host_units - earlier.host_units,
@@ -43,7 +43,7 @@ impl Totals {
         }
     }
 
-    /// Units programmed for each that the host wrote; `None` if it wrote none.
+    /// Units programmed per unit that the host wrote; `None` if it wrote none.
     pub fn amplification(&self) -> Option<f64> {
         (self.host_units > 0).then(|| self.flash_units as f64 / self.host_units as f64)
     }
@@ -54,7 +54,7 @@ impl Totals {
 pub enum Verdict {
     /// There are too few host writes to tell, and no drift in them.
     TooShort {
-        /// What the host wrote, in drive writes: 0 to 1, or a little more where totals came seldom.
+        /// Host writes, in drive writes: 0 to 1, or a little more where totals came seldom.
         drive_writes: f64,
     },
     /// No block was erased in the last drive write, so that write amplification is that of a drive without collection.
@@ -63,7 +63,7 @@ pub enum Verdict {
     Drifts {
         /// Write amplification in the second half of the stretch.
         amplification: f64,
-        /// Its change from the first half, as a share of that: 0.03 for a rise by 3 %.
+        /// Change of write amplification from the first half of the stretch, as a share: 0.03 for a rise by 3 %.
         change: f64,
     },
     /// Write amplification has settled.
@@ -77,24 +77,24 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Windows {
     drive_write: u64,
-    /// Where the count begins.
+    /// Totals at which the count begins.
     began: Totals,
-    /// In ascending order of the host's units, at least since the last drive write.
+    /// Totals kept, in ascending order of host units; at least those since the last drive write.
     marks: Vec<Totals>,
-    /// Host units from one mark to the next, at least.
+    /// Minimum host units from one mark to the next.
     step: u64,
-    /// Host units from which on totals are wanted.
+    /// Host units from which on further totals are wanted.
     wanted_from: u64,
 }
 
 impl Windows {
-    /// Begins where no total counts yet. `drive_write`: the units that the host can address, of all drives; at least 1.
+    /// Windows without totals. `drive_write`: the units that the host can address, of all drives; at least 1.
     pub fn new(drive_write: u64) -> Self {
         let (drive_write, step) = (drive_write.max(1), (drive_write / MARKS_PER_DRIVE_WRITE).max(1));
         Windows { drive_write, began: Totals::default(), marks: vec![Totals::default()], step, wanted_from: step }
     }
 
-    /// What the host has written since the count began, as of the last totals, in drive writes.
+    /// Host writes since the count began, as of the last totals, in drive writes.
     pub fn drive_writes(&self) -> f64 {
         self.written() as f64 / self.drive_write as f64
     }
@@ -104,13 +104,13 @@ impl Windows {
         self.step
     }
 
-    /// [`Windows::add`] is to be called: this count of host units is far enough from the last totals.
+    /// Whether `host_units` is far enough from the last totals to call [`Windows::add`].
     #[inline]
     pub fn wants(&self, host_units: u64) -> bool {
         host_units >= self.wanted_from
     }
 
-    /// Takes totals that are no less than those before; does nothing with those that come too soon.
+    /// Adds totals, which are no less than those before; ignores totals that come too soon.
     pub fn add(&mut self, totals: Totals) {
         if !self.wants(totals.host_units) {
             return;
@@ -122,7 +122,7 @@ impl Windows {
         self.wanted_from = totals.host_units + self.step;
     }
 
-    /// Drops what lies before the last drive write, or every second mark while there is no more than that.
+    /// Drops the marks before the last drive write if these are at least a quarter of all, otherwise every second mark.
     fn make_room(&mut self) {
         let from = self.last().host_units.saturating_sub(self.drive_write);
         let old = self.marks.partition_point(|mark| mark.host_units <= from).saturating_sub(1);
@@ -138,7 +138,7 @@ impl Windows {
         self.step *= 2;
     }
 
-    /// Begins again, with the totals that were added last as what does not count.
+    /// Begins the count again at the totals that were added last.
     pub fn restart(&mut self) {
         let last = *self.last();
         *self = Windows { began: last, marks: vec![last], ..Windows::new(self.drive_write) };
@@ -149,7 +149,7 @@ impl Windows {
         self.marks.last().expect("there is a first one")
     }
 
-    /// Judges what came last, by the rule at the head of this module.
+    /// Judges the last drive write, or the whole if that is shorter, by the rule in this module's documentation.
     pub fn verdict(&self) -> Verdict {
         let written = self.written();
         let too_short = Verdict::TooShort { drive_writes: self.drive_writes() };

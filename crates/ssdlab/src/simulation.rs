@@ -35,13 +35,13 @@ use crate::workload::{self, Flows, RequestSource};
 use senders::{Sender, Senders};
 use trends::Settling;
 
-/// How much is checked while a run goes on.
+/// Extent of the checks during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Verify {
     /// Nothing beyond the always-on assertions.
     #[default]
     Off,
-    /// Data and overlaps as the run goes, all invariants at its end.
+    /// Data and overlaps during the run, all invariants at its end.
     End,
     /// All invariants after every event: for small devices.
     Every,
@@ -50,9 +50,9 @@ pub enum Verify {
 /// The first part of a run, which is simulated and left out of statistics. A request belongs to the part in which it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// So many requests: what happens from the arrival of the next one on is measured.
+    /// A number of requests: measurement begins with the arrival of the next one.
     Requests(u64),
-    /// So much simulated time, ns: what happens at that instant and later is measured.
+    /// A simulated time, ns: measurement begins at that instant.
     Time(Ns),
 }
 
@@ -72,38 +72,39 @@ pub struct Plan {
     pub config: Config,
     /// The seed of all random streams.
     pub seed: u64,
-    /// Stop after this many requests. `None`: the whole trace (a generated workload needs a number).
+    /// Maximum number of requests. `None`: the whole trace (a generated workload needs a number).
     pub requests: Option<u64>,
-    /// What of its beginning is left out of statistics. `None`, or one of no length: nothing.
+    /// First part of the run, which is left out of statistics. `None`, or a length of 0: nothing is.
     pub warm_up: Option<WarmUp>,
-    /// How much is checked.
+    /// Extent of the checks during the run.
     pub verify: Verify,
-    /// Write a per-request Parquet log here.
+    /// File for a Parquet log of the requests.
     pub request_log: Option<PathBuf>,
-    /// Write a timeline for the Perfetto viewer.
+    /// Timeline to write for the Perfetto viewer.
     pub timeline: Option<timeline::Wanted>,
-    /// Keys that the user wrote, in a file or by hand: if one has no effect, the result names it.
+    /// Keys that the user set, in a file or by hand; the result names those without effect.
     pub written: Vec<String>,
-    /// Record the run over time, and how response times are distributed.
+    /// Record the run over time, and the distribution of response times.
     pub series: bool,
-    /// Of several flows, run each alone as well, with the same requests, and report how much the others slow it down.
+    /// Also run each of several flows alone, with the same requests, and report how much the others slow it down.
     pub alone: bool,
-    /// Begin with this saved state in place of preconditioning.
+    /// Saved state to begin with, in place of preconditioning.
     pub state: Option<PathBuf>,
-    /// Save the state of the drive here when the run has ended and the drive has come to rest, which is no part of the run.
+    /// File to save the state of the drive to, once the run has ended and the drive has come to rest, which is not part of the run.
     pub save_state: Option<PathBuf>,
-    /// A victim policy of the user's own, in place of `gc.victim`. The result says `custom`.
+    /// User-defined victim policy in place of `gc.victim`, for which the result shows `custom`.
     pub victim: Option<CustomVictim>,
-    /// An eviction policy of the user's own, in place of `cache.policy`, which must be `lru`. The result says `custom`.
+    /// User-defined eviction policy in place of `cache.policy`, which must be `lru` and for which the result shows `custom`.
     pub eviction: Option<CustomEviction>,
 }
 
 impl Plan {
-    /// Whether the parts of the plan go together. The configuration by itself is checked where it is built; whoever changes it afterwards asks
+    /// Checks that the parts of the plan go together. The configuration itself is checked where it is built; after a change, call
     /// [`crate::config::validate`]. A drive that breaks its rules may come to a stop.
     ///
     /// # Errors
-    /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes; [`Error::Usage`] for a warm-up that leaves no request.
+    /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes; [`Error::Usage`] for a warm-up that leaves no
+    /// request, and for saving the state of an array.
     pub fn check(&self) -> Result<()> {
         if let (Some(warm_up @ WarmUp::Requests(left_out)), Some(requests)) = (self.warm_up, self.requests)
             && left_out >= requests
@@ -122,7 +123,7 @@ impl Plan {
         )))
     }
 
-    /// A run of a configuration's whole workload, with nothing else asked for.
+    /// A plan to run the whole workload of a configuration, without further options.
     pub fn new(config: Config, seed: u64) -> Self {
         Plan {
             config,
@@ -143,40 +144,40 @@ impl Plan {
     }
 }
 
-/// A run's line to the outside: progress out, cancellation in. Shared between threads.
+/// Progress and cancellation of a run, shared between threads.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// May ask for a stop with [`Error::Interrupted`] at the next opportunity; is told the share of the input consumed.
+    /// Cancel flag, which ends the run with [`Error::Interrupted`] at the next check, and the share of the input consumed.
     pub caller: Caller,
     /// Requests completed so far; while a drive is prepared, pages written so far.
     pub completed: AtomicU64,
-    /// How many there will be in all, 0 while unknown.
+    /// Total number of requests, or, while a drive is prepared, of pages; 0 while unknown.
     pub expected: AtomicU64,
-    /// What is being done: 0 preconditioning, 1 simulating, 2 done.
+    /// Phase of the run: 0 preconditioning, 1 simulating, 2 done.
     pub phase: AtomicU64,
 }
 
 impl Control {
-    /// True once the caller asked to stop.
+    /// Whether a stop was requested.
     pub fn cancelled(&self) -> bool {
         self.caller.stop_requested()
     }
 }
 
-/// What the result's configuration says of a policy of the user's own.
+/// Name of a user-defined policy in the result's configuration.
 const CUSTOM: &str = "custom";
-/// How many steps of the clock pass between looks at [`Control`].
+/// Steps of the clock between two checks of [`Control`].
 const STEPS_PER_LOOK: u64 = 4096;
 /// The last instant at which a request may arrive, ns: 285 years.
 const LAST_ARRIVAL: Ns = 9_000_000_000_000_000_000;
-/// The last instant at which anything may happen, ns: times fit 63 bits, as those who read logs and results expect, and sums of two 64.
+/// The last instant at which anything may happen, ns: times fit 63 bits, as readers of logs and results expect, and sums of two fit 64.
 const LAST_INSTANT: Ns = Ns::MAX / 2;
-/// Room is made for requests of so many pages at once.
+/// Number of pages of requests for which room is made at once.
 const PAGES_AT_ONCE: usize = 1024;
-/// Rounds at one instant, without a request taken in or completed, after which the clock is held to be stuck there.
+/// Rounds at one instant, without a request taken in or completed, after which the clock counts as stuck.
 const ROUNDS_AT_ONE_INSTANT: u32 = 10_000_000;
 
-/// When the warm-up ends, whatever comes first: at an instant, at the arrival of the request with an index. Both are `u64::MAX` when it is over.
+/// End of the warm-up: the instant `until_ns`, or the arrival of the request with index `requests`. Both are `u64::MAX` once it is over.
 #[derive(Clone, Copy, Debug)]
 struct WarmingUp {
     until_ns: Ns,
@@ -184,7 +185,7 @@ struct WarmingUp {
 }
 
 impl WarmingUp {
-    /// It is over, or there is none.
+    /// The warm-up is over, or there is none.
     const OVER: WarmingUp = WarmingUp { until_ns: Ns::MAX, requests: u64::MAX };
 
     fn of(warm_up: Option<WarmUp>) -> Self {
@@ -204,14 +205,14 @@ impl WarmingUp {
 pub struct Simulation {
     plan: Plan,
     storage: Storage,
-    /// Policies of the user's own choose victims or evictions.
+    /// User-defined policies choose victims or evictions.
     asks_policies: bool,
     exported_bytes: u64,
     recorder: Recorder,
     stalls: Stalls,
     load: Load,
     settling: Settling,
-    /// What ends the warm-up, and the statistics when it ended.
+    /// End of the warm-up. `before`: the statistics when it ended.
     warming_up: WarmingUp,
     before: Option<(WarmUpResult, DeviceStats)>,
     timeline: Option<Output>,
@@ -225,13 +226,13 @@ pub struct Simulation {
     outstanding_by_flow: Vec<u64>,
     /// The most requests that may be outstanding.
     most_outstanding: u64,
-    /// By flow: it sends its requests when they are due, whether or not others have completed.
+    /// For each flow: it is in open loop, so that its requests arrive when they are due, whether or not others have completed.
     open_loop: Vec<bool>,
-    /// Of those submitted, those taken in.
+    /// Number of submitted requests that have been taken in.
     arrived: u64,
     completed: u64,
     completions: Vec<Completion>,
-    /// Completions for the caller of [`Simulation::take_completions`], if it wants them.
+    /// Completions for the caller of [`Simulation::take_completions`]; `None` until the first call.
     kept: Option<Vec<Completion>>,
     prepare_s: f64,
     started: Instant,
@@ -241,19 +242,19 @@ pub struct Simulation {
     began_at: Option<Ns>,
     /// When the next closed loop starts that has not started; [`Ns::MAX`] if there is none.
     next_start: Ns,
-    /// Requests taken in and requests completed, before the last step.
+    /// Sum of the requests taken in and the requests completed, before the last step.
     progress: u64,
-    /// Pages for which room is left, of what was made last.
+    /// Pages for which room is left.
     room: usize,
-    /// When a request last found none outstanding, and how many had arrived until then.
+    /// Time at which a request last found none outstanding, and the number of requests completed until then.
     busy_since: (Ns, u64),
 }
 
 impl Simulation {
-    /// Prepares the drive of a plan. Its time is 0.
+    /// Prepares the drives of a plan. Simulated time begins at 0.
     ///
     /// # Errors
-    /// What preconditioning, loading the state or opening the request log or the timeline meets.
+    /// Errors of preconditioning, and of opening the state, the request log or the timeline.
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
         plan.check()?;
         control.phase.store(0, Ordering::Relaxed);
@@ -263,7 +264,7 @@ impl Simulation {
         Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
     }
 
-    /// As [`Simulation::new`], for a run of the workload: with the timed end of the preparation (`ftl.precondition.settle`).
+    /// Like [`Simulation::new`], for a run of the workload: with the timed end of the preparation (`ftl.precondition.settle`).
     fn settled(plan: &Plan, control: &Control) -> Result<Self> {
         plan.check()?;
         control.phase.store(0, Ordering::Relaxed);
@@ -273,10 +274,10 @@ impl Simulation {
         Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
     }
 
-    /// The same with drives that are prepared already, one for each of the array.
+    /// A simulation of a plan with drives that are prepared already, one for each drive of the array.
     ///
     /// # Errors
-    /// What opening the request log or the timeline meets.
+    /// Errors of opening the request log or the timeline.
     pub fn with_drives(plan: &Plan, ftls: Vec<Ftl>, precondition: PreconditionReport) -> Result<Self> {
         plan.check()?;
         let mut storage = Storage::new(&plan.config, ftls, plan.seed);
@@ -290,7 +291,7 @@ impl Simulation {
             storage.use_eviction_policy(eviction);
         }
         let flows = plan.config.workload.separate_flows().map_err(Error::Config)?;
-        // A single one needs no name.
+        // A single flow needs no name.
         let names: Vec<_> = flows.iter().filter(|_| flows.len() > 1).map(|flow| flow.name.clone()).collect();
         let timeline = plan.timeline.as_ref().map(|wanted| Output::create(wanted, names.clone())).transpose()?;
         if let Some(timeline) = &timeline {
@@ -343,33 +344,33 @@ impl Simulation {
         self.now
     }
 
-    /// The drive (of an array, the first), to look at.
+    /// The drive; of an array, the first.
     pub fn ssd(&self) -> &Ssd {
         self.storage.drives()[0]
     }
 
-    /// What is estimated of the page operations under way, where it is.
+    /// Estimates for the page operations under way in the drive (of an array, the first); empty where none are made.
     pub fn estimates(&self) -> Vec<Estimate> {
         self.ssd().estimates()
     }
 
-    /// The same, to change how it is watched.
+    /// Mutable access to the drive (of an array, the first), to change how it is watched.
     pub fn ssd_mut(&mut self) -> &mut Ssd {
         self.storage.first_drive_mut()
     }
 
-    /// What the host talks to.
+    /// The storage that the host accesses.
     pub fn storage(&self) -> &Storage {
         &self.storage
     }
 
-    /// The same, to plant defects in it.
+    /// Mutable access to the storage, to plant defects in it.
     #[doc(hidden)]
     pub fn storage_mut(&mut self) -> &mut Storage {
         &mut self.storage
     }
 
-    /// Bytes the host sees.
+    /// Bytes that the host can address.
     pub fn exported_bytes(&self) -> u64 {
         self.exported_bytes
     }
@@ -419,7 +420,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// What no request may be.
+    /// Checks the range, the length and the flow of a request.
     fn check_request(&self, request: &Request) -> Result<()> {
         let end = request.offset.checked_add(request.length);
         if end.is_none_or(|end| end > self.exported_bytes()) {
@@ -443,7 +444,7 @@ impl Simulation {
     /// Simulates up to and including the time `until`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a time after 2^63 ns; what the request log or verify mode meets; [`Error::Policy`].
+    /// [`Error::Usage`] for a time after 2^63 ns; errors of the request log or of verify mode; [`Error::Policy`].
     pub fn run_until(&mut self, until: Ns) -> Result<()> {
         if until > LAST_INSTANT {
             return Err(Error::Usage(format!("the time {until} ns: expected at most {LAST_INSTANT} ns (292 years)")));
@@ -462,7 +463,7 @@ impl Simulation {
     /// Simulates until every submitted request is complete.
     ///
     /// # Errors
-    /// As [`Simulation::run_until`]; [`Error::Simulation`] if that never happens.
+    /// As [`Simulation::run_until`]; [`Error::Simulation`] if a request never completes.
     pub fn run_to_idle(&mut self) -> Result<()> {
         while self.completed < self.submitted {
             self.step_or_stuck(None)?;
@@ -471,23 +472,23 @@ impl Simulation {
         Ok(())
     }
 
-    /// The requests completed since the last call, in order of completion. The first call turns keeping them on, so call it once before
-    /// submitting.
+    /// The requests completed since the last call, in order of completion. Completions are kept from the first call on, so call it once
+    /// before submitting.
     pub fn take_completions(&mut self) -> Vec<Completion> {
         if !self.begun {
-            // What completes at one instant is then in the order in which its page moves, one by one, would have it.
+            // Completions at one instant are then in the order that single page moves give.
             self.storage.move_page_by_page();
         }
         self.kept.replace(Vec::new()).unwrap_or_default()
     }
 
-    /// Calls back with the units whose newest data a power failure would lose now: see [`Storage::volatile_units`].
+    /// Calls `each` with the units whose newest data a power failure would lose now: see [`Storage::volatile_units`].
     pub fn volatile_units(&self, each: &mut EachVolatile<'_>) {
         self.arrivals.iter().for_each(|request| each_written(request, self.unit_bytes(), each));
         self.storage.volatile_units(each);
     }
 
-    /// A power failure would lose data of writes that have completed, unless a flush came after them.
+    /// Whether a power failure would lose data of writes that have completed, unless a flush came after them.
     pub fn is_volatile(&self) -> bool {
         self.plan.config.loses_completed_writes()
     }
@@ -497,15 +498,16 @@ impl Simulation {
         self.plan.config.map_unit_bytes()
     }
 
-    /// Ends the run.
+    /// Simulates until every submitted request is complete, ends the run and returns its result.
     ///
     /// # Errors
-    /// [`Error::Simulation`] if requests are not complete or verify mode found a defect; what writing the request log or the timeline meets.
+    /// [`Error::Simulation`] if a request never completes or verify mode finds a defect; errors of writing the request log or the timeline.
     pub fn finish(self) -> Result<RunResult> {
         Ok(self.end()?.0)
     }
 
-    /// Ends the run. Afterwards, which is no part of it, all that caches hold is written to flash, and jobs end. Returns the storage at rest, too.
+    /// Like [`Simulation::finish`], but afterwards, which is not part of the run, writes all that caches hold to flash and lets GC jobs
+    /// end. Returns the storage at rest, too.
     ///
     /// # Errors
     /// As [`Simulation::finish`].
@@ -515,7 +517,8 @@ impl Simulation {
         Ok((result, storage))
     }
 
-    /// Ends the run and saves the state of the drive at rest, which the next run can begin with. Returns also whether that could be saved.
+    /// Like [`Simulation::finish`], but afterwards saves the state of the drive at rest to `out`, for a later run to begin with. Returns
+    /// also whether that succeeded.
     ///
     /// # Errors
     /// As [`Simulation::finish`]; [`Error::Usage`] for an array.
@@ -582,13 +585,13 @@ impl Simulation {
         Ok((result, self.storage, self.now))
     }
 
-    /// What the run knows of its load and of write amplification, once it is over.
+    /// Overload of the run and settling of its write amplification, at the end of the run.
     fn trends(&mut self) -> Trends {
         let overload = if self.open_loop.contains(&true) { self.load.overload() } else { None };
         Trends { overload, settling: self.settling.ended(&self.storage) }
     }
 
-    /// A warm-up is over, and requests came after it.
+    /// Checks that the warm-up, if there is one, is over and that requests came after it.
     fn check_warm_up(&self) -> Result<()> {
         let Some(warm_up) = self.plan.warm_up.filter(|&warm_up| !WarmingUp::of(Some(warm_up)).is_over()) else { return Ok(()) };
         let left_out = self.before.as_ref().map_or(0, |(warm_up, _)| warm_up.requests);
@@ -602,8 +605,8 @@ impl Simulation {
         )))
     }
 
-    /// The warm-up ends at `ns`, when nothing of that instant has happened, or just the end of what was under way. The request that is taken in
-    /// next has the index `first`.
+    /// Ends the warm-up at `ns`. `phase`: nothing of that instant has happened yet, or only the ends of stages. `first`: index of the
+    /// request that is taken in next.
     #[cold]
     fn end_warm_up(&mut self, ns: Ns, first: u64, phase: RoundPhase) {
         self.warming_up = WarmingUp::OVER;
@@ -623,8 +626,8 @@ impl Simulation {
         }
     }
 
-    /// When something happens next, if no request comes before: an event of the drive, the arrival of a request submitted, or the start of a
-    /// closed loop.
+    /// Time of the next event if no request is submitted before: an event of the drive, the arrival of a submitted request, or the start of
+    /// a closed loop.
     #[inline]
     pub fn next_instant(&self) -> Option<Ns> {
         let start = (self.next_start != Ns::MAX).then_some(self.next_start);
@@ -646,15 +649,15 @@ impl Simulation {
         }
     }
 
-    /// Starts the clock. Apart from [`Simulation::new`], so that what watches the drive can be set up before.
+    /// Starts the clock. Separate from [`Simulation::new`], so that the drive's watchers can be set up before.
     fn begin(&mut self) -> Result<()> {
         self.begun = true;
         self.storage.begin();
         self.policy_could_choose()
     }
 
-    /// The user's own policies, if there are any, have named what they were asked for. Asked after each step and not by drive or cache: there
-    /// a built-in choice stands in until the run ends here.
+    /// Fails if a user-defined policy has failed. Checked after each step, not in drive or cache: there a built-in choice takes its place
+    /// until the run ends here.
     fn policy_could_choose(&mut self) -> Result<()> {
         self.storage.take_policy_failure().map_or(Ok(()), Err)
     }
@@ -744,7 +747,7 @@ impl Simulation {
         ))
     }
 
-    /// The next request arrives: there is a place for it.
+    /// Makes room for the next request, which arrives now; fails if too many requests are outstanding.
     #[inline]
     fn take_in(&mut self) -> Result<()> {
         let outstanding = self.outstanding();
@@ -766,7 +769,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Requests come faster than the drive completes them, until so many are outstanding and `limit` is reached.
+    /// The error for requests that come faster than the drive completes them. `limit`: the limit reached with `outstanding` requests.
     #[cold]
     fn overloaded(&self, outstanding: u64, limit: &str) -> Error {
         let (since, completed) = self.busy_since;
@@ -775,7 +778,7 @@ impl Simulation {
         let clock = |ns: Ns| if 0 < ns && ns < 1_000_000 { format!("{:.9}", seconds(ns)) } else { format!("{:.3}", seconds(ns)) };
         let rate = |count: u64| count as f64 / seconds(self.now - since);
         let rates = if self.now > since {
-            // Not rounded to none where a few complete.
+            // Decimals for low rates, so that a few completions do not show as 0.
             let shown = |rate: f64| if rate < 10.0 { format!("{rate:.3}") } else { format!("{rate:.0}") };
             format!("arrived at {} a second and completed at {} a second", shown(rate(arrived)), shown(rate(self.completed - completed)))
         } else {
@@ -790,7 +793,7 @@ impl Simulation {
         ))
     }
 
-    /// The clock goes on to `time`. Nothing changes until then.
+    /// Moves the clock on to `time`, ending a warm-up that ends until then. Nothing else happens until `time`.
     #[inline]
     fn pass_until(&mut self, time: Ns) {
         if time >= self.warming_up.until_ns {
@@ -801,7 +804,7 @@ impl Simulation {
         self.hold_until(time);
     }
 
-    /// Records that nothing changes until `time`, which is now from then on.
+    /// Records that nothing changes until `time`, and sets the clock to it.
     #[inline]
     fn hold_until(&mut self, time: Ns) {
         if time > self.now {
@@ -850,7 +853,7 @@ impl Simulation {
     /// Runs a source of requests to its end: open loop by arrival times, or closed loop with a number of requests outstanding.
     ///
     /// # Errors
-    /// What the source, the request log or verify mode meets; [`Error::Interrupted`].
+    /// Errors of the source, the request log or verify mode; [`Error::Interrupted`].
     pub fn drive(&mut self, source: &mut dyn RequestSource, control: &Control) -> Result<()> {
         let senders = Senders::of_one(self.plan.config.workload.queue_depth.into(), source);
         self.drive_all(senders, control)
@@ -920,7 +923,7 @@ impl Simulation {
         Ok(false)
     }
 
-    /// Submits the requests that are wanted next.
+    /// Draws and submits requests: those that closed loops may send now, and of open loops those up to the next instant.
     #[inline]
     fn draw(&mut self, senders: &mut Senders<'_>) -> Result<()> {
         self.answer(senders)?;
@@ -930,7 +933,7 @@ impl Simulation {
                 Some(request) => self.submit(request).map(drop)?,
                 None => senders.open_over = true,
             }
-            // Of those that come at one instant all must be known; that may be too many.
+            // All arrivals of one instant must be known, which may be too many.
             let at_one_instant = self.arrivals.len() as u64 - u64::from(!self.arrivals.is_empty());
             if at_one_instant > self.most_outstanding {
                 return Err(self.overloaded(at_one_instant, "that is more than workload.max_outstanding allows"));
@@ -939,7 +942,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// All arrivals of the next instant that has any must be known, hence one of a later instant.
+    /// Whether another arrival must be drawn: all arrivals of the next instant must be known, hence one of a later instant.
     fn wants_arrival(&self) -> bool {
         match (self.arrivals.front(), self.arrivals.back()) {
             (Some(first), Some(last)) => first.arrival_ns == last.arrival_ns,
@@ -956,7 +959,7 @@ impl Simulation {
     }
 }
 
-/// The one place of the core that knows real time: for `prepare_s` and `wall_s`, which no simulated figure depends on.
+/// Real time, for `prepare_s` and `wall_s`, on which no simulated figure depends. The core reads it at this place only.
 #[expect(clippy::disallowed_methods, reason = "how long preparing and running took are the only figures in real time")]
 fn wall_clock() -> Instant {
     Instant::now()
@@ -965,7 +968,7 @@ fn wall_clock() -> Instant {
 /// Runs a plan from its workload's first request to its last.
 ///
 /// # Errors
-/// Everything that can go wrong in a run; [`Error::Interrupted`] when the control says so.
+/// Any error of a run; [`Error::Interrupted`] once `control` requests a stop.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
     alone::check(plan)?;
     let mut result = run_once(plan, control)?;
@@ -976,7 +979,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
     Ok(result)
 }
 
-/// [`run`], without running flows alone.
+/// Runs a plan like [`run`], but does not run flows alone.
 fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off)?;
     let exported = plan.config.exported_bytes()?;
@@ -998,7 +1001,7 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
 /// Prepares a drive and saves its state to a file.
 ///
 /// # Errors
-/// What preconditioning or writing the file meets; [`Error::Interrupted`].
+/// Errors of preconditioning or of writing the file; [`Error::Interrupted`].
 pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
     only_of_one_drive(&plan.config)?;
     let (ftls, report) = settle::settle(plan, prepare(plan, control)?, control)?;
@@ -1023,12 +1026,12 @@ fn save_state(config: &Config, ftl: &Ftl, out: &Path, caller: &Caller) -> Result
     file.commit()
 }
 
-/// The most requests that may be outstanding. Closed loops have as many as they say.
+/// Maximum number of outstanding requests; without open loops not limited, as closed loops limit themselves.
 fn most_outstanding(workload: &Workload, flows: &[SeparateFlow]) -> u64 {
     if is_open_loop(flows) { workload.max_outstanding.into() } else { u64::MAX }
 }
 
-/// Some flow sends requests when they are due.
+/// Whether some flow is in open loop, so that its requests arrive when they are due.
 fn is_open_loop(flows: &[SeparateFlow]) -> bool {
     flows.iter().any(|flow| flow.workload.queue_depth == 0)
 }

@@ -1,7 +1,7 @@
-//! Things that come and go, each named by its place: no allocation once there have been as many at once before.
+//! A slab: entries that come and go, each named by its place. Memory is allocated only when there are more entries than ever before.
 //!
-//! A name is an index type of its own ([`SlabId`]), so that a request cannot be looked up where a transaction is meant. Looking up a
-//! place that nothing is in panics: such a name is stale.
+//! A name is an index type of its own ([`SlabId`]), so that a request cannot be looked up where a transaction is meant. Looking up an empty
+//! place panics: its name is stale.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -9,14 +9,14 @@ use std::ops::{Index, IndexMut};
 use crate::memory::{self, Exhausted};
 use crate::units::SlabId;
 
-/// A place: what is in it, and whether anything is.
+/// A place of a slab: an entry, and whether it is in use.
 #[derive(Clone, Copy, Debug)]
 struct Place<T> {
     thing: T,
     taken: bool,
 }
 
-/// A slab of things `T` that are named by `I`.
+/// A slab of entries `T` that are named by `I`.
 #[derive(Clone, Debug)]
 pub struct Slab<I, T> {
     places: Vec<Place<T>>,
@@ -31,28 +31,28 @@ impl<I, T> Default for Slab<I, T> {
 }
 
 impl<I: SlabId, T> Slab<I, T> {
-    /// Sees to it that so many more can be stored, and any taken out, without growing.
+    /// Makes room for `more` further entries, so that storing them and removing any entry does not allocate.
     ///
     /// # Errors
-    /// [`Exhausted`].
+    /// [`Exhausted`] if the memory is not available.
     pub fn make_room(&mut self, more: usize) -> Result<(), Exhausted> {
         memory::make_room(&mut self.places, more.saturating_sub(self.free.len()))?;
         let all_free = self.places.capacity() - self.free.len();
         memory::make_room(&mut self.free, all_free)
     }
 
-    /// How many it has room for.
+    /// Number of entries that there is room for.
     pub fn capacity(&self) -> usize {
         self.places.capacity()
     }
 
-    /// Stores a thing and returns its name.
+    /// Stores an entry and returns its name.
     #[inline(always)]
     pub fn insert(&mut self, thing: T) -> I {
         self.insert_with(|| thing)
     }
 
-    /// The same for a thing that is made in its place, so that it need not be copied there.
+    /// Stores an entry that `make` makes in its place, without a copy, and returns its name.
     #[inline(always)]
     pub fn insert_with(&mut self, make: impl FnOnce() -> T) -> I {
         let Some(number) = self.free.pop() else { return self.append(make()) };
@@ -68,18 +68,18 @@ impl<I: SlabId, T> Slab<I, T> {
         I::new(self.places.len() as u32 - 1)
     }
 
-    /// All that are there, with their names. This looks at every place: for recounts.
+    /// All entries with their names. Visits every place: for recounts.
     pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
         (0_u32..).zip(&self.places).filter(|(_, place)| place.taken).map(|(number, place)| (I::new(number), &place.thing))
     }
 
-    /// Something has this name.
+    /// Whether an entry has this name.
     #[inline]
     pub fn contains(&self, id: I) -> bool {
         self.places.get(id.number() as usize).is_some_and(|place| place.taken)
     }
 
-    /// Takes a thing out: its name is stale from now on.
+    /// Removes an entry. Its name is stale from now on.
     #[inline]
     pub fn remove(&mut self, id: I) {
         let place = &mut self.places[id.number() as usize];
@@ -88,13 +88,13 @@ impl<I: SlabId, T> Slab<I, T> {
         self.free.push(id.number());
     }
 
-    /// Things there are.
+    /// Number of entries.
     #[inline]
     pub fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }
 
-    /// There is nothing.
+    /// Whether there are no entries.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

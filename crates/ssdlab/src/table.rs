@@ -19,7 +19,7 @@ use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type, TypePtr};
 
 /// Rows of a row group, the unit in which readers skip.
 pub(crate) const ROWS_OF_A_GROUP: usize = 128 * 1024;
-/// Rows handed to the encoder at once: a whole number of times makes a row group.
+/// Maximum number of rows handed to the encoder at once; a row group is a multiple of it.
 pub(crate) const ROWS_AT_ONCE: usize = 16 * 1024;
 
 /// What a column holds.
@@ -27,9 +27,9 @@ pub(crate) const ROWS_AT_ONCE: usize = 16 * 1024;
 pub(crate) enum Holds {
     /// Whole numbers.
     Numbers,
-    /// Whole numbers of which none is below the one before, so that their differences are small.
+    /// Whole numbers in ascending order (equal ones may follow each other), so that their differences are small.
     Rising,
-    /// Whole numbers from 0, each handed over as the signed one of the same bits.
+    /// Whole numbers from 0 on, each passed as the signed number with the same bits.
     Unsigned,
     /// Yes or no.
     Flags,
@@ -42,22 +42,22 @@ pub(crate) enum Holds {
 /// The values of a column for some rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Values<'a> {
-    /// Of a column of whole numbers.
+    /// Values of a column of whole numbers.
     Numbers(&'a [i64]),
-    /// Of a column of yes or no.
+    /// Values of a column of yes or no.
     Flags(&'a [bool]),
-    /// Of a column of text.
+    /// Values of a column of text.
     Texts(&'a [ByteArray]),
-    /// Of a column of few texts: the place of each value in the list of all, `None` for null.
+    /// Values of a column with few different texts: the index of each in the list of all texts, `None` for null.
     Names(&'a [Option<u8>], &'a [ByteArray]),
 }
 
 /// A Parquet file under construction.
 pub(crate) struct Table<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    /// The row group that is being filled; empty between two.
+    /// Columns of the row group that is being filled; empty between two row groups.
     group: Vec<Column>,
-    /// Rows of this group so far.
+    /// Rows of the current row group so far.
     rows: usize,
 }
 
@@ -91,12 +91,12 @@ impl<W: Write + Send> Table<W> {
         if self.rows >= ROWS_OF_A_GROUP { self.finish_group().map_err(io_reason) } else { Ok(()) }
     }
 
-    /// Where the table is written to.
+    /// The writer that the table is written to.
     pub(crate) fn inner(&self) -> &W {
         self.file.inner()
     }
 
-    /// Writes what is left and gives back where it was written to.
+    /// Writes the remaining rows and the end of the file, and returns the writer.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.finish_group().and_then(|()| self.file.into_inner()).map_err(io_reason)
     }
@@ -141,7 +141,7 @@ impl Column {
         }
     }
 
-    /// The column as it will be in the file, and what the file says of it.
+    /// The encoded column, and its description for the file.
     fn finish(self) -> Result<(Bytes, ColumnCloseResult)> {
         let close = self.writer.close()?;
         let pages = std::mem::replace(&mut *self.pages.lock(), TrackedWrite::new(Vec::new()));
@@ -195,7 +195,7 @@ fn properties<N: AsRef<str>>(columns: &[(N, Holds)]) -> WriterPropertiesPtr {
     Arc::new(builder.build())
 }
 
-/// The file system's error from inside the Parquet library's, as the user needs to see it.
+/// The I/O error inside an error of the Parquet library, as the user needs to see it.
 fn io_reason(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |error| *error),

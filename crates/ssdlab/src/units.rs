@@ -81,15 +81,15 @@ impl SlotId {
     }
 }
 
-/// A name of something that comes and goes: its place in a [`crate::slab::Slab`]. An `Option` of it takes four bytes.
+/// Name of an entry in a [`crate::slab::Slab`]: its place. An `Option` of a name made by `slab_id!` takes four bytes.
 pub trait SlabId: Copy + Eq + std::fmt::Debug {
-    /// The name of the place with this number, from 0.
+    /// The name of the place `number`, from 0.
     fn new(number: u32) -> Self;
-    /// The place's number.
+    /// Number of the place.
     fn number(self) -> u32;
 }
 
-/// A plain number names a place too, where a slab is a module's own affair.
+/// A plain number names a place, too, for slabs that are private to a module.
 impl SlabId for u32 {
     #[inline(always)]
     fn new(number: u32) -> Self {
@@ -144,7 +144,8 @@ pub const fn transfer_ns(bytes: u64, ps_per_byte: u64) -> Ns {
     (bytes * ps_per_byte + 500) / 1000
 }
 
-/// The same for `parts` of the equal parts into which `bytes` are divided: rounded once, as if these were all.
+/// The time that `parts` of `of` equal parts of `bytes` need on a bus of `ps_per_byte`, in nanoseconds, rounded once to the nearest (halves
+/// up).
 #[inline]
 pub const fn part_transfer_ns(bytes: u64, parts: u64, of: u64, ps_per_byte: u64) -> Ns {
     (bytes * parts * ps_per_byte + 500 * of) / (1000 * of)

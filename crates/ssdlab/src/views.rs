@@ -1,4 +1,4 @@
-//! The small plain structs by which modules of one layer are told about each other without importing each other.
+//! Small plain structs by which modules of one layer pass information to each other without importing each other.
 
 use crate::units::Ns;
 
@@ -11,35 +11,36 @@ pub enum QueueKind {
     Write,
 }
 
-/// When something became ready, ns, and the serial number of that moment: its age.
+/// Age of an operation: when it became ready, ns, and the serial number of that moment.
 pub type Ready = (Ns, u64);
 
 /// The host operation that would go next on a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostView {
-    /// When it began to wait, and the serial number of that moment.
+    /// When the operation began to wait, and the serial number of that moment; (0, 0) without a GC step to compare with.
     pub ready: Ready,
-    /// It reads a page that the job on the die has still to move, and the two could be one.
+    /// The operation reads or overwrites a page that the GC job on the die has still to move, and merges with that move.
     pub in_victim: bool,
-    /// The high-priority write for which its pool is in state S3 (lee2013 Fig. 7).
+    /// The operation is the high-priority write for which its pool is in state S3 (lee2013 Fig. 7).
     pub urgent: bool,
 }
 
 /// The GC step that would go next on a die, or the GC operation in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GcView {
-    /// When it became ready, and the serial number of that moment.
+    /// When the GC step became ready, and the serial number of that moment.
     pub ready: Ready,
-    /// Its pool is in state S3: it runs to completion.
+    /// A pool of the die is in state S3: the GC step runs to completion.
     pub urgent: bool,
-    /// A host operation has gone since the last step, so that it is this one's turn (`gc.advance = "in-turns"`).
+    /// It is the GC step's turn: a host operation has gone since the last step (`gc.advance = "in-turns"`), or a write waits for credit
+    /// that the job earns (`gc.pace`).
     pub in_turn: bool,
 }
 
-/// What a die is doing when the arbiter is asked.
+/// State of a die when the arbiter decides what begins on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DiePhase {
-    /// It is free of GC operations: preemption point B of lee2013 Fig. 2, where anything may begin.
+    /// The die is free of GC operations: preemption point B of lee2013 Fig. 2, where anything may begin.
     #[default]
     BetweenMoves,
     /// A page move has stopped before a transfer, or before its program (preemption point A).
@@ -51,15 +52,15 @@ pub enum DiePhase {
     },
     /// A GC operation is in the array.
     InArray {
-        /// It can be suspended, and enough of it is left.
+        /// The operation can be suspended, and enough of it is left.
         may_suspend: bool,
     },
 }
 
-/// What could begin on a die now. Operations that are not eligible are not in it.
+/// Operations that could begin on a die now. Operations that are not eligible are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DieView {
-    /// What the die is doing.
+    /// State of the die.
     pub phase: DiePhase,
     /// The next host operation.
     pub host: Option<HostView>,
@@ -67,14 +68,14 @@ pub struct DieView {
     pub gc: Option<GcView>,
 }
 
-/// What decides whether a host operation is eligible on a pool.
+/// Conditions that make a host operation ineligible on a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PoolView {
     /// A job excludes the host from the die, or from the plane or block that the operation needs (`gc.scope`).
     pub excluded: bool,
     /// The pool's state (S2 or S3) stops operations of this kind.
     pub stopped: bool,
-    /// A write finds no page without touching what GC needs.
+    /// A write would find no page without using pages that GC needs.
     pub no_page: bool,
     /// A suspended GC operation holds the register of the plane, or the block, that the operation needs.
     pub register_held: bool,
