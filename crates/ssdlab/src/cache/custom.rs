@@ -9,7 +9,7 @@ pub use crate::custom::Failure;
 
 /// A user-defined eviction policy.
 pub trait EvictionPolicy: Send {
-    /// Returns the page to evict. Called once per eviction, with at least one candidate. If it returns `None` or a page that is no
+    /// Returns the page to evict. Called once per eviction, with at least one candidate. If it returns `None` or a page that is not a
     /// candidate, the least recently used candidate is evicted (counted by `cache.policy_fallbacks`).
     ///
     /// A run is repeatable if the choice depends only on the candidates of this and earlier calls.

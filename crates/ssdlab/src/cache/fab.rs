@@ -60,7 +60,7 @@ impl Order for Fab {
         let (slot, left) = self.groups.remove(entry);
         self.remove(class, slot, left + 1);
         if left > 0 {
-            // A removal is no use: among the groups of its new size it is placed by its last use.
+            // A removal does not count as a use: among the groups of its new size it is placed by its last use.
             self.recency.insert(self.list(class, left), slot);
             self.most[class as usize] = self.most[class as usize].max(left);
         }

@@ -126,7 +126,7 @@ impl Cache {
         let entries = capacity.min(pages);
         let groups = match config.group {
             CacheGroup::Chip => targets.groups(),
-            // wu2017 Fig. 2: the buffer cache stands above the chips, and BPLRU groups logical pages by block number.
+            // wu2017 Fig. 2: the buffer cache is above the chips, and BPLRU groups logical pages by block number.
             CacheGroup::Contiguous => Groups::contiguous(targets.groups().pages),
         };
         let classes = if config.gc_aware { targets.targets() + 1 } else { 1 };

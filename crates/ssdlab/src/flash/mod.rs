@@ -9,11 +9,11 @@
 //! | `op` | what is an operation, and in which stages does it go? |
 //! | `stages` | what begins when a stage ends? |
 //! | `repeat` | how is a row of page moves one event, and in which stage is the last of them? |
-//! | `bus` | who has the bus of a channel, and who waits for it? |
+//! | `bus` | which operation has the bus of a channel, and which wait for it? |
 //! | `suspend` | how does an operation stop and go on? |
 //! | `timing` | how long does a stage take? |
 //! | `busy`, `trace` | how long was a die or a bus busy, and with what? |
-//! | `notes` | what is the timeline told? |
+//! | `notes` | what is reported to the timeline? |
 
 mod bus;
 mod busy;

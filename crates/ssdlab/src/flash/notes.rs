@@ -66,7 +66,7 @@ impl Flash {
             Some(name) if matches!(slot.stage, Stage::In | Stage::Out) => {
                 timeline.transfer(now, at.0, self.channel_of_die[at.die().index()], name, slot.transferred);
             }
-            // A command is no transfer of a page.
+            // A command transfers no page.
             Some(name) if slot.stage == Stage::Command => {
                 timeline.transfer(now, at.0, self.channel_of_die[at.die().index()], name, NOWHERE);
             }

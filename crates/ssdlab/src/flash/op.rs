@@ -121,7 +121,7 @@ pub(super) struct Slot {
     pub(super) serial: u64,
     /// Pages whose transfer has ended.
     pub(super) transferred: u32,
-    /// Number of page moves that the operation stands for as one event (see `repeat`); 0 for all other operations.
+    /// Number of page moves that are left of a repeated move, which is one event (see `repeat`); 0 for all other operations.
     pub(super) repetitions: u32,
     /// When the operation began, ns, shifted by the time in which it was suspended or paused.
     pub(super) began: Ns,

@@ -36,7 +36,7 @@ impl Flash {
         (since, op.read_ns + op.write_ns + self.timing.on_bus(&op))
     }
 
-    /// Number of moves that a slot's repeated move still stands for.
+    /// Number of moves that are left of a slot's repeated move.
     pub fn repetitions(&self, at: SlotId) -> u32 {
         self.slots[at.index()].repetitions
     }

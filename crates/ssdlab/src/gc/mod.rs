@@ -13,7 +13,7 @@
 //! | `episode` | does a pool collect another block at once? |
 //! | `credits` | may a job take a step, where it needs host operations to go on? |
 //! | `pace` | how much may the host write, where it may not be ahead of collection? |
-//! | `untimed` | the same without a clock, for preconditioning |
+//! | `untimed` | how are pages written and blocks collected without a clock, for preconditioning? |
 
 mod credits;
 mod episode;

@@ -1,4 +1,4 @@
-//! A request becomes page transactions. They wait for older operations on their page, then in a queue for their die.
+//! Requests become page transactions, which wait for older operations on their page, then in a queue for their die.
 
 use super::Ssd;
 use super::probes::Event;
@@ -11,10 +11,10 @@ use crate::sched::{Change, QueueKind, TRIMMED, Transaction, TransactionKind};
 use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 
 impl Ssd {
-    /// Sees to it that requests for so many pages, or so many requests without a page, can be accepted without growing.
+    /// Reserves memory for requests of this many pages in all, or this many requests without a page.
     ///
     /// # Errors
-    /// [`Exhausted`].
+    /// [`Exhausted`] if there is not enough memory.
     pub fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
         self.host.make_room(pages)?;
         self.transactions.make_room(pages)?;
@@ -28,19 +28,19 @@ impl Ssd {
         self.admit_request(now, id, index);
     }
 
-    /// Admits a request that has just been taken in, as far as there is room.
+    /// Admits a request that has just been taken in, as far as chip queues have places.
     #[inline]
     pub(super) fn admit_request(&mut self, now: Ns, id: ReqId, index: u64) {
-        // What is done for the mapping table, perhaps since pages are moved in idle time, does not end that.
+        // A request for the mapping table, perhaps due to page moves in idle time, does not end idle time.
         if self.gc.idle().is_some() && self.host.request(id).request.offset < self.geometry().exported_bytes() {
             self.end_idle_time();
         }
         self.note_request(id, index);
         self.note_arrival(now, id);
         match self.host.request(id).request.kind {
-            // A request is acknowledged when it is in flash, so whatever a flush waits for is there.
+            // A request is acknowledged when it is in flash, so a flush has nothing to wait for.
             RequestKind::Flush => self.admission_done(now, id),
-            // A trim needs no place in a chip's queue, but must not pass a request that waits for one: it may be to the same page.
+            // A trim needs no place in a chip's queue, but must not pass a waiting request: it may be for the same page.
             RequestKind::Read | RequestKind::Write | RequestKind::Trim => {
                 let (first, end) = self.host.request(id).pages(self.geometry());
                 if self.host.queued() > 0 {
@@ -58,7 +58,7 @@ impl Ssd {
         }
     }
 
-    /// Lets requests from the host queue into the chip queues, in order, as far as these have places.
+    /// Admits requests from the host queue into chip queues, in order, as far as these have places.
     pub(super) fn admit_from_host_queue(&mut self, now: Ns) {
         self.host.looks();
         while let Some((id, next)) = self.host.front() {
@@ -71,13 +71,13 @@ impl Ssd {
         }
     }
 
-    /// There is no place for this page of the first request in the host queue.
+    /// The first request of the host queue waits: there is no place for this page of it.
     fn wait_in_host_queue(&mut self, now: Ns, page: u32, by: Blocked) {
-        // Each page counts once, however often it is looked at in vain.
+        // Each page counts once, however often it finds no place.
         self.probes.count().host_queue_waits += u64::from(self.host.hold(now, page, by));
     }
 
-    /// All pages of a request are admitted: it is complete if all of them are answered.
+    /// All pages of a request are admitted: the request completes if none is pending.
     #[inline(always)]
     fn all_admitted(&mut self, now: Ns, id: ReqId) {
         if self.host.all_admitted(id) {
@@ -85,7 +85,7 @@ impl Ssd {
         }
     }
 
-    /// Admits the pages of a request from `from` up to `end`. Returns the first for which there is no place, and why.
+    /// Admits the pages `from..end` of a request. Returns the first page for which there is no place, and why.
     #[inline(always)]
     fn admit_pages(&mut self, now: Ns, id: ReqId, from: u32, end: u32) -> Option<(u32, Blocked)> {
         let kind = match self.host.request(id).request.kind {
@@ -107,7 +107,7 @@ impl Ssd {
         })
     }
 
-    /// Admits one page of a request, if there is a place in its chip's queue.
+    /// Admits one page of a request if its chip's queue has a place, or answers it at once; else returns why it has to wait.
     fn admit_page(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change) -> Result<(), Blocked> {
         let ends = page_order::ends(&self.ftl, lpn);
         let (chip, pool) = if kind == TransactionKind::Read {
@@ -143,7 +143,7 @@ impl Ssd {
         Ok(())
     }
 
-    /// Notes who is last in the queues that an operation may enter later than it is admitted.
+    /// Notes the last operations of the queues that an operation may enter later than it is admitted.
     fn note_place(&mut self, id: TxnId) {
         let Transaction { kind, lpn, chip, .. } = self.transactions[id];
         let home = self.geometry().static_pool(lpn);
@@ -153,19 +153,19 @@ impl Ssd {
         self.transactions[id].behind_in_queue = [self.sched.tail(read_queue), last_write];
     }
 
-    /// The pool where a page lies, or to which its address sends it if it holds no data.
+    /// The pool in which a page lies, or, if it holds no data, that of its address.
     #[inline(always)]
     pub(super) fn pool_of_data(&self, lpn: Lpn) -> PoolId {
         self.pool_of(lpn, self.ftl.lookup(lpn))
     }
 
-    /// The same for a page that is known to lie there, or to hold no data.
+    /// The pool of a page that lies at `place`, or, if it holds no data (`None`), that of its address.
     #[inline(always)]
     fn pool_of(&self, lpn: Lpn, place: Option<Ppn>) -> PoolId {
         place.map_or_else(|| self.geometry().static_pool(lpn), |ppn| self.geometry().pool_of_page(ppn))
     }
 
-    /// An operation of a request on a page. Until now it has waited in the host queue.
+    /// A new transaction of a request on a page. Its time until now was spent in the host queue.
     #[inline(always)]
     fn new_transaction(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change, chip: ChipId) -> Transaction {
         let Request { arrival_ns, high_priority, .. } = self.host.request(request).request;
@@ -173,7 +173,7 @@ impl Ssd {
         let version = self.probes.verifier_mut().filter(|_| write).map_or(0, |verifier| verifier.next_version());
         let mut transaction = Transaction::new(kind, request, lpn, bytes, chip, arrival_ns);
         (transaction.high_priority, transaction.version) = (write && high_priority, version);
-        // Mostly it has just come.
+        // Most transactions are admitted as soon as their request arrives.
         if now > arrival_ns {
             transaction.waited(Blocked::NoRoom, arrival_ns + self.host.waited_for_room(now, request));
             transaction.waited(Blocked::QueueFull, now);
@@ -181,7 +181,7 @@ impl Ssd {
         transaction
     }
 
-    /// Answers a page read that needs no flash: from a write that has not ended, or because there is no data.
+    /// Answers a page read that needs no flash: from a write that has not ended, or since the page holds no data. Returns true if it has.
     fn answer_at_once(&mut self, now: Ns, request: ReqId, place: Option<Ppn>, bytes: Change, ends: Option<Ends>) -> bool {
         let unmapped = match ends.and_then(|ends| self.transactions[ends.youngest].changes()) {
             None => place.is_none(),
@@ -204,7 +204,7 @@ impl Ssd {
         at_once
     }
 
-    /// A page needed no flash: all of its time, if any, was in the host queue.
+    /// A page needed no flash: if it took any time, that was in the host queue.
     fn page_answered(&mut self, now: Ns, request: ReqId) {
         let mut times = DriveTimes::default();
         let for_room = self.host.waited_for_room(now, request);
@@ -216,7 +216,8 @@ impl Ssd {
         }
     }
 
-    /// Dynamic allocation: the pages of a request that fill a program go to one chip, which the first of them chooses.
+    /// Dynamic allocation: chooses the chip of a page of a request. Pages that fill one program go to the chip that the first of them
+    /// chooses.
     fn choose_chip(&mut self, id: ReqId, page: u32, together: u32) {
         let first = self.host.request(id).pages(self.geometry()).0;
         let placement = self.sched.placement().expect("writes go by load");
@@ -225,8 +226,8 @@ impl Ssd {
         self.host.set_chip(id, before.or_else(|| placement.least_loaded_chip()));
     }
 
-    /// The chip whose queue takes a write, and its pool; with dynamic allocation that is chosen later, and there is no chip if none has room
-    /// for a page now.
+    /// The chip whose queue takes a write, and its pool. With dynamic allocation the pool is chosen later; `None` if no chip has room for a
+    /// page now.
     #[inline(always)]
     fn destination(&self, request: ReqId, lpn: Lpn) -> Option<(ChipId, PoolId)> {
         let pool = self.geometry().static_pool(lpn);
@@ -237,7 +238,7 @@ impl Ssd {
         }
     }
 
-    /// Puts a transaction at the end of its page's order; it goes on if nothing older keeps it waiting.
+    /// Puts a transaction at the end of its page's chain, and activates it if it need not wait for older operations.
     pub(super) fn enter_page_order(&mut self, now: Ns, id: TxnId, ends: Option<Ends>) {
         let goes = page_order::append(&mut self.ftl, &mut self.transactions, id, ends);
         if ends.is_some() && self.transactions[id].high_priority && !self.rules.dynamic {
@@ -250,10 +251,10 @@ impl Ssd {
         }
     }
 
-    /// Writes of the same page that a high-priority write must not pass are as urgent as it is.
+    /// Makes older writes to the page of a high-priority write, which it must not pass, as urgent as it is.
     fn raise_older(&mut self, now: Ns, youngest: TxnId) {
         let lpn = self.transactions[youngest].lpn;
-        // They may make GC run to completion from now on.
+        // These may make GC run to completion from now on.
         self.interrupt_on(now, self.geometry().die_of_pool(self.geometry().static_pool(lpn)));
         let mut older = page_order::ends(&self.ftl, lpn).map(|ends| ends.oldest);
         while let Some(id) = older.filter(|&id| id != youngest) {
@@ -272,14 +273,14 @@ impl Ssd {
         }
     }
 
-    /// Nothing older on its page stands in a transaction's way any more.
+    /// Activates a transaction: it need not wait for older operations on its page any more.
     pub(super) fn activate(&mut self, now: Ns, id: TxnId) {
         let transaction = &mut self.transactions[id];
         transaction.active = true;
         transaction.waited(Blocked::PageOrder, now);
         let (lpn, kind, bytes) = (transaction.lpn, transaction.kind, transaction.bytes);
         match kind {
-            // The caller finishes it, at this same instant.
+            // The caller finishes the trim, at this same instant.
             TransactionKind::Trim => self.trim_page(now, lpn),
             TransactionKind::Write => {
                 let partial = bytes != (0, self.geometry().page_bytes);
@@ -293,9 +294,9 @@ impl Ssd {
         }
     }
 
-    /// Puts an active transaction into the queue where it waits for its die, in the place of its age.
+    /// Puts an active transaction into the queue where it waits for its die, at the place of its age.
     pub(super) fn enter_queue(&mut self, now: Ns, id: TxnId) {
-        // Where slack gives the order it comes from the end of its station's queue to its place, and changes ranks with those it bypasses.
+        // Where slack gives the order, an operation enters at the end of its station's queue, and exchanges ranks with those it passes.
         let rank = if self.sched.slack().is_some() { self.next_serial() } else { self.transactions[id].ready.1 };
         self.transactions[id].rank = rank;
         let Transaction { kind, lpn, chip, pool, high_priority, on_page, .. } = self.transactions[id];
@@ -305,7 +306,7 @@ impl Ssd {
         }
         let pool = match kind {
             TransactionKind::Write => self.geometry().static_pool(lpn),
-            // Found at admission, just now; a read that waited for older operations may find its page in another pool.
+            // Found at admission, just now. A read that waited for older operations may find its page in another pool.
             TransactionKind::Read if on_page.behind().is_none() => pool,
             _ => self.pool_of_data(lpn),
         };
@@ -336,10 +337,10 @@ impl Ssd {
         });
     }
 
-    /// Unmaps the pages that lie wholly inside a trim; where there are operations that it must not pass, it waits behind them.
+    /// Unmaps the pages that are wholly inside a trim. Where a page has operations that the trim must not pass, it waits behind them.
     fn accept_trim(&mut self, now: Ns, id: ReqId) {
         let Request { offset, length, .. } = self.host.request(id).request;
-        // Of the pages that are unmapped at once, if there are any.
+        // This is the answer for the pages that are unmapped at once, if there are any.
         self.page_answered(now, id);
         let page_bytes = u64::from(self.geometry().page_bytes);
         let end = ((offset + length) / page_bytes) as u32;
@@ -348,7 +349,8 @@ impl Ssd {
             let lpn = Lpn(page);
             match page_order::ends(&self.ftl, lpn) {
                 None => self.trim_page(now, lpn),
-                // Trimmed already, as soon as what is older has ended: one more changes nothing, and rows of them would pile up.
+                // The page will be trimmed when older operations have ended: one more trim would change nothing, and rows of trims would
+                // pile up.
                 Some(Ends { youngest, .. }) if self.transactions[youngest].kind == TransactionKind::Trim => {}
                 ends => {
                     self.host.page_pending(id);

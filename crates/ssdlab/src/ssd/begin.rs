@@ -1,4 +1,4 @@
-//! Operations begin: they leave their queues, are given pages, and go to the flash.
+//! Operations begin: they leave their queues, get their pages, and go to the flash.
 
 use super::Ssd;
 use super::candidates::HostCandidate;
@@ -8,8 +8,8 @@ use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
 use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
 
-/// What a program of one plane takes after the transfer of its data, or of several at a time: the data, and the pages of parity, if there are any,
-/// which are transferred one after the other and programmed at a time. All of it counts as time of the array (docs/model.md, section Parity).
+/// Times of a program after the transfer of its data, for one plane or several at once: programs of the data and of parity pages, if any.
+/// Parity is transferred plane by plane and programmed at once. All of it counts as array time (docs/model.md, section Parity).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProgramTime {
     data_ns: Ns,
@@ -18,7 +18,7 @@ pub(super) struct ProgramTime {
 }
 
 impl ProgramTime {
-    /// With a program of another plane at the same time.
+    /// The times together with those of a program of another plane at the same time.
     #[inline(always)]
     fn beside(self, other: ProgramTime) -> Self {
         ProgramTime {
@@ -35,7 +35,7 @@ impl ProgramTime {
 }
 
 impl Ssd {
-    /// Takes a host operation out of its queue, with those that can join it on other planes, and starts it.
+    /// Takes a host operation out of its queue, with operations that can join it on other planes, and starts it.
     pub(super) fn start_host(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) {
         self.lets_job_step(die);
         let overlaps = !self.flash.idle(die);
@@ -112,7 +112,7 @@ impl Ssd {
     }
 
     /// Adds the first operations of the same kind on the die's other planes to a multi-plane operation whose list ends with `last`. Returns
-    /// how many pages.
+    /// the number of pages added.
     fn join_planes(&mut self, now: Ns, die: DieId, first: HostCandidate, mut last: TxnId) -> u32 {
         let offset = self.ftl.next_offset(first.pool);
         let limits = self.limits_beside_suspended(die);
@@ -136,14 +136,15 @@ impl Ssd {
         joined
     }
 
-    /// The next read of another plane may join a read. No later read of that plane takes its place: reads of a plane keep their order.
+    /// The next read of another plane may join a read. If not, no later read of that plane takes its place: reads of a plane keep their
+    /// order.
     fn joins_read(&mut self, first: TxnId, other: TxnId) -> bool {
         let joins = !self.rules.multiplane_aligned_reads || self.offset_of_read(first) == self.offset_of_read(other);
         self.probes.count().misaligned_reads += u64::from(!joins);
         joins
     }
 
-    /// The offset in its block of the page that a read is of. One without data is read as the first page of a block.
+    /// The offset in its block of the page that is read; 0 for a page without data.
     fn offset_of_read(&self, id: TxnId) -> u32 {
         self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.geometry().flash_page(ppn))
     }
@@ -154,19 +155,19 @@ impl Ssd {
         head.filter(|_| self.takes_any_write(pool))
     }
 
-    /// A read resolves its mapping when it starts. Returns its array time.
+    /// Looks up the page of a read that starts. Returns its array time, ns.
     fn prepare_read(&mut self, now: Ns, id: TxnId) -> Ns {
         let lpn = self.transactions[id].lpn;
         let place = self.ftl.lookup(lpn);
         self.probes.note(now, &self.ftl, Event::HostRead(lpn, place));
-        // `ftl.unmapped_read = flash`: some page of the block where it would lie.
+        // `ftl.unmapped_read = flash`: reads some page of the block where it would lie.
         let Some(ppn) = place else { return self.flash.timing().read(0) };
         assert_eq!(self.geometry().pool_of_page(ppn), self.transactions[id].pool, "a page never leaves its pool while it is waited for");
         self.transactions[id].ppn = ppn;
         self.flash.timing().read(self.geometry().flash_page(ppn))
     }
 
-    /// A write is given its page when it starts. Returns what its program takes.
+    /// Allocates the page of a write that starts. Returns the times of its program.
     fn prepare_program(&mut self, now: Ns, id: TxnId) -> ProgramTime {
         let pool = self.transactions[id].pool;
         self.check_hard_threshold(pool, id);
@@ -183,7 +184,7 @@ impl Ssd {
         self.program_time(allocated.ppn)
     }
 
-    /// What a program takes that begins at this page, with the page of parity where it completes a stripe.
+    /// The times of a program that begins at this page, with those of the parity page if it completes a stripe.
     pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
         let (geometry, timing) = (self.ftl.geometry(), self.flash.timing());
         let data_ns = timing.program(geometry.flash_page(first));
@@ -192,7 +193,7 @@ impl Ssd {
         ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(page) }
     }
 
-    /// Dynamic allocation: a write has a page of the pool.
+    /// Dynamic allocation: counts a write that has a page of the pool allocated.
     #[inline(always)]
     pub(super) fn write_begins(&mut self, pool: PoolId) {
         if self.rules.dynamic {
@@ -238,7 +239,7 @@ impl Ssd {
         self.flash.timing().read(self.geometry().flash_page(moved.from))
     }
 
-    /// How a page is moved, and, unless host operations may come between its read and its program, where to.
+    /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.
     fn prepare_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (OpKind, Move, Ns) {
         let copyback = self.rules.gc.copyback;
         if !copyback && self.places_late() {
@@ -249,7 +250,7 @@ impl Ssd {
         (if copyback && same_plane() { OpKind::CopybackMove } else { OpKind::Move }, moved, write_ns)
     }
 
-    /// Chooses the page to which a move of the pool goes. Returns the move, and the array time of its program.
+    /// Allocates the target page of a move. Returns the move with it, and the array time of its program, ns.
     pub(super) fn place_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (Move, Ns) {
         let allocated = self.ftl.allocate_move(pool);
         let to = allocated.ppn;

@@ -2,8 +2,8 @@
 //!
 //! Where a channel has one die, the moves of a job follow each other, each as long as the last, until the last has ended or something could
 //! come between: an eligible host operation that comes to wait for the die, one on a page of the victim, a trim. Then the burst is
-//! interrupted: the moves that have ended are made up for at once, and the one in service goes on as an operation of its own. Whoever reads
-//! sums has what has ended made up for first. Results are those of move after move: tests compare the two.
+//! interrupted: the effects of moves that have ended are applied at once, and the move in service goes on as an operation of its own. They
+//! are also applied before sums are read. Results are those of move after move: tests compare the two.
 
 use super::Ssd;
 use super::candidates::Limits;
@@ -14,19 +14,19 @@ use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, linked};
 use crate::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
 
-/// What has happened of the round of an instant.
+/// Progress of the round of an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundPhase {
-    /// Nothing: what ends at this instant has not ended yet.
+    /// Stages that end at this instant have not ended yet.
     Begins,
-    /// Stages that end have ended. Dies may have been dispatched since, or will be.
+    /// Stages that end at this instant have ended. Dies may have been dispatched since, or will be.
     StagesEnded,
-    /// All of it.
+    /// The round is over.
     Over,
 }
 
 impl Ssd {
-    /// Begins to move the pages that the job of a pool has left, as one event, if nothing is in the way.
+    /// Plays the pages that the job of a pool has left to move as one event, if nothing prevents it. Returns true if it has begun.
     pub(super) fn begin_burst(&mut self, now: Ns, die: DieId, pool: PoolId) -> bool {
         let victim = self.gc.job(pool).expect("a job that begins a step").victim();
         let moves = self.ftl.blocks().valid(victim);
@@ -41,7 +41,7 @@ impl Ssd {
         true
     }
 
-    /// A host operation that waits for the die could merge with one of the moves. Also if more wait than are worth a look.
+    /// A host operation that waits for the die could merge with one of the moves; also true if too many wait to check each.
     fn waits_for_move(&self, die: DieId, pool: PoolId, victim: BlockId, moves: u32) -> bool {
         let waiting = self.sched.waiting_on(die);
         let of = |kind| linked(&self.transactions, self.sched.head(self.sched.queue(pool, kind)));
@@ -49,13 +49,13 @@ impl Ssd {
         self.rules.gc.merge && waiting > 0 && (waiting > moves || of(QueueKind::Read).chain(of(QueueKind::Write)).any(in_victim))
     }
 
-    /// The page of an operation lies in the block.
+    /// The page of an operation lies in this block.
     fn lies_in(&self, id: TxnId, block: BlockId) -> bool {
         self.ftl.lookup(self.transactions[id].lpn).is_some_and(|ppn| self.block_of_page(ppn) == block)
     }
 
-    /// A host operation is about to wait for the die: if it could merge with a move of a burst, or change the state of the pool, the burst is
-    /// interrupted.
+    /// Call when a host operation is about to wait for the die: interrupts the burst there if it could merge with a move, or change the
+    /// state of the pool.
     #[inline(always)]
     pub(super) fn interrupt_to_merge(&mut self, now: Ns, die: DieId, id: TxnId) {
         if self.rules.bursts
@@ -68,10 +68,10 @@ impl Ssd {
         }
     }
 
-    /// A host operation has come to wait for the die: if it may come between two moves of a burst, the burst is interrupted.
+    /// Call when a host operation has come to wait for the die: interrupts the burst there if it may come between two of its moves.
     #[inline(always)]
     pub(super) fn interrupt_for_host(&mut self, now: Ns, die: DieId) {
-        // Where bursts are allowed the moves change nothing that could make an operation eligible that is not (`may_burst`).
+        // Where bursts are allowed their moves cannot make an operation eligible that is not (`may_burst`).
         if self.rules.bursts
             && self.rules.gc.priority == Priority::Host
             && self.gc.burst_on(die).is_some()
@@ -81,7 +81,8 @@ impl Ssd {
         }
     }
 
-    /// Ends the burst on a die, if there is one: its moves that have ended are made up for, and the one in service is an operation of its own.
+    /// Interrupts the burst on a die, if there is one: applies the moves that have ended, and makes the one in service an operation of its
+    /// own.
     fn interrupt(&mut self, now: Ns, die: DieId) {
         let Some((pool, at)) = self.gc.burst_on(die) else { return };
         let (ended, begun) = self.moves_ended(now, at, RoundPhase::StagesEnded);
@@ -95,12 +96,12 @@ impl Ssd {
         }
     }
 
-    /// Interrupts what is on the die of a page that is about to be trimmed.
+    /// Interrupts the burst, if any, on the die of a page that is about to be trimmed.
     pub(super) fn interrupt_for_trim(&mut self, now: Ns, place: Ppn) {
         self.interrupt_on(now, self.geometry().die_of_pool(self.geometry().pool_of_page(place)));
     }
 
-    /// Something on a die changes that its burst, if there is one, does not know of.
+    /// Interrupts the burst on a die, if there is one: something changes there that it does not account for.
     #[inline(always)]
     pub(super) fn interrupt_on(&mut self, now: Ns, die: DieId) {
         if self.rules.bursts {
@@ -108,7 +109,8 @@ impl Ssd {
         }
     }
 
-    /// Moves of the burst in a slot that are over, the one that ends at `now` only if what follows has begun; and whether that has.
+    /// The number of moves of a burst that have ended, and whether what begins at `now` has begun; a move that ends at `now` counts only
+    /// then.
     fn moves_ended(&self, now: Ns, at: SlotId, phase: RoundPhase) -> (u32, bool) {
         let (since, move_ns) = self.flash.repeated(at);
         let begun = match phase {
@@ -121,13 +123,13 @@ impl Ssd {
         ((ended - u64::from(ends_now && !begun)) as u32, begun)
     }
 
-    /// The burst in a slot ends by itself: all of its moves but the last are made up for.
+    /// The burst in a slot ends by itself: applies all of its moves but the last.
     pub(super) fn burst_ends(&mut self, now: Ns, pool: PoolId, at: SlotId) {
         self.make_up(now, pool, at, self.flash.repetitions(at) - 1, false);
         self.end_burst(now, pool, at, false);
     }
 
-    /// The move in service of a burst is an operation of its own from now on.
+    /// Makes the move in service of a burst an operation of its own.
     fn end_burst(&mut self, now: Ns, pool: PoolId, at: SlotId, begun: bool) {
         self.probes.count().gc_reads += 1;
         let moving = self.gc.moving(pool).or_else(|| Some(self.place_in_service(now, pool, at, begun)));
@@ -135,13 +137,13 @@ impl Ssd {
         self.gc.begin_step(pool, moving);
     }
 
-    /// The move in service of a burst, with the page to which it goes if that is chosen by `now` (at `now` itself if what begins then has).
+    /// The move in service of a burst, with its target page if that is chosen by `now` (exactly at `now`: if what begins then has begun).
     fn place_in_service(&mut self, now: Ns, pool: PoolId, at: SlotId, begun: bool) -> Move {
         let Step::Move(moved) = self.gc.next_step(&self.ftl, pool) else { unreachable!("a burst ends with a move in service") };
         if self.is_placed(now, at, begun) { self.place_move(self.placed_at(at), pool, moved).0 } else { moved }
     }
 
-    /// When the move in service of a burst is given the page to which it goes, ns.
+    /// When the move in service of a burst gets its target page, ns.
     fn placed_at(&self, at: SlotId) -> Ns {
         self.flash.repeated(at).0 + self.flash.placed_after(at, self.places_late())
     }
@@ -151,11 +153,11 @@ impl Ssd {
         placed_at < now || placed_at == now && begun || !self.places_late()
     }
 
-    /// Does what the first `ended` moves of a burst did, and gives the next the page to which it goes if that is chosen by `now`.
+    /// Applies the first `ended` moves of a burst, and gives the next its target page if that is chosen by `now`.
     fn make_up(&mut self, now: Ns, pool: PoolId, at: SlotId, ended: u32, begun: bool) {
         if ended > 0 {
             let (began, move_ns) = self.flash.repeated(at);
-            // The first may have its page already.
+            // The first move may have its target page already.
             let placed = self.gc.take_moving(pool);
             if let Some(Move { lpn, from, to, .. }) = placed {
                 let current = self.ftl.commit_move(pool, lpn, from, to.expect("it was placed"));
@@ -174,7 +176,7 @@ impl Ssd {
         }
     }
 
-    /// Moves so many pages of a burst, the first of whose moves began at `began`.
+    /// Moves `count` pages of a burst, the first of whose moves began at `began`.
     fn move_pages(&mut self, pool: PoolId, at: SlotId, count: u32, began: Ns) {
         let job = self.gc.job(pool).expect("a burst is of a job");
         let (victim, cursor) = (job.victim(), job.cursor());
@@ -191,24 +193,24 @@ impl Ssd {
         }
     }
 
-    /// The page to which a move goes is chosen when its transfer in begins, since the move can be suspended before.
+    /// A move gets its target page when its transfer in begins, since it can be suspended before.
     pub(super) fn places_late(&self) -> bool {
         self.rules.gc.suspends.read || self.rules.gc.suspends.program
     }
 
-    /// Has no bursts. For before [`Ssd::begin`].
+    /// Plays no bursts. Call before [`Ssd::begin`].
     pub fn move_page_by_page(&mut self) {
         self.rules.bursts = false;
     }
 
-    /// Interrupts all bursts, in the middle of a round: its stages have ended.
+    /// Interrupts all bursts, in the middle of a round whose stages have ended.
     pub fn interrupt_bursts(&mut self, now: Ns) {
         if self.rules.bursts {
             (0..self.geometry().dies).for_each(|die| self.interrupt(now, DieId(die)));
         }
     }
 
-    /// Brings sums up to `now`, for those who read them between two rounds. Bursts go on.
+    /// Applies the moves of bursts that have ended by `now`, before sums are read between two rounds. The bursts go on.
     pub fn catch_up(&mut self, now: Ns, phase: RoundPhase) {
         if !self.rules.bursts {
             return;
@@ -221,7 +223,7 @@ impl Ssd {
         }
     }
 
-    /// A block was taken from a pool that has so many free ones left.
+    /// Call when a block was taken from a pool, which has `left` free blocks left.
     pub(super) fn block_taken(&mut self, now: Ns, pool: PoolId, left: u32) {
         self.probes.note(now, &self.ftl, Event::BlockTaken { left });
         self.pace_block(pool);

@@ -1,4 +1,4 @@
-//! Who could begin on a die: the host operation and the GC step that would be next. What the arbiter calls not eligible is left out.
+//! What could begin on a die: the next host operation and the next GC step. Operations that the arbiter calls not eligible are left out.
 
 use super::Ssd;
 use crate::arbiter::eligible;
@@ -14,20 +14,20 @@ use crate::views::{PoolView, Ready};
 pub(super) struct HostCandidate {
     pub(super) id: TxnId,
     pub(super) kind: QueueKind,
-    /// The pool whose page it reads or takes.
+    /// The pool whose page the operation reads, or from which it gets a page.
     pub(super) pool: PoolId,
-    /// It merges with the move of its page.
+    /// The operation merges with the move of its page.
     pub(super) by_move: bool,
 }
 
-/// What the GC operation that occupies a die or is suspended on it leaves to host operations.
+/// Limits to the host operations that may begin, due to the GC operation that occupies a die or is suspended there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
-    /// Only writes.
+    /// Only writes may begin.
     pub(super) writes_only: bool,
-    /// Not what needs the register of this plane.
+    /// Operations that need the register of this plane may not begin.
     pub(super) plane: Option<PlaneId>,
-    /// Nor a write to this block, whose pages are programmed in order.
+    /// Writes to this block may not begin, since its pages are programmed in order.
     pub(super) block: Option<BlockId>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Limits {
 pub(super) enum GcCandidate {
     /// The next step of the pool's job.
     Step(PoolId),
-    /// What is suspended on this die, of the pool's job.
+    /// The operation of the pool's job that is suspended on this die.
     Resume(DieId, PoolId),
 }
 
@@ -49,7 +49,7 @@ impl GcCandidate {
 }
 
 impl Ssd {
-    /// The host operation and the GC step that would go next on a die that is free for either.
+    /// The host operation and the GC step that would go next on a die on which either may begin.
     #[inline(always)]
     pub(super) fn candidates(&mut self, die: DieId) -> (Option<HostCandidate>, Option<GcCandidate>) {
         if !self.rules.flash.interleave {
@@ -59,13 +59,14 @@ impl Ssd {
         (self.host_candidate(die, limits), self.gc_candidate(die))
     }
 
-    /// A host operation that could go first if what GC does on the die were suspended. A write that only a move can serve could not.
+    /// The host operation that would go first if the GC operation on the die were suspended. A write that only a move can serve does not
+    /// count.
     pub(super) fn host_beside(&mut self, die: DieId, limits: Limits) -> Option<HostCandidate> {
         let host = if self.rules.flash.interleave { self.host_candidate(die, limits) } else { self.host_of_chip(die, limits) };
         host.filter(|candidate| candidate.kind == QueueKind::Read || !candidate.by_move)
     }
 
-    /// What a GC operation of the pool in this phase leaves to host operations while it is suspended.
+    /// The limits to host operations while a GC operation of the pool is suspended in this phase.
     pub(super) fn limits_beside(&self, pool: PoolId, phase: Phase) -> Limits {
         let Some(moved) = self.gc.moving(pool) else { return Limits::default() };
         let programs = matches!(phase, Phase::BeforeProgram | Phase::Program(_));
@@ -77,7 +78,7 @@ impl Ssd {
         }
     }
 
-    /// What the operation that is suspended on a die, if there is one, leaves to host operations.
+    /// The limits to host operations due to the GC operation suspended on a die, if any.
     #[inline(always)]
     pub(super) fn limits_beside_suspended(&self, die: DieId) -> Limits {
         if !self.rules.gc.suspends.any() {
@@ -86,8 +87,8 @@ impl Ssd {
         self.flash.suspended(die).map_or_else(Limits::default, |(pool, phase)| self.limits_beside(pool, phase))
     }
 
-    /// Where the dies of a chip exclude each other, the chip chooses among the operations of all of them as a die does among its own. Begins
-    /// to look after `die`, so that dies are served in turn where nothing else decides.
+    /// The next host operation and GC step of a chip whose dies exclude each other: it chooses among those of all its dies. The search
+    /// begins after `die`, so that dies are served in turn where nothing else decides.
     fn candidates_of_chip(&mut self, die: DieId) -> (Option<HostCandidate>, Option<GcCandidate>) {
         let mut gc: Option<GcCandidate> = None;
         for die in self.dies_after(die) {
@@ -99,13 +100,13 @@ impl Ssd {
         (self.host_of_chip(die, Limits::default()), gc)
     }
 
-    /// The dies of a chip, this one last.
+    /// The dies of the chip of `die`, which comes last.
     fn dies_after(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
         let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
         (die.0 + 1..dies.end).chain(dies.start..=die.0).map(DieId)
     }
 
-    /// The host operation that goes first on any die of a chip. `limits` are those of `die`; each other die has its own.
+    /// The host operation that goes first on any die of a chip. `limits` are those of the die `of`; each other die has its own.
     fn host_of_chip(&mut self, of: DieId, limits: Limits) -> Option<HostCandidate> {
         let chip = self.geometry().chip_of_die(of);
         let mut host = None;
@@ -122,7 +123,7 @@ impl Ssd {
         host
     }
 
-    /// The host operation that goes first among those that are eligible on the die, whatever occupies it.
+    /// The host operation that goes first among those that are eligible on the die, no matter what occupies it.
     #[inline]
     pub(super) fn host_candidate(&self, die: DieId, limits: Limits) -> Option<HostCandidate> {
         let chip = self.geometry().chip_of_die(die);
@@ -157,22 +158,22 @@ impl Ssd {
         if self.rules.gc.merge && !limits.writes_only { self.by_move(die, best) } else { best }
     }
 
-    /// The one of two host operations that goes first on a chip.
+    /// Compares two host operations on a chip, and returns the first to go.
     #[inline(always)]
     fn first_of(&self, best: Option<HostCandidate>, other: HostCandidate, chip: ChipId) -> Option<HostCandidate> {
         let key = |candidate: HostCandidate| (candidate.kind, self.transactions[candidate.id].rank);
         best.filter(|&best| !self.sched.goes_before(key(other), key(best), chip)).or(Some(other))
     }
 
-    /// State S3: after the job the write for which it was entered goes next.
+    /// State S3: the write for which it was entered goes next, once the job has ended.
     fn urgent_candidate(&self, pool: PoolId, write: TxnId, limits: Limits) -> Option<HostCandidate> {
         let goes =
             self.gc.job(pool).is_none() && !self.waits_for_turn(pool) && self.ftl.can_write(pool) && !self.needs_suspended(pool, limits);
         goes.then_some(HostCandidate { id: write, kind: QueueKind::Write, pool, by_move: false })
     }
 
-    /// Reordering (lee2013 III-B, Fig. 5): a read of a page that a job has still to move merges with its move; so does a write that would
-    /// have to wait otherwise.
+    /// Reordering (lee2013 III-B, Fig. 5): marks a read of a page that a job has still to move to merge with its move. If no operation is
+    /// eligible, a stopped write to such a page does so.
     fn by_move(&self, die: DieId, best: Option<HostCandidate>) -> Option<HostCandidate> {
         if self.gc.jobs_on_die(die) == 0 {
             return best;
@@ -194,12 +195,12 @@ impl Ssd {
         pools.filter(|&pool| self.gc.stops(pool, QueueKind::Write)).find_map(|pool| self.stopped_write(pool))
     }
 
-    /// The page is the one of the move that is in service or suspended.
+    /// The page of the transaction is that of a move in service or suspended.
     pub(super) fn is_being_moved(&self, pool: PoolId, id: TxnId) -> bool {
         self.gc.moving_page(pool, self.transactions[id].lpn).is_some_and(|moved| self.moves_page_of(moved, id))
     }
 
-    /// The page lies in the victim of the pool's job, whose next step could be to move it.
+    /// The page of the transaction lies in the victim of the pool's job, whose next step could be to move it.
     fn is_to_be_moved(&self, pool: PoolId, id: TxnId) -> bool {
         let Some(job) = self.gc.job(pool) else { return false };
         let lpn = self.transactions[id].lpn;
@@ -210,14 +211,14 @@ impl Ssd {
             && self.gc.buffered(pool, lpn).is_none()
     }
 
-    /// State S2: the oldest waiting write to a page that the job has still to move.
+    /// State S2: the oldest waiting write to a page that the job of the pool has still to move.
     fn stopped_write(&self, pool: PoolId) -> Option<HostCandidate> {
         let victim = self.gc.job(pool)?.victim();
         let head = self.sched.head(self.sched.queue(pool, QueueKind::Write))?;
         if self.rules.dynamic || self.gc.stops(pool, QueueKind::Read) {
             return None;
         }
-        // The writes that wait, in their order, or the pages that are left, whichever are fewer.
+        // Searches the waiting writes in order, or the pages left in the victim, whichever are fewer.
         let id = if self.sched.waiting_on(self.geometry().die_of_pool(pool)) <= self.ftl.blocks().valid(victim) {
             linked(&self.transactions, Some(head)).find(|&id| self.is_to_be_moved(pool, id))
         } else {
@@ -232,14 +233,14 @@ impl Ssd {
         id.map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: true })
     }
 
-    /// The next write to the pool needs the register or the block of what is suspended.
+    /// The next write to the pool needs the register or the block that a suspended GC operation holds.
     #[inline(always)]
     fn needs_suspended(&self, pool: PoolId, limits: Limits) -> bool {
         limits.block.is_some_and(|block| block == self.ftl.next_write_block(pool))
             || limits.plane.is_some_and(|plane| plane == self.ftl.next_write_plane(pool))
     }
 
-    /// What decides whether the next write to a pool is eligible.
+    /// The view of a pool that decides whether its next write is eligible.
     #[inline(always)]
     pub(super) fn view_of_write(&self, pool: PoolId, limits: Limits) -> PoolView {
         PoolView {
@@ -250,7 +251,7 @@ impl Ssd {
         }
     }
 
-    /// What decides whether a read of a pool is eligible.
+    /// The view of a pool that decides whether a read of it is eligible.
     pub(super) fn view_of_read(&self, pool: PoolId, id: TxnId, limits: Limits) -> PoolView {
         let lpn = self.transactions[id].lpn;
         let needs_register = |plane| self.ftl.lookup(lpn).is_some_and(|ppn| self.plane_of_page(ppn) == plane);
@@ -262,7 +263,7 @@ impl Ssd {
         }
     }
 
-    /// The job of a pool excludes reads of this page: it lies in the plane, or in one of the blocks, from which the job excludes the host.
+    /// The job of a pool excludes reads of this page, which lies in the plane or in one of the blocks from which the job excludes the host.
     fn is_excluded(&self, pool: PoolId, job: &Job, lpn: Lpn) -> bool {
         let by_block = self.rules.gc.scope == Scope::Block;
         if !by_block && !self.rules.gc.plane_in_pool {
@@ -290,7 +291,8 @@ impl Ssd {
         linked(&self.transactions, Some(head)).find(|&id| eligible(self.view_of_read(pool, id, limits)).is_ok())
     }
 
-    /// Where the state stops all host operations: the read of a partial write of high priority, which enters S3 once it has its page.
+    /// Where the state of the pool stops all host operations: the read of a high-priority partial write, which enters S3 once it has its
+    /// page.
     #[cold]
     fn first_of_high_priority(&self, pool: PoolId) -> Option<TxnId> {
         if self.gc.urgent(pool).is_some() || self.sched.high_priority_waiting(pool, QueueKind::Read) == 0 {
@@ -312,7 +314,7 @@ impl Ssd {
         eligible(self.view_of_write(pool, limits)).is_ok()
     }
 
-    /// Dynamic allocation: the die's pool that takes the next write, in turn among those with room.
+    /// Dynamic allocation: the pool of the die that takes the next write, in turn among those with room.
     fn pool_with_room(&self, die: DieId, limits: Limits) -> Option<PoolId> {
         let first = self.sched.placement()?.next_pool(die);
         let range = self.geometry().pools_of_die(die);
@@ -327,12 +329,12 @@ impl Ssd {
         self.may_write(pool, Limits::default()) && self.ftl.blocks().valid_in_pool(pool) + writing < self.ftl.room_of_pool()
     }
 
-    /// Which pool's step goes first: one in S3, then the one that became ready first.
+    /// Order of GC steps: a pool in S3 first, then the step that became ready first.
     fn gc_order(&self, pool: PoolId) -> (bool, Option<Ready>) {
         (self.gc.urgent(pool).is_none(), self.gc.job(pool).map(Job::ready))
     }
 
-    /// What is suspended on the die, or the step of a job of it that became ready first.
+    /// The suspended GC operation of the die, or else the step of its jobs that became ready first.
     #[inline]
     fn gc_candidate(&mut self, die: DieId) -> Option<GcCandidate> {
         if self.gc.jobs_on_die(die) == 0 {

@@ -1,7 +1,7 @@
 //! Wait clocks: where the time of waiting transactions goes, without visiting each of them.
 //!
-//! For each domain (a die; a plane where planes are excluded apart; a chip for writes that have no die yet) the clocks add up for how long
-//! each reason held it. A transaction notes what they show when it begins to wait; the differences when it begins are its waiting time by
+//! Each domain (a die; a plane where planes are excluded apart; a chip for writes that have no die yet) has clocks that add up for how long
+//! each reason held it. A transaction notes their readings when it begins to wait; the differences when it begins are its waiting time by
 //! reason.
 
 use crate::blocked::Blocked;
@@ -12,13 +12,13 @@ use crate::units::{ChipId, DieId, Ns, PlaneId, PoolId};
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     shown: [Ns; Blocked::OF_DIES],
-    /// `None`: nothing holds the domain. That is time in which nothing waits for it.
+    /// The reason that holds the domain; `None`: nothing holds it, and then no transaction waits for it.
     reason: Option<Blocked>,
     since: Ns,
 }
 
 impl Clock {
-    /// What it shows at `now`.
+    /// The readings at `now`, by reason, ns.
     #[inline(always)]
     fn read(&self, now: Ns) -> [Ns; Blocked::OF_DIES] {
         let mut shown = self.shown;
@@ -33,33 +33,33 @@ impl Clock {
 #[derive(Clone, Debug)]
 pub(super) struct WaitClocks {
     clocks: Vec<Clock>,
-    /// Domains are planes, not dies.
+    /// Domains are planes instead of dies.
     by_plane: bool,
-    /// The domain of the first chip.
+    /// Number of the domain of the first chip.
     first_chip: u32,
 }
 
 impl WaitClocks {
-    /// Clocks at zero. `by_plane`: operations wait by plane, not by die.
+    /// Clocks at zero. `by_plane`: operations wait by plane instead of by die.
     pub(super) fn new(geometry: &Geometry, by_plane: bool) -> Self {
         let first_chip = if by_plane { geometry.planes } else { geometry.dies };
         let clock = Clock { shown: [0; Blocked::OF_DIES], reason: None, since: 0 };
         WaitClocks { clocks: vec![clock; (first_chip + geometry.chips) as usize], by_plane, first_chip }
     }
 
-    /// Operations wait by plane.
+    /// Operations wait by plane instead of by die.
     #[inline(always)]
     pub(super) fn by_plane(&self) -> bool {
         self.by_plane
     }
 
-    /// A transaction of a pool, which is on this die, begins to wait.
+    /// Notes the clocks for a transaction of a pool, on this die, that begins to wait.
     #[inline(always)]
     pub(super) fn note_pool(&self, now: Ns, pool: PoolId, die: DieId, into: &mut ClockNote) {
         self.note(now, if self.by_plane { pool.0 } else { die.0 }, into);
     }
 
-    /// A transaction of a chip that has no die yet begins to wait.
+    /// Notes the clocks for a transaction of a chip, without a die yet, that begins to wait.
     pub(super) fn note_chip(&self, now: Ns, chip: ChipId, into: &mut ClockNote) {
         self.note(now, self.first_chip + chip.0, into);
     }
@@ -70,18 +70,18 @@ impl WaitClocks {
         into.shown = self.clocks[domain as usize].read(now);
     }
 
-    /// What holds a die, from now on.
+    /// Sets the reason that holds a die from now on.
     #[inline(always)]
     pub(super) fn set_die(&mut self, now: Ns, die: DieId, reason: Option<Blocked>) {
         self.set(now, die.0, reason);
     }
 
-    /// What holds a plane, from now on.
+    /// Sets the reason that holds a plane from now on.
     pub(super) fn set_plane(&mut self, now: Ns, plane: PlaneId, reason: Option<Blocked>) {
         self.set(now, plane.0, reason);
     }
 
-    /// What holds a chip, from now on.
+    /// Sets the reason that holds a chip from now on.
     pub(super) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Option<Blocked>) {
         self.set(now, self.first_chip + chip.0, reason);
     }
@@ -94,13 +94,13 @@ impl WaitClocks {
         }
     }
 
-    /// What the domain's clocks show.
+    /// The readings of a domain's clocks, by reason, ns.
     #[inline(always)]
     pub(super) fn read(&self, domain: u32, now: Ns) -> [Ns; Blocked::OF_DIES] {
         self.clocks[domain as usize].read(now)
     }
 
-    /// What holds a domain now.
+    /// The reason that holds a domain now.
     pub(super) fn reason(&self, domain: u32) -> Option<Blocked> {
         self.clocks[domain as usize].reason
     }

@@ -1,4 +1,4 @@
-//! GC jobs start, exclude host operations from their scope, and end; the state of a pool follows.
+//! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
 use super::probes::Event;
 use super::{Planted, Ssd};
@@ -8,7 +8,7 @@ use crate::sched::{QueueId, QueueKind, Transaction, linked};
 use crate::units::{DieId, Ns, PoolId, TxnId};
 
 impl Ssd {
-    /// A pool may have fewer free blocks, or other wishes: starts its job if it wants GC and its scope is free.
+    /// Starts the job of a pool if it wants GC and its scope is free. Call when its free blocks or its wish for GC may have changed.
     pub(super) fn trigger_gc(&mut self, now: Ns, pool: PoolId) {
         if self.gc.idle().is_some() {
             self.resume_if_short(pool);
@@ -18,8 +18,8 @@ impl Ssd {
         self.start_jobs(now, next);
     }
 
-    /// What sets GC off in a pool that wants it is there (`gc.begin`): nothing more is needed, or an operation waits for the die. In idle
-    /// time, where that is the trigger, nobody is waited for.
+    /// The event that starts GC in a pool that wants it has come (`gc.begin`): always, or if an operation or a write waits for the die. In
+    /// idle time, where that is the trigger, GC needs no such event.
     fn sets_off(&self, pool: PoolId) -> bool {
         let die = self.geometry().die_of_pool(pool);
         let idle = || self.gc.idle().is_some_and(|idle| idle.is_idle());
@@ -38,7 +38,7 @@ impl Ssd {
         self.geometry().pools_of_die(die).any(|pool| self.sched.head(self.sched.queue(PoolId(pool), QueueKind::Write)).is_some())
     }
 
-    /// A host operation has come to wait for the die: it may set GC off there.
+    /// Call when a host operation has come to wait for the die: this may start GC there (`gc.begin`).
     #[inline(always)]
     pub(super) fn operation_waits(&mut self, now: Ns, die: DieId) {
         if self.rules.gc.begin != Begin::Frontier {
@@ -46,22 +46,22 @@ impl Ssd {
         }
     }
 
-    /// A page of the pool became invalid: if GC stopped there for want of gain, it goes on.
+    /// Call when a page of the pool became invalid: GC that had stopped there for want of a victim goes on.
     pub(super) fn gain_appeared(&mut self, now: Ns, pool: PoolId) {
         let next = self.gc.gain_appeared(&self.ftl, pool, self.sets_off(pool));
         self.pool_changed(now, pool);
         self.start_jobs(now, next);
     }
 
-    /// The free blocks of a pool, its job, or whether it wants one may have changed: its state follows, its die is woken where that matters, and
-    /// a high-priority write that waits makes GC run to completion.
+    /// Call when the free blocks of a pool, its job, or whether it wants one may have changed: updates its state, wakes its die where that
+    /// matters, and lets a waiting high-priority write make GC run to completion.
     fn pool_changed(&mut self, now: Ns, pool: PoolId) {
         let change = self.gc.update_state(now, &self.ftl, pool);
         // A threshold that is not crossed changes nothing, not even the order in which dies are dispatched.
         if change.crossed_hard {
             self.ready.wake(self.geometry().die_of_pool(pool));
         }
-        // A write of high priority that waits already is as good as one that arrives.
+        // A high-priority write that waits already counts as one that arrives now.
         if change.may_enter_s3
             && self.sched.high_priority_waiting(pool, QueueKind::Write) > 0
             && let Some(write) = self.sched.first_high_priority(&self.transactions, pool, QueueKind::Write)
@@ -77,7 +77,7 @@ impl Ssd {
         }
     }
 
-    /// State S3 is entered (lee2013 Fig. 7).
+    /// The pool enters state S3 (lee2013 Fig. 7).
     fn enter_s3(&mut self, now: Ns, pool: PoolId, write: TxnId) {
         self.gc.enter_s3(pool, write);
         self.probes.count().s3_entries += 1;
@@ -85,14 +85,14 @@ impl Ssd {
         self.pool_changed(now, pool);
     }
 
-    /// The high-priority write for which its pool was in S3 begins.
+    /// The pool leaves S3: the high-priority write for which it was there begins.
     pub(super) fn leave_s3(&mut self, now: Ns, pool: PoolId) {
         self.gc.leave_s3(pool);
         self.ready.wake(self.geometry().die_of_pool(pool));
         self.pool_changed(now, pool);
     }
 
-    /// Starts the job of the pool that is next in its scope; where nothing is to be gained, that of the one after.
+    /// Starts the job of the pool that is next in its scope; if it has no eligible victim, that of the one after, and so on.
     fn start_jobs(&mut self, now: Ns, mut next: Option<PoolId>) {
         while let Some(pool) = next {
             let serial = self.next_serial();
@@ -108,7 +108,7 @@ impl Ssd {
         }
     }
 
-    /// Counts a job by what has begun it. `follows`: it follows another of its episode.
+    /// Counts a job that begins, by its cause. `follows`: it follows another of its episode.
     fn count_begin(&mut self, pool: PoolId, follows: bool) {
         let (die, counters) = (self.geometry().die_of_pool(pool), self.probes.count());
         counters.episode_jobs += u64::from(follows);
@@ -138,8 +138,8 @@ impl Ssd {
         }
     }
 
-    /// Host operations that were in service inside the job's scope when it started have not all ended: they end first. For a plane there is
-    /// nothing to ask, the die being free. A job that pauses counts as pending too.
+    /// Host operations that were in service inside the job's scope when it started have not all ended: they end first. A plane needs no
+    /// check, since its die is free. A job that pauses counts as pending, too.
     pub(super) fn still_pending(&mut self, pool: PoolId) -> bool {
         if self.pauses_here(pool) {
             return true;
@@ -149,7 +149,7 @@ impl Ssd {
         pending
     }
 
-    /// The same, changing nothing.
+    /// The pool's job waits until host operations in its scope have ended, or pauses. Unlike [`Ssd::still_pending`] this changes nothing.
     pub(super) fn is_pending(&self, pool: PoolId) -> bool {
         let Some(job) = self.gc.job(pool) else { return false };
         if job.is_paused() {
@@ -162,19 +162,19 @@ impl Ssd {
         }
     }
 
-    /// A host operation uses the victim of a pool's job.
+    /// A host operation in service uses the victim of a pool's job.
     fn victim_in_use(&self, pool: PoolId) -> bool {
         let victim = self.gc.job(pool).expect("a job that starts").victim();
         let uses = |first| self.pages_of(first).any(|id| self.block_of_page(self.transactions[id].ppn) == victim);
         self.flash.host_operations(self.geometry().die_of_pool(pool)).any(uses)
     }
 
-    /// The erase of a pool's job has ended.
+    /// The erase of a pool's job has ended: the job ends, and the next in its scope starts.
     pub(super) fn job_ended(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
         let excludes = self.rules.gc.excludes_reads || self.gc.excluded(&self.ftl, pool) != Excluded::Nothing;
         self.set_exclusion(pool, self.probes.has(Planted::KeepsExclusion));
-        // In an episode only the write that S3 is for comes between two jobs.
+        // In an episode only the write for which S3 was entered comes between two jobs.
         let lets_through = excludes && !self.gc.episode_goes_on(&self.ftl, pool);
         let barrier = (lets_through || self.gc.urgent(pool).is_some()).then_some(self.serial + 1);
         let awaited = self.rules.gc.jobs_in_turn && self.gc.another_waits(&self.ftl, pool);
@@ -195,7 +195,7 @@ impl Ssd {
         self.ready.wake(die);
     }
 
-    /// Lifts the host barriers behind which no host operation waits that could go first. Returns true if something may begin because of it.
+    /// Removes host barriers behind which no host operation waits that could go first. Returns true if something may begin because of it.
     pub(super) fn lift_barriers(&mut self, now: Ns) -> bool {
         let mut lifted = false;
         let list = self.gc.take_barriers();
@@ -214,7 +214,7 @@ impl Ssd {
         lifted
     }
 
-    /// A host operation that began to wait before `barrier` still waits in the scope of `pool`, and not for a free block.
+    /// A host operation that began to wait before `barrier` still waits in the scope of `pool`, and neither for T_hard nor for a page.
     fn host_goes_first(&self, pool: PoolId, barrier: u64) -> bool {
         if self.rules.gc.scope == Scope::Block && self.gc.urgent(pool).is_none() {
             return !self.gc.stops(pool, QueueKind::Read) && self.read_goes_first(pool, barrier);
@@ -231,24 +231,25 @@ impl Ssd {
         })
     }
 
-    /// An operation in the queue, whose operations may begin or not, began to wait before `barrier`.
+    /// An operation in the queue began to wait before `barrier`. `may`: operations of the queue may begin at all.
     fn waits_since(&self, queue: QueueId, may: bool, barrier: u64) -> bool {
         let before = |id: TxnId| self.transactions[id].ready.1 < barrier;
         let head = self.sched.head(queue).filter(|_| may);
-        // The first of a queue has waited longest, unless it has bypassed others.
+        // The first of a queue has waited for longest, unless it has bypassed others.
         let bypasses = self.sched.slack().is_some();
         head.is_some_and(|head| before(head) || bypasses && linked(&self.transactions, Some(head)).any(before))
     }
 
-    /// With scope `block`: a read that began to wait before `barrier` waited for a block that the job filled. What waited for the victim has
-    /// moved there.
+    /// With scope `block`: a read that began to wait before `barrier` waits for a block that the job filled. Pages that reads of the victim
+    /// wait for have moved there.
     fn read_goes_first(&self, pool: PoolId, barrier: u64) -> bool {
         let excluded = |lpn| self.ftl.lookup(lpn).is_some_and(|ppn| self.ftl.job_fills(pool, self.block_of_page(ppn)));
         let waits = |read: &Transaction| read.ready.1 < barrier && excluded(read.lpn);
         linked(&self.transactions, self.sched.head(self.sched.queue(pool, QueueKind::Read))).any(|id| waits(&self.transactions[id]))
     }
 
-    /// Verify mode: a host write that begins finds T_hard free blocks, or no GC that could bring them; the one that S3 was for aside.
+    /// Verify mode: checks that a host write begins with at least T_hard free blocks, or while no GC is wanted. High-priority writes are
+    /// exempt.
     pub(super) fn check_hard_threshold(&mut self, pool: PoolId, id: TxnId) {
         let Some(verifier) = self.probes.verifier_mut() else { return };
         let (free, hard) = (self.ftl.blocks().free_count(pool), self.gc.hard_blocks());

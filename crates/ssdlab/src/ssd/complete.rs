@@ -1,4 +1,4 @@
-//! Stages end: transactions, then requests complete.
+//! Stages end; then operations, transactions and requests complete.
 
 use super::Ssd;
 use super::host::Completed;
@@ -10,7 +10,7 @@ use crate::sched::{Transaction, TransactionKind, page_order};
 use crate::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
 impl Ssd {
-    /// An array phase, or an operation that is one event, has ended.
+    /// Handles the end of an array stage, or of an operation that is one event.
     pub(super) fn array_event(&mut self, now: Ns, at: SlotId) {
         let op = *self.flash.op(at);
         let whole = self.flash.is_whole(at);
@@ -44,12 +44,13 @@ impl Ssd {
             }
             (Progress::CommandEnded | Progress::TransferEnded(_), _) => unreachable!("commands and transfers end on the bus"),
         }
-        // What could begin only now waited behind the operation that has ended.
+        // A program that could begin only now has waited behind the operation that has ended.
         let behind = if op.owner.is_host() { Blocked::HostOperation } else { Blocked::GcOperation };
         self.begun(now, begun, behind);
     }
 
-    /// An operation of the host has ended in the array, or, if it was one event, wherever it ended. Its first page is `first`.
+    /// Handles the end of a host operation in the array, or, if it was one event (`whole`), wherever it ends. `first`: its first
+    /// transaction.
     fn host_operation_ended(&mut self, now: Ns, op: Op, first: TxnId, whole: bool) {
         match (op.kind, whole) {
             (OpKind::Read, _) => {
@@ -71,7 +72,7 @@ impl Ssd {
         }
     }
 
-    /// A transfer has ended.
+    /// Handles the end of a transfer on a channel.
     pub(super) fn bus_event(&mut self, now: Ns, channel: ChannelId) {
         let (at, progress, begun) = self.flash.bus_event(now, channel, &mut self.events);
         let op = *self.flash.op(at);
@@ -107,12 +108,12 @@ impl Ssd {
             let id = self.nth_page(first, page);
             return self.each_unit(id, |transaction| transaction.served(Served::Transfer, now));
         }
-        // A multi-plane read lets go of its pages one by one, so its first is always the one on the bus.
+        // A multi-plane read completes its pages one by one, so its first page is always the one on the bus.
         let rest = self.page_transferred(now, first);
         self.flash.set_first(at, rest.expect("the last page's transfer ends the operation"));
     }
 
-    /// `behind`: what a program that begins has waited for since its transfer ended.
+    /// Handles a transfer or program that began, if any. `behind`: the reason why a program has waited since its transfer ended.
     pub(super) fn begun(&mut self, now: Ns, begun: Option<Begun>, behind: Blocked) {
         match begun {
             Some(Begun::Transfer(at)) => self.transfer_begun(now, at),
@@ -121,7 +122,7 @@ impl Ssd {
         }
     }
 
-    /// A transfer begins: its transaction has waited for the bus until now.
+    /// Handles the start of a transfer: its transaction has waited for the bus until now.
     pub(super) fn transfer_begun(&mut self, now: Ns, at: SlotId) {
         let op = *self.flash.op(at);
         match op.owner {
@@ -136,7 +137,8 @@ impl Ssd {
         }
     }
 
-    /// A transfer of a page move begins: that in needs a page to go to, and is the last moment at which a host write can take its place.
+    /// Handles the start of a transfer of a page move. The transfer in needs a target page, and is the last chance for a host write to
+    /// merge.
     fn gc_transfer_begun(&mut self, now: Ns, at: SlotId, pool: PoolId) {
         let moved = self.gc.moving(pool).expect("a page is being moved");
         if self.flash.phase(at, now) == Phase::Out {
@@ -157,7 +159,7 @@ impl Ssd {
         });
     }
 
-    /// Does something for the move in service of a pool's job, or for each of its units.
+    /// Calls `what` with the move in service of a pool's job, or with each of its gathered units.
     fn each_move(&mut self, pool: PoolId, mut what: impl FnMut(&mut Self, Move)) {
         if !self.rules.gc.gathers() {
             return what(self, self.gc.moving(pool).expect("a page is being moved"));
@@ -169,7 +171,7 @@ impl Ssd {
 
     fn gc_transfer_ended(&mut self, now: Ns, at: SlotId, pool: PoolId) {
         if self.rules.gc.gathers() {
-            // Of a program: what a read brings is told to its readers once it has ended.
+            // This was a transfer of a program; host reads that merged with a read are completed when that has ended.
             return self.each_move(pool, |ssd, moved| {
                 if let Some(writer) = moved.writer {
                     ssd.transactions[writer].served(Served::Transfer, now);
@@ -188,7 +190,7 @@ impl Ssd {
         }
     }
 
-    /// The array phase of a program begins. Until now its pages waited for each other's transfers, and together for the program ahead.
+    /// The array stage of a program begins: its pages have waited for each other's transfers, and then for the program ahead (`behind`).
     fn program_begun(&mut self, now: Ns, at: SlotId, behind: Blocked) {
         let Owner::Host(first) = self.flash.op(at).owner else { return };
         let last_transfer = self.flash.last_transfer_end(at);
@@ -198,13 +200,13 @@ impl Ssd {
         });
     }
 
-    /// The `page`-th transaction of an operation.
+    /// The first transaction of the page of this number, from 0, of an operation.
     fn nth_page(&self, first: TxnId, page: u32) -> TxnId {
         let mut pages = self.pages_of(first).filter(|&id| !self.transactions[id].same_page);
         pages.nth(page as usize).expect("an operation has as many transactions as pages")
     }
 
-    /// Changes each transaction of an operation.
+    /// Applies `change` to each transaction of an operation.
     pub(super) fn each_page(&mut self, first: TxnId, mut change: impl FnMut(&mut crate::sched::Transaction)) {
         let mut page = Some(first);
         while let Some(id) = page {
@@ -219,7 +221,7 @@ impl Ssd {
 
     #[inline(always)]
     fn die_freed(&mut self, die: DieId) {
-        // Without interleave this asks for the whole chip.
+        // Where the dies of a chip exclude each other, this die is dispatched for the whole chip.
         self.ready.wake(die);
         // A job that waits for the host operations in service in its scope may have waited for this one.
         if let Some(pool) = self.gc.excludes_die(die) {
@@ -257,7 +259,7 @@ impl Ssd {
         self.write_ended(now, id, pool, old);
     }
 
-    /// The program of a host write in `pool` has ended, and the page at `old` is invalid.
+    /// Call when the program of a host write in `pool` has ended, and its page before, at `old`, has become invalid.
     #[inline(always)]
     pub(super) fn write_ended(&mut self, now: Ns, id: TxnId, pool: PoolId, old: Option<Ppn>) {
         if self.rules.dynamic {
@@ -268,7 +270,7 @@ impl Ssd {
         self.finish_transaction(now, id);
     }
 
-    /// Dynamic allocation: a page at `old` became invalid, so that its pool may have room for a write that waits.
+    /// Dynamic allocation: call when a page at `old` became invalid, so that its chip may have room for a write that waits.
     pub(super) fn room_appeared(&mut self, old: Option<Ppn>) {
         self.host.place_freed();
         if let Some(old) = old {
@@ -279,7 +281,7 @@ impl Ssd {
         }
     }
 
-    /// A program ended in `pool`, and the page at `old` became invalid: a pool that stopped collecting for want of gain may go on.
+    /// Call when a program ended in `pool` and the page at `old` became invalid: GC that had stopped there for want of a victim may go on.
     fn look_for_gain(&mut self, now: Ns, pool: PoolId, old: Option<Ppn>) {
         if !self.gc.any_stalled() {
             return;
@@ -290,7 +292,7 @@ impl Ssd {
         }
     }
 
-    /// A transaction is done: the next on its page may go, and its request may be complete.
+    /// Ends a transaction: activates the next on its page, and completes its request if nothing else of it is pending.
     pub(super) fn finish_transaction(&mut self, now: Ns, mut id: TxnId) {
         loop {
             let front = page_order::remove(&mut self.ftl, &mut self.transactions, id);
@@ -318,7 +320,7 @@ impl Ssd {
         }
     }
 
-    /// Activates what has come to the front of a page's order: an operation, or all reads up to the next that is none.
+    /// Activates the operation at the front of a page's chain, or, if it is a read, all reads at the front.
     fn activate_front(&mut self, now: Ns, front: TxnId) {
         if self.transactions[front].active {
             return;
@@ -326,7 +328,7 @@ impl Ssd {
         if self.transactions[front].kind != TransactionKind::Read {
             let write = self.transactions[front].kind == TransactionKind::Write;
             self.activate(now, front);
-            // Unless it has its page to read first.
+            // A write that has to read its page first is still to come.
             if write && self.transactions[front].kind == TransactionKind::Write {
                 self.note_write_to_come(front, false);
             }
@@ -339,7 +341,7 @@ impl Ssd {
         }
     }
 
-    /// The admission of a request, or all there is to it, is done: it completes if nothing of it is pending.
+    /// The admission of a request is done: the request completes if none of its pages is pending.
     pub(super) fn admission_done(&mut self, now: Ns, id: ReqId) {
         if let Some(completed) = self.host.page_done(now, id, None) {
             self.request_completed(now, completed);
@@ -363,7 +365,7 @@ impl Ssd {
         self.ready.wake(die);
     }
 
-    /// The page of a move is in the controller's buffer.
+    /// The page of a GC move has been read into the controller's buffer.
     fn page_buffered(&mut self, now: Ns, pool: PoolId) {
         if self.rules.gc.gathers() {
             return self.units_buffered(now, pool);
@@ -378,7 +380,7 @@ impl Ssd {
         }
     }
 
-    /// The program of a page move has ended.
+    /// Handles the end of the program of a page move.
     fn page_moved(&mut self, now: Ns, die: DieId, pool: PoolId, kind: OpKind) {
         if self.rules.gc.gathers() {
             return self.units_moved(now, die, pool);
@@ -408,7 +410,7 @@ impl Ssd {
         self.gc.move_ended(&self.ftl, pool, (now, serial));
     }
 
-    /// A page move has ended: where the mapping table is in flash, its entry changes there.
+    /// Notes the end of a page move where the mapping table is in flash, since its entry has to change there.
     #[inline(always)]
     pub(super) fn note_move(&mut self, lpn: Lpn, current: bool) {
         if self.rules.notes_moves {

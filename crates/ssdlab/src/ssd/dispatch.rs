@@ -1,4 +1,4 @@
-//! What the arbiter decides happens: its view of a die is filled here, and its decision carried out.
+//! Fills the arbiter's view of a die, and carries out its decision.
 
 use super::candidates::{GcCandidate, HostCandidate, Limits};
 use super::{Planted, Ssd};
@@ -11,7 +11,8 @@ use crate::units::{DieId, Ns, PoolId, SlotId};
 use crate::views::{DiePhase, DieView, GcView, HostView};
 
 impl Ssd {
-    /// The die whose operation decides what may begin on this one: where the dies of a chip exclude each other, the one that has one.
+    /// The die whose operation decides what may begin on `die`: itself, or the die in service where the dies of the chip exclude each
+    /// other.
     #[inline(always)]
     pub(super) fn working_die(&self, die: DieId) -> DieId {
         if self.rules.flash.interleave {
@@ -20,13 +21,13 @@ impl Ssd {
         self.dies_of_chip_of(die).find(|&die| !self.flash.idle(die)).unwrap_or(die)
     }
 
-    /// What the arbiter decides where these could go next. `gc`: the pool of the step or operation.
+    /// The arbiter's decision between these candidates. `gc`: the pool of the GC step or operation.
     #[inline(always)]
     pub(super) fn decide(&self, phase: DiePhase, host: Option<HostCandidate>, gc: Option<PoolId>) -> Decision {
         let view = DieView {
             phase,
             host: host.map(|candidate| HostView {
-                // Asked for only where there is a choice.
+                // Needed only where there is a choice.
                 ready: gc.map_or((0, 0), |_| self.transactions[candidate.id].ready),
                 in_victim: candidate.by_move,
                 urgent: self.gc.urgent(candidate.pool).is_some(),
@@ -40,8 +41,9 @@ impl Ssd {
         arbiter::decide(&view, self.rules.gc.priority)
     }
 
-    /// A write waits for what the pool's job earns, so that a step goes before writes that were let in before. In a buffer these are complete;
-    /// without one those go first that have waited for longer than the step.
+    /// The pool's next step goes before a write that was let in, since another write waits for the credit that GC on the die earns
+    /// (`gc.pace`). With a write buffer, writes that were let in are complete; without one, a write goes first that has waited for longer
+    /// than the step.
     #[inline(always)]
     fn goes_before_writes(&self, pool: PoolId, host: Option<HostCandidate>) -> bool {
         let Some(write) = host.filter(|host| host.kind == QueueKind::Write) else { return false };
@@ -49,8 +51,8 @@ impl Ssd {
             && (self.rules.gc.writes_are_complete || self.gc.job(pool).is_some_and(|job| job.ready() < self.transactions[write.id].ready))
     }
 
-    /// A pool of the same die is in S3 for a high-priority write, and its job is not over: nothing comes between that and what is suspended
-    /// ahead of it, or the job for whose end it waits.
+    /// A pool of the same die is in S3 for a high-priority write, and its job is active or waits for its turn: no host operation goes
+    /// before that job, nor before GC operations ahead of it on the die.
     pub(super) fn is_urgent_beside(&self, pool: PoolId) -> bool {
         let urgent = |pool| self.gc.urgent(pool).is_some() && (self.gc.job(pool).is_some() || self.waits_for_turn(pool));
         self.gc.any_urgent() && self.geometry().pools_of_die(self.geometry().die_of_pool(pool)).map(PoolId).any(urgent)
@@ -62,7 +64,8 @@ impl Ssd {
         self.rules.gc.jobs_in_turn && self.gc.is_wanted(pool) && other()
     }
 
-    /// Preemption point B, or a die whose operation another may overlap. Returns true if something has begun.
+    /// Begins an operation at preemption point B, on an idle die, or beside an operation that it may overlap. Returns true if one has
+    /// begun.
     pub(super) fn between_moves(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         if self.rules.flash.pauses
             && let Some(paused) = self.paused_die(die)
@@ -100,7 +103,7 @@ impl Ssd {
         true
     }
 
-    /// What begins on the bus could begin on the die now; else the die waits for the bus.
+    /// The die may use the bus now; else it joins the bus's queue. `granted`: the bus has been granted to the die.
     pub(super) fn has_bus(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         let free = if granted { self.flash.bus_idle(die) } else { self.flash.bus_free(die) };
         if !free && !self.flash.waits_for_bus(die) {
@@ -132,12 +135,12 @@ impl Ssd {
         true
     }
 
-    /// Whether the next step, which does not begin with the bus, is a read or the erase: only a read may overlap.
+    /// The kind of a next step that does not begin on the bus: the erase, or a move, whose read may overlap another operation.
     fn kind_of_next_step(&self, pool: PoolId) -> OpKind {
         if self.rules.flash.shares_dies && self.gc.next_is_erase(&self.ftl, pool) { OpKind::Erase } else { OpKind::Move }
     }
 
-    /// The move of the page that a waiting host operation is for begins in its place, and the two merge.
+    /// Begins the move of the page of a waiting host operation, to merge the two. Returns true if it has begun.
     fn move_for_host(&mut self, now: Ns, candidate: HostCandidate, granted: bool) -> bool {
         let (pool, lpn) = (candidate.pool, self.transactions[candidate.id].lpn);
         let die = self.geometry().die_of_pool(pool);
@@ -157,7 +160,7 @@ impl Ssd {
         true
     }
 
-    /// What is suspended goes on, unless its page is not needed any more.
+    /// Resumes the suspended GC operation of a die, or drops it if its page need not be moved any more. Returns false if the die is busy.
     fn resume(&mut self, now: Ns, die: DieId, pool: PoolId) -> bool {
         if !self.flash.can_start(die, OpKind::Erase, false) {
             return false;
@@ -176,7 +179,7 @@ impl Ssd {
         true
     }
 
-    /// The page of the pool's move has another place by now, and its program has not begun.
+    /// The pool's move need not go on: its page was overwritten or trimmed, and it has no target page yet.
     fn is_unneeded(&self, pool: PoolId, phase: Phase) -> bool {
         let before_target = matches!(phase, Phase::Read(_) | Phase::BeforeOut | Phase::BeforeIn);
         let unneeded = |moved: &Move| moved.to.is_none() && moved.writer.is_none() && self.ftl.lookup(moved.lpn) != Some(moved.from);
@@ -192,7 +195,7 @@ impl Ssd {
         self.gc.move_ended(&self.ftl, pool, (now, serial));
     }
 
-    /// A page move has stopped between two of its stages.
+    /// Dispatches a die on which a page move has stopped between two of its stages. Returns true if anything has changed.
     pub(super) fn inside_move(&mut self, now: Ns, die: DieId, at: SlotId) -> bool {
         let (pool, phase) = (self.pool_in(at), self.flash.phase(at, now));
         let may_suspend = self.flash.is_alone(at) && !self.flash.is_merged(at);
@@ -251,8 +254,8 @@ impl Ssd {
         }
     }
 
-    /// A GC operation is in the array of the die, or on the bus. Nothing begins now; once what is to be suspended has stopped, the die is
-    /// dispatched again.
+    /// Dispatches a die on which a GC operation is in the array or on the bus: suspends it if the arbiter decides so. Nothing begins now;
+    /// once the operation has stopped, the die is dispatched again.
     pub(super) fn in_array(&mut self, now: Ns, die: DieId, at: SlotId) {
         let suspends = self.rules.gc.suspends;
         if !suspends.any() || self.flash.is_merged(at) {
@@ -276,7 +279,7 @@ impl Ssd {
         }
     }
 
-    /// A read of the page that a move holds in its register is answered from there.
+    /// Answers a waiting read of the page that a move holds in its register from there. Returns true if one has begun.
     pub(super) fn read_register(&mut self, now: Ns, die: DieId) -> bool {
         if !self.rules.gc.merge || !self.flash.can_start(die, OpKind::RegisterRead, true) {
             return false;

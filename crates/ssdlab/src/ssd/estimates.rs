@@ -14,21 +14,21 @@ use crate::sched::page_order::{self, Ends as PageEnds};
 use crate::sched::{Ahead, Before, Latencies, QueueKind, Slack, TRIMMED, Transaction, TransactionKind};
 use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, ReqId, TxnId};
 
-/// What is estimated of a page operation that has not ended.
+/// The estimate for a page operation that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Its request's serial number.
+    /// Serial number of the request.
     pub request: u64,
-    /// Its page.
+    /// The logical page.
     pub lpn: Lpn,
-    /// When it will end, as estimated when it was admitted, ns.
+    /// When the operation will end, as estimated at its admission, ns.
     pub end: Ns,
-    /// How much later it may end, ns.
+    /// Slack of the operation: how much later it may end, ns.
     pub slack: Ns,
 }
 
 impl Ssd {
-    /// What is estimated of the page operations that have not ended, by request and page; nothing where no estimates are made.
+    /// The estimates for all page operations that have not ended, by request and page; empty where no estimates are made.
     pub fn estimates(&self) -> Vec<Estimate> {
         let Some(slack) = self.sched.slack() else { return Vec::new() };
         let of = |id: TxnId| {
@@ -41,21 +41,21 @@ impl Ssd {
         estimates
     }
 
-    /// The reads and writes of pages that have been admitted and have not ended.
+    /// The page reads and writes that have been admitted and have not ended.
     fn admitted_pages(&self) -> impl Iterator<Item = TxnId> {
         let pages = (0..self.geometry().logical_pages).map(Lpn);
         let all = pages.flat_map(|lpn| page_order::chain(&self.ftl, &self.transactions, lpn));
         all.filter(|&id| self.transactions[id].kind != TransactionKind::Trim)
     }
 
-    /// For verify mode: no slack is below 0, and the stations' queues are in order.
+    /// Verify mode: checks that no slack is below 0, and that the queues of the stations are in order.
     pub(super) fn check_slack(&self) -> Result<(), String> {
         let Some(slack) = self.sched.slack() else { return Ok(()) };
         self.admitted_pages().for_each(|id| _ = slack.left(&self.transactions, id));
         slack.check(&self.transactions)
     }
 
-    /// Puts a page operation in its place, and estimates from there when it will end.
+    /// Puts a page operation into its page's chain and its queue, and estimates from its place there when it will end.
     pub(super) fn estimate_and_enter(&mut self, now: Ns, id: TxnId, ends: Option<PageEnds>) {
         let Transaction { chip, request, .. } = self.transactions[id];
         let channel = self.channel_of_chip(chip);
@@ -75,7 +75,7 @@ impl Ssd {
         slack.will_end(now, id, request, kind, response, alone);
     }
 
-    /// A request arrives.
+    /// Notes the arrival of a request, for slack.
     #[inline(always)]
     pub(super) fn note_arrival(&mut self, now: Ns, request: ReqId) {
         if let Some(slack) = self.sched.slack_mut() {
@@ -90,12 +90,12 @@ impl Ssd {
         self.geometry().channel_of_die(DieId(self.geometry().dies_of_chip(chip).start))
     }
 
-    /// The estimated time from now to the end of an operation that has just come (elyasi2017, equations 1 to 7): whether it will end as a read or a
-    /// write, the time, and what of it it would need alone, ns.
+    /// The estimate for an operation that has just been admitted (elyasi2017, equations 1 to 7): whether it will end as a read or a write,
+    /// the time from now to its end, and its time without any waiting, ns.
     fn response(&self, now: Ns, id: TxnId) -> (QueueKind, Ns, Ns) {
         let slack = self.sched.slack().expect("the caller has looked");
         let transaction = &self.transactions[id];
-        // What it finds in the controller's buffer it need not read.
+        // A read that finds its page in the controller's buffer needs no flash.
         let at_once = self.merging.is_answered(id);
         let reads_first = self.reads_first(transaction);
         let kind = if reads_first { QueueKind::Read } else { transaction.kind.queue() };
@@ -126,13 +126,14 @@ impl Ssd {
         let (die, pool) = self.place_of(id, QueueKind::Write);
         let station = slack.station(die, QueueKind::Write);
         let mut writes = slack.before(station, pool, QueueKind::Write);
-        // Itself apart.
+        // Less the operation itself.
         writes.elsewhere += slack.coming(station) - 1;
         let queue = reads + slack.estimator().queue_of(station, QueueKind::Write, writes) / slack.width(station);
         (QueueKind::Write, response + queue + latencies[1], alone + latencies[1])
     }
 
-    /// A write that has been admitted is not in its queue yet, or is about to be: older operations on its page come first, or its read.
+    /// Counts an admitted write that is not in its queue yet (`comes`), behind older operations on its page or its own read, or that enters
+    /// it.
     #[inline(always)]
     pub(super) fn note_write_to_come(&mut self, id: TxnId, comes: bool) {
         if self.sched.slack().is_some() {
@@ -141,7 +142,7 @@ impl Ssd {
         }
     }
 
-    /// The estimated time from now to the end of an operation that waits for older ones on its page, were these all that it waits for.
+    /// The estimated time from now to the end of an operation if it waits only for older ones on its page, ns; 0 if it waits for none.
     fn after_older(&self, now: Ns, id: TxnId, ends: Option<PageEnds>, alone: Ns) -> Ns {
         match ends {
             Some(PageEnds { youngest: older, .. })
@@ -154,7 +155,7 @@ impl Ssd {
         }
     }
 
-    /// A write that has been admitted reads its page first, or will once older operations on the page are done.
+    /// An admitted write reads its page first, now or once older operations on the page are done.
     fn reads_first(&self, transaction: &Transaction) -> bool {
         let Transaction { kind, active, bytes, lpn, on_page, .. } = *transaction;
         let partial = bytes != (0, self.geometry().page_bytes) && !self.rules.skip_partial_read;
@@ -162,7 +163,8 @@ impl Ssd {
         kind == TransactionKind::ReadForWrite || kind == TransactionKind::Write && !active && partial && holds_data()
     }
 
-    /// Where an operation that has been admitted reads or writes. With dynamic allocation a write has no pool yet, and of its chip the first die.
+    /// The die and pool of an admitted operation; for a write under dynamic allocation, which has none yet, the first die of its chip and
+    /// pool 0.
     fn place_of(&self, id: TxnId, kind: QueueKind) -> (DieId, PoolId) {
         let Transaction { lpn, chip, .. } = self.transactions[id];
         if kind == QueueKind::Write && self.rules.dynamic {
@@ -172,8 +174,8 @@ impl Ssd {
         (self.geometry().die_of_pool(pool), pool)
     }
 
-    /// T_residual (7): the residual service time of a station, ns. With several operations in service the largest, or, where the station serves
-    /// several at once (width above 1), the smallest. A suspended operation counts 0.
+    /// T_residual (7): the residual service time of a station, ns. Of several operations in service the largest, or, where the station
+    /// serves several at once (width above 1), the smallest. A suspended GC operation counts 0, unless it is suspended for reads.
     fn residual(&self, now: Ns, slack: &Slack, station: u32) -> Ns {
         let latencies = slack.estimator().latencies();
         let left = slack.dies(station).map(|die| self.flash.residual_ns(now, DieId(die), |op| latency(latencies, op)));
@@ -181,13 +183,13 @@ impl Ssd {
         left.expect("a station has dies")
     }
 
-    /// A page operation ends.
+    /// Notes the end of a page operation, for slack.
     #[inline]
     pub(super) fn note_page_end(&mut self, now: Ns, id: TxnId) {
         let Transaction { request, kind, .. } = self.transactions[id];
         let outstanding = self.host.request(request);
         let ns = now - outstanding.request.arrival_ns;
-        // The only page of a request has no slack, and need not be added up.
+        // The only page of a request has no slack, and needs no sums.
         if outstanding.has_several_pages() {
             self.host.ends(request).add(ns);
         }
@@ -200,7 +202,7 @@ impl Ssd {
         }
     }
 
-    /// A request ends: what slack its pages had, and what had been estimated.
+    /// Notes the end of a request, for statistics: the slack of its pages, and the error of its estimate.
     #[inline(always)]
     pub(super) fn note_request_end(&mut self, now: Ns, Completed { place, request, ends }: Completed) {
         if ends.in_warm_up {
@@ -224,7 +226,7 @@ impl Ssd {
     }
 }
 
-/// How long an operation takes that nothing keeps waiting, ns.
+/// Service time of an operation that nothing keeps waiting, ns.
 fn latency(latencies: &Latencies, op: &Op) -> Ns {
     match op.kind {
         OpKind::Read | OpKind::RegisterRead => latencies.host[0],

@@ -1,66 +1,66 @@
-//! What a drive adds up over time for those who want to see a run as series, where it is not added up anyway. It changes so seldom, when a job
-//! starts or ends and when a block is taken or freed, that it is done in every run.
+//! Values that a drive sums up over time for series of a run, beside its counters. They change seldom, when a job starts or ends and when a
+//! block is taken or freed, so that every run keeps them.
 
 use super::{RoundPhase, Ssd};
 use crate::stats::{Level, Readings, SeriesShape};
 use crate::units::{ChipId, DieId, Ns};
 
-/// Levels and extremes.
+/// The gauges of a drive: levels and an extreme.
 #[derive(Clone, Debug)]
 pub(super) struct Gauges {
     /// By chip: 1 while a job is active on it.
     gc: Vec<Level>,
-    /// Free blocks of all pools.
+    /// Number of free blocks of all pools.
     free: Level,
-    /// The fewest free blocks that a pool was left with when one was taken, since that was read last.
+    /// The fewest free blocks of a pool after a block was taken from it, since the last reading; `u32::MAX` if none was taken.
     free_min: u32,
 }
 
 impl Gauges {
-    /// A drive of `chips` chips has `free` free blocks at time 0.
+    /// Gauges of a drive with `chips` chips and `free` free blocks at time 0.
     pub(super) fn new(chips: u32, free: u64) -> Self {
         let mut gauges = Gauges { gc: vec![Level::default(); chips as usize], free: Level::default(), free_min: u32::MAX };
         gauges.free.set(0, free);
         gauges
     }
 
-    /// Free blocks of all pools.
+    /// Number of free blocks of all pools.
     pub(super) fn free(&self) -> u64 {
         self.free.value()
     }
 
-    /// A block has been taken from a pool that has so many left.
+    /// Notes that a block was taken from a pool, which has `left` free blocks left.
     pub(super) fn block_taken(&mut self, now: Ns, left: u32) {
         self.free.set(now, self.free.value() - 1);
         self.free_min = self.free_min.min(left);
     }
 
-    /// A block has been erased.
+    /// Notes that a block was erased.
     pub(super) fn block_freed(&mut self, now: Ns) {
         self.free.set(now, self.free.value() + 1);
     }
 }
 
 impl Ssd {
-    /// Operations that were passed in search of places in queues: a measure of work for tests.
+    /// Number of operations passed in searches for places in queues: a measure of work for tests.
     #[doc(hidden)]
     pub fn passed_in_queues(&self) -> u64 {
         self.sched.passed_in_queues()
     }
 
-    /// A job has started or ended on a die.
+    /// Updates the gauge of a chip. Call when a job has started or ended on a die of it.
     pub(super) fn gauge_jobs(&mut self, now: Ns, die: DieId) {
         let chip = self.geometry().chip_of_die(die);
         let active = self.chip_in_gc(chip, 0);
         self.probes.gauges_mut().gc[chip.index()].set(now, u64::from(active));
     }
 
-    /// The free blocks of the pool that has the fewest.
+    /// Number of free blocks of the pool that has the fewest.
     pub fn fewest_free_blocks(&self) -> u32 {
         self.ftl.blocks().free_fewest()
     }
 
-    /// Adds to `shape` what this drive has.
+    /// Adds the chips, dies, channels, pools and thresholds of this drive to `shape`.
     pub fn add_shape(&self, shape: &mut SeriesShape) {
         let geometry = self.geometry();
         shape.chips += geometry.chips;
@@ -71,7 +71,7 @@ impl Ssd {
         shape.hard_blocks = self.gc.hard_blocks();
     }
 
-    /// Adds to `readings` what has been added up until `now`; the fewest free blocks begin anew.
+    /// Adds the sums of this drive until `now` to `readings`; the fewest free blocks are counted from now on again.
     pub fn add_readings(&mut self, now: Ns, readings: &mut Readings) {
         self.catch_up(now, RoundPhase::Begins);
         let gauges = self.probes.gauges();
@@ -88,7 +88,7 @@ impl Ssd {
         readings.free_min = readings.free_min.min(std::mem::replace(&mut self.probes.gauges_mut().free_min, u32::MAX));
     }
 
-    /// Recounts what is gauged.
+    /// Recounts the gauged values.
     pub(super) fn check_gauges(&self) -> Result<(), String> {
         let gauges = self.probes.gauges();
         let (gauged, counted) = (gauges.free(), self.ftl.blocks().free_total());

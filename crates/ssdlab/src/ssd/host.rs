@@ -19,49 +19,49 @@ use crate::units::{ChipId, Lpn, Ns, ReqId};
 pub(super) struct Outstanding {
     /// The request.
     pub request: Request,
-    /// Its serial number.
+    /// Serial number of the request.
     pub index: u64,
-    /// It starts where the one before ended.
+    /// The request starts where the one before it ended.
     sequential: bool,
-    /// It writes sectors of its page that do not follow each other.
+    /// The request writes sectors of one page that do not follow each other.
     scattered: bool,
-    /// Where [`Units`] has its units, or [`NONE`] if they follow each other.
+    /// Place of the request's units in [`Units`], or [`NONE`] if they follow each other.
     units: u32,
-    /// Dynamic allocation: the chip that takes its program under way, if it has more than one page.
+    /// Dynamic allocation, where programs have several pages: the chip for the request's program under way.
     pub chip: Option<ChipId>,
-    /// What [`Held::for_room`] showed when it came.
+    /// Value of [`Held::for_room`] when the request came.
     noted: Ns,
-    /// Transactions to come or not ended.
+    /// Number of transactions that have not ended, plus 1 until all pages are admitted.
     pending: u32,
     /// The times of the transaction that completed last.
     times: DriveTimes,
-    /// When that was, and its page.
+    /// When the transaction that completed last did so, ns, and its logical page.
     last: (Ns, Lpn),
-    /// When its pages ended.
+    /// Times of the request's pages, for their slack.
     pub ends: Ends,
 }
 
-/// When the pages of a request ended, as much of it as is needed for their slack.
+/// Sums over the pages of a request that have ended, as needed for their slack.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ends {
-    /// Pages that have ended.
+    /// Number of pages that have ended.
     pub pages: u32,
-    /// The sum of their times since arrival, ns, and of the squares of these.
+    /// Sum of the pages' times from the arrival of the request to their end, ns.
     pub sum: u128,
-    /// See `sum`.
+    /// Sum of the squares of the pages' times from the arrival of the request to their end, in ns.
     pub squares: Wide,
-    /// Chips that they were on; counted where slack is.
+    /// Number of chips of the pages; counted only where slack is estimated.
     pub chips: u32,
-    /// A page has bypassed others; one was served in a pause or paused.
+    /// A page of the request has bypassed others.
     pub passed: bool,
-    /// See `passed`.
+    /// A page of the request was served in a pause, or was paused.
     pub paused: bool,
-    /// It arrived in the warm-up, so that no statistic counts it.
+    /// The request arrived in the warm-up, so that no statistic counts it.
     pub in_warm_up: bool,
 }
 
 impl Ends {
-    /// A page has ended so long after the arrival.
+    /// Adds a page that has ended `ns` after the arrival of the request.
     #[inline]
     pub(super) fn add(&mut self, ns: Ns) {
         self.pages += 1;
@@ -71,13 +71,14 @@ impl Ends {
 }
 
 impl Outstanding {
-    /// The logical pages it touches, first and one past the last. Of units that do not follow each other, their numbers in the request.
+    /// The logical pages that the request touches, first and one past the last; of units that do not follow each other, their numbers in
+    /// the request.
     #[inline]
     pub(super) fn pages(&self, geometry: &Geometry) -> (u32, u32) {
         (geometry.pages_in(self.request.offset) as u32, geometry.pages_over(self.request.offset + self.request.length) as u32)
     }
 
-    /// The bytes of a page that it touches, first and one past the last; [`SCATTERED`] if they do not follow each other.
+    /// The bytes of a page that the request touches, first and one past the last; [`SCATTERED`] if they do not follow each other.
     #[inline]
     fn bytes_in_page(&self, lpn: Lpn, page_bytes: u32) -> (u32, u32) {
         if self.scattered {
@@ -89,7 +90,7 @@ impl Outstanding {
         (from as u32, to as u32)
     }
 
-    /// More than one page of it has not ended, or one has.
+    /// The request has, or may get, another page than the one that ends now, which must still count as pending.
     #[inline]
     pub(super) fn has_several_pages(&self) -> bool {
         self.pending > 1 || self.ends.pages > 0
@@ -103,33 +104,33 @@ pub(super) struct Completed {
     pub ends: Ends,
 }
 
-/// What holds the first request of the host queue.
+/// Why and since when the first request of the host queue waits.
 #[derive(Debug, Default)]
 struct Held {
-    /// The page for which there was no place, once that has been tried.
+    /// The page for which there is no place; `None` if none has been tried yet.
     page: Option<u32>,
-    /// Since when it waits for a chip with room; `None` if it waits for a place in a chip's queue.
+    /// Since when the request waits for a chip with room, ns; `None` if it waits for a place in a chip's queue.
     since: Option<Ns>,
-    /// For how long requests have waited for room before, ns.
+    /// For how long the host queue has waited for a chip with room before `since`, ns.
     ns: Ns,
 }
 
 impl Held {
-    /// For how long requests have waited for room, ns.
+    /// For how long the host queue has waited for a chip with room, in total until `now`, ns.
     #[inline(always)]
     fn for_room(&self, now: Ns) -> Ns {
         self.ns + self.since.map_or(0, |since| now - since)
     }
 }
 
-/// The requests of the host.
+/// The requests of the host at a drive.
 #[derive(Debug, Default)]
 pub(super) struct HostRequests {
     requests: Slab<ReqId, Outstanding>,
-    /// Requests not yet fully in the chip queues, oldest first, and their next page.
+    /// The host queue: requests not yet fully in chip queues, oldest first, and their next page.
     queue: VecDeque<(ReqId, u32)>,
     held: Held,
-    /// A place in a chip queue became free while requests waited.
+    /// A place in a chip queue, or room for a write, became free since the host queue was last checked.
     place_freed: bool,
     last_end: LastEnd,
     /// Requests that arrive now are left out of statistics.
@@ -139,17 +140,17 @@ pub(super) struct HostRequests {
     completions: Vec<Completion>,
 }
 
-/// The units of some requests, in places of one size.
+/// The units of writes whose units do not follow each other, in places of one size.
 #[derive(Debug, Default)]
 struct Units {
     units: Vec<u32>,
-    /// Units of a place: as many as the largest request of the first ones has.
+    /// Units of a place: as many as the largest request so far has.
     size: usize,
     free: Vec<u32>,
 }
 
 impl Units {
-    /// Stores units. Returns where.
+    /// Stores the units of a request. Returns their place.
     fn store(&mut self, units: &[u32]) -> u32 {
         if units.len() > self.size {
             self.widen(units.len());
@@ -179,16 +180,16 @@ impl Units {
 }
 
 impl HostRequests {
-    /// Sees to it that so many requests can be taken in without growing.
+    /// Reserves memory for this many outstanding requests.
     ///
     /// # Errors
-    /// [`Exhausted`].
+    /// [`Exhausted`] if there is not enough memory.
     pub(super) fn make_room(&mut self, requests: usize) -> Result<(), Exhausted> {
         self.requests.make_room(requests)?;
         memory::make_room(&mut self.queue, requests)
     }
 
-    /// How many requests there is room for.
+    /// Number of outstanding requests for which memory is reserved.
     pub(super) fn capacity(&self) -> usize {
         self.requests.capacity()
     }
@@ -201,13 +202,13 @@ impl HostRequests {
         self.requests.insert(outstanding)
     }
 
-    /// The same for a write of whole units that need not follow each other.
+    /// Takes in a write of whole units that need not follow each other. It counts as pending until all of its units are admitted.
     pub(super) fn take_in_units(&mut self, now: Ns, index: u64, request: Request, units: &[u32]) -> ReqId {
         let outstanding = Outstanding { units: self.units.store(units), ..self.arriving(now, request, index) };
         self.requests.insert(outstanding)
     }
 
-    /// A request that counts as pending until all of its pages are admitted.
+    /// A request that arrives, and counts as pending until all of its pages are admitted.
     #[inline(always)]
     fn arriving(&self, now: Ns, request: Request, index: u64) -> Outstanding {
         Outstanding {
@@ -240,24 +241,24 @@ impl HostRequests {
         &self.requests[id]
     }
 
-    /// The chip that takes the next pages of a request.
+    /// Sets the chip that takes the next pages of a request.
     pub(super) fn set_chip(&mut self, id: ReqId, chip: Option<ChipId>) {
         self.requests[id].chip = chip;
     }
 
-    /// When its pages ended, to add to.
+    /// Mutable access to the sums over the pages of a request that have ended.
     #[inline(always)]
     pub(super) fn ends(&mut self, id: ReqId) -> &mut Ends {
         &mut self.requests[id].ends
     }
 
-    /// One more page of a request is pending.
+    /// Counts one more page of a request as pending.
     #[inline(always)]
     pub(super) fn page_pending(&mut self, id: ReqId) {
         self.requests[id].pending += 1;
     }
 
-    /// A page of a request needed no flash: its times are these.
+    /// Notes that a page of a request needed no flash, and its times.
     pub(super) fn page_answered(&mut self, now: Ns, id: ReqId, times: DriveTimes) {
         let outstanding = &mut self.requests[id];
         outstanding.times = times;
@@ -265,7 +266,8 @@ impl HostRequests {
         outstanding.ends.add(now - outstanding.request.arrival_ns);
     }
 
-    /// All pages of a request are admitted. Returns true if nothing of it is pending but that.
+    /// All pages of a request are admitted. Returns true if none of them is pending; the request completes then
+    /// ([`HostRequests::page_done`]).
     #[inline(always)]
     pub(super) fn all_admitted(&mut self, id: ReqId) -> bool {
         let pending = &mut self.requests[id].pending;
@@ -274,7 +276,7 @@ impl HostRequests {
         alone
     }
 
-    /// One page of a request is done (or, with `None`, its admission): the request completes with its last.
+    /// One page of a request is done, or, with `None`, its admission. Returns the request if it is complete.
     #[inline(always)]
     pub(super) fn page_done(&mut self, now: Ns, id: ReqId, page: Option<(Lpn, &DriveTimes)>) -> Option<Completed> {
         let outstanding = &mut self.requests[id];
@@ -308,13 +310,13 @@ impl HostRequests {
         self.queue.front().copied()
     }
 
-    /// Requests in the host queue.
+    /// Number of requests in the host queue.
     #[inline(always)]
     pub(super) fn queued(&self) -> usize {
         self.queue.len()
     }
 
-    /// Calls back with the pages of the writes of the host queue that have not been admitted.
+    /// Calls `each` with the logical pages of the writes in the host queue that have not been admitted.
     pub(super) fn each_queued_write(&self, geometry: &Geometry, each: &mut dyn FnMut(u32)) {
         for &(id, next) in &self.queue {
             let outstanding = &self.requests[id];
@@ -325,13 +327,13 @@ impl HostRequests {
         }
     }
 
-    /// All pages of the first request are admitted.
+    /// Takes the first request out of the host queue: all of its pages are admitted.
     pub(super) fn pop(&mut self, now: Ns) {
         self.queue.pop_front();
         self.held = Held { page: None, since: None, ns: self.held.for_room(now) };
     }
 
-    /// There is no place for this page of the first request, for this reason. Returns true if it has not been tried before.
+    /// The first request of the host queue waits before this page, for this reason. Returns true if the page has not been tried before.
     pub(super) fn hold(&mut self, now: Ns, page: u32, by: Blocked) -> bool {
         self.queue[0].1 = page;
         let since = (by == Blocked::NoRoom).then_some(now);
@@ -346,31 +348,31 @@ impl HostRequests {
         self.held.for_room(now) - self.requests[id].noted
     }
 
-    /// A place in a chip queue became free, or room for a write.
+    /// Notes that a place in a chip queue, or room for a write, became free.
     #[inline(always)]
     pub(super) fn place_freed(&mut self) {
         self.place_freed = true;
     }
 
-    /// Requests wait in the host queue, and a place became free since that was asked last.
+    /// Requests wait in the host queue, and a place or room became free since the last [`HostRequests::looks`].
     #[inline(always)]
     pub(super) fn may_admit(&self) -> bool {
         self.place_freed && !self.queue.is_empty()
     }
 
-    /// The host queue is looked at now.
+    /// Notes that the host queue is checked now.
     #[inline(always)]
     pub(super) fn looks(&mut self) {
         self.place_freed = false;
     }
 
-    /// Requests that are outstanding.
+    /// Number of outstanding requests.
     #[inline(always)]
     pub(super) fn outstanding(&self) -> usize {
         self.requests.len()
     }
 
-    /// Requests that arrive from now on are left out of statistics, or not.
+    /// Sets whether requests that arrive from now on are left out of statistics.
     pub(super) fn set_warming_up(&mut self, on: bool) {
         self.warming_up = on;
     }

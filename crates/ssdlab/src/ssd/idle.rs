@@ -1,12 +1,11 @@
-//! What idle time changes, where it is the trigger (`gc.trigger = "idle"`): pools want more free blocks, and jobs begun then may pause when a
-//! request comes.
+//! Idle time as the trigger of GC (`gc.trigger = "idle"`): pools want more free blocks, and jobs begun then may pause when a request comes.
 
 use super::Ssd;
 use crate::event::Event;
 use crate::units::{Ns, PoolId};
 
 impl Ssd {
-    /// No request is outstanding from now on.
+    /// Call when no request is outstanding any more: the timeout begins, where idle time is the trigger.
     #[inline(always)]
     pub(super) fn requests_ended(&mut self, now: Ns) {
         if let Some(idle) = self.gc.idle_mut() {
@@ -21,7 +20,7 @@ impl Ssd {
         }
     }
 
-    /// A timer is due.
+    /// Handles a timer that is due.
     pub(super) fn timer_event(&mut self, now: Ns) {
         let outstanding = self.host.outstanding() > 0;
         if let Some(idle) = self.gc.idle_mut() {
@@ -30,7 +29,7 @@ impl Ssd {
         }
     }
 
-    /// All that happens at this instant has happened: if no request came, the drive is idle, and jobs start or go on.
+    /// Call after the arrivals of an instant: without an outstanding request the drive is idle, and jobs start or go on.
     pub(super) fn begin_idle_time(&mut self, now: Ns) {
         let outstanding = self.host.outstanding() > 0;
         let Some(wanted_free) = self.gc.idle_mut().and_then(|idle| idle.begin(now, outstanding)) else { return };
@@ -63,7 +62,7 @@ impl Ssd {
         }
     }
 
-    /// A request arrives: it ends the idle time, if there is one.
+    /// Call when a request arrives: ends the idle time, if there is one.
     pub(super) fn end_idle_time(&mut self) {
         let Some(idle) = self.gc.idle_mut() else { return };
         if !idle.end() {
@@ -77,19 +76,19 @@ impl Ssd {
                 continue;
             }
             found_work = true;
-            // A pool that has meanwhile come to need the block collects on.
+            // A job goes on whose pool meanwhile needs the block.
             if pauses && !self.ftl.wants_collection(pool) {
                 self.gc.pause(pool);
             }
         }
         if self.rules.gc.jobs_in_turn {
-            // Nor does a job pause for which another pool waits that has come to need a block.
+            // A job goes on, too, if another pool waits for its turn and meanwhile needs a block.
             self.pools().for_each(|pool| self.resume_if_short(pool));
         }
         self.gc.idle_mut().expect("seen above").adapt(found_work);
     }
 
-    /// A job starts: because of idle time, if its pool would not want it otherwise.
+    /// Call when a job starts: if the drive is idle and the pool not short of free blocks, idle time has started it, ahead of need.
     pub(super) fn job_started_ahead(&mut self, pool: PoolId) {
         let idle = self.gc.idle().is_some_and(|idle| idle.is_idle());
         if idle && !self.ftl.is_short(pool) {
@@ -99,13 +98,13 @@ impl Ssd {
         }
     }
 
-    /// A job has reached a point at which it could go on: it stays there if it is to pause.
+    /// Call when a job has reached a preemption point. Returns true if it pauses there; counts each pause once.
     pub(super) fn pauses_here(&mut self, pool: PoolId) -> bool {
         self.probes.count().idle_pauses += u64::from(self.gc.reaches_pause(pool));
         self.gc.job(pool).is_some_and(|job| job.is_paused())
     }
 
-    /// A free block was taken: a job that pauses goes on if its pool needs the block, or one that waits for its turn behind it.
+    /// Call when a free block was taken from the pool: if the pool is short of free blocks now, a paused job of its scope goes on.
     pub(super) fn resume_if_short(&mut self, pool: PoolId) {
         if let Some(active) = self.gc.active_in_scope(&self.ftl, pool)
             && self.gc.job(active).is_some_and(|job| job.is_paused())

@@ -1,8 +1,8 @@
 //! Host operations merge with page moves (lee2013 III-B, Fig. 5, and Table III).
 //!
-//! A read merges with a move whose transfer out has not begun, and ends with it; later it can be answered from the register. A write merges
-//! with a move whose transfer in has not begun, whose data it replaces. With several moves in flight the page may be in the controller's
-//! buffer.
+//! A read merges with a move whose transfer out has not begun, and ends with that transfer; later it can be answered from the register. A
+//! write merges with a move whose transfer in has not begun, and replaces its data. With several moves in flight the page may be in the
+//! controller's buffer.
 
 use super::Ssd;
 use super::probes::Event;
@@ -12,12 +12,12 @@ use crate::gc::Move;
 use crate::sched::{QueueKind, TransactionKind, page_order};
 use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
 
-/// Pages that lie in registers or in the controller's buffer for reads.
+/// Pages that registers or the controller's buffer hold for reads.
 #[derive(Clone, Debug)]
 pub(super) struct Merging {
-    /// By die: the page whose move ended last, which lies in the register at that instant, ns.
+    /// By die: the page whose move ended last, and when, ns. At that instant it is still in the register.
     just_moved: Vec<Option<(Lpn, Ns)>>,
-    /// Reads that found their page in the controller's buffer, at this instant.
+    /// Reads of this instant that found their page in the controller's buffer.
     answered: Vec<TxnId>,
 }
 
@@ -26,18 +26,18 @@ impl Merging {
         Merging { just_moved: vec![None; dies as usize], answered: Vec::new() }
     }
 
-    /// A page move ends on the die.
+    /// Notes that the move of a page has ended on the die.
     pub(super) fn moved(&mut self, now: Ns, die: DieId, lpn: Lpn) {
         self.just_moved[die.index()] = Some((lpn, now));
     }
 
-    /// Some reads are answered from the controller's buffer.
+    /// Some reads of this instant found their page in the controller's buffer.
     #[inline(always)]
     pub(super) fn any_answered(&self) -> bool {
         !self.answered.is_empty()
     }
 
-    /// A read is answered from the controller's buffer at this instant.
+    /// A read of this instant found its page in the controller's buffer.
     pub(super) fn is_answered(&self, id: TxnId) -> bool {
         self.answered.contains(&id)
     }
@@ -46,16 +46,16 @@ impl Merging {
 /// How a host operation merges with a move.
 #[derive(Clone, Copy, Debug)]
 enum By {
-    /// Its page is in the controller's buffer.
+    /// The page is in the controller's buffer.
     Buffer,
-    /// The same, and its program is in service.
+    /// The page is in the controller's buffer, and its program is in service.
     Program,
-    /// The operation of the move in this slot.
+    /// The operation of the move is in this slot.
     Slot(SlotId),
 }
 
 impl Ssd {
-    /// A host operation that is about to wait in its pool's queue merges with a move of its page, if it can.
+    /// Merges a host operation, about to wait in its pool's queue, with a move of its page. Returns false if it cannot.
     pub(super) fn try_merge(&mut self, now: Ns, id: TxnId) -> bool {
         let by = self.may_merge(now, id);
         if let Some(by) = by {
@@ -70,7 +70,7 @@ impl Ssd {
         let write = self.transactions[id].kind == TransactionKind::Write;
         let job = self.gc.job(pool)?;
         let several = self.rules.gc.several_moves();
-        // With dynamic allocation the place of a write is not known before it begins. A job that pauses may never program what is in the buffer.
+        // With dynamic allocation the place of a write is not known before it begins. A paused job may never program the buffer.
         let never = self.rules.dynamic || several && job.is_paused();
         if self.gc.stops(pool, QueueKind::Read) || write && never {
             return None;
@@ -82,7 +82,7 @@ impl Ssd {
         }
         let moved = self.gc.moving_page(pool, lpn).filter(|moved| (moved.from, moved.writer) == (place, None))?;
         if !write && several && moved.to.is_some() {
-            // The buffer has it until that ends.
+            // The buffer holds the page until its program has ended.
             return Some(By::Program);
         }
         let at = self.flash.slot_of_gc(self.geometry().die_of_pool(pool), pool)?;
@@ -93,7 +93,8 @@ impl Ssd {
         merges.then_some(By::Slot(at))
     }
 
-    /// A move in this phase could still carry a host write. A write during a read that can be suspended makes the move unnecessary instead.
+    /// A move in this phase can still take a host write. If its read can be suspended, a write during the read makes the move unnecessary
+    /// instead.
     fn takes_writer(&self, phase: Phase, now: Ns) -> bool {
         match phase {
             Phase::Command | Phase::Read(_) => !self.rules.gc.suspends.read,
@@ -119,7 +120,7 @@ impl Ssd {
             moved.writer = Some(id);
             self.write_merged(now, pool, to, id);
             if matches!(by, By::Buffer) {
-                // It waits for what holds the die from now on, although no queue of the die has it.
+                // The write waits from now on for what holds the die, although it is in no queue of the die.
                 self.ready.wake(self.geometry().die_of_pool(pool));
             }
         } else {
@@ -136,14 +137,15 @@ impl Ssd {
     }
 
     fn write_merged(&mut self, now: Ns, pool: PoolId, to: Option<Ppn>, id: TxnId) {
-        // As if it had begun: it is counted out when its program ends.
+        // As if the write had begun: it is counted out when its program ends.
         self.paced_write_begins(self.transactions[id].lpn);
         self.write_begins(pool);
         self.note_taken(pool, u32::from(to.is_some()));
         self.probes.note(now, &self.ftl, Event::MergedWrite(to, self.transactions[id].version));
     }
 
-    /// The move in service begins, or its transfer in: host operations on its page that wait in queues merge with it if they can.
+    /// Merges host operations that wait in queues with the pool's move of their page, if they can. Call when it, or its transfer in,
+    /// begins.
     pub(super) fn merge_waiting(&mut self, now: Ns, pool: PoolId) {
         if !self.rules.gc.merge {
             return;
@@ -157,7 +159,7 @@ impl Ssd {
         }
     }
 
-    /// The same for the page of a move that has just come into the controller's buffer.
+    /// Merges host operations that wait in queues with the pool's move of this page, if they can.
     pub(super) fn merge_waiting_for(&mut self, now: Ns, pool: PoolId, lpn: Lpn) {
         let mut next = page_order::ends(&self.ftl, lpn).map(|ends| ends.oldest);
         while let Some(id) = next.filter(|&id| self.transactions[id].active) {
@@ -173,7 +175,7 @@ impl Ssd {
         }
     }
 
-    /// The transfer out of a move begins: until now its reads waited for GC.
+    /// The transfer out of a move begins: the reads that merged with it have waited for GC until now.
     pub(super) fn readers_wait_no_more(&mut self, now: Ns, mut readers: Option<TxnId>) {
         while let Some(id) = readers {
             self.stop_waiting(now, id);
@@ -190,7 +192,7 @@ impl Ssd {
         }
     }
 
-    /// Reads that found their page in the controller's buffer end.
+    /// Ends the reads that found their page in the controller's buffer.
     pub(super) fn answer_buffered(&mut self, now: Ns) {
         while let Some(id) = self.merging.answered.pop() {
             self.stop_waiting(now, id);
@@ -198,12 +200,13 @@ impl Ssd {
         }
     }
 
-    /// A waiting read of a page that the move on this die holds in its register, past the transfer that it could have shared.
+    /// A waiting read of a page that a move on this die holds in its register, too late to merge with the transfer out: its pool, and the
+    /// read.
     pub(super) fn register_reader(&self, die: DieId) -> Option<(PoolId, TxnId)> {
         self.geometry().pools_of_die(die).map(PoolId).find_map(|pool| {
             let moved = self.gc.moving(pool).filter(|moved| self.ftl.lookup(moved.lpn) == Some(moved.from))?;
             let mut waiting = page_order::chain(&self.ftl, &self.transactions, moved.lpn);
-            // The first that waits in a queue, or does not go yet.
+            // The first operation that waits in a queue, or is not active yet.
             let id = waiting.find(|&id| !self.transactions[id].active || self.transactions[id].queued)?;
             let transaction = &self.transactions[id];
             let found = !self.rules.gc.several_moves() && transaction.active && transaction.kind != TransactionKind::Write;
@@ -211,7 +214,7 @@ impl Ssd {
         })
     }
 
-    /// The move holds the page that the transaction wants, as it is now.
+    /// The move is that of the transaction's page, with its current data.
     pub(super) fn moves_page_of(&self, moved: &Move, id: TxnId) -> bool {
         let lpn = self.transactions[id].lpn;
         moved.lpn == lpn && self.ftl.lookup(lpn) == Some(moved.from)

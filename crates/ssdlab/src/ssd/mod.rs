@@ -19,12 +19,12 @@
 //! | `merge` | how do host operations merge with page moves (lee2013 III-B)? |
 //! | `estimates`, `pause` | when will operations end, and when does a program pause for reads (elyasi2017)? |
 //! | `waits` | why does an operation wait? |
-//! | `report` | what can be asked of a drive? |
+//! | `report` | which state and statistics can be read from a drive? |
 //!
 //! | part | owned by | what it owns |
 //! |---|---|---|
 //! | `host` | [`HostRequests`] | requests, the host queue, completions |
-//! | `ready` | [`Ready`] | what is to be looked at before the instant ends |
+//! | `ready` | [`Ready`] | dies and channels to be dispatched before the instant ends |
 //! | `clocks` | [`WaitClocks`] | for how long each reason held each die |
 //! | `merging` | [`Merging`] | pages that registers and the controller's buffer hold for reads |
 //! | `probes` | [`Probes`] | counters, gauges, the verifier, planted defects |
@@ -79,48 +79,48 @@ use ready::Ready;
 
 /// The simulated drive.
 pub struct Ssd {
-    /// What the configuration means.
+    /// Rules that follow from the configuration.
     rules: Rules,
     /// Requests and completions.
     host: HostRequests,
     /// Page operations of requests that have not ended.
     transactions: Transactions,
-    /// The order in which they wait.
+    /// The queues in which page operations wait.
     sched: Scheduler,
-    /// Where pages are.
+    /// The translation layer: map, blocks, write frontiers.
     ftl: Ftl,
-    /// Jobs, scopes, states of pools.
+    /// GC: jobs, scopes, states of pools.
     gc: Collector,
-    /// Credit of writes, where these are paced.
+    /// Credit of writes; `None` if these are not paced (`gc.pace`).
     pace: Option<Box<Pace>>,
-    /// Dies and buses.
+    /// The flash: dies and buses.
     flash: Flash,
-    /// When stages end.
+    /// Events at which stages end, and timers.
     events: EventQueue,
-    /// What is to be looked at before the instant ends.
+    /// Dies and channels to be dispatched before the instant ends.
     ready: Ready,
-    /// For how long what held dies.
+    /// Time each die was blocked, by reason.
     clocks: WaitClocks,
     /// Reads that page moves answer without a transfer of their own.
     merging: Merging,
-    /// What watches all this.
+    /// Counters, gauges, the verifier, and planted defects.
     probes: Probes,
-    /// Units that GC has moved since this was asked last, where that is noted.
+    /// Units that GC has moved since the last [`Ssd::take_moved`]; only with `ftl.map_cache_bytes`.
     moved: Vec<Lpn>,
-    /// Units that GC has gained in all, less those that it has moved in the victim that it has not erased yet, where that is noted.
+    /// Units of all victims erased, less those that GC has moved (with padding) so far; only with `ftl.map_cache_bytes`.
     gained: i64,
-    /// Units of padding in programs of translation pages, by the index of their request, since this was asked last.
+    /// Units of padding in programs of translation pages since the last [`Ssd::take_padded`], each with the index of its request.
     padded: Vec<(u64, u32)>,
     /// Serial number of the last moment at which something became ready.
     serial: u64,
-    /// The instant at which all dies that were woken had last been dispatched, ns.
+    /// The last instant at which all woken dies had been dispatched, ns.
     dispatched_at: Option<Ns>,
 }
 
 impl Ssd {
-    /// A drive at rest, with the state of `ftl`. `seed`: that of the run.
+    /// A drive at rest, with the state of `ftl`. `seed`: the seed of the run.
     pub fn new(config: &Config, mut ftl: Ftl, seed: u64) -> Self {
-        // Not only when the run begins: a failed drive of an array never does.
+        // Here and not only when a run begins: a failed drive of an array begins none.
         ftl.begin_run();
         let geometry = ftl.geometry();
         let rules = Rules::new(config, geometry);

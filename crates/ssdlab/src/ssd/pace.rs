@@ -1,4 +1,4 @@
-//! Pacing (`gc.pace`): what the drive tells the door at which writes wait, and what collection earns.
+//! Pacing (`gc.pace`): which writes may come in, and the credit that GC earns for them.
 
 use super::Ssd;
 use crate::config::{Allocation, Config, Pace as PaceBy};
@@ -6,7 +6,7 @@ use crate::gc::{Job, Pace};
 use crate::geometry::Geometry;
 use crate::units::{DieId, Lpn, Ns, PoolId};
 
-/// What paces the writes of a drive, if they are paced.
+/// The accounts of a drive; `None` if its writes are not paced.
 pub(super) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pace>> {
     let pages = geometry.pages_per_block.get();
     let window = config.gc.pace_units(geometry.pools.blocks_each, pages);
@@ -15,19 +15,19 @@ pub(super) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pace>> {
 }
 
 impl Ssd {
-    /// Writes may have to wait for credit.
+    /// Writes are paced: they may have to wait for credit.
     #[inline(always)]
     pub fn paces(&self) -> bool {
         self.pace.is_some()
     }
 
-    /// A page (mapping unit) of a write comes in, which takes credit. Returns false if it has to wait for that.
+    /// Lets a page (mapping unit) of a write in, which takes credit. Returns false if it has to wait for credit.
     #[inline]
     pub fn lets_in(&mut self, unit: Lpn) -> bool {
         let pool = self.geometry().static_pool(unit);
         let Some(pace) = &mut self.pace else { return true };
         let comes = pace.take(pool) || !self.is_paced(pool);
-        // What is in a write buffer is limited by that (docs/model.md, section Pacing).
+        // Pages in a write buffer are limited by the buffer (docs/model.md, section Pacing).
         let counts = comes && !self.rules.gc.writes_are_complete;
         if let Some(pace) = self.pace.as_mut().filter(|_| counts) {
             pace.comes_in(pool);
@@ -35,7 +35,8 @@ impl Ssd {
         comes
     }
 
-    /// A page (mapping unit) of a write has a page in flash, or takes that of a page move. Pages of the mapping table never came in.
+    /// Notes that a page (mapping unit) of a write has a page in flash, perhaps that of a page move. Pages of the mapping table never came
+    /// in.
     #[inline(always)]
     pub(super) fn paced_write_begins(&mut self, unit: Lpn) {
         if self.pace.is_none() || self.geometry().is_of_map(unit) {
@@ -47,20 +48,21 @@ impl Ssd {
         }
     }
 
-    /// Pages (mapping units) of writes that have come in and have no page in flash yet; 0 where writes are not paced, or with a write buffer.
+    /// Pages (mapping units) of writes that have come in and have no page in flash yet; 0 without pacing, or with a write buffer.
     #[doc(hidden)]
     pub fn paced_units(&self) -> u64 {
         self.pace.as_ref().map_or(0, |pace| pace.let_in())
     }
 
-    /// A page (mapping unit) of a write could come in.
+    /// [`Ssd::lets_in`] would let this page (mapping unit) of a write in.
     #[inline]
     pub fn would_let_in(&self, unit: Lpn) -> bool {
         let pool = self.geometry().static_pool(unit);
         self.pace.as_ref().is_none_or(|pace| pace.can_take(pool)) || !self.is_paced(pool)
     }
 
-    /// A write waits for credit for this page, or none does. Returns true if something may begin because of it.
+    /// Sets the page (mapping unit) for which a write waits for credit; `None`: no write waits. Returns true if a GC step may begin because
+    /// of it.
     pub fn awaits_credit(&mut self, unit: Option<Lpn>) -> bool {
         let pool = unit.map(|unit| self.geometry().static_pool(unit));
         let Some(pace) = &mut self.pace else { return false };
@@ -75,12 +77,12 @@ impl Ssd {
         true
     }
 
-    /// A write has waited for credit.
+    /// Counts a write that has waited for credit.
     pub fn note_paced_write(&mut self) {
         self.probes.count().paced_writes += 1;
     }
 
-    /// Collection earns credit for writes to the pool's account: it is needed there, and goes on.
+    /// GC earns credit for writes to the pool's account: a pool of it is short of free blocks, and has a job that goes on.
     fn is_paced(&self, pool: PoolId) -> bool {
         let pace = self.pace.as_ref().expect("writes are paced");
         if pace.is_by_drive() { self.pools().any(|pool| self.earns(pool)) } else { self.earns(pool) }
@@ -89,7 +91,7 @@ impl Ssd {
     fn earns(&self, pool: PoolId) -> bool {
         let goes_on = || match self.gc.job(pool) {
             Some(job) => !job.is_paused(),
-            // Else all that wait would come in between any two jobs.
+            // Otherwise all waiting writes would come in between two jobs.
             None => self.gc.starts_behind_barrier(&self.ftl, pool),
         };
         self.ftl.is_short(pool) && goes_on()
@@ -102,15 +104,15 @@ impl Ssd {
         self.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.is_awaited(pool) && self.gc.job(pool).is_some())
     }
 
-    /// A write waits for credit, and a job on this die can earn some. It may be for a write that stands behind that one: were it to wait until
-    /// that is the first, one die after the other would collect.
+    /// A write waits for credit, and a job on this die can earn some, perhaps for a write behind that one: if it waited until that write is
+    /// the first, one die after the other would collect.
     #[inline(always)]
     pub(super) fn is_paced_on(&self, die: DieId) -> bool {
         let Some(pace) = &self.pace else { return false };
         self.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.may_be_wanted(pool) && self.gc.job(pool).is_some())
     }
 
-    /// The pool has another number of free blocks.
+    /// Call when the number of free blocks of a pool has changed.
     #[inline(always)]
     pub(super) fn pace_block(&mut self, pool: PoolId) {
         if let Some(pace) = &mut self.pace {
@@ -118,7 +120,7 @@ impl Ssd {
         }
     }
 
-    /// The pool's job has started.
+    /// Call when the pool's job has started.
     pub(super) fn pace_job(&mut self, pool: PoolId) {
         if let Some(pace) = &mut self.pace {
             let valid = self.gc.job(pool).map(Job::victim).map(|victim| self.ftl.blocks().valid(victim));
@@ -129,7 +131,7 @@ impl Ssd {
         }
     }
 
-    /// The pool's job has moved so many pages.
+    /// Earns credit for `pages` that the pool's job has moved.
     #[inline(always)]
     pub(super) fn earn(&mut self, pool: PoolId, pages: u32) {
         if let Some(pace) = &mut self.pace {
@@ -137,7 +139,7 @@ impl Ssd {
         }
     }
 
-    /// So many pages of the pool are padding.
+    /// Takes credit for `pages` of the pool that are padding.
     pub(super) fn pace_padding(&mut self, pool: PoolId, pages: u32) {
         if pages == 0 || !self.paces() {
             return;
@@ -148,7 +150,7 @@ impl Ssd {
         }
     }
 
-    /// Verify mode: pages of the pool are given to a host write, or to padding, so that no job earns them.
+    /// Verify mode: notes pages of the pool that a host write or padding takes, so that no job earns them.
     #[inline(always)]
     pub(super) fn note_taken(&mut self, pool: PoolId, pages: u32) {
         if let Some(verifier) = self.probes.verifier_mut() {
@@ -156,7 +158,7 @@ impl Ssd {
         }
     }
 
-    /// The victim of the pool's job is erased.
+    /// Earns the rest of the credit of the pool's job, whose victim is erased.
     pub(super) fn earn_block(&mut self, now: Ns, pool: PoolId) {
         let Some(pace) = &mut self.pace else { return };
         let earned = pace.erased(pool);

@@ -1,6 +1,6 @@
-//! What is in the array makes way for reads. Programs of the host pause between two of their steps, where every page that a read would delay
-//! has slack for it (elyasi2017; `scheduler.write_pausing`). Any program or erase is suspended, as drives sold today do (`scheduler.suspend`).
-//! Where both are on, a program of the host that cannot pause, for want of slack or of a further step, is suspended.
+//! Operations in the array make way for reads. Host programs pause between two program steps if every page that a read would delay has
+//! slack for it (elyasi2017; `scheduler.write_pausing`). Programs and erases are suspended, as drives sold today do (`scheduler.suspend`).
+//! With both options, a host program that cannot pause, for want of slack or of a further step, is suspended.
 
 use super::Ssd;
 use super::candidates::{GcCandidate, HostCandidate};
@@ -20,12 +20,13 @@ impl Ssd {
         self.slack().estimator().latencies().host[QueueKind::Read as usize]
     }
 
-    /// Something is in the array of the die: if a read could go first, it is to stop. Returns true if so.
+    /// Makes the operation in the array of the die stop, now or later, if a read could go first. Returns true if it does.
     pub(super) fn stop_for_reads(&mut self, now: Ns, die: DieId) -> bool {
         self.rules.flash.write_pausing && self.pause_for_reads(now, die) || self.rules.flash.for_reads.any() && self.make_way(now, die)
     }
 
-    /// What may be suspended on the die is, or is to be once it has run for long enough, if a read waits. Returns true if so.
+    /// Suspends the operation in the array of the die, now or once it has run for long enough, if a read could go first. Returns true if it
+    /// does.
     fn make_way(&mut self, now: Ns, die: DieId) -> bool {
         let Some((at, from)) = self.flash.suspendable(now, die) else { return false };
         if self.read_to_serve(die, self.flash.op(at).owner).is_none() {
@@ -39,7 +40,7 @@ impl Ssd {
         true
     }
 
-    /// What is in the array of a slot has run for as long as it must before it is suspended.
+    /// The operation in the array of a slot has run for as long as it must: suspends it if a read could still go first.
     pub(super) fn has_run(&mut self, now: Ns, die: DieId, at: SlotId) {
         if self.read_to_serve(die, self.flash.op(at).owner).is_some() {
             self.suspend_for_reads(now, at);
@@ -59,8 +60,8 @@ impl Ssd {
         }
     }
 
-    /// The read that an operation on the die is suspended for. GC has the priority that its next step would have, and while it runs to
-    /// completion nothing is suspended.
+    /// The read for which an operation of `owner` on the die is suspended, if any. A GC operation has the priority of the next GC step, and
+    /// none is suspended while GC runs to completion.
     fn read_to_serve(&mut self, die: DieId, owner: Owner) -> Option<HostCandidate> {
         let Owner::Gc(pool) = owner else {
             let urgent = self.gc.any_urgent() && self.is_urgent_beside(PoolId(self.geometry().pools_of_die(die).start));
@@ -70,14 +71,14 @@ impl Ssd {
         (self.decide(DiePhase::InArray { may_suspend: true }, Some(read), Some(pool)) == Decision::Suspend).then_some(read)
     }
 
-    /// The read that would be next on a die if nothing were on it.
+    /// The read that would begin next on a die if the die were idle.
     fn next_read(&mut self, die: DieId) -> Option<HostCandidate> {
         let (host, gc) = self.candidates(die);
         let read = host.filter(is_read)?;
         (self.decide(DiePhase::BetweenMoves, host, gc.map(GcCandidate::pool)) == Decision::Host).then_some(read)
     }
 
-    /// A host program is in the array of the die: if a read could go first, it is to stop at the end of its step. Returns true if so.
+    /// Makes the host program in the array of the die stop at the end of its step if a read could go first. Returns true if it does.
     fn pause_for_reads(&mut self, now: Ns, die: DieId) -> bool {
         let Some((at, first, end_of_step)) = self.flash.pausable(now, die) else { return false };
         if self.read_with_slack(die, first).is_none() {
@@ -87,7 +88,7 @@ impl Ssd {
         true
     }
 
-    /// The program in a slot, whose first page is `first`, has come to the end of the step after which it was to stop.
+    /// The program in a slot has come to the end of the step after which it was to stop: pauses it if a read could still go first.
     pub(super) fn step_ended(&mut self, now: Ns, die: DieId, at: SlotId, first: TxnId) {
         if self.read_with_slack(die, first).is_some() {
             self.probes.count().write_pauses += 1;
@@ -99,7 +100,8 @@ impl Ssd {
         self.ready.wake(die);
     }
 
-    /// The read that would be next on a die, if every page of the program (its first: `first`) that it would delay has slack for it.
+    /// The read that would begin next on a die, if each page of the program that it would delay has slack for it. `first`: its first
+    /// transaction.
     fn read_with_slack(&mut self, die: DieId, first: TxnId) -> Option<HostCandidate> {
         let latency = self.read_latency();
         if !self.pages_of(first).all(|id| self.slack().left(&self.transactions, id) >= latency) {
@@ -108,7 +110,7 @@ impl Ssd {
         self.next_read(die)
     }
 
-    /// The die with a paused operation, in whose way nothing may come but reads: this one, or one that it excludes.
+    /// The die with an operation paused or suspended for reads, which keeps this die from all but reads: this one, or one that excludes it.
     #[inline]
     pub(super) fn paused_die(&self, die: DieId) -> Option<DieId> {
         if self.rules.flash.interleave {
@@ -117,7 +119,8 @@ impl Ssd {
         self.dies_of_chip_of(die).find(|&die| self.flash.paused(die).is_some())
     }
 
-    /// An operation is paused on the die: a read for which it makes way begins, or it goes on. Returns true if something has begun.
+    /// Begins a read for which the paused or suspended operation of the die makes way, or continues that. Returns true if something has
+    /// begun.
     pub(super) fn during_pause(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         let owner = self.flash.paused(die).expect("the caller has looked");
         let read = match owner {
@@ -143,7 +146,7 @@ impl Ssd {
         true
     }
 
-    /// A read begins on a die, beside which an operation is paused or suspended on `aside`.
+    /// Begins a read on a die while an operation is paused or suspended on `aside`, the same die or one that excludes it.
     fn read_in_pause(&mut self, now: Ns, die: DieId, read: HostCandidate, aside: DieId, paused: Owner) {
         self.start_host(now, die, read, OpKind::Read);
         match paused {
@@ -155,7 +158,7 @@ impl Ssd {
         }
     }
 
-    /// A read has begun while a program is paused: it takes of the slack of that, and is no more than that itself.
+    /// Takes slack for a read that has begun while a program is paused: its time from the program's pages, nothing from the read.
     fn takes_slack(&mut self, read: TxnId, program: TxnId) {
         let latency = self.read_latency();
         let mut page = Some(program);
@@ -165,7 +168,7 @@ impl Ssd {
         }
         let mut page = Some(read);
         while let Some(id) = page {
-            // The read of a partial write is none of a reading request.
+            // The read of a partial write belongs to a write request.
             if self.transactions[id].kind == TransactionKind::Read {
                 self.take_slack(id, 0);
             }
@@ -174,7 +177,7 @@ impl Ssd {
         }
     }
 
-    /// A page takes part in a pause, which takes so much of its slack, ns.
+    /// Notes that a page takes part in a pause, which takes `ns` of its slack.
     fn take_slack(&mut self, id: TxnId, ns: Ns) {
         let slack = self.sched.slack_mut().expect("pauses need slack");
         slack.note_pause(id);
@@ -182,7 +185,7 @@ impl Ssd {
     }
 }
 
-/// A read that needs the die.
+/// The candidate is a read that begins on the die, not by merging with a move.
 fn is_read(candidate: &HostCandidate) -> bool {
     candidate.kind == QueueKind::Read && !candidate.by_move
 }

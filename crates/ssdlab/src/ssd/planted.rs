@@ -3,18 +3,18 @@
 use super::Ssd;
 use crate::units::PoolId;
 
-/// A defect. None is looked for on the way of an ordinary host operation.
+/// A defect that can be planted. Ordinary host operations check for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planted {
-    /// A suspended move that goes on takes its copy for the newest, although the page was written meanwhile.
+    /// A suspended move that goes on takes its copy for current, although the page was written meanwhile.
     KeepsStaleCopies,
     /// State S2 is never entered.
     ForgetsHardThreshold,
     /// A job that has ended leaves its exclusion behind.
     KeepsExclusion,
-    /// Of the units of a program the first is counted as valid twice.
+    /// The first unit of a program of several is counted as valid twice.
     CountsUnitTwice,
-    /// What collection earns for paced writes counts twice.
+    /// Credit that GC earns for paced writes counts twice.
     CountsCreditTwice,
 }
 
@@ -32,7 +32,7 @@ impl Ssd {
         }
     }
 
-    /// The suspended move of a pool takes its page for the one that was written meanwhile.
+    /// Plants a defect: the suspended move of a pool takes its page to be at the place where it was written meanwhile.
     pub(super) fn plant_stale_copy(&mut self, pool: PoolId) {
         let moved = self.gc.moving(pool).filter(|moved| moved.to.is_some());
         if let Some(from) = moved.and_then(|moved| self.ftl.lookup(moved.lpn)) {

@@ -1,4 +1,4 @@
-//! What watches a drive: counters, gauges, the verifier, statistics of slack. What more than one of them is told is an [`Event`].
+//! The probes of a drive: counters, gauges, the verifier, statistics of slack. An [`Event`] is for more than one of them.
 
 use super::gauges::Gauges;
 use super::planted::Planted;
@@ -7,45 +7,45 @@ use crate::ftl::Ftl;
 use crate::stats::{Counters, SlackStats};
 use crate::units::{BlockId, Lpn, Ns, Ppn};
 
-/// Something that a drive did.
+/// An event of a drive that its probes count or check.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// A flash read of a page for the host begins; `None`: of a page that holds no data.
+    /// A flash read of a page for the host begins; `None`: the page holds no data.
     HostRead(Lpn, Option<Ppn>),
-    /// The flash read of another unit brings this one for the host too.
+    /// The flash read of another unit also brings this one for the host.
     ReadAlong(Lpn, Option<Ppn>),
-    /// A program has so many units of padding, from this one on.
+    /// A program has padding: its first page of padding, and the number of units.
     Padded(Ppn, u32),
-    /// A page move answers a host read.
+    /// A page move answers a host read of this logical page, from this physical page.
     MergedRead(Lpn, Option<Ppn>),
-    /// A host program begins, of data of this version.
+    /// A host program of this page begins, with data of this version.
     HostProgram(Ppn, u32),
-    /// A host program has ended: the page's data have this version.
+    /// A host program has ended: the logical page has data of this version.
     Written(Lpn, u32),
-    /// A host write, of data of this version, takes the place of a page move, which may have a page to go to.
+    /// A host write, with data of this version, merges with a page move, whose target page may be chosen.
     MergedWrite(Option<Ppn>, u32),
-    /// The page to which a move goes is chosen.
+    /// The target page of a page move is chosen: source and target.
     MovePlaced(Ppn, Ppn),
     /// A page move has ended; its copy is current, or else stale.
     PageMoved { current: bool },
-    /// A page is unmapped.
+    /// A logical page is unmapped.
     Trimmed(Lpn),
-    /// A block was taken from a pool that has so many free ones left.
+    /// A block was taken from a pool, which has `left` free blocks left.
     BlockTaken { left: u32 },
     /// A block was erased.
     Erased(BlockId),
-    /// A GC job has ended after so long, ns.
+    /// A GC job that took this long, ns, has ended.
     JobEnded(Ns),
 }
 
-/// What watches a drive.
+/// The counters, gauges and checks of a drive.
 #[derive(Debug)]
 pub(super) struct Probes {
     counters: Counters,
     gauges: Gauges,
     slack: SlackStats,
     verifier: Option<Verifier>,
-    /// A defect for tests to find.
+    /// The defect that is planted for tests to find.
     planted: Option<Planted>,
 }
 
@@ -60,7 +60,7 @@ impl Probes {
         }
     }
 
-    /// Tells all who want to know.
+    /// Passes an event to the counters, gauges and the verifier.
     #[inline(always)]
     pub(super) fn note(&mut self, now: Ns, ftl: &Ftl, event: Event) {
         let counters = &mut self.counters;
@@ -97,7 +97,7 @@ impl Probes {
         }
     }
 
-    /// Counts of what nobody else watches.
+    /// Mutable access to the counters, for occurrences without an [`Event`].
     #[inline(always)]
     pub(super) fn count(&mut self) -> &mut Counters {
         &mut self.counters
@@ -141,7 +141,7 @@ impl Probes {
         self.planted = Some(defect);
     }
 
-    /// The defect is there.
+    /// This defect is planted.
     #[inline(always)]
     pub(super) fn has(&self, defect: Planted) -> bool {
         self.planted == Some(defect)

@@ -1,4 +1,4 @@
-//! What is to be looked at before an instant ends: dies on which something may begin, and channels whose bus became free.
+//! Dies on which something may begin, and channels whose bus became free, to be dispatched before the instant ends.
 
 use std::collections::VecDeque;
 
@@ -9,9 +9,9 @@ use crate::units::{ChannelId, DieId};
 pub(super) struct Ready {
     /// Dies in the order in which they were woken.
     dies: VecDeque<DieId>,
-    /// By die: it is among them.
+    /// By die: it is in `dies`.
     woken: Vec<bool>,
-    /// Channels, the last one first.
+    /// Channels whose bus became free; the last is taken first.
     channels: Vec<ChannelId>,
 }
 
@@ -20,7 +20,7 @@ impl Ready {
         Ready { dies: VecDeque::with_capacity(dies as usize), woken: vec![false; dies as usize], channels: Vec::new() }
     }
 
-    /// Something may begin on the die, or what holds it has changed: it is dispatched before the instant ends, and its wait clocks are set then.
+    /// Call when something may begin on the die, or the reason that holds it has changed: it is dispatched before the instant ends.
     #[inline(always)]
     pub(super) fn wake(&mut self, die: DieId) {
         if !std::mem::replace(&mut self.woken[die.index()], true) {

@@ -1,4 +1,4 @@
-//! What can be asked of a drive, by statistics, caches, arrays and tests.
+//! The state and statistics of a drive, as read by statistics, caches, arrays and tests.
 
 use super::verify::{self, Verifier};
 use super::{Counters, Ssd};
@@ -18,15 +18,15 @@ impl Ssd {
         &self.ftl
     }
 
-    /// Takes the translation layer out of a drive at rest, which is of no use afterwards. `config`: the drive's.
+    /// Takes the translation layer out of a drive at rest, which cannot be used afterwards. `config`: that of the drive.
     pub fn take_ftl(&mut self, config: &Config) -> Ftl {
         let mut ftl = std::mem::replace(&mut self.ftl, Ftl::new(&Config::default()));
         ftl.want_configured(config);
         ftl
     }
 
-    /// Units that can be programmed in all pools, as if jobs under way gained room with each move: of a job that has moved a share of its
-    /// victim, that share of a block counts. `moved_share`: what victims hold, of the units of a block, 0 to 1.
+    /// Number of units that can be programmed in all pools, as if an active job gained room with each move: a job that has moved a share of
+    /// its victim counts with that share of a block. `moved_share`: the share of a block's units that a job has to move, 0 to 1.
     pub fn room_under_way(&self, moved_share: f64) -> f64 {
         let block = f64::from(self.geometry().pages_per_block.get());
         let room: u64 = self.pools().map(|pool| self.ftl.room(pool)).sum();
@@ -35,46 +35,46 @@ impl Ssd {
         room as f64 + gained.sum::<f64>()
     }
 
-    /// What the mechanisms did.
+    /// The counters of the drive.
     pub fn counters(&self) -> Counters {
         let [read_passes, write_passes] = self.sched.slack().map_or([0; 2], |slack| slack.passes());
-        // Of each burst a move is in service that is not counted yet.
+        // Each burst has a move in service whose read is not counted yet.
         let gc_reads = self.probes.counters().gc_reads + self.gc.bursts();
         Counters { gc_reads, read_passes, write_passes, victim_fallbacks: self.gc.victim_fallbacks(), ..*self.probes.counters() }
     }
 
-    /// How often the page moves of a job became one event. No result says so: nothing that can be seen depends on it.
+    /// Number of bursts begun: page moves of a job as one event. It is in no result, since results do not depend on it.
     #[doc(hidden)]
     pub fn bursts_begun(&self) -> u64 {
         self.gc.bursts_begun()
     }
 
-    /// What slack there was, and how well it was estimated.
+    /// Statistics of slack, and of the errors of its estimates.
     pub fn slack_stats(&self) -> &SlackStats {
         self.probes.slack()
     }
 
-    /// Asks a victim policy of the user's own. For before [`Ssd::begin`].
+    /// Replaces the configured victim policy by a user-defined one. Call before [`Ssd::begin`].
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
-        // It may remember from one pool to the next, and whose jobs start first at an instant.
+        // The policy may have a memory across pools, and so depend on whose job starts first at an instant.
         self.rules.bursts = false;
         self.gc.use_victim_policy(custom);
     }
 
-    /// Why the user's own victim policy could not choose, once it could not.
+    /// The failure of a user-defined victim policy, once there is one.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
         self.gc.take_policy_failure()
     }
 
-    /// Checks data as the run goes; with `every_event` also recounts everything after each event.
+    /// Turns verify mode on: checks data during the run, and with `every_event` recounts redundant state after each round of events.
     pub fn verify(&mut self, every_event: bool) {
         self.probes.verify(Verifier::new(&self.ftl, every_event));
         self.rules.bursts = false;
         self.flash.watch_stages(false);
     }
 
-    /// The round is over: in verify mode everything is recounted, if that is wanted after each event.
+    /// Call when a round is over: recounts redundant state, if verify mode does so after each round of events.
     #[inline(always)]
     pub(super) fn verify_round(&mut self) {
         if self.probes.verifier().is_some_and(Verifier::every_event) {
@@ -83,7 +83,7 @@ impl Ssd {
         }
     }
 
-    /// Recounts everything that is kept twice.
+    /// Recounts redundant state, and returns the first defect that verify mode has found.
     ///
     /// # Errors
     /// The first contradiction found, by verify mode as the run went or now.
@@ -102,7 +102,7 @@ impl Ssd {
         self.flash.trace()
     }
 
-    /// Makes every stage an event of its own, also where nothing could get between them. For tests: results must not differ.
+    /// Plays every stage as an event of its own, also where nothing could get between stages. For tests: results must not differ.
     pub fn play_every_stage(&mut self) {
         self.rules.bursts = false;
         self.flash.play_every_stage();
@@ -113,7 +113,7 @@ impl Ssd {
         self.host.set_warming_up(true);
     }
 
-    /// The warm-up ends. Extremes begin anew; sums go on, and who wants their growth takes the difference.
+    /// Ends the warm-up. Extremes are counted from now on again; sums go on, so that callers take differences.
     pub fn end_warm_up(&mut self) {
         self.host.set_warming_up(false);
         self.probes.count().job_ns_max = 0;
@@ -125,18 +125,18 @@ impl Ssd {
         into.append(&mut self.moved);
     }
 
-    /// Moves the units of padding that programs of translation pages have had since the last call to `into`, by the index of their requests.
+    /// Moves the units of padding in programs of translation pages since the last call to `into`, each with the index of its request.
     pub fn take_padded(&mut self, into: &mut Vec<(u64, u32)>) {
         into.append(&mut self.padded);
     }
 
-    /// Units that GC has gained in all: of each victim that it has erased, those that it has not moved. What it moves counts before its victim
-    /// does. Only where that is noted (`ftl.map_cache_bytes`).
+    /// Number of units that GC has gained so far: those of all victims erased, less those moved (with padding), which count before their
+    /// victim is erased. Only with `ftl.map_cache_bytes`.
     pub fn gained(&self) -> i64 {
         self.gained
     }
 
-    /// Requests that are outstanding.
+    /// Number of outstanding requests.
     pub fn outstanding(&self) -> usize {
         self.host.outstanding()
     }
@@ -158,7 +158,7 @@ impl Ssd {
         }
     }
 
-    /// Where a page is written does not follow from its address.
+    /// Dynamic allocation: the place of a write does not follow from its address.
     pub fn allocates_dynamically(&self) -> bool {
         self.rules.dynamic
     }
@@ -177,8 +177,8 @@ impl Ssd {
         self.gc.state_ns(now)
     }
 
-    /// Time in which a chip was busy until `now`, ns. Where its dies work side by side: the mean of theirs, rounded down; where it does one
-    /// operation at a time, all of theirs.
+    /// Time in which a chip was busy until `now`, ns: where its dies work side by side, the mean of their times, rounded down; where they
+    /// exclude each other, the sum.
     pub fn chip_busy_ns(&self, chip: u32, now: Ns) -> Ns {
         let dies = self.geometry().dies_of_chip(ChipId(chip));
         let all = dies.map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();

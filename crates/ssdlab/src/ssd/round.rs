@@ -15,7 +15,7 @@ use crate::stats::Completion;
 use crate::units::{ChannelId, DieId, Lpn, Ns, SlotId};
 
 impl Ssd {
-    /// Begins at time 0. A drive that comes with too few free blocks in some pool (a saved state under another threshold) collects at once.
+    /// Begins the run at time 0. A drive with too few free blocks in some pool (a state saved under another threshold) collects at once.
     pub fn begin(&mut self) {
         self.pools().for_each(|pool| self.pace_block(pool));
         self.pools().for_each(|pool| self.trigger_gc(0, pool));
@@ -23,13 +23,13 @@ impl Ssd {
         self.dispatch(0);
     }
 
-    /// When the next event is due.
+    /// When the next event is due, ns.
     #[inline]
     pub fn next_event(&self) -> Option<Ns> {
         self.events.next_time()
     }
 
-    /// A request will arrive soon: asks for the memory that it will need. Changes nothing that can be seen.
+    /// Prefetches the memory for a request that will arrive soon. Results do not depend on it.
     #[inline]
     pub fn foresee(&self, request: &Request) {
         let page = self.geometry().pages_in(request.offset);
@@ -38,7 +38,7 @@ impl Ssd {
         }
     }
 
-    /// 1. Handles all events due at `now`.
+    /// Step 1 of a round: handles all events due at `now`.
     #[inline]
     pub fn handle_events(&mut self, now: Ns) {
         while let Some(event) = self.events.pop_at(now) {
@@ -51,21 +51,22 @@ impl Ssd {
         }
     }
 
-    /// 2. Takes in a request that arrives now. It must lie inside the exported range.
+    /// Step 2 of a round: takes in a request that arrives now. It must lie inside the logical pages of the drive.
     #[inline]
     pub fn accept(&mut self, now: Ns, index: u64, request: Request) {
         self.take_in(now, index, request, false);
     }
 
-    /// The same for a write of sectors of one page that do not follow each other; `request` is the page. Its page is read first, once.
+    /// Step 2 of a round, for a write of sectors of one page that do not follow each other. `request` is of the page, which is read first,
+    /// once.
     pub fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
         assert!(request.kind == RequestKind::Write && request.length == u64::from(self.geometry().page_bytes));
         self.take_in(now, index, request, true);
     }
 
-    /// The same for a write of whole units that need not follow each other: they share programs, as far as they go to one pool.
+    /// Step 2 of a round, for a write of whole units that need not follow each other: units that go to one pool share programs.
     pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
-        // Most have been in a write buffer for long.
+        // Most of the units have been in a write buffer for long.
         units.iter().for_each(|&unit| self.ftl.prefetch(Lpn(unit)));
         let length = u64::from(self.geometry().page_bytes) * units.len() as u64;
         let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0 };
@@ -73,7 +74,7 @@ impl Ssd {
         self.admit_request(now, id, index);
     }
 
-    /// 3. Lets everything begin that can begin now.
+    /// Step 3 of a round: begins everything that can begin now.
     pub fn dispatch(&mut self, now: Ns) {
         if self.gc.idle().is_some_and(Idle::is_due) {
             self.begin_idle_time(now);
@@ -99,7 +100,7 @@ impl Ssd {
         self.verify_round();
     }
 
-    /// The bus of a channel is free: the transfers and dies that wait for it go, in order.
+    /// The bus of a channel is free: serves the transfers and dies in its queue, in order.
     fn grant_bus(&mut self, now: Ns, channel: ChannelId) {
         while let Some(grant) = self.flash.next_for_bus(now, channel, &mut self.events) {
             match grant {
@@ -112,7 +113,7 @@ impl Ssd {
         }
     }
 
-    /// Begins operations on a die, and sets the wait clocks to what holds it then. `granted`: the bus is the die's.
+    /// Begins operations on a die, and sets its wait clocks to the reason that holds it then. `granted`: the bus is granted to the die.
     fn dispatch_die(&mut self, now: Ns, die: DieId, granted: bool) {
         loop {
             let die = self.working_die(die);
@@ -127,8 +128,8 @@ impl Ssd {
                     false
                 }
                 Doing::Other if self.rules.flash.pauses && self.stop_for_reads(now, die) => false,
-                // A die at work begins an operation that can overlap only if that is what would begin were it idle: else a stream of one kind
-                // would keep the other kind, or GC, waiting without end.
+                // A die at work begins only an operation that it would begin if it were idle: else a stream of one kind would keep the
+                // other kind, or GC, waiting without end.
                 Doing::Other => self.between_moves(now, die, granted),
             };
             if !begun || !self.rules.flash.shares_dies {

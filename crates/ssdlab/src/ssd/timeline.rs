@@ -1,4 +1,4 @@
-//! What the drive tells the recorder of a timeline, if there is one: which pages an operation is for, requests and jobs.
+//! What the drive reports to the recorder of a timeline, if there is one: the pages of an operation, requests and jobs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::units::{ChipId, Ns, PoolId, Ppn, ReqId, SlabId, SlotId, TxnId};
 const NO_PAGE: Ppn = Ppn(NOWHERE);
 
 impl Ssd {
-    /// Records what happens from now on. For before [`Ssd::begin`]; `drive` is the number of this drive.
+    /// Records a timeline from now on. Call before [`Ssd::begin`]. `drive`: number of this drive.
     pub fn keep_timeline(&mut self, drive: u32, budget: &Arc<Budget>) {
         let geometry = self.geometry();
         let shape = DriveShape {
@@ -26,12 +26,12 @@ impl Ssd {
         self.flash.record(Recorder::new(shape, budget));
     }
 
-    /// What was recorded.
+    /// Takes the recorder of the timeline, with all that was recorded.
     pub fn take_timeline(&mut self) -> Option<Box<Recorder>> {
         self.flash.take_recorder()
     }
 
-    /// Names the levels of this drive, whose number is `drive`, as they are now.
+    /// Calls `each` with each level of this drive as it is now. `drive`: number of this drive.
     pub fn levels(&self, drive: u32, each: &mut dyn FnMut(Level, u64)) {
         for chip in 0..self.geometry().chips {
             let [reads, writes] = self.sched.queued(ChipId(chip));
@@ -42,7 +42,7 @@ impl Ssd {
         each(Level::Fewest { drive }, self.fewest_free_blocks().into());
     }
 
-    /// A host operation is about to begin on the pages of these transactions.
+    /// Reports that a host operation is about to begin on the pages of these transactions.
     #[inline]
     pub(super) fn note_host_operation(&mut self, kind: OpKind, first: TxnId) {
         let Some(timeline) = self.flash.recorder().filter(|timeline| !timeline.is_over()) else { return };
@@ -54,7 +54,7 @@ impl Ssd {
         }));
     }
 
-    /// A step of a pool's job is about to begin.
+    /// Reports that a step of a pool's job is about to begin.
     #[inline]
     pub(super) fn note_gc_operation(&mut self, pool: PoolId) {
         let Some(timeline) = self.flash.recorder() else { return };
@@ -65,7 +65,7 @@ impl Ssd {
         }
     }
 
-    /// It is known where the page goes that the operation in a slot moves.
+    /// Reports the target page of the page move in a slot, once it is chosen.
     pub(super) fn note_target(&mut self, at: SlotId, pool: PoolId) {
         let to = self.gc.moving(pool).and_then(|moved| moved.to);
         if let (Some(timeline), Some(to)) = (self.flash.recorder(), to) {
@@ -73,21 +73,21 @@ impl Ssd {
         }
     }
 
-    /// A host operation merges with the page move in a slot.
+    /// Reports that a host operation merges with the page move in a slot.
     pub(super) fn note_merge(&mut self, now: Ns, at: SlotId, id: TxnId) {
         if let Some(timeline) = self.flash.recorder() {
             timeline.joins(now, at.0, self.transactions[id].request.number());
         }
     }
 
-    /// The next request that comes is this one's, where there is more than a drive.
+    /// Reports whose the next request is, where there is more than a drive.
     pub fn next_request_is(&mut self, origin: Origin) {
         if let Some(timeline) = self.flash.recorder() {
             timeline.next_request_is(origin);
         }
     }
 
-    /// A request has come.
+    /// Reports that a request has come.
     #[inline]
     pub(super) fn note_request(&mut self, request: ReqId, index: u64) {
         if let Some(timeline) = self.flash.recorder() {
@@ -95,7 +95,7 @@ impl Ssd {
         }
     }
 
-    /// A job has started on a pool.
+    /// Reports that a job has started on a pool.
     pub(super) fn note_job(&mut self, now: Ns, pool: PoolId) {
         if let Some(timeline) = self.flash.recorder() {
             let victim = self.gc.job(pool).expect("it has just started").victim();
@@ -103,7 +103,7 @@ impl Ssd {
         }
     }
 
-    /// The job of a pool has ended.
+    /// Reports that the job of a pool has ended.
     pub(super) fn note_job_end(&mut self, now: Ns, pool: PoolId) {
         if let Some(timeline) = self.flash.recorder() {
             timeline.job_ends(now, pool);

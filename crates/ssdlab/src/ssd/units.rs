@@ -1,9 +1,9 @@
 //! Mapping units smaller than a flash page (`ftl.map_unit_bytes`), and programs of several pages (`device.pages_per_program`): which units
 //! share an operation.
 //!
-//! Each unit that a request touches is an operation of its own until the die takes it. Then other units of the same request go along: with a
-//! read those that lie in its flash page, with a program those that wait directly behind it, as many as fill it. What is left of it is
-//! padding. They stand behind it in the operation's list, marked [`Transaction::same_page`].
+//! Each unit that a request touches is an operation of its own until the die takes it. Then other units of the same request go along: with
+//! a read those that lie in its flash page, with a program those that wait directly behind it, as many as fill it. The rest of a program is
+//! padding. Units that go along are behind the first in the operation's list, marked [`Transaction::same_page`].
 
 use super::candidates::HostCandidate;
 use super::probes::Event;
@@ -15,7 +15,7 @@ use crate::gc::Move;
 use crate::sched::{QueueKind, Transaction, page_order};
 use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
 
-/// Units that go along with another.
+/// Units that share a flash operation with a first one.
 struct Along {
     ids: [Option<TxnId>; PROGRAM_UNITS_MAX as usize],
     count: usize,
@@ -33,7 +33,7 @@ impl Along {
 }
 
 impl Ssd {
-    /// Takes an operation out of its queue, with the units that go along. Returns the first and the last of the list.
+    /// Takes an operation out of its queue, with the units that share its page or program. Returns the first and the last of the list.
     #[inline(always)]
     pub(super) fn take_page(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) -> (TxnId, TxnId) {
         if !self.rules.gc.gathers() {
@@ -61,7 +61,7 @@ impl Ssd {
         (first, last)
     }
 
-    /// The writes of the same request that wait directly behind one, as many as its page has room for.
+    /// The writes of the same request that wait directly behind one, as many as its program has room for.
     fn writes_behind(&self, id: TxnId) -> Along {
         let (mut along, request) = (Along::none(), self.transactions[id].request);
         let mut next = self.transactions[id].next;
@@ -74,8 +74,8 @@ impl Ssd {
         along
     }
 
-    /// The reads of the same request that wait for other units of the flash page in which that of a read lies. Units without data lie as
-    /// their addresses do.
+    /// The reads of the same request that wait for other units of the flash page of a read's unit. Units without data count as if they lay
+    /// in the order of their addresses.
     fn reads_of_page(&self, read: HostCandidate) -> Along {
         let (mut along, lpn) = (Along::none(), self.transactions[read.id].lpn);
         let mut add = |other: Lpn| {
@@ -96,7 +96,7 @@ impl Ssd {
         along
     }
 
-    /// The read of a unit that waits where `read` does, of the same request.
+    /// The waiting read of a unit, of the same request and in the same queue as `read`.
     fn read_of(&self, unit: Lpn, read: HostCandidate) -> Option<TxnId> {
         let request = self.transactions[read.id].request;
         page_order::chain(&self.ftl, &self.transactions, unit).find(|&id| {
@@ -105,13 +105,13 @@ impl Ssd {
         })
     }
 
-    /// A unit that goes along with a read. Its flash read is that one's.
+    /// Notes the read of a unit that another unit's flash read brings.
     pub(super) fn prepare_read_along(&mut self, now: Ns, id: TxnId) {
         let lpn = self.transactions[id].lpn;
         self.probes.note(now, &self.ftl, Event::ReadAlong(lpn, self.ftl.lookup(lpn)));
     }
 
-    /// What of each page of a read is transferred: the units that it is for.
+    /// The parts of each page of a read that are transferred: as many units as it is for.
     pub(super) fn parts_to_transfer(&mut self, first: TxnId) -> Parts {
         let (mut parts, mut next, mut page) = (Parts::WHOLE, Some(first), 0);
         while let Some(of_page) = next {
@@ -126,7 +126,7 @@ impl Ssd {
         parts
     }
 
-    /// A unit that goes along with a program, behind the one at `before`.
+    /// Gives a unit that shares a program the page behind the one at `before`.
     pub(super) fn prepare_program_along(&mut self, now: Ns, id: TxnId, before: Ppn) {
         let ppn = Ppn(before.0 + 1);
         self.transactions[id].ppn = ppn;
@@ -136,7 +136,7 @@ impl Ssd {
         self.probes.note(now, &self.ftl, Event::HostProgram(ppn, self.transactions[id].version));
     }
 
-    /// The last unit of a program is at `last`: what is left of it is padding.
+    /// Notes the padding of a program whose last unit is at `last`.
     pub(super) fn note_padding(&mut self, now: Ns, last: Ppn) {
         let units = self.geometry().units_per_program;
         let padding = units - 1 - self.geometry().split_page(last).1 % units;
@@ -144,13 +144,13 @@ impl Ssd {
         self.pace_padding(self.geometry().pool_of_page(last), padding);
     }
 
-    /// The units of one page of an operation, by the first.
+    /// The transactions that share one page of an operation, from the first on.
     pub(super) fn units_of(&self, first: TxnId) -> impl Iterator<Item = TxnId> {
         let along = std::iter::successors(self.transactions[first].next, |&id| self.transactions[id].next);
         std::iter::once(first).chain(along.take_while(|&id| self.transactions[id].same_page))
     }
 
-    /// Changes each unit of one page of an operation.
+    /// Applies `change` to the transactions that share one page of an operation, from the first on.
     #[inline(always)]
     pub(super) fn each_unit(&mut self, first: TxnId, mut change: impl FnMut(&mut Transaction)) {
         let mut unit = Some(first);
@@ -160,13 +160,13 @@ impl Ssd {
         }
     }
 
-    /// The unit behind one in the same page.
+    /// The next transaction that shares the page of one, if any.
     #[inline(always)]
     fn unit_behind(&self, id: TxnId) -> Option<TxnId> {
         self.transactions[id].next.filter(|&next| self.transactions[next].same_page)
     }
 
-    /// A page has been read, and its transfer has ended: so have the reads of its units. Returns the first of the operation's next page.
+    /// Ends the reads of a page whose transfer has ended. Returns the first transaction of the operation's next page.
     #[inline(always)]
     pub(super) fn page_transferred(&mut self, now: Ns, first: TxnId) -> Option<TxnId> {
         let mut unit = first;
@@ -181,7 +181,7 @@ impl Ssd {
         }
     }
 
-    /// A host program of units has ended. Returns the first of the operation's next page.
+    /// Ends the writes of a host program that has ended. Returns the first transaction of the operation's next program.
     pub(super) fn units_programmed(&mut self, now: Ns, first: TxnId) -> Option<TxnId> {
         let (ppn, pool) = (self.transactions[first].ppn, self.transactions[first].pool);
         let (mut unit, mut count) = (Some(first), 0);
@@ -207,7 +207,7 @@ impl Ssd {
         }
     }
 
-    /// The map has the new place of a written unit. Its transaction keeps the old one.
+    /// Maps a written unit to its new place. Its transaction keeps the old one.
     fn unit_written(&mut self, now: Ns, id: TxnId) {
         let Transaction { lpn, ppn, version, pool, .. } = self.transactions[id];
         let old = self.ftl.commit_write(pool, lpn, ppn);
@@ -215,19 +215,19 @@ impl Ssd {
         self.probes.note(now, &self.ftl, Event::Written(lpn, version));
     }
 
-    /// The program of a written unit has ended, and that of all that were in its flash page.
+    /// Ends the write of a unit. Only after all units of its program have been mapped.
     fn unit_ends(&mut self, now: Ns, id: TxnId) {
         let Transaction { pool, ppn, .. } = self.transactions[id];
         self.write_ended(now, id, pool, Some(ppn).filter(|&old| old != NOWHERE));
     }
 
-    /// Chooses the flash page for the units that a pool's job programs next. Returns the move of the first, and the array time.
+    /// Allocates the pages of the units that a pool's job programs next. Returns the move of the first unit, and the array time, ns.
     pub(super) fn place_units(&mut self, now: Ns, pool: PoolId) -> (Move, Ns) {
         let allocated = self.ftl.allocate_move(pool);
         let mut to = allocated.ppn;
         for unit in 0..self.gc.units(pool).len() {
             to = Ppn(allocated.ppn.0 + unit as u32);
-            // For when the program ends.
+            // The map entry is needed when the program ends.
             self.ftl.prefetch(self.gc.units(pool)[unit].lpn);
             let moved = &mut self.gc.units_mut(pool)[unit];
             moved.to = Some(to);
@@ -247,7 +247,7 @@ impl Ssd {
         (self.gc.units(pool)[0], self.program_time(allocated.ppn).array_ns())
     }
 
-    /// The units of a page are in the controller's buffer.
+    /// The units of a page have been read into the controller's buffer.
     pub(super) fn units_buffered(&mut self, now: Ns, pool: PoolId) {
         let serial = self.next_serial();
         let mut units = [(Lpn(0), None); UNITS_MAX as usize];
@@ -264,7 +264,7 @@ impl Ssd {
         }
     }
 
-    /// The program of a job's units has ended.
+    /// Handles the end of the program of a job's units.
     pub(super) fn units_moved(&mut self, now: Ns, die: DieId, pool: PoolId) {
         let units = std::mem::take(self.gc.units_mut(pool));
         let first = units[0].to.expect("it was programmed somewhere");
@@ -285,7 +285,7 @@ impl Ssd {
         for writer in units.iter().filter_map(|moved| moved.writer) {
             self.unit_ends(now, writer);
         }
-        // For its memory: no job has begun a step since.
+        // Keeps the memory of the list: no job has begun a step since.
         *self.gc.units_mut(pool) = units;
         self.gc.units_mut(pool).clear();
     }
@@ -303,7 +303,7 @@ impl Ssd {
         self.unit_written(now, writer);
     }
 
-    /// Where that is planted, a unit of a full program counts as two.
+    /// If that defect is planted, counts the first unit of a program of several as valid twice.
     fn plant_second_count(&mut self, first: Ppn, units: usize) {
         if self.probes.has(Planted::CountsUnitTwice) && units > 1 {
             self.ftl.count_twice(first);
@@ -323,8 +323,8 @@ mod tests {
 
     const POOL: PoolId = PoolId(0);
 
-    /// Four of eight blocks are filled, with two units in a page. The fifth write takes the second free block, and a job moves pages 2 and 3. When
-    /// its first program has ended, and before its next step begins, no unit is on its way.
+    /// Four of eight blocks are filled, with two units in a page. The fifth write takes the second free block, and a job moves pages 2 and
+    /// 3. When its first program has ended, and before its next step begins, no unit is in service.
     #[test]
     fn units_whose_program_has_ended_are_not_being_moved() {
         let mut config = Config::default();

@@ -1,4 +1,4 @@
-//! Verify mode: every page carries the version of the write it holds, and everything that is kept twice is recounted.
+//! Verify mode: every page carries the version of the write that it holds, and redundant state is recounted.
 
 use super::Ssd;
 use super::probes::Event;
@@ -13,7 +13,7 @@ const PADDING: u32 = u32::MAX - 1;
 /// The version of the data a drive begins with.
 const INITIAL: u32 = 0;
 
-/// Data versions, and the first thing found wrong.
+/// Data versions of pages, and the first defect found.
 #[derive(Debug)]
 pub(super) struct Verifier {
     /// By logical page: the version last written, or [`ERASED`] if it holds no data.
@@ -44,7 +44,7 @@ impl Verifier {
         Verifier { latest, content, version: INITIAL, every_event, room, wrong: None }
     }
 
-    /// Everything is to be recounted after each event.
+    /// Redundant state is to be recounted after each round of events.
     pub fn every_event(&self) -> bool {
         self.every_event
     }
@@ -55,12 +55,12 @@ impl Verifier {
         self.version
     }
 
-    /// The job of a pool with so much room starts.
+    /// The job of a pool starts, in which `room` pages can be programmed.
     pub fn job_starts(&mut self, pool: PoolId, room: u64) {
         self.room[pool.index()] = room as i64;
     }
 
-    /// The job of a pool has earned so much credit, and the pool has so much room now: as much more as it has earned.
+    /// Checks that a job has earned as much credit as the pool has gained room. `room`: pages that can be programmed in the pool now.
     pub fn job_earned(&mut self, now: Ns, pool: PoolId, earned: i64, room: u64) {
         let more = room as i64 - self.room[pool.index()];
         if more != earned {
@@ -68,12 +68,12 @@ impl Verifier {
         }
     }
 
-    /// Pages of the pool are given to a host write, or to padding.
+    /// Notes pages of the pool that a host write or padding takes.
     pub fn takes_room(&mut self, pool: PoolId, pages: u32) {
         self.room[pool.index()] -= i64::from(pages);
     }
 
-    /// What the drive did, as far as data are concerned.
+    /// Checks and notes an event, as far as data are concerned.
     pub fn note(&mut self, geometry: &Geometry, event: Event) {
         match event {
             Event::HostRead(lpn, Some(ppn)) | Event::ReadAlong(lpn, Some(ppn)) | Event::MergedRead(lpn, Some(ppn)) => self.read(lpn, ppn),
@@ -84,7 +84,7 @@ impl Verifier {
             // A host write takes the place of a page move that has this page.
             Event::MergedWrite(Some(ppn), version) => self.content[ppn.index()] = version,
             Event::MovePlaced(from, to) => self.program(geometry, to, self.content[from.index()]),
-            // Whatever is read there next must have been written after.
+            // A later read of the page must find data that were written after this.
             Event::Trimmed(lpn) => self.latest[lpn.index()] = ERASED,
             Event::Erased(block) => self.erased(geometry, block),
             Event::MergedRead(_, None)
@@ -95,14 +95,14 @@ impl Verifier {
         }
     }
 
-    /// Keeps the first thing found wrong.
+    /// Keeps the first defect found.
     pub fn found(&mut self, result: Result<(), String>) {
         if self.wrong.is_none() {
             self.wrong = result.err();
         }
     }
 
-    /// A page is read that has no place in flash.
+    /// Checks a read of a page that has no place in flash.
     fn read_nothing(&mut self, lpn: Lpn) {
         let expected = self.latest[lpn.index()];
         if expected != ERASED {
@@ -110,7 +110,7 @@ impl Verifier {
         }
     }
 
-    /// A read of a page starts.
+    /// Checks a read of a page, when it starts.
     fn read(&mut self, lpn: Lpn, ppn: Ppn) {
         let (found, expected) = (self.content[ppn.index()], self.latest[lpn.index()]);
         if found != expected {
@@ -118,7 +118,7 @@ impl Verifier {
         }
     }
 
-    /// A program of a page starts.
+    /// Checks and notes a program of a page, when it starts.
     fn program(&mut self, geometry: &Geometry, ppn: Ppn, version: u32) {
         if geometry.split_page(ppn).1 > 0 && self.content[ppn.index() - 1] == ERASED {
             self.found(Err(format!("page {ppn} is programmed before the page ahead of it in its block")));
@@ -128,7 +128,7 @@ impl Verifier {
         }
     }
 
-    /// A block is erased.
+    /// Notes the erase of a block.
     fn erased(&mut self, geometry: &Geometry, block: BlockId) {
         let first = geometry.page(block, 0).index();
         self.content[first..first + geometry.pages_per_block.get() as usize].fill(ERASED);
@@ -152,7 +152,7 @@ pub(super) fn recount(ssd: &Ssd) -> Result<(), String> {
     Ok(())
 }
 
-/// All that verify mode has to say.
+/// The first defect that verify mode has found so far, or finds now.
 pub(super) fn check(ssd: &Ssd) -> Result<(), String> {
     let wrong = ssd.probes.verifier().and_then(|verifier| verifier.wrong.clone());
     let overlap = ssd.flash.trace().and_then(|trace| trace.overlap.clone());

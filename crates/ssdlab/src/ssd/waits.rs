@@ -1,5 +1,5 @@
-//! Why does an operation wait? What holds a die is told to the wait clocks whenever a die has been dispatched; who begins reads its waiting
-//! time from them, by reason.
+//! Why operations wait. Whenever a die has been dispatched, its wait clocks are set to the reason that holds it; an operation that begins
+//! reads its waiting time from them, by reason.
 
 use super::Ssd;
 use crate::arbiter::eligible;
@@ -8,11 +8,11 @@ use crate::sched::{QueueKind, TransactionKind, linked};
 use crate::units::{ChipId, DieId, Ns, PlaneId, PoolId, TxnId};
 
 impl Ssd {
-    /// A transaction has waited until now: its wait clocks say for what.
+    /// Ends the waiting time of a transaction: its wait clocks give the reasons.
     #[inline(always)]
     pub(super) fn stop_waiting(&mut self, now: Ns, id: TxnId) {
         let transaction = &mut self.transactions[id];
-        // It began to wait at its mark: mostly just now.
+        // It began to wait at its mark: mostly at this instant.
         if transaction.mark == now {
             return;
         }
@@ -21,7 +21,7 @@ impl Ssd {
         transaction.mark = now;
     }
 
-    /// Sets the wait clocks of a die (and of what depends on it) by what holds it now.
+    /// Sets the wait clocks of a die, and of what depends on it, to the reason that holds it now.
     #[inline(always)]
     pub(super) fn set_clocks(&mut self, now: Ns, die: DieId) {
         if self.rules.flash.interleave {
@@ -48,7 +48,7 @@ impl Ssd {
         }
     }
 
-    /// What holds a die. An idle die that is not excluded keeps waiting only what is not eligible.
+    /// The reason that holds a die. On an idle die that is not excluded, only operations that are not eligible wait.
     #[inline(always)]
     pub(super) fn blocked_on(&self, die: DieId) -> Option<Blocked> {
         if self.gc.excludes_die(die).is_some() {
@@ -78,8 +78,8 @@ impl Ssd {
         self.not_eligible_on(die)
     }
 
-    /// Why the operations that wait for an idle die are not eligible: that of the first pool that says. `None` if none waits, or what waits may
-    /// begin.
+    /// Why the operations that wait for an idle die are not eligible: the reason of the first pool that has one. `None` if none waits, or
+    /// those that wait may begin.
     fn not_eligible_on(&self, die: DieId) -> Option<Blocked> {
         let chip = self.geometry().chip_of_die(die);
         if !self.sched.any_waiting(die, chip) {
@@ -97,7 +97,7 @@ impl Ssd {
         write.into_iter().chain(read).find_map(|view| eligible(view).err())
     }
 
-    /// What holds a chip, for writes that have no die yet: of its dies the one that is held by GC, then by the host.
+    /// The reason that holds a chip, for writes that have no die yet: of its dies' reasons an exclusion first, then GC, the host, the bus.
     fn chip_blocked_by(&self, chip: ChipId) -> Option<Blocked> {
         let dies = || self.geometry().dies_of_chip(chip).map(DieId);
         let held = |die| {
@@ -113,7 +113,7 @@ impl Ssd {
         } else if dies().any(|die| self.flash.waits_for_bus(die)) {
             Some(Blocked::Bus)
         } else {
-            // Free blocks there may be, but no room for the data in any pool.
+            // There may be free blocks, but no room for the data in any pool.
             dies().find_map(|die| self.not_eligible_on(die)).or(Some(Blocked::FreeBlock))
         }
     }
@@ -124,7 +124,7 @@ impl Ssd {
         if transaction.active { self.clocks.reason(transaction.noted.domain) } else { Some(Blocked::PageOrder) }
     }
 
-    /// Calls back with the pages of host writes that are not in flash: those under way, and those in the host queue, which may have come in.
+    /// Calls `each` with the logical pages of host writes that are not in flash: writes under way, and writes in the host queue.
     pub fn each_unwritten(&self, each: &mut dyn FnMut(u32)) {
         let writes = |kind| matches!(kind, TransactionKind::Write | TransactionKind::ReadForWrite);
         self.transactions.iter().filter(|(_, one)| writes(one.kind)).for_each(|(_, one)| each(one.lpn.0));
@@ -136,7 +136,7 @@ impl Ssd {
         self.host.outstanding() == 0 && self.transactions.iter().next().is_none() && self.gc.jobs_active() == 0
     }
 
-    /// What waits for what, for the watchdog's report.
+    /// Describes what waits for what, for the watchdog's report.
     pub fn describe(&self) -> String {
         let oldest = self.transactions.iter().filter(|(_, transaction)| transaction.queued || !transaction.active);
         let oldest = oldest.min_by_key(|(_, transaction)| transaction.ready).map(|(id, transaction)| {
@@ -162,7 +162,7 @@ impl Ssd {
         self.geometry().dies_of_chip(self.geometry().chip_of_die(die)).map(DieId)
     }
 
-    /// The transactions of an operation, by its first.
+    /// The transactions of an operation, from the first on.
     pub(super) fn pages_of(&self, first: TxnId) -> impl Iterator<Item = TxnId> {
         linked(&self.transactions, Some(first))
     }

@@ -1,8 +1,8 @@
 //! Cost-benefit: the block with the largest (1 - u) / 2u x age, where u is its share of valid pages: the space gained, over the cost of
 //! reading and writing the rest, weighted by age (A. Kawaguchi, S. Nishioka, H. Motoda, A Flash-Memory Based File System, USENIX 1995;
 //! after M. Rosenblum and J. K. Ousterhout, The Design and Implementation of a Log-Structured File System, ACM Trans. Comput. Syst. 10(1),
-//! 1992, doi:10.1145/146941.146943). The age is the number of blocks of the pool filled since this one was. Among equals the one with the
-//! fewest valid pages, and then the one that has had that number for longest.
+//! 1992, doi:10.1145/146941.146943). The age is the number of blocks of the pool filled since this one was. Among equals the block with the
+//! fewest valid pages, and of these the one unchanged for longest.
 //!
 //! Cost: a step for each block with few enough valid pages to win if it were as old as the oldest.
 

@@ -9,7 +9,7 @@ pub use crate::custom::Failure;
 /// A user-defined victim policy.
 pub trait VictimPolicy: Send {
     /// Returns the block to collect. Called once per job, also during preconditioning, with at least one candidate. If it returns `None` or
-    /// a block that is no candidate, the greedy choice is collected (counted by `counters.victim_fallbacks`).
+    /// a block that is not a candidate, the greedy choice is collected (counted by `counters.victim_fallbacks`).
     ///
     /// A run is repeatable if the choice depends only on the candidates of this and earlier calls.
     ///

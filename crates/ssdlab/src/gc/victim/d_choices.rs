@@ -37,8 +37,8 @@ mod tests {
 
     #[test]
     fn the_best_of_the_blocks_drawn_wins() {
-        // Two draws from four blocks: block 1 unless it is drawn in neither, 7/16; block 0 where neither draw is block 1 and one is block 0,
-        // 9/16 - 4/16; nothing to gain in the remaining 4/16, for which greedy takes block 1.
+        // Two draws from four blocks: block 1 unless neither draw is block 1, 7/16; block 0 if neither draw is block 1 and one is block 0,
+        // 9/16 - 4/16; no eligible block in the remaining 4/16, for which greedy takes block 1.
         let (counts, fallbacks) = picked(2);
         let near = |count: u64, of_16: u64| count.abs_diff(of_16 * 250) < 130;
         assert!(near(u64::from(counts[0]), 5) && near(u64::from(counts[1]), 11) && near(fallbacks, 4), "{counts:?} {fallbacks}");

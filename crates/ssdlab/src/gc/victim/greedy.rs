@@ -1,5 +1,5 @@
-//! Greedy: the closed block with the fewest valid pages (lee2013 V-A, bux2011 section 3). Among equals the one that has had that
-//! number for longest, which is the least likely to lose further pages soon. Cost: a look at a bit for each number of valid pages.
+//! Greedy: the closed block with the fewest valid pages (lee2013 V-A, bux2011 section 3). Among equals the block
+//! unchanged for longest, which is the least likely to lose further pages soon. Cost: a check of a bit for each number of valid pages.
 
 use crate::ftl::Ftl;
 use crate::units::{BlockId, PoolId};
