@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ssdlab::units::Ns;
 
-/// Simulated time is real time divided by the scale.
+/// Converts between real and simulated time: simulated time is the real time since `started`, divided by `scale`.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     started: Instant,
@@ -12,32 +12,32 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Simulated time 0 is at `started`. `scale`: 1 is real time, 10 is ten times slower.
+    /// A clock whose simulated time 0 is at `started`. `scale`: 1 is real time, 10 is ten times slower.
     pub fn start(started: Instant, scale: f64) -> Self {
         Clock { started, scale }
     }
 
-    /// The present simulated time.
+    /// The present simulated time, ns.
     pub fn now(&self) -> Ns {
         self.at(Instant::now())
     }
 
-    /// The simulated time at an instant.
+    /// The simulated time at an instant of real time, ns.
     pub fn at(&self, instant: Instant) -> Ns {
         (instant.saturating_duration_since(self.started).as_nanos() as f64 / self.scale) as Ns
     }
 
-    /// Real time until a simulated instant; none if that is past.
+    /// Real time until a simulated instant; zero if that is past.
     pub fn until(&self, instant: Ns) -> Duration {
         self.real(instant).saturating_sub(self.started.elapsed())
     }
 
-    /// Real time since a simulated instant; none if that is to come.
+    /// Real time since a simulated instant; zero if that is to come.
     pub fn since(&self, instant: Ns) -> Duration {
         self.started.elapsed().saturating_sub(self.real(instant))
     }
 
-    /// Rounded up, so that what is due then is due.
+    /// Real time from the start to a simulated instant, rounded up, so that events of that instant are due then.
     fn real(&self, instant: Ns) -> Duration {
         Duration::from_nanos((instant as f64 * self.scale).ceil() as u64)
     }
@@ -55,11 +55,11 @@ mod tests {
             let after = clock.started.elapsed();
             let real = now as f64 * scale;
             assert!(before.as_nanos() as f64 <= real + scale && real <= after.as_nanos() as f64 + 1.0);
-            // What is to come and what is past.
+            // Instants to come and instants past.
             let hour = (3_600e9 / scale) as Ns;
             assert!(clock.until(hour) > Duration::from_secs(3_590) && clock.since(hour).is_zero());
             assert!(clock.until(0).is_zero() && clock.since(0) >= before);
-            // When a request came.
+            // The time at which a request came.
             assert_eq!(clock.at(clock.started + Duration::from_secs(1)), (1e9 / scale) as Ns);
             assert_eq!(clock.at(clock.started - Duration::from_secs(1)), 0);
         }

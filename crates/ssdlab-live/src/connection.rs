@@ -10,14 +10,14 @@ use rustix::event::PollFlags;
 use crate::drive::{Answer, Ask};
 use crate::nbd::{Greeting, Session};
 
-/// While replies of more bytes wait to be sent, no more requests are read: a client that does not read its replies shall not fill memory.
+/// While replies of more bytes wait to be sent, no requests are read: a client that does not read its replies must not fill memory.
 const MOST_UNSENT: usize = 64 << 20;
 
-/// A stream of either kind.
+/// A connected socket.
 pub enum Stream {
-    /// Of a Unix socket.
+    /// A Unix socket.
     Unix(UnixStream),
-    /// Of TCP.
+    /// A TCP socket.
     Tcp(TcpStream),
 }
 
@@ -37,11 +37,11 @@ impl Stream {
     }
 }
 
-/// A connection.
+/// A connection to a client.
 pub struct Connection {
     stream: Stream,
     session: Session,
-    /// It cannot be written to.
+    /// Reading or writing has failed.
     broken: bool,
 }
 
@@ -51,12 +51,12 @@ impl Connection {
         Connection { stream, session: Session::new(client, greeting), broken: false }
     }
 
-    /// The client, as requests name it.
+    /// Number of the client, as requests name it.
     pub fn client(&self) -> u64 {
         self.session.client()
     }
 
-    /// What to wait on.
+    /// File descriptor to poll.
     pub fn fd(&self) -> BorrowedFd<'_> {
         match &self.stream {
             Stream::Unix(stream) => stream.as_fd(),
@@ -64,7 +64,7 @@ impl Connection {
         }
     }
 
-    /// What there is to wait for.
+    /// Events to poll for.
     pub fn wanted(&self) -> PollFlags {
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, self.wants_input());
@@ -72,22 +72,22 @@ impl Connection {
         flags
     }
 
-    /// It may be read from.
+    /// Whether to read from the client.
     pub fn wants_input(&self) -> bool {
         !self.session.is_closed() && !self.broken && self.session.unsent().len() < MOST_UNSENT
     }
 
-    /// There is something to send.
+    /// Whether there are bytes to send.
     fn wants_output(&self) -> bool {
         !self.broken && !self.session.unsent().is_empty()
     }
 
-    /// Nothing is left to do: the client has gone, and what it asked for is answered or cannot be.
+    /// Whether the connection is over: the client has gone, and its requests are answered or cannot be.
     pub fn is_over(&self) -> bool {
         self.broken || self.session.is_over()
     }
 
-    /// Reads what there is, by way of `room`; `asks` gets the requests in it.
+    /// Reads the available bytes into `room`, and adds the requests in them to `asks`.
     pub fn read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) {
         match self.stream.read(room) {
             Ok(0) => self.session.close(),
@@ -97,12 +97,12 @@ impl Connection {
         }
     }
 
-    /// An answer to one of its requests.
+    /// Takes the answer to one of the client's requests.
     pub fn answer(&mut self, answer: &Answer) {
         self.session.answer(answer);
     }
 
-    /// Sends what it can.
+    /// Sends as many bytes as the socket takes.
     pub fn write(&mut self) {
         while self.wants_output() {
             match self.stream.write(self.session.unsent()) {

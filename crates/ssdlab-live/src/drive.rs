@@ -1,4 +1,4 @@
-//! The drive: requests in, their bytes, and answers when the simulated drive has completed them.
+//! The served drive: takes requests, keeps their bytes, and answers when the simulated drive has completed them.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -17,56 +17,56 @@ use crate::late::Late;
 use crate::record::Record;
 use crate::undo::{Undo, Volatile};
 
-/// Who asked: what an answer is sent to.
+/// The client and the request that an answer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asker {
-    /// The client.
+    /// Number of the client.
     pub client: u64,
     /// The client's name for the request.
     pub cookie: u64,
 }
 
-/// What is asked.
+/// Kind of a client's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Bytes are to be read.
+    /// Reads bytes.
     Read,
-    /// These are to be written.
+    /// Writes these bytes.
     Write(Vec<u8>),
-    /// Zeros are to be written; `holes`: they may take no room.
+    /// Writes zeros. `holes`: they may take no room.
     Zero {
         /// The drive may trim the range.
         holes: bool,
     },
-    /// The bytes are no longer needed. They read as zeros from then on.
+    /// Trims: the bytes are no longer needed, and read as zeros from then on.
     Trim,
-    /// What was answered before is to outlive a power failure.
+    /// Flushes: writes answered before must survive a power failure.
     Flush,
 }
 
 /// A request of a client, within the drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// Who asks.
+    /// The client, and its name for the request.
     pub asker: Asker,
-    /// What.
+    /// Kind of the request.
     pub action: Action,
     /// First byte.
     pub offset: u64,
-    /// Bytes; 0 for a flush.
+    /// Length in bytes; 0 for a flush.
     pub length: u64,
-    /// What it writes is to outlive a power failure when it is answered.
+    /// Once the request is answered, what it writes must survive a power failure.
     pub force: bool,
-    /// When it came, if another thread has taken it in; absent: now.
+    /// When the request came, if another thread has taken it in; `None`: now.
     pub came: Option<Instant>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub struct Answer {
-    /// Who asked.
+    /// The client and the request that are answered.
     pub asker: Asker,
-    /// Bytes that were read, if any; or why not.
+    /// Bytes that were read (none for other requests), or the error.
     pub outcome: io::Result<Vec<u8>>,
 }
 
@@ -77,9 +77,9 @@ struct UnderWay {
     kind: RequestKind,
     offset: u64,
     length: u64,
-    /// A flush is to follow before it is answered.
+    /// A flush must follow before the request is answered.
     force: bool,
-    /// The write that it is the flush of.
+    /// For a flush that follows a forced request: the serial number of that request.
     of: Option<u64>,
 }
 
@@ -88,25 +88,25 @@ struct UnderWay {
 pub enum PowerCut {
     /// At this simulated time, ns.
     Time(Ns),
-    /// When so many requests have arrived.
+    /// Once this many requests have arrived.
     Requests(u64),
 }
 
 /// A simulated drive, its bytes and its clock.
 pub struct Drive {
     simulation: Simulation,
-    /// Time begins with the first request, as in a replay of the record.
+    /// The clock; `None` before the first request, with which time begins as in a replay of the record.
     clock: Option<Clock>,
     scale: f64,
     contents: Box<dyn Contents>,
     record: Option<Record>,
     late: Late,
-    /// By serial number from `first` on; `None`: answered.
+    /// Requests under way by serial number, from `first` on; `None`: answered.
     under_way: VecDeque<Option<UnderWay>>,
     first: u64,
     answers: Vec<Answer>,
     undo: Undo,
-    /// Why a power failure left data that it should have taken.
+    /// Why a power failure could not take back all data that it should have.
     untaken: Option<io::Error>,
     power_cut: Option<PowerCut>,
 }
@@ -120,7 +120,7 @@ impl Drive {
         record: Option<Record>,
         power_cut: Option<PowerCut>,
     ) -> Self {
-        simulation.take_completions(); // from now on it keeps them
+        simulation.take_completions(); // completions are kept from now on
         let undo = Undo::new(simulation.exported_bytes(), simulation.unit_bytes(), simulation.is_volatile());
         Drive {
             simulation,
@@ -138,7 +138,7 @@ impl Drive {
         }
     }
 
-    /// The power is to fail now.
+    /// Whether the power is to fail now.
     pub fn is_to_be_cut(&self) -> bool {
         match self.power_cut {
             None => false,
@@ -147,17 +147,17 @@ impl Drive {
         }
     }
 
-    /// Requests that have come.
+    /// Number of requests that have come.
     fn submitted(&self) -> u64 {
         self.first + self.under_way.len() as u64
     }
 
-    /// The present simulated time; it ends with the power.
+    /// The present simulated time, ns, which ends with the power.
     fn now(&self) -> Ns {
         self.time(Instant::now()).max(self.simulation.now())
     }
 
-    /// The simulated time at an instant; it ends with the power.
+    /// The simulated time at an instant of real time, ns, which ends with the power.
     fn time(&self, instant: Instant) -> Ns {
         let time = self.clock.map_or(0, |clock| clock.at(instant));
         match self.power_cut {
@@ -171,31 +171,31 @@ impl Drive {
         &self.late
     }
 
-    /// Real time until something happens, if no request comes before.
+    /// Real time until the next event, if no request comes before; `None` if there is none.
     pub fn idle_for(&self) -> Option<Duration> {
         let clock = self.clock?;
         self.next_instant().map(|instant| clock.until(instant))
     }
 
-    /// Requests under way.
+    /// Number of requests under way.
     pub fn outstanding(&self) -> usize {
         self.under_way.iter().flatten().count()
     }
 
-    /// When something happens next, if no request comes before.
+    /// Simulated time of the next event, ns, if no request comes before; `None` if there is none.
     fn next_instant(&self) -> Option<Ns> {
         let cut = if let Some(PowerCut::Time(ns)) = self.power_cut { Some(ns) } else { None };
         self.simulation.next_instant().into_iter().chain(cut).min()
     }
 
-    /// Takes a request in, at the instant when it came, or at the present one if what happened since is simulated already.
+    /// Takes a request in at the time when it came, or right after the time that is simulated already.
     ///
     /// # Errors
-    /// What the simulation or the record meets: the drive cannot go on.
+    /// Errors of the simulation or the record: the drive cannot go on.
     pub fn take(&mut self, ask: Ask) -> Result<()> {
         let Ask { asker, action, offset, length, force, came } = ask;
         let applied = self.apply(&action, offset, length);
-        // Nothing to do, or impossible to do.
+        // There is nothing to do, or it cannot be done.
         if applied.is_err() || (length == 0 && action != Action::Flush) {
             self.answers.push(Answer { asker, outcome: applied.map(|()| Vec::new()) });
             return Ok(());
@@ -210,7 +210,7 @@ impl Drive {
         self.submit(came, UnderWay { asker, kind, offset, length, force, of: None })
     }
 
-    /// Bytes are written when their request comes, so that what comes after it finds them.
+    /// Applies a request to the contents when it comes, so that later requests find its bytes.
     fn apply(&mut self, action: &Action, offset: u64, length: u64) -> io::Result<()> {
         let write = self.submitted();
         let writes = matches!(action, Action::Write(_) | Action::Zero { holes: false });
@@ -234,7 +234,8 @@ impl Drive {
         let UnderWay { kind, offset, length, .. } = under_way;
         let came = came.unwrap_or_else(Instant::now);
         let arrival_ns = match self.clock {
-            // What is due before it comes first. At an instant that is simulated already all has begun that could begin, so it comes after that.
+            // Events due before the request come first. At an instant that is simulated already, all that could begin has begun, so the
+            // request comes after it.
             Some(_) => {
                 let arrival_ns = self.time(came).max(self.simulation.now() + 1);
                 self.simulation.run_until(arrival_ns - 1)?;
@@ -254,10 +255,10 @@ impl Drive {
         Ok(())
     }
 
-    /// Simulates until all requests are complete, however long that takes of simulated time, and gives their answers.
+    /// Simulates until all requests are complete, however long that takes of simulated time, and returns their answers.
     ///
     /// # Errors
-    /// What the simulation or the record meets.
+    /// Errors of the simulation or the record.
     pub fn drain(&mut self) -> Result<Vec<Answer>> {
         while self.outstanding() > 0 {
             self.simulation.run_to_idle()?;
@@ -266,19 +267,19 @@ impl Drive {
         Ok(std::mem::take(&mut self.answers))
     }
 
-    /// The record takes its place, although the run cannot be finished.
+    /// Moves the record to its place, although the run cannot be finished.
     ///
     /// # Errors
-    /// What writing it meets.
+    /// Errors of writing the record.
     pub fn keep_record(self) -> Result<()> {
         self.record.map_or(Ok(()), Record::finish)
     }
 
-    /// Ends the run. Its result is that of a replay of the record. `state`: where the state of the drive is saved. Returns also whether the data
-    /// and that could be kept.
+    /// Ends the run. Its result is that of a replay of the record. `state`: file for the state of the drive. Returns also how late answers
+    /// were, and whether the data and the state could be saved.
     ///
     /// # Errors
-    /// What the simulation or the record meets.
+    /// Errors of the simulation or the record.
     pub fn finish(mut self, state: Option<&Path>) -> Result<(RunResult, Late, Result<()>)> {
         let kept = match self.untaken.take() {
             None => self.contents.sync().map_err(|reason| unkept(&reason)),
@@ -294,17 +295,17 @@ impl Drive {
         Ok((result, self.late, kept.and(saved)))
     }
 
-    /// The power fails. What was only in volatile memory is gone from the data. Requests that are not complete will not be answered; in the
+    /// Makes the power fail. Data that were only in volatile memory are lost. Requests that are not complete will not be answered; in the
     /// result they are complete, as in a replay of the record.
     ///
     /// # Errors
-    /// What the simulation or the file of the data meets.
+    /// Errors of the simulation or the file of the data.
     pub fn cut_power(&mut self) -> Result<PowerCutResult> {
         let at_ns = self.now();
         if self.clock.is_some() {
             self.simulation.run_until(at_ns)?;
         }
-        // What has completed since answers were sent last has none, and counts as incomplete.
+        // Requests that have completed since answers were sent last have no answer, and count as incomplete.
         let incomplete: BTreeSet<u64> =
             (self.first..).zip(&self.under_way).filter_map(|(number, one)| one.as_ref().map(|one| one.of.unwrap_or(number))).collect();
         let volatile = self.volatile();
@@ -323,10 +324,10 @@ impl Drive {
         found
     }
 
-    /// Simulates up to the present, and gives the answers that are due.
+    /// Simulates up to the present, and returns the answers that are due.
     ///
     /// # Errors
-    /// What the simulation or the record meets: the drive cannot go on.
+    /// Errors of the simulation or the record: the drive cannot go on.
     pub fn answers(&mut self) -> Result<Vec<Answer>> {
         if self.clock.is_some() {
             self.simulation.run_until(self.now())?;
@@ -339,7 +340,7 @@ impl Drive {
         Ok(std::mem::take(&mut self.answers))
     }
 
-    /// Answers what has completed.
+    /// Makes the answers to requests that have completed.
     fn complete(&mut self) -> Result<()> {
         for completion in self.simulation.take_completions() {
             let place = (completion.index - self.first) as usize;

@@ -1,25 +1,25 @@
-//! How much later than the simulated drive completed them requests were answered: where the host or the simulator is slower than the drive.
+//! How much later requests were answered than the simulated drive completed them: where the host or the simulator is slower than the drive.
 
 use std::time::Duration;
 
-/// Answers that come later than this count as late. Waking up a thread takes as long.
+/// Answers that come later than this count as late. Waking up a thread takes about as long.
 pub const TOLERANCE: Duration = Duration::from_micros(100);
 
-/// How late answers were, in real time.
+/// Lateness of answers, in real time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Late {
-    /// Requests that were answered.
+    /// Number of requests answered.
     pub answered: u64,
-    /// Those answered later than [`TOLERANCE`] after they were due.
+    /// Number of requests answered later than [`TOLERANCE`] after they were due.
     pub count: u64,
-    /// Sum over all.
+    /// Sum of the lateness of all answers.
     pub total: Duration,
-    /// The worst.
+    /// Maximum lateness of an answer.
     pub max: Duration,
 }
 
 impl Late {
-    /// A request was answered so long after it was due.
+    /// Counts a request that was answered `by` after it was due.
     pub fn add(&mut self, by: Duration) {
         self.answered += 1;
         self.count += u64::from(by > TOLERANCE);
@@ -27,7 +27,7 @@ impl Late {
         self.max = self.max.max(by);
     }
 
-    /// Mean over all requests, ns.
+    /// Mean lateness over all answers, ns; 0 without answers.
     pub fn mean_ns(&self) -> f64 {
         if self.answered == 0 { 0.0 } else { self.total.as_nanos() as f64 / self.answered as f64 }
     }

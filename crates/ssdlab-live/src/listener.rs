@@ -1,4 +1,4 @@
-//! Where clients connect.
+//! Sockets at which clients connect.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -14,10 +14,10 @@ use ssdlab::error::{Error, Result};
 
 use crate::connection::Stream;
 
-/// What the system allows for a Unix socket, bytes.
+/// Maximum length of a Unix socket's path, bytes.
 const LONGEST_PATH: usize = 107;
 
-/// Where the drive is served.
+/// Address of the socket at which the drive is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A Unix socket, which its owner alone may use.
@@ -28,17 +28,17 @@ pub enum Address {
 
 /// A socket that listens. A Unix socket is removed when it is dropped.
 pub enum Listener {
-    /// With its path.
+    /// A Unix socket, with its path.
     Unix(UnixListener, PathBuf),
-    /// TCP.
+    /// A TCP socket.
     Tcp(TcpListener),
 }
 
 impl Listener {
-    /// Listens. `remote`: also at addresses other than those of this machine.
+    /// Opens a socket and listens. `remote`: also at addresses that other machines reach.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an address that is in use, or that others could reach and may not; [`Error::Io`].
+    /// [`Error::Usage`] for an address that is in use, or that other machines reach without `remote`; [`Error::Io`].
     pub fn open(address: &Address, remote: bool) -> Result<Self> {
         let listener = match address {
             Address::Unix(path) => Listener::Unix(bind_unix(path)?, path.clone()),
@@ -52,7 +52,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// How clients name it.
+    /// URI by which clients connect.
     pub fn uri(&self) -> String {
         match self {
             Listener::Unix(_, path) => format!("nbd+unix:///?socket={}", path.display()),
@@ -67,7 +67,7 @@ impl Listener {
         }
     }
 
-    /// What to wait on.
+    /// File descriptor to poll.
     pub fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Listener::Unix(listener, _) => listener.as_fd(),
@@ -75,10 +75,10 @@ impl Listener {
         }
     }
 
-    /// A client that waits, if any.
+    /// Accepts a client that waits, if any.
     ///
     /// # Errors
-    /// Those of the system: too many open files, for example.
+    /// Errors of the system, such as too many open files.
     pub fn accept(&self) -> io::Result<Option<Stream>> {
         let accepted = match self {
             Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
@@ -109,7 +109,7 @@ impl Drop for Listener {
     }
 }
 
-/// A socket file that a server left when it was killed is replaced; one that somebody listens at is not.
+/// Binds a Unix socket. Replaces a socket file that a killed server left, but not one at which a server listens.
 fn bind_unix(path: &Path) -> Result<UnixListener> {
     let failed = |source| Error::io("listen at", path, source);
     let length = path.as_os_str().len();
@@ -128,7 +128,7 @@ fn bind_unix(path: &Path) -> Result<UnixListener> {
             Err(reason) => return Err(failed(reason)),
         }
     }
-    // From its first moment for its owner alone.
+    // Only its owner may use the socket, from its first moment on.
     let before = umask(Mode::RWXG | Mode::RWXO | Mode::XUSR);
     let bound = UnixListener::bind(path);
     umask(before);
@@ -176,7 +176,7 @@ mod tests {
         assert!(listener.accept().unwrap().is_none());
         drop(listener);
         assert!(!path.exists());
-        // What a server that was killed leaves.
+        // A socket file as a killed server leaves it.
         drop(UnixListener::bind(&path).unwrap());
         drop(Listener::open(&address, false).unwrap());
         fs::write(&path, "data").unwrap();

@@ -1,4 +1,4 @@
-//! The requests as a trace of the project's own format, with their arrival in simulated time: it can be replayed like any other.
+//! Records the requests as a trace in the project's own format, with their arrivals in simulated time; it can be replayed like any other.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,14 +8,14 @@ use ssdlab::files::WholeFile;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::workload::CSV_HEADER;
 
-/// A trace under construction.
+/// A trace of requests under construction.
 pub struct Record(WholeFile);
 
 impl Record {
-    /// Begins the file.
+    /// Begins the file of the trace.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Usage`] for a name that is not that of a text.
+    /// [`Error::Io`]; [`Error::Usage`] for a name that does not end in `.csv`.
     pub fn create(path: &Path) -> Result<Self> {
         if path.extension().is_none_or(|ending| ending != "csv") {
             return Err(Error::Usage(format!(
@@ -28,7 +28,7 @@ impl Record {
         Ok(Record(file))
     }
 
-    /// A request follows.
+    /// Adds a request to the trace.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -44,7 +44,7 @@ impl Record {
         written.map_err(|source| Error::io("write", self.0.path(), source))
     }
 
-    /// The file takes its place.
+    /// Completes the trace and moves its file to its place.
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -22,15 +22,15 @@ use crate::listener::{Address, Listener};
 use crate::nbd::Greeting;
 use crate::record::Record;
 
-/// The longest request, bytes: what the specification lets clients expect.
+/// Maximum length of a request, bytes: what the specification lets clients expect.
 const LONGEST: u32 = 32 << 20;
-/// The longest time without a look at whether to stop.
+/// Maximum time between two checks for a stop request.
 const LOOK: Duration = Duration::from_millis(50);
-/// Before something is due the loop is awake for so long: the system would wake it too late.
+/// Time before an event for which the loop stays awake: the system would wake it too late.
 const AHEAD: Duration = Duration::from_micros(60);
-/// After a request or an answer it stays awake for so long: a program's next request often comes soon, and waking up takes as long.
+/// Time after a request or answer for which the loop stays awake: a program's next request often comes soon, and waking up takes as long.
 const AWAKE: Duration = Duration::from_micros(60);
-/// Bytes that are read at once.
+/// Maximum number of bytes read at once.
 const AT_ONCE: usize = 256 * 1024;
 
 /// Where a drive is served.
@@ -45,45 +45,46 @@ pub enum Place {
 /// How a drive is served.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where.
+    /// Where the drive is served.
     pub place: Place,
-    /// Also at addresses that other machines reach.
+    /// Serve also at addresses that other machines reach.
     pub remote: bool,
-    /// How many times slower than real time the drive is.
+    /// Factor by which the drive is slower than real time.
     pub scale: f64,
-    /// The file for its bytes; absent: in memory.
+    /// File for the bytes of the drive; `None`: in memory.
     pub data: Option<PathBuf>,
-    /// The file for the requests as a trace.
+    /// File for a trace of the requests; `None`: no trace.
     pub record: Option<PathBuf>,
-    /// When the power of the drive fails.
+    /// When the power of the drive fails; `None`: only on request.
     pub power_cut: Option<PowerCut>,
 }
 
-/// What a server says of itself while it runs. Shared between threads.
+/// State of a running server. Shared between threads.
 #[derive(Debug, Default)]
 pub struct Status {
-    /// Where clients connect, once they can; or the file.
+    /// Address at which clients connect, or path of the file, once it can be used.
     pub uri: OnceLock<String>,
-    /// Clients that are connected; or how often the file is open.
+    /// Number of connected clients, or of open handles of the file.
     pub clients: AtomicU64,
-    /// Requests answered.
+    /// Number of requests answered.
     pub answered: AtomicU64,
-    /// Of these, late ones.
+    /// Number of requests answered late.
     pub late: AtomicU64,
-    /// How late the worst was, ns.
+    /// Maximum lateness of an answer, ns.
     pub late_max_ns: AtomicU64,
-    /// How late they were together, ns.
+    /// Sum of the lateness of all answers, ns.
     pub late_total_ns: AtomicU64,
-    /// Why the data of the drive, or its state beside them, could not be kept at its end.
+    /// Why the data or the state of the drive could not be saved at its end.
     pub unkept: OnceLock<String>,
     /// Set to make the power of the drive fail.
     pub cut_power: AtomicBool,
 }
 
-/// Serves a drive until `control` asks for a stop, or its power fails. Then requests under way end, and the run's result is what a replay of
-/// its record gives, with how late answers were. It has as many requests as clients send, whatever the plan says.
+/// Serves a drive until `control` requests a stop, or its power fails. Then requests under way end, and the run's result is what a replay
+/// of its record gives, with how late answers were. The number of requests in the plan is ignored.
 ///
-/// Beside the file with the bytes there is one with the state of the drive at its end, with which the next drive on these bytes begins.
+/// If the bytes of the drive are in a file, the state of the drive at its end is saved beside it, and the next drive on these bytes begins
+/// with that state.
 ///
 /// # Errors
 /// [`Error::Usage`] for an address or a file that cannot be used; [`Error::Io`]; what the simulation meets.
@@ -92,7 +93,7 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
         return Err(Error::Usage(format!("scale = {}: expected 0.001 to 1000000; 1 is real time, 10 ten times slower", options.scale)));
     }
     let exported = plan.config.exported_bytes()?;
-    // Before files are made, and before the drive is prepared, which may take long: whoever connects meanwhile waits.
+    // Before files are made, and before the drive is prepared, which may take long: clients that connect meanwhile wait.
     if options.power_cut.is_some() {
         plan.config.survivors_of_a_power_failure_are_known()?;
     }
@@ -108,7 +109,7 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     let record = options.record.as_deref().map(Record::create).transpose()?;
     let simulation = begin(plan, state.as_deref(), control)?;
     if let (Some(state), Some(record)) = (state.as_deref().filter(|path| path.exists()), &options.record) {
-        // What a replay of the record begins with: at the end another state takes the place of this one.
+        // A replay of the record begins with this state, which that of the drive's end replaces.
         let copy = with_ending(record, ".state");
         fs::copy(state, &copy).map_err(|source| Error::io("write", &copy, source))?;
     }
@@ -123,7 +124,7 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     let power_cut = match server.run(plan, control) {
         Ok(power_cut) => power_cut,
         Err(reason) => {
-            // What clients asked until then is what shows where it came from.
+            // The requests until the failure show where it came from.
             server.drive.keep_record()?;
             return Err(reason);
         }
@@ -136,7 +137,7 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     Ok(RunResult { late: Some(late), power_cut, ..result })
 }
 
-/// The bytes of the drive, and where its state is kept beside them: for a single drive, whose bytes are in a file.
+/// The bytes of the drive, and the path of its state beside them; `None` for bytes in memory and for an array.
 fn open_data(plan: &Plan, data: Option<&Path>, exported: u64) -> Result<(Box<dyn Contents>, Option<PathBuf>)> {
     let Some(path) = data else { return Ok((Box::new(Memory::default()), None)) };
     let is_new = fs::metadata(path).map_or(true, |about| about.len() == 0);
@@ -157,7 +158,7 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from([path.as_os_str(), OsStr::new(ending)].join(OsStr::new("")))
 }
 
-/// The drive as its plan says, or as it was when it last ended.
+/// Begins the simulation of a plan, with the saved state `state` if there is one.
 fn begin(plan: &Plan, state: Option<&Path>, control: &Control) -> Result<Simulation> {
     match state.filter(|path| path.exists()) {
         None => Simulation::new(plan, control),
@@ -174,12 +175,12 @@ fn begin(plan: &Plan, state: Option<&Path>, control: &Control) -> Result<Simulat
 
 struct Server<'a> {
     drive: Drive,
-    /// `None` while the server ends, or if it serves a file.
+    /// Listening socket; `None` while the server ends, or if it serves a file.
     listener: Option<Listener>,
-    /// `None` if it serves by NBD.
+    /// The mounted file; `None` if the server serves by NBD.
     mount: Option<Mount>,
     connections: Vec<Connection>,
-    /// How many there have been.
+    /// Number of connections so far.
     clients: u64,
     greeting: Greeting,
     status: &'a Status,
@@ -188,7 +189,7 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
-    /// Returns what a power failure did, if that is how it ended.
+    /// Serves until the end. Returns what a power failure did, if one ended it.
     fn run(&mut self, plan: &Plan, control: &Control) -> Result<Option<PowerCutResult>> {
         let mut room = vec![0; AT_ONCE];
         let mut asks = Vec::new();
@@ -221,16 +222,16 @@ impl Server<'_> {
         self.drive.is_to_be_cut() || self.status.cut_power.load(Ordering::Relaxed)
     }
 
-    /// Clients get no answers any more.
+    /// Makes the power fail: clients get no answers any more.
     fn cut_power(&mut self) -> Result<PowerCutResult> {
         self.listener = None;
         self.connections.clear();
         let done = self.drive.cut_power();
-        self.mount = None; // last: time goes on while somebody has the file open
+        self.mount = None; // last: the unmount waits while a program has the file open
         done
     }
 
-    /// No requests come any more; those under way are answered as soon as they are simulated, and not when they are due.
+    /// Accepts no more requests, and answers those under way as soon as they are simulated, not when they are due.
     fn end(&mut self) -> Result<()> {
         self.listener = None;
         let answers = self.drive.drain()?;
@@ -240,7 +241,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Answers go to who asked, if that one is still there.
+    /// Sends answers to the clients that are still there, and updates the status.
     fn send(&mut self, answers: &[Answer]) {
         if !answers.is_empty() {
             self.active = Instant::now();
@@ -265,7 +266,7 @@ impl Server<'_> {
         self.status.late_total_ns.store(late.total.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Waits for clients until the drive has something to do; reads what they send.
+    /// Waits for clients until the drive has something to do, and reads what they send.
     fn wait_and_read(&mut self, room: &mut [u8], asks: &mut Vec<Ask>) -> Result<()> {
         let due = self.drive.idle_for().unwrap_or(LOOK);
         // The requests of a file come by another thread, which may need this one's processor.
@@ -277,7 +278,7 @@ impl Server<'_> {
             (None, None) => return Ok(()),
         };
         let listening = PollFd::from_borrowed_fd(fd, PollFlags::IN);
-        // One that wants nothing would end the wait at once if its client has gone.
+        // A connection that wants no events would end the wait at once if its client has gone.
         let (places, connected): (Vec<usize>, Vec<PollFd<'_>>) = (self.connections.iter().enumerate())
             .map(|(place, connection)| (place, connection, connection.wanted()))
             .filter(|(_, _, wanted)| !wanted.is_empty())
@@ -308,7 +309,7 @@ impl Server<'_> {
 
     fn accept(&mut self) {
         let Some(listener) = &self.listener else { return };
-        // Where the system has no room for one more, those that are there go on.
+        // If the system has no room for another connection, the others go on.
         while let Ok(Some(stream)) = listener.accept() {
             self.connections.push(Connection::new(stream, self.clients, self.greeting));
             self.clients += 1;

@@ -1,32 +1,32 @@
-//! What a power failure takes back: the bytes that writes found, until their own cannot be lost any more.
+//! Takes back writes that a power failure loses: keeps the bytes that writes replaced, until those writes cannot be lost any more.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
 
 use crate::contents::Contents;
 
-/// Writes are forgotten once so many are noted, if they are in flash by then.
+/// Number of units noted from which on those that are in flash are forgotten.
 const NOTED: usize = 4096;
 
-/// The bytes of a unit before a write. `None`: zeros.
+/// Bytes of a unit before a write; `None`: zeros.
 struct Before {
     write: u64,
     bytes: Option<Box<[u8]>>,
 }
 
-/// Units whose newest data a power failure would lose now, with the oldest write among those lost that have completed.
+/// Units whose newest data a power failure would lose now, each with the oldest completed write among those lost, if there is one.
 pub type Volatile = HashMap<u32, Option<u64>>;
 
-/// What a power failure took.
+/// Losses of a power failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Writes that had completed, of which bytes are lost.
+    /// Number of completed writes of which bytes are lost.
     pub writes: u64,
-    /// Bytes of mapping units that are as they were before such a write.
+    /// Bytes of mapping units that are as they were before a completed write.
     pub bytes: u64,
 }
 
-/// The bytes that writes found, by mapping unit, oldest write first.
+/// Bytes that writes replaced, by mapping unit, oldest write first.
 pub struct Undo {
     unit_bytes: u64,
     exported_bytes: u64,
@@ -34,12 +34,12 @@ pub struct Undo {
     volatile: bool,
     by_unit: HashMap<u32, VecDeque<Before>>,
     noted: usize,
-    /// How many are noted when those in flash are forgotten.
+    /// Number of units noted from which on [`Undo::is_long`] holds.
     limit: usize,
 }
 
 impl Undo {
-    /// For a drive of so many bytes, with units of so many.
+    /// An empty record for a drive of `exported_bytes` with mapping units of `unit_bytes`. `volatile`: completed writes may be lost.
     pub fn new(exported_bytes: u64, unit_bytes: u32, volatile: bool) -> Self {
         Undo { unit_bytes: unit_bytes.into(), exported_bytes, volatile, by_unit: HashMap::new(), noted: 0, limit: NOTED }
     }
@@ -57,7 +57,7 @@ impl Undo {
     /// Notes the bytes that a write is about to replace.
     ///
     /// # Errors
-    /// Those of reading them. Then nothing is noted.
+    /// Errors of reading the bytes. Then nothing is noted.
     pub fn note(&mut self, write: u64, offset: u64, length_of_write: u64, contents: &dyn Contents) -> io::Result<()> {
         for unit in self.units(offset, length_of_write) {
             let (from, length) = self.bytes_of(unit);
@@ -73,14 +73,14 @@ impl Undo {
         Ok(())
     }
 
-    /// A write that was noted last was not made.
+    /// Forgets a write that was noted but not made.
     pub fn forget(&mut self, write: u64, offset: u64, length: u64) {
         for unit in self.units(offset, length) {
             self.keep(unit, |before| before.write != write);
         }
     }
 
-    /// Bytes are trimmed, which no power failure undoes.
+    /// Sets noted bytes of a trimmed range to zeros, as no power failure undoes a trim.
     pub fn trimmed(&mut self, offset: u64, length: u64) {
         let (end, units) = (offset + length, self.units(offset, length));
         // A range may be far larger than what is noted.
@@ -102,7 +102,7 @@ impl Undo {
         }
     }
 
-    /// A write has completed. Where completed writes cannot be lost, neither it nor older ones of its units are taken back any more.
+    /// Notes that a write has completed. Where completed writes cannot be lost, it and older writes of its units are forgotten.
     pub fn completes(&mut self, write: u64, offset: u64, length: u64) {
         if !self.volatile {
             for unit in self.units(offset, length) {
@@ -121,12 +121,12 @@ impl Undo {
         }
     }
 
-    /// It is time to ask the drive what is volatile, and to forget the rest.
+    /// Whether to call [`Undo::forget_safe`] with the units that are volatile now.
     pub fn is_long(&self) -> bool {
         self.volatile && self.noted > self.limit
     }
 
-    /// Forgets what no power failure takes back any more.
+    /// Forgets writes that no power failure takes back any more.
     pub fn forget_safe(&mut self, volatile: &Volatile) {
         for unit in self.by_unit.keys().copied().collect::<Vec<_>>() {
             match volatile.get(&unit) {
@@ -138,8 +138,8 @@ impl Undo {
         self.limit = NOTED.max(2 * self.noted);
     }
 
-    /// The power fails: units become what they were before the writes that are lost. `is_complete`: a write has completed. Returns what was
-    /// lost, and whether all bytes could be written.
+    /// Takes back what a power failure loses: units become what they were before the lost writes. `is_complete`: whether a write has
+    /// completed. Returns the losses, and whether all bytes could be written.
     pub fn take_back(
         &mut self,
         volatile: &Volatile,
@@ -164,7 +164,7 @@ impl Undo {
             let Some(Before { bytes, .. }) = last else { continue };
             let (from, length) = self.bytes_of(unit);
             lost.bytes += if any_complete { length as u64 } else { 0 };
-            // On a full disk what is cleared makes room for what is written.
+            // On a full disk, clearing first makes room for what is written.
             done = done.and(contents.clear(from, length as u64));
             old.extend(bytes.map(|bytes| (from, bytes)));
         }

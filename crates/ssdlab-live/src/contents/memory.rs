@@ -1,11 +1,11 @@
-//! Bytes in memory.
+//! Bytes of the drive, in memory.
 
 use std::collections::HashMap;
 use std::io;
 
 use super::Contents;
 
-/// Bytes of a chunk: memory is taken chunk by chunk.
+/// Size of a chunk, bytes: memory is taken chunk by chunk.
 const CHUNK: usize = 64 * 1024;
 
 /// Chunks that were written to, by number.
@@ -13,7 +13,7 @@ const CHUNK: usize = 64 * 1024;
 pub struct Memory(HashMap<u64, Box<[u8]>>);
 
 impl Memory {
-    /// The part of each chunk in a range: its number, where the part begins in it, and how long that is.
+    /// Parts of a range, by chunk: the chunk's number, the first byte of the part in it, and the part's length.
     fn parts(offset: u64, length: u64) -> impl Iterator<Item = (u64, usize, usize)> {
         let end = offset + length;
         let mut at = offset;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     proptest! {
-        /// Both do as an array of bytes would.
+        /// Both kinds of contents behave as an array of bytes.
         #[test]
         fn bytes_are_what_was_written(actions in actions()) {
             let folder = tempfile::tempdir().unwrap();

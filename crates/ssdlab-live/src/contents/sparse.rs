@@ -1,5 +1,5 @@
-//! Bytes in a sparse file: it is as long as the drive, and takes as much of the disk as was written. Of a drive that is longer than file systems
-//! have files, later parts are in files beside it.
+//! Bytes of the drive in a sparse file: it is as long as the drive, and takes as much of the disk as was written. If the drive is longer
+//! than file systems allow a file to be, later parts are in files beside it.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,17 +11,17 @@ use ssdlab::error::{Error, Result};
 
 use super::Contents;
 
-/// The longest file: half of what ext4 allows, with blocks of 4 KiB.
+/// Maximum length of a file, bytes: half of what ext4 allows with blocks of 4 KiB.
 const PART: u64 = 8 << 40;
 
-/// One file or several, for this process alone.
+/// The sparse file (or several) of a drive, locked for this process.
 pub struct Sparse {
     files: Vec<File>,
     part: u64,
 }
 
 impl Sparse {
-    /// Opens the file of a drive of so many bytes, or makes it.
+    /// Opens or creates the files of a drive of `bytes` bytes.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Usage`] for the file of a drive of another size, or one that another process has open.
@@ -37,7 +37,7 @@ impl Sparse {
         Ok(Sparse { files: files.collect::<Result<_>>()?, part })
     }
 
-    /// The parts of a range: the file, the offset in it, and how many bytes.
+    /// Parts of a range, by file: the file, the offset in it, and the length.
     fn parts(&self, offset: u64, length: u64) -> impl Iterator<Item = (&File, u64, u64)> {
         let (end, part) = (offset + length, self.part);
         let mut at = offset;
@@ -50,14 +50,14 @@ impl Sparse {
     }
 }
 
-/// The file of a later part.
+/// Path of the file with a later part.
 fn part_of(path: &Path, number: u64) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".part{number}"));
     PathBuf::from(name)
 }
 
-/// Opens a file of so many bytes, of a drive of `all`, or makes it.
+/// Opens or creates a file of `bytes` bytes, which belongs to a drive of `all` bytes.
 fn open(path: &Path, bytes: u64, all: u64) -> Result<File> {
     let failed = |source| Error::io("open", path, source);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
@@ -117,7 +117,7 @@ impl Contents for Sparse {
     }
 }
 
-/// Where the file system knows no holes.
+/// Writes zeros, for file systems without holes.
 fn write_zeros(file: &File, offset: u64, length: u64) -> io::Result<()> {
     static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
     let end = offset + length;

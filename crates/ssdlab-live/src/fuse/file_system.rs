@@ -1,4 +1,4 @@
-//! What the kernel asks, in the session's thread. A folder with one file; what concerns its bytes is the drive's to answer.
+//! A file system of one file, in the session's thread. Requests for the file's bytes go to the drive; all others are answered here.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,28 +15,28 @@ use rustix::fs::{FallocateFlags, OFlags};
 use super::queue::{Entrance, Reply, Wanted};
 use crate::drive::Action;
 
-/// The file's name.
+/// Name of the file.
 pub const NAME: &str = "drive";
 
 const FILE: INodeNo = INodeNo(2);
-/// Nothing about the file ever changes.
+/// Validity of attributes in the kernel's cache: nothing about the file ever changes.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
-/// The longest request, bytes: the kernel's own limit, unless its administrator has raised that.
+/// Maximum length of a request, bytes: the kernel's own limit, unless its administrator has raised that.
 const LONGEST: u32 = 1 << 20;
-/// Requests under way that nobody waits for one by one, as those of a loop device. The kernel's default is 12, less than a drive works on.
+/// Maximum number of background requests under way, such as those of a loop device. The kernel's default is 12, less than a drive works on.
 const MOST_OUTSTANDING: u16 = 4096;
 
 /// The file, and the way to the drive.
 pub struct FileSystem {
-    /// Bytes of the drive.
+    /// Size of the drive, bytes.
     pub bytes: u64,
-    /// What requests had best be multiples of, bytes.
+    /// Preferred granularity of requests, bytes.
     pub block: u32,
-    /// User and group to whom it belongs.
+    /// User and group that own the file.
     pub owner: (u32, u32),
-    /// When it began.
+    /// All times of the file: when it was mounted.
     pub began: SystemTime,
-    /// To the drive.
+    /// The queue to the drive.
     pub drive: Entrance,
 }
 
@@ -107,7 +107,7 @@ impl Filesystem for FileSystem {
         _: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        // A drive has the size that it has. Times may be set, and stay what they are.
+        // The size of a drive is fixed. Setting times succeeds without effect.
         if size.is_some_and(|size| size != self.bytes) || mode.is_some() || user.is_some() || group.is_some() {
             reply.error(Errno::EPERM);
         } else {
@@ -132,7 +132,7 @@ impl Filesystem for FileSystem {
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         self.drive.opened();
-        // Past the kernel's page cache, which would answer for the drive; writes side by side; nothing to do at close(2).
+        // Past the kernel's page cache, which would answer for the drive; writes in parallel; nothing to do at close(2).
         let how = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES | FopenFlags::FOPEN_NOFLUSH;
         reply.opened(FileHandle(0), how);
     }
@@ -217,12 +217,12 @@ fn fits(bytes: u64, offset: u64, length: u64) -> bool {
     offset.checked_add(length).is_some_and(|end| end <= bytes)
 }
 
-/// The program opened the file, or wrote, with `O_SYNC` or `O_DSYNC`.
+/// Whether the program opened the file, or wrote, with `O_SYNC` or `O_DSYNC`.
 fn is_synchronous(flags: OpenFlags) -> bool {
     OFlags::from_bits_retain(flags.0.cast_unsigned()).intersects(OFlags::SYNC | OFlags::DSYNC)
 }
 
-/// What fallocate(2) is for the drive; `None`: nothing.
+/// The request to the drive that fallocate(2) makes; `None` if there is nothing to do.
 fn allocation(bytes: u64, offset: u64, length: u64, mode: i32) -> Result<Option<Wanted>, Errno> {
     let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
     let within = length.min(bytes.saturating_sub(offset));
@@ -232,11 +232,11 @@ fn allocation(bytes: u64, offset: u64, length: u64, mode: i32) -> Result<Option<
     if others == FallocateFlags::PUNCH_HOLE && keeps_size {
         wanted(Action::Trim, within)
     } else if (others.is_empty() || others == FallocateFlags::ZERO_RANGE) && !keeps_size && !fits(bytes, offset, length) {
-        Err(Errno::ENOSPC) // it would be longer
+        Err(Errno::ENOSPC) // the file cannot become longer
     } else if others == FallocateFlags::ZERO_RANGE {
         wanted(Action::Zero { holes: false }, within)
     } else if others.is_empty() {
-        Ok(None) // all of a drive is there
+        Ok(None) // all of the drive is allocated
     } else {
         Err(Errno::EOPNOTSUPP)
     }

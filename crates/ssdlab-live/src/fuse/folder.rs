@@ -12,15 +12,15 @@ use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use ssdlab::error::{Error, Result};
 
-/// What the system calls the source of a mount of ours.
+/// Source of ssdlab's mounts in the system's table of mounts.
 pub const SOURCE: &str = "ssdlab";
 
 const DEVICE: &str = "/dev/fuse";
 
-/// A folder that can be a mount point: its path from the root on. What a killed server left there is unmounted.
+/// Checks that a folder can be a mount point, and returns its absolute path. Unmounts what a killed server left there.
 ///
 /// # Errors
-/// [`Error::Usage`], [`Error::Io`] if it cannot.
+/// [`Error::Usage`] or [`Error::Io`] if the folder cannot be a mount point.
 pub fn checked(folder: &Path) -> Result<PathBuf> {
     let about = match fs::metadata(folder) {
         Err(reason) if reason.raw_os_error() == Some(Errno::NOTCONN.raw_os_error()) => {
@@ -43,10 +43,10 @@ pub fn checked(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// A file that the server itself uses cannot be in its own mount: it would wait for itself.
+/// Checks that a file which the server itself uses is not in its own mount: the server would wait for itself.
 ///
 /// # Errors
-/// [`Error::Usage`] if it is there.
+/// [`Error::Usage`] if the file is in the mount.
 pub fn check_outside(folder: &Path, file: &Path) -> Result<()> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if parent.canonicalize().is_ok_and(|parent| parent.starts_with(folder)) {
@@ -55,14 +55,14 @@ pub fn check_outside(folder: &Path, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes a mount away at once. Who still has the file open keeps it until the session's end.
+/// Unmounts a folder at once. A program that still has the file open keeps it until the session's end.
 ///
 /// # Errors
-/// Those of the system.
+/// Errors of the system.
 pub fn unmount(folder: &Path) -> io::Result<()> {
     match rustix::mount::unmount(folder, UnmountFlags::DETACH) {
         Ok(()) => Ok(()),
-        // Whom the system does not let unmount, fusermount3 does, if the mount is theirs.
+        // Where the system does not permit unmounting, fusermount3 unmounts the user's own mounts.
         Err(Errno::PERM) => {
             let done = Command::new("fusermount3").args(["-u", "-z", "-q", "--"]).arg(folder).output()?;
             if done.status.success() { Ok(()) } else { Err(io::Error::other(one_line(&String::from_utf8_lossy(&done.stderr)))) }
@@ -71,12 +71,12 @@ pub fn unmount(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Text of several lines as one.
+/// Joins the lines of a text into one.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Unmounts what a killed server left, and nothing else.
+/// Unmounts what a killed server left, and no other mount.
 fn clear(folder: &Path) -> Result<()> {
     let failed = |why: &str| {
         let place = folder.display();
@@ -92,13 +92,13 @@ fn clear(folder: &Path) -> Result<()> {
     unmount(&place).map_err(|reason| failed(&format!(", and it cannot be unmounted: {reason}")))
 }
 
-/// The folder's path from the root on, although nothing of it can be asked for.
+/// Absolute path of a folder about which nothing can be read, since its server is gone.
 fn place_of(folder: &Path) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
     Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?))
 }
 
-/// The last mount there is that of a drive.
+/// Whether the last mount at `place` is one of ssdlab's.
 fn is_ours(mounts: &str, place: &Path) -> bool {
     let last = mounts.lines().filter_map(parsed).rfind(|(at, _, _)| at == place);
     last.is_some_and(|(_, kind, source)| kind.split('.').next() == Some("fuse") && source == SOURCE)
@@ -111,7 +111,7 @@ fn parsed(line: &str) -> Option<(PathBuf, &str, &str)> {
     Some((unescaped(before.split(' ').nth(4)?), behind.next()?, behind.next()?))
 }
 
-/// Spaces and others are there as `\` and three octal digits.
+/// Decodes a path of mountinfo, in which spaces and some other characters are `\` and three octal digits.
 fn unescaped(text: &str) -> PathBuf {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

@@ -15,10 +15,10 @@ use super::folder::{self, SOURCE, check_outside, checked, one_line};
 use super::queue::{Exit, Reply, Wanted, queue};
 use crate::drive::{Answer, Ask, Asker};
 
-/// The kernel is one client, and no connection has this number.
+/// Client number of the kernel, which is one client; no connection has this number.
 pub const CLIENT: u64 = u64::MAX;
 
-/// How long the session's end is waited for. It may never come: who has the file open keeps the session.
+/// Maximum time to wait for the session's end, which may never come: a program that has the file open keeps the session.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A mount with the file of a drive. It is unmounted when it is dropped.
@@ -26,22 +26,22 @@ pub struct Mount {
     folder: PathBuf,
     uri: String,
     requests: Exit,
-    /// Those that the drive has to answer.
+    /// Replies that the drive owes, by the cookies of their requests.
     replies: HashMap<u64, Reply>,
-    /// How many requests there have been.
+    /// Number of requests so far.
     count: u64,
     session: Option<BackgroundSession>,
 }
 
 impl Mount {
-    /// Mounts the file of a drive of so many bytes. `block`: what requests had best be multiples of; `files`: those that the server uses.
+    /// Mounts the file of a drive of `bytes` bytes. `block`: preferred granularity of requests, bytes; `files`: files that the server uses.
     ///
     /// # Errors
     /// [`Error::Usage`] for a folder that cannot be a mount point, or where this process may not mount; [`Error::Io`].
     pub fn open(folder: &Path, bytes: u64, block: u32, files: &[&Path]) -> Result<Self> {
         let place = checked(folder)?;
         files.iter().try_for_each(|file| check_outside(&place, file))?;
-        // What these threads write reaches the disk even while the system waits for the drive to free memory. Only root may say so.
+        // Lets writes of these threads reach the disk even while the system waits for the drive to free memory. Only root may request that.
         let _ = configure_io_flusher_behavior(true);
         let (entrance, requests) = queue().map_err(|reason| Error::io("mount at", folder, reason))?;
         let owner = (getuid().as_raw(), getgid().as_raw());
@@ -58,27 +58,27 @@ impl Mount {
         Ok(Mount { folder: place, uri, requests, replies: HashMap::new(), count: 0, session: Some(session) })
     }
 
-    /// Where programs find the file.
+    /// Path of the file of the drive.
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// What to wait on.
+    /// File descriptor to poll.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.requests.fd()
     }
 
-    /// Somebody has unmounted it.
+    /// Whether the file has been unmounted.
     pub fn is_over(&self) -> bool {
         self.requests.is_over()
     }
 
-    /// How often the file is open.
+    /// Number of open handles of the file.
     pub fn clients(&self) -> u64 {
         self.requests.open()
     }
 
-    /// `asks` gets the requests that have come.
+    /// Adds the requests that have come to `asks`.
     pub fn read(&mut self, asks: &mut Vec<Ask>) {
         for (came, wanted, reply) in self.requests.take() {
             let asker = Asker { client: CLIENT, cookie: self.count };
@@ -102,8 +102,8 @@ impl Mount {
 impl Drop for Mount {
     fn drop(&mut self) {
         let Some(session) = self.session.take() else { return };
-        let _ = folder::unmount(&self.folder); // somebody else may have done so
-        // Those that nobody answers end with an error now, not when the session ends.
+        let _ = folder::unmount(&self.folder); // it may have been unmounted already
+        // Requests without an answer end with an error now, not when the session ends.
         self.replies.clear();
         let began = Instant::now();
         while !session.guard.is_finished() && began.elapsed() < PATIENCE {
@@ -119,7 +119,7 @@ impl Drop for Mount {
     }
 }
 
-/// Why it was not mounted, and what to do.
+/// The error for a failed mount, with what to do.
 fn refusal(folder: &Path, reason: &io::Error) -> Error {
     let why = match reason.kind() {
         ErrorKind::NotFound => "this user needs fusermount3 for it, which is not installed (package fuse3)".to_string(),
@@ -128,7 +128,7 @@ fn refusal(folder: &Path, reason: &io::Error) -> Error {
     Error::Usage(format!("{}: cannot mount there: {why}; where mounting is not permitted, take --nbd", folder.display()))
 }
 
-/// What the kernel has for a reason of the system.
+/// The kernel's code for an I/O error.
 fn code(reason: &io::Error) -> Errno {
     match (reason.raw_os_error(), reason.kind()) {
         (Some(code), _) if code > 0 => Errno::from_i32(code),

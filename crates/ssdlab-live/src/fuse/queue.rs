@@ -1,4 +1,4 @@
-//! From the session's thread to the drive's: requests, and a bell to wait on.
+//! Queue of requests from the session's thread to the drive's, with a file descriptor (the bell) to wait on.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,19 +12,19 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::drive::Action;
 
-/// What a request is answered with.
+/// A reply to a request of the kernel.
 #[derive(Debug)]
 pub enum Reply {
-    /// Bytes.
+    /// Replies with the bytes that were read.
     Read(ReplyData),
-    /// So many bytes were written.
+    /// Replies that this many bytes were written.
     Written(ReplyWrite, u32),
-    /// It is done.
+    /// Replies that the request is done.
     Done(ReplyEmpty),
 }
 
 impl Reply {
-    /// It was done; `bytes`: what was read.
+    /// Replies that the request succeeded. `bytes`: the bytes that were read.
     pub fn ok(self, bytes: &[u8]) {
         match self {
             Reply::Read(reply) => reply.data(bytes),
@@ -33,7 +33,7 @@ impl Reply {
         }
     }
 
-    /// It was not.
+    /// Replies that the request failed.
     pub fn error(self, reason: Errno) {
         match self {
             Reply::Read(reply) => reply.error(reason),
@@ -46,43 +46,43 @@ impl Reply {
 /// A request for the drive.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What.
+    /// Kind of the request.
     pub action: Action,
     /// First byte.
     pub offset: u64,
-    /// Bytes; 0 for a flush.
+    /// Length in bytes; 0 for a flush.
     pub length: u64,
-    /// It is to outlive a power failure when it is answered.
+    /// Once the request is answered, what it writes must survive a power failure.
     pub force: bool,
 }
 
-/// What both threads see.
+/// State that both threads share.
 struct Shared {
     bell: OwnedFd,
-    /// The bell rang, and nobody has looked since.
+    /// The bell has rung, and the drive's thread has not looked since.
     rung: AtomicBool,
-    /// How often the file is open.
+    /// Number of open handles of the file.
     open: AtomicU64,
-    /// The session is over: somebody unmounted it.
+    /// The session is over: the file has been unmounted.
     over: AtomicBool,
 }
 
-/// The session's end.
+/// The session's end of the queue.
 pub struct Entrance {
     sender: Sender<(Instant, Wanted, Reply)>,
     shared: Arc<Shared>,
 }
 
-/// The drive's end.
+/// The drive's end of the queue.
 pub struct Exit {
     receiver: Receiver<(Instant, Wanted, Reply)>,
     shared: Arc<Shared>,
 }
 
-/// A queue.
+/// Creates a queue.
 ///
 /// # Errors
-/// Those of the system: too many open files.
+/// Errors of the system, such as too many open files.
 pub fn queue() -> io::Result<(Entrance, Exit)> {
     let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
     let shared = Arc::new(Shared { bell, rung: AtomicBool::new(false), open: AtomicU64::new(0), over: AtomicBool::new(false) });
@@ -91,7 +91,7 @@ pub fn queue() -> io::Result<(Entrance, Exit)> {
 }
 
 impl Entrance {
-    /// A request that came just now goes to the drive; one that no drive takes any more is answered with an error.
+    /// Sends a request, which came just now, to the drive; answers it with an error if the drive takes none any more.
     pub fn send(&self, wanted: Wanted, reply: Reply) {
         match self.sender.send((Instant::now(), wanted, reply)) {
             Ok(()) => self.ring(),
@@ -99,23 +99,23 @@ impl Entrance {
         }
     }
 
-    /// The file was opened.
+    /// Counts that the file was opened.
     pub fn opened(&self) {
         self.shared.open.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It was closed.
+    /// Counts that the file was closed.
     pub fn closed(&self) {
         self.shared.open.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Nothing follows.
+    /// Ends the queue: no requests follow.
     pub fn end(&self) {
         self.shared.over.store(true, Ordering::Release);
         self.ring();
     }
 
-    /// Once for all that has come since the drive's thread looked: of many requests at a time only the first costs a system call.
+    /// Rings the bell once for all requests since the drive's thread looked: of many requests at a time only the first costs a system call.
     fn ring(&self) {
         if !self.shared.rung.swap(true, Ordering::AcqRel) {
             // It cannot fail: the counter would have to be full.
@@ -125,27 +125,27 @@ impl Entrance {
 }
 
 impl Exit {
-    /// What to wait on.
+    /// File descriptor to poll.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.shared.bell.as_fd()
     }
 
-    /// What has come and when, in its order.
+    /// The requests that have come, in order, and when they came.
     pub fn take(&self) -> impl Iterator<Item = (Instant, Wanted, Reply)> + '_ {
         if self.shared.rung.load(Ordering::Acquire) {
             let _ = rustix::io::read(&self.shared.bell, &mut [0; 8]);
-            // Before the queue is looked at: what comes later rings again.
+            // Before the queue is read, so that requests which come later ring again.
             self.shared.rung.store(false, Ordering::Release);
         }
         self.receiver.try_iter()
     }
 
-    /// How often the file is open.
+    /// Number of open handles of the file.
     pub fn open(&self) -> u64 {
         self.shared.open.load(Ordering::Relaxed)
     }
 
-    /// Nothing follows.
+    /// Whether the queue has ended: no requests follow.
     pub fn is_over(&self) -> bool {
         self.shared.over.load(Ordering::Acquire)
     }

@@ -1,12 +1,12 @@
 //! Before the first request: client and server agree on the export ("fixed newstyle" negotiation).
 
-/// What the server says first: `NBDMAGIC`, `IHAVEOPT`, and that it is of the fixed newstyle and can leave out zeros.
+/// First bytes of the server: `NBDMAGIC`, `IHAVEOPT`, and flags for the fixed newstyle and for leaving out zeros.
 pub const HELLO: [u8; 18] = *b"NBDMAGICIHAVEOPT\x00\x03";
 const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
 const REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 const NO_ZEROES: u32 = 2;
 const KNOWN_CLIENT_FLAGS: u32 = 3;
-/// Longer options are no honest client's.
+/// Maximum length of an option, bytes; an honest client sends none that is longer.
 const LONGEST_OPTION: usize = 64 * 1024;
 
 const EXPORT_NAME: u32 = 1;
@@ -22,21 +22,21 @@ const UNSUPPORTED: u32 = 0x8000_0001;
 const INVALID: u32 = 0x8000_0003;
 const UNKNOWN: u32 = 0x8000_0006;
 
-/// What the drive is capable of: flush, FUA, trim, zeros, and several connections that see each other's writes at once.
+/// Flags of what the drive is capable of: flush, FUA, trim, zeros, and several connections that see each other's writes at once.
 const FLAGS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 8;
 
-/// What a client is told of the export.
+/// Description of the export for a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Greeting {
-    /// Its bytes.
+    /// Size of the export, bytes.
     pub bytes: u64,
-    /// What its requests had best be multiples of, bytes.
+    /// Preferred granularity of requests, bytes.
     pub preferred: u32,
-    /// The longest request, bytes.
+    /// Maximum length of a request, bytes.
     pub longest: u32,
 }
 
-/// How far a negotiation is.
+/// Progress of a negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Flags,
@@ -54,27 +54,28 @@ pub struct Handshake {
 }
 
 impl Handshake {
-    /// A negotiation about an export. [`HELLO`] is to be sent first.
+    /// A negotiation about an export. [`HELLO`] must be sent first.
     pub fn new(greeting: Greeting) -> Self {
         Handshake { greeting, stage: Stage::Flags, no_zeroes: false }
     }
 
-    /// What is to be sent first.
+    /// The bytes to send first.
     pub fn hello() -> &'static [u8] {
         &HELLO
     }
 
-    /// Requests may follow.
+    /// Whether the negotiation is over, so that requests may follow.
     pub fn is_over(&self) -> bool {
         self.stage == Stage::Over
     }
 
-    /// The client left, or does not speak NBD.
+    /// Whether the client left, or does not speak NBD.
     pub fn has_ended(&self) -> bool {
         self.stage == Stage::Ended
     }
 
-    /// Takes what a client sent, and says what to answer. Returns how many bytes it used; the rest is to be given again with more behind it.
+    /// Takes bytes of the client and appends the answers to `output`. Returns the number of bytes used; the rest must be given again with
+    /// more behind it.
     pub fn feed(&mut self, input: &[u8], output: &mut Vec<u8>) -> usize {
         let mut used = 0;
         while let Some(length) = self.step(&input[used..], output) {
@@ -83,7 +84,7 @@ impl Handshake {
         used
     }
 
-    /// One message, if it is whole.
+    /// Processes one message, if it is whole, and returns its length.
     fn step(&mut self, input: &[u8], output: &mut Vec<u8>) -> Option<usize> {
         match self.stage {
             Stage::Flags => {
@@ -133,7 +134,7 @@ impl Handshake {
         }
     }
 
-    /// The client asks for the export of a name, and perhaps begins.
+    /// Answers a request for information on the export; with [`GO`], requests may follow.
     fn information(&mut self, option: u32, data: &[u8], output: &mut Vec<u8>) {
         match export_name(data) {
             None => answer(option, INVALID, b"expected the length of a name, the name, and what is asked for", output),
@@ -152,7 +153,7 @@ impl Handshake {
     }
 }
 
-/// The name in the data of an option, if these are well formed.
+/// The export name in the data of an option; `None` if the data are malformed.
 fn export_name(data: &[u8]) -> Option<&[u8]> {
     let length = u32::from_be_bytes(*data.first_chunk()?) as usize;
     let name = data.get(4..4 + length)?;
@@ -185,7 +186,7 @@ mod tests {
         [&(name.len() as u32).to_be_bytes()[..], name, &[0, 0]].concat()
     }
 
-    /// Feeds a whole conversation; the kinds of the replies.
+    /// The kinds of the replies to a whole conversation.
     fn kinds(messages: &[Vec<u8>]) -> (Handshake, Vec<u32>) {
         let mut handshake = Handshake::new(GREETING);
         let input = [&3_u32.to_be_bytes()[..], &messages.concat()].concat();

@@ -1,4 +1,4 @@
-//! Requests and replies.
+//! Requests and replies of the NBD protocol.
 
 use std::io;
 
@@ -24,27 +24,27 @@ const ENOMEM: u32 = 12;
 const EINVAL: u32 = 22;
 const ENOSPC: u32 = 28;
 
-/// What a message of a client is.
+/// A message of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A request for the drive.
     Ask(Ask),
     /// A request that cannot be met, and its reply.
     Refused(Vec<u8>),
-    /// The client leaves.
+    /// The client disconnects.
     Leaves,
-    /// These bytes are no request: nothing that follows can be understood.
+    /// The bytes are not a request: nothing that follows can be understood.
     Nonsense,
 }
 
-/// How the bytes of a connection become requests.
+/// Parses the requests of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
-    /// The client.
+    /// Number of the client.
     pub client: u64,
-    /// Bytes of the drive.
+    /// Size of the drive, bytes.
     pub bytes: u64,
-    /// The longest read or write, bytes.
+    /// Maximum length of a read or write, bytes.
     pub longest: u32,
 }
 
@@ -62,7 +62,7 @@ impl Wire {
         let (flags, kind) = (flags as u16, kind as u16);
         let payload = if kind == WRITE { length as usize } else { 0 };
         if payload > self.longest as usize {
-            return Some((Asked::Nonsense, 0)); // nobody was told that this would do, and it would have to be read to get behind it
+            return Some((Asked::Nonsense, 0)); // longer than announced, and it would have to be read to get behind it
         }
         let data = input.get(HEADER..HEADER + payload)?;
         let asked = match kind {
@@ -82,7 +82,7 @@ impl Wire {
     fn action(&self, kind: u16, flags: u16, offset: u64, length: u32, data: &[u8]) -> Result<Action, u32> {
         let allowed = match kind {
             WRITE_ZEROES => FUA | NO_HOLE,
-            // FUA is allowed with any: the specification says so.
+            // The specification allows FUA with any command.
             _ => FUA,
         };
         if flags & !allowed != 0 {
@@ -104,7 +104,7 @@ impl Wire {
     }
 }
 
-/// The reply to a request.
+/// Appends the reply to a request.
 pub fn reply(answer: &Answer, output: &mut Vec<u8>) {
     match &answer.outcome {
         Ok(bytes) => {
@@ -127,7 +127,7 @@ fn header(cookie: u64, code: u32) -> [u8; 16] {
     bytes
 }
 
-/// What the protocol has for a reason of the system.
+/// The protocol's code for an I/O error.
 fn code(reason: &io::Error) -> u32 {
     match reason.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => ENOSPC,

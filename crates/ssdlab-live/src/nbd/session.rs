@@ -1,19 +1,19 @@
-//! What a client and the server say to each other, without the connection that carries it.
+//! The conversation between a client and the server, without the connection that carries it.
 
 use super::{Asked, Greeting, Handshake, Wire, reply};
 use crate::drive::{Answer, Ask};
 
-/// One client's conversation.
+/// The conversation with one client.
 pub struct Session {
     wire: Wire,
     handshake: Handshake,
     input: Vec<u8>,
     output: Vec<u8>,
-    /// Of the output, what has been sent.
+    /// Number of bytes of `output` that have been sent.
     sent: usize,
-    /// No more requests come.
+    /// No more requests are accepted.
     closed: bool,
-    /// Requests under way.
+    /// Number of requests under way.
     outstanding: usize,
 }
 
@@ -31,12 +31,13 @@ impl Session {
         }
     }
 
-    /// The client, as requests name it.
+    /// Number of the client, as requests name it.
     pub fn client(&self) -> u64 {
         self.wire.client
     }
 
-    /// The client says this; `asks` gets the requests in it. What comes after it has left, or after what makes no sense, is not looked at.
+    /// Takes bytes of the client and adds the requests in them to `asks`. Ignores bytes after the client has left, or after a malformed
+    /// message.
     pub fn hear(&mut self, bytes: &[u8], asks: &mut Vec<Ask>) {
         if self.closed {
             return;
@@ -64,33 +65,33 @@ impl Session {
         self.input.drain(..used);
     }
 
-    /// The client says nothing any more.
+    /// Notes that the client sends nothing any more.
     pub fn close(&mut self) {
         self.closed = true;
     }
 
-    /// It has said all that is listened to.
+    /// Whether no more requests are accepted.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// It has, and has had all answers.
+    /// Whether no more requests are accepted and all answers have been sent.
     pub fn is_over(&self) -> bool {
         self.closed && self.outstanding == 0 && self.unsent().is_empty()
     }
 
-    /// An answer to one of its requests.
+    /// Takes the answer to one of the client's requests.
     pub fn answer(&mut self, answer: &Answer) {
         self.outstanding -= 1;
         reply(answer, &mut self.output);
     }
 
-    /// What is to be sent.
+    /// The bytes to send.
     pub fn unsent(&self) -> &[u8] {
         &self.output[self.sent..]
     }
 
-    /// So much of it has been sent. What has gone is let go of when all is, or when it is more than `kept` bytes.
+    /// Notes that `length` more bytes have been sent. Sent bytes are dropped once all are sent, or once they are more than `kept`.
     pub fn sent(&mut self, length: usize, kept: usize) {
         self.sent += length;
         if self.sent == self.output.len() {
