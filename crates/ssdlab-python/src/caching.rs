@@ -11,10 +11,10 @@ use crate::policies;
 use crate::runs::PyConfig;
 use crate::workers;
 
-/// What happened, and the counters as JSON text.
+/// Events of a replay (request, kind, page), and its counters as JSON text.
 type Replayed = (Vec<(u64, &'static str, u32)>, String);
 
-/// The kind of request that a name stands for.
+/// The kind of request called `op`.
 pub fn kind(op: &str) -> Result<RequestKind, Failure> {
     match op {
         "read" => Ok(RequestKind::Read),

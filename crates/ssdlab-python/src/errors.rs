@@ -18,12 +18,12 @@ import_exception!(ssdlab.errors, StoppedError);
 import_exception!(ssdlab.errors, TraceError);
 import_exception!(ssdlab.errors, UsageError);
 
-/// Why a piece of work in the core did not end well.
+/// Why work in the core failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// It said so.
+    /// The core returned an error.
     Core(Error),
-    /// It panicked, with this message and place.
+    /// The core panicked, with this message and place.
     Panic(String),
 }
 
@@ -58,8 +58,8 @@ fn exception(error: &Error) -> PyErr {
     }
 }
 
-/// The error for a policy that could not choose. What it raised in Python is the cause; what no `Exception` is (Ctrl-C, `sys.exit`) is
-/// not an error of the policy, and stays what it is.
+/// The error for a policy that could not choose. An exception that it raised in Python is the cause; one that is not an `Exception`
+/// (Ctrl-C, `sys.exit`) is not an error of the policy, and stays as it is.
 fn policy_error(message: String, reason: &(dyn std::error::Error + Send + Sync + 'static)) -> PyErr {
     let error = PolicyError::new_err(message);
     let Some(raised) = reason.downcast_ref::<PyErr>() else { return error };
@@ -77,8 +77,7 @@ thread_local! {
     static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Panics become exceptions, so the default hook's lines on standard error would say things twice; it stays in use when the
-/// user asks for backtraces.
+/// Silences panics, which become exceptions, on standard error. The default hook stays in use when the user requests backtraces.
 pub fn keep_panics_quiet() {
     let default_hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -89,7 +88,7 @@ pub fn keep_panics_quiet() {
     }));
 }
 
-/// Does work in the core; a panic comes back as a [`Failure`].
+/// Runs work in the core; a panic is returned as a [`Failure`].
 pub fn guarded<T>(work: impl FnOnce() -> ssdlab::error::Result<T>) -> Result<T, Failure> {
     // The work's state is never used after a panic: callers drop it.
     match panic::catch_unwind(AssertUnwindSafe(work)) {

@@ -16,11 +16,11 @@ use crate::errors::{Failure, guarded, json};
 use crate::runs::PyPlan;
 use crate::workers::{self, Message, attend};
 
-/// How long the end of a drive may take: what clients wrote has to reach the disk.
+/// Maximum time for the end of a drive: what clients wrote has to reach the disk.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What is told of a drive: where clients connect, or its file (`None`: not yet), pages prepared and to be prepared, clients, requests answered, late ones,
-/// sum and maximum of how late they were, ns.
+/// Progress of a drive: address or file (`None`: not yet), pages prepared, pages to be prepared, clients, requests answered, late ones, and
+/// sum and maximum of the lateness, ns.
 type Told = (Option<String>, u64, u64, u64, u64, u64, u64, u64);
 
 /// Serves a drive until Ctrl-C, or until its power fails; returns the result as JSON text, and why its data could not be kept, if so. `power_cut`: when that is, ns or requests. `told` is
@@ -76,7 +76,7 @@ pub fn serve(
         },
     );
     if let (Some(told), Some(_)) = (&told, &outcome) {
-        told.call1((state(&control, &status),))?; // how it was in the end
+        told.call1((state(&control, &status),))?; // the final state
     }
     match (outcome, interrupt) {
         // Ctrl-C is how a drive ends.

@@ -11,17 +11,17 @@ use ssdlab::units::BlockId;
 
 use crate::workers;
 
-/// A policy as Python hands it over: the callable, what it is called, and the text that the result has the hash of.
+/// A policy from Python: the callable, its name, and its source text, whose hash is in the result.
 pub type Given = (Py<PyAny>, String, String);
 
-/// The victim policy for a plan.
+/// A victim policy for a plan, from Python.
 pub fn victim(given: Given) -> CustomVictim {
     let (callable, name, source) = given;
     let callable = Arc::new(callable);
     CustomVictim::new(&name, &source, move || PyPolicy::new(&callable))
 }
 
-/// The eviction policy for a plan.
+/// An eviction policy for a plan, from Python.
 pub fn eviction(given: Given) -> CustomEviction {
     let (callable, name, source) = given;
     let callable = Arc::new(callable);
@@ -66,7 +66,7 @@ impl PyCandidates {
     }
 }
 
-/// The candidates before they are Python's.
+/// Columns of the victim candidates, as bytes in the machine's order.
 #[derive(Default)]
 struct Columns {
     length: usize,
@@ -102,7 +102,7 @@ impl Columns {
     }
 }
 
-/// A read-only array of numbers in `format` (that of the module `struct`).
+/// A read-only array of numbers. `format`: type of the numbers, as in Python's module `struct`.
 fn array(py: Python<'_>, bytes: &[u8], format: &str) -> PyResult<Py<PyAny>> {
     Ok(PyMemoryView::from(&PyBytes::new(py, bytes))?.call_method1("cast", (format,))?.unbind())
 }
@@ -142,7 +142,7 @@ impl PyEvictionCandidates {
     }
 }
 
-/// The bytes of what `of` says of each.
+/// The bytes that `of` gives for each item, one after the other.
 fn bytes_of<T, const N: usize>(all: &[T], of: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
     all.iter().flat_map(of).collect()
 }
@@ -159,10 +159,10 @@ fn eviction_candidates(py: Python<'_>, all: &[EvictionCandidate]) -> PyResult<Py
     })
 }
 
-/// A policy at work.
+/// A policy written in Python, in use.
 struct PyPolicy {
     given: Arc<Py<PyAny>>,
-    /// What is called: as given or, of a class, an instance of it.
+    /// The callable: the given one or, for a class, an instance of it; empty before the first call.
     policy: Arc<OnceLock<Py<PyAny>>>,
 }
 
@@ -196,7 +196,7 @@ impl EvictionPolicy for PyPolicy {
     }
 }
 
-/// The policy, made now if a class was given.
+/// The callable of the policy, made on the first call if a class was given.
 fn made<'a>(py: Python<'_>, given: &Py<PyAny>, policy: &'a OnceLock<Py<PyAny>>) -> PyResult<&'a Py<PyAny>> {
     if let Some(made) = policy.get() {
         return Ok(made);
@@ -205,7 +205,7 @@ fn made<'a>(py: Python<'_>, given: &Py<PyAny>, policy: &'a OnceLock<Py<PyAny>>) 
     Ok(policy.get_or_init(|| new))
 }
 
-/// What a policy's answer names: any whole number, those of NumPy included, but not a truth value, which would be an accident.
+/// The number that a policy returned, if any: any whole number, also NumPy's, but not a truth value, which would be an accident.
 fn number(answer: &Bound<'_, PyAny>, of: &str) -> Result<Option<u32>, Failure> {
     if answer.is_none() {
         return Ok(None);

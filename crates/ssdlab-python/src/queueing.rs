@@ -62,7 +62,7 @@ pub fn queueing_formula(py: Python<'_>, name: &str, arguments: Vec<PyBuffer<f64>
     out.copy_from_slice(py, &results)
 }
 
-/// The values of a formula from the index `first` on; where it has none, the index and why.
+/// Computes values of a formula from the index `first` on; where it has none, returns the index and the error.
 fn compute(formula: &Formula, columns: &[Vec<f64>], first: usize, results: &mut [f64]) -> Result<(), (usize, DomainError)> {
     let mut values = [0.0; MOST_ARGUMENTS];
     let values = &mut values[..columns.len()];
@@ -176,7 +176,7 @@ impl PyTraffic {
     }
 }
 
-/// A result, and how long it took on this machine.
+/// A result, and the time that its run took on this machine.
 #[derive(Serialize)]
 struct Timed {
     #[serde(flatten)]

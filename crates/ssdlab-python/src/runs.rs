@@ -159,7 +159,7 @@ struct Batch {
 }
 
 type Outcome = Result<String, Failure>;
-/// Outcomes by run, and what cut the batch short.
+/// Outcome of each run, and the exception that cut the batch short, if any.
 type Ended = (Vec<Py<PyAny>>, Option<Py<PyAny>>);
 
 impl Batch {
@@ -168,7 +168,7 @@ impl Batch {
         Batch { plans, controls, next: AtomicUsize::new(0) }
     }
 
-    /// A worker's life: takes the next plan until none is left.
+    /// Body of a worker thread: runs the next plan until none is left.
     fn work(&self, sender: &Sender<Message<(usize, Outcome)>>) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);

@@ -14,7 +14,7 @@ use crate::errors::{guarded, json};
 use crate::runs::PyPlan;
 use crate::workers;
 
-/// How long Ctrl-C may have to wait in `run_until`.
+/// Maximum delay of Ctrl-C in `run_until`.
 const PIECE: Duration = Duration::from_millis(20);
 /// Simulated time of the first piece, from which the pieces grow while they are shorter than [`PIECE`].
 const FIRST_PIECE_NS: u64 = 10_000_000;
@@ -107,12 +107,12 @@ pub struct PySimulator {
 }
 
 impl PySimulator {
-    /// Does something short with the simulation.
+    /// Runs short work on the simulation.
     fn with<T>(&self, work: impl FnOnce(&mut Simulation) -> Result<T>) -> PyResult<T> {
         Ok(guarded(|| locked(&self.simulation, work))?)
     }
 
-    /// Does something long with it, in a worker thread.
+    /// Runs long work on the simulation, in a worker thread.
     fn long<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -143,7 +143,7 @@ fn locked<T>(simulation: &Mutex<Option<Simulation>>, work: impl FnOnce(&mut Simu
     result
 }
 
-/// After an error in the midst of a step there is nothing to go on with.
+/// Drops the simulation after an error in the midst of a step, after which it cannot go on.
 fn give_up<T>(slot: &mut Option<Simulation>, result: &Result<T>) {
     if matches!(result, Err(Error::Simulation(_) | Error::Policy { .. } | Error::Interrupted)) {
         *slot = None;
@@ -157,7 +157,7 @@ impl PySimulator {
         let (plan, control) = (plan.0.clone(), Arc::new(Control::default()));
         let simulation = workers::call(py, Arc::clone(&control), None, move |control| {
             let mut simulation = Simulation::new(&plan, control)?;
-            simulation.take_completions(); // from now on it keeps them
+            simulation.take_completions(); // completions are kept from now on
             Ok(simulation)
         })?;
         Ok(PySimulator { simulation: Arc::new(Mutex::new(Some(simulation))), control })

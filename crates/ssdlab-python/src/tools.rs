@@ -19,7 +19,7 @@ use ssdlab::workload::{self, ConvertOptions, Reading, TracePart};
 use crate::errors::{Failure, guarded, json};
 use crate::workers;
 
-/// The value that a name stands for; the message for a wrong name lists those that there are.
+/// The value called `name`; the message for a wrong name lists the valid ones.
 pub(crate) fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Result<Option<T>, Failure> {
     let Some(name) = name else { return Ok(None) };
     let parsed = serde_json::from_value(Value::String(name.clone()));
@@ -54,7 +54,7 @@ pub fn trace_info(
     })
 }
 
-/// How a trace is to be understood, from the names that Python gives.
+/// The reading of a trace, from the names that Python gives.
 fn reading(
     format: Option<String>,
     unit_bytes: Option<u64>,
@@ -212,7 +212,7 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// What a file can hold.
+/// Content of a file to write.
 #[derive(FromPyObject)]
 pub enum Content {
     Text(String),

@@ -20,7 +20,7 @@ use crate::errors::{Failure, guarded};
 
 /// Interval at which the calling thread checks for signals and reports progress.
 const POLL: Duration = Duration::from_millis(80);
-/// How long the caller waits for a task to stop after it has requested that.
+/// Maximum time that the caller waits for a task to stop after it has requested that.
 pub const GRACE: Duration = Duration::from_secs(5);
 /// Stack of a worker thread: as large as that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
@@ -41,7 +41,7 @@ thread_local! {
     static CALLER: OnceCell<Box<dyn Fn(Errand)>> = const { OnceCell::new() };
 }
 
-/// Runs `work` in Python: in a worker thread the calling thread does it, elsewhere this one.
+/// Runs `work` in Python: in a worker thread by way of the calling thread, elsewhere directly.
 ///
 /// # Errors
 /// The errors of `work`; a request to stop if the calling thread accepts no errands any more.
