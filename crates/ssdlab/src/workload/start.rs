@@ -27,6 +27,10 @@ impl RequestSource for Later {
         Ok(request.map(|request| Request { arrival_ns: request.arrival_ns.saturating_add(self.start_ns), ..request }))
     }
 
+    fn draw_others(&mut self) {
+        self.inner.draw_others();
+    }
+
     fn is_at_hand(&self) -> bool {
         self.inner.is_at_hand()
     }
@@ -37,5 +41,29 @@ impl RequestSource for Later {
 
     fn report(&self) -> WorkloadReport {
         self.inner.report()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Layers;
+    use crate::workload::open;
+
+    /// The requests that prepare a drive are others than those of the run, also of a flow that begins later.
+    #[test]
+    fn a_later_flow_draws_others_when_asked() {
+        let offsets = |start_s: &str, others: bool| {
+            let set = vec![("workload.start_s".to_string(), start_s.to_string())];
+            let config = Layers { set, ..Layers::default() }.build().unwrap();
+            let mut source = open(&config.workload, 1 << 30, 7, Some(50)).unwrap();
+            if others {
+                source.draw_others();
+            }
+            std::iter::from_fn(|| source.next_request().unwrap()).map(|request| request.offset).collect::<Vec<_>>()
+        };
+        for start_s in ["0.0", "1.0"] {
+            assert_ne!(offsets(start_s, false), offsets(start_s, true), "{start_s}");
+        }
+        assert_eq!(offsets("0.0", true), offsets("1.0", true));
     }
 }
