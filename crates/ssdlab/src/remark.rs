@@ -115,7 +115,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "overloaded",
         severity: Severity::Warning,
-        rule: "100 or more requests in open loop arrived, those of a warm-up counted, and the queue grew to the last of them: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first; or all requests arrived at one instant.",
+        rule: "100 or more requests in open loop arrived, those of a warm-up counted, and the queue grew to the last of them: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first, where up to 1 % of the requests, in the last quarter of that time or more, are left out; or all requests arrived at one instant.",
     },
     Code { name: "requeued", severity: Severity::Warning, rule: "The driver gave back requests of a trace, which were issued again." },
     Code {

@@ -6,6 +6,8 @@ use crate::units::Ns;
 const WINDOWS: usize = 32;
 /// Fewer windows than this cannot be told from one instant.
 const WINDOWS_MIN: usize = WINDOWS / 2;
+/// Quarters are looked at by halves: what is judged has this many windows or more.
+const EIGHTHS: usize = 8;
 /// Arrivals below which a queue is not judged.
 const ARRIVALS_MIN: u64 = 100;
 /// The last quarter must have this share more outstanding requests than the second, at least.
@@ -24,7 +26,8 @@ pub struct Load {
     since: Ns,
     until: Ns,
     width: Ns,
-    arrivals: u64,
+    /// By window: the requests that arrived in it.
+    arrivals: [u64; WINDOWS],
 }
 
 /// How a queue grew to the end of a run.
@@ -38,7 +41,7 @@ pub enum Overload {
 
 impl Default for Load {
     fn default() -> Self {
-        Load { fewest: [NONE; WINDOWS], current: 0, since: 0, until: 0, width: 1, arrivals: 0 }
+        Load { fewest: [NONE; WINDOWS], current: 0, since: 0, until: 0, width: 1, arrivals: [0; WINDOWS] }
     }
 }
 
@@ -51,21 +54,23 @@ impl Load {
         }
         let fewest = &mut self.fewest[self.current];
         *fewest = outstanding.min(*fewest);
-        self.arrivals += 1;
+        self.arrivals[self.current] += 1;
     }
 
     /// Goes on to the window of `now`. The queue was not shorter than `outstanding` in the windows between, where nothing arrived.
     #[cold]
     fn begin_window(&mut self, now: Ns, outstanding: u64) {
-        if self.arrivals == 0 {
+        if self.until == 0 {
             self.since = now;
         }
         let elapsed = now - self.since;
         while elapsed / self.width >= WINDOWS as u64 {
             for pair in 0..WINDOWS / 2 {
                 self.fewest[pair] = self.fewest[2 * pair].min(self.fewest[2 * pair + 1]);
+                self.arrivals[pair] = self.arrivals[2 * pair] + self.arrivals[2 * pair + 1];
             }
             self.fewest[WINDOWS / 2..].fill(NONE);
+            self.arrivals[WINDOWS / 2..].fill(0);
             self.current /= 2;
             self.width *= 2;
         }
@@ -77,24 +82,43 @@ impl Load {
         self.until = self.since + (last as u64 + 1) * self.width;
     }
 
+    /// The windows without those at the end, a quarter of all or more, in which at most 1 % of all requests arrived.
+    fn without_late(&self, arrivals: u64) -> usize {
+        let all = self.current + 1;
+        let (mut windows, mut late) = (all, 0);
+        while windows > 0 && late + self.arrivals[windows - 1] <= arrivals / 100 {
+            windows -= 1;
+            late += self.arrivals[windows];
+        }
+        // The queue may have become short in the last window before the late ones.
+        if 4 * windows <= 3 * all { windows.saturating_sub(1) } else { all }
+    }
+
     /// Whether the queue grew to the end. Of the time between the first arrival and the last, the last quarter counts with the fewest
     /// outstanding requests in it: more than in the third quarter, at least 1.5 times those of the second, at least the square root of the
     /// number of arrivals (by which a Poisson process scatters), and more in the quarter's second half than in its first. A queue that
     /// empties now and then, as one behind bursts does, has a quarter with few.
     ///
+    /// At most 1 % of the requests that arrive in the last quarter of the time or later are left out: a few late ones hide no overload before.
+    ///
     /// Response times of such a run tell how long it is. `None` for fewer than 100 arrivals.
     pub fn overload(&self) -> Option<Overload> {
-        if self.arrivals < ARRIVALS_MIN {
+        let arrivals = self.arrivals.iter().sum();
+        if arrivals < ARRIVALS_MIN {
             return None;
         }
-        let windows = self.current + 1;
-        if windows < WINDOWS_MIN {
-            return Some(Overload::AtOnce(self.arrivals));
+        let (all, windows) = (self.current + 1, self.without_late(arrivals));
+        if all < WINDOWS_MIN {
+            return Some(Overload::AtOnce(arrivals));
         }
-        let fewest = |from: usize, to: usize| self.fewest[windows * from / 8..windows * to / 8].iter().copied().min().unwrap_or(0);
+        if windows < EIGHTHS {
+            return None;
+        }
+        let fewest =
+            |from: usize, to: usize| self.fewest[windows * from / EIGHTHS..windows * to / EIGHTHS].iter().copied().min().unwrap_or(0);
         let [second, third, fourth] = [fewest(2, 4), fewest(4, 6), fewest(6, 8)];
         let grows = second.max(third) < fourth && fourth as f64 >= GROWTH * second as f64 && fewest(6, 7) < fewest(7, 8);
-        (grows && u128::from(fourth) * u128::from(fourth) >= u128::from(self.arrivals)).then_some(Overload::Grew([second, third, fourth]))
+        (grows && u128::from(fourth) * u128::from(fourth) >= u128::from(arrivals)).then_some(Overload::Grew([second, third, fourth]))
     }
 }
 
@@ -178,6 +202,20 @@ mod tests {
         let rising =
             (0..2_000).map(|index| index * 2 * SERVICE_NS).chain((0..8_000).map(|index| 4_000 * SERVICE_NS + index * SERVICE_NS / 2));
         assert!(matches!(served(rising, SERVICE_NS).overload(), Some(Overload::Grew(_))));
+    }
+
+    #[test]
+    fn a_few_late_requests_hide_no_overload() {
+        let overloaded = || (0..10_000).map(|index| index * 900);
+        let (end, worked_off) = (10_000 * 900, 10_000 * SERVICE_NS);
+        for late in [0, 1, 100] {
+            let found = served(overloaded().chain((0..late).map(|index| end + worked_off / 2 + index)), SERVICE_NS).overload();
+            assert!(matches!(found, Some(Overload::Grew(_))), "{late}: {found:?}");
+        }
+        // Of so long a time that nothing is known of its beginning.
+        assert_eq!(served(overloaded().chain([100 * end]), SERVICE_NS).overload(), None);
+        let more = served(overloaded().chain((0..200).map(|index| 2 * end + index * SERVICE_NS * 9)), SERVICE_NS).overload();
+        assert_eq!(more, None, "more than 1 %, and the queue is empty again");
     }
 
     #[test]
