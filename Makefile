@@ -8,9 +8,6 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --req
 export PYO3_PYTHON := $(BIN)/python
 export VIRTUAL_ENV := $(VENV)
 unexport CONDA_PREFIX
-# After a change only what it touches is compiled again, for the package as for the tests: they share what was compiled. A wheel is built
-# without (tools/release.py).
-export CARGO_INCREMENTAL := 1
 
 # What the package needs to be built and to run, and what its tests, checks and documentation need besides.
 LOCKED := $(VENV)/.locked
@@ -46,7 +43,7 @@ $(EQUIPPED): $(LOCKED) requirements-dev.lock
 	@touch $@
 
 $(BUILT): $(LOCKED) $(SOURCES)
-	PIP_QUIET=1 $(BIN)/maturin develop --release
+	PIP_QUIET=1 $(BIN)/maturin develop --release --locked
 	@touch $@
 
 build: $(BUILT) ## build the core and install the package into .venv
@@ -73,7 +70,7 @@ test: test-rust test-python instructions fuzz-short ## run every kind of test, t
 test-all: ## run all tests and checks, as continuous integration does
 	bash .ci/run
 
-# Release builds of the whole workspace: what is compiled is that of the package, and the longer tests need the speed.
+# Release builds: what is compiled is that of the package, and the longer tests need the speed.
 test-rust: $(LOCKED)
 	FULL=$(FULL) cargo test --release --locked --no-fail-fast
 
@@ -106,7 +103,7 @@ newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty
 	$(BIN)/python tools/newcomer.py
 
 bench: $(BUILT) ## measure the speed of the core, by the speed budget: TURNS=5 LONG=1
-	cargo bench --locked -p ssdlab
+	cargo bench --locked
 	$(BIN)/python benches/formulas.py
 
 lint: $(EQUIPPED) ## check style and types, Rust and Python

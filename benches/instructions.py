@@ -53,7 +53,7 @@ def valgrind() -> str:
 
 
 def built() -> Path:
-    """The program with the runs; of the whole workspace, as tests are, so that both have the same builds of dependencies."""
+    """The program with the runs, built with the dependencies that the tests have."""
     command = ["cargo", "bench", "--no-run", "--locked", "--bench", "instructions", "--message-format", "json"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in done.stdout.splitlines())

@@ -49,7 +49,8 @@ def rust_readers() -> dict[str, list[str]]:
     if absent := [name for name in ("cargo", "rustc") if shutil.which(name) is None]:
         left_out("fuzzing of the readers in Rust", f"there is no {absent[0]} to build them")
         return {}
-    if not any(shutil.which(compiler) for compiler in (os.environ.get("CXX", "c++"), "g++", "clang++")):
+    compilers = [found for name in (os.environ.get("CXX", "c++"), "g++", "clang++") if (found := shutil.which(name))]
+    if not compilers:
         left_out("fuzzing of the readers in Rust", "libFuzzer needs a C++ compiler")
         return {}
     # What others wrote is shared with all other builds: only the workspace's own crates are compiled again, by `instrument.sh`.
@@ -58,7 +59,7 @@ def rust_readers() -> dict[str, list[str]]:
         ["cargo", "build", "--release", "--locked", "--workspace", *bins, "--target-dir", str(ROOT / "target")],
         cwd=ROOT,
         check=False,
-        env={**os.environ, "RUSTC_WORKSPACE_WRAPPER": str(HERE / "instrument.sh")},
+        env={**os.environ, "CXX": compilers[0], "RUSTC_WORKSPACE_WRAPPER": str(HERE / "instrument.sh")},
     )
     if built.returncode:
         sys.exit("error: the readers in Rust cannot be built: cargo says why, above")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -54,21 +55,7 @@ def build() -> list[str]:
         wrapper.chmod(0o755)
     # Scripts that run during the build are compiled with counters, too.
     env = os.environ | {"RUSTC_WORKSPACE_WRAPPER": str(wrapper), "LLVM_PROFILE_FILE": str(PLACE / "build.profraw")}
-    words = [
-        "cargo",
-        "test",
-        "--release",
-        "--locked",
-        "-p",
-        "ssdlab",
-        "-p",
-        "ssdlab-tests",
-        "--lib",
-        "--test",
-        "main",
-        "--no-run",
-        "--message-format=json",
-    ]
+    words = shlex.split("cargo test --release --locked -p ssdlab -p ssdlab-tests --lib --test main --no-run --message-format=json")
     done = subprocess.run(words, cwd=ROOT, env=env, check=False, text=True, stdout=subprocess.PIPE)
     if done.returncode:
         sys.exit("error: the tests cannot be built with counters: see above")

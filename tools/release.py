@@ -114,7 +114,7 @@ def build_wheel() -> Path:
     for old in DIST.glob("*.whl"):
         old.unlink()
     notices.main()
-    run(tool("maturin"), "build", "--release", "--out", DIST, CARGO_INCREMENTAL="0")
+    run(tool("maturin"), "build", "--release", "--locked", "--out", DIST, CARGO_INCREMENTAL="0")
     (wheel,) = DIST.glob("*.whl")
     check_wheel(wheel)
     return wheel

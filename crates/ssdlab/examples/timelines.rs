@@ -1,5 +1,5 @@
 //! Draws the timelines of `docs/schemes.md`: runs small drives with the mechanisms of the policy space, keeps every stage, and writes what was
-//! seen as SVG. `cargo run --release -p ssdlab --example timelines` writes the files; the test `schemes` compares them.
+//! seen as SVG. `cargo run --release --example timelines` writes the files; the test `schemes` compares them.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;

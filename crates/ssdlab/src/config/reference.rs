@@ -8,7 +8,7 @@ use super::presets::{self, Kind};
 const INTRODUCTION: &str = "\
 # Configuration
 
-<!-- Written by `UPDATE=1 cargo test --release -p ssdlab config_reference`: change the doc comments in the source, not this file. -->
+<!-- Written by `UPDATE=1 cargo test --release config_reference`: change the doc comments in the source, not this file. -->
 
 A configuration is one tree of sections and keys. It is the same in TOML, in Python and on the
 command line. It is built in layers; each layer replaces keys of the layers before it:
@@ -135,6 +135,6 @@ mod tests {
             std::fs::write(&path, &expected).expect("the reference can be written");
         }
         let found = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(found == expected, "docs/configuration.md is not current: run `UPDATE=1 cargo test --release -p ssdlab config_reference`");
+        assert!(found == expected, "docs/configuration.md is not current: run `UPDATE=1 cargo test --release config_reference`");
     }
 }
