@@ -1,4 +1,4 @@
-//! What an array of drives did.
+//! Statistics of an array of drives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct ArrayResult {
 }
 
 impl ArrayResult {
-    /// Counts since `before`.
+    /// The counts since `before`, an earlier state of the same array.
     #[must_use]
     pub(super) fn since(self, before: &ArrayResult) -> Self {
         ArrayResult {

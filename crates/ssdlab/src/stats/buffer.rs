@@ -1,4 +1,4 @@
-//! What the write buffers of drives did.
+//! Statistics of the write buffers of drives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,36 +9,36 @@ counts! {
     /// Counts of a write buffer, or of those of an array's drives together.
     pub struct BufferStats {
         now {
-            /// Units that it can hold.
+            /// Number of units that the write buffer can hold.
             capacity: u64,
-            /// Units in it now.
+            /// Number of units in the write buffer now.
             held: u64,
         }
         counted {
-            /// Units of writes that came in.
+            /// Number of units of writes that came into the write buffer.
             units: u64,
-            /// Those that replaced data which waited.
+            /// Number of units of writes that replaced data of the same unit not sent to the flash yet.
             rewrites: u64,
-            /// Units that were trimmed before they were on their way.
+            /// Number of units trimmed before they were sent to the flash.
             trimmed: u64,
-            /// Units of reads that were found in it, whole or in part.
+            /// Number of units of reads found in the write buffer, whole or in part.
             read_hits: u64,
-            /// Requests that waited for room.
+            /// Number of requests that waited for room, or behind one that did.
             full_waits: u64,
-            /// Reads of the rest of a unit.
+            /// Number of flash reads of the rest of a unit.
             fills: u64,
-            /// Programs.
+            /// Number of programs sent to the flash.
             programs: u64,
-            /// Those that it did not fill.
+            /// Number of programs that the write buffer did not fill.
             part_programs: u64,
-            /// Of these, those that a unit's age set off.
+            /// Number of programs not filled that were sent because a unit had reached `buffer.timeout_us`.
             timeouts: u64,
         }
     }
 }
 
 impl BufferStats {
-    /// As the result has it.
+    /// The statistics as they appear in a result.
     pub(super) fn result(self) -> BufferResult {
         BufferResult {
             capacity: self.capacity,

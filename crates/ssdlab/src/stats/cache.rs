@@ -1,4 +1,4 @@
-//! What a cache did.
+//! Statistics of a cache.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ counts! {
     }
 }
 
-/// Response times of some requests.
+/// Number, sum and maximum of the response times of some requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Responses {
     /// Number of requests.
@@ -48,7 +48,7 @@ pub struct Responses {
 }
 
 impl Responses {
-    /// Without requests.
+    /// Response times of no requests.
     pub(super) const NONE: Responses = Responses { count: 0, sum: 0, max: 0 };
 
     /// Adds a response time.
@@ -73,7 +73,7 @@ impl Responses {
 pub struct CacheStats {
     /// Capacity in pages.
     pub capacity: u64,
-    /// Counters of its decisions.
+    /// Counters of the cache's decisions.
     pub counters: CacheCounters,
     /// Read hits on a page still being fetched.
     pub delayed_hits: u64,
@@ -83,12 +83,12 @@ pub struct CacheStats {
     pub padded_pages: u64,
     /// Dirty pages at the end of the run.
     pub dirty_pages: u64,
-    /// Response times of requests without and with a page whose target was in GC at their arrival.
+    /// Response times of requests without ([0]) and with ([1]) a page whose target was in GC when they arrived.
     pub responses: [Responses; 2],
 }
 
 impl CacheStats {
-    /// Sum over two caches.
+    /// The statistics of two caches, joined.
     #[must_use]
     pub fn joined(self, other: CacheStats) -> Self {
         CacheStats {
@@ -102,7 +102,7 @@ impl CacheStats {
         }
     }
 
-    /// Counts since `before`; numbers of pages are the present ones. Responses before were not recorded.
+    /// Counts since `before`, an earlier state; capacity and dirty pages are the present ones. No response was recorded before.
     #[must_use]
     pub(super) fn since(self, before: &CacheStats) -> Self {
         CacheStats {
@@ -114,7 +114,7 @@ impl CacheStats {
         }
     }
 
-    /// The statistics as a result.
+    /// The statistics as they appear in a result.
     pub(super) fn result(&self, policy_source: Option<String>) -> CacheResult {
         let CacheCounters { lookups, read_hits, write_hits, evictions, destages, .. } = self.counters;
         let CacheCounters { gc_skips, gc_fallbacks, gc_bypasses, spread_groups, policy_fallbacks, .. } = self.counters;

@@ -6,7 +6,7 @@ use super::{Part, Parts};
 use crate::distribution::Distribution;
 use crate::units::Ns;
 
-/// What is kept of the requests of one class. Recording allocates nothing.
+/// Sums and distribution of the response times of one class. Recording allocates nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     times: Distribution,
@@ -26,7 +26,7 @@ impl Class {
         }
     }
 
-    /// The requests of both classes as one.
+    /// The class of the requests of both classes.
     pub(super) fn merged(&self, other: &Class) -> Class {
         let mut parts = self.parts;
         for (sum, &ns) in parts.iter_mut().zip(&other.parts) {
@@ -35,7 +35,7 @@ impl Class {
         Class { times: self.times.merged(&other.times), parts }
     }
 
-    /// How many requests were recorded.
+    /// Number of requests recorded.
     pub(super) fn count(&self) -> u64 {
         self.times.sums().count
     }
@@ -45,7 +45,7 @@ impl Class {
         self.times.summary().map(Latency::from)
     }
 
-    /// How the response times are distributed.
+    /// Distribution of the response times.
     pub(super) fn histogram(&self) -> Histogram {
         let (upper_ns, count) = self.times.buckets().unzip();
         Histogram { upper_ns, count }

@@ -1,7 +1,7 @@
-//! What the mechanisms of a drive did, in counts. A counter names itself, its unit and its sentence here, and nowhere else.
+//! Counters of a drive's mechanisms. Each counter has its name, unit and sentence here, and nowhere else.
 //!
-//! To add one: a line in the first group of [`Counters`], and the line that counts it. Results, their schema, the reference and the
-//! joining of drives follow.
+//! To add a counter: add a line in the first group of [`Counters`], and the line of code that counts. Results, their schema, the reference
+//! and the joining of drives follow.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, json};
@@ -13,18 +13,18 @@ macro_rules! counters {
         listed { $(#[doc = $sentence:literal] $name:ident,)* }
         figures { $($(#[doc = $doc:literal])* $figure:ident,)* }
     ) => {
-        /// What the mechanisms of a drive did.
+        /// Counters of a drive's mechanisms.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Counters {
             $(#[doc = $sentence] pub $name: u64,)*
             $($(#[doc = $doc])* pub $figure: u64,)*
             /// Sum of the durations of GC jobs, from start to the end of the erase, ns. Jobs of many pools overlap: it may exceed 64 bits.
             pub job_ns: u128,
-            /// The longest of these durations, ns.
+            /// The longest duration of a GC job, from start to the end of the erase, ns.
             pub job_ns_max: Ns,
         }
 
-        /// Name and sentence of each counter that results list under `counters`, in the order of the names. Each has the unit `count`.
+        /// Name and sentence of each counter that results list under `counters`, sorted by name. Each has the unit `count`.
         pub const COUNTERS: [(&str, &str); [$(stringify!($name)),*].len()] = [$((stringify!($name), $sentence.trim_ascii())),*];
 
         impl Counters {

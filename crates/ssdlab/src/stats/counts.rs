@@ -1,7 +1,7 @@
-//! Records of numbers that are summed over drives, and of which a run reports what was counted since its warm-up.
+//! Records of numbers that are summed over drives, and of which a run reports the counts since its warm-up.
 
-/// A record of what there is `now` and of what was `counted`. Those of several drives are added up; for a part of a run, what was counted
-/// before it is subtracted.
+/// Declares a record of present values (`now`) and of counts (`counted`). Records of several drives are added up; for a part of a run, the
+/// counts before it are subtracted.
 macro_rules! counts {
     (
         $(#[$about:meta])*
@@ -18,13 +18,13 @@ macro_rules! counts {
         }
 
         impl $name {
-            /// Those of two drives together.
+            /// The sum of the records of two drives.
             #[must_use]
             pub fn joined(self, other: Self) -> Self {
                 $name { $($state: self.$state + other.$state,)* $($count: self.$count + other.$count,)* }
             }
 
-            /// What is there now, and what was counted since `before`.
+            /// The present values, and the counts since `before`.
             #[must_use]
             pub fn since(self, before: &Self) -> Self {
                 $name { $($state: self.$state,)* $($count: self.$count - before.$count,)* }
@@ -41,13 +41,13 @@ mod tests {
         /// Guests of a house.
         pub struct Guests {
             now {
-                /// Those in it.
+                /// Guests present.
                 here: u64,
             }
             counted {
-                /// Those who came.
+                /// Guests who came.
                 came: u64,
-                /// How long all stayed.
+                /// Time that all guests stayed, ns.
                 stayed_ns: u128,
             }
         }

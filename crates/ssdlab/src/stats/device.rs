@@ -1,5 +1,5 @@
-//! What the simulator hands to [`super::RunResult::assemble`]: plain integers, counted from the start of the run, so
-//! without preconditioning.
+//! Input of [`super::RunResult::assemble`]: plain integers, counted from the start of the run, so that preconditioning is
+//! excluded.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +15,28 @@ use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
 use crate::units::Ns;
 
-/// What was run, and for how long.
+/// Configuration, preparation and duration of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The effective configuration.
     pub config: Value,
-    /// The hash of a user-defined victim policy's source.
+    /// The hash of the source of a user-defined victim policy, if one was used.
     pub victim_source: Option<String>,
-    /// The hash of a user-defined eviction policy's source.
+    /// The hash of the source of a user-defined eviction policy, if one was used.
     pub eviction_source: Option<String>,
     /// The seed of all random streams.
     pub seed: u64,
-    /// What the workload says of itself; null for nothing.
+    /// The report of the workload on itself; null without a report.
     pub workload: Value,
-    /// How the drive was prepared, where it was.
+    /// The preparation of the drive, if it was prepared.
     pub precondition: Option<PreconditionReport>,
-    /// The warm-up that statistics leave out, where there was one.
+    /// The warm-up that statistics leave out, if there was one.
     pub warm_up: Option<WarmUpResult>,
     /// The run over time, if requested.
     pub series: Option<SeriesResult>,
     /// The distribution of response times, if requested.
     pub histograms: Option<Histograms>,
-    /// The longest time during which writes were outstanding and none completed.
+    /// The longest time during which writes were outstanding and none completed; `None` without writes.
     pub write_stall_ns_max: Option<Ns>,
     /// Simulated time from the start of the run to its end.
     pub simulated_ns: Ns,
@@ -46,14 +46,14 @@ pub struct Run {
     pub wall_s: f64,
 }
 
-/// What the drive did during the run.
+/// Counts and times of the drives during the run.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceStats {
-    /// Block pools of the drive, for shares of time.
+    /// Number of block pools of the drive, for shares of time.
     pub pools: u64,
-    /// Bytes of a mapping unit, in which pages are counted here.
+    /// Size of a mapping unit, bytes; the pages counted in this record are mapping units.
     pub unit_bytes: u64,
-    /// Units that write buffers and caches held for the flash when the measured part of the run began.
+    /// Number of units held by write buffers and caches for the flash when the measured part of the run began.
     pub held_before: u64,
     /// Pages programmed for host writes.
     pub host_programs: u64,
@@ -61,29 +61,29 @@ pub struct DeviceStats {
     pub gc_programs: u64,
     /// Units of padding in programs of host and GC.
     pub padded_units: u64,
-    /// Units of programs of parity.
+    /// Units programmed as parity.
     pub parity_units: u64,
-    /// Flash page reads, of host, mapping table and GC.
+    /// Flash page reads of host, mapping table and GC.
     pub reads: u64,
     /// Block erases.
     pub erases: u64,
     /// GC jobs completed.
     pub jobs: u64,
-    /// Pages that jobs copied.
+    /// Pages that GC jobs moved.
     pub pages_moved: u64,
-    /// Copies that were out of date when their program ended.
+    /// Page moves that were stale when their program ended.
     pub stale_moves: u64,
-    /// Sum over completed jobs of the time from start to the end of the erase, ns.
+    /// Sum over completed GC jobs of the time from start to the end of the erase, ns.
     pub job_ns_sum: u128,
-    /// The longest of these, ns.
+    /// The longest time of a completed GC job from start to the end of the erase, ns.
     pub job_ns_max: Ns,
-    /// Host reads and writes that page moves took in.
+    /// Host reads ([0]) and writes ([1]) merged with page moves.
     pub merged: [u64; 2],
-    /// Host reads and writes whose transfer overlapped a page move's array time.
+    /// Host reads ([0]) and writes ([1]) whose transfer overlapped the array time of a page move.
     pub pipelined: [u64; 2],
-    /// Host reads and writes of pages: flash operations, and those that page moves took in.
+    /// Host reads and writes of pages: flash operations, and operations merged with page moves.
     pub host_operations: u64,
-    /// Host operations that began while a job on their die could have gone on.
+    /// Host operations that began while a GC job on their die could have continued.
     pub preemptions: u64,
     /// GC operations suspended in the array.
     pub suspensions: u64,
@@ -91,30 +91,30 @@ pub struct DeviceStats {
     pub state_ns: [u128; 4],
     /// The fewest free blocks that any pool had.
     pub free_blocks_min: u32,
-    /// Time with a job active, summed over pools, ns.
+    /// Time with an active GC job, summed over pools, ns.
     pub gc_active_pool_ns: u128,
-    /// By chip: time in which it was busy, ns. Where its dies work side by side, averaged over them (rounded down).
+    /// By chip: time in which it was busy, ns. If its dies work in parallel: the mean over its dies, rounded down.
     pub chip_busy_ns: Vec<Ns>,
     /// By channel: time in which its bus was transferring, ns.
     pub channel_busy_ns: Vec<Ns>,
-    /// What the cache did, where there is one.
+    /// Statistics of the cache; `None` without a cache.
     pub cache: Option<CacheStats>,
-    /// What the write buffer did, where there is one.
+    /// Statistics of the write buffer; `None` without a write buffer.
     pub buffer: Option<BufferStats>,
-    /// What the mapping cache did, where there is one.
+    /// Statistics of the mapping cache; `None` without one.
     pub mapping: Option<MappingStats>,
-    /// What the host interface did, where it takes time or has limits.
+    /// Statistics of the host interface; `None` if it takes no time and has no limits.
     pub interface: Option<InterfaceStats>,
     /// The slack of completed requests.
     pub slack: SlackStats,
-    /// How often each further mechanism fired, by its name.
+    /// Counters of further mechanisms, by name.
     pub counters: BTreeMap<String, u64>,
-    /// What the array did of which the drives are, where there is one.
+    /// Statistics of the array; `None` for a single drive.
     pub array: Option<ArrayResult>,
 }
 
 impl DeviceStats {
-    /// Those of two drives together.
+    /// The sum of the statistics of two drives.
     #[must_use]
     pub fn joined(self, other: DeviceStats) -> Self {
         let mut counters = self.counters;
@@ -157,8 +157,8 @@ impl DeviceStats {
         }
     }
 
-    /// What has been done since `before`, an earlier state of the same drives. Extremes and slack are taken as they are: they began anew
-    /// then.
+    /// The counts since `before`, an earlier state of the same drives. Extremes and slack are kept as they are: they were reset at that
+    /// time.
     #[must_use]
     pub fn since(self, before: &DeviceStats) -> Self {
         let each = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a - c, b - d];
@@ -198,17 +198,17 @@ impl DeviceStats {
         }
     }
 
-    /// Units that write buffers and caches hold now and the flash has not.
+    /// Number of units that write buffers and caches hold now and the flash does not have.
     pub(super) fn held(&self) -> u64 {
         self.buffer.map_or(0, |buffer| buffer.held) + self.cache.map_or(0, |cache| cache.dirty_pages)
     }
 
-    /// Pages programmed for the mapping table, but for page moves.
+    /// Units programmed for the mapping table, page moves excluded.
     pub(super) fn map_programs(&self) -> u64 {
         self.mapping.map_or(0, |mapping| mapping.flash_programs)
     }
 
-    /// The flash operations.
+    /// The flash operations as they appear in a result.
     pub(super) fn flash(&self) -> FlashResult {
         FlashResult {
             reads: self.reads,

@@ -67,7 +67,7 @@ pub struct Fairness {
 }
 
 impl FlowResult {
-    /// That of a flow in a run of `measured_ns`.
+    /// The result of a flow in a run of `measured_ns`.
     pub(super) fn of(name: String, flow: RequestStats, measured_ns: Ns) -> Self {
         FlowResult {
             iops: flow.iops(measured_ns),
@@ -81,7 +81,7 @@ impl FlowResult {
         }
     }
 
-    /// Adds what the same requests took without the other flows. Nothing where there are no reads and writes.
+    /// Adds the comparison with a run of the same requests without the other flows. No effect if either run has no reads and writes.
     pub(crate) fn compare_with(&mut self, alone: &FlowResult) {
         let mean = |flow: &FlowResult| flow.latency_ns.all.as_ref().map(|latency| latency.mean);
         if let (Some(shared), Some(mean_ns)) = (mean(self), mean(alone)) {
@@ -91,7 +91,7 @@ impl FlowResult {
 }
 
 impl Fairness {
-    /// That of flows whose slowdowns are known; `None` with fewer than two.
+    /// The fairness of flows whose slowdowns are known; `None` with fewer than two.
     pub(crate) fn of(flows: &[FlowResult]) -> Option<Self> {
         let slowdown = |flow: &FlowResult| Some((flow.alone.as_ref()?.slowdown?, flow.name.clone()));
         let slowdowns: Vec<_> = flows.iter().filter_map(slowdown).collect();

@@ -1,4 +1,4 @@
-//! What the host interfaces of drives did.
+//! Statistics of the host interfaces of drives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,40 +11,40 @@ counts! {
     /// Counts and times of a host interface, or of those of an array's drives together.
     pub struct InterfaceStats {
         now {
-            /// Drives with one.
+            /// Number of drives with a host interface.
             drives: u64,
-            /// Cores, of all drives.
+            /// Number of cores of all drives.
             cores: u64,
         }
         counted {
-            /// Commands fetched.
+            /// Number of commands fetched.
             commands: u64,
-            /// Commands that waited for a slot.
+            /// Number of commands that waited for a slot.
             slot_waits: u64,
-            /// Commands that found their queue with as many fetched as it may have.
+            /// Number of commands that found their queue full: with as many commands fetched as `host.queue_depth` allows.
             queue_full_waits: u64,
-            /// Commands that were fetched before an older one of another queue.
+            /// Number of commands fetched before an older command of another queue.
             passing_commands: u64,
-            /// Commands that waited for the fetch of an older one of the same bytes from another queue.
+            /// Number of commands that waited for the fetch of an older command of the same bytes from another queue.
             order_waits: u64,
-            /// Fetches and completions that waited for a core.
+            /// Number of fetches and completions that waited for a core.
             core_waits: u64,
-            /// Reads and writes whose data waited for the link.
+            /// Number of reads and writes whose data waited for the link.
             link_waits: u64,
-            /// Commands that waited for the data of an older write of the same bytes.
+            /// Number of commands that waited for the data of an older write of the same bytes.
             held_commands: u64,
-            /// Time in which cores worked, ns.
+            /// Time that cores worked, summed over cores, ns.
             core_busy_ns: u128,
-            /// Time in which data came in, ns.
+            /// Time that the link carried data of writes, ns.
             link_in_busy_ns: u128,
-            /// Time in which data went out, ns.
+            /// Time that the link carried data of reads, ns.
             link_out_busy_ns: u128,
         }
     }
 }
 
 impl InterfaceStats {
-    /// As the result has it, for a run of `measured_ns`.
+    /// The statistics as they appear in the result of a run of `measured_ns`.
     pub(super) fn result(self, measured_ns: Ns) -> InterfaceResult {
         let share = |busy: u128, of: u64| ratio(busy, u128::from(measured_ns) * u128::from(of)).unwrap_or(0.0);
         InterfaceResult {

@@ -2,27 +2,27 @@
 
 use crate::units::Ns;
 
-/// Windows that are kept at most. When a run needs more, neighbours are joined.
+/// Most windows kept; when a run needs more, neighbouring windows are joined.
 const WINDOWS: usize = 32;
-/// Fewer windows than this cannot be told from one instant.
+/// With fewer windows than this, all requests count as arriving at one instant.
 const WINDOWS_MIN: usize = WINDOWS / 2;
-/// Quarters are looked at by halves: what is judged has this many windows or more.
+/// Quarters of the time are compared by halves: at least this many windows are needed.
 const EIGHTHS: usize = 8;
-/// Arrivals below which a queue is not judged.
+/// Number of arrivals below which a queue is not judged.
 const ARRIVALS_MIN: u64 = 100;
-/// The last quarter must have this share more outstanding requests than the second, at least.
+/// Least growth: outstanding requests in the last quarter over those in the second quarter.
 const GROWTH: f64 = 1.5;
-/// Of a window that nothing is known of.
+/// Stands for a window in which no arrival has been recorded.
 const NONE: u64 = u64::MAX;
 
-/// How many requests were outstanding over time, up to the last arrival: at most 32 windows of equal length, which doubles as the run goes on.
+/// Number of outstanding requests over time, up to the last arrival: in at most 32 windows of equal width, which doubles when needed.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// By window: the fewest outstanding requests that an arrival met.
     fewest: [u64; WINDOWS],
-    /// The window of the last arrival.
+    /// The window of the last arrival, which is the last window in use.
     current: usize,
-    /// When the first window begins, and the current one ends.
+    /// `since`: start of the first window; `until`: end of the current window.
     since: Ns,
     until: Ns,
     width: Ns,
@@ -35,7 +35,7 @@ pub struct Load {
 pub enum Overload {
     /// The fewest outstanding requests in the second, third and fourth quarter of the time from the first arrival to the last.
     Grew([u64; 3]),
-    /// All requests arrived at one instant: how many.
+    /// All requests arrived at one instant; holds their number.
     AtOnce(u64),
 }
 
@@ -57,7 +57,7 @@ impl Load {
         self.arrivals[self.current] += 1;
     }
 
-    /// Goes on to the window of `now`. The queue was not shorter than `outstanding` in the windows between, where nothing arrived.
+    /// Opens the window of `now`. In skipped windows nothing arrived, so that the queue was not shorter than `outstanding` in them.
     #[cold]
     fn begin_window(&mut self, now: Ns, outstanding: u64) {
         if self.until == 0 {
@@ -82,7 +82,7 @@ impl Load {
         self.until = self.since + (last as u64 + 1) * self.width;
     }
 
-    /// The windows without those at the end, a quarter of all or more, in which at most 1 % of all requests arrived.
+    /// Number of windows to judge: late windows are left out if they are a quarter of all or more and have at most 1 % of all requests.
     fn without_late(&self, arrivals: u64) -> usize {
         let all = self.current + 1;
         let (mut windows, mut late) = (all, 0);
@@ -94,14 +94,14 @@ impl Load {
         if 4 * windows <= 3 * all { windows.saturating_sub(1) } else { all }
     }
 
-    /// Whether the queue grew to the end. Of the time between the first arrival and the last, the last quarter counts with the fewest
-    /// outstanding requests in it: more than in the third quarter, at least 1.5 times those of the second, at least the square root of the
-    /// number of arrivals (by which a Poisson process scatters), and more in the quarter's second half than in its first. A queue that
-    /// empties now and then, as one behind bursts does, has a quarter with few.
+    /// Whether the queue grew until the end. The run is overloaded if the fewest outstanding requests in the last quarter of the time
+    /// between the first arrival and the last are more than in the third quarter, at least 1.5 times those in the second, at least the
+    /// square root of the number of arrivals (by which a Poisson process scatters), and fewer in the quarter's first half than in its
+    /// second. A queue that empties now and then, as one behind bursts does, has a quarter with few.
     ///
-    /// At most 1 % of the requests that arrive in the last quarter of the time or later are left out: a few late ones hide no overload before.
+    /// The end of the time is left out if it is a quarter or more, with at most 1 % of all requests: a few late requests hide no overload.
     ///
-    /// Response times of such a run tell how long it is. `None` for fewer than 100 arrivals.
+    /// The response times of an overloaded run depend on its length. `None` also for fewer than 100 arrivals.
     pub fn overload(&self) -> Option<Overload> {
         let arrivals = self.arrivals.iter().sum();
         if arrivals < ARRIVALS_MIN {
@@ -129,7 +129,7 @@ mod tests {
 
     const SERVICE_NS: u64 = 1_000;
 
-    /// Serves arrivals one by one, in order, each in `service_ns`.
+    /// Serves arrivals one at a time, in order, each in `service_ns`.
     fn served(arrivals: impl Iterator<Item = Ns>, service_ns: Ns) -> Load {
         let (mut load, mut ends, mut free_at) = (Load::default(), std::collections::VecDeque::new(), 0);
         for now in arrivals {
@@ -143,7 +143,7 @@ mod tests {
         load
     }
 
-    /// Arrivals of a Poisson process with `load` arrivals in a service time.
+    /// Arrivals of a Poisson process with a mean of `load` arrivals in a service time.
     fn poisson(seed: u64, load: f64, count: u64) -> Load {
         let mut rng = Rng::new(seed, "load");
         let mut now = 0.0;
@@ -212,7 +212,7 @@ mod tests {
             let found = served(overloaded().chain((0..late).map(|index| end + worked_off / 2 + index)), SERVICE_NS).overload();
             assert!(matches!(found, Some(Overload::Grew(_))), "{late}: {found:?}");
         }
-        // Of so long a time that nothing is known of its beginning.
+        // The windows are so wide that the beginning of the run lies in one of them.
         assert_eq!(served(overloaded().chain([100 * end]), SERVICE_NS).overload(), None);
         let more = served(overloaded().chain((0..200).map(|index| 2 * end + index * SERVICE_NS * 9)), SERVICE_NS).overload();
         assert_eq!(more, None, "more than 1 %, and the queue is empty again");

@@ -10,27 +10,27 @@ use crate::error::{Error, Result};
 use crate::files::WholeFile;
 use crate::table::{Holds, ROWS_AT_ONCE, Table, Values};
 
-/// What the column `kind` can hold, in the order of [`crate::request::RequestKind`].
+/// Names for the column `kind`, in the order of [`crate::request::RequestKind`].
 const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 
-/// Writes the log. It appears under its name when finished; dropped before that, it leaves no file.
+/// Writes the log. The file appears under its name when the log is finished; a log dropped before that leaves no file.
 ///
-/// Rows go by index, which costs the memory of the completions between the oldest request outstanding and the newest
-/// completed one: the simulator holds as much of the same requests anyway.
+/// Rows go by index. That takes memory for the completions between the oldest outstanding request and the newest completed one; the
+/// simulator holds as much for the same requests anyway.
 #[derive(Debug)]
 pub(super) struct RequestLog {
-    /// With whether the request arrived in the warm-up.
+    /// Completions that wait for their turn, each with whether the request arrived in the warm-up.
     order: InOrder<(Completion, bool)>,
     rows: Rows,
     kinds: Vec<ByteArray>,
     reasons: Vec<ByteArray>,
-    /// The names of the flows, where there are several.
+    /// The names of the flows, if there are several.
     flows: Vec<ByteArray>,
     table: Table<WholeFile>,
 }
 
 impl RequestLog {
-    /// Begins the log `path`. `flows`: the names of the flows, where there are several.
+    /// Creates the log at `path`. `flows`: the names of the flows, if there are several.
     pub(super) fn create(path: &Path, flows: &[String]) -> Result<Self> {
         let table = Table::new(WholeFile::create(path)?, &columns(!flows.is_empty())).map_err(|error| Error::io("write", path, error))?;
         let names = |names: &[&str]| names.iter().map(|&name| ByteArray::from(name)).collect();
@@ -44,7 +44,7 @@ impl RequestLog {
         })
     }
 
-    /// Takes one completion, in any order, each index once, with whether it arrived in the warm-up.
+    /// Adds a completion and whether the request arrived in the warm-up. In any order; each index once.
     pub(super) fn take(&mut self, completion: &Completion, in_warm_up: bool) -> Result<()> {
         self.order.insert(completion.index, (*completion, in_warm_up))?;
         while let Some((next, in_warm_up)) = self.order.pop() {
@@ -56,7 +56,7 @@ impl RequestLog {
         Ok(())
     }
 
-    /// Writes what is left and puts the file in its place. Requests after a gap in the index are an error of the caller.
+    /// Writes the remaining rows and gives the file its name. The caller must have added every index up to the last.
     pub(super) fn finish(mut self) -> Result<()> {
         debug_assert_eq!(self.order.gap(), None);
         self.encode()?;
@@ -64,7 +64,7 @@ impl RequestLog {
         self.table.finish().map_err(|error| Error::io("write", &path, error))?.commit()
     }
 
-    /// Hands the rows on, in the columns of [`columns`].
+    /// Encodes the buffered rows into the table, in the order of [`columns`].
     fn encode(&mut self) -> Result<()> {
         let rows = &self.rows;
         let mut columns = vec![Values::Numbers(&rows.index), Values::Names(&rows.kind, &self.kinds), Values::Flags(&rows.sequential)];
@@ -78,9 +78,9 @@ impl RequestLog {
     }
 }
 
-/// The columns; units are in the names. Whole numbers are signed, so that the difference of two columns is what one expects. `warm_up`: the
-/// request arrived in the warm-up, so that no statistic counts it. `blocked_by`: the reason for which it waited longest
-/// ([`Completion::blocked_by`]); null if it never waited. `flow`: the name of the flow, where there are several.
+/// The columns; units are in the names. Whole numbers are signed, so that differences of two columns can be negative. `warm_up`: the
+/// request arrived in the warm-up and no statistic counts it. `blocked_by`: the longest wait of the request by its reason
+/// ([`Completion::blocked_by`]); null if it never waited. `flow`: the name of the flow, if there are several.
 fn columns(with_flows: bool) -> Vec<(String, Holds)> {
     let of = |name: &str, holds| (name.to_string(), holds);
     let mut columns = vec![of("index", Holds::Rising), of("kind", Holds::Texts), of("sequential", Holds::Flags)];
@@ -92,7 +92,7 @@ fn columns(with_flows: bool) -> Vec<(String, Holds)> {
     columns
 }
 
-/// Rows that wait to be encoded, by column.
+/// Rows not encoded yet, by column.
 #[derive(Debug, Default)]
 struct Rows {
     index: Vec<i64>,
@@ -114,7 +114,7 @@ impl Rows {
     }
 
     fn push(&mut self, completion: &Completion, in_warm_up: bool) {
-        // Times, addresses and the number of requests are all below 2^63: the simulator refuses what is not.
+        // Times, addresses and the number of requests are all below 2^63: the simulator rejects larger ones.
         let signed = |value: u64| i64::try_from(value).expect("a figure of a request has 63 bits");
         self.index.push(signed(completion.index));
         self.kind.push(Some(completion.kind as u8));
@@ -131,7 +131,7 @@ impl Rows {
         self.flow.push(Some(u8::try_from(completion.flow).expect("there are at most 256 flows")));
     }
 
-    /// Empties the columns, which keep their memory.
+    /// Empties the columns; they keep their memory.
     fn clear(&mut self) {
         let Rows { index, kind, sequential, offset, size, arrival, response, parts, warm_up, blocked_by, flow } = self;
         [index, offset, size, arrival, response].into_iter().chain(parts).for_each(Vec::clear);
@@ -177,14 +177,14 @@ mod tests {
         }
     }
 
-    /// What the log says of a completion, apart from the times of its parts, these, and the reason for which it waited longest.
+    /// A row of the log: the completion without its latency parts, these parts, and the reason of the longest wait.
     type Logged = (Completion, Parts, Option<&'static str>);
 
     fn logged(completion: &Completion) -> Logged {
         (Completion { times: Times::default(), ..*completion }, completion.parts(), completion.blocked_by().map(Blocked::name))
     }
 
-    /// What a row of the file says.
+    /// Reads a row of the file back.
     fn read(row: &Row) -> Logged {
         let fields: BTreeMap<&str, &Field> = row.get_column_iter().map(|(name, field)| (name.as_str(), field)).collect();
         let number = |name: &str| if let Field::Long(value) = fields[name] { value.cast_unsigned() } else { panic!("{name} is no number") };
@@ -230,7 +230,7 @@ mod tests {
         println!("{:.1} bytes per request", fs::metadata(&path).unwrap().len() as f64 / count as f64);
     }
 
-    /// Readers that ask for it get few words as places in a list; numbers that rise take little room.
+    /// The few different words are stored in dictionaries; rising numbers as differences, which takes little room.
     #[test]
     fn words_are_in_dictionaries_and_rising_numbers_as_differences() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What the mapping caches of drives did.
+//! Statistics of the mapping caches of drives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,50 +10,50 @@ counts! {
     /// Counts of a mapping cache, or of those of an array's drives together.
     pub struct MappingStats {
         now {
-            /// Translation pages of the table.
+            /// Number of translation pages of the mapping table.
             pages: u64,
-            /// Translation pages for which there is memory.
+            /// Number of translation pages for which there is memory.
             capacity: u64,
-            /// Translation pages in memory now, and those of them that flash does not have as they are.
+            /// Number of translation pages in memory now.
             cached: u64,
-            /// See `cached`.
+            /// Number of translation pages in memory now that have changed since they were read or written.
             dirty: u64,
-            /// Moves of GC whose entries are to be changed in flash now.
+            /// Number of translation pages whose change in flash, because of page moves, has not begun.
             pending: u64,
         }
         counted {
-            /// Uses of translation pages in memory.
+            /// Number of uses of translation pages in memory, or on their way there.
             hits: u64,
-            /// Those of pages that were still being read.
+            /// Number of uses of translation pages that were on their way into memory.
             delayed_hits: u64,
-            /// Uses of others.
+            /// Number of uses of translation pages that were not in memory.
             misses: u64,
-            /// Those that needed no read.
+            /// Number of misses that needed no flash read.
             unread: u64,
-            /// Commands that waited since the page to be replaced was not there itself.
+            /// Number of misses that waited because the page to replace was itself not in memory yet.
             full_waits: u64,
-            /// Commands that waited for older ones of the same units.
+            /// Number of commands that waited for older commands of the same units.
             order_waits: u64,
-            /// Replaced pages that were written.
+            /// Number of replaced translation pages that were written back.
             write_backs: u64,
-            /// Moves of GC whose entry was changed in memory.
+            /// Number of page moves of GC whose entry was changed in memory.
             moves_cached: u64,
-            /// Moves of GC whose translation page was to be changed in flash already.
+            /// Number of page moves of GC whose translation page already had a change in flash pending.
             moves_gathered: u64,
-            /// Translation pages that were changed in flash because of moves.
+            /// Number of translation pages changed in flash because of page moves.
             updates: u64,
-            /// Flash reads, in mapping units.
+            /// Flash reads of translation pages, page moves excluded, in mapping units.
             flash_reads: u64,
-            /// Programs, in mapping units.
+            /// Programs of translation pages, page moves excluded, in mapping units.
             flash_programs: u64,
-            /// Page moves.
+            /// Page moves of translation pages, in mapping units.
             pages_moved: u64,
         }
     }
 }
 
 impl MappingStats {
-    /// As the result has it.
+    /// The statistics as they appear in a result.
     pub(super) fn result(self) -> MappingResult {
         MappingResult {
             pages: self.pages,

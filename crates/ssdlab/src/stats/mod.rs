@@ -1,8 +1,7 @@
-//! What a run reports: response times and their parts, recorded at one place, on completion.
+//! The statistics that a run reports: response times and their parts, recorded in one place, on completion.
 //!
-//! A [`Recorder`] takes each [`Completion`] once and ends as [`Recorded`]; [`RunResult::assemble`] joins them with what the drive counted
-//! ([`DeviceStats`]). A [`Series`] records how a run goes over time, where that is asked for. [`registry()`] lists every statistic with unit
-//! and sentence.
+//! A [`Recorder`] takes each [`Completion`] once and ends as [`Recorded`]; [`RunResult::assemble`] joins that with the counts of the drive
+//! ([`DeviceStats`]). A [`Series`] records a run over time, if requested. [`registry()`] lists every statistic with unit and sentence.
 
 mod array;
 mod buffer;
@@ -58,30 +57,30 @@ use crate::units::Ns;
 /// One completed request, as handed to the recorder.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion {
-    /// The request's serial number, from 0 in order of arrival.
+    /// Serial number of the request, from 0 in order of arrival.
     pub index: u64,
-    /// The flow that sent it, from 0.
+    /// The flow that sent the request, from 0.
     pub flow: u16,
-    /// What it asked for.
+    /// Kind of the request.
     pub kind: RequestKind,
-    /// It started where the request before it ended (lee2013, footnote 2).
+    /// The request started where the request before it ended (lee2013, footnote 2).
     pub sequential: bool,
-    /// First byte.
+    /// First byte of the request.
     pub offset: u64,
-    /// Length in bytes.
+    /// Length of the request in bytes.
     pub length: u64,
-    /// Arrival, ns.
+    /// Arrival of the request, ns.
     pub arrival_ns: Ns,
-    /// Completion, ns.
+    /// Completion of the request, ns.
     pub completed_ns: Ns,
-    /// Where its response time went.
+    /// Latency parts of the response time, by reason.
     pub times: Times,
 }
 
-/// Moves completions to `into`, behind what is there.
+/// Moves completions to `into`, behind its content.
 #[inline]
 pub(crate) fn move_completions(from: &mut Vec<Completion>, into: &mut Vec<Completion>) {
-    // They are large, and most often nothing is there.
+    // Completions are large, and most often `into` is empty.
     if into.is_empty() {
         std::mem::swap(into, from);
     } else {
@@ -90,20 +89,20 @@ pub(crate) fn move_completions(from: &mut Vec<Completion>, into: &mut Vec<Comple
 }
 
 impl Completion {
-    /// That of a request that completes at `completed_ns`.
+    /// The completion of `request` at `completed_ns`.
     #[inline]
     pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, times: &Times) -> Self {
         let Request { arrival_ns, kind, offset, length, flow, .. } = *request;
         Completion { index, flow, kind, sequential, offset, length, arrival_ns, completed_ns, times: *times }
     }
 
-    /// The parts of its response time.
+    /// The parts of the response time.
     #[inline]
     pub fn parts(&self) -> Parts {
         self.times.parts()
     }
 
-    /// The reason for which it waited longest: of its pages, the one that ended last. `None` if that never waited.
+    /// The reason of the longest wait of the request, or of its page that ended last; `None` if that never waited.
     pub fn blocked_by(&self) -> Option<Blocked> {
         self.times.blocked_by()
     }

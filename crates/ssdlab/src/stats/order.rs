@@ -1,17 +1,17 @@
-//! Completions come out of order; what is hashed and logged goes by request index.
+//! Brings completions, which come in any order, into the order of request indices, for the digest and the log.
 
 use std::collections::VecDeque;
 
 use crate::error::{Error, Result};
 use crate::memory::{self, Exhausted};
 
-/// Holds what comes early until everything before it has come. Its length is the distance from the oldest request that
-/// is not yet completed to the newest that is.
+/// Holds items that come early until all items before them have come. Its length is the distance from the oldest request that has not
+/// completed to the newest that has.
 #[derive(Debug)]
 pub(super) struct InOrder<T> {
-    /// The lowest index that has not been handed out.
+    /// The lowest index that has not been taken out.
     next: u64,
-    /// What has come of `next`, `next + 1`, ...
+    /// The items of `next`, `next + 1`, ..., as far as they have come.
     waiting: VecDeque<Option<T>>,
 }
 
@@ -20,7 +20,7 @@ impl<T> InOrder<T> {
         InOrder { next: 0, waiting: VecDeque::new() }
     }
 
-    /// Takes the item of `index` in. Panics if there was one already: a request completes once. An error if memory does not suffice.
+    /// Adds the item of `index`. Panics if it was added before, as a request completes once; an error if memory does not suffice.
     #[inline]
     pub(super) fn insert(&mut self, index: u64, item: T) -> Result<()> {
         let Some(ahead) = index.checked_sub(self.next) else { panic!("request {index} completed twice") };
@@ -46,7 +46,7 @@ impl<T> InOrder<T> {
         ))
     }
 
-    /// The next item in order, if it has come.
+    /// Takes out the next item in order, if it has come.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<T> {
         let item = self.waiting.front_mut()?.take()?;
@@ -55,7 +55,7 @@ impl<T> InOrder<T> {
         Some(item)
     }
 
-    /// The first index that is missing although a later one has come.
+    /// The first index that has not come although a later one has; `None` if there is no gap.
     pub(super) fn gap(&self) -> Option<u64> {
         (!self.waiting.is_empty()).then_some(self.next)
     }

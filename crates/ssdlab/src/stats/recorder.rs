@@ -1,4 +1,4 @@
-//! Takes every completion, once, and makes the statistics of the requests from them.
+//! Takes every completion once and makes the statistics of requests from them.
 
 use std::path::Path;
 
@@ -13,23 +13,23 @@ use crate::error::{Error, Result};
 use crate::request::RequestKind;
 use crate::units::Ns;
 
-/// Records completions. The cost of one is a few tens of nanoseconds and no allocation (without a log).
+/// Records completions. Without a log, recording one takes a few tens of nanoseconds and allocates nothing.
 #[derive(Debug)]
 pub struct Recorder {
     all: Tally,
-    /// By flow, where there are several.
+    /// By flow, if there are several: its name and its requests.
     flows: Vec<(String, Tally)>,
-    /// The index of the first request that is measured: those before belong to the warm-up.
+    /// Index of the first measured request: requests before it belong to the warm-up.
     first: u64,
-    /// From when on flash operations are measured, ns.
+    /// Time from which flash operations are measured, ns.
     measured_from_ns: Ns,
-    /// Bytes of the warm-up's writes that completed after it: their programs are measured.
+    /// Bytes of writes that arrived in the warm-up and completed after it: their programs are measured.
     written_late: u128,
     digest: OrderedDigest,
     log: Option<RequestLog>,
 }
 
-/// The measured requests: of all, or of a flow.
+/// Sums over the measured requests of all flows, or of one flow.
 #[derive(Debug)]
 struct Tally {
     sequential_reads: Class,
@@ -38,20 +38,20 @@ struct Tally {
     requests: RequestCounts,
     bytes_read: u128,
     bytes_written: u128,
-    /// Requests of the warm-up.
+    /// Number of requests that arrived in the warm-up.
     left_out: u64,
 }
 
-/// What is known of the measured requests: of all, or of a flow.
+/// Statistics of the measured requests of all flows, or of one flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestStats {
-    /// Requests by kind.
+    /// Number of measured requests by kind.
     pub requests: RequestCounts,
-    /// Requests of the warm-up, which nothing else here counts.
+    /// Number of requests that arrived in the warm-up; no other field counts them.
     pub left_out: u64,
-    /// Bytes asked for by reads.
+    /// Bytes requested by reads.
     pub bytes_read: u128,
-    /// Bytes asked for by writes.
+    /// Bytes requested by writes.
     pub bytes_written: u128,
     /// Response times by class.
     pub latency_ns: Latencies,
@@ -59,15 +59,15 @@ pub struct RequestStats {
     pub breakdown_ns: Breakdowns,
 }
 
-/// What is known of a run's requests when all have completed.
+/// Statistics of a run's requests once all have completed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// Of all requests.
+    /// Statistics of the requests of all flows.
     pub all: RequestStats,
-    /// Bytes of the writes that completed in the measured part of the run, those that arrived in the warm-up included: the denominator of
+    /// Bytes of the writes that completed in the measured part of the run, writes that arrived in the warm-up included: the denominator of
     /// write amplification.
     pub host_bytes: u128,
-    /// By flow, where there are several: its name, and what is known of its requests.
+    /// By flow, if there are several: its name and the statistics of its requests.
     pub flows: Vec<(String, RequestStats)>,
     /// BLAKE3 over the response times of all requests (those of the warm-up, trims and flushes too) in order of their index, each as eight
     /// bytes, least significant first; 64 hexadecimal digits.
@@ -80,7 +80,7 @@ impl RequestStats {
         per_second((self.requests.read + self.requests.write).into(), measured_ns)
     }
 
-    /// Bytes asked for per second of `measured_ns`.
+    /// Megabytes (10^6 bytes) requested per second of `measured_ns`.
     pub(super) fn bandwidth_mb_s(&self, measured_ns: Ns) -> Option<Bandwidth> {
         let megabytes = |bytes| per_second(bytes, measured_ns).map(|bytes| bytes / 1e6);
         Some(Bandwidth { read: megabytes(self.bytes_read)?, write: megabytes(self.bytes_written)? })
@@ -92,8 +92,8 @@ fn per_second(amount: u128, measured_ns: Ns) -> Option<f64> {
 }
 
 impl Recorder {
-    /// A recorder that also writes the per-request log `log`, where one is named. `flows`: the names of the flows, by
-    /// number, where there are several: each is recorded apart, too.
+    /// A recorder; with `log`, it also writes the per-request log to that path. `flows`: if there are several flows, their names, by
+    /// number; each flow is then recorded separately, too.
     ///
     /// # Errors
     /// [`Error::Io`] if the log cannot be begun.
@@ -109,21 +109,21 @@ impl Recorder {
         })
     }
 
-    /// The run begins with a warm-up: no request is measured but those from [`Recorder::measure_from`] on.
+    /// Begins a warm-up: no request is measured until [`Recorder::measure_from`] is called.
     pub fn warm_up(&mut self) {
         self.first = u64::MAX;
         self.measured_from_ns = Ns::MAX;
     }
 
-    /// The warm-up ends: requests with the index `first` and above, which are still to come, are measured. Flash operations are measured from
-    /// `from_ns` on.
+    /// Ends the warm-up: requests with the index `first` and above, none of which has completed yet, are measured. Flash operations are
+    /// measured from `from_ns` on.
     pub fn measure_from(&mut self, first: u64, from_ns: Ns) {
         self.first = first;
         self.measured_from_ns = from_ns;
     }
 
-    /// Takes one completion, in any order. Those of the warm-up enter the digest and the log only. Trims and flushes count as requests and
-    /// enter the digest and the log, but no class of response times, not even `all`: most are answered at once and would hide the drive
+    /// Records a completion, in any order. Requests of the warm-up enter the digest and the log only. Trims and flushes count as requests
+    /// and enter the digest and the log, but no class of response times, not even `all`: most complete at once and would hide the drive
     /// behind zeros.
     ///
     /// # Errors
@@ -157,12 +157,12 @@ impl Recorder {
         Ok(())
     }
 
-    /// How the response times recorded so far are distributed.
+    /// Distributions of the response times recorded so far.
     pub fn histograms(&self) -> Histograms {
         Histograms { read: self.all.sequential_reads.merged(&self.all.random_reads).histogram(), write: self.all.writes.histogram() }
     }
 
-    /// Ends the recording: the statistics, with the log in its place.
+    /// Ends the recording: finishes the log, and returns the statistics.
     ///
     /// # Errors
     /// [`Error::Simulation`] if a request before the last completed one never completed; [`Error::Io`] if the log cannot be
@@ -239,7 +239,7 @@ impl Tally {
     }
 }
 
-/// The response time, once its parts are found to add up to it.
+/// The response time of a completion. Reports a wrong time if the latency parts do not add up to it.
 #[inline]
 fn response_time(completion: &Completion) -> Ns {
     let Completion { index, arrival_ns, completed_ns, .. } = completion;
@@ -259,7 +259,7 @@ fn wrong_times(completion: &Completion, response_ns: Ns) -> ! {
     panic!("request {index} took {response_ns} ns, but its parts add up to {total} ns: {times:?}");
 }
 
-/// The digest of the response times by request index, computed as completions come.
+/// The digest of the response times in order of request index, computed as completions come.
 #[derive(Debug)]
 struct OrderedDigest {
     order: InOrder<Ns>,

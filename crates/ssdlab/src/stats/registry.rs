@@ -1,4 +1,4 @@
-//! The table of statistics: name, unit, sentence, from the doc comments of [`RunResult`].
+//! The table of statistics: name, unit and sentence, from the doc comments of [`RunResult`].
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -8,15 +8,15 @@ use super::RunResult;
 /// One statistic of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statistic {
-    /// Its place in the result, such as `latency_ns.read.p99`.
+    /// Path of the statistic in the result, such as `latency_ns.read.p99`.
     pub name: String,
-    /// Its unit.
+    /// Unit of the statistic.
     pub unit: String,
-    /// What it is, in a sentence; for a member of a group, preceded by what the group is.
+    /// Description of the statistic, in a sentence; for a member of a group, after the sentence of the group.
     pub sentence: String,
 }
 
-/// Every statistic that a result can have, sorted by name.
+/// All statistics that a result can have, sorted by name.
 pub fn registry() -> Vec<Statistic> {
     let mut table = Vec::new();
     collect(&schema(), "", "", &mut table);
@@ -30,7 +30,7 @@ pub fn schema() -> Value {
     settings.into_generator().into_root_schema_for::<RunResult>().to_value()
 }
 
-/// Adds the statistics below `schema`, which is called `name` and described by `context`.
+/// Adds the statistics below `schema`, which has the path `name` and the description `context`.
 fn collect(schema: &Value, name: &str, context: &str, table: &mut Vec<Statistic>) {
     for (key, field) in properties(schema).into_iter().flatten() {
         let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };

@@ -1,7 +1,7 @@
-//! Remarks of a run: which of its numbers hold only under a condition, and what of its configuration had no effect.
+//! Remarks on a run: numbers that hold only under a condition, and configuration keys without effect.
 //!
-//! [`of_result`] decides what a result itself tells, so that results of earlier versions get their remarks, too. [`of_run`] decides what only
-//! the run knows. [`crate::remark::CODES`] lists the rules.
+//! [`of_result`] makes those that follow from a result alone, so that results of earlier versions get them, too. [`of_run`] makes those
+//! that need the run itself. [`crate::remark::CODES`] lists the rules.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,22 +14,22 @@ use crate::settled::Verdict;
 
 /// Multi-plane programs are rare below this share of the pages that the host programmed.
 const RARE: f64 = 0.05;
-/// Programs of the host below which nothing is said of their kind.
+/// Number of host programs below which multi-plane programs are not judged.
 const PROGRAMS_MIN: u64 = 100;
-/// Write amplification of the whole run may differ by this share from that of its end.
+/// Share by which the write amplification of the whole run may differ from the settled value without a remark.
 const BEGINNING: f64 = 0.02;
 
-/// What a run knows of itself that its result does not show.
+/// Observations of a run that its result does not contain.
 #[derive(Clone, Debug)]
 pub struct Trends {
-    /// The queue grew to the end; `None` if it did not, or only closed loops sent requests.
+    /// How the queue grew to the end; `None` if it did not, or only closed loops sent requests.
     pub overload: Option<Overload>,
-    /// Whether write amplification has settled, and its value over the whole measured part of the run, counted in the same way. `None` if
-    /// the host wrote nothing.
+    /// Whether write amplification has settled, and its value over the measured part of the run, counted in the same way. `None` if the
+    /// host wrote nothing.
     pub settling: Option<(Verdict, f64)>,
 }
 
-/// The remarks that only the run can decide, those on load and on write amplification. `result`: its result, as JSON.
+/// The remarks that need the run itself, on load and on write amplification. `result`: its result, as JSON.
 pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let without_times = list(result, "/workload/remarks").iter().any(|remark| remark["code"] == "no-times");
@@ -39,8 +39,8 @@ pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
     remarks
 }
 
-/// The remarks that a result by itself decides, as JSON: of any version, whole or with entries missing. Those that came with the workload
-/// (`workload.remarks`, also of each flow) are among them.
+/// The remarks that follow from a result alone, as JSON: of any version, complete or not. Remarks that came with the workload
+/// (`workload.remarks`, also of each flow) are included.
 pub fn of_result(result: &Value) -> Vec<Remark> {
     let mut remarks = of_workload(result);
     remarks.extend(no_collection(result));
@@ -52,7 +52,7 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks
 }
 
-/// Data in write buffers and caches that write amplification is without.
+/// Remark: write buffers and caches hold data that write amplification does not count.
 fn held(result: &Value) -> Option<Remark> {
     BytesWritten::deserialize(result.get("bytes_written")?).ok()?.remark()
 }
@@ -76,7 +76,7 @@ fn overloaded(overload: Overload) -> Remark {
     )
 }
 
-/// Of a run without GC nothing is said here: [`no_collection`] does.
+/// Remark: write amplification has not settled. Not for a run without GC, for which there is [`no_collection`].
 fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
     if collected(result) == Some(false) {
         return None;
@@ -106,26 +106,26 @@ fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
     Some(Remark::warning("not-settled", "gc", sentence, remedy))
 }
 
-/// The beginning of a run shows in its write amplification, beside what that settles at.
+/// The beginning of a run shows in its write amplification: the value of the whole run differs from the settled value.
 fn differs(whole: f64, settled: f64) -> bool {
     (whole / settled - 1.0).abs() > BEGINNING
 }
 
-/// What write amplification had settled at before the run; `None` where nothing was prepared so far.
+/// The settled write amplification of the preparation; `None` without a preparation, or if it has not settled.
 fn prepared_amplification(result: &Value) -> Option<f64> {
     let prepared = result.get("precondition")?;
     prepared["settled"].as_bool().filter(|&settled| settled)?;
     prepared["settled_write_amplification"].as_f64()
 }
 
-/// GC ran: jobs have ended, or one that is under way has taken time. `None` for a result that does not count them.
+/// Whether GC ran: jobs have ended, a job under way has taken time, or pages were moved. `None` if the result does not count jobs.
 fn collected(result: &Value) -> Option<bool> {
     let jobs = result.pointer("/gc/jobs")?.as_u64()?;
     let under_way = result.pointer("/gc/time_share").and_then(Value::as_f64).is_some_and(|share| share > 0.0);
     Some(jobs > 0 || under_way || count(result, "/gc/pages_moved") > 0)
 }
 
-/// GC that a configuration chooses did not run, although the host wrote.
+/// Remark: GC did not run, although the host wrote and keys of `gc` are set.
 fn no_collection(result: &Value) -> Option<Remark> {
     let written = count(result, "/flash/host_programs") > 0;
     if collected(result) != Some(false) || !written || !chooses_collection(result) {
@@ -141,14 +141,14 @@ fn no_collection(result: &Value) -> Option<Remark> {
     ))
 }
 
-/// A key of `gc` has another value than by default.
+/// A key of `gc` differs from its default.
 fn chooses_collection(result: &Value) -> bool {
     let default = Config::default().to_value();
     let keys = result.pointer("/config/gc").and_then(Value::as_object);
     keys.into_iter().flatten().any(|(key, value)| default["gc"].get(key).is_some_and(|usual| usual != value))
 }
 
-/// A remark for the keys that lack the same thing.
+/// Remarks: keys without effect; one remark for all keys that need the same setting.
 fn no_effect(result: &Value) -> Vec<Remark> {
     let text = |idle: &Value, name: &str| idle.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
     let mut by_need: Vec<(String, Vec<String>)> = Vec::new();
@@ -168,7 +168,7 @@ fn no_effect(result: &Value) -> Vec<Remark> {
     by_need.into_iter().map(remark).collect()
 }
 
-/// A device that can suspend its operations, and no key that has it do so. Keys that the user wrote are in [`no_effect`].
+/// Remark: the device can suspend operations, but no key makes it do so. Keys that the user set are in [`no_effect`].
 fn no_suspension(result: &Value) -> Option<Remark> {
     let can = ["resume_ns", "min_run_ns"].iter().any(|key| count(result, &format!("/config/device/{key}")) > 0);
     let suspends = |section: &str| {
@@ -186,7 +186,7 @@ fn no_suspension(result: &Value) -> Option<Remark> {
     ))
 }
 
-/// Multi-plane programs that the device can do and the writes hardly ever gave.
+/// Remark: the device can do multi-plane programs, but few formed.
 fn rare_multiplane(result: &Value) -> Option<Remark> {
     let multiplane = result.pointer("/config/device/multiplane").and_then(Value::as_bool) == Some(true);
     let planes = count(result, "/config/device/planes_per_die");
@@ -211,7 +211,7 @@ fn rare_multiplane(result: &Value) -> Option<Remark> {
     })
 }
 
-/// Requests that no class of response times has.
+/// Remark: trims and flushes are in no class of response times.
 fn left_out(result: &Value) -> Option<Remark> {
     let counts = [("trim", count(result, "/requests/trim")), ("flush", count(result, "/requests/flush"))];
     let plural = |(kind, count): (&str, u64)| match (count, kind) {
@@ -228,7 +228,7 @@ fn left_out(result: &Value) -> Option<Remark> {
     Some(Remark::note("left-out", "latency_ns", sentence, "The request log has each of them (log_requests, --log-requests)."))
 }
 
-/// What was done to the requests of traces, and what their readers say of them.
+/// Remarks on the workload: changes made to the requests of traces, and remarks of trace readers.
 fn of_workload(result: &Value) -> Vec<Remark> {
     let Some(report) = result.pointer("/workload") else { return Vec::new() };
     let flows = report.pointer("/flows").and_then(Value::as_object);
@@ -237,13 +237,13 @@ fn of_workload(result: &Value) -> Vec<Remark> {
     std::iter::once((report, None)).chain(of_flows).flat_map(|(report, flow)| of_report(report, flow, workload)).collect()
 }
 
-/// What the report on a trace says and shows, that of a flow where it has a name. `workload`: the configuration.
+/// Remarks from the report on a trace, of `flow` if it has a name. `workload`: its configuration.
 fn of_report(report: &Value, flow: Option<&str>, workload: &Value) -> Vec<Remark> {
     let own = list(report, "/remarks").iter().filter_map(|remark| serde_json::from_value(remark.clone()).ok());
     own.chain(changes(report, flow)).chain(no_header(report, flow)).chain(volumes(report, workload)).collect()
 }
 
-/// Requests that were left out, moved or changed.
+/// Remark: requests of the trace were left out, moved or changed.
 fn changes(report: &Value, flow: Option<&str>) -> Option<Remark> {
     let changes: Vec<_> = TRACE_CHANGES
         .iter()
@@ -263,7 +263,7 @@ fn changes(report: &Value, flow: Option<&str>) -> Option<Remark> {
     Some(Remark { severity, ..Remark::note("trace-changed", "workload.trace", sentence, remedy) })
 }
 
-/// Columns that were assumed.
+/// Remark: the trace has no header, so that its columns were assumed.
 fn no_header(report: &Value, flow: Option<&str>) -> Option<Remark> {
     (report.pointer("/trace/without_header") == Some(&Value::Bool(true))).then(|| {
         let sentence = format!(
@@ -274,7 +274,7 @@ fn no_header(report: &Value, flow: Option<&str>) -> Option<Remark> {
     })
 }
 
-/// Several volumes, of which none was chosen.
+/// Remark: the trace has several volumes, and none was chosen.
 fn volumes(report: &Value, workload: &Value) -> Option<Remark> {
     let volumes = count(report, "/trace/devices");
     if volumes < 2 || workload.get("device").is_some_and(|device| !device.is_null()) {
@@ -291,10 +291,10 @@ fn of_flow(flow: Option<&str>) -> String {
     flow.map_or(String::new(), |name| format!(" of flow {name}"))
 }
 
-/// What a user asks for, so that it needs no warning.
+/// Changes that the user requested, so that they need no warning.
 const ASKED: [&str; 2] = ["other_devices", "skipped"];
 
-/// What reading a trace counts, and its words.
+/// Counters of changes made while reading a trace, and their descriptions.
 const TRACE_CHANGES: [(&str, &str); 8] = [
     ("bad_lines", "unreadable lines"),
     ("other_devices", "requests of other volumes left out"),

@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::Wide;
 use crate::units::Ns;
 
-/// Sums over completed requests.
+/// Sums over completed requests, for [`SlackResult`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SlackStats {
-    /// By kind (reads, writes): pages, their slack and its square, ns.
+    /// By kind (reads, writes): number of pages; `sum`, `squares`: sums of their slack (ns) and of its square.
     pages: [u64; 2],
     sum: [u128; 2],
     squares: [Wide; 2],
-    /// By kind: requests with an estimate, requests with a page that bypassed others, requests served in a pause or paused.
+    /// By kind: number of requests with an estimate; `passed`: with a page that bypassed others; `paused`: in a pause, or paused.
     requests: [u64; 2],
     passed: [u64; 2],
     paused: [u64; 2],
-    /// Sum of their chips.
+    /// By kind: number of chips that serve a request, summed over requests with an estimate.
     chips: [u64; 2],
-    /// Requests that arrived; and sums over them of the operations that waited then: on all chips, on the chip with most, on the chip with
-    /// fewest.
+    /// Number of requests that arrived. `waiting`, `most`, `fewest`: operations waiting at their arrival on all chips, on the chip with
+    /// most, on the chip with fewest, each summed over arrivals.
     arrivals: u64,
     chips_of_drive: u64,
     waiting: u128,
     most: u128,
     fewest: u128,
-    /// Sums over these requests: response times, absolute errors of the estimates, signed errors, ns.
+    /// Sums over requests with an estimate, ns: response times; `error`: absolute errors of the estimates; `bias`: signed errors.
     responses: u128,
     error: u128,
     bias: i128,
@@ -57,13 +57,13 @@ impl SlackStats {
         }
     }
 
-    /// A request of a kind with one page has ended.
+    /// A request of a kind (0: read, 1: write) with one page has ended.
     #[inline]
     pub fn only_page_ended(&mut self, kind: usize) {
         self.pages[kind] += 1;
     }
 
-    /// A request of a kind has ended after `response`; its pages had, at times whose sum and sum of squares are given, ns.
+    /// A request of a kind has ended after `response`, ns. `sum`, `squares`: sums over its pages of the end (ns) and of its square.
     #[inline]
     pub fn pages_ended(&mut self, kind: usize, pages: u32, sum: u128, squares: Wide, response: Ns) {
         let (count, response) = (u128::from(pages), u128::from(response));
@@ -74,7 +74,7 @@ impl SlackStats {
         self.squares[kind] = self.squares[kind] + squares;
     }
 
-    /// A request arrives while this many operations wait for each chip.
+    /// A request arrives; `waiting`: by chip, the number of operations that wait for it.
     pub fn arrived(&mut self, waiting: &[u32]) {
         self.arrivals += 1;
         self.waiting += waiting.iter().map(|&count| u128::from(count)).sum::<u128>();
@@ -83,8 +83,8 @@ impl SlackStats {
         self.chips_of_drive = waiting.len() as u64;
     }
 
-    /// A request of a kind with an estimated end has ended.
-    /// Number of chips of its pages; whether a page bypassed another; whether a page was served in a pause or paused.
+    /// A request of a kind with an estimate has ended. `chips`: number of chips of its pages; `passed`: a page bypassed another;
+    /// `paused`: a page was served in a pause, or was paused.
     pub fn request_ended(&mut self, kind: usize, chips: u32, estimate: Ns, response: Ns, [passed, paused]: [bool; 2]) {
         self.requests[kind] += 1;
         self.passed[kind] += u64::from(passed);
@@ -95,7 +95,7 @@ impl SlackStats {
         self.bias += i128::from(estimate) - i128::from(response);
     }
 
-    /// The statistics; undefined ones are absent.
+    /// The statistics as a result; undefined statistics are absent.
     pub fn result(&self) -> SlackResult {
         let of = |kind: usize| {
             let count = self.pages[kind] as f64;

@@ -3,10 +3,10 @@
 use crate::request::RequestKind;
 use crate::units::Ns;
 
-/// The longest time during which writes were outstanding and none completed.
+/// Measures the longest time during which writes were outstanding and none completed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stalls {
-    /// Writes that are outstanding, and since when that is so and none has completed.
+    /// Number of outstanding writes. `since`: from when on writes have been outstanding without a completion.
     outstanding: u64,
     since: Ns,
     longest: Option<Ns>,
@@ -34,12 +34,12 @@ impl Stalls {
         }
     }
 
-    /// What was before is not measured.
+    /// The measured part of the run begins: stalls are measured from `now` on.
     pub fn begin_at(&mut self, now: Ns) {
         (self.since, self.longest) = (now, None);
     }
 
-    /// The longest, ns; `None` if no write has completed.
+    /// The longest stall, ns; `None` if no write has completed in the measured part of the run.
     pub fn longest(&self) -> Option<Ns> {
         self.longest
     }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use RequestKind::{Read, Write};
 
-    /// Writes from 10 to 30 and from 15 to 90 ns: none completes for 60 ns. The one from 200 ns on has the drive to itself.
+    /// Writes from 10 to 30 ns and from 15 to 90 ns: none completes for 60 ns. The write from 200 ns on has the drive to itself.
     #[test]
     fn a_stall_lasts_from_completion_to_completion_while_writes_are_outstanding() {
         let mut stalls = Stalls::default();

@@ -1,4 +1,4 @@
-//! What the host wrote and what was programmed for it, in bytes: the two sides of write amplification.
+//! Bytes written by the host and bytes programmed in flash: the two sides of write amplification.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::device::DeviceStats;
 use super::result::ratio;
 use crate::remark::Remark;
 
-/// A share of the host's bytes: if more of them is in no flash yet, write amplification is not that of a longer run.
+/// If write buffers and caches hold more than this share of the host's bytes, the write amplification of a longer run differs.
 const MUCH_HELD: f64 = 0.01;
 
 /// Bytes written in the measured part of a run. Flash is written in whole mapping units.
@@ -41,7 +41,7 @@ pub struct BytesWritten {
 }
 
 impl BytesWritten {
-    /// The bytes of a run whose host wrote `host` bytes and whose drives did `device`.
+    /// The bytes of a run in which the host wrote `host` bytes; `device`: the statistics of its drives.
     pub(super) fn of(host: u128, device: &DeviceStats) -> Self {
         let bytes = |units: u64| units.saturating_mul(device.unit_bytes);
         let [data, gc, mapping] = [device.host_programs, device.gc_programs, device.map_programs()].map(bytes);
@@ -59,17 +59,17 @@ impl BytesWritten {
         }
     }
 
-    /// Flash bytes over host bytes; `None` if the host wrote nothing.
+    /// Flash bytes over host bytes; `None` if the host wrote no bytes.
     pub(super) fn amplification(&self) -> Option<f64> {
         ratio(self.flash.into(), self.host.into())
     }
 
-    /// Units programmed over units programmed of host data; `None` without any.
+    /// Mapping units programmed over mapping units programmed of host data; `None` if no host data were programmed.
     pub(super) fn page_amplification(&self) -> Option<f64> {
         ratio(self.flash.into(), self.data.into())
     }
 
-    /// A warning where write buffers and caches took up, or gave to the flash, much of what the host wrote: a longer run amplifies differently.
+    /// A warning if write buffers and caches kept, or gave to the flash, much of the host's data: a longer run amplifies differently.
     pub fn remark(&self) -> Option<Remark> {
         let share = ratio(self.held.unsigned_abs().into(), self.host.into()).filter(|&share| share > MUCH_HELD)?;
         let (held, host) = (self.held.unsigned_abs(), self.host);
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::remark::Severity;
 
-    /// Units of 4 KiB: 8 of the host, 4 moved, 2 of the table, 1 of padding, 1 of parity: 16 units of 4,096 bytes for 16 writes of 512 bytes.
+    /// Units of 4 KiB: 8 of host data, 4 moved, 2 of the table, 1 of padding, 1 of parity. The host has written 16 x 512 bytes.
     fn device() -> DeviceStats {
         DeviceStats {
             unit_bytes: 4096,

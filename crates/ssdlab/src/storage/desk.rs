@@ -1,5 +1,4 @@
-//! The books of a storage level: the requests that it has accepted and not completed, and the completions that the level above has not
-//! fetched yet.
+//! A level's outstanding requests, and its completions that the level above has not fetched yet.
 
 use std::ops::{Index, IndexMut};
 
@@ -10,24 +9,24 @@ use crate::stats::{Completion, Times, move_completions};
 use crate::timeline::Origin;
 use crate::units::Ns;
 
-/// An outstanding request, and what its level keeps of it.
+/// An outstanding request, and the level's own state of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tracked<T> {
     pub request: Request,
-    /// The serial number that its completion carries.
+    /// The serial number that the completion of the request carries.
     pub index: u64,
-    /// The host request that it belongs to, and why it was made.
+    /// The host request that caused this request, and the reason for it.
     pub origin: Origin,
-    /// Where its time went; of a request with parts, where the time of the last part went.
+    /// Latency parts of the request so far; with several parts, of the part that ended last.
     pub times: Times,
-    /// What the level keeps of it.
+    /// The level's own state of the request.
     pub own: T,
-    /// It begins where the request before it ended.
+    /// The request begins where the request before it ended.
     sequential: bool,
-    /// Parts that have not ended, plus one until all parts are known.
+    /// Number of parts that have not ended, plus 1 until all parts are known.
     pending: u32,
-    /// When the last part ended, and its position: of parts that end at one instant the one with the highest position counts, so that times
-    /// do not depend on the order of simultaneous events.
+    /// End and position of the part that ended last. Of parts that end at one instant, the part with the highest position counts, so
+    /// that times do not depend on the order of simultaneous events.
     last: (Ns, u64),
 }
 
@@ -46,7 +45,7 @@ impl<T> Tracked<T> {
     }
 }
 
-/// The outstanding requests of a level, by place, and its completions.
+/// A level's outstanding requests, by place, and its completions.
 #[derive(Debug)]
 pub(super) struct Desk<T> {
     requests: Slab<u32, Tracked<T>>,
@@ -62,7 +61,7 @@ impl<T> Default for Desk<T> {
 }
 
 impl<T> Desk<T> {
-    /// Reserves memory for this many more requests.
+    /// Reserves memory for `requests` further requests.
     ///
     /// # Errors
     /// [`Exhausted`].
@@ -70,20 +69,20 @@ impl<T> Desk<T> {
         self.requests.make_room(requests)
     }
 
-    /// Sets the origin of the next request; by default it is the host request with the same number.
+    /// Sets the origin of the next request; the default is the host request with the same number.
     #[inline]
     pub fn next_request_is(&mut self, origin: Origin) {
         self.next_origin = Some(origin);
     }
 
-    /// Accepts a request. It counts as having one part, which ends when all its parts are known. Returns its place.
+    /// Accepts a request. It counts as one part until [`Desk::part_ends`] is called for its acceptance. Returns its place.
     #[inline]
     pub fn accept(&mut self, index: u64, request: Request, own: T) -> u32 {
         let sequential = self.last_end.is_followed_by(&request);
         self.track(index, request, sequential, own)
     }
 
-    /// Accepts a write of units that need not be consecutive: it is not sequential, and the order of the other requests leaves it out.
+    /// Accepts a write of units that need not be consecutive: it is never sequential, and no later request is sequential to it.
     pub fn accept_units(&mut self, index: u64, request: Request, own: T) -> u32 {
         self.track(index, request, false, own)
     }
@@ -100,19 +99,19 @@ impl<T> Desk<T> {
         self.requests[place].pending += 1;
     }
 
-    /// A part that ended at `now`, at this position, took so long: its times become those of the request unless a later part ended.
+    /// A part that ended at `now`, at `position`, took `times`: these become the times of the request unless a later part ended.
     #[inline]
     pub fn note_times(&mut self, now: Ns, place: u32, position: u64, times: &Times) {
         self.requests[place].note_times(now, position, times);
     }
 
-    /// A part of a request ends. Returns true if that was the last one, so that the request is to be completed.
+    /// A part of a request, or its acceptance, ends. Returns true if it was the last, so that the request must be completed.
     #[inline]
     pub fn part_ends(&mut self, place: u32) -> bool {
         self.requests[place].part_ends()
     }
 
-    /// A part of a request ends, as [`Desk::part_ends`]; `part`: its position and times, which are noted.
+    /// Ends a part, as [`Desk::part_ends`]; `part`: the position and times to note first, `None` for the acceptance.
     #[inline]
     pub fn part_ends_with(&mut self, now: Ns, place: u32, part: Option<(u32, Times)>) -> bool {
         let tracked = &mut self.requests[place];
@@ -122,12 +121,12 @@ impl<T> Desk<T> {
         tracked.part_ends()
     }
 
-    /// Parts of a request that have not ended.
+    /// Number of parts of a request that have not ended, plus 1 until all parts are known.
     pub fn pending(&self, place: u32) -> u32 {
         self.requests[place].pending
     }
 
-    /// Completes a request.
+    /// Removes a request and adds its completion.
     #[inline]
     pub fn complete(&mut self, now: Ns, place: u32) {
         let Tracked { request, index, sequential, times, .. } = &self.requests[place];
@@ -141,7 +140,7 @@ impl<T> Desk<T> {
         !self.completions.is_empty()
     }
 
-    /// Moves the completions since the last call to `into`.
+    /// Moves the completions since the last call to `into`, behind its content.
     #[inline]
     pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         move_completions(&mut self.completions, into);
@@ -157,7 +156,7 @@ impl<T> Desk<T> {
         self.requests.is_empty()
     }
 
-    /// The outstanding requests with their places. This looks at every place: for checks.
+    /// The outstanding requests with their places. Looks at every place: for checks.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Tracked<T>)> {
         self.requests.iter()
     }
@@ -201,7 +200,7 @@ mod tests {
         found.iter().map(|c| (c.index, c.sequential, c.completed_ns, c.times)).collect()
     }
 
-    /// The last part to end gives the times; of two at one instant the one with the higher position, in whichever order they end.
+    /// The last part to end gives the times; of two that end at one instant, the part with the higher position.
     #[test]
     fn a_request_completes_with_its_last_part() {
         for positions in [[1, 2], [2, 1]] {

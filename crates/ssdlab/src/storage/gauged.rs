@@ -5,7 +5,7 @@ use crate::stats::{Gauged, Readings, SeriesShape};
 use crate::units::Ns;
 
 impl Storage {
-    /// The properties that do not change during a run.
+    /// The properties of the storage that do not change during a run.
     pub fn shape(&self) -> SeriesShape {
         let mut shape = SeriesShape {
             cached: matches!(self, Storage::Cached(_) | Storage::OfCached(_) | Storage::CachedArray(_)),

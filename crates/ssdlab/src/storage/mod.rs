@@ -58,18 +58,18 @@ use mapping::MappingCache;
 use observed::Levels;
 use store::Layer;
 
-/// Rounds after which a drive without requests is held never to come to rest.
+/// Rounds after which a drive without host requests counts as never coming to rest.
 const ROUNDS_TO_REST: u64 = 1_000_000_000;
 
 /// The storage that serves the host.
 pub enum Storage {
-    /// A drive.
+    /// A single drive.
     Drive(Box<Interface<Buffer>>),
     /// A drive with a cache.
     Cached(Box<Interface<Front<Buffer>>>),
     /// An array of drives.
     Array(Box<Array<Interface<Buffer>>>),
-    /// An array of drives with caches of their own.
+    /// An array of drives, each with its own cache.
     OfCached(Box<Array<Interface<Front<Buffer>>>>),
     /// An array of drives behind one cache.
     CachedArray(Box<Front<Array<Interface<Buffer>>>>),
@@ -89,7 +89,7 @@ macro_rules! each {
 }
 
 impl Storage {
-    /// Storage as configured; `ftls` has the state of each drive.
+    /// Storage as configured by `config`; `ftls`: the state of each drive.
     pub fn new(config: &Config, ftls: Vec<Ftl>, seed: u64) -> Self {
         assert_eq!(ftls.len(), config.array.drives() as usize, "a state for each drive");
         let ssds = ftls.into_iter().zip(0..).map(|(ftl, drive)| Ssd::new(config, ftl, drive_seed(seed, drive)));
@@ -115,31 +115,31 @@ impl Storage {
         }
     }
 
-    /// Visits all levels, the lowest first.
+    /// Visits all levels with shared access, the lowest first.
     fn each_level<'a>(&'a self, see: &mut dyn FnMut(&'a dyn Observed)) {
         each!(self, store => store.each_level(see));
     }
 
-    /// Visits all levels, the lowest first, to change how they are observed.
+    /// Visits all levels with mutable access, the lowest first.
     fn each_level_mut(&mut self, see: &mut dyn FnMut(&mut dyn Observed)) {
         each!(self, store => store.each_level_mut(see));
     }
 
-    /// The drives.
+    /// All drives.
     pub fn drives(&self) -> Vec<&Ssd> {
         let mut drives = Vec::new();
         self.each_level(&mut |level| drives.extend(level.drive()));
         drives
     }
 
-    /// Visits the drives, to change how they are observed.
+    /// Visits all drives with mutable access.
     pub fn each_drive_mut(&mut self, mut see: impl FnMut(&mut Ssd)) {
         self.each_level_mut(&mut |level| {
             level.drive_mut().map(&mut see);
         });
     }
 
-    /// The first drive, to change how it is observed.
+    /// Mutable access to the first drive.
     pub fn first_drive_mut(&mut self) -> &mut Ssd {
         self.first_buffer_mut().drive_mut().drive_mut()
     }
@@ -154,7 +154,7 @@ impl Storage {
         }
     }
 
-    /// The statistics until `now` of all levels but the drives.
+    /// Statistics until `now` of all levels except the drives.
     pub fn stats(&self, now: Ns) -> LevelStats {
         let mut stats = LevelStats::default();
         self.each_level(&mut |level| level.add_stats(now, &mut stats));
@@ -174,17 +174,17 @@ impl Storage {
         }
     }
 
-    /// Calls back with the units whose newest data a power failure would lose now, some of them more than once: of a volatile cache or write
-    /// buffer, and of writes that have not completed. For a drive by itself (not in an array), whose cache is not above a volatile buffer.
+    /// Calls back with the units whose newest data a power failure would lose now: in a volatile cache or write buffer, or of writes that
+    /// have not completed. Some units come more than once. For a drive by itself (no array), without a cache above a volatile buffer.
     pub fn volatile_units(&self, each: &mut EachVolatile<'_>) {
         self.each_level(&mut |level| level.volatile_units(each));
     }
 
-    /// Lets all that is outstanding or under way from `now` on end, caches and write buffers become empty, and GC jobs end. No request may be
-    /// outstanding. Returns when that is.
+    /// Runs from `now` on until no operation is under way, caches and write buffers are empty, and GC jobs have ended. No request may
+    /// be outstanding. Returns the time of rest.
     ///
     /// # Errors
-    /// [`Error::Simulation`] if that never happens.
+    /// [`Error::Simulation`] if the drive never comes to rest.
     pub fn come_to_rest(&mut self, now: Ns) -> Result<Ns> {
         let flush = Request { arrival_ns: now, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 };
         let (mut now, mut ended) = (now, Vec::new());
@@ -209,12 +209,12 @@ impl Storage {
         at_rest
     }
 
-    /// Verify mode: checks data during the run; with `every_event` it also recounts the redundant state after each event.
+    /// Turns verify mode on: checks data during the run and, with `every_event`, recounts the redundant state after each event.
     pub fn verify(&mut self, every_event: bool) {
         self.each_level_mut(&mut |level| level.verify(every_event));
     }
 
-    /// Records the operations of the drives, for a timeline. Call it before [`Storage::begin`].
+    /// Makes the drives record their operations, for a timeline. Call it before [`Storage::begin`].
     pub fn keep_timeline(&mut self, budget: &Arc<Budget>) {
         let mut number = 0;
         self.each_drive_mut(|drive| {
@@ -223,24 +223,24 @@ impl Storage {
         });
     }
 
-    /// The run begins with a warm-up. Call it before [`Storage::begin`].
+    /// Begins a warm-up. Call it before [`Storage::begin`].
     pub fn warm_up(&mut self) {
         self.each_level_mut(&mut |level| level.set_warming_up(true));
     }
 
-    /// The warm-up ends: minima and maxima start again, and response times count the requests that arrive from now on.
+    /// Ends the warm-up: minima and maxima start again, and response times count the requests that arrive from now on.
     pub fn end_warm_up(&mut self) {
         self.each_level_mut(&mut |level| level.set_warming_up(false));
     }
 
-    /// The recording of each drive.
+    /// Takes the recorded operations of each drive that recorded any.
     pub fn take_timelines(&mut self) -> Vec<Box<Recorder>> {
         let mut recordings = Vec::new();
         self.each_drive_mut(|drive| recordings.extend(drive.take_timeline()));
         recordings
     }
 
-    /// Calls back with the present levels of caches and drives, for a timeline.
+    /// Calls back with the present fill levels of caches and drives, for a timeline.
     pub fn levels(&self, each: &mut dyn FnMut(Level, u64)) {
         let mut dirty = None;
         self.each_level(&mut |level| {
@@ -254,7 +254,7 @@ impl Storage {
         self.drives().into_iter().zip(0..).for_each(|(drive, number)| drive.levels(number, each));
     }
 
-    /// Uses a user-defined victim policy. Call it before [`Storage::begin`].
+    /// Uses a user-defined victim policy in all drives. Call it before [`Storage::begin`].
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
         self.each_drive_mut(|drive| drive.use_victim_policy(custom));
     }
@@ -264,13 +264,13 @@ impl Storage {
         self.each_level_mut(&mut |level| level.use_eviction_policy(custom));
     }
 
-    /// The failure of a user-defined policy, once there is one.
+    /// Takes the failure of a user-defined policy, if there is one.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
         each!(self, store => store.take_policy_failure())
     }
 
-    /// The watchdog's report: no event is due although requests are outstanding.
+    /// The watchdog's error: no event is due although requests are outstanding.
     pub fn stuck(&self, now: Ns) -> Error {
         let mut outstanding = Vec::new();
         self.each_level(&mut |level| outstanding.extend(level.describe()));
@@ -280,7 +280,7 @@ impl Storage {
         ))
     }
 
-    /// Recounts the redundant state.
+    /// Recounts the redundant state of all levels.
     ///
     /// # Errors
     /// The first contradiction found, by verify mode during the run or now.
@@ -297,7 +297,7 @@ impl Storage {
     /// Plants a defect in the array.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no array.
     #[doc(hidden)]
     pub fn plant_in_array(&mut self, defect: PlantedInArray) {
         match self {
@@ -308,10 +308,10 @@ impl Storage {
         }
     }
 
-    /// Plants a defect in the cache (of an array, in that of the first drive).
+    /// Plants a defect in the cache; if the drives of an array have caches, in the cache of the first drive.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no cache.
     #[doc(hidden)]
     pub fn plant_in_cache(&mut self, defect: PlantedInCache) {
         match self {
@@ -325,7 +325,7 @@ impl Storage {
     /// Plants a defect in the write buffer of the first drive.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no write buffer.
     #[doc(hidden)]
     pub fn plant_in_buffer(&mut self, defect: PlantedInBuffer) {
         self.first_buffer_mut().plant(defect);
@@ -334,13 +334,13 @@ impl Storage {
     /// Plants a defect in the mapping cache of the first drive.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the whole mapping table is in memory.
     #[doc(hidden)]
     pub fn plant_in_map(&mut self, defect: PlantedInMap) {
         self.first_buffer_mut().drive_mut().plant(defect);
     }
 
-    /// Plants a defect in the host interface of the first drive: commands no longer wait for older ones of the same bytes.
+    /// Plants a defect in the host interface of the drive: commands no longer wait for older commands of the same bytes.
     ///
     /// # Panics
     /// If there is an array.
@@ -353,17 +353,17 @@ impl Storage {
         }
     }
 
-    /// Has each page move of GC be an event of its own. For before [`Storage::begin`].
+    /// Makes each page move of GC an event of its own. Call it before [`Storage::begin`].
     pub fn move_page_by_page(&mut self) {
         self.each_drive_mut(Ssd::move_page_by_page);
     }
 
-    /// Brings the sums of all drives up to `now`, for whoever reads them between two rounds.
+    /// Applies page moves that have ended by `now`, so that sums over drives can be read between two rounds.
     pub fn catch_up(&mut self, now: Ns, phase: RoundPhase) {
         self.each_drive_mut(|drive| drive.catch_up(now, phase));
     }
 
-    /// The same in the middle of a round.
+    /// Applies page moves that have ended by `now` and ends the bursts of moves, in the middle of a round.
     pub fn interrupt_bursts(&mut self, now: Ns) {
         self.each_drive_mut(|drive| drive.interrupt_bursts(now));
     }
@@ -418,7 +418,7 @@ impl Storage {
     }
 }
 
-/// The seed of a drive's random streams. The first drive has the run's seed, so a single drive equals the first of an array.
+/// The seed of a drive's random streams. The first drive has the seed of the run, as a single drive has.
 pub fn drive_seed(seed: u64, drive: u32) -> u64 {
     if drive == 0 { seed } else { Rng::new(seed, &format!("drive/{drive}")).bits() }
 }

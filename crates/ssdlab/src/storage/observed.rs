@@ -1,5 +1,5 @@
-//! Observation of the levels of a storage: checks, statistics, warm-up, user-defined policies. Nothing of it happens per flash operation, so
-//! that levels are visited as trait objects.
+//! Observation of the levels of a storage: checks, statistics, warm-up, user-defined policies. No method here is called per flash
+//! operation, so that levels are visited as trait objects.
 
 use super::store::EachVolatile;
 use crate::cache::CustomEviction;
@@ -8,22 +8,22 @@ use crate::ssd::Ssd;
 use crate::stats::{ArrayResult, BufferStats, CacheStats, InterfaceStats, MappingStats};
 use crate::units::Ns;
 
-/// The statistics of all levels but the drives; those of several levels of one kind are joined.
+/// Statistics of all levels except the drives; levels of one kind are joined.
 #[derive(Debug, Default)]
 pub struct LevelStats {
-    /// Of the caches.
+    /// Statistics of the caches; `None` without a cache.
     pub cache: Option<CacheStats>,
-    /// Of the write buffers.
+    /// Statistics of the write buffers; `None` without a write buffer.
     pub buffer: Option<BufferStats>,
-    /// Of the mapping caches; `None` where tables are in memory.
+    /// Statistics of the mapping caches; `None` where mapping tables are wholly in memory.
     pub mapping: Option<MappingStats>,
-    /// Of the host interfaces; `None` where they take no time and have no limits.
+    /// Statistics of the host interfaces; `None` where they take no time and have no limits.
     pub interface: Option<InterfaceStats>,
-    /// Of the array.
+    /// Statistics of the array; `None` for a single drive.
     pub array: Option<ArrayResult>,
 }
 
-/// Adds the statistics of one more level of a kind.
+/// Joins the statistics of a level, if it has any, to those of other levels of its kind.
 pub(super) fn add<T>(to: &mut Option<T>, stats: Option<T>, joined: fn(T, T) -> T) {
     *to = match (to.take(), stats) {
         (Some(sum), Some(stats)) => Some(joined(sum, stats)),
@@ -31,37 +31,37 @@ pub(super) fn add<T>(to: &mut Option<T>, stats: Option<T>, joined: fn(T, T) -> T
     };
 }
 
-/// A level of a storage that can be observed. What a level lacks, it leaves out: the default methods do nothing.
+/// A level of a storage that can be observed. The default methods do nothing, for levels without the feature.
 pub trait Observed: 'static {
-    /// Outstanding requests, for the watchdog's report; `None` if the level keeps none.
+    /// Describes outstanding requests, for the watchdog's report; `None` if the level keeps none.
     fn describe(&self) -> Option<String>;
 
-    /// Recounts the redundant state.
+    /// Recounts the redundant state of the level.
     ///
     /// # Errors
     /// The first contradiction found, by verify mode during the run or now.
     fn check(&self) -> Result<(), String>;
 
-    /// Verify mode: checks data during the run; with `every_event` it also recounts the redundant state after each event.
+    /// Turns verify mode on: checks data during the run and, with `every_event`, recounts the redundant state after each event.
     fn verify(&mut self, every_event: bool);
 
-    /// Nothing is outstanding or under way in the level, and it holds no data in volatile memory or a write buffer.
+    /// Nothing is outstanding or under way in the level, and neither volatile memory nor a write buffer of it holds data.
     fn is_at_rest(&self) -> bool;
 
-    /// A warm-up begins (`true`, before the first request), or ends: minima and maxima start again, and response times count the requests that
-    /// arrive from now on.
+    /// A warm-up begins (`true`, before the first request) or ends: minima and maxima start again, and response times count the
+    /// requests that arrive from then on.
     fn set_warming_up(&mut self, _on: bool) {}
 
-    /// All that a write buffer holds is to be programmed, without waiting for more.
+    /// Makes a write buffer program all that it holds, without waiting for full programs.
     fn program_all(&mut self, _now: Ns) {}
 
-    /// Calls back with the units of this level whose newest data a power failure would lose now. Not known of an array.
+    /// Calls back with the units of this level whose newest data a power failure would lose now. An array does not support it.
     fn volatile_units(&self, _each: &mut EachVolatile<'_>) {}
 
-    /// Adds the statistics of the level until `now`.
+    /// Joins the statistics of the level until `now` to `_to`.
     fn add_stats(&self, _now: Ns, _to: &mut LevelStats) {}
 
-    /// Dirty pages, if the level is a cache.
+    /// Number of dirty pages, if the level is a cache.
     fn dirty_pages(&self) -> Option<u64> {
         None
     }
@@ -69,7 +69,7 @@ pub trait Observed: 'static {
     /// Uses a user-defined eviction policy. Call it before the first request.
     fn use_eviction_policy(&mut self, _custom: &CustomEviction) {}
 
-    /// The failure of a user-defined policy of this level, once there is one.
+    /// Takes the failure of a user-defined policy of this level, if there is one.
     #[inline]
     fn own_policy_failure(&mut self) -> Option<Error> {
         None
@@ -80,21 +80,21 @@ pub trait Observed: 'static {
         None
     }
 
-    /// The drive, to change how it is observed, if this level is one.
+    /// Mutable access to the drive, if this level is one.
     fn drive_mut(&mut self) -> Option<&mut Ssd> {
         None
     }
 }
 
-/// A level together with those below it.
+/// A level together with the levels below it.
 pub trait Levels: Observed {
     /// Visits all levels, the lowest first.
     fn each_level<'a>(&'a self, see: &mut dyn FnMut(&'a dyn Observed));
 
-    /// Visits all levels, the lowest first, to change how they are observed.
+    /// Visits all levels with mutable access, the lowest first.
     fn each_level_mut(&mut self, see: &mut dyn FnMut(&mut dyn Observed));
 
-    /// The failure of a user-defined policy of any level, once there is one. It is looked for in each round, so not by a visitor.
+    /// Takes the failure of a user-defined policy of any level, if there is one. Called in each round, so not by a visitor.
     fn take_policy_failure(&mut self) -> Option<Error>;
 }
 

@@ -3,34 +3,34 @@
 use crate::stats::Responses;
 use crate::units::Ns;
 
-/// How many bins a run has at most. Even, since they are merged in pairs.
+/// Most bins of a run. Even, because bins are merged in pairs.
 pub const MOST_BINS: usize = 512;
-/// How wide the bins of a run are at first, ns.
+/// Width of the bins at the start of a run, ns.
 pub const NARROWEST_NS: Ns = 1_000;
 
-/// The sums of a bin, apart from GC by chips. Sums over time are numbers x ns.
+/// The sums of a bin, except GC by chips. Sums over time are numbers x ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bin {
-    /// How much of it lies in the run.
+    /// Part of the bin that lies in the run, ns.
     pub ns: Ns,
-    /// Response times of the reads and of the writes that completed.
+    /// Response times of the reads ([0]) and writes ([1]) that completed in the bin.
     pub responses: [Responses; 2],
-    /// Outstanding requests summed over time, and their maximum.
+    /// Outstanding requests summed over time. `outstanding_max`: their maximum.
     pub outstanding_ns: u128,
     pub outstanding_max: u64,
     pub jobs: u64,
     pub pages_moved: u64,
-    /// Free blocks of all pools, over time, and the fewest of a pool.
+    /// Free blocks of all pools summed over time. `free_min`: the fewest of a pool.
     pub free_block_ns: u128,
     pub free_min: u32,
-    /// By state, summed over pools.
+    /// Time in the states S0 to S3, summed over pools.
     pub state_ns: [u128; 4],
-    /// Summed over channels, and over dies.
+    /// Time of transfers, summed over channels. `die_ns`: time in which dies are occupied, summed over dies.
     pub bus_ns: u128,
     pub die_ns: u128,
     pub cache_hits: u64,
     pub cache_lookups: u64,
-    /// At the end of the bin.
+    /// Dirty pages of the cache at the end of the bin.
     pub cache_dirty: u64,
 }
 
@@ -52,7 +52,7 @@ impl Bin {
         cache_dirty: 0,
     };
 
-    /// This bin and the one after it as one: sums are added, extremes and the last dirty pages kept.
+    /// Joins this bin and the next: sums are added, extremes kept, and the dirty pages of the next bin taken.
     fn followed_by(self, next: Bin) -> Bin {
         Bin {
             ns: self.ns + next.ns,
@@ -78,7 +78,7 @@ impl Bin {
 pub(super) struct Bins {
     pub width_ns: Ns,
     pub bins: Vec<Bin>,
-    /// By bin, and in it by row of chips: time with a job active, summed over the row.
+    /// By bin, then by row of chips: time with an active GC job, summed over the row.
     gc_ns: Vec<u128>,
     rows: usize,
 }
@@ -88,19 +88,19 @@ impl Bins {
         Bins { width_ns: NARROWEST_NS, bins: Vec::with_capacity(MOST_BINS), gc_ns: Vec::with_capacity(MOST_BINS * rows), rows }
     }
 
-    /// When the open bin begins, ns.
+    /// Start of the open bin, ns.
     pub fn begin_ns(&self) -> Ns {
         self.bins.len() as Ns * self.width_ns
     }
 
-    /// The open bin has ended; `gc_ns` is by row of chips.
+    /// Adds the open bin, which has ended; `gc_ns`: its time with an active GC job, by row of chips.
     pub fn push(&mut self, bin: Bin, gc_ns: impl Iterator<Item = u128>) {
         self.bins.push(bin);
         self.gc_ns.extend(gc_ns);
         assert_eq!(self.gc_ns.len(), self.bins.len() * self.rows, "a bin has its rows");
     }
 
-    /// Makes room for one more bin, where there is none, by merging bins two by two.
+    /// If there is no room for one more bin, merges bins two by two.
     pub fn make_room(&mut self) {
         if self.bins.len() == MOST_BINS {
             self.merge_pairs();
@@ -120,7 +120,7 @@ impl Bins {
         self.width_ns *= 2;
     }
 
-    /// By row of chips, and in it by bin: time with a job active, summed over the row.
+    /// By row of chips, then by bin: time with an active GC job, summed over the row.
     pub fn gc_rows(&self) -> impl Iterator<Item = impl Iterator<Item = u128>> {
         (0..self.rows).map(|row| self.gc_ns.iter().skip(row).step_by(self.rows).copied())
     }

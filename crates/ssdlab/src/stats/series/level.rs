@@ -2,30 +2,30 @@
 
 use crate::units::Ns;
 
-/// A number that changes in steps, and its sum over time: exact, without looking at it in between. Changes may become known in another
-/// order than they happened.
+/// A number that changes in steps, and its exact sum over time, kept without sampling. Changes may be recorded in another order than
+/// they happened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Level {
     value: u64,
-    /// Summed over all changes: how much it changed, times when, ns.
+    /// Sum over all changes of the change x its time, ns.
     moment: i128,
 }
 
 impl Level {
-    /// What it is after all changes.
+    /// The number after all changes.
     #[inline]
     pub fn value(&self) -> u64 {
         self.value
     }
 
-    /// It is `value` from `now` on.
+    /// Sets the number to `value` from `now` on.
     #[inline]
     pub fn set(&mut self, now: Ns, value: u64) {
         self.moment += i128::from(now) * (i128::from(value) - i128::from(self.value));
         self.value = value;
     }
 
-    /// Its sum over the time until `now`, which is not before any change: number times ns.
+    /// The sum of the number over the time until `now`, number x ns. No recorded change may be after `now`.
     #[inline]
     pub fn sum_until(&self, now: Ns) -> u128 {
         (i128::from(self.value) * i128::from(now) - self.moment).cast_unsigned()

@@ -24,46 +24,46 @@ use crate::request::RequestKind;
 use crate::units::Ns;
 use bins::{Bin, Bins};
 
-/// Limit of the rows of chips in a result.
+/// Most rows of chips in a result.
 const MOST_ROWS: u32 = 64;
 
 /// A storage whose sums a series reads.
 pub trait Gauged {
-    /// The sums until `now`. The minimum of the free blocks starts again.
+    /// The sums until `now`. Restarts the minimum of the free blocks.
     fn read(&mut self, now: Ns) -> Readings;
-    /// The free blocks of the pool with the fewest.
+    /// Number of free blocks of the pool with the fewest.
     fn fewest_free_blocks(&self) -> u32;
 }
 
-/// The constants of a run, over all drives.
+/// The constants of a run, summed over all drives; thresholds are those of a pool.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeriesShape {
-    /// Chips.
+    /// Number of chips.
     pub chips: u32,
-    /// Dies.
+    /// Number of dies.
     pub dies: u32,
-    /// Channels.
+    /// Number of channels.
     pub channels: u32,
-    /// Block pools.
+    /// Number of block pools.
     pub pools: u32,
     /// T_soft of a pool in blocks.
     pub soft_blocks: u32,
     /// T_hard of a pool in blocks; 0: none.
     pub hard_blocks: u32,
-    /// There is a cache.
+    /// The storage has a cache.
     pub cached: bool,
 }
 
 /// Sums since the start of the run over all drives. Sums over time are numbers x ns.
 #[derive(Clone, Debug)]
 pub struct Readings {
-    /// By chip: time with a job active.
+    /// By chip: time with an active GC job.
     pub gc_ns: Vec<u128>,
-    /// Jobs started.
+    /// Number of GC jobs started.
     pub jobs: u64,
-    /// Pages that GC jobs moved.
+    /// Number of pages that GC jobs moved.
     pub pages_moved: u64,
-    /// Free blocks of all pools now.
+    /// Number of free blocks of all pools now.
     pub free_blocks: u64,
     /// Free blocks summed over time.
     pub free_block_ns: u128,
@@ -75,11 +75,11 @@ pub struct Readings {
     pub bus_ns: u128,
     /// Time in which dies are occupied, summed over dies.
     pub die_ns: u128,
-    /// Cache hits.
+    /// Number of cache hits.
     pub cache_hits: u64,
-    /// Cache look-ups.
+    /// Number of pages looked up in the cache.
     pub cache_lookups: u64,
-    /// Dirty pages in the cache now.
+    /// Number of dirty pages in the cache now.
     pub cache_dirty: u64,
 }
 
@@ -115,17 +115,17 @@ pub struct Series {
     shape: SeriesShape,
     chips_per_row: u32,
     ended: Bins,
-    /// The open bin, and when it ends.
+    /// The open bin. `open_end`: when it ends.
     open: Bin,
     open_end: Ns,
-    /// No time has passed in it.
+    /// No time has passed in the open bin.
     is_new: bool,
-    /// The sums at its beginning.
+    /// The sums at the beginning of the open bin.
     before: Readings,
 }
 
 impl Series {
-    /// For a run that begins at time 0.
+    /// A series for a run that begins at time 0.
     pub fn new(shape: SeriesShape) -> Self {
         let chips_per_row = shape.chips.div_ceil(MOST_ROWS).max(1);
         let ended = Bins::new(shape.chips.div_ceil(chips_per_row) as usize);
@@ -140,7 +140,7 @@ impl Series {
         }
     }
 
-    /// A request has completed at the present.
+    /// A request has completed, in the open bin.
     #[inline]
     pub fn completed(&mut self, kind: RequestKind, response_ns: Ns) {
         match kind {
@@ -150,7 +150,7 @@ impl Series {
         }
     }
 
-    /// The clock advances from `from` to `until`, with this many outstanding requests.
+    /// The clock advances from `from` to `until`, with `outstanding` requests outstanding.
     #[inline]
     pub fn hold(&mut self, from: Ns, until: Ns, outstanding: u64, gauged: &mut impl Gauged) {
         if self.is_new || until >= self.open_end {
@@ -165,7 +165,7 @@ impl Series {
         self.open.outstanding_max = self.open.outstanding_max.max(outstanding);
     }
 
-    /// The same where a bin begins or ends.
+    /// The clock advances from `from` to `until`, into a new bin or to the end of a bin or beyond.
     #[cold]
     fn hold_across(&mut self, mut from: Ns, until: Ns, outstanding: u64, gauged: &mut impl Gauged) {
         while from < until {
@@ -183,7 +183,7 @@ impl Series {
         }
     }
 
-    /// Ends the open bin at `now`, its end or that of the run. Returns the present free blocks.
+    /// Ends the open bin at `now`, which is its end or the end of the run. Returns the number of free blocks now.
     fn end_bin(&mut self, now: Ns, gauged: &mut impl Gauged) -> u64 {
         let (before, after) = (&self.before, gauged.read(now));
         let bin = Bin {
@@ -214,7 +214,7 @@ impl Series {
         self.is_new = true;
     }
 
-    /// The run has ended at `now`, the last time of the clock, with this many outstanding requests.
+    /// Ends the series: the run has ended at `now`, the last time of the clock, with `outstanding` requests outstanding.
     pub fn finish(mut self, now: Ns, outstanding: u64, gauged: &mut impl Gauged) -> SeriesResult {
         if self.is_new {
             // The bin has no duration for a mean: the present value is taken.

@@ -1,4 +1,4 @@
-//! What the result says of a run over time, and of how response times are distributed.
+//! The parts of a result on a run over time, and on the distribution of response times.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -204,7 +204,7 @@ impl SeriesResult {
     }
 }
 
-/// Makes a row of a figure of each bin.
+/// Makes rows of a result from the bins: a value for each bin.
 struct Each<'a>(&'a Bins);
 
 impl Each<'_> {
@@ -212,7 +212,7 @@ impl Each<'_> {
         self.0.bins.iter().map(figure).collect()
     }
 
-    /// A sum over time and over `count` things, as a share of all their time in the bin.
+    /// By bin, the share of its time that `sum`, summed over `count` things, takes of the time of all `count`.
     fn share(&self, count: u32, sum: impl Fn(&Bin) -> u128) -> Vec<f64> {
         self.bin(|bin| self.share_of(count, sum(bin)))
     }

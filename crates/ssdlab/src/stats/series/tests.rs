@@ -8,7 +8,7 @@ use crate::stats::result::ratio;
 
 const POOLS: usize = 3;
 
-/// What is the case from an instant on, and what happens at it.
+/// A moment of a made-up history: the state from an instant on, and the events at it.
 #[derive(Clone, Debug)]
 struct Moment {
     at: Ns,
@@ -27,20 +27,20 @@ struct Moment {
     counts: [u64; 4],
 }
 
-/// Something made up that is gauged: its past, up to the present.
+/// A made-up history up to the present, from which a series reads.
 struct Past {
     moments: Vec<Moment>,
-    /// Moments of which the free blocks have been read.
+    /// Number of moments whose free blocks have been read.
     looked_at: usize,
 }
 
 impl Past {
-    /// A figure of each moment, times how long it was the case within `from..until`.
+    /// A figure of each moment x the time for which it lasted within `from..until`, ns, summed.
     fn sum(&self, from: Ns, until: Ns, figure: impl Fn(&Moment) -> u64) -> u128 {
         self.held(from, until).map(|(moment, ns)| u128::from(figure(moment)) * u128::from(ns)).sum()
     }
 
-    /// What was the case within `from..until` for more than an instant, and for how long.
+    /// The moments that lasted for a time within `from..until`, and for how long, ns.
     fn held(&self, from: Ns, until: Ns) -> impl Iterator<Item = (&Moment, Ns)> {
         let ends = self.moments.iter().skip(1).map(|moment| moment.at).chain([Ns::MAX]);
         let held = move |(moment, end): (_, Ns)| {
@@ -115,7 +115,7 @@ fn play(moments: &[Moment], end: Ns, shape: SeriesShape) -> (SeriesResult, Past)
     (series.finish(end, last.outstanding, &mut past), past)
 }
 
-/// The same, bin by bin from the whole history.
+/// The series recounted bin by bin from the whole history.
 fn recount(past: &Past, end: Ns, shape: SeriesShape) -> SeriesResult {
     let doublings = (0..).find(|&doublings| end / (NARROWEST_NS << doublings) < MOST_BINS as u64).expect("some width does");
     let bin_ns = NARROWEST_NS << doublings;

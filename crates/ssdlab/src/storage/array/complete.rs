@@ -11,7 +11,7 @@ use crate::storage::Store;
 use crate::units::Ns;
 
 impl<D: Store> Array<D> {
-    /// An update holds its stripe: it reads old data or parity.
+    /// Begins an update that holds the lock of its stripe: sends its reads of old data and parity, if it needs any.
     pub(super) fn begin_update(&mut self, now: Ns, place: u32) {
         let update = self.update(place);
         let arrival = self.requests[self.locks.get(place).request].request.arrival_ns;
@@ -45,7 +45,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Sends an update's reads (by `methods`), or its writes, to the drives that work: adjacent pages as one request.
+    /// Sends the reads of an update (by `methods`) or its writes to the working drives: adjacent pages as one request.
     fn send_columns(&mut self, now: Ns, place: u32, kind: RequestKind) {
         let (update, layout) = (self.update(place), self.layout);
         for unit in 0..=layout.data_units() {
@@ -73,7 +73,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Defects that tests plant.
+    /// A planted defect leaves out the pages of a unit.
     fn is_left_out(&self, kind: RequestKind, unit: u32, update: &Update) -> bool {
         match self.planted {
             Some(PlantedInArray::SkipsParity) => {
@@ -85,7 +85,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Sends pages of a unit, by their columns.
+    /// Sends the pages of a unit in these columns to the drive of the unit.
     fn send_pages(&mut self, now: Ns, place: u32, kind: RequestKind, unit: u32, columns: std::ops::Range<u32>) {
         if columns.is_empty() {
             return;
@@ -157,14 +157,14 @@ impl<D: Store> Array<D> {
         if let Some(shadow) = &mut self.shadow {
             shadow.check_update(&self.layout, &update);
         }
-        // Its place is that of the last page of the stripe.
+        // The position of the update among the parts is that of the last page of its stripe.
         let pages = u64::from(op.stripe + 1) * u64::from(self.layout.drives) * u64::from(self.layout.unit_pages);
         self.requests.note_times(now, op.request, (pages << 6) - 1, &op.times);
         self.stripe_is_free(now, op.stripe);
         self.request_part_done(now, op.request);
     }
 
-    /// Sends the operations that wait for a released stripe, up to the next update, which holds the lock then.
+    /// Sends the operations that wait for a released stripe, up to the next update, which then holds the lock.
     fn stripe_is_free(&mut self, now: Ns, stripe: u32) {
         while let Some((place, op)) = self.locks.next(stripe) {
             match op.work {

@@ -1,21 +1,21 @@
 //! Where data and parity lie on the drives of an array.
 //!
-//! A stripe is one unit per drive, at the same offset of each: data, and with parity one unit of parity.
+//! A stripe is one unit per drive, at the same offset of each drive: units of data and, with parity, one unit of parity.
 
 use crate::config::{self, ArrayLevel};
 
-/// The layout of an array: units of data, and with parity one more in each stripe, rotating (left-symmetric).
+/// The layout of an array: units of data and, with parity, one unit of parity in each stripe, rotating (left-symmetric).
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Drives.
+    /// Number of drives, a failed one included.
     pub drives: u32,
     /// Each stripe has a unit of parity.
     pub parity: bool,
-    /// The drive that has failed.
+    /// The failed drive, if one has failed.
     pub failed: Option<u32>,
-    /// Stripes.
+    /// Number of stripes.
     pub stripes: u32,
-    /// Pages of a unit.
+    /// Number of pages in a unit.
     pub unit_pages: u32,
     /// User bytes of a page.
     pub page_bytes: u32,
@@ -35,43 +35,43 @@ impl Layout {
         }
     }
 
-    /// Units of data in a stripe.
+    /// Number of units of data in a stripe.
     #[inline(always)]
     pub fn data_units(&self) -> u32 {
         self.drives - u32::from(self.parity)
     }
 
-    /// Bytes of a unit.
+    /// Size of a unit, bytes.
     #[inline(always)]
     pub fn unit_bytes(&self) -> u64 {
         u64::from(self.unit_pages) * u64::from(self.page_bytes)
     }
 
-    /// Bytes of data in a stripe.
+    /// Size of the data in a stripe, parity excluded, bytes.
     #[inline(always)]
     pub fn stripe_bytes(&self) -> u64 {
         self.unit_bytes() * u64::from(self.data_units())
     }
 
-    /// Pages of data in all.
+    /// Number of pages of data in the array.
     pub fn exported_pages(&self) -> u32 {
         self.stripes * self.data_units() * self.unit_pages
     }
 
-    /// The drive of a stripe's parity.
+    /// The drive that holds the parity of a stripe; `None` without parity.
     #[inline]
     pub fn parity_drive(&self, stripe: u32) -> Option<u32> {
         self.parity.then(|| self.drives - 1 - stripe % self.drives)
     }
 
-    /// The drive of a unit of data, counted over the whole array. With left-symmetric parity too that is `unit` mod N: the first unit of a
-    /// stripe is on the drive after its parity, which moves one drive to the left with each stripe of N - 1 units.
+    /// The drive of a unit of data, numbered over the whole array: `unit` mod N, the number of drives. With left-symmetric parity, too: the
+    /// first unit of a stripe is on the drive after its parity, which moves one drive to the left with each stripe of N - 1 units.
     #[inline]
     pub fn drive_of(&self, unit: u32) -> u32 {
         unit % self.drives
     }
 
-    /// The drive of a stripe's unit. The unit of parity has the number after those of data.
+    /// The drive of a unit of a stripe. The unit of parity is numbered after those of data.
     #[inline]
     pub fn drive_in_stripe(&self, stripe: u32, unit: u32) -> u32 {
         match self.parity_drive(stripe) {
@@ -80,7 +80,7 @@ impl Layout {
         }
     }
 
-    /// The unit that a drive holds of a stripe. The unit of parity has the number after those of data.
+    /// The unit of a stripe that a drive holds. The unit of parity is numbered after those of data.
     pub fn unit_on(&self, stripe: u32, drive: u32) -> u32 {
         match self.parity_drive(stripe) {
             None => drive,
@@ -88,19 +88,19 @@ impl Layout {
         }
     }
 
-    /// The failed drive holds the stripe's parity.
+    /// The failed drive holds the parity of this stripe.
     #[inline]
     pub fn parity_failed(&self, stripe: u32) -> bool {
         self.failed.is_some() && self.failed == self.parity_drive(stripe)
     }
 
-    /// The unit of data of a stripe that the failed drive holds.
+    /// The unit of data of this stripe that the failed drive holds, if any.
     #[inline]
     pub fn failed_unit(&self, stripe: u32) -> Option<u32> {
         self.failed.map(|drive| self.unit_on(stripe, drive)).filter(|&unit| unit < self.data_units())
     }
 
-    /// The drives that work.
+    /// The drives that have not failed.
     pub fn working(&self) -> impl Iterator<Item = u32> + use<> {
         let failed = self.failed;
         (0..self.drives).filter(move |&drive| Some(drive) != failed)
@@ -115,7 +115,7 @@ mod tests {
         Layout { drives, parity, failed: None, stripes, unit_pages: 1, page_bytes: 4096 }
     }
 
-    /// By stripe, what each drive holds: the number of a unit of data, or P.
+    /// By stripe, the content of each drive: the number of a unit of data, or P for parity.
     fn table(layout: Layout) -> Vec<String> {
         let cell = |stripe: u32, drive: u32| match layout.unit_on(stripe, drive) {
             unit if unit < layout.data_units() => (stripe * layout.data_units() + unit).to_string(),

@@ -41,14 +41,14 @@ use split::Run;
 use stripe_locks::StripeLocks;
 use update::Method;
 
-/// What the array keeps of an outstanding request, whose parts are requests to drives and operations on stripes.
+/// State of an outstanding host request at the array; its parts are requests to drives and operations on stripes.
 #[derive(Clone, Copy, Debug)]
 struct ArrayRequest {
-    /// It writes sectors of its page that do not follow each other.
+    /// The request writes sectors of its page that are not consecutive.
     scattered: bool,
 }
 
-/// What a request to a drive belongs to.
+/// The origin of a request to a drive, by its place.
 #[derive(Clone, Copy, Debug)]
 enum Owner {
     /// A host request.
@@ -61,7 +61,7 @@ enum Owner {
 #[derive(Clone, Copy, Debug)]
 struct DriveRequest {
     owner: Owner,
-    /// Its place among the others. Of several that end at one instant the highest gives the latency parts.
+    /// Position among the parts: of several that end at one instant, the part with the highest position gives the latency parts.
     place: u64,
 }
 
@@ -72,24 +72,24 @@ pub struct Array<D: Store> {
     locks: StripeLocks,
     requests: Desk<ArrayRequest>,
     drive_requests: Slab<u32, DriveRequest>,
-    /// Drives to dispatch, a bit each.
+    /// Drives to dispatch, one bit each.
     touched: u64,
-    /// Drives that may have completions, a bit each.
+    /// Drives that may have completions, one bit each.
     completed: u64,
-    /// By drive: the bytes that the request being split needs of it.
+    /// By drive: the bytes that the host request being split needs of it.
     runs: Vec<Run>,
-    /// By column of an update that begins: how its parity is made.
+    /// By column of the update that begins: the method for its parity.
     methods: Vec<Method>,
-    /// Completions of a drive, while they are handled.
+    /// Completions of a drive, while they are handled; reused from call to call.
     inbox: Vec<Completion>,
     result: ArrayResult,
     shadow: Option<Box<Shadow>>,
-    /// A defect for tests to find.
+    /// The defect that a test has planted.
     planted: Option<PlantedInArray>,
 }
 
 impl<D: Store> Array<D> {
-    /// An array as configured, of idle drives.
+    /// An array as configured by `config`, of idle drives.
     pub fn new(config: &Config, drives: Vec<D>) -> Self {
         let layout = Layout::new(&config.array, drives[0].page_bytes(), drives[0].exported_pages());
         assert_eq!(drives.len(), layout.drives as usize, "as many drives as configured");
@@ -112,12 +112,12 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// The drives, to change how they are watched.
+    /// Mutable access to the drives.
     pub fn members_mut(&mut self) -> &mut [D] {
         &mut self.drives
     }
 
-    /// The statistics of the array up to now.
+    /// Statistics of the array so far.
     pub fn result(&self) -> &ArrayResult {
         &self.result
     }
@@ -151,7 +151,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Handles all completions, and those that follow from them at this instant.
+    /// Handles all completions of drives, and those that follow from them at this instant.
     fn settle(&mut self, now: Ns) {
         while self.completed != 0 {
             let drive = self.completed.trailing_zeros();
@@ -186,7 +186,7 @@ impl<D: Store + 'static> Observed for Array<D> {
         wrong.map_or_else(|| self.recount(), Err)
     }
 
-    /// Keeps the content of every sector, and checks reads and parity.
+    /// Verify mode: tracks the content of every sector, and checks reads and parity.
     fn verify(&mut self, every_event: bool) {
         self.shadow = Some(Box::new(Shadow::new(&self.layout, every_event)));
     }
@@ -227,7 +227,7 @@ impl<D: Store> Store for Array<D> {
     #[inline]
     fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
         self.requests.make_room(pages)?;
-        // An update reads before it writes, on all drives together; each page of it may be a request to a drive.
+        // An update reads before it writes, on all drives together; each page of the update may be a request to a drive.
         self.drive_requests.make_room(2 * pages)?;
         self.locks.make_room(pages)?;
         self.drives.iter_mut().try_for_each(|drive| drive.make_room(2 * pages))
@@ -262,7 +262,7 @@ impl<D: Store> Store for Array<D> {
         self.settle(now);
     }
 
-    /// A start may cause a completion, and that another start: repeats until nothing more happens at this instant.
+    /// Dispatches drives until nothing more happens at this instant: an operation may complete at once and let others begin.
     fn dispatch(&mut self, now: Ns) {
         while self.touched != 0 {
             let drive = self.touched.trailing_zeros();
@@ -319,7 +319,7 @@ impl<D: Store> Targets for Array<D> {
         self.layout.failed != Some(target) && (0..drive.targets()).any(|target| drive.in_gc(target, soon))
     }
 
-    /// The content of a failed drive follows from the others: no data if they hold none.
+    /// Whether the page holds data. For a page of the failed drive: whether a page at the same place on another drive does.
     fn holds_data(&self, page: u32) -> bool {
         let (unit, offset) = (page / self.layout.unit_pages, page % self.layout.unit_pages);
         let at = unit / self.layout.data_units() * self.layout.unit_pages + offset;
@@ -331,7 +331,7 @@ impl<D: Store> Targets for Array<D> {
         }
     }
 
-    /// Units of data go round the drives, with left-symmetric parity too.
+    /// Groups of pages for the cache: units of data go round the drives, with left-symmetric parity, too.
     fn groups(&self) -> Groups {
         Groups { pages: self.drives[0].groups().pages, run: self.layout.unit_pages, places: self.layout.drives }
     }

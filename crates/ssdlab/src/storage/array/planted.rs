@@ -1,18 +1,18 @@
-//! Planted defects: a test plants one and shows that the random arrays find it.
+//! Planted defects: a test plants a defect and shows that the tests with random arrays find it.
 
 use super::Array;
 use crate::storage::Store;
 
-/// A defect of an array.
+/// A defect that a test can plant in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedInArray {
-    /// A reconstruct-write leaves the old parity.
+    /// A reconstruct-write does not write the new parity.
     SkipsParity,
     /// A read does not wait for an update of its page.
     LetsReadsPass,
     /// Parity is computed without the read of one drive.
     ForgetsARead,
-    /// A degraded read leaves out one of the drives.
+    /// A degraded read does not read one of the working drives.
     LeavesOneOut,
 }
 
@@ -23,7 +23,7 @@ impl<D: Store> Array<D> {
         self.planted = Some(defect);
     }
 
-    /// This defect is planted.
+    /// Whether `defect` is planted.
     #[inline(always)]
     pub(super) fn has(&self, defect: PlantedInArray) -> bool {
         self.planted == Some(defect)

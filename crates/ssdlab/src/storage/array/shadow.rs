@@ -20,11 +20,11 @@ const SECTOR: u64 = 512;
 #[derive(Clone, Debug, Default)]
 struct HostRequest {
     kind: Option<RequestKind>,
-    /// Its first sector.
+    /// The first sector of the request.
     first: u64,
-    /// By sector: the content that a read must return, or that a write stores (`None`: this sector does not change).
+    /// By sector: the content that a read must return, or that a write stores (`None`: the write leaves the sector as it is).
     content: Vec<Option<u64>>,
-    /// By sector, of a read: the sum (exclusive or) of the returned content.
+    /// By sector of a read: the sum (exclusive or) of the content returned so far.
     returned: Vec<u64>,
 }
 
@@ -34,23 +34,23 @@ struct Sent {
     drive: u32,
     data_drive: u32,
     first: u64,
-    /// What a read will return.
+    /// By sector: the content that a read will return.
     content: Vec<u64>,
 }
 
-/// By drive and sector there: content.
+/// Contents by drive and sector of the drive.
 type Contents = BTreeMap<(u32, u64), u64>;
 
 /// The expected content, and the first contradiction found.
 #[derive(Debug)]
 pub struct Shadow {
-    /// By drive and sector: what it will hold when all that was sent has ended. 0: nothing was written.
+    /// By drive and sector: the content once all outstanding requests have ended. 0: never written.
     drives: Vec<Vec<u64>>,
     /// By sector of the array: the content last written.
     latest: Vec<u64>,
     requests: Vec<HostRequest>,
     drive_requests: Vec<Sent>,
-    /// By update: the content that it has read, and that it will write.
+    /// By update: the content that it has read; `made`: the content that it will write.
     read: Vec<Contents>,
     made: Vec<Contents>,
     writes: u64,
@@ -59,7 +59,7 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// An array without data.
+    /// Shadow of an array without data.
     pub fn new(layout: &Layout, every_event: bool) -> Self {
         let on_drive = u64::from(layout.stripes) * layout.unit_bytes() / SECTOR;
         Shadow {
@@ -75,7 +75,7 @@ impl Shadow {
         }
     }
 
-    /// The redundant state is recounted after each event.
+    /// Verify mode recounts the redundant state after each event.
     pub fn every_event(&self) -> bool {
         self.every_event
     }
@@ -85,14 +85,14 @@ impl Shadow {
         self.wrong.as_deref()
     }
 
-    /// Keeps the first contradiction found.
+    /// Records a contradiction; only the first is kept.
     pub fn note(&mut self, result: Result<(), String>) {
         if self.wrong.is_none() {
             self.wrong = result.err();
         }
     }
 
-    /// A request is accepted. The requests accepted before decide what it returns.
+    /// A host request is accepted. The requests accepted before it decide the content that it returns.
     pub fn accepted(&mut self, layout: &Layout, place: u32, request: &Request, scattered: bool) {
         let sectors = sectors(request.offset, request.offset + request.length);
         let mut host = HostRequest { kind: Some(request.kind), first: sectors.start, content: Vec::new(), returned: Vec::new() };
@@ -132,7 +132,7 @@ impl Shadow {
         z ^ (z >> 31)
     }
 
-    /// A request is sent to a drive.
+    /// A request is sent to a drive. Fixes the content that a read returns, and applies writes and trims.
     pub fn sent(&mut self, layout: &Layout, owner: Owner, drive_request: u32, access: Access) {
         let Access { kind, drive, start, end, data_drive } = access;
         if layout.failed == Some(drive) {
@@ -146,7 +146,7 @@ impl Shadow {
             (RequestKind::Trim, _) => {
                 let page = u64::from(layout.page_bytes);
                 let (from, to) = (start.div_ceil(page) * page, end / page * page);
-                // The failed drive is the sum of the others: it is trimmed with them.
+                // The content of the failed drive is the sum of the others: it is trimmed with them.
                 for drive in [Some(drive), layout.failed].into_iter().flatten().filter(|_| from < to) {
                     self.drives[drive as usize][range(&self::sectors(from, to))].fill(0);
                 }
@@ -192,7 +192,7 @@ impl Shadow {
         }
     }
 
-    /// A request has completed.
+    /// A host request has completed: a read must have returned the expected content.
     pub fn completed(&mut self, place: u32) {
         let HostRequest { kind, first, content, returned } = std::mem::take(&mut self.requests[place as usize]);
         if kind != Some(RequestKind::Read) {
@@ -206,7 +206,7 @@ impl Shadow {
         }
     }
 
-    /// An update has read all that it needs: computes the content that it writes.
+    /// An update has read all that it needs: computes the content that it will write.
     pub fn compute(&mut self, layout: &Layout, place: u32, request: u32, update: &Update) {
         let read = self.read.get_mut(place as usize).map(std::mem::take).unwrap_or_default();
         let mut made = Contents::new();
@@ -225,7 +225,7 @@ impl Shadow {
         put(&mut self.made, place, made);
     }
 
-    /// The sector of every page that is written in a column.
+    /// Computes the content that an update writes to one sector of each page written in a column.
     fn compute_sector(
         &mut self,
         layout: &Layout,
@@ -285,7 +285,7 @@ impl Shadow {
         self.note(result);
     }
 
-    /// The sum of a sector over all drives of a stripe is 0, as parity is the sum of the data.
+    /// Checks that the sum of a sector over all drives of a stripe is 0, as parity is the sum of the data.
     fn check_sum(&self, stripe: u32, sector: u64) -> Result<(), String> {
         match self.drives.iter().fold(0, |sum, drive| sum ^ drive[sector as usize]) {
             0 => Ok(()),
@@ -293,7 +293,7 @@ impl Shadow {
         }
     }
 
-    /// In unlocked stripes the drives hold the content last written, and parity is its sum.
+    /// Checks that in unlocked stripes the drives hold the content last written, and parity is its sum.
     ///
     /// # Errors
     /// The first sector with another content.
@@ -326,14 +326,14 @@ fn range(sectors: &Range<u64>) -> Range<usize> {
     sectors.start as usize..sectors.end as usize
 }
 
-/// The sectors of a drive that a column of a stripe has there.
+/// The sectors of a drive that lie in a column of a stripe.
 fn column_sectors(layout: &Layout, stripe: u32, column: u32) -> Range<u64> {
     let page = u64::from(layout.page_bytes);
     let start = u64::from(stripe) * layout.unit_bytes() + u64::from(column) * page;
     sectors(start, start + page)
 }
 
-/// The sector of the array that a drive holds in a sector where it has data.
+/// The sector of the array whose data a drive holds in `sector`. The drive must hold data there, not parity.
 fn sector_of_array(layout: &Layout, drive: u32, sector: u64) -> u64 {
     let unit_sectors = layout.unit_bytes() / SECTOR;
     let stripe = (sector / unit_sectors) as u32;

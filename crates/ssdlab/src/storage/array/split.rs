@@ -1,6 +1,6 @@
-//! A request is split into requests to drives and operations on stripes.
+//! Splits a request into requests to drives and operations on stripes.
 //!
-//! It is split at units; adjacent bytes on a drive become one request again. Bytes that wait for a stripe lock are cut out.
+//! A request is split at units; adjacent bytes on a drive become one request again. Bytes that wait for a stripe lock are cut out.
 
 use super::stripe_locks::{StripeOp, Work};
 use super::update::Update;
@@ -12,14 +12,14 @@ use crate::storage::desk::Tracked;
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
-/// Adjacent bytes of a drive, first and one past the last; none if these are equal.
+/// Adjacent bytes of a drive: first, and one past the last. Empty if these are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
     pub start: u64,
     pub end: u64,
 }
 
-/// A request to a drive.
+/// A request to a drive, before it is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     pub kind: RequestKind,
@@ -27,12 +27,12 @@ pub struct Access {
     /// First byte on the drive, and one past the last.
     pub start: u64,
     pub end: u64,
-    /// The drive whose data are wanted: not `drive` if that one has failed.
+    /// The drive whose data are needed: not `drive` itself in a degraded read.
     pub data_drive: u32,
 }
 
 impl<D: Store> Array<D> {
-    /// Splits a request.
+    /// Splits a host request into parts and sends those that need not wait.
     pub(super) fn split(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         let (offset, end) = (request.offset, request.offset + request.length);
         assert!(end <= u64::from(self.layout.exported_pages()) * u64::from(self.layout.page_bytes));
@@ -57,7 +57,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Sends the units of a request without locks.
+    /// Sends the bytes from `offset` to before `end` of a request, unit by unit, without locks.
     fn send_by_unit(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
         let mut at = offset;
         while at < end {
@@ -78,7 +78,7 @@ impl<D: Store> Array<D> {
         let mut at = offset;
         while at < end {
             let until = self.end_of_unit(at).min(end);
-            // Adjacent pages of the unit that all wait, or all do not.
+            // Adjacent pages of the unit that all wait, or all need not wait.
             let waits = self.read_waits(at);
             let mut to = ((at / page + 1) * page).min(until);
             while to < until && self.read_waits(to) == waits {
@@ -95,7 +95,7 @@ impl<D: Store> Array<D> {
         self.send_runs(now, place);
     }
 
-    /// A read of the page with this byte waits for the lock of its stripe.
+    /// A read of the page with this byte of the array must wait for the lock of its stripe.
     fn read_waits(&self, byte: u64) -> bool {
         if self.has(PlantedInArray::LetsReadsPass) {
             return false;
@@ -146,7 +146,7 @@ impl<D: Store> Array<D> {
         self.trim_at_once(now, place, from, last);
     }
 
-    /// Trims the stripes from one to before another on all drives.
+    /// Trims the stripes from `from` to before `to` on all drives.
     pub(super) fn trim_at_once(&mut self, now: Ns, place: u32, from: u32, to: u32) {
         if from >= to {
             return;
@@ -169,7 +169,7 @@ impl<D: Store> Array<D> {
         (byte / unit + 1) * unit
     }
 
-    /// The stripe of a byte of data, its drive, and the byte there.
+    /// Stripe and drive of a byte of data of the array, and the byte on that drive.
     fn on_drive(&self, byte: u64) -> (u32, u32, u64) {
         let bytes = self.layout.unit_bytes();
         let unit = (byte / bytes) as u32;
@@ -177,7 +177,7 @@ impl<D: Store> Array<D> {
         (stripe, self.layout.drive_of(unit), u64::from(stripe) * bytes + byte % bytes)
     }
 
-    /// Adds bytes of one unit to the run of their drive, and sends the run before if they are not adjacent to it.
+    /// Adds bytes of a unit to the run of their drive; if they are not adjacent to the run, sends the run first.
     fn add_to_run(&mut self, now: Ns, place: u32, from: u64, to: u64) {
         let (_, drive, start) = self.on_drive(from);
         let run = &mut self.runs[drive as usize];
@@ -196,7 +196,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Sends a run to its drive. A read of the failed drive is sent to all others instead (degraded read).
+    /// Sends a run to its drive. A read of the failed drive is sent to all other drives instead (degraded read).
     pub(super) fn send_run(&mut self, now: Ns, place: u32, drive: u32, Run { start, end }: Run) {
         if start == end {
             return;
@@ -214,7 +214,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// Sends a part of a request to a drive.
+    /// Sends a part of a host request to a drive.
     fn send_part(&mut self, now: Ns, place: u32, access: Access) {
         self.requests.part_begins(place);
         let last = access.end.saturating_sub(1) / u64::from(self.layout.page_bytes);
@@ -226,7 +226,7 @@ impl<D: Store> Array<D> {
         self.send(now, Owner::Request(place), at, access);
     }
 
-    /// Sends a request to a drive. `at`: see [`DriveRequest::place`].
+    /// Sends a request to a drive. `at`: its position, see [`DriveRequest::place`].
     pub(super) fn send(&mut self, now: Ns, owner: Owner, at: u64, access: Access) {
         let Access { kind, drive, start, end, .. } = access;
         let drive_request = self.drive_requests.insert(DriveRequest { owner, place: at });
@@ -253,7 +253,7 @@ impl<D: Store> Array<D> {
         self.completed |= 1 << drive;
     }
 
-    /// The origin of a request to a drive.
+    /// The origin of a request to a drive, which tells why the array sends it.
     fn made_of(&self, origin: Origin, owner: Owner, access: Access) -> Origin {
         let Access { kind, drive, data_drive, .. } = access;
         match owner {
@@ -265,7 +265,7 @@ impl<D: Store> Array<D> {
         }
     }
 
-    /// One of the operations that a request waits for has ended, and is accounted for.
+    /// A part of a host request has ended, and its times are noted.
     pub(super) fn request_part_done(&mut self, now: Ns, place: u32) {
         if !self.requests.part_ends(place) {
             return;

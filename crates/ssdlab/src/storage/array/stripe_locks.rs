@@ -11,42 +11,42 @@ use crate::slab::Slab;
 use crate::stats::Times;
 use crate::units::Ns;
 
-/// What an operation on a stripe does.
+/// The work of an operation on a stripe.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
     /// A write with parity.
     Update(Update),
     /// A read of bytes of a drive, all in the stripe.
     Read {
-        /// The drive.
+        /// The drive that is read.
         drive: u32,
-        /// First byte on it, and one past the last.
+        /// First byte on the drive, and one past the last.
         start: u64,
-        /// See `start`.
+        /// End of the bytes that begin at `start`.
         end: u64,
     },
-    /// The whole stripe is trimmed.
+    /// A trim of the whole stripe.
     Trim,
 }
 
 /// An operation that holds the lock of its stripe or waits for it.
 #[derive(Clone, Copy, Debug)]
 pub struct StripeOp {
-    /// What it does.
+    /// The work of the operation.
     pub work: Work,
-    /// Its stripe.
+    /// The stripe of the operation.
     pub stripe: u32,
-    /// Its request's place.
+    /// The place of the host request that the operation is part of.
     pub request: u32,
-    /// Of an update: it reads, and has not begun to write.
+    /// An update is reading and has not begun to write.
     pub reading: bool,
-    /// Of an update: requests to drives that it waits for.
+    /// Number of outstanding requests to drives that an update waits for.
     pub pending: u32,
-    /// Of an update: where its time went.
+    /// Latency parts of an update.
     pub times: Times,
-    /// The same for the request to a drive that ended last; when that was, and where.
+    /// End, position and latency parts of the request to a drive that ended last for this update.
     pub last: (Ns, u64, Times),
-    /// The next operation in the queue of the stripe.
+    /// The next operation in the queue of the stripe, or `NONE`.
     next: u32,
 }
 
@@ -57,31 +57,31 @@ impl StripeOp {
     }
 }
 
-/// The lock of a stripe in use, and the queue for it.
+/// The lock of a locked stripe, and the queue for it.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     /// The update that holds the lock.
     holder: u32,
-    /// First and last operation that wait.
+    /// First and last of the operations that wait for the lock.
     first: u32,
     last: u32,
-    /// Trims that wait.
+    /// Number of trims that wait for the lock.
     trims: u32,
 }
 
 /// The locks of all stripes.
 #[derive(Debug, Default)]
 pub struct StripeLocks {
-    /// By stripe: the place of its lock in `queues` plus one; 0: the stripe is unlocked.
+    /// By stripe: the place of its lock in `queues` plus 1; 0 if the stripe is unlocked.
     queues_of: Vec<u32>,
     queues: Slab<u32, Queue>,
     ops: Slab<u32, StripeOp>,
-    /// By page of the array: updates that hold a lock or wait for one, and write the page.
+    /// By page of the array: number of updates that write the page and hold a lock or wait for one.
     changes: Vec<u32>,
 }
 
 impl StripeLocks {
-    /// All stripes are unlocked. Without parity there are no locks.
+    /// Unlocked stripes. Without parity there are no locks.
     pub fn new(layout: &Layout) -> Self {
         let of = |count: u32| vec![0; if layout.parity { count as usize } else { 0 }];
         StripeLocks { queues_of: of(layout.stripes), changes: of(layout.exported_pages()), ..StripeLocks::default() }
@@ -96,12 +96,12 @@ impl StripeLocks {
         self.ops.make_room(more)
     }
 
-    /// The operation at a place.
+    /// The operation at `place`.
     pub fn get(&self, place: u32) -> &StripeOp {
         &self.ops[place]
     }
 
-    /// The operation at a place, to change it.
+    /// Mutable access to the operation at `place`.
     pub fn get_mut(&mut self, place: u32) -> &mut StripeOp {
         &mut self.ops[place]
     }
@@ -112,19 +112,19 @@ impl StripeLocks {
         self.queues.is_empty()
     }
 
-    /// An update holds the lock of this stripe.
+    /// The stripe is locked.
     #[inline]
     pub fn is_held(&self, stripe: u32) -> bool {
         self.queues_of[stripe as usize] != 0
     }
 
-    /// An operation that holds the lock of the stripe or waits for it changes this page.
+    /// An operation that holds the lock of `stripe`, or waits for it, changes `page`.
     #[inline]
     pub fn changes(&self, stripe: u32, page: u32) -> bool {
         self.changes[page as usize] > 0 || self.is_held(stripe) && self.queue(stripe).trims > 0
     }
 
-    /// Locks the stripe for an update, or queues the update. Returns its place, and whether it holds the lock.
+    /// Locks the stripe of an update, or queues the update. Returns its place, and whether it holds the lock.
     pub fn update(&mut self, layout: &Layout, op: StripeOp) -> (u32, bool) {
         let Work::Update(update) = op.work else { unreachable!("only updates hold locks") };
         update.pages(layout).for_each(|page| self.changes[page as usize] += 1);
@@ -137,7 +137,7 @@ impl StripeLocks {
         (holder, true)
     }
 
-    /// Queues an operation for a locked stripe. Returns its place.
+    /// Queues an operation for its stripe, which is locked. Returns its place.
     pub fn wait(&mut self, op: StripeOp) -> u32 {
         let place = self.ops.insert(op);
         let queue = &mut self.queues[self.queues_of[op.stripe as usize] - 1];
@@ -151,7 +151,7 @@ impl StripeLocks {
         place
     }
 
-    /// The update that holds a lock has ended.
+    /// Removes an update that has ended and held the lock of its stripe. [`StripeLocks::next`] passes the lock on.
     pub fn release(&mut self, layout: &Layout, place: u32) -> StripeOp {
         let op = self.ops[place];
         self.ops.remove(place);
@@ -161,7 +161,7 @@ impl StripeLocks {
         op
     }
 
-    /// Takes the next operation from the queue of a released stripe. An update holds the lock from now on; a read or a trim is removed.
+    /// Takes the next operation from the queue of a released stripe. An update holds the lock from then on; a read or trim is removed.
     /// `None`: the queue was empty, and the stripe is unlocked.
     pub fn next(&mut self, stripe: u32) -> Option<(u32, StripeOp)> {
         let queue_place = self.queues_of[stripe as usize] - 1;
@@ -189,12 +189,12 @@ impl StripeLocks {
         &self.queues[self.queues_of[stripe as usize] - 1]
     }
 
-    /// Locked stripes, and operations that wait.
+    /// Number of locked stripes, and number of operations that wait for a lock.
     pub fn counts(&self) -> (usize, usize) {
         (self.queues.len(), self.ops.len() - self.queues.len())
     }
 
-    /// All operations with their places.
+    /// All operations with their places, those that wait included.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &StripeOp)> {
         self.ops.iter()
     }
@@ -202,7 +202,7 @@ impl StripeLocks {
     /// Recounts the redundant counters.
     ///
     /// # Errors
-    /// The first contradiction.
+    /// The first contradiction found.
     pub fn check(&self, layout: &Layout) -> Result<(), String> {
         let mut changes = vec![0; self.changes.len()];
         let mut reached = 0;

@@ -1,6 +1,6 @@
-//! What a write to a stripe with parity reads and writes, column by column.
+//! The pages that a write to a stripe with parity reads and writes, column by column.
 //!
-//! A column is the pages at one offset of the stripe's units. Of two methods the one that reads fewer pages is taken. Read-modify-write
+//! A column is the pages at one offset of the stripe's units. The method that reads fewer pages is taken. Read-modify-write
 //! reads the old content of the pages written and the old parity. Reconstruct-write reads the pages that are not written in full.
 
 use std::ops::Range;
@@ -10,31 +10,31 @@ use super::layout::Layout;
 /// A write to one stripe: a range of the stripe's data.
 #[derive(Clone, Copy, Debug)]
 pub struct Update {
-    /// The stripe.
+    /// The stripe written.
     pub stripe: u32,
     /// First byte of the stripe's data, and one past the last.
     pub from: u64,
-    /// See `from`.
+    /// End of the bytes that begin at `from`.
     pub to: u64,
-    /// It writes sectors of its only page that are not adjacent.
+    /// The update writes sectors of its only page that are not consecutive.
     pub scattered: bool,
 }
 
-/// How much of a page is written.
+/// The extent to which a page is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// Nothing.
+    /// Nothing of the page is written.
     Not,
-    /// Some of it.
+    /// A part of the page is written.
     Partly,
-    /// All of it.
+    /// The whole page is written.
     Wholly,
 }
 
 /// How the parity of a column is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// All data are written: nothing is read.
+    /// All data of the column are written: nothing is read.
     Full,
     /// Read-modify-write: from the old parity, and the old and new content of the pages written.
     Modify,
@@ -45,12 +45,12 @@ pub enum Method {
 }
 
 impl Update {
-    /// The units of data that are written, first and last.
+    /// The units of data that the update writes: first and last.
     pub fn units(&self, layout: &Layout) -> (u32, u32) {
         ((self.from / layout.unit_bytes()) as u32, ((self.to - 1) / layout.unit_bytes()) as u32)
     }
 
-    /// The columns in which a page is written: one range or two, ascending.
+    /// The columns in which the update writes a page: one range or two, ascending.
     pub fn columns(&self, layout: &Layout) -> [Range<u32>; 2] {
         let (first, last) = self.units(layout);
         let column = |byte: u64| (byte % layout.unit_bytes() / u64::from(layout.page_bytes)) as u32;
@@ -64,7 +64,7 @@ impl Update {
         }
     }
 
-    /// How much is written of the page of a unit of data in a column.
+    /// How much of a page the update writes; `unit`: the unit of data in the stripe.
     #[inline]
     pub fn written(&self, layout: &Layout, unit: u32, column: u32) -> Written {
         let page = u64::from(layout.page_bytes);
@@ -78,8 +78,8 @@ impl Update {
         }
     }
 
-    /// How the parity of a column is computed: by the method that reads fewer pages; read-modify-write if both read as many. With a failed
-    /// drive, by the method that does not read it.
+    /// The method for the parity of a column: the method that reads fewer pages; read-modify-write if both read as many. With a failed
+    /// drive, the method that does not read that drive.
     pub fn method(&self, layout: &Layout, column: u32) -> Method {
         let (first, last) = self.units(layout);
         let (mut pages, mut whole) = (0, 0);
@@ -100,7 +100,7 @@ impl Update {
         }
     }
 
-    /// The update reads the page of a unit in a column. The unit of parity has the number after those of data. Not called for the failed
+    /// The update reads the page of `unit` in `column`. The unit of parity is numbered after those of data. Not called for the failed
     /// drive.
     #[inline]
     pub fn reads(&self, layout: &Layout, method: Method, unit: u32, column: u32) -> bool {
@@ -113,13 +113,13 @@ impl Update {
         }
     }
 
-    /// The page of a unit in a column is written.
+    /// The update writes the page of `unit` in `column`; parity is always written.
     #[inline]
     pub fn writes(&self, layout: &Layout, unit: u32, column: u32) -> bool {
         unit == layout.data_units() || self.written(layout, unit, column) != Written::Not
     }
 
-    /// The pages of the array in which something is written.
+    /// The pages of the array in which the update writes something.
     pub fn pages(&self, layout: &Layout) -> Range<u32> {
         let (start, page) = (u64::from(self.stripe) * layout.stripe_bytes(), u64::from(layout.page_bytes));
         ((start + self.from) / page) as u32..(start + self.to).div_ceil(page) as u32
@@ -132,7 +132,7 @@ mod tests {
 
     const PAGE: u64 = 4096;
 
-    /// Five drives, units of four pages.
+    /// Five drives, one of them perhaps failed; units of four pages.
     fn layout(failed: Option<u32>) -> Layout {
         Layout { drives: 5, parity: true, failed, stripes: 10, unit_pages: 4, page_bytes: 4096 }
     }
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(columns(&pages(0, 16)), [0, 1, 2, 3]);
     }
 
-    /// Of the four data pages of column 0 the first 0 to 4 are written. Pages of units 0 to n - 1 are those of a write of n - 1 units and a
+    /// The method for column 0 when the first `whole` of its four data pages are written: the update writes `whole` - 1 units and one
     /// page.
     fn method_of(whole: u64, failed: Option<u32>) -> Method {
         update(0, (4 * (whole - 1) + 1) * PAGE).method(&layout(failed), 0)

@@ -15,22 +15,22 @@ use crate::storage::desk::{Desk, Tracked};
 use crate::timeline::Origin;
 use crate::units::{Lpn, Ns};
 
-/// What the door keeps of an outstanding request.
+/// State of an outstanding request at the door.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     scattered: bool,
-    /// When it went on to the drive.
+    /// When the request went on to the drive.
     entered: Ns,
 }
 
-/// The door of a drive.
+/// Where the requests of a drive without a write buffer pass or, without credit, wait.
 pub(super) struct Door {
     unit_bytes: u32,
     requests: Desk<Passing>,
     outside: Outside,
-    /// Of the oldest request that waits, the first unit that has no credit.
+    /// The first unit without credit of the oldest waiting write.
     unpaid: u32,
-    /// Reused from call to call.
+    /// Buffer reused from call to call.
     ended: Vec<Completion>,
 }
 
@@ -48,23 +48,23 @@ impl Door {
         self.requests.next_request_is(origin);
     }
 
-    /// Outstanding requests, for the watchdog's report.
+    /// Describes outstanding requests, for the watchdog's report.
     pub(super) fn describe(&self) -> String {
         format!("paced writes: {} requests are outstanding, {} of them wait for credit", self.requests.len(), self.outside.len())
     }
 
-    /// The units of writes that wait.
+    /// Units of writes that wait for credit.
     pub(super) fn units_that_wait(&self) -> impl Iterator<Item = u32> + '_ {
         self.outside.written_units()
     }
 
-    /// Nobody waits.
+    /// No write waits for credit.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.outside.is_empty()
     }
 
-    /// A request arrives.
+    /// Accepts a request: a flush, or a read or trim without conflict, goes on to the drive; a write waits for credit.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut MappingCache) {
         let place = self.requests.accept(index, request, Passing { scattered, entered: now });
         let unit = u64::from(self.unit_bytes);
@@ -86,7 +86,7 @@ impl Door {
         }
     }
 
-    /// A read or trim of these units arrives, which waits for nothing but older requests of them.
+    /// A read or trim of `units` arrives: it waits only for older requests of these units.
     fn take_passing(&mut self, now: Ns, place: u32, units: Range<u32>, drive: &mut MappingCache) {
         let kind = self.requests[place].request.kind;
         match self.outside.last_conflict(kind, &units) {
@@ -95,8 +95,8 @@ impl Door {
         }
     }
 
-    /// Writes go on to the drive, in order, as far as there is credit, and reads and trims that waited for them. Returns true if something may
-    /// begin.
+    /// Sends waiting writes to the drive in order, as far as there is credit, then the reads and trims that waited for them. Returns
+    /// true if operations of the drive may begin.
     pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
         let mut any = false;
         while let Some(place) = self.outside.oldest() {
@@ -116,14 +116,14 @@ impl Door {
         any
     }
 
-    /// The first unit of a write for which there is no credit. Those before have theirs.
+    /// Takes credit for the units of the oldest write in order; returns the first unit for which there is none.
     fn first_unpaid(&self, place: u32, drive: &mut MappingCache) -> Option<u32> {
         let request = &self.requests[place].request;
         let end = (request.offset + request.length).div_ceil(self.unit_bytes.into()) as u32;
         (self.unpaid..end).find(|&unit| !drive.drive_mut().lets_in(Lpn(unit)))
     }
 
-    /// A request goes on to the drive.
+    /// Sends a request to the drive.
     fn pass(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
         self.requests[place].own.entered = now;
         let Tracked { request, origin, own: Passing { scattered, .. }, .. } = self.requests[place];
@@ -139,7 +139,7 @@ impl Door {
         }
     }
 
-    /// The drive has completed requests.
+    /// Takes completions from the drive, adds the waits for credit, and moves the completions to `into`.
     pub(super) fn drain_completions(&mut self, drive: &mut MappingCache, into: &mut Vec<Completion>) {
         drive.drain_completions(&mut self.ended);
         for completion in self.ended.drain(..) {

@@ -9,7 +9,7 @@ use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
 impl State {
-    /// Programs begin for all destinations where something has changed, as far as may be.
+    /// Starts programs to all destinations where something has changed, as far as possible.
     pub(super) fn drain(&mut self, now: Ns, drive: &mut MappingCache) {
         while let Some(destination) = self.entries.next_noted() {
             while let Some(count) = self.wanted(destination) {
@@ -21,7 +21,7 @@ impl State {
         }
     }
 
-    /// How many units the next program to a destination has, if there is to be one now.
+    /// Number of units in the next program to a destination; `None` if no program is to begin now.
     fn wanted(&self, destination: u32) -> Option<u32> {
         let to = self.entries.destination(destination);
         if to.sent >= self.most_sent || to.waiting == 0 {
@@ -31,12 +31,12 @@ impl State {
         if to.waiting >= self.program_units { Some(self.program_units) } else { part.then_some(to.waiting) }
     }
 
-    /// Draining eagerly, and some die has none of the programs to a destination.
+    /// Draining is eager, and some die has no outstanding program to this destination.
     fn is_idle(&self, destination: u32) -> bool {
         self.eager && self.entries.destination(destination).sent < self.idle_below
     }
 
-    /// The first so many units are whole, or nothing is known of the rest. If not, the rest is read.
+    /// The first `count` units waiting for a destination can be programmed. Starts to read the rest of units that lack it.
     fn is_ready(&mut self, now: Ns, destination: u32, count: u32, drive: &mut MappingCache) -> bool {
         let mut parts = std::mem::take(&mut self.chosen);
         parts.extend(self.entries.first_of(destination, count).filter(|&entry| !self.skips_rest && self.needs_rest(entry, drive)));
@@ -48,7 +48,7 @@ impl State {
         ready && self.entries.first_of(destination, count).all(|entry| !self.entries.get(entry).filling)
     }
 
-    /// The first so many units go with one program.
+    /// Programs the first `count` units waiting for a destination together.
     fn send(&mut self, now: Ns, destination: u32, count: u32, drive: &mut MappingCache) {
         let mut units = std::mem::take(&mut self.chosen);
         let (part, waited) = (count < self.program_units, !self.is_idle(destination));
@@ -76,7 +76,7 @@ impl State {
         self.passed = true;
     }
 
-    /// What waits for a whole program no longer, for its age.
+    /// Entries older than the timeout no longer wait for others to fill their program.
     pub(super) fn end_waits(&mut self, now: Ns) {
         while let Some((entry, since)) = self.entries.oldest()
             && self.timeout.is_some_and(|timeout| since + timeout <= now)
@@ -86,7 +86,7 @@ impl State {
         }
     }
 
-    /// Nothing is on its way, and a write waits for room: the oldest unit goes without others.
+    /// If a write waits for room and no program or read is outstanding, releases the oldest entry. Returns true if it did.
     pub(super) fn press(&mut self) -> bool {
         let stuck = !self.outside.is_empty() && !self.held.is_paced() && self.sent == 0 && self.filling == 0;
         match self.entries.oldest().filter(|_| stuck) {
@@ -96,7 +96,7 @@ impl State {
         true
     }
 
-    /// The drive has completed requests.
+    /// Handles the requests that the drive has completed.
     pub(super) fn take_completions(&mut self, now: Ns, drive: &mut MappingCache) {
         let mut ended = std::mem::take(&mut self.ended);
         drive.drain_completions(&mut ended);
@@ -129,7 +129,7 @@ impl State {
         self.entries.program_ended(destination);
     }
 
-    /// The data of an entry are in flash, or not needed any more: a flush need not wait for them.
+    /// The data of `entry` are in flash, or no longer needed: no flush waits for them any more.
     pub(super) fn entry_ends(&mut self, entry: u32) {
         let before = self.entries.get(entry).flushes_before;
         self.flushes.entry_ends(before);

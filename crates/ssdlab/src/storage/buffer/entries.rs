@@ -1,4 +1,4 @@
-//! What is in a write buffer: units, their age, and where they go.
+//! Entries of a write buffer: their units, ages and destinations.
 
 use std::collections::VecDeque;
 
@@ -7,18 +7,18 @@ use crate::lists::{EMPTY, Links, List, NONE};
 use crate::sched::{Change, SCATTERED};
 use crate::units::Ns;
 
-/// Where an entry is on its way.
+/// State of an entry of the write buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// There is nothing in it.
+    /// The entry is not in use.
     Free,
-    /// It waits for a program, in the list of its destination.
+    /// The entry waits for a program, in the list of its destination.
     Waits,
-    /// The same, but older data of its unit are on their way, which must not be passed.
+    /// The entry waits until older data of its unit are in flash; then it waits for a program.
     Behind,
-    /// It is on its way to the flash.
+    /// The program of the entry has been sent to the drive.
     Sent,
-    /// Trimmed while the rest of its unit is read: it becomes free when that ends.
+    /// The entry was trimmed while the rest of its unit is read; it becomes free when that read ends.
     Dropped,
 }
 
@@ -26,32 +26,32 @@ pub(super) enum Progress {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) unit: u32,
-    /// Where it goes.
+    /// The destination of the program that the entry is for.
     pub(super) destination: u32,
-    /// The bytes that it has of the unit.
+    /// The bytes of the unit that the entry holds.
     pub(super) bytes: Change,
     pub(super) progress: Progress,
-    /// The rest of its unit is being read.
+    /// The rest of the unit is being read.
     pub(super) filling: bool,
-    /// It does not wait until others fill its program.
+    /// The entry does not wait for others to fill its program.
     late: bool,
-    /// That is for its age.
+    /// The entry is late because its timeout has expired.
     pub(super) timed_out: bool,
-    /// A host write of high priority is in it (lee2013 III-D).
+    /// The entry holds data of a host write of high priority (lee2013 III-D).
     pub(super) high_priority: bool,
-    /// When it came.
+    /// When the entry was inserted.
     since: Ns,
-    /// Version of its data, in verify mode.
+    /// Version of the data, in verify mode.
     pub(super) version: u32,
-    /// The oldest host write whose data it has.
+    /// The oldest host write whose data the entry holds.
     first_write: u64,
-    /// The flush that waits for it is the first to come after this many.
+    /// Number of flushes that came before the entry.
     pub(super) flushes_before: u64,
-    /// The next of its program; while it waits behind older data, the entry that has these. Or [`NONE`].
+    /// The next entry of the same program; in `Behind`, the entry with the older data of the unit; else [`NONE`].
     pub(super) next: u32,
-    /// The entry that waits behind it, or [`NONE`].
+    /// The entry of the same unit that waits behind this entry, or [`NONE`].
     behind: u32,
-    /// The reads that wait for the rest of its unit, the youngest first, or [`NONE`].
+    /// The most recent read that waits for the rest of the unit, first of a list, or [`NONE`].
     pub(super) readers: u32,
 }
 
@@ -73,17 +73,17 @@ const NOTHING: Entry = Entry {
     readers: NONE,
 };
 
-/// Where programs go: a pool, or with dynamic allocation any.
+/// A destination of programs: a pool, or with dynamic allocation the whole drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Destination {
-    /// The entries that wait, oldest first.
+    /// The entries that wait for a program, oldest first.
     list: List,
     pub(super) waiting: u32,
-    /// Those of them that do not wait until others fill their program.
+    /// Number of waiting entries that do not wait for others to fill their program.
     late: u32,
-    /// Programs on their way.
+    /// Number of outstanding programs to the destination.
     pub(super) sent: u32,
-    /// It is among those to look at.
+    /// The destination is in `Entries::noted`.
     noted: bool,
 }
 
@@ -91,14 +91,14 @@ pub(super) struct Destination {
 pub(super) struct Entries {
     all: Vec<Entry>,
     free: Vec<u32>,
-    /// By unit its youngest entry, unless that has been trimmed.
+    /// By unit, its youngest entry, unless the unit has been trimmed since.
     youngest: Table,
     /// Entries that wait and are not late, oldest first.
     by_age: List,
     age_links: Links,
     destinations: Vec<Destination>,
     destination_links: Links,
-    /// Destinations that something has changed for, in the order in which it did.
+    /// Destinations where something has changed, in the order of the changes.
     noted: VecDeque<u32>,
     unit_bytes: u32,
 }
@@ -124,7 +124,7 @@ impl Entries {
         self.all.len()
     }
 
-    /// Entries in use.
+    /// Number of entries in use.
     pub(super) fn in_use(&self) -> usize {
         self.all.len() - self.free.len()
     }
@@ -149,13 +149,13 @@ impl Entries {
         self.youngest.get(unit)
     }
 
-    /// An entry has the whole unit.
+    /// The entry holds the whole unit.
     #[inline(always)]
     pub(super) fn is_whole(&self, entry: u32) -> bool {
         self.get(entry).bytes == (0, self.unit_bytes)
     }
 
-    /// An entry has these bytes of its unit.
+    /// The entry holds these bytes of its unit.
     #[inline(always)]
     pub(super) fn covers(&self, entry: u32, bytes: Change) -> bool {
         let has = self.get(entry).bytes;
@@ -166,7 +166,7 @@ impl Entries {
         &self.destinations[number as usize]
     }
 
-    /// Data of a unit come into a new entry, which goes to `destination`; `write` is the host write. There must be a free one.
+    /// Inserts data of `unit` as a new entry for `destination`; `write`: the host write. There must be a free entry.
     pub(super) fn insert(&mut self, now: Ns, unit: u32, bytes: Change, destination: u32, write: u64) -> u32 {
         let entry = self.free.pop().expect("the caller has asked");
         let older = self.of_unit(unit);
@@ -174,7 +174,7 @@ impl Entries {
         *self.get_mut(entry) = Entry {
             unit,
             destination,
-            // What is on its way is a whole unit, from which the rest is taken.
+            // The older entry of the unit has been sent as a whole unit, from which the rest is taken.
             bytes: if waits_behind { (0, self.unit_bytes) } else { bytes },
             progress: if waits_behind { Progress::Behind } else { Progress::Waits },
             since: now,
@@ -192,7 +192,7 @@ impl Entries {
         entry
     }
 
-    /// Data of the same unit come into an entry that waits.
+    /// Adds bytes of the same unit to an entry that has not been sent.
     pub(super) fn rewrite(&mut self, entry: u32, bytes: Change) {
         let unit_bytes = self.unit_bytes;
         let has = &mut self.get_mut(entry).bytes;
@@ -206,7 +206,7 @@ impl Entries {
         (entry.filling, entry.bytes) = (false, whole);
     }
 
-    /// An entry joins those that wait for a program.
+    /// Puts an entry in the list of those that wait for a program.
     fn join(&mut self, entry: u32) {
         let Entry { late, destination, .. } = *self.get(entry);
         let to = &mut self.destinations[destination as usize];
@@ -227,12 +227,12 @@ impl Entries {
         }
     }
 
-    /// The oldest entry that waits and is not late, and since when.
+    /// The oldest entry that waits and is not late, and when it was inserted.
     pub(super) fn oldest(&self) -> Option<(u32, Ns)> {
         Some(self.by_age.head).filter(|&entry| entry != NONE).map(|entry| (entry, self.get(entry).since))
     }
 
-    /// An entry, which is not late yet, does not wait any longer until others fill its program.
+    /// Makes an entry that is not late yet late: it no longer waits for others to fill its program.
     pub(super) fn hurry(&mut self, entry: u32) {
         self.age_links.unlink(&mut self.by_age, entry);
         let entry = self.get_mut(entry);
@@ -244,7 +244,7 @@ impl Entries {
         }
     }
 
-    /// Something has changed for a destination.
+    /// Records that something has changed at a destination.
     pub(super) fn note(&mut self, destination: u32) {
         let to = &mut self.destinations[destination as usize];
         if !std::mem::replace(&mut to.noted, true) {
@@ -252,24 +252,24 @@ impl Entries {
         }
     }
 
-    /// A destination for which something has changed.
+    /// Takes out the next destination where something has changed.
     pub(super) fn next_noted(&mut self) -> Option<u32> {
         let number = self.noted.pop_front()?;
         self.destinations[number as usize].noted = false;
         Some(number)
     }
 
-    /// Some entry of a destination does not wait until others fill its program.
+    /// Some entry waiting for a destination does not wait for others to fill its program.
     pub(super) fn has_late(&self, destination: u32) -> bool {
         self.destination(destination).late > 0
     }
 
-    /// The first entries that wait for a program to a destination.
+    /// The first `count` entries that wait for a program to a destination.
     pub(super) fn first_of(&self, destination: u32, count: u32) -> impl Iterator<Item = u32> + '_ {
         self.destination_links.chain(self.destination(destination).list).take(count as usize)
     }
 
-    /// The first so many entries that wait go with one program. Returns the first; the others follow by [`Entry::next`].
+    /// Marks the first `count` waiting entries as sent with one program. Returns the first; the others follow by [`Entry::next`].
     pub(super) fn send(&mut self, destination: u32, count: u32) -> u32 {
         let first = self.destination(destination).list.head;
         let mut entry = first;
@@ -279,7 +279,7 @@ impl Entries {
             let whole = (0, self.unit_bytes);
             let sent = self.get_mut(entry);
             (sent.progress, sent.next) = (Progress::Sent, next);
-            // Also where the rest is not read (`ftl.partial_write = "program"`): from now on it counts as there.
+            // Even if the rest is not read (`ftl.partial_write = "program"`), the unit counts as whole from now on.
             sent.bytes = whole;
             entry = next;
         }
@@ -293,7 +293,7 @@ impl Entries {
         self.note(destination);
     }
 
-    /// The data of an entry are in flash. What waited behind it waits for a program now.
+    /// The data of an entry are in flash: the entry becomes free, and the entry behind it waits for a program.
     pub(super) fn in_flash(&mut self, entry: u32) {
         let Entry { unit, behind, .. } = *self.get(entry);
         if self.of_unit(unit) == entry {
@@ -306,7 +306,7 @@ impl Entries {
         }
     }
 
-    /// A unit is trimmed: its youngest entry is not found any more, and unless it is on its way it is not written.
+    /// Trims the unit of its youngest entry: reads no longer find the entry, and unless it has been sent it is not programmed.
     pub(super) fn trim(&mut self, entry: u32) {
         let Entry { unit, progress, filling, next, .. } = *self.get(entry);
         self.youngest.remove(unit);
@@ -328,13 +328,13 @@ impl Entries {
         }
     }
 
-    /// Nothing needs an entry any more.
+    /// Frees an entry that is no longer needed.
     pub(super) fn free(&mut self, entry: u32) {
         self.get_mut(entry).progress = Progress::Free;
         self.free.push(entry);
     }
 
-    /// The entries of the units from `first` to before `end`, youngest by unit, which reads may find.
+    /// The youngest entry of each unit from `first` to before `end`, as far as reads may find one, by unit.
     pub(super) fn within(&self, first: u32, end: u32) -> Vec<u32> {
         if (end - first) as usize <= self.youngest.len() {
             return (first..end).map(|unit| self.of_unit(unit)).filter(|&entry| entry != NONE).collect();
@@ -344,7 +344,7 @@ impl Entries {
         found.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// Data that came before an instant are not in flash yet. This looks at every entry: for verify mode.
+    /// Data inserted before `instant` are not in flash yet. Looks at every entry: for verify mode.
     pub(super) fn any_before(&self, instant: Ns) -> bool {
         let unwritten = |entry: &Entry| !matches!(entry.progress, Progress::Free | Progress::Dropped);
         self.all.iter().any(|entry| unwritten(entry) && entry.since < instant)
@@ -356,12 +356,12 @@ impl Entries {
         unwritten.map(|entry| (entry.unit, entry.first_write))
     }
 
-    /// All that reads may find.
+    /// All entries that reads may find.
     pub(super) fn findable(&self) -> impl Iterator<Item = &Entry> {
         self.youngest.iter().map(|(_, entry)| self.get(entry))
     }
 
-    /// Recounts.
+    /// Recounts the redundant state.
     ///
     /// # Errors
     /// The first contradiction found.
@@ -390,7 +390,7 @@ impl Entries {
     }
 }
 
-/// The bytes of a unit that are there once both have been written; [`SCATTERED`] if these do not follow each other.
+/// The bytes of a unit that are present after writes of `a` and `b`; [`SCATTERED`] if they are not consecutive.
 fn joined(a: Change, b: Change, unit_bytes: u32) -> Change {
     let whole = (0, unit_bytes);
     if a == whole || b == whole {

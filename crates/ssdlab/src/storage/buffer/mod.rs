@@ -41,17 +41,17 @@ use flushes::Flushes;
 use outside::Outside;
 use shadow::Shadow;
 
-/// Programs of the buffer that may wait or run, by plane: one in the array, and one that is ready when it ends.
+/// Most programs of the buffer outstanding per plane: one in the flash array, and one ready to begin when that ends.
 const PROGRAMS_OF_PLANE: u32 = 2;
 
-/// What the buffer keeps of an outstanding request, whose parts end at units.
+/// State of an outstanding host request at the buffer; its parts end at units.
 #[derive(Clone, Copy, Debug)]
 struct HostRequest {
-    /// A write of sectors that are not consecutive.
+    /// The request writes sectors that are not consecutive.
     scattered: bool,
-    /// Version of its data, in verify mode.
+    /// Version of the data of a write, in verify mode.
     version: u32,
-    /// When all of it had come in, and for how long it had waited for credit until then; before, what [`Held::paced`] showed when it came.
+    /// When all of the request had come in. `paced`: its wait for credit until then; before that, [`Held::paced`] on arrival.
     entered: Ns,
     paced: Ns,
 }
@@ -59,11 +59,11 @@ struct HostRequest {
 /// The purpose of a request to the drive.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
-    /// Serves a part of a request of the host, that ends with this unit.
+    /// Serves a part of a host request: the place of the request, and the last unit of the part.
     Serves(u32, u32),
-    /// Reads the rest of an entry's unit.
+    /// Reads the rest of the unit of this entry.
     Fills(u32),
-    /// Programs entries, of which this is the first, at a destination.
+    /// Programs a chain of entries: its first entry, and the destination.
     Programs(u32, u32),
 }
 
@@ -74,7 +74,7 @@ struct Below {
     since: Ns,
 }
 
-/// A part of a read that waits for the rest of an entry's unit.
+/// A part of a read that waits until the rest of a unit has been read into an entry.
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
     request: u32,
@@ -82,49 +82,49 @@ struct Waiter {
     next: u32,
 }
 
-/// Data of a request are put into the buffer, or got from there.
+/// A transfer of data of a host request into or out of the buffer.
 #[derive(Clone, Copy, Debug)]
 struct Access {
     ends: Ns,
     request: u32,
-    /// What the request has waited for before, for the rest of a unit; `NONE`: nothing.
+    /// Times (in `State::waited_before`) of the wait for the rest of a unit before this access; `NONE`: there was no wait.
     before: u32,
 }
 
-/// A planted defect.
+/// A defect that a test can plant in a write buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedInBuffer {
-    /// Data that are written again while they wait stay as they were.
+    /// A write of a unit that waits in the buffer leaves the old data there.
     ForgetsRewrites,
     /// A flush waits for nothing.
     FlushesEarly,
 }
 
-/// What the next unit of the oldest request that waits did not find.
+/// The reason why the next unit of the oldest waiting request could not come in.
 #[derive(Clone, Copy, Debug)]
 enum Lacks {
     Room,
-    /// Credit for this unit.
+    /// There was no credit for this unit (`gc.pace`).
     Credit(u32),
 }
 
-/// For how long the oldest request that waits has waited for credit (`gc.pace`), and others behind it.
+/// Time that the oldest waiting request, and the requests behind it, have waited for credit (`gc.pace`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
-    /// Since when it does now.
+    /// Start of the present wait for credit; `None`: no request waits for credit.
     since: Option<Ns>,
-    /// The time before, ns.
+    /// Duration of all earlier waits for credit, ns.
     ns: Ns,
 }
 
 impl Held {
-    /// For how long, ns, requests have waited for credit.
+    /// Time that requests have waited for credit until `now`, ns.
     #[inline(always)]
     fn paced(&self, now: Ns) -> Ns {
         self.ns + self.since.map_or(0, |since| now - since)
     }
 
-    /// A request waits for credit now.
+    /// A request is waiting for credit.
     #[inline(always)]
     fn is_paced(&self) -> bool {
         self.since.is_some()
@@ -138,13 +138,13 @@ impl Held {
 /// A drive behind a write buffer.
 pub struct Buffer {
     drive: MappingCache,
-    /// `None`: there is no buffer, and requests pass straight, or the door.
+    /// `None`: there is no write buffer, and requests go to `door` if there is one, else straight to the drive.
     state: Option<Box<State>>,
-    /// Where writes wait for credit without a buffer; `None`: they do not.
+    /// Holds back writes without credit where there is no write buffer; `None`: writes are not held back.
     door: Option<Box<Door>>,
 }
 
-/// What a write buffer keeps.
+/// State of a write buffer.
 struct State {
     access_ns: Ns,
     protected: bool,
@@ -154,11 +154,11 @@ struct State {
     /// Partial writes do not read the rest of their unit.
     skips_rest: bool,
     unit_bytes: u32,
-    /// Units that fill a program.
+    /// Number of units that fill a program.
     program_units: u32,
-    /// Programs go wherever there is room, so that there is one destination.
+    /// Dynamic allocation: programs go wherever there is room, so that there is one destination.
     dynamic: bool,
-    /// Programs to a destination that may be on their way at once; and how many fewer mean that some die has none.
+    /// Most programs to a destination outstanding at a time. With fewer than `idle_below` outstanding, some die has none.
     most_sent: u32,
     idle_below: u32,
     entries: Entries,
@@ -166,20 +166,20 @@ struct State {
     below: Slab<u32, Below>,
     waiters: Slab<u32, Waiter>,
     outside: Outside,
-    /// What the oldest request that waits did not find when it was last looked at.
+    /// The reason why the oldest waiting request could not come in at the last attempt.
     lacks: Option<Lacks>,
     held: Held,
     accesses: VecDeque<Access>,
     waited_before: Slab<u32, Times>,
-    /// When the first access, or wait for a whole program, ends; as it was when all was done that could be done.
+    /// Time of the first access or timeout to end, computed at the end of each `settle`; `None` if there is none.
     due: Option<Ns>,
     flushes: Flushes,
-    /// Programs on their way, and reads of the rest of a unit.
+    /// `sent`: number of outstanding programs; `filling`: number of outstanding reads of the rest of a unit.
     sent: u32,
     filling: u32,
-    /// The drive has got a request since this was asked last.
+    /// The drive has got a request since `settle` last returned.
     passed: bool,
-    /// Reused from call to call.
+    /// Buffers reused from call to call.
     ended: Vec<Completion>,
     chosen: Vec<u32>,
     stats: BufferStats,
@@ -196,17 +196,17 @@ impl Buffer {
         Buffer { drive, state, door }
     }
 
-    /// The drive.
+    /// The drive behind the buffer.
     pub fn drive(&self) -> &MappingCache {
         &self.drive
     }
 
-    /// The drive, to change how it is observed.
+    /// Mutable access to the drive behind the buffer.
     pub fn drive_mut(&mut self) -> &mut MappingCache {
         &mut self.drive
     }
 
-    /// There are data of a unit in the buffer.
+    /// The buffer holds data of `unit`.
     pub fn holds(&self, unit: u32) -> bool {
         self.state.as_deref().is_some_and(|state| state.entries.of_unit(unit) != NONE)
     }
@@ -234,7 +234,7 @@ impl Buffer {
         }
     }
 
-    /// Something may be done that the drive is the cause of: it has completed requests, or there may be room or credit for who waits outside.
+    /// `settle` may have something to do: the drive has completed requests, or a waiting request may find room or credit.
     #[inline(always)]
     fn may_settle(&self) -> bool {
         match self.state.as_deref() {
@@ -243,7 +243,7 @@ impl Buffer {
         }
     }
 
-    /// Does all that can be done at this instant. Returns whether the drive has got requests.
+    /// Does all that can be done at this instant. Returns true if the drive has got requests.
     fn settle(&mut self, now: Ns) -> bool {
         let Some(state) = self.state.as_deref_mut() else {
             return self.door.as_deref_mut().is_some_and(|door| door.admit(now, &mut self.drive));
@@ -255,7 +255,7 @@ impl Buffer {
             state.end_flushes(now);
             state.admit(now, &mut self.drive);
             state.drain(now, &mut self.drive);
-            // Each finds what those before it have left. What is answered at once, and trimmed ahead of a flush, needs another turn.
+            // Each step uses the results of those before it. Immediate completions, and flushes that a trim has ended, need another turn.
             if !Store::has_completed(&self.drive) && !state.flushes.any_done() && !state.press() {
                 state.check_if_verifying();
                 state.due = state.first_due();
@@ -528,7 +528,7 @@ mod tests {
     use crate::ftl::Ftl;
     use crate::ssd::Ssd;
 
-    /// Whoever lets operations begin goes on while the drive gets requests: the read of the rest of a unit is one.
+    /// `dispatch` goes on while the drive gets requests: the read of the rest of a unit counts as a request.
     #[test]
     fn the_read_of_the_rest_of_a_unit_is_a_request_to_the_drive() {
         let mut config = Config::default();

@@ -10,18 +10,19 @@ use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::RequestKind;
 
-/// The bits of a request's number that the table of units has: fewer requests wait at a time.
+/// The bits of a request's number kept in the table of units: fewer requests than that wait at a time.
 const NUMBER_BITS: u64 = 0x7FFF_FFFF;
 
-/// A request that waits.
+/// A request that waits for room or credit, or behind one that does.
 #[derive(Clone, Debug)]
 struct Waits {
     request: u32,
-    /// The units of a write that have not come in; none of others.
+    /// Of a write: the units that have not come in; empty for other requests.
     units: Range<u32>,
 }
 
-/// What a read or trim waits for: the request with this number has come in, or a write as far as this unit. In the order in which that happens.
+/// The end of a wait of a read or trim: request `number` has come in, or, if it is a write, its units up to and including `unit`.
+/// Ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Conflict {
     number: u64,
@@ -32,7 +33,7 @@ pub(super) struct Conflict {
 #[derive(Clone, Debug)]
 struct Passing {
     waits_for: Conflict,
-    /// Its place among those that have ever waited so, by age.
+    /// Serial number of the request among all reads and trims that have waited for older requests.
     age: u64,
     request: u32,
     kind: RequestKind,
@@ -65,16 +66,16 @@ impl Ord for Passing {
     }
 }
 
-/// All that waits outside a buffer.
+/// All requests that wait outside a buffer.
 pub(super) struct Outside {
     requests: VecDeque<Waits>,
-    /// The number of the oldest, counted from the first that ever waited.
+    /// The number of the oldest waiting request, counted from the first that ever waited.
     first: u64,
-    /// By unit, the number of the youngest write of it that waits; its low bits.
+    /// By unit: the low bits of the number of the youngest waiting write of the unit.
     last_write: Table,
-    /// Reads and trims that pass others, by what they wait for and then by age.
+    /// Reads and trims that wait only for older requests of their units, by that wait and then by age.
     passing: BinaryHeap<Reverse<Passing>>,
-    /// Trims among them.
+    /// Number of trims in `passing`.
     trims: usize,
     passing_came: u64,
 }
@@ -95,18 +96,18 @@ impl Outside {
         self.requests.is_empty()
     }
 
-    /// Requests that wait.
+    /// Number of requests that wait.
     pub(super) fn len(&self) -> usize {
         self.requests.len() + self.passing.len()
     }
 
-    /// The last request that must come in before a read or trim of these units: a write of one of them; before a read a trim of one, and before
-    /// a trim a read. Of a trim these are the units that lie wholly inside it.
+    /// The last older request that a read or trim of `units` must wait for: a write of one of them; for a read also a trim, for a trim
+    /// also a read. Of a trim, `units` are those that lie wholly inside it.
     pub(super) fn last_conflict(&self, kind: RequestKind, units: &Range<u32>) -> Option<Conflict> {
         self.last_write_in(units).max(self.last_passing(kind, units))
     }
 
-    /// The last write of one of these units that waits.
+    /// The last waiting write of one of `units`.
     fn last_write_in(&self, units: &Range<u32>) -> Option<Conflict> {
         if units.len() <= self.last_write.len() {
             return units.clone().filter_map(|unit| self.last_write_of(unit)).max();
@@ -114,7 +115,7 @@ impl Outside {
         self.last_write.iter().filter(|(unit, _)| units.contains(unit)).filter_map(|(unit, _)| self.last_write_of(unit)).max()
     }
 
-    /// What the last of the trims waits for that touch these units, which a read is of; or of the reads, if a trim is.
+    /// The last wait of a waiting trim that touches `units`, for a read; of a waiting read, for a trim.
     fn last_passing(&self, kind: RequestKind, units: &Range<u32>) -> Option<Conflict> {
         if kind == RequestKind::Read && self.trims == 0 {
             return None;
@@ -129,12 +130,12 @@ impl Outside {
         Some(Conflict { number: self.first + after_first, unit })
     }
 
-    /// The units of writes that have not come in.
+    /// Units of waiting writes that have not come in.
     pub(super) fn written_units(&self) -> impl Iterator<Item = u32> + '_ {
         self.requests.iter().flat_map(|waits| waits.units.clone())
     }
 
-    /// A request waits. Its units have not come in.
+    /// Adds a request that waits; `units`: of a write, the units that have not come in.
     pub(super) fn waits(&mut self, request: u32, kind: RequestKind, units: Range<u32>) {
         let number = self.first + self.requests.len() as u64;
         let written = if kind == RequestKind::Write { units } else { 0..0 };
@@ -142,24 +143,24 @@ impl Outside {
         self.requests.push_back(Waits { request, units: written });
     }
 
-    /// A read or trim of these units waits for what is in its way.
+    /// Adds a read or trim of `units` that waits for a conflicting older request.
     pub(super) fn passing_waits(&mut self, waits_for: Conflict, request: u32, kind: RequestKind, units: Range<u32>) {
         self.trims += usize::from(kind == RequestKind::Trim);
         self.passing.push(Reverse(Passing { waits_for, age: self.passing_came, request, kind, units }));
         self.passing_came += 1;
     }
 
-    /// The oldest request, and the first of its units that has not come in.
+    /// The oldest waiting request, and the first of its units that has not come in.
     pub(super) fn front(&self) -> Option<(u32, u32)> {
         self.requests.front().map(|waits| (waits.request, waits.units.start))
     }
 
-    /// The oldest request.
+    /// The oldest waiting request.
     pub(super) fn oldest(&self) -> Option<u32> {
         self.requests.front().map(|waits| waits.request)
     }
 
-    /// The oldest request has come in; or, if it is a write, up to this unit.
+    /// The oldest waiting request has come in; with `up_to`, only its units before this one.
     pub(super) fn entered(&mut self, up_to: Option<u32>) {
         let number = self.first;
         let waits = &mut self.requests[0];
@@ -176,7 +177,7 @@ impl Outside {
         }
     }
 
-    /// A read or trim that need not wait any more. Those of the same units go in the order in which they came.
+    /// Takes out a read or trim whose wait is over. Those of the same units go in the order of arrival.
     pub(super) fn next_passing(&mut self) -> Option<u32> {
         let come = Conflict { number: self.first, unit: self.front().map_or(0, |(_, unit)| unit) };
         self.passing.peek().filter(|Reverse(next)| next.waits_for < come)?;
@@ -190,7 +191,7 @@ impl Outside {
 mod tests {
     use super::*;
 
-    /// Units 0 and 1 come in with the first write, then 5 and 6 of the second one after the other. Reads of these wait until theirs has.
+    /// Units 0 and 1 come in with the first write, then 5 and 6 of the second in turn. A read of 5 or 6 waits until its unit has come in.
     #[test]
     fn a_read_goes_on_when_its_unit_has_come_in_and_not_before() {
         let mut outside = Outside::new();

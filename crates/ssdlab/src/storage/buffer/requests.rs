@@ -1,4 +1,4 @@
-//! Requests of the host at a write buffer: they come in, wait for room, find their data, and complete.
+//! Host requests at a write buffer: they come in, wait for room, find their data, and complete.
 
 use super::{Access, Below, HostRequest, Lacks, PlantedInBuffer, Progress, Purpose, State, Waiter};
 use crate::blocked::{Blocked, Served};
@@ -14,7 +14,7 @@ use crate::timeline::{Cause, Origin};
 use crate::units::{Lpn, Ns};
 
 impl State {
-    /// A request of the host arrives.
+    /// A host request arrives.
     pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool, drive: &mut MappingCache) {
         let (first, end) = self.units_of(&request);
         let version = match (&mut self.shadow, request.kind) {
@@ -35,7 +35,7 @@ impl State {
         }
     }
 
-    /// A read or trim arrives that waits for nothing but older requests of its units.
+    /// A read or trim arrives: it waits only for older requests of its units.
     fn take_passing(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
         let request = &self.requests[place].request;
         let kind = request.kind;
@@ -75,7 +75,7 @@ impl State {
         (from as u32, to as u32)
     }
 
-    /// A request waits for room or credit, or behind one that does. Its units from `next` on have not come in.
+    /// Makes a request wait for room or credit, or behind one that does. Its units from `next` on have not come in.
     fn wait_outside(&mut self, place: u32, next: u32) {
         self.stats.full_waits += u64::from(!self.held.is_paced());
         let request = &self.requests[place].request;
@@ -83,7 +83,7 @@ impl State {
         self.outside.waits(place, request.kind, next..end);
     }
 
-    /// Requests wait outside, and what the oldest lacked may be there.
+    /// Requests wait outside, and the oldest may find the room or credit that it lacked.
     #[inline(always)]
     pub(super) fn may_admit(&self, drive: &MappingCache) -> bool {
         let lacks = match self.lacks {
@@ -94,7 +94,7 @@ impl State {
         !self.outside.is_empty() && !lacks
     }
 
-    /// Requests that wait outside come in, in order, as far as there is room, and reads and trims that waited for them.
+    /// Waiting requests come in, in order, as far as there is room and credit, then the reads and trims that waited for them.
     pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) {
         if !self.may_admit(drive) {
             return;
@@ -118,7 +118,7 @@ impl State {
         }
     }
 
-    /// A request comes in that need not wait for others.
+    /// A request that need not wait for others comes in.
     fn enter(&mut self, now: Ns, place: u32, first: u32, drive: &mut MappingCache) {
         match self.requests[place].request.kind {
             RequestKind::Read => self.read(now, place, false, drive),
@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    /// The units of a write, from `from` on, come into the buffer. Returns the first for which there is no room, or no credit.
+    /// The units of a write, from `from` on, come into the buffer. Returns the first without room or credit.
     fn write(&mut self, now: Ns, place: u32, from: u32, drive: &mut MappingCache) -> Option<u32> {
         let end = self.units_of(&self.requests[place].request).1;
         for unit in from..end {
@@ -149,7 +149,7 @@ impl State {
         None
     }
 
-    /// The oldest request that waits, if there is one, waits for credit for this unit; or not for credit.
+    /// Records that the oldest waiting request waits for credit for `unit`; `None`: not for credit.
     fn hold(&mut self, now: Ns, unit: Option<u32>, drive: &mut MappingCache) {
         if unit.is_some() || self.held.is_paced() {
             self.held.set(now, unit.is_some());
@@ -157,7 +157,7 @@ impl State {
         }
     }
 
-    /// All of a request has come in. Returns for how long it has waited for credit.
+    /// All of a request has come in. Returns its wait for credit, ns.
     fn enters(&mut self, now: Ns, place: u32) -> Ns {
         let paced = self.held.paced(now);
         let own = &mut self.requests[place].own;
@@ -165,7 +165,7 @@ impl State {
         own.paced
     }
 
-    /// A unit of a write comes into the buffer, unless that is full, or there is no credit for it.
+    /// A unit of a write comes into the buffer. Returns false if the buffer is full or there is no credit.
     fn put(&mut self, now: Ns, place: u32, unit: u32, drive: &mut MappingCache) -> bool {
         let Tracked { request, origin, own: HostRequest { version, .. }, .. } = self.requests[place];
         let bytes = self.bytes_in(place, unit);
@@ -204,7 +204,7 @@ impl State {
         true
     }
 
-    /// Where a unit goes.
+    /// The destination of the program for `unit`.
     fn destination_of(&self, unit: u32, drive: &MappingCache) -> u32 {
         if self.dynamic { 0 } else { drive.ftl().geometry().static_pool(Lpn(unit)).0 }
     }
@@ -238,7 +238,7 @@ impl State {
         self.page_done(now, place, None);
     }
 
-    /// The drive has bytes of an entry's unit that the entry has not.
+    /// The drive has data of the entry's unit, of which the entry holds only a part.
     pub(super) fn needs_rest(&self, entry: u32, drive: &MappingCache) -> bool {
         !self.entries.is_whole(entry) && drive.holds_data(self.entries.get(entry).unit)
     }
@@ -250,7 +250,7 @@ impl State {
         self.entries.get_mut(entry).readers = self.waiters.insert(Waiter { request: place, since: now, next });
     }
 
-    /// The drive reads these units of a read.
+    /// Sends the part of a read that touches `units` to the drive.
     fn read_below(&mut self, now: Ns, place: u32, units: std::ops::Range<u32>, drive: &mut MappingCache) {
         if units.is_empty() {
             return;
@@ -266,7 +266,7 @@ impl State {
         self.passed = true;
     }
 
-    /// The rest of an entry's unit is read, unless it is being read.
+    /// Reads the rest of the entry's unit, unless that is being read.
     pub(super) fn fill(&mut self, now: Ns, entry: u32, drive: &mut MappingCache) {
         if std::mem::replace(&mut self.entries.get_mut(entry).filling, true) {
             return;
@@ -283,7 +283,7 @@ impl State {
         self.passed = true;
     }
 
-    /// The rest of an entry's unit has been read: who waited for it has its data.
+    /// The rest of an entry's unit has been read: the reads that waited for it go on.
     pub(super) fn rest_read(&mut self, now: Ns, entry: u32, since: Ns, times: &Times) {
         self.filling -= 1;
         let mut waiting = std::mem::replace(&mut self.entries.get_mut(entry).readers, NONE);
@@ -293,7 +293,7 @@ impl State {
             waiting = next;
             let mut times = *times;
             if from != since {
-                // It waited for a read that another has begun.
+                // The request waited for a read that another request has begun.
                 times = Times::default();
                 times.wait(Blocked::PageOrder, now - from);
             }
@@ -343,14 +343,14 @@ impl State {
         self.flushes.comes(place);
     }
 
-    /// Nothing waits any longer until it fills a program.
+    /// No entry waits any longer for others to fill its program.
     pub(super) fn hurry_all(&mut self) {
         while let Some((entry, _)) = self.entries.oldest() {
             self.entries.hurry(entry);
         }
     }
 
-    /// Flushes for which all data are in flash complete.
+    /// Completes the flushes whose data are all in flash.
     pub(super) fn end_flushes(&mut self, now: Ns) {
         while let Some(place) = self.flushes.next_done() {
             self.flush_ends(now, place);
@@ -369,13 +369,13 @@ impl State {
         self.page_done(now, place, Some((0, times)));
     }
 
-    /// Data of a request are put into the buffer, or got from there. `before`: see [`Access`].
+    /// Begins a transfer of data of a request into or out of the buffer. `before`: see [`Access`].
     fn access(&mut self, now: Ns, place: u32, before: u32) {
         self.requests.part_begins(place);
         self.accesses.push_back(Access { ends: now + self.access_ns, request: place, before });
     }
 
-    /// Accesses end.
+    /// Ends the accesses that are due.
     pub(super) fn end_accesses(&mut self, now: Ns) {
         while let Some(&Access { request, before, .. }) = self.accesses.front().filter(|access| access.ends <= now) {
             self.accesses.pop_front();
@@ -385,12 +385,12 @@ impl State {
                 self.waited_before.remove(before);
             }
             times.serve(Served::Dram, self.access_ns);
-            // Of parts that end at one instant, that in the drive counts.
+            // Of parts that end at one instant, the part that the drive served counts.
             self.page_done(now, request, Some((0, times)));
         }
     }
 
-    /// A part of a request is done, that ends with this unit; `None`: it has come in. The request completes with its last part.
+    /// A part of a request is done, with its last unit and times; `None`: the request has come in. Its last part completes it.
     pub(super) fn page_done(&mut self, now: Ns, place: u32, part: Option<(u32, Times)>) {
         if !self.requests.part_ends_with(now, place, part) {
             return;

@@ -1,6 +1,6 @@
 //! Verify mode of a write buffer: versions of units. Each write of the host is a version of the units that it touches.
 
-/// By unit: the last version that came to the drive, that came into the buffer, and that went on to the flash. 0: no data.
+/// Versions by unit: the last that arrived at the drive, came into the buffer, and was sent to the flash. 0: no data.
 pub(super) struct Shadow {
     arrived: Vec<u32>,
     entered: Vec<u32>,
@@ -15,14 +15,14 @@ impl Shadow {
         Shadow { arrived: none.clone(), entered: none.clone(), sent: none, last: 0, defect: None }
     }
 
-    /// A write of these units arrives. Returns its version.
+    /// A write of `units` arrives. Returns its version.
     pub(super) fn write_arrives(&mut self, units: std::ops::Range<u32>) -> u32 {
         self.last += 1;
         self.arrived[units.start as usize..units.end as usize].fill(self.last);
         self.last
     }
 
-    /// A trim of these units arrives.
+    /// A trim of `units` arrives.
     pub(super) fn trim_arrives(&mut self, units: std::ops::Range<u32>) {
         self.arrived[units.start as usize..units.end as usize].fill(0);
     }
@@ -39,12 +39,12 @@ impl Shadow {
         self.sent[range].fill(0);
     }
 
-    /// A unit goes on to the flash.
+    /// A unit is sent to the flash.
     pub(super) fn sends(&mut self, unit: u32, version: u32) {
         self.sent[unit as usize] = version;
     }
 
-    /// A read finds a unit in the buffer, in this version; `None`: it goes on to the drive. It must be the last that came before the read.
+    /// Checks a read: it must find the last version that came before it. `found`: the version in the buffer; `None`: it is not there.
     pub(super) fn reads(&mut self, unit: u32, found: Option<u32>, passes: bool) {
         let version = found.unwrap_or(self.sent[unit as usize]);
         let expected = if passes { self.arrived[unit as usize] } else { self.entered[unit as usize] };
@@ -53,7 +53,7 @@ impl Shadow {
         }
     }
 
-    /// What is to be found of a unit, in the buffer or below, is what came in last.
+    /// Checks that the version of a unit, in the buffer (`found`) or in flash, is the last that came in.
     pub(super) fn check(&self, unit: u32, found: Option<u32>) -> Result<(), String> {
         let (version, expected) = (found.unwrap_or(self.sent[unit as usize]), self.entered[unit as usize]);
         let sentence = || format!("unit {unit} has version {version} in the end, but version {expected} was written last");

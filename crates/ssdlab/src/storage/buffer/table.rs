@@ -4,26 +4,26 @@
 use crate::lists::NONE;
 use crate::memory::Exhausted;
 
-/// What is known of some units: a number each, which is not [`NONE`].
+/// A map from some units to a number each, which is not [`NONE`].
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// Unit and number; the number is [`NONE`] where there is nothing.
+    /// Unit and number; the number is [`NONE`] in an empty place.
     places: Vec<(u32, u32)>,
     len: usize,
 }
 
 impl Table {
-    /// An empty table that can hold so many units without growing.
+    /// An empty table that can hold `units` units without growing.
     pub(super) fn new(units: usize) -> Self {
         Table { places: vec![(0, NONE); Table::places_for(units)], len: 0 }
     }
 
-    /// Half of the places stay empty, so that few are looked at.
+    /// Number of places for `units` units: half stay empty, so that look-ups probe few.
     fn places_for(units: usize) -> usize {
         (2 * units).next_power_of_two().max(16)
     }
 
-    /// Sees to it that so many more units can be entered without growing.
+    /// Reserves memory for `more` further units.
     ///
     /// # Errors
     /// [`Exhausted`].
@@ -38,7 +38,7 @@ impl Table {
         Ok(())
     }
 
-    /// All that is in it, in no order that means anything.
+    /// All units with their numbers, in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.places.iter().copied().filter(|&(_, number)| number != NONE)
     }
@@ -53,7 +53,7 @@ impl Table {
         (u64::from(unit).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (self.places.len() - 1)
     }
 
-    /// Where a unit is, or the empty place where it would be.
+    /// The place of a unit, or the empty place where it would be put.
     #[inline(always)]
     fn place(&self, unit: u32) -> usize {
         let mut place = self.home(unit);
@@ -80,8 +80,8 @@ impl Table {
         }
     }
 
-    /// As other lists do if no room was made: room is made for the requests that are to come, and those for which it was made before may
-    /// still have been in the host interface then.
+    /// Doubles the table. Can happen despite `make_room`, which reserves for the requests to come: requests for which it reserved
+    /// before may still be in the host interface.
     #[cold]
     fn grow(&mut self) {
         let places = vec![(0, NONE); 2 * self.places.len()];
@@ -93,7 +93,7 @@ impl Table {
         old.iter().for_each(|(unit, number)| self.set(unit, number));
     }
 
-    /// Takes a unit out. Those that it kept from their places move up.
+    /// Removes a unit. Units that it displaced from their home places move up.
     pub(super) fn remove(&mut self, unit: u32) {
         let mask = self.places.len() - 1;
         let mut empty = self.place(unit);
@@ -108,7 +108,7 @@ impl Table {
             if number == NONE {
                 break;
             }
-            // It may move if its home is not between the empty place and where it is.
+            // A unit may move if its home is not between the empty place and its present place.
             if (next.wrapping_sub(self.home(other)) & mask) >= (next.wrapping_sub(empty) & mask) {
                 self.places[empty] = (other, number);
                 empty = next;

@@ -11,7 +11,7 @@ use crate::units::Ns;
 /// A read at the lower level for a host request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Missing {
-    /// Whole pages, which the cache stores; else bytes that it does not store.
+    /// Whole pages, which the cache stores, are read; otherwise bytes that the cache does not store.
     cached: bool,
     /// First byte and one past the last.
     bytes: (u64, u64),
@@ -217,7 +217,7 @@ impl<B: Store> Front<B> {
         self.pass(now, place, request, whole);
     }
 
-    /// Passes a request on unchanged. `pages`: the pages that it changes.
+    /// Passes a host request on to the lower level unchanged. `pages`: the pages that the request changes.
     fn pass(&mut self, now: Ns, place: u32, request: &Request, pages: (u32, u32)) {
         self.stop_padding(pages);
         let op = self.new_lower_request(now, Purpose::Pass, pages);
@@ -240,13 +240,13 @@ impl<B: Store> Front<B> {
         }
         self.wait_for_destages(now, place);
         if self.lower.is_volatile() {
-            // What has been destaged is not safe below. The destages sent just now come before the flush there, too.
+            // Destaged data are not safe at the lower level yet. The destages sent just now precede the flush there, too.
             let request = self.requests[place].request;
             self.pass(now, place, &request, (0, 0));
         }
     }
 
-    /// A flush waits for the outstanding destages. It waits only for those after the flush before it, and for that flush: so many flushes
+    /// A flush waits for the outstanding destages that no earlier flush waits for, and for the flush before it: N flushes
     /// cost no more than one.
     fn wait_for_destages(&mut self, now: Ns, place: u32) {
         let mut destages = std::mem::take(&mut self.destages);
@@ -262,7 +262,7 @@ impl<B: Store> Front<B> {
         self.last_flush = place;
     }
 
-    /// Marks a dirty entry clean; it stays in the cache. Returns what is to be destaged.
+    /// Marks a dirty entry clean; the page stays in the cache. Returns the page to destage.
     pub(super) fn clean(&mut self, entry: u32) -> Outgoing {
         let page = self.cache.page(entry);
         let extent = self.cache.clean(entry);
@@ -272,7 +272,7 @@ impl<B: Store> Front<B> {
         Outgoing { page, extent, transit: NONE, first_write: self.take_first_write(entry) }
     }
 
-    /// The oldest host write of an entry that is destaged now.
+    /// Returns and clears the oldest host write of an entry that is being destaged.
     fn take_first_write(&mut self, entry: u32) -> u64 {
         std::mem::replace(&mut self.first_writes[entry as usize], NO_WRITE)
     }
@@ -306,7 +306,7 @@ impl<B: Store> Front<B> {
         self.evicted = evicted;
     }
 
-    /// Destages the pages that a request has evicted, with their padding.
+    /// Destages the pages that a host request has evicted, with their padding.
     fn send_down(&mut self, now: Ns, high_priority: bool) {
         let mut padding = std::mem::take(&mut self.padding);
         for (page, at_hand) in padding.drain(..) {
@@ -326,7 +326,7 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Destages the pages listed, in the order of their numbers; consecutive whole pages with one request.
+    /// Destages the pages in `outgoing`, in the order of their numbers; consecutive whole pages with one request.
     pub(super) fn send(&mut self, now: Ns, high_priority: bool, purpose: Purpose) {
         let mut outgoing = std::mem::take(&mut self.outgoing);
         // A page may be evicted twice; the sort keeps the older data first.

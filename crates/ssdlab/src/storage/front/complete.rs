@@ -94,7 +94,7 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// A page accesses the cache; `parts` has its time until now.
+    /// A page accesses the cache; `times` has the latency parts of the page until now.
     #[inline]
     pub(super) fn access(&mut self, now: Ns, request: u32, page: u32, mut times: Times) {
         self.requests.part_begins(request);
@@ -102,14 +102,14 @@ impl<B: Store> Front<B> {
         self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, times });
     }
 
-    /// A page of a request is done (`None`: its acceptance is). The request completes with its last page.
+    /// A page of a host request is done (`None`: the request has been accepted). The request completes with its last part.
     pub(super) fn page_done(&mut self, now: Ns, mut place: u32, mut page: Option<(u32, Times)>) {
         loop {
             if !self.requests.part_ends_with(now, place, page) {
                 return;
             }
             let next = self.complete(now, place);
-            // A flush waits for this one. A loop, as there may be any number of them.
+            // A flush waits for this flush. A loop, because any number of flushes may wait for one another.
             if next == NONE {
                 return;
             }
@@ -118,7 +118,7 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// A request completes. Returns the flush that waits for it, or [`NONE`].
+    /// Completes a host request. Returns the flush that waits for it, or [`NONE`].
     fn complete(&mut self, now: Ns, place: u32) -> u32 {
         let Tracked { request, own: HostRequest { in_gc, in_warm_up, next_flush }, .. } = self.requests[place];
         self.requests.complete(now, place);
@@ -136,7 +136,7 @@ impl<B: Store> Front<B> {
     }
 }
 
-/// The latency parts of a wait for a request that another request has started.
+/// Latency parts of a page that waited `ns` for a lower-level request issued earlier, for another page.
 fn behind_others(ns: Ns) -> Times {
     let mut times = Times::default();
     times.wait(Blocked::PageOrder, ns);

@@ -8,21 +8,21 @@ use crate::slab::Slab;
 /// The next owner of the frame of a page in destage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// Not assigned yet.
+    /// No entry waits for the frame.
     None,
-    /// This entry.
+    /// The page of this entry gets the frame.
     Entry(u32),
-    /// The page that waited for it is in destage itself by now; the frame counts as that page's.
+    /// The page that waited for the frame is in destage itself; the transit of that page accounts for the frame.
     InDestage,
 }
 
-/// A page in destage.
+/// A page in destage, and the frame that it occupies until the destage has ended.
 #[derive(Clone, Copy, Debug)]
 struct Transit {
     owner: Owner,
-    /// The request to the lower level that writes it.
+    /// The request to the lower level that writes the page.
     op: u32,
-    /// The next page of the same request, or [`NONE`].
+    /// The next page that the same request writes, or [`NONE`].
     next: u32,
 }
 
@@ -38,17 +38,17 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// `capacity` free frames, for `entries` entries.
+    /// `capacity` free frames, for a cache with `entries` entries.
     pub fn new(capacity: u32, entries: u32) -> Self {
         Frames { free: capacity, transits: Slab::default(), unclaimed: VecDeque::new(), claims: vec![NONE; entries as usize] }
     }
 
-    /// Frames that no cached page has or waits for.
+    /// Number of frames that are free, or in transit with no entry waiting for them.
     pub fn spare(&self) -> u32 {
         self.free + self.unclaimed.len() as u32
     }
 
-    /// A page is inserted as `entry`. Returns the transit whose frame it waits for, if no frame is free.
+    /// Assigns a frame to a page inserted as `entry`. Returns the transit whose frame the page waits for, if no frame is free.
     #[inline]
     pub fn take(&mut self, entry: u32) -> Option<u32> {
         if self.free > 0 {
@@ -62,19 +62,19 @@ impl Frames {
         Some(transit)
     }
 
-    /// The request to the lower level that an entry's frame waits for.
+    /// The request to the lower level that must end before `entry` has a frame; `None` if it has one.
     #[inline]
     pub fn awaited(&self, entry: u32) -> Option<u32> {
         let claim = self.claims[entry as usize];
         (claim != NONE).then(|| self.transits[claim].op)
     }
 
-    /// The request that writes a transit.
+    /// The request to the lower level that writes the page of a transit.
     pub fn op(&self, transit: u32) -> u32 {
         self.transits[transit].op
     }
 
-    /// A clean page leaves an entry: its frame is free, or the transit that it waited for is unclaimed again.
+    /// A clean page leaves `entry`: its frame becomes free, or the transit that it waited for unclaimed.
     pub fn give_back(&mut self, entry: u32) {
         match std::mem::replace(&mut self.claims[entry as usize], NONE) {
             NONE => self.free += 1,
@@ -85,7 +85,7 @@ impl Frames {
         }
     }
 
-    /// A dirty page leaves an entry to be destaged: its frame is in transit.
+    /// A dirty page leaves `entry` to be destaged. Returns the transit of the page.
     #[inline]
     pub fn send(&mut self, entry: u32) -> u32 {
         let claim = std::mem::replace(&mut self.claims[entry as usize], NONE);
@@ -97,18 +97,18 @@ impl Frames {
         transit
     }
 
-    /// Request `op` writes this transit, and `next` too.
+    /// Records that request `op` writes the page of `transit`; `next` is the next transit that `op` writes, or [`NONE`].
     pub fn written_by(&mut self, transit: u32, op: u32, next: u32) {
         self.transits[transit].op = op;
         self.transits[transit].next = next;
     }
 
-    /// Plants a defect: counts one frame too many.
+    /// Plants a defect: counts one free frame too many.
     pub(super) fn plant_free(&mut self) {
         self.free += 1;
     }
 
-    /// The request that writes `transit` and those linked to it has ended.
+    /// The request that writes `transit`, and the transits linked to it, has ended.
     pub fn arrived(&mut self, mut transit: u32) {
         while transit != NONE {
             let Transit { owner, next, .. } = self.transits[transit];

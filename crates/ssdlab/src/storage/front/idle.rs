@@ -4,26 +4,26 @@ use super::{Front, Purpose, Store};
 use crate::config::Cache as Config;
 use crate::units::Ns;
 
-/// Flushing in idle time.
+/// State of flushing in idle time.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
-    /// Time without a request until flushing begins.
+    /// Time without a host request until flushing begins.
     wait_ns: Ns,
-    /// Start of the present idle time; `None`: a request is outstanding.
+    /// Start of the present idle time; `None` while a host request is outstanding.
     since: Option<Ns>,
-    /// Outstanding destages of idle time.
+    /// Number of outstanding destages that idle time has started.
     in_flight: u32,
 }
 
 impl Idle {
-    /// As configured: `None` if idle time changes nothing.
+    /// `None` if `flush_on_idle` is off.
     pub fn new(config: &Config) -> Option<Self> {
         config.flush_on_idle.then_some(Idle { wait_ns: config.flush_idle_us * 1000, since: Some(0), in_flight: 0 })
     }
 }
 
 impl<B: Store> Front<B> {
-    /// When flushing begins; `None`: not in this idle time, or it has begun.
+    /// When idle-time flushing begins; `None` if it is off, has begun, a host request is outstanding, or no page is dirty.
     pub(super) fn idle_timer(&self) -> Option<Ns> {
         let Idle { wait_ns, since, .. } = self.idle?;
         (self.cache.dirty_pages() > 0).then_some(since? + wait_ns).filter(|&time| time > self.now)
@@ -49,7 +49,7 @@ impl<B: Store> Front<B> {
         self.idle.as_mut().expect("only idle time starts such a destage").in_flight -= 1;
     }
 
-    /// Destages dirty pages, at most one per target at a time. Returns true if there were any.
+    /// Once idle long enough, destages dirty pages, at most as many at a time as there are targets. Returns true if any were sent.
     pub(super) fn flush_if_idle(&mut self, now: Ns) -> bool {
         let Some(Idle { wait_ns, since: Some(since), .. }) = self.idle else { return false };
         let mut any = false;

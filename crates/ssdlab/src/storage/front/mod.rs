@@ -43,14 +43,14 @@ use shadow::Shadow;
 
 pub use planted::PlantedInCache;
 
-/// What the cache keeps of an outstanding host request, whose parts are its pages.
+/// State of an outstanding host request at the cache; its parts are its pages.
 #[derive(Clone, Copy, Debug)]
 struct HostRequest {
-    /// GC ran on the target of one of its pages when it arrived.
+    /// GC ran on the target of one of the request's pages when the request arrived.
     in_gc: bool,
-    /// It arrived in the warm-up: statistics leave it out.
+    /// The request arrived in the warm-up: statistics leave it out.
     in_warm_up: bool,
-    /// The flush that waits for this one, or [`NONE`].
+    /// The flush that waits for this flush, or [`NONE`].
     next_flush: u32,
 }
 
@@ -61,19 +61,19 @@ enum Purpose {
     Fetch,
     /// Passes a host request on that the cache does not serve.
     Pass,
-    /// Destages evicted pages; the first of their transits, or [`NONE`] (padding only).
+    /// Destages evicted pages; holds the first of their transits, or [`NONE`] if all pages are padding.
     Destage(u32),
     /// Destages a dirty page that stays in the cache.
     Clean {
-        /// In idle time; otherwise for a flush.
+        /// The destage happens in idle time; otherwise it is for a flush.
         idle: bool,
     },
-    /// Reads a page that is missing in a group; it is written when the read has ended.
+    /// Reads a page that is missing in a group; the page is written when the read has ended.
     PadRead,
 }
 
 impl Purpose {
-    /// Writes a page that was dirty: a flush waits for it.
+    /// The request writes a page that was dirty, so that a flush must wait for the request.
     fn is_destage(self) -> bool {
         matches!(self, Purpose::Clean { .. }) || matches!(self, Purpose::Destage(transit) if transit != NONE)
     }
@@ -84,13 +84,13 @@ impl Purpose {
 struct LowerRequest {
     purpose: Purpose,
     issued_ns: Ns,
-    /// Its pages: first, and one past the last.
+    /// Pages of the request: first, and one past the last.
     pages: (u32, u32),
-    /// The pages that wait for its end, the youngest first.
+    /// The most recent [`Waiter`] for the end of the request, first of a list, or [`NONE`].
     waiters: u32,
-    /// Its place in `Front::destages`, or [`NONE`].
+    /// Index of the request in `Front::destages`, or [`NONE`].
     destage: u32,
-    /// The first of the pages that it destages, in `Front::sent`, or [`NONE`].
+    /// The first dirty page that the request destages, in `Front::sent`, or [`NONE`].
     sent: u32,
 }
 
@@ -98,13 +98,13 @@ struct LowerRequest {
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     page: u32,
-    /// The oldest host write whose data it has.
+    /// The oldest host write whose data the page has.
     first_write: u64,
-    /// The next of the same request, or [`NONE`].
+    /// The next page destaged by the same request, or [`NONE`].
     next: u32,
 }
 
-/// No host write.
+/// Stands for "no host write" in fields that hold the number of one.
 const NO_WRITE: u64 = u64::MAX;
 
 /// A page of a host request that waits for the end of a request to the lower level.
@@ -113,7 +113,7 @@ struct Waiter {
     request: u32,
     page: u32,
     since_ns: Ns,
-    /// It then accesses the cache.
+    /// When the wait ends, the page accesses the cache; otherwise the page is done.
     accesses: bool,
     next: u32,
 }
@@ -127,13 +127,13 @@ struct Access {
     times: Times,
 }
 
-/// A page to destage, until all those of the same host request are known.
+/// A page to destage, listed until all pages to destage for the same host request are known.
 #[derive(Clone, Copy, Debug)]
 struct Outgoing {
     page: u32,
     extent: Extent,
     transit: u32,
-    /// The oldest host write whose data it has, or [`NO_WRITE`].
+    /// The oldest host write whose data the page has, or [`NO_WRITE`].
     first_write: u64,
 }
 
@@ -155,7 +155,7 @@ pub struct Front<B: Store> {
     waiters: Slab<u32, Waiter>,
     accesses: VecDeque<Access>,
     pads: Pads,
-    /// The outstanding destages for which no flush waits, in any order.
+    /// Outstanding destages of dirty pages for which no flush waits, in any order.
     destages: Vec<u32>,
     /// The youngest outstanding flush, or [`NONE`].
     last_flush: u32,
@@ -167,16 +167,16 @@ pub struct Front<B: Store> {
     stats: CacheStats,
     /// Response times leave out requests that arrive now.
     warming_up: bool,
-    /// Reused from call to call.
+    /// Buffer reused from call to call.
     ended: Vec<Completion>,
     evicted: Vec<Evicted>,
     outgoing: Vec<Outgoing>,
-    /// The pages of the read that is being accepted.
+    /// Pages of the host read that is being accepted: first, and one past the last.
     reading: (u32, u32),
-    /// How many pages of `outgoing` are among them.
+    /// Number of pages in `outgoing` that lie in `reading`.
     outgoing_of_read: u32,
     padding: Vec<(u32, bool)>,
-    /// The transits that pages of the request wait for, and these pages.
+    /// Of the host write that is being accepted: transits whose frame a page waits for, and that page.
     claims: Vec<(u32, u32)>,
     shadow: Option<Shadow>,
     checks_every_event: bool,
@@ -184,7 +184,7 @@ pub struct Front<B: Store> {
 }
 
 impl<B: Store> Front<B> {
-    /// A cache as configured in front of `lower`.
+    /// A cache as configured by `config`, in front of `lower`.
     pub fn new(config: &Config, lower: B) -> Self {
         let lower_pages = lower.exported_pages();
         let cache = Cache::new(config, lower.page_bytes(), lower_pages, &lower);
@@ -223,7 +223,7 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// The lower level, to change how it is observed.
+    /// Mutable access to the lower level.
     pub fn lower_mut(&mut self) -> &mut B {
         &mut self.lower
     }
@@ -275,7 +275,7 @@ impl<B: Store + 'static> Observed for Front<B> {
         self.warming_up = on;
     }
 
-    /// Dirty pages, those that are being destaged among them.
+    /// Calls back with each dirty page, pages in destage among them, and the oldest host write whose data the page has.
     fn volatile_units(&self, each: &mut EachVolatile<'_>) {
         for (entry, &write) in (0..).zip(&self.first_writes) {
             if write != NO_WRITE && self.cache.is_dirty(entry) {

@@ -8,17 +8,17 @@ use crate::request::{Request, RequestKind};
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
-/// Pages between their read and their write.
+/// Pages that are read for padding and not written yet.
 #[derive(Debug)]
 pub struct Pads {
-    /// By page: the request that reads it + 1, or 0. Empty without padding.
+    /// By page: the request that reads the page, plus 1, or 0. Empty if padding is off.
     reads: Vec<u32>,
-    /// Pages being read.
+    /// Number of pages being read for padding.
     count: u32,
 }
 
 impl Pads {
-    /// For a store of `pages` pages.
+    /// No reads yet, for a store of `pages` pages.
     pub fn new(config: &Config, pages: u32) -> Self {
         let pages = if config.padding == Padding::Off { 0 } else { pages };
         Pads { reads: vec![0; pages as usize], count: 0 }
@@ -36,7 +36,7 @@ impl Pads {
 }
 
 impl<B: Store> Front<B> {
-    /// Reads a page that is missing in a group.
+    /// Reads a page that is missing in a group, to pad the group.
     pub(super) fn read_padding(&mut self, now: Ns, page: u32) {
         let op = self.new_lower_request(now, Purpose::PadRead, (page, page + 1));
         self.pads.begin(page, op);
@@ -56,7 +56,7 @@ impl<B: Store> Front<B> {
         self.lower.accept(now, op.into(), read);
     }
 
-    /// The page was read: writes it, unless it has changed at the lower level since or has no data.
+    /// The padding read `op` has ended: writes `page`, unless it has changed at the lower level since or has no data.
     pub(super) fn write_padding(&mut self, now: Ns, op: u32, page: u32) {
         if self.pads.reads[page as usize] != op + 1 {
             return;
@@ -74,7 +74,7 @@ impl<B: Store> Front<B> {
         self.send(now, false, Purpose::Destage(NONE));
     }
 
-    /// These pages change at the lower level: their reads for padding are outdated.
+    /// Pages from the first to before the end change at the lower level: their reads for padding are outdated.
     #[inline]
     pub(super) fn stop_padding(&mut self, (first, end): (u32, u32)) {
         if self.pads.count > 0 && !self.has(PlantedInCache::KeepsPadding) {

@@ -1,8 +1,8 @@
-//! Planted defects: a test plants one and shows that the random caches find it.
+//! Planted defects: a test plants a defect and shows that the tests with random caches find it.
 
 use super::{Front, Store};
 
-/// A defect.
+/// A defect that a test can plant in a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedInCache {
     /// Dirty evicted pages are not destaged.
@@ -23,7 +23,7 @@ impl<B: Store> Front<B> {
         self.planted = Some(defect);
     }
 
-    /// This defect is planted.
+    /// Whether `defect` is planted.
     #[inline(always)]
     pub(super) fn has(&self, defect: PlantedInCache) -> bool {
         self.planted == Some(defect)

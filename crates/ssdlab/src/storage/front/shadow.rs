@@ -5,34 +5,34 @@ use std::collections::BTreeMap;
 use crate::cache::{Cache, Extent, Sectors};
 use crate::lists::NONE;
 
-/// The entry does not have the sector.
+/// Version of a sector that an entry or an evicted page does not hold.
 const NOT_HELD: u32 = u32::MAX;
 
-/// Versions of sectors. 0: no data, or data from before the run.
+/// Versions of sectors, one per host write. 0: no data, or data from before the run.
 #[derive(Debug)]
 pub struct Shadow {
     sectors: u32,
     version: u32,
-    /// By sector of the store: last written by the host.
+    /// By sector of the store: the version last written by the host.
     latest: Vec<u32>,
-    /// By sector of the store: the version at the lower level, or sent there.
+    /// By sector of the store: the version that the lower level has, or that was sent there.
     lower: Vec<u32>,
-    /// By sector of each entry: the version that it has or fetches.
+    /// By sector of each entry: the version that the entry has or fetches, or [`NOT_HELD`].
     entries: Vec<u32>,
-    /// Evicted pages that have not been sent yet: the version of each sector, or [`NOT_HELD`].
+    /// Pages listed for destage but not sent yet: the page, and the version of each sector, or [`NOT_HELD`].
     evicted: Vec<(u32, Vec<u32>)>,
-    /// Requests that destage such pages, in the order in which they were sent.
+    /// Outstanding requests that destage pages, each with its serial number, in the order sent.
     in_flight: Vec<(u32, u64)>,
     sent: u64,
-    /// Outstanding flushes, and the number of destages sent before each.
+    /// Outstanding flushes, each with the number of destages sent before it.
     flushes: Vec<(u32, u64)>,
-    /// Pages read for padding, with their versions then.
+    /// Pages read for padding, with the versions of their sectors at the time of the read.
     padding: BTreeMap<u32, Vec<u32>>,
     wrong: Option<String>,
 }
 
 impl Shadow {
-    /// For a cache over `pages` pages of `sectors` sectors.
+    /// Shadow of `cache` over a store of `pages` pages with `sectors` sectors each.
     pub fn new(cache: &Cache, pages: u32, sectors: u32) -> Self {
         let all = pages as usize * sectors as usize;
         Shadow {
@@ -54,18 +54,18 @@ impl Shadow {
         index as usize * self.sectors as usize + sector as usize
     }
 
-    /// Keeps the first contradiction found.
+    /// Records a contradiction; only the first is kept.
     pub fn note(&mut self, sentence: String) {
         self.wrong.get_or_insert(sentence);
     }
 
-    /// A page is inserted, without sectors yet.
+    /// A page is inserted as `entry`, which holds none of its sectors yet.
     pub fn inserted(&mut self, entry: u32) {
         let first = self.at(entry, 0);
         self.entries[first..first + self.sectors as usize].fill(NOT_HELD);
     }
 
-    /// The host writes sectors of a page, into an entry or (with [`NONE`]) to the lower level only.
+    /// The host writes sectors of a page, into `entry` unless that is [`NONE`]; `through`: to the lower level, too.
     pub fn written(&mut self, page: u32, sectors: Sectors, entry: u32, through: bool) {
         self.version += 1;
         for sector in sectors.first..sectors.end {
@@ -91,7 +91,7 @@ impl Shadow {
         }
     }
 
-    /// The host reads these sectors: from an entry, or (with [`NONE`]) from the lower level.
+    /// The host reads sectors of a page, from `entry` or, if that is [`NONE`], from the lower level.
     pub fn read(&mut self, page: u32, sectors: Sectors, entry: u32) {
         for sector in sectors.first..sectors.end {
             let found = if entry == NONE { self.lower[self.at(page, sector)] } else { self.entries[self.at(entry, sector)] };
@@ -105,7 +105,7 @@ impl Shadow {
         }
     }
 
-    /// The sectors of an entry are to be destaged.
+    /// The sectors of an entry in `extent` are to be destaged.
     pub fn destaged(&mut self, page: u32, entry: u32, extent: Extent) {
         let sectors = if let Extent::Part(sectors) = extent { sectors } else { Sectors { first: 0, end: self.sectors } };
         let mut versions = vec![NOT_HELD; self.sectors as usize];
@@ -118,7 +118,7 @@ impl Shadow {
         self.evicted.push((page, versions));
     }
 
-    /// A page is destaged by this request. Of a page evicted twice the older data are sent first.
+    /// Request `op` destages a page. If a page was evicted twice, the older data are sent first.
     pub fn sent(&mut self, page: u32, op: u32) {
         let Some(place) = self.evicted.iter().position(|&(other, _)| other == page) else { return };
         for (sector, version) in (0..).zip(self.evicted.remove(place).1) {
@@ -131,12 +131,12 @@ impl Shadow {
         self.in_flight.push((op, self.sent));
     }
 
-    /// A request to the lower level has ended.
+    /// Request `op` to the lower level has ended.
     pub fn arrived(&mut self, op: u32) {
         self.in_flight.retain(|&(other, _)| other != op);
     }
 
-    /// A flush arrives and has sent all dirty pages.
+    /// A flush has arrived, and all dirty pages have been sent.
     pub fn flush_begins(&mut self, request: u32, cache: &Cache) {
         if cache.dirty_pages() > 0 {
             self.note(format!("a flush leaves {} pages dirty", cache.dirty_pages()));
@@ -144,7 +144,7 @@ impl Shadow {
         self.flushes.push((request, self.sent));
     }
 
-    /// A request completes: if it is a flush, all destages sent before it must have ended.
+    /// A host request completes: if it is a flush, all destages sent before the flush must have ended.
     pub fn completed(&mut self, request: u32) {
         let Some(place) = self.flushes.iter().position(|&(other, _)| other == request) else { return };
         let (_, sent) = self.flushes.swap_remove(place);
@@ -159,20 +159,20 @@ impl Shadow {
         self.lower[first..first + self.sectors as usize].to_vec()
     }
 
-    /// A page is read at the lower level, for padding.
+    /// A page is read at the lower level for padding.
     pub fn read_for_padding(&mut self, page: u32) {
         let read = self.lower_versions(page);
         self.padding.insert(page, read);
     }
 
-    /// A page is written as padding: the lower level must not have changed since it was read.
+    /// A page is written as padding: its version at the lower level must be the version that was read.
     pub fn written_back(&mut self, page: u32) {
         if self.padding.remove(&page) != Some(self.lower_versions(page)) {
             self.note(format!("page {page} is padded with data older than those of the next level"));
         }
     }
 
-    /// A page is trimmed.
+    /// The host trims a page.
     pub fn trimmed(&mut self, page: u32) {
         for sector in 0..self.sectors {
             let place = self.at(page, sector);
@@ -181,7 +181,7 @@ impl Shadow {
         }
     }
 
-    /// Every sector has the version last written, in the cache or at the lower level; a clean sector has it in both.
+    /// Every sector must have the version last written, in the cache or at the lower level; a clean sector in both.
     ///
     /// # Errors
     /// The first contradiction found, during the run or now.

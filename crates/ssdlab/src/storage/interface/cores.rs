@@ -1,4 +1,4 @@
-//! The controller's processors. A core fetches a command or completes one, first come first served, and what can be completed goes first.
+//! The controller's processors. A core fetches or completes a command, first come first served; completions go before fetches.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::stats::InterfaceStats;
 use crate::storage::desk::Desk;
 use crate::units::Ns;
 
-/// What a core does.
+/// A task of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Completes a command.
@@ -21,17 +21,17 @@ pub enum Task {
 
 const TASKS: [Task; 2] = [Task::Complete, Task::Fetch];
 
-/// Cores that are all alike.
+/// Cores of equal speed, and the commands that wait for them.
 #[derive(Debug)]
 pub struct Cores {
     free: u32,
-    /// How long each task takes, ns.
+    /// Duration of each task, ns.
     takes_ns: [Ns; 2],
-    /// Commands that wait for each, in order.
+    /// By task: commands that wait for a core, in order.
     waiting: [VecDeque<u32>; 2],
-    /// Tasks under way by their ends. Those of one kind take equally long, so they end in the order in which they began.
+    /// By task: end and command of each running task. Tasks of one kind take equally long, so that they end in the order of their start.
     running: [VecDeque<(Ns, u32)>; 2],
-    /// Time of all tasks that have begun, ns.
+    /// Sum of the durations of all tasks begun, ns.
     begun_ns: Ns,
 }
 
@@ -51,13 +51,13 @@ impl Cores {
         self.running.iter_mut().try_for_each(|queue| memory::make_room(queue, commands))
     }
 
-    /// A command asks to be fetched.
+    /// A command waits from now on for a core to fetch it.
     pub fn ask_fetch(&mut self, place: u32) {
         self.waiting[Task::Fetch as usize].push_back(place);
     }
 
-    /// A command asks for its completion. Of those that do at one instant the one that came first goes first. A completion that takes no
-    /// time waits for no core, and keeps the order in which the drive completed.
+    /// A command waits from now on for a core to complete it. Of commands that do so at one instant, the first to arrive goes first. A
+    /// completion that takes no time needs no core, and keeps the order in which the drive completed.
     pub fn ask_completion(&mut self, place: u32, commands: &Desk<Command>) {
         let rank = |place: u32| (commands[place].own.since, commands[place].own.number);
         let takes_time = self.takes_time(Task::Complete);
@@ -69,25 +69,25 @@ impl Cores {
         queue.insert(behind, place);
     }
 
-    /// A task of this kind takes time, so that it needs a core.
+    /// Tasks of this kind take time, so that they need a core.
     #[inline(always)]
     pub fn takes_time(&self, task: Task) -> bool {
         self.takes_ns[task as usize] > 0
     }
 
-    /// A fetch waits for which there is a core.
+    /// A fetch waits, and a core is free.
     #[inline(always)]
     pub fn has_fetch_to_begin(&self) -> bool {
         self.free > 0 && !self.waiting[Task::Fetch as usize].is_empty()
     }
 
-    /// A fetch that is asked for now begins at once.
+    /// A fetch requested now would begin at once.
     pub fn can_fetch(&self) -> bool {
         let before = |task: Task| if self.takes_time(task) { self.waiting[task as usize].len() } else { 0 };
         !self.takes_time(Task::Fetch) || self.free as usize > before(Task::Complete) + before(Task::Fetch)
     }
 
-    /// Begins the tasks of a kind for which cores are free; one that takes no time needs none.
+    /// Begins waiting tasks of a kind on free cores; a task that takes no time needs no core.
     pub fn begin(&mut self, now: Ns, task: Task, commands: &mut Desk<Command>, stats: &mut InterfaceStats) {
         let takes = self.takes_ns[task as usize];
         while (self.free > 0 || takes == 0)
@@ -103,7 +103,7 @@ impl Cores {
         }
     }
 
-    /// Takes out a task that has ended by now.
+    /// Takes out a task that has ended by `now`, with its command.
     pub fn ended(&mut self, now: Ns) -> Option<(Task, u32)> {
         for task in TASKS {
             if let Some(&(_, place)) = self.running[task as usize].front().filter(|(ends, _)| *ends <= now) {
@@ -115,12 +115,12 @@ impl Cores {
         None
     }
 
-    /// When the next task ends; [`Ns::MAX`] if none is under way.
+    /// End of the next task to end; [`Ns::MAX`] if no task is running.
     pub fn next_end(&self) -> Ns {
         self.running.iter().map(|queue| queue.front().map_or(Ns::MAX, |&(ends, _)| ends)).min().unwrap_or(Ns::MAX)
     }
 
-    /// For how long cores have worked until `now`, together.
+    /// Time that cores have worked until `now`, summed over cores, ns.
     pub fn busy_ns(&self, now: Ns) -> Ns {
         let to_come = self.running.iter().flatten().map(|(ends, _)| ends.saturating_sub(now)).sum::<Ns>();
         self.begun_ns - to_come

@@ -10,7 +10,7 @@
 //! A command waits for a slot, then for a core that fetches it; the data of a write come over the link; then the *lower* level, a drive
 //! or a cache in front of it, serves it. The data of a read go over the link; then a core completes the command, and its slot is free.
 //!
-//! At one instant all that can end ends first, over and over where what ends in no time lets more end. A core that is free after that fetches:
+//! At one instant all that can end ends first, repeatedly where an end causes another at once. A core that is free after that fetches:
 //! a fetch that takes time begins in [`Store::dispatch`], once the lower level has nothing more to do at the instant.
 
 mod cores;
@@ -34,21 +34,21 @@ use cores::{Cores, Task};
 use link::Link;
 use queues::Queues;
 
-/// What the interface keeps of an outstanding request, a command.
+/// State of an outstanding request at the interface, called a command.
 #[derive(Clone, Copy, Debug)]
 struct Command {
-    /// Commands that came before it.
+    /// Number of commands that arrived before this one.
     number: u64,
-    /// A write of sectors that are not consecutive.
+    /// The command writes sectors that are not consecutive.
     scattered: bool,
-    /// When it began to do what it does now. Its times are those until then.
+    /// Start of the present phase of the command; its latency parts cover the time until then.
     since: Ns,
-    /// The lower level has got it.
+    /// The command has gone to the lower level.
     delivered: bool,
 }
 
 impl Tracked<Command> {
-    /// Its data, if it is of the kind `carried`, have arrived over a link; else it has waited at most for those of an older write.
+    /// A link phase ends. A command of kind `carried` had its data on `link`; any other waited at most for the data of an older write.
     fn was_on(&mut self, link: &Link, carried: RequestKind, now: Ns) {
         let served = if self.request.kind == carried { link.takes_ns(self.request.length) } else { 0 };
         self.times.serve(Served::Link, served);
@@ -60,42 +60,42 @@ impl Tracked<Command> {
 /// A store behind a host interface.
 pub struct Interface<B: Store> {
     lower: B,
-    /// `None`: it takes no time and has no limits, and requests pass straight.
+    /// `None`: the interface takes no time and has no limits, and requests pass straight to the lower level.
     state: Option<Box<State>>,
 }
 
-/// What a host interface that takes time, or has limits, keeps.
+/// State of a host interface that takes time or has limits.
 struct State {
-    /// Commands that may be inside the drive.
+    /// Most commands inside the drive at a time; `u32::MAX`: no limit.
     slots: u32,
     inside: u32,
     commands: Desk<Command>,
-    /// Commands that have come, which numbers them.
+    /// Number of commands that have arrived, which numbers them.
     all_came: u64,
-    /// Commands without a slot.
+    /// Commands that wait for a slot or for their queue's turn.
     outside: Queues,
-    /// A command is fetched in its queue's turn, when a core is free; else it waits for a slot first, and then for a core.
+    /// True: a command gets its slot in its queue's turn, once a core is free. False: it gets a slot first, then waits for a core.
     takes_turns: bool,
-    /// With turns: the commands that have come at this instant and are not fetched.
+    /// If `takes_turns`: commands that arrived at this instant and are not fetched yet.
     came: Vec<u32>,
-    /// When the last slot became free while all were taken.
+    /// The last time that a slot became free while all slots were taken.
     full_until: Ns,
     cores: Cores,
-    /// Commands that were fetched and wait for the data of a write, by the instant at which they go to the lower level.
+    /// Fetched commands, each with the time at which it goes to the lower level: when write data, its own or older, have arrived.
     inbound: VecDeque<(Ns, u32)>,
     link_in: Link,
-    /// Reads whose data are on the link, by the instant at which these have arrived.
+    /// Reads whose data are on the link, with the time at which the data arrive.
     outbound: VecDeque<(Ns, u32)>,
     link_out: Link,
-    /// When something of it is due; as it was when all was done that could be done. [`Ns::MAX`]: nothing is.
+    /// Time of the next event of the interface, computed at the end of each `settle`; [`Ns::MAX`] if there is none.
     due: Ns,
-    /// Reused from call to call.
+    /// Buffer reused from call to call.
     ended: Vec<Completion>,
     stats: InterfaceStats,
     checks_every_event: bool,
-    /// A planted defect.
+    /// Planted defect: commands do not wait for older commands of the same bytes.
     forgets_order: bool,
-    /// The first contradiction found.
+    /// The first contradiction found by verify mode.
     defect: Option<String>,
 }
 
@@ -128,12 +128,12 @@ impl<B: Store> Interface<B> {
         Interface { lower, state }
     }
 
-    /// The same, to change how it is observed.
+    /// Mutable access to the lower level.
     pub fn lower_mut(&mut self) -> &mut B {
         &mut self.lower
     }
 
-    /// A planted defect: commands no longer wait for older ones of the same bytes.
+    /// Plants a defect: commands no longer wait for older commands of the same bytes.
     pub fn forget_order(&mut self) {
         if let Some(state) = self.state.as_deref_mut() {
             state.forgets_order = true;
@@ -160,8 +160,8 @@ impl<B: Store> Interface<B> {
         self.settle(now, false);
     }
 
-    /// Does all that can be done at this instant. `last`: nothing else ends at it, so that what takes time may be fetched. Returns whether the
-    /// lower level has got a request.
+    /// Does all that can be done at this instant. `last`: nothing else ends at the instant, so that fetches that take time may begin.
+    /// Returns true if the lower level has got a request.
     fn settle(&mut self, now: Ns, last: bool) -> bool {
         let Some(state) = self.state.as_deref_mut() else { return false };
         let mut passed = false;
@@ -172,7 +172,7 @@ impl<B: Store> Interface<B> {
             state.end_tasks(now);
             state.receive(now);
             passed |= state.deliver(now, &mut self.lower);
-            // Each finds what those before it have left. What takes no time, and what is answered at once, needs another turn.
+            // Each step uses the results of those before it. Tasks without duration, and immediate completions, need another turn.
             if self.lower.has_completed() || state.is_due(now) {
                 continue;
             }
@@ -189,7 +189,7 @@ impl<B: Store> Interface<B> {
         }
     }
 
-    /// Commands are fetched for which there is a core, if nothing else ends at this instant. Returns whether the lower level has got a request.
+    /// Begins fetches for which there is a core, if nothing else ends at this instant. Returns true if the lower level has got a request.
     fn fetch_last(&mut self, now: Ns) -> bool {
         let begins = self.state.as_deref().is_some_and(State::may_fetch);
         begins && self.lower.next_event().is_none_or(|next| next > now) && self.settle(now, true)
@@ -217,7 +217,7 @@ impl<B: Store + 'static> Observed for Interface<B> {
         self.state.as_deref().is_none_or(|state| state.commands.is_empty())
     }
 
-    /// Units of writes that the lower level has not got.
+    /// Calls back with the units of writes that have not gone to the lower level.
     fn volatile_units(&self, each: &mut EachVolatile<'_>) {
         let Some(state) = self.state.as_deref() else { return };
         let waiting = state.commands.iter().filter(|(_, command)| !command.own.delivered);
@@ -251,19 +251,19 @@ impl State {
         if in_order { Ok(()) } else { Err("commands on the link are not in the order in which their data arrive".into()) }
     }
 
-    /// When something of it is due; [`Ns::MAX`] if nothing is.
+    /// Time of the next event of the interface; [`Ns::MAX`] if there is none.
     fn first_due(&self) -> Ns {
         let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map_or(Ns::MAX, |&(at, _)| at);
         first(&self.inbound).min(first(&self.outbound)).min(self.cores.next_end())
     }
 
-    /// A command of a flow has come and waits, as far as that is for a slot, or for its queue.
+    /// Counts a command that has arrived and waits: for a slot if all are taken, for its queue if that is full.
     fn note_wait(&mut self, flow: u16) {
         self.stats.slot_waits += u64::from(self.inside == self.slots);
         self.stats.queue_full_waits += u64::from(self.outside.is_full(flow));
     }
 
-    /// With turns: the instant is over, and of the commands that came at it these are still to be fetched.
+    /// If `takes_turns`: the instant is over; counts the waits of the commands that arrived at it and are not fetched.
     fn note_waits(&mut self) {
         for at in 0..self.came.len() {
             self.note_wait(self.commands[self.came[at]].request.flow);
@@ -271,19 +271,19 @@ impl State {
         self.came.clear();
     }
 
-    /// Something of it is due now.
+    /// An event of the interface is due by `now`.
     fn is_due(&self, now: Ns) -> bool {
         self.first_due() <= now
     }
 
-    /// Commands wait that a core could fetch.
+    /// A fetch that takes time could begin: a command waits for it, and a core is free.
     #[inline(always)]
     fn may_fetch(&self) -> bool {
         let in_turn = || self.takes_turns && self.outside.len() > 0 && self.inside < self.slots && self.cores.can_fetch();
         self.cores.takes_time(Task::Fetch) && (self.cores.has_fetch_to_begin() || in_turn())
     }
 
-    /// Commands get slots, and are fetched as far as cores are free, if that takes no time or all else is over.
+    /// Gives commands slots and begins their fetches on free cores. A fetch that takes time begins only if `last`.
     fn fetch(&mut self, now: Ns, last: bool) {
         let begins = last || !self.cores.takes_time(Task::Fetch);
         if begins || !self.takes_turns {
@@ -300,7 +300,7 @@ impl State {
         }
     }
 
-    /// The lower level has completed requests: their data go to the host, or a core completes them.
+    /// Handles the requests that the lower level has completed: read data go over the link, or a core completes the command.
     fn take_completions<B: Store>(&mut self, now: Ns, lower: &mut B) {
         let mut ended = std::mem::take(&mut self.ended);
         lower.drain_completions(&mut ended);
@@ -319,7 +319,7 @@ impl State {
         self.ended = ended;
     }
 
-    /// Tasks of cores end: commands have been completed, or fetched.
+    /// Handles the tasks of cores that have ended: commands have been completed or fetched.
     fn end_tasks(&mut self, now: Ns) {
         while let Some((task, place)) = self.cores.ended(now) {
             match task {
@@ -339,7 +339,7 @@ impl State {
         self.commands.complete(now, place);
     }
 
-    /// A command was fetched. It goes to the lower level when its data are there, and not before older commands of the same bytes.
+    /// A command has been fetched. It goes to the lower level once its data have arrived, and not before older commands of the same bytes.
     fn fetched(&mut self, now: Ns, place: u32) {
         self.stats.commands += 1;
         let request = self.commands[place].request;
@@ -348,7 +348,7 @@ impl State {
             self.link_in.send(now, request.length, &mut self.stats.link_waits)
         } else {
             let waits_for = |older: u32| !self.forgets_order && must_follow(&request, &self.commands[older].request);
-            // The last in this order comes last.
+            // The last such command in the queue is the last to go to the lower level.
             let older = self.inbound.iter().rfind(|&&(_, older)| waits_for(older));
             let ready = older.map_or(now, |&(ready, _)| ready);
             self.stats.held_commands += u64::from(ready > now);
@@ -358,7 +358,7 @@ impl State {
         self.inbound.insert(behind, (ready, place));
     }
 
-    /// Data of reads have arrived at the host: cores complete the commands.
+    /// Handles read data that have arrived at the host: cores complete the commands.
     fn receive(&mut self, now: Ns) {
         while let Some(&(_, place)) = self.outbound.front().filter(|(arrives, _)| *arrives <= now) {
             self.outbound.pop_front();
@@ -368,7 +368,7 @@ impl State {
         }
     }
 
-    /// Commands whose data are there go to the lower level. Returns true if there are any.
+    /// Sends commands whose data have arrived to the lower level. Returns true if there are any.
     fn deliver<B: Store>(&mut self, now: Ns, lower: &mut B) -> bool {
         let mut any = false;
         while let Some(&(_, place)) = self.inbound.front().filter(|(ready, _)| *ready <= now) {
@@ -388,7 +388,7 @@ impl State {
         any
     }
 
-    /// Commands get free slots, and ask to be fetched.
+    /// Gives free slots to waiting commands, which then wait for a core to fetch them.
     fn admit(&mut self, now: Ns) {
         while self.inside < self.slots
             && (!self.takes_turns || self.cores.can_fetch())
@@ -409,7 +409,7 @@ impl State {
     }
 }
 
-/// Whether a command must reach the drive after an older one: if their order could change what is read. A flush is about all writes.
+/// Whether `newer` must reach the drive after `older`, as their order could change what is read. A flush follows all writes.
 fn must_follow(newer: &Request, older: &Request) -> bool {
     let same_bytes = newer.offset < older.offset + older.length && older.offset < newer.offset + newer.length;
     match (newer.kind, older.kind) {
@@ -541,7 +541,7 @@ mod tests {
         Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 4096, high_priority: false, flow: 0 }
     }
 
-    /// An interface that is wrong while it takes a command, and right again: only a check at every event sees that.
+    /// An interface that is wrong only while it takes a command: only a check after every event finds the defect.
     #[test]
     fn a_contradiction_is_found_while_it_lasts() {
         let mut config = Whole::default();

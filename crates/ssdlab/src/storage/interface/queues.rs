@@ -1,7 +1,7 @@
 //! The submission queues of the host: where commands wait until they are fetched, and which queue's turn it is.
 //!
-//! Each queue is fetched in order. Commands of different queues pass each other, but for those whose order could change what is read: the
-//! younger one waits until the older one has been fetched.
+//! Each queue is fetched in order. Commands of different queues may pass each other, unless their order could change what is read: then
+//! the younger command waits until the older has been fetched.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,18 +9,18 @@ use crate::config::{Arbitration, Host as Config};
 use crate::memory::{self, Exhausted};
 use crate::request::{Request, RequestKind};
 
-/// Commands are found by the pieces of the address space that they touch; bytes of a piece.
+/// Size of a piece of the address space, bytes; commands are looked up by the pieces that they touch.
 const PIECE_BYTES: u64 = 64 * 1024;
 
-/// A command that waits.
+/// A command that waits to be fetched.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// Its number in order of arrival.
+    /// Serial number of the command, in order of arrival.
     serial: u64,
-    /// Its place among the commands of the interface.
+    /// The place of the command at the interface.
     place: u32,
     request: Request,
-    /// It has been counted as one that waits for an older one of the same bytes.
+    /// The wait for an older command of the same bytes has been counted.
     held: bool,
 }
 
@@ -28,34 +28,34 @@ struct Waiting {
 #[derive(Debug)]
 pub struct Queues {
     waiting: Vec<VecDeque<Waiting>>,
-    /// Commands that wait, in all queues.
+    /// Number of commands that wait, in all queues.
     count: usize,
-    /// By queue: commands that have been fetched and are not complete.
+    /// By queue: number of commands fetched and not complete.
     fetched: Vec<u32>,
-    /// The most of them.
+    /// Most commands of a queue fetched and not complete at a time.
     depth: u32,
-    /// By flow: its queue.
+    /// By flow: the queue that its commands enter.
     of_flow: Vec<u16>,
-    /// By queue: commands that it gives in a turn.
+    /// By queue: number of commands that may be fetched from it in a turn.
     weights: Vec<u32>,
-    /// The queue whose turn it is, and commands that it may still give.
+    /// The queue whose turn it is, and the number of commands that may still be fetched from it in this turn.
     turn: (usize, u32),
-    /// With several queues: the commands that wait, by the pieces that they touch, in order of arrival.
+    /// With several queues, by piece: the waiting commands that touch the piece, in order of arrival.
     touching: BTreeMap<u64, VecDeque<(u64, Request)>>,
     serial: u64,
 }
 
-/// A command that is fetched next.
+/// The command to fetch next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
-    /// Its place among the commands of the interface.
+    /// The place of the command at the interface.
     pub place: u32,
-    /// It passes an older one of another queue.
+    /// The command passes an older command of another queue.
     pub passes: bool,
 }
 
 impl Queues {
-    /// The queues of `config`; `of_flow`: the queue of each flow.
+    /// The queues of a host interface; `of_flow`: the queue of each flow.
     pub fn new(config: &Config, of_flow: Vec<u16>) -> Self {
         let queues = config.queues as usize;
         let weights = match config.arbitration {
@@ -76,21 +76,21 @@ impl Queues {
     }
 
     pub fn make_room(&mut self, commands: usize) -> Result<(), Exhausted> {
-        // Others never have a command.
+        // Queues without a flow never hold a command.
         self.of_flow.iter().try_for_each(|&queue| memory::make_room(&mut self.waiting[usize::from(queue)], commands))
     }
 
-    /// Commands that wait.
+    /// Number of commands that wait.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Commands that have been fetched and are not complete.
+    /// Number of commands fetched and not complete.
     pub fn fetched(&self) -> u32 {
         self.fetched.iter().sum()
     }
 
-    /// Whether the queue of a flow has as many commands fetched as it may.
+    /// The queue of a flow has as many commands fetched and not complete as it may have.
     pub fn is_full(&self, flow: u16) -> bool {
         self.fetched[self.queue(flow)] >= self.depth
     }
@@ -111,7 +111,7 @@ impl Queues {
         self.count += 1;
     }
 
-    /// Takes out the command that is fetched next, if there is one that may be. `held` counts those that wait for an older one.
+    /// Takes out the command to fetch next, if any may be fetched. Adds to `held` the commands that begin to wait for an older one.
     pub fn pop(&mut self, held: &mut u64) -> Option<Next> {
         if self.count == 0 {
             return None;
@@ -126,12 +126,12 @@ impl Queues {
             let next = (queue + 1) % queues;
             self.turn = (next, self.weights[next]);
         }
-        // Nobody's turn has been used.
+        // No queue has used its turn.
         self.turn = before;
         None
     }
 
-    /// The first command of a queue may be fetched.
+    /// The first command of a queue may be fetched now.
     fn may_give(&mut self, queue: usize, held: &mut u64) -> bool {
         if self.fetched[queue] >= self.depth {
             return false;
@@ -145,7 +145,7 @@ impl Queues {
         !waits
     }
 
-    /// An older command waits that this one must not pass. A flush is about all writes.
+    /// An older waiting command must be fetched before this one. A flush follows all writes.
     fn must_wait(&self, command: &Waiting) -> bool {
         let follows = |other: &Request| keep_order(other, &command.request);
         // Older commands are in front, and few: queues are long in an overload.
@@ -176,13 +176,13 @@ impl Queues {
         Next { place, passes }
     }
 
-    /// A command that was fetched is complete.
+    /// A command that was fetched from the queue of `flow` is complete.
     pub fn complete(&mut self, flow: u16) {
         let queue = self.queue(flow);
         self.fetched[queue] -= 1;
     }
 
-    /// Recounts.
+    /// Checks the redundant state.
     pub fn recount(&self) -> Result<(), String> {
         let waiting: usize = self.waiting.iter().map(VecDeque::len).sum();
         let in_order = self.waiting.iter().all(|queue| queue.iter().is_sorted_by_key(|waiting| waiting.serial));
@@ -202,7 +202,7 @@ impl Queues {
     }
 }
 
-/// Whether the order of two commands matters to what is read: one of them changes bytes of both, or the younger is a flush.
+/// Whether two commands must keep their order: one of them changes bytes that both touch, or a flush follows a write.
 fn keep_order(older: &Request, newer: &Request) -> bool {
     let same_bytes = newer.offset < older.offset + older.length && older.offset < newer.offset + newer.length;
     match (older.kind, newer.kind) {
@@ -212,7 +212,7 @@ fn keep_order(older: &Request, newer: &Request) -> bool {
     }
 }
 
-/// The pieces of the address space that a command touches: none for a flush.
+/// The pieces of the address space that a command touches; none for a flush.
 fn pieces(request: &Request) -> std::ops::Range<u64> {
     if request.kind == RequestKind::Flush {
         return 0..0;
@@ -241,7 +241,7 @@ mod tests {
         std::iter::from_fn(|| queues.pop(&mut 0)).map(|next| next.place).collect()
     }
 
-    /// Places 0 to 3 are of queue 0, 4 and 5 of queue 1, 6 of queue 2.
+    /// Queue 0 holds the commands with places 0 to 3, queue 1 those with 4 and 5, queue 2 that with 6.
     fn filled(config: Config) -> Queues {
         let mut queues = queues(config);
         [0, 0, 0, 0, 1, 1, 2].into_iter().zip(0..).for_each(|(flow, place)| queues.push(place, read(flow, 0)));

@@ -13,31 +13,31 @@ use crate::stats::Times;
 use crate::storage::desk::Tracked;
 use crate::units::Ns;
 
-/// What the mapping table keeps of an outstanding request, a command.
+/// State of an outstanding request at the mapping table, called a command.
 #[derive(Debug, Default)]
 pub(super) struct Command {
-    /// Commands that came before it.
+    /// Serial number of the command, from 1 in order of arrival.
     number: u64,
-    /// It writes sectors of its unit that do not follow each other.
+    /// The command writes sectors of its unit that are not consecutive.
     scattered: bool,
-    /// Its units, if they need not follow each other, and the translation pages of these; else nothing.
+    /// Units of a write that need not be consecutive; `pages`: their translation pages. Empty for other commands.
     units: Vec<u32>,
     pages: Vec<u32>,
-    /// The translation pages that it has not used: their numbers, or their places in `pages`.
+    /// Translation pages that the command has not used: their numbers or, if `pages` is not empty, their places in `pages`.
     left: Range<u32>,
-    /// Translation pages that it waits for, and older commands of the same units.
+    /// Number of translation pages that the command waits for; `behind`: number of older commands of the same units.
     missing: u32,
     behind: u32,
-    /// It has used all of its translation pages.
+    /// The command has used all of its translation pages.
     entered: bool,
-    /// It has gone on to the drive, after so long.
+    /// The command has gone on to the drive, after a wait of `waited` ns.
     pub(super) passed: bool,
     waited: Ns,
-    /// It has been counted that the page to be replaced was not there.
+    /// The wait for a translation page that cannot be replaced yet has been counted for the page next in turn.
     held: bool,
 }
 
-/// A command that waits for a translation page, and the next that does.
+/// A command that waits for a translation page, and the next waiter for the same page, or `NONE`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiter {
     pub(super) command: u32,
@@ -45,7 +45,7 @@ pub(super) struct Waiter {
 }
 
 impl Tracked<Command> {
-    /// It changes entries.
+    /// The command changes mapping entries.
     fn changes(&self) -> bool {
         matches!(self.request.kind, RequestKind::Write | RequestKind::Trim)
     }
@@ -64,7 +64,7 @@ impl State {
         self.door.push_back(place);
     }
 
-    /// The same for a write of whole units that need not follow each other.
+    /// A write of whole units that need not be consecutive arrives.
     pub(super) fn take_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
         let length = u64::from(self.unit_bytes) * units.len() as u64;
         let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0 };
@@ -83,7 +83,7 @@ impl State {
         self.door.push_back(place);
     }
 
-    /// The units whose entries a command needs, if they follow each other: of a trim those that lie wholly inside it.
+    /// The consecutive units whose entries a command needs: of a trim, those that lie wholly inside it.
     fn units_of(&self, command: &Tracked<Command>) -> Range<u32> {
         let (unit, Request { offset, length, kind, .. }) = (u64::from(self.unit_bytes), command.request);
         let (first, end) = match kind {
@@ -94,12 +94,12 @@ impl State {
         first as u32..end.max(first) as u32
     }
 
-    /// A command needs the entry of this unit.
+    /// The command needs the entry of `unit`.
     fn uses(&self, command: &Tracked<Command>, unit: u32) -> bool {
         if command.own.units.is_empty() { self.units_of(command).contains(&unit) } else { command.own.units.contains(&unit) }
     }
 
-    /// The order of two commands could change what is read.
+    /// The order of two commands could change which data are read: both touch a unit, and one of them changes it.
     fn conflict(&self, a: &Tracked<Command>, b: &Tracked<Command>) -> bool {
         if !a.changes() && !b.changes() {
             return false;
@@ -114,13 +114,13 @@ impl State {
         a.start < b.end && b.start < a.end
     }
 
-    /// The youngest command that changes a unit and has not reached the drive writes it, or trims it; `None` if there is none.
+    /// Whether the youngest command that changes `unit` and has not reached the drive is a write (else a trim); `None` without one.
     pub(super) fn writes_before_the_drive(&self, unit: u32) -> Option<bool> {
         let outside = self.commands.iter().filter(|(_, command)| !command.own.passed && command.changes() && self.uses(command, unit));
         outside.max_by_key(|(_, command)| command.own.number).map(|(_, command)| command.request.kind == RequestKind::Write)
     }
 
-    /// Commands use their translation pages, in order of arrival. Returns true if any command has used all of its own.
+    /// Commands use their translation pages in order of arrival. Returns true if a command has used all of its pages.
     pub(super) fn open_door(&mut self, now: Ns, drive: &mut Ssd) -> bool {
         let mut any = false;
         while let Some(&place) = self.door.front() {
@@ -140,14 +140,14 @@ impl State {
         any
     }
 
-    /// The next translation page of a command.
+    /// The next translation page that a command has not used.
     fn next_page(&self, place: u32) -> Option<u32> {
         let Command { left, pages, .. } = &self.commands[place].own;
         let next = Some(left.start).filter(|_| !left.is_empty())?;
         Some(if pages.is_empty() { next } else { pages[next as usize] })
     }
 
-    /// A command uses a translation page. Returns false, with nothing changed, if there is no memory for it now.
+    /// A command uses a translation page. Returns false, with nothing changed, if no slot can be had for the page yet.
     fn use_page(&mut self, now: Ns, place: u32, page: u32, drive: &mut Ssd) -> bool {
         let changes = self.commands[place].changes();
         let mut slot = self.pages.slot_of(page);
@@ -170,7 +170,7 @@ impl State {
         true
     }
 
-    /// An entry of a translation page in memory changes.
+    /// Records that an entry of a translation page in memory has changed.
     pub(super) fn change(&mut self, slot: u32) {
         let slot = self.pages.get_mut(slot);
         slot.dirty = true;
@@ -180,7 +180,7 @@ impl State {
         }
     }
 
-    /// All entries of a translation page are changed by a command, which looks none of them up before.
+    /// The command changes all entries of a translation page without needing the old ones.
     pub(super) fn is_whole(&self, place: u32, page: u32) -> bool {
         let (command, all) = (&self.commands[place], self.table.mapped_by(page));
         if !command.own.units.is_empty() {
@@ -190,7 +190,7 @@ impl State {
         command.changes() && units.start <= all.start && all.end <= units.end
     }
 
-    /// The units that a command changes without a need for what they were.
+    /// The units that a command changes without needing their old data.
     fn units_within(&self, command: &Tracked<Command>) -> Range<u32> {
         let (unit, Request { offset, length, .. }) = (u64::from(self.unit_bytes), command.request);
         if command.own.scattered { 0..0 } else { offset.div_ceil(unit) as u32..((offset + length) / unit) as u32 }
@@ -206,7 +206,7 @@ impl State {
         self.commands[place].own.missing += 1;
     }
 
-    /// The commands that wait for a translation page have it.
+    /// A translation page is in memory: the commands that waited for it go on, unless they wait for something else.
     pub(super) fn serve_waiters(&mut self, now: Ns, slot: u32, drive: &mut Ssd) {
         let (mut waiter, _) = std::mem::replace(&mut self.pages.get_mut(slot).waiters, (NONE, NONE));
         while waiter != NONE {
@@ -218,7 +218,7 @@ impl State {
         }
     }
 
-    /// A command has used all of its translation pages: it goes on, unless it waits for one, or for an older command of the same units.
+    /// A command has used all of its translation pages: it goes on, unless a page is not in memory or an older command conflicts.
     fn enter(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         let command = &self.commands[place];
         let ordered = self.planted != Some(PlantedInMap::ForgetsOrder);
@@ -232,12 +232,12 @@ impl State {
         self.waiting.push_back(place);
     }
 
-    /// A command that may have waited goes on if it need not wait any longer, and those that have waited for it.
+    /// A command goes on if it need not wait any longer, then the commands that have waited for it.
     fn go_on_if_free(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         let mut free = vec![place];
         while let Some(place) = free.pop() {
             let Command { missing, behind, entered, passed, .. } = self.commands[place].own;
-            // It may have followed several, and be here for each.
+            // A command may have followed several others, and be here once for each.
             if missing > 0 || behind > 0 || !entered || passed {
                 continue;
             }
@@ -250,12 +250,12 @@ impl State {
             let follows = |&younger: &u32| self.conflict(&self.commands[place], &self.commands[younger]);
             let followers: Vec<u32> = self.waiting.iter().skip(at).copied().filter(follows).collect();
             followers.iter().for_each(|&younger| self.commands[younger].own.behind -= 1);
-            // The oldest is on top.
+            // The oldest command is on top of the stack.
             free.extend(followers.into_iter().rev());
         }
     }
 
-    /// A command goes on to the drive.
+    /// Sends a command on to the drive.
     fn go_on(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         self.check_order(place);
         let below = self.below.insert(Purpose::Serves(place));
@@ -273,7 +273,7 @@ impl State {
         self.passed = true;
     }
 
-    /// Verify mode: no older command of the same units may be behind.
+    /// Verify mode: no older command of the same units may still wait here.
     fn check_order(&mut self, place: u32) {
         if self.shadow.is_none() {
             return;

@@ -39,58 +39,58 @@ use updates::Updates;
 /// The purpose of a request to the drive.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
-    /// Serves a command.
+    /// Serves a command; holds its place.
     Serves(u32),
     /// Reads the translation page of a slot.
     Reads(u32),
-    /// Writes the translation page that the one of a slot replaces.
+    /// Writes back the translation page that the page of a slot replaces.
     WritesBack(u32),
-    /// Reads a translation page, to change entries of pages that GC has moved.
+    /// Reads a translation page in order to change its entries of pages that GC has moved.
     ReadsForUpdate(u32),
-    /// Writes it.
+    /// Writes a translation page after its entries of pages that GC has moved were changed.
     WritesUpdate(u32),
 }
 
-/// A planted defect.
+/// A defect that a test can plant in a mapping cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedInMap {
-    /// A translation page that has changed is replaced without being written.
+    /// A translation page that has changed is replaced without being written back.
     DropsDirtyPages,
     /// Entries of pages that GC has moved are not changed in flash.
     ForgetsMoves,
-    /// Commands do not wait for older ones of the same units.
+    /// Commands do not wait for older commands of the same units.
     ForgetsOrder,
 }
 
 /// A drive behind its mapping table.
 pub struct MappingCache {
     drive: Ssd,
-    /// `None`: all of the table is in memory, and requests pass straight.
+    /// `None`: the whole table is in memory, and requests pass straight to the drive.
     state: Option<Box<State>>,
 }
 
-/// What is kept where part of the table is in flash only.
+/// State of a mapping cache: part of the table is in flash only.
 struct State {
     table: MapPages,
     unit_bytes: u32,
-    /// Partial writes read the rest of their unit, which must be found.
+    /// Partial writes read the rest of their unit, so that its mapping entry must be in memory.
     reads_rest: bool,
     pages: Pages,
-    /// By translation page: flash has it, or it is on its way there.
+    /// By translation page: flash has the page, or a program of it is outstanding.
     written: Vec<bool>,
     commands: Desk<Command>,
-    /// Commands that have come, which numbers them.
+    /// Number of commands that have arrived, which numbers them.
     came: u64,
     /// Commands that have not used all of their translation pages yet, oldest first.
     door: VecDeque<u32>,
-    /// Those that have, and wait, oldest first.
+    /// Commands that have used all of their translation pages and wait for some, or for older commands, oldest first.
     waiting: VecDeque<u32>,
     waiters: Slab<u32, Waiter>,
     below: Slab<u32, Purpose>,
     updates: Updates,
-    /// The drive has got a request since this was asked last.
+    /// The drive has got a request since `settle` last returned.
     passed: bool,
-    /// Reused from call to call.
+    /// Buffers reused from call to call.
     ended: Vec<Completion>,
     moved: Vec<Lpn>,
     padded: Vec<(u64, u32)>,
@@ -108,12 +108,12 @@ impl MappingCache {
         MappingCache { drive, state }
     }
 
-    /// The drive.
+    /// The drive behind the mapping table.
     pub fn drive(&self) -> &Ssd {
         &self.drive
     }
 
-    /// The drive, to change how it is observed.
+    /// Mutable access to the drive behind the mapping table.
     pub fn drive_mut(&mut self) -> &mut Ssd {
         &mut self.drive
     }
@@ -123,12 +123,12 @@ impl MappingCache {
         self.drive.ftl()
     }
 
-    /// Where a page is written does not follow from its address.
+    /// Allocation is dynamic: the address of a page does not determine its pool.
     pub fn allocates_dynamically(&self) -> bool {
         self.drive.allocates_dynamically()
     }
 
-    /// Calls back with the units of host writes that have not completed, and are not in flash.
+    /// Calls back with the units of host writes that have not completed and are not in flash.
     pub fn unwritten_units(&self, each: &mut EachVolatile<'_>) {
         if let Some(state) = self.state.as_deref() {
             let waiting = state.commands.iter().filter(|(_, command)| !command.own.passed);
@@ -175,11 +175,11 @@ impl MappingCache {
         }
     }
 
-    /// Does all that can be done at this instant. Returns whether the drive has got requests.
+    /// Does all that can be done at this instant. Returns true if the drive has got requests.
     fn settle(&mut self, now: Ns) -> bool {
         let Some(state) = self.state.as_deref_mut() else { return false };
         loop {
-            // Requests whose programs had padding are known until their completion is taken.
+            // The padding of a request's programs is known only until its completion is taken.
             state.note_padding(&mut self.drive);
             let mut any = state.take_completions(now, &mut self.drive);
             any |= state.note_moves(&mut self.drive);
@@ -274,7 +274,7 @@ impl State {
         }
     }
 
-    /// The drive has completed requests. Returns true if there are any.
+    /// Handles the requests that the drive has completed. Returns true if there were any.
     fn take_completions(&mut self, now: Ns, drive: &mut Ssd) -> bool {
         let mut ended = std::mem::take(&mut self.ended);
         drive.drain_completions(&mut ended);
@@ -307,7 +307,7 @@ impl State {
         (0..self.table.count()).try_for_each(|page| self.check_page(page, shadow, drive))
     }
 
-    /// Flash has a translation page as it is, or it will be written.
+    /// Checks that flash has the last version of a translation page, or that the page will be written.
     fn check_page(&self, page: u32, shadow: &Shadow, drive: &Ssd) -> Result<(), String> {
         if self.pages.is_dirty(page) || self.updates.is_to_come(page) {
             return Ok(());
@@ -349,7 +349,7 @@ impl Store for MappingCache {
         let mut pages = units;
         if let Some(state) = self.state.as_deref_mut() {
             state.make_room(units)?;
-            // Each may need a translation page, which another may have to make room for.
+            // Each unit may need a translation page, which another page may have to make room for.
             pages = 3 * units;
         }
         Store::make_room(&mut self.drive, pages)

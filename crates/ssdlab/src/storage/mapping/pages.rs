@@ -4,39 +4,39 @@ use crate::config::MapCachePolicy;
 use crate::lists::{EMPTY, Links, List, NONE};
 use crate::timeline::Origin;
 
-/// How far a translation page has come.
+/// State of a slot and its translation page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// Nothing is in the slot.
+    /// The slot is empty.
     Free,
-    /// The page whose memory it takes is being written back.
+    /// The page that the translation page replaces is being written back.
     WaitsForMemory,
-    /// It is being read.
+    /// The translation page is being read.
     IsRead,
-    /// It is there.
+    /// The translation page is in memory.
     Ready,
 }
 
-/// For whom a translation page comes: the origin of the command that missed it, and its priority.
+/// The command that missed a translation page: its origin and priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Client {
     pub(super) origin: Origin,
     pub(super) high_priority: bool,
 }
 
-/// The memory of a translation page.
+/// A slot: memory for one translation page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) page: u32,
     pub(super) progress: Progress,
-    /// Entries have changed since it was read or written.
+    /// Entries of the page have changed since it was read or written.
     pub(super) dirty: bool,
-    /// It was used since it came, or since it was passed over.
+    /// For `clock`: the page was used since it came or was last passed over.
     referenced: bool,
-    /// All of its entries are changed by the command that it came for, so that it is not read.
+    /// The command that missed the page changes all of its entries, so that the page is not read.
     pub(super) whole: bool,
     pub(super) client: Option<Client>,
-    /// The commands that wait for it: the first and the last, or [`NONE`].
+    /// The commands that wait for the page: the first and the last of a list, or [`NONE`].
     pub(super) waiters: (u32, u32),
 }
 
@@ -48,9 +48,9 @@ pub(super) struct Pages {
     policy: MapCachePolicy,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// By translation page its slot, or [`NONE`].
+    /// By translation page: its slot, or [`NONE`].
     slot_of: Vec<u32>,
-    /// Slots in use; the first is replaced next.
+    /// Slots in use, in order of replacement: the first is replaced next.
     order: List,
     links: Links,
 }
@@ -88,19 +88,19 @@ impl Pages {
         &mut self.slots[slot as usize]
     }
 
-    /// A translation page is in memory, or on its way there, and has changed.
+    /// The translation page is in memory, or on its way there, and has changed.
     pub(super) fn is_dirty(&self, page: u32) -> bool {
         let slot = self.slot_of(page);
         slot != NONE && self.get(slot).dirty
     }
 
-    /// Slots in use, and those that are dirty.
+    /// Number of slots in use, and number of dirty slots.
     pub(super) fn in_use(&self) -> (u64, u64) {
         let dirty = self.slots.iter().filter(|slot| slot.dirty).count();
         ((self.slots.len() - self.free.len()) as u64, dirty as u64)
     }
 
-    /// A translation page in memory is used.
+    /// Notes a use of the translation page in a slot, for the replacement policy.
     pub(super) fn touch(&mut self, slot: u32) {
         match self.policy {
             MapCachePolicy::Lru => self.put_last(slot),
@@ -114,13 +114,13 @@ impl Pages {
         self.links.push(&mut self.order, slot);
     }
 
-    /// The slot that a missing translation page takes: a free one, or that of the page to be replaced. `None` if that page is not there yet
-    /// itself. Asked again without a use in between, the answer is the same slot.
+    /// The slot for a missing translation page: a free slot, or the slot of the page to replace. `None` if that page is still on
+    /// its way into memory. Repeated calls without a use in between give the same slot.
     pub(super) fn choose(&mut self) -> Option<u32> {
         if let Some(&slot) = self.free.last() {
             return Some(slot);
         }
-        // Only `clock` has any that are: passed over, they stand behind those that are not.
+        // Only `clock` sets `referenced`: such slots are passed over and move to the end.
         while self.get(self.order.head).referenced {
             let slot = self.order.head;
             self.get_mut(slot).referenced = false;
@@ -129,7 +129,7 @@ impl Pages {
         Some(self.order.head).filter(|&slot| self.get(slot).progress == Progress::Ready)
     }
 
-    /// A translation page takes a slot that was chosen. Returns the page that it replaces, and whether that is dirty.
+    /// A translation page takes a slot from [`Pages::choose`]. Returns the page that it replaces, and whether that is dirty.
     pub(super) fn replace(&mut self, slot: u32, page: u32) -> Option<(u32, bool)> {
         let before = *self.get(slot);
         let replaced = before.progress == Progress::Ready;
@@ -145,7 +145,7 @@ impl Pages {
         replaced.then_some((before.page, before.dirty))
     }
 
-    /// Recounts.
+    /// Recounts the redundant state.
     ///
     /// # Errors
     /// The first contradiction found.
@@ -168,7 +168,7 @@ impl Pages {
 mod tests {
     use super::*;
 
-    /// The pages that are in memory at the end, after uses of pages one by one.
+    /// The pages in memory after `uses`, a sequence of used pages.
     fn left_after(policy: MapCachePolicy, uses: &[u32]) -> Vec<u32> {
         let mut pages = Pages::new(policy, 3, 10);
         for &page in uses {

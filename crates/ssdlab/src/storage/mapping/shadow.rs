@@ -1,6 +1,6 @@
-//! Verify mode: versions of translation pages. An entry that changes makes a new version of its page.
+//! Verify mode: versions of translation pages. Each change of an entry makes a new version of its page.
 
-/// By translation page: its last version, and the version that flash has, or will when the program on its way has ended.
+/// By translation page: the latest version, and the version that flash has or will have once an outstanding program ends.
 #[derive(Debug)]
 pub(super) struct Shadow {
     latest: Vec<u32>,
@@ -13,7 +13,7 @@ impl Shadow {
         Shadow { latest: vec![0; pages as usize], flash: vec![0; pages as usize], defect: None }
     }
 
-    /// Keeps the first thing found wrong.
+    /// Records a contradiction; only the first is kept.
     pub(super) fn note(&mut self, sentence: String) {
         self.defect.get_or_insert(sentence);
     }
@@ -27,12 +27,12 @@ impl Shadow {
         self.latest[page as usize] += 1;
     }
 
-    /// A translation page is written as it is.
+    /// The present version of a translation page is written to flash.
     pub(super) fn written(&mut self, page: u32) {
         self.flash[page as usize] = self.latest[page as usize];
     }
 
-    /// Flash must have the last version of a translation page.
+    /// Checks that flash has the latest version of a translation page.
     pub(super) fn check(&self, page: u32) -> Result<(), String> {
         let (flash, latest) = (self.flash[page as usize], self.latest[page as usize]);
         if flash == latest {

@@ -8,7 +8,7 @@ use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
 impl State {
-    /// A missing translation page takes a slot, for a command. Its memory is free once the page that it replaces is in flash.
+    /// A missing translation page takes a slot, for a command. The slot can be filled once the page that it replaces is in flash.
     pub(super) fn bring(&mut self, now: Ns, slot: u32, page: u32, place: u32, drive: &mut Ssd) {
         let whole = self.is_whole(place, page);
         let replaced = self.pages.replace(slot, page);
@@ -25,7 +25,7 @@ impl State {
         }
     }
 
-    /// The memory of a slot is free for its translation page, which is read, unless nothing of it is needed.
+    /// The slot can be filled: reads its translation page, unless the page was never written or all of its entries are changed.
     pub(super) fn read(&mut self, now: Ns, slot: u32, drive: &mut Ssd) {
         let taken = self.pages.get(slot);
         let (page, Client { origin, high_priority }) = (taken.page, taken.client.expect("a command has asked for it"));
@@ -37,7 +37,7 @@ impl State {
         self.transfer(now, RequestKind::Read, page, Purpose::Reads(slot), origin.made(Cause::MapRead), high_priority, drive);
     }
 
-    /// The translation page of a slot is in memory.
+    /// The translation page of a slot is in memory now.
     pub(super) fn is_there(&mut self, now: Ns, slot: u32, drive: &mut Ssd) {
         let taken = self.pages.get_mut(slot);
         taken.progress = Progress::Ready;
@@ -51,7 +51,7 @@ impl State {
         self.serve_waiters(now, slot, drive);
     }
 
-    /// A translation page is written as it is.
+    /// Writes the present version of a translation page to flash.
     pub(super) fn write(&mut self, now: Ns, page: u32, purpose: Purpose, origin: Origin, high_priority: bool, drive: &mut Ssd) {
         self.written[page as usize] = true;
         if let Some(shadow) = &mut self.shadow {

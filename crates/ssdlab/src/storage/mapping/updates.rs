@@ -1,8 +1,8 @@
-//! Entries of pages that GC has moved. Of a translation page in memory they change there. Others are read, changed and written in flash: moves
-//! whose entries are in one translation page are gathered until its turn comes.
+//! Mapping entries of pages that GC has moved. If the translation page is in memory, the entry changes there. Otherwise the page is read,
+//! changed and written in flash; moves with entries in one translation page are gathered until its turn comes.
 //!
-//! These programs take at most half of what GC gains. Else GC could feed itself for ever: where more than half of each victim is moved, and each
-//! moved page has another translation page changed, it would gain nothing.
+//! Programs of changed translation pages take at most half of the units that GC gains. Else GC could feed itself for ever: where more
+//! than half of each victim is moved, and each moved page has another translation page changed, it would gain nothing.
 
 use std::collections::VecDeque;
 
@@ -13,36 +13,36 @@ use crate::ssd::Ssd;
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
-/// How far the change of a translation page in flash has come.
+/// Stage of the change of a translation page in flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// None is on its way.
+    /// No change is under way.
     None,
-    /// It is being read.
+    /// The translation page is being read.
     Reads,
-    /// It is being read, but is in memory now, where it has changed.
+    /// The translation page is being read, but has come into memory since, where it has changed.
     Drops,
-    /// It is being written.
+    /// The translation page is being written.
     Writes,
 }
 
-/// Changes of translation pages in flash that are to come, or on their way.
+/// Changes of translation pages in flash, pending or under way.
 pub(super) struct Updates {
-    /// By translation page: entries are to be changed.
+    /// By translation page: entries are to be changed, and the change has not begun.
     to_come: Vec<bool>,
-    /// By translation page.
+    /// By translation page: the stage of its change.
     stages: Vec<Stage>,
-    /// Translation pages whose turn comes, some of which may have nothing to be changed any more.
+    /// Translation pages waiting for their turn; some may have nothing left to change.
     queue: VecDeque<u32>,
     in_flight: u32,
     most: u32,
-    /// Units of a translation page; and those that all of them have programmed, or will, padding among them.
+    /// Units of a translation page. `spent`: units programmed, or to be programmed, by changes begun so far, padding included.
     units_each: i64,
     spent: i64,
 }
 
 impl Updates {
-    /// Of so many translation pages of so many units, at most so many at a time.
+    /// No changes, for `pages` translation pages of `units_each` units; at most `most` changes at a time.
     pub(super) fn new(pages: u32, most: u32, units_each: u32) -> Self {
         Updates {
             to_come: vec![false; pages as usize],
@@ -55,22 +55,22 @@ impl Updates {
         }
     }
 
-    /// Translation pages that are to be changed, and whose change has not begun.
+    /// Number of translation pages to change whose change has not begun.
     pub(super) fn pending(&self) -> u64 {
         self.to_come.iter().filter(|&&is| is).count() as u64
     }
 
-    /// Translation pages that are being changed.
+    /// Number of translation pages whose change is under way.
     pub(super) fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// A translation page will be written because of moves.
+    /// A translation page will be written because of page moves.
     pub(super) fn is_to_come(&self, page: u32) -> bool {
         self.to_come[page as usize] || self.stages[page as usize] == Stage::Reads
     }
 
-    /// A translation page comes into memory: what was to be changed in flash changes there. Returns whether there was anything.
+    /// A translation page comes into memory: its pending changes are made there. Returns true if there were any.
     pub(super) fn take_over(&mut self, page: u32) -> bool {
         let reads = self.stages[page as usize] == Stage::Reads;
         if reads {
@@ -79,7 +79,7 @@ impl Updates {
         std::mem::take(&mut self.to_come[page as usize]) || reads
     }
 
-    /// An entry of a translation page is to be changed in flash. Returns false if others are already.
+    /// An entry of a translation page is to be changed in flash. Returns false if the page had a change pending already.
     fn add(&mut self, page: u32) -> bool {
         let first = !std::mem::replace(&mut self.to_come[page as usize], true);
         if first && self.stages[page as usize] == Stage::None {
@@ -88,13 +88,13 @@ impl Updates {
         first
     }
 
-    /// The translation page whose change begins next, if one may. `gained`: units that GC has gained in all.
+    /// Begins the change of the next translation page, if one may begin, and returns the page. `gained`: units gained by GC so far.
     fn next(&mut self, gained: i64) -> Option<u32> {
         while self.in_flight < self.most
             && self.spent + self.units_each <= gained / 2
             && let Some(page) = self.queue.pop_front()
         {
-            // It may be in memory by now, or have had its turn.
+            // The page may have come into memory, or had its turn.
             if self.to_come[page as usize] && self.stages[page as usize] == Stage::None {
                 self.to_come[page as usize] = false;
                 self.stages[page as usize] = Stage::Reads;
@@ -106,7 +106,7 @@ impl Updates {
         None
     }
 
-    /// The change of a translation page in flash is over.
+    /// The change of a translation page in flash has ended.
     pub(super) fn ended(&mut self, page: u32) {
         self.stages[page as usize] = Stage::None;
         self.in_flight -= 1;
@@ -115,7 +115,7 @@ impl Updates {
         }
     }
 
-    /// Recounts.
+    /// Recounts the redundant state.
     ///
     /// # Errors
     /// The first contradiction found.
@@ -133,7 +133,7 @@ impl Updates {
 }
 
 impl State {
-    /// Programs of translation pages had padding.
+    /// Counts the padding of programs of changed translation pages.
     pub(super) fn note_padding(&mut self, drive: &mut Ssd) {
         let mut padded = std::mem::take(&mut self.padded);
         drive.take_padded(&mut padded);
@@ -145,12 +145,12 @@ impl State {
         self.padded = padded;
     }
 
-    /// GC has moved pages. Returns true if it has.
+    /// Handles page moves that GC has made. Returns true if there were any.
     pub(super) fn note_moves(&mut self, drive: &mut Ssd) -> bool {
         let mut moved = std::mem::take(&mut self.moved);
         drive.take_moved(&mut moved);
         let any = !moved.is_empty();
-        // Where translation pages are is always in memory.
+        // The directory of the translation pages is always in memory.
         for unit in moved.drain(..).filter(|&unit| !drive.ftl().geometry().is_of_map(unit)) {
             self.note_move(self.table.page_of(unit.0));
         }
@@ -173,8 +173,8 @@ impl State {
         self.stats.moves_gathered += u64::from(!self.updates.add(page));
     }
 
-    /// Translation pages are changed in flash, as many at a time as there are dies, and no more than GC has made room
-    /// for. Returns true if any change has begun.
+    /// Begins changes of translation pages in flash, as many at a time as there are dies, and no more than GC has made room for.
+    /// Returns true if any has begun.
     pub(super) fn begin_updates(&mut self, now: Ns, drive: &mut Ssd) -> bool {
         let mut any = false;
         while let Some(page) = self.updates.next(drive.gained()) {
@@ -189,7 +189,7 @@ impl State {
         any
     }
 
-    /// A translation page has been read to be changed: it is written with all changes that have come until now.
+    /// A translation page has been read to be changed: it is written with all changes pending by now.
     pub(super) fn write_update(&mut self, now: Ns, page: u32, drive: &mut Ssd) {
         if self.updates.stages[page as usize] == Stage::Drops {
             self.updates.spent -= self.updates.units_each;
