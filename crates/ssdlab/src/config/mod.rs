@@ -85,10 +85,10 @@ impl Config {
         self.cache.is_on() && self.cache.writes
     }
 
-    /// It is known which data a power failure would leave.
+    /// Checks that the data which a power failure would leave are known.
     ///
     /// # Errors
-    /// [`Error::Config`] for an array, and for a cache of writes above a write buffer that loses its content as well.
+    /// [`Error::Config`](crate::error::Error::Config) for an array, and for a cache of writes above a write buffer that loses its content as well.
     pub fn survivors_of_a_power_failure_are_known(&self) -> crate::error::Result<()> {
         let why = if self.array.drives() > 1 {
             "a power cut is that of one drive, and an array has several; set array.level = \"none\""

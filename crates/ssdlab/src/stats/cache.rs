@@ -83,7 +83,7 @@ pub struct CacheStats {
     pub padded_pages: u64,
     /// Dirty pages at the end of the run.
     pub dirty_pages: u64,
-    /// Response times of requests without ([0]) and with ([1]) a page whose target was in GC when they arrived.
+    /// Response times of requests without (`[0]`) and with (`[1]`) a page whose target was in GC when they arrived.
     pub responses: [Responses; 2],
 }
 

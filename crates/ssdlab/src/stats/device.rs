@@ -77,9 +77,9 @@ pub struct DeviceStats {
     pub job_ns_sum: u128,
     /// The longest time of a completed GC job from start to the end of the erase, ns.
     pub job_ns_max: Ns,
-    /// Host reads ([0]) and writes ([1]) merged with page moves.
+    /// Host reads (`[0]`) and writes (`[1]`) merged with page moves.
     pub merged: [u64; 2],
-    /// Host reads ([0]) and writes ([1]) whose transfer overlapped the array time of a page move.
+    /// Host reads (`[0]`) and writes (`[1]`) whose transfer overlapped the array time of a page move.
     pub pipelined: [u64; 2],
     /// Host reads and writes of pages: flash operations, and operations merged with page moves.
     pub host_operations: u64,

@@ -13,7 +13,7 @@ pub const NARROWEST_NS: Ns = 1_000;
 pub(super) struct Bin {
     /// Part of the bin that lies in the run, ns.
     pub ns: Ns,
-    /// Response times of the reads ([0]) and writes ([1]) that completed in the bin.
+    /// Response times of the reads (`[0]`) and writes (`[1]`) that completed in the bin.
     pub responses: [Responses; 2],
     /// Outstanding requests summed over time. `outstanding_max`: their maximum.
     pub outstanding_ns: u128,
