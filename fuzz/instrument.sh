@@ -1,6 +1,7 @@
 #!/bin/sh
-# A compiler for cargo (RUSTC_WORKSPACE_WRAPPER): counts which code is reached, as cargo-fuzz does without a sanitizer, so that no nightly
-# compiler is needed. A broken assertion is a finding. Cargo knows this file by its name only: after a change of it touch the sources.
+# Wraps the compiler for the crates of the workspace (RUSTC_WORKSPACE_WRAPPER): adds libFuzzer's coverage counters, as cargo-fuzz does
+# without a sanitizer, which needs no nightly compiler, and turns assertions on. Cargo does not notice a change of this file: touch the
+# sources then.
 case " $* " in
 *" build_script_build "* | *" --crate-name ___ "*) exec "$@" ;;
 esac

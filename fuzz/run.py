@@ -53,7 +53,7 @@ def rust_readers() -> dict[str, list[str]]:
     if not compilers:
         left_out("fuzzing of the readers in Rust", "libFuzzer needs a C++ compiler")
         return {}
-    # What others wrote is shared with all other builds: only the workspace's own crates are compiled again, by `instrument.sh`.
+    # Dependencies are shared with all other builds: `instrument.sh` adds counters only to the crates of the workspace.
     bins = [word for name in RUST for word in ("--bin", name)]
     built = subprocess.run(
         ["cargo", "build", "--release", "--locked", "--workspace", *bins, "--target-dir", str(ROOT / "target")],

@@ -106,9 +106,9 @@ def of_run(result: RunData) -> list[Remark]:
 
 
 MORE_SPARE = 1.05
-"""From this many times the over-provisioning that was asked for on, a fitted drive has a remark."""
+"""Over-provisioning of a fitted drive over the configured one, above which a remark says so."""
 MUCH_LARGER = 1.5
-"""From this many times the bytes that are needed on, a fitted drive has a remark."""
+"""Exported bytes of a fitted drive over those needed, above which a remark says so."""
 
 
 def of_fit(fit: RunData) -> Iterator[Remark]:
@@ -121,7 +121,8 @@ def of_fit(fit: RunData) -> Iterator[Remark]:
     needed, exported = fit["needed_bytes"], fit["exported_bytes"]
     if needed * MUCH_LARGER < exported:
         sentence = f"Only {needed:,} bytes are needed, but the fitted drive exports {exported:,}: with fewer blocks it could not collect "
-        sentence += f"at an over-provisioning of {asked:.1%}. The rest is never written after the preparation."
+        sentence += f"at an over-provisioning of {asked:.1%}. A trace never writes the rest after the preparation; "
+        sentence += "a generated workload uses all of it."
         remedy = "Smaller blocks (device.pages_per_block), a lower gc.soft or more device.overprovisioning come closer."
         yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy)
 
@@ -193,7 +194,7 @@ def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
 
 
 COLLECTED = ("gc.jobs", "gc.pages_moved", "gc.time_share")
-"""Of these some are above 0 where collection ran; jobs count when they have ended."""
+"""Entries of which at least one is above 0 if garbage collection ran; a job is counted when it ends."""
 
 
 def gc_ran(result: RunData) -> bool | None:
