@@ -418,7 +418,7 @@ class Setup:
 
     def idle(self, config: _core.Config) -> dict[str, str]:
         """The keys in `set` that have no effect in `config`, built from this, each with what it needs."""
-        return dict(_core.idle_by_hand(config, self.set))
+        return dict(_core.idle_by_hand(config, self.set, self.options["state"] is not None))
 
     def fitted(self, scheme: str | None) -> dict[str, Any] | None:
         """What `fit` did to the device, for the result: blocks a plane and spare before and after, and what the drive exports now."""

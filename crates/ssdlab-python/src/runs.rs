@@ -72,8 +72,8 @@ pub fn build_config(
 
 /// The keys among those set by hand that have no effect in the configuration, each with what it needs.
 #[pyfunction]
-pub fn idle_by_hand(config: &PyConfig, set: Vec<(String, String)>) -> PyResult<Vec<(String, String)>> {
-    let idle = guarded(|| ssdlab::config::idle_by_hand(&config.0, &set))?;
+pub fn idle_by_hand(config: &PyConfig, set: Vec<(String, String)>, from_state: bool) -> PyResult<Vec<(String, String)>> {
+    let idle = guarded(|| ssdlab::config::idle_by_hand(&config.0, &set, from_state))?;
     Ok(idle.into_iter().map(|key| (key.key, key.needs)).collect())
 }
 

@@ -574,7 +574,7 @@ impl Simulation {
             prepare_s: self.prepare_s,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
-        let idle_keys = self.plan.config.idle_choices(&self.plan.written);
+        let idle_keys = self.plan.config.idle_choices(&self.plan.written, self.plan.state.is_some());
         let recorders = self.storage.take_timelines();
         let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);

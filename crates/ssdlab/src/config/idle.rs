@@ -62,6 +62,9 @@ const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no ar
 const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
 const BPLRU: &str = "cache.policy = \"bplru\"";
 
+/// Begin of the keys of the preparation.
+const PREPARATION: &str = "ftl.precondition.";
+const NO_STATE: &str = "a drive that is prepared for the run, not one in a saved state (leave out --state)";
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
 /// The rules. A key without one always has an effect, or one that depends on the requests.
@@ -218,29 +221,41 @@ impl Config {
         idle.map(|rule| IdleKey { key: rule.key.into(), needs: rule.needs.into() }).collect()
     }
 
+    /// The idle keys of a run, as [`Config::idle_keys`]. `from_state`: it begins with a saved state, which replaces the preparation.
+    pub fn idle_keys_of_run(&self, from_state: bool) -> Vec<IdleKey> {
+        if !from_state {
+            return self.idle_keys();
+        }
+        let is_replaced = |key: &str| key.starts_with(PREPARATION);
+        let of_preparation = super::node::root().keys().into_iter().map(|node| node.path.clone()).filter(|key| is_replaced(key));
+        let replaced = of_preparation.map(|key| IdleKey { key, needs: NO_STATE.into() });
+        self.idle_keys().into_iter().filter(|idle| !is_replaced(&idle.key)).chain(replaced).collect()
+    }
+
     /// The idle keys that a result names. Of `written`, the keys that the user wrote, all of them: also those that describe requests which a
     /// trace replaces. Of the others, those that request a mechanism: with values other than the default, outside the sections `device`
-    /// and `workload`, which only describe the drive and the requests.
-    pub fn idle_choices(&self, written: &[String]) -> Vec<IdleKey> {
+    /// and `workload`, which only describe the drive and the requests. `from_state`: the run begins with a saved state.
+    pub fn idle_choices(&self, written: &[String], from_state: bool) -> Vec<IdleKey> {
         let describes = |key: &str| key.starts_with("device.") || key.starts_with("workload.");
         let tree = |config: &Config| serde_json::to_value(config).expect("a configuration is a JSON object");
         let (own, default) = (tree(self), tree(&Config::default()));
         let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
         let changed = |key: &str| own.pointer(&pointer(key)) != default.pointer(&pointer(key));
         let is_written = |key: &str| written.iter().any(|other| other == key);
-        let named = |idle: &IdleKey| is_written(&idle.key) || (!describes(&idle.key) && changed(&idle.key));
+        let is_choice = |key: &str| !describes(key) && !(from_state && key.starts_with(PREPARATION)) && changed(key);
+        let named = |idle: &IdleKey| is_written(&idle.key) || is_choice(&idle.key);
         let of_workload = workload_rules::without_effect(written.iter().map(String::as_str), &self.workload);
-        self.idle_keys().into_iter().filter(named).chain(of_workload).collect()
+        self.idle_keys_of_run(from_state).into_iter().filter(named).chain(of_workload).collect()
     }
 }
 
-/// The keys among those set by hand (`("gc.hard", "0.2")`) that have no effect in `config`.
+/// The keys among those set by hand (`("gc.hard", "0.2")`) that have no effect in `config`. `from_state`: the run begins with a saved state.
 ///
 /// # Errors
 /// As [`super::Layers::build`] where a pair cannot be read.
-pub fn idle_by_hand(config: &Config, set: &[(String, String)]) -> Result<Vec<IdleKey>> {
+pub fn idle_by_hand(config: &Config, set: &[(String, String)], from_state: bool) -> Result<Vec<IdleKey>> {
     let keys = keys_by_hand(set)?;
-    Ok(config.idle_keys().into_iter().filter(|idle| keys.contains(&idle.key)).collect())
+    Ok(config.idle_keys_of_run(from_state).into_iter().filter(|idle| keys.contains(&idle.key)).collect())
 }
 
 #[cfg(test)]
@@ -251,7 +266,7 @@ mod tests {
     fn needs(pairs: &[(&str, &str)], key: &str) -> Option<String> {
         let set: Vec<_> = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         let config = Layers { set: set.clone(), ..Layers::default() }.build().unwrap();
-        idle_by_hand(&config, &set).unwrap().into_iter().find(|idle| idle.key == key).map(|idle| idle.needs)
+        idle_by_hand(&config, &set, false).unwrap().into_iter().find(|idle| idle.key == key).map(|idle| idle.needs)
     }
 
     #[test]
@@ -284,6 +299,16 @@ mod tests {
     }
 
     #[test]
+    fn a_saved_state_replaces_the_preparation() {
+        let written = ["ftl.precondition.settle", "ftl.precondition.rounds", "gc.choices"].map(String::from);
+        let named = |from_state| Config::default().idle_choices(&written, from_state).into_iter().map(|idle| (idle.key, idle.needs));
+        let keys: Vec<_> = named(true).filter(|(_, needs)| needs == NO_STATE).map(|(key, _)| key).collect();
+        assert_eq!(keys, ["ftl.precondition.rounds", "ftl.precondition.settle"]);
+        assert!(named(true).any(|(key, _)| key == "gc.choices"));
+        assert!(named(false).all(|(_, needs)| needs != NO_STATE));
+    }
+
+    #[test]
     fn every_rule_names_a_key_and_no_key_has_two() {
         let known: Vec<&str> = super::super::node::root().keys().into_iter().map(|node| node.path.as_str()).collect();
         for (index, rule) in RULES.iter().enumerate() {
@@ -299,8 +324,8 @@ mod tests {
         let config = Layers { set, ..Layers::default() }.build().unwrap();
         let keys = |idle: Vec<IdleKey>| idle.into_iter().map(|idle| idle.key).collect::<Vec<_>>();
         assert!(keys(config.idle_keys()).contains(&"device.suspend_ns".to_string()));
-        assert_eq!(keys(config.idle_choices(&[])), ["gc.pipeline"]);
+        assert_eq!(keys(config.idle_choices(&[], false)), ["gc.pipeline"]);
         let written = ["device.suspend_ns", "gc.soft", "cache.bytes"].map(String::from);
-        assert_eq!(keys(config.idle_choices(&written)), ["device.suspend_ns", "gc.pipeline", "cache.bytes"]);
+        assert_eq!(keys(config.idle_choices(&written, false)), ["device.suspend_ns", "gc.pipeline", "cache.bytes"]);
     }
 }
