@@ -43,7 +43,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "coarse-times",
         severity: Severity::Warning,
-        rule: "The times of a trace in open loop are multiples of 10 us or more, and one request in ten or more arrives with the one before.",
+        rule: "The times of a trace in open loop are multiples of 10 us or more (all, or 99 % of the gaps between them), and one request in ten or more arrives with the one before.",
     },
     Code { name: "few-blocks", severity: Severity::Note, rule: "A pool has fewer than 100 blocks." },
     Code {
@@ -139,6 +139,11 @@ pub const CODES: &[Code] = &[
         name: "threshold-takes-spare",
         severity: Severity::Warning,
         rule: "`gc.soft` keeps more than a quarter of the spare blocks of a pool free.",
+    },
+    Code {
+        name: "time-scales",
+        severity: Severity::Warning,
+        rule: "Flows in open loop that read one trace file have different values of `time_scale`: their requests lose their relation in time.",
     },
     Code {
         name: "trace-changed",

@@ -239,6 +239,8 @@ fn waits_of_fio_are_read_as_its_program_or_its_manual_says() {
     assert!(info(text, &no()).remarks[0].sentence.contains("program"));
     assert!(info(text, &manual).remarks[0].sentence.contains("manual"));
     assert_eq!((info(text, &no()).units.time.as_str(), info(text, &manual).units.time.as_str()), ("ms, by wait", "us, by wait"));
+    let third = "fio version 3 iolog\n10 n1 add\n10 n1 open\n20 n1 read 0 512\n30 n1 close\n";
+    assert!(refused("t.log", third, &manual).contains("fio_wait is for fio logs of version 2"));
 }
 
 #[test]

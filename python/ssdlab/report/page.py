@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab._core import write_file
-from ssdlab.remarks import Shown
+from ssdlab.remarks import Shown, gc_ran
 from ssdlab.report import told as telling
 from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
@@ -285,7 +285,7 @@ def _notes(runs: Runs, drawn: Sequence[Figure]) -> str:
     if not any(run.series for run in runs):
         notes.append("These runs recorded no series, which figures over time are drawn from (`--out`, or series=True in Python).")
     elif "gc" not in keys:
-        notes.append("Garbage collection did not run.")
+        notes.append("No GC job ended." if any(gc_ran(run.data) for run in runs) else "Garbage collection did not run.")
     if "wear" not in keys:
         notes.append("No block was erased.")
     paragraphs = "".join(f"<p>{html.escape(note)}</p>" for note in notes)

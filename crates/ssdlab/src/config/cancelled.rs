@@ -1,13 +1,13 @@
 //! Keys of a configuration that cancel what another key asks for, so that a reader of its results must know. Keys without any effect are
 //! idle ([`IdleKey`](super::IdleKey)); these have some.
 
-use super::{Config, Priority, Scope};
+use super::{Config, Priority, Scope, workload_rules};
 use crate::remark::Remark;
 
 impl Config {
     /// Remarks on keys that cancel a part of what other keys ask for; none where all keys have their full effect.
     pub fn remarks(&self) -> Vec<Remark> {
-        self.gc_is_never_suspended().into_iter().collect()
+        self.gc_is_never_suspended().into_iter().chain(workload_rules::time_scales(&self.workload)).collect()
     }
 
     /// `scheduler.suspend` names operations, but those of GC are not suspended for reads.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::node::{Node, root};
+use crate::remark::Remark;
 use super::{Address, Arbitration, Host, IdleKey, SeparateFlow, SizeDistribution, Workload};
 
 /// Those of `keys` (whole names) that do nothing: keys of a generated workload beside a trace, or keys of a trace without one. A key's
@@ -41,6 +42,22 @@ pub(super) fn refused<'a>(keys: impl Iterator<Item = &'a str>, workload: &Worklo
         Some(trace) => format!("{names}: for generated requests only, and a trace is given ({TRACE} = \"{trace}\")"),
         None => format!("{names}: for traces only, and no trace is given"),
     })
+}
+
+/// Remark: flows that read one trace file have different time scales, so that requests which came together no longer do.
+pub(super) fn time_scales(workload: &Workload) -> Option<Remark> {
+    let flows = workload.separate_flows().unwrap_or_default();
+    let timed: Vec<_> = flows.iter().map(|flow| &flow.workload).filter(|flow| flow.trace.is_some() && flow.queue_depth == 0).collect();
+    let apart = |pair: &[&Workload]| pair[0].trace == pair[1].trace && pair[0].time_scale != pair[1].time_scale;
+    let pair = (1..timed.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+    let (first, second) = pair.map(|(first, second)| (timed[first], timed[second])).find(|&(first, second)| apart(&[first, second]))?;
+    let sentence = format!(
+        "Flows that read {} have different time scales ({} and {}): requests that came together in the trace no longer do.",
+        first.trace.as_deref().unwrap_or_default(),
+        first.time_scale,
+        second.time_scale
+    );
+    Some(Remark::warning("time-scales", "latency_ns", sentence, "Give all flows of the trace one workload.time_scale."))
 }
 
 const TRACE: &str = "workload.trace";
@@ -197,6 +214,21 @@ fn size_table(path: &str, workload: &Workload, messages: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flows_of_one_trace_with_other_time_scales_are_told() {
+        let codes = |second: Value| {
+            let first = serde_json::json!({"name": "a", "trace": "t.csv", "flows": [second]});
+            time_scales(&serde_json::from_value(first).unwrap()).map(|remark| remark.code)
+        };
+        let flow = |trace: &str, time_scale: f64, queue_depth: u32| {
+            codes(serde_json::json!({"name": "b", "trace": trace, "time_scale": time_scale, "queue_depth": queue_depth}))
+        };
+        assert_eq!(flow("t.csv", 2.0, 0).as_deref(), Some("time-scales"));
+        assert_eq!(flow("t.csv", 1.0, 0), None);
+        assert_eq!(flow("u.csv", 2.0, 0), None, "another file");
+        assert_eq!(flow("t.csv", 2.0, 4), None, "a closed loop has no times");
+    }
 
     #[test]
     fn config_keys_that_do_nothing_in_this_workload_are_named_together() {

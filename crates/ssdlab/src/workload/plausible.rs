@@ -14,6 +14,10 @@ const RATE_MAX_PER_S: f64 = 1e7;
 const SPAN_MIN_NS: Ns = 1_000_000;
 /// Times that are multiples of this or more are coarse: requests may share an instant only because of the resolution. In ns.
 const COARSE_NS: Ns = 10_000;
+/// Steps of clocks, ns: where nearly all times are multiples of one, the clock of the trace is as coarse, whatever the others are.
+const STEPS_NS: [Ns; 6] = [COARSE_NS, 10 * COARSE_NS, 100 * COARSE_NS, 1_000 * COARSE_NS, 10_000 * COARSE_NS, SECOND_NS];
+/// Share of the gaps between requests that need not be multiples of a step.
+const OFF_SHARE: f64 = 0.01;
 /// One second, ns.
 const SECOND_NS: Ns = 1_000_000_000;
 /// Share of requests at the time of the previous request from which coarse times are reported as bursts.
@@ -33,6 +37,9 @@ pub(crate) struct Evidence {
     together: u64,
     /// Greatest common divisor of the gaps between requests, ns; 0 while all times are equal. Not updated once below [`COARSE_NS`].
     resolution_ns: Ns,
+    /// Gaps between requests that are not 0, and of them those that are multiples of each of [`STEPS_NS`].
+    gaps: u64,
+    multiples: [u64; STEPS_NS.len()],
 }
 
 impl Evidence {
@@ -48,6 +55,7 @@ impl Evidence {
         } else {
             let gap_ns = now_ns.abs_diff(self.last_ns);
             self.together += u64::from(gap_ns == 0);
+            self.count_multiples(gap_ns);
             if gap_ns > 0 && (self.resolution_ns == 0 || self.resolution_ns >= COARSE_NS) {
                 self.resolution_ns = common_divisor(self.resolution_ns, gap_ns);
             }
@@ -56,6 +64,26 @@ impl Evidence {
         }
         self.last_ns = now_ns;
         self.requests += 1;
+    }
+
+    #[inline]
+    fn count_multiples(&mut self, gap_ns: Ns) {
+        if gap_ns > 0 {
+            self.gaps += 1;
+            let steps = STEPS_NS.iter().zip(&mut self.multiples);
+            steps.take_while(|(step_ns, _)| gap_ns.is_multiple_of(**step_ns)).for_each(|(_, count)| *count += 1);
+        }
+    }
+
+    /// The resolution of nearly all times, ns, and whether it is that of all; 0 while all times are equal.
+    fn resolution(&self) -> (Ns, bool) {
+        if self.resolution_ns == 0 || self.resolution_ns >= COARSE_NS {
+            return (self.resolution_ns, true);
+        }
+        let most_off = self.gaps as f64 * OFF_SHARE;
+        let nearly_all = |count: u64| (self.gaps - count) as f64 <= most_off;
+        let coarsest = STEPS_NS.iter().zip(&self.multiples).rev().find(|&(_, &count)| nearly_all(count));
+        (coarsest.map_or(self.resolution_ns, |(&step_ns, _)| step_ns), false)
     }
 
     /// Remarks on implausible requests. `devices`: number of volumes that the requests name. `timed`: their times matter (open loop).
@@ -88,25 +116,23 @@ impl Evidence {
         remarks
     }
 
-    /// The remark on coarse times, if times are multiples of [`COARSE_NS`] or more with bursts, or whole seconds.
+    /// The remark on coarse times, if nearly all times are multiples of [`COARSE_NS`] or more with bursts, or whole seconds.
     fn of_resolution(&self) -> Option<Remark> {
         const ABOUT: &str = "workload.trace";
         let (requests, together) = (self.requests, self.together);
         let share = together as f64 / (requests - 1) as f64;
-        let step = if self.resolution_ns.is_multiple_of(SECOND_NS) {
-            "whole seconds".into()
-        } else {
-            format!("multiples of {}", duration(self.resolution_ns as f64))
-        };
-        if self.resolution_ns >= COARSE_NS && share >= BURST_SHARE {
+        let (resolution_ns, of_all) = self.resolution();
+        let is_seconds = resolution_ns > 0 && resolution_ns.is_multiple_of(SECOND_NS);
+        let step = if is_seconds { "whole seconds".into() } else { format!("multiples of {}", duration(resolution_ns as f64)) };
+        let times = if of_all { "All times" } else { "99 % of the times or more" };
+        if resolution_ns >= COARSE_NS && share >= BURST_SHARE {
             let sentence = format!(
-                "All times are {step}, and {together} of {requests} requests arrive with the one before: bursts that the clock of the trace makes."
+                "{times} are {step}, and {together} of {requests} requests arrive with the one before: bursts that the clock of the trace makes."
             );
             return Some(Remark::warning("coarse-times", ABOUT, sentence, CLOSED_LOOP));
         }
-        let is_seconds = self.resolution_ns > 0 && self.resolution_ns.is_multiple_of(SECOND_NS);
         (is_seconds && requests > 2).then(|| {
-            let sentence = format!("All times are {step}: the pace within a second is not known.");
+            let sentence = format!("{times} are {step}: the pace within a second is not known.");
             Remark::note("whole-seconds", ABOUT, sentence, CLOSED_LOOP)
         })
     }
@@ -171,6 +197,11 @@ mod tests {
         assert_eq!(at(&[0, 0, 1_001, 1_001, 3_007]), [""; 0], "bursts of a fine clock are real");
         assert_eq!(at(&[0, 999]), ["short-span"]);
         assert_eq!(at(&[0, 1_000]), [""; 0]);
+        // One request between the ticks of a clock of 1 ms: two gaps are no multiples.
+        let ticks: Vec<_> = (0..150).map(|i| if i == 7 { 2_345_678 } else { (i - i % 3 / 2) * 1_000_000 }).map(|ns| (ns, 0, 512)).collect();
+        assert_eq!(remarks(&ticks), [""; 0], "1 % of 100 gaps is one");
+        let ticks: Vec<_> = (0..900).map(|i| if i == 7 { 6_345_678 } else { (i - i % 3 / 2) * 1_000_000 }).map(|ns| (ns, 0, 512)).collect();
+        assert_eq!(remarks(&ticks), ["coarse-times"]);
         // 10 ns apart for 2 ms: 10^8 a second.
         let fast: Vec<_> = (0..200_000).map(|i| (i * 10, 0, 512)).collect();
         assert_eq!(remarks(&fast), ["implausible-rate"]);

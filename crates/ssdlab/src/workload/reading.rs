@@ -5,7 +5,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::formats::{Event, Format};
+use super::formats::{Event, Format, Time};
 use crate::config::{FioWait, TimeUnit, TraceEvent, TraceFormat, Workload};
 use crate::error::{Error, Result};
 
@@ -66,6 +66,9 @@ impl Reading {
         }
         if self.event.is_some() && matches!(format.event, Event::One) {
             return refuse("event", &format!("the format {name} has one kind of request (event is for blkparse and ftrace)"));
+        }
+        if self.fio_wait != FioWait::Program && format.meaning.time != Time::Waits {
+            return refuse("fio_wait", &format!("the format {name} has no waits (fio_wait is for fio logs of version 2)"));
         }
         if self.unit_bytes.is_none() && format.needs_units() {
             let how = "give --unit-bytes 512 or 4096, the size of a logical block (lsblk -o NAME,LOG-SEC)";
