@@ -121,7 +121,7 @@ const RULES: &[Rule] = &[
     switch(
         "ftl.precondition.settle",
         |c| c.ftl.precondition.settle > 0.0,
-        "a generated workload; for a trace set ftl.precondition.kind = \"trace\"",
+        "a generated workload, since traces prepare a drive by ftl.precondition.kind = \"trace\"",
         |c| !c.workload.reads_traces(),
     ),
     switch(
