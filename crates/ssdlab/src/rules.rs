@@ -167,6 +167,12 @@ impl GcRules {
         self.units_per_program > 1
     }
 
+    /// Whether a move gets its target page only when its transfer in begins, since it can be suspended before.
+    #[inline(always)]
+    pub fn places_late(&self) -> bool {
+        self.suspends.read || self.suspends.program
+    }
+
     /// Whether a job excludes the host from whole dies.
     #[inline(always)]
     pub fn excludes_dies(&self) -> bool {

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::node::{Node, root};
-use crate::remark::Remark;
 use super::{Address, Arbitration, Host, IdleKey, SeparateFlow, SizeDistribution, Workload};
+use crate::remark::Remark;
 
 /// Those of `keys` (whole names) that do nothing: keys of a generated workload beside a trace, or keys of a trace without one. A key's
 /// description says to which of the two it belongs. With several flows none is named: any of them may use it.

@@ -1,7 +1,9 @@
 //! Requests become page transactions, which wait for older operations on their page, then in a queue for their die.
 
 use super::Ssd;
-use super::probes::Event;
+use super::mechanisms::{burst, estimates, idle, merge};
+use super::watch::probes::Event;
+use super::watch::timeline;
 use crate::blocked::{Blocked, DriveTimes};
 use crate::config::UnmappedRead;
 use crate::memory::Exhausted;
@@ -33,10 +35,10 @@ impl Ssd {
     pub(super) fn admit_request(&mut self, now: Ns, id: ReqId, index: u64) {
         // A request for the mapping table, perhaps due to page moves in idle time, does not end idle time.
         if self.gc.idle().is_some() && self.host.request(id).request.offset < self.geometry().exported_bytes() {
-            self.end_idle_time();
+            idle::end(self);
         }
-        self.note_request(id, index);
-        self.note_arrival(now, id);
+        timeline::request_arrived(self, id, index);
+        estimates::request_arrived(self, now, id);
         match self.host.request(id).request.kind {
             // A request is acknowledged when it is in flash, so a flush has nothing to wait for.
             RequestKind::Flush => self.admission_done(now, id),
@@ -138,7 +140,7 @@ impl Ssd {
             }
             self.enter_page_order(now, id, ends);
         } else {
-            self.estimate_and_enter(now, id, ends);
+            estimates::enter(self, now, id, ends);
         }
         Ok(())
     }
@@ -255,7 +257,7 @@ impl Ssd {
     fn raise_older(&mut self, now: Ns, youngest: TxnId) {
         let lpn = self.transactions[youngest].lpn;
         // These may make GC run to completion from now on.
-        self.interrupt_on(now, self.geometry().die_of_pool(self.geometry().static_pool(lpn)));
+        burst::interrupt_on(self, now, self.geometry().die_of_pool(self.geometry().static_pool(lpn)));
         let mut older = page_order::ends(&self.ftl, lpn).map(|ends| ends.oldest);
         while let Some(id) = older.filter(|&id| id != youngest) {
             let Transaction { kind, queued, pool, .. } = self.transactions[id];
@@ -314,14 +316,14 @@ impl Ssd {
         let transaction = &mut self.transactions[id];
         transaction.pool = pool;
         self.clocks.note_pool(now, pool, die, &mut transaction.noted);
-        self.interrupt_to_merge(now, die, id);
-        if self.rules.gc.merge && self.try_merge(now, id) {
+        burst::interrupt_to_merge(self, now, die, id);
+        if self.rules.gc.merge && merge::try_merge(self, now, id) {
             return;
         }
         self.sched.push(&mut self.transactions, die, id);
         self.ready.wake(die);
         self.operation_waits(now, die);
-        self.interrupt_for_host(now, die);
+        burst::interrupt_for_host(self, now, die);
         if write && high_priority {
             self.high_priority_waits(now, pool, id);
         }
@@ -365,7 +367,7 @@ impl Ssd {
 
     fn trim_page(&mut self, now: Ns, lpn: Lpn) {
         let Some(place) = self.ftl.lookup(lpn) else { return };
-        self.interrupt_for_trim(now, place);
+        burst::interrupt_for_trim(self, now, place);
         let Some(pool) = self.ftl.trim(lpn) else { return };
         if self.rules.dynamic {
             self.room_appeared(Some(place));

@@ -2,7 +2,9 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::probes::Event;
+use super::mechanisms::{advance, merge, pace, units};
+use super::watch::probes::Event;
+use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
 use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
@@ -37,11 +39,12 @@ impl ProgramTime {
 impl Ssd {
     /// Takes a host operation out of its queue, with operations that can join it on other planes, and starts it.
     pub(super) fn start_host(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) {
-        self.lets_job_step(die);
+        advance::lets_job_step(self, die);
         let overlaps = !self.flash.idle(die);
-        let in_register = kind == OpKind::Read && !overlaps && self.rules.gc.merge && self.is_left_in_register(now, die, candidate.id);
+        let in_register =
+            kind == OpKind::Read && !overlaps && self.rules.gc.merge && merge::is_left_in_register(self, now, die, candidate.id);
         let kind = if in_register { OpKind::RegisterRead } else { kind };
-        let (first, last) = self.take_page(now, die, candidate, kind);
+        let (first, last) = units::take_page(self, now, die, candidate, kind);
         let joins = self.rules.multiplane && kind != OpKind::RegisterRead;
         let pages = 1 + if joins { self.join_planes(now, die, candidate, last) } else { 0 };
         let (mut read_ns, mut program) = (0, ProgramTime::default());
@@ -49,22 +52,22 @@ impl Ssd {
         while let Some(id) = page {
             let along = self.transactions[id].same_page;
             match kind {
-                OpKind::Program if along => self.prepare_program_along(now, id, before),
+                OpKind::Program if along => units::prepare_program_along(self, now, id, before),
                 OpKind::Program => program = program.beside(self.prepare_program(now, id)),
                 OpKind::RegisterRead => self.prepare_register_read(now, id),
-                _ if along => self.prepare_read_along(now, id),
+                _ if along => units::prepare_read_along(self, now, id),
                 _ => read_ns = self.prepare_read(now, id).max(read_ns),
             }
             (page, before, operations) = (self.transactions[id].next, self.transactions[id].ppn, operations + 1);
             if self.rules.gc.gathers() && kind == OpKind::Program && !page.is_some_and(|next| self.transactions[next].same_page) {
-                self.note_padding(now, before);
+                units::note_padding(self, now, before);
             }
         }
         if let Some(slack) = self.sched.slack_mut() {
             slack.served(die, candidate.kind, operations);
         }
-        self.note_host_operation(kind, first);
-        let parts = if self.rules.partial_reads && kind == OpKind::Read { self.parts_to_transfer(first) } else { Parts::WHOLE };
+        timeline::host_operation(self, kind, first);
+        let parts = if self.rules.partial_reads && kind == OpKind::Read { units::parts_to_transfer(self, first) } else { Parts::WHOLE };
         let op = Op { kind, owner: Owner::Host(first), pages, parts, read_ns, write_ns: program.array_ns() };
         let at = self.flash.start(now, die, op, &mut self.events);
         self.probes.count().multiplane_operations += u64::from(pages > 1);
@@ -102,7 +105,7 @@ impl Ssd {
             self.sched.release(chip, kind);
             self.host.place_freed();
         }
-        self.stop_waiting(now, id);
+        waits::stop_waiting(self, now, id);
         let transaction = &mut self.transactions[id];
         (transaction.pool, transaction.next, transaction.same_page) = (pool, None, false);
         if kind == QueueKind::Write && self.gc.urgent(pool).is_some() {
@@ -128,7 +131,7 @@ impl Ssd {
                 QueueKind::Write => self.sched.head(self.sched.queue(pool, QueueKind::Write)),
             };
             let Some(id) = id else { continue };
-            let (next, end) = self.take_page(now, die, HostCandidate { id, kind: first.kind, pool, by_move: false }, kind);
+            let (next, end) = units::take_page(self, now, die, HostCandidate { id, kind: first.kind, pool, by_move: false }, kind);
             self.transactions[last].next = Some(next);
             last = end;
             joined += 1;
@@ -171,10 +174,10 @@ impl Ssd {
     fn prepare_program(&mut self, now: Ns, id: TxnId) -> ProgramTime {
         let pool = self.transactions[id].pool;
         self.check_hard_threshold(pool, id);
-        self.paced_write_begins(self.transactions[id].lpn);
+        pace::write_begins(self, self.transactions[id].lpn);
         let allocated = self.ftl.allocate_host(pool);
         self.transactions[id].ppn = allocated.ppn;
-        self.note_taken(pool, self.geometry().units_per_program);
+        pace::pages_taken(self, pool, self.geometry().units_per_program);
         self.write_begins(pool);
         self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
         self.probes.count().redirected_writes += u64::from(allocated.redirected);
@@ -218,18 +221,18 @@ impl Ssd {
             }
             Step::Program(moved) => {
                 let gathers = self.rules.gc.gathers();
-                let (moved, write_ns) = if gathers { self.place_units(now, pool) } else { self.place_move(now, pool, moved) };
+                let (moved, write_ns) = if gathers { units::place(self, now, pool) } else { self.place_move(now, pool, moved) };
                 (Some(moved), OpKind::Program, 0, write_ns + poll)
             }
         };
-        self.takes_step(die, false);
+        advance::takes_step(self, die, false);
         self.gc.begin_step(pool, moving);
-        self.note_gc_operation(pool);
+        timeline::gc_operation(self, pool);
         self.probes.count().gc_reads += u64::from(read_ns > 0);
         self.probes.count().pipelined_reads += u64::from(read_ns > 0 && !self.flash.idle(die));
         let op = Op { kind, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
         let at = self.flash.start(now, die, op, &mut self.events);
-        self.merge_waiting(now, pool);
+        merge::merge_waiting(self, now, pool);
         if self.flash.is_transferring(at) {
             self.transfer_begun(now, at);
         }
@@ -242,7 +245,7 @@ impl Ssd {
     /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.
     fn prepare_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (OpKind, Move, Ns) {
         let copyback = self.rules.gc.copyback;
-        if !copyback && self.places_late() {
+        if !copyback && self.rules.gc.places_late() {
             return (OpKind::Move, moved, 0);
         }
         let (moved, write_ns) = self.place_move(now, pool, moved);
@@ -254,7 +257,7 @@ impl Ssd {
     pub(super) fn place_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (Move, Ns) {
         let allocated = self.ftl.allocate_move(pool);
         let to = allocated.ppn;
-        self.note_taken(pool, u32::from(moved.writer.is_some()));
+        pace::pages_taken(self, pool, u32::from(moved.writer.is_some()));
         let placed = match moved.writer {
             None => Event::MovePlaced(moved.from, to),
             Some(writer) => Event::HostProgram(to, self.transactions[writer].version),

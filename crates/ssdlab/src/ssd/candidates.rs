@@ -1,6 +1,7 @@
 //! What could begin on a die: the next host operation and the next GC step. Operations that the arbiter calls not eligible are left out.
 
 use super::Ssd;
+use super::mechanisms::{advance, merge};
 use crate::arbiter::eligible;
 use crate::config::Scope;
 use crate::flash::Phase;
@@ -197,7 +198,7 @@ impl Ssd {
 
     /// The page of the transaction is that of a move in service or suspended.
     pub(super) fn is_being_moved(&self, pool: PoolId, id: TxnId) -> bool {
-        self.gc.moving_page(pool, self.transactions[id].lpn).is_some_and(|moved| self.moves_page_of(moved, id))
+        self.gc.moving_page(pool, self.transactions[id].lpn).is_some_and(|moved| merge::moves_page_of(self, moved, id))
     }
 
     /// The page of the transaction lies in the victim of the pool's job, whose next step could be to move it.
@@ -341,7 +342,7 @@ impl Ssd {
             return None;
         }
         if let Some((pool, _)) = self.flash.suspended(die) {
-            return Some(GcCandidate::Resume(die, pool)).filter(|&step| self.may_step(die, step));
+            return Some(GcCandidate::Resume(die, pool)).filter(|&step| advance::may_step(self, die, step));
         }
         let mut best: Option<PoolId> = None;
         for pool in self.geometry().pools_of_die(die).map(PoolId) {
@@ -353,7 +354,7 @@ impl Ssd {
                 best = Some(pool);
             }
         }
-        best.map(GcCandidate::Step).filter(|&step| self.may_step(die, step))
+        best.map(GcCandidate::Step).filter(|&step| advance::may_step(self, die, step))
     }
 
     #[inline(always)]

@@ -1,6 +1,8 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::probes::Event;
+use super::mechanisms::{advance, burst, idle, pace};
+use super::watch::probes::Event;
+use super::watch::{gauges, timeline};
 use super::{Planted, Ssd};
 use crate::config::{Begin, Scope};
 use crate::gc::Excluded;
@@ -8,10 +10,17 @@ use crate::sched::{QueueId, QueueKind, Transaction, linked};
 use crate::units::{DieId, Ns, PoolId, TxnId};
 
 impl Ssd {
+    /// Call when a block was taken from a pool, which has `left` free blocks left.
+    pub(super) fn block_taken(&mut self, now: Ns, pool: PoolId, left: u32) {
+        self.probes.note(now, &self.ftl, Event::BlockTaken { left });
+        pace::pace_block(self, pool);
+        self.trigger_gc(now, pool);
+    }
+
     /// Starts the job of a pool if it wants GC and its scope is free. Call when its free blocks or its wish for GC may have changed.
     pub(super) fn trigger_gc(&mut self, now: Ns, pool: PoolId) {
         if self.gc.idle().is_some() {
-            self.resume_if_short(pool);
+            idle::resume_if_short(self, pool);
         }
         let next = self.gc.trigger(&self.ftl, pool, self.sets_off(pool));
         self.pool_changed(now, pool);
@@ -97,7 +106,7 @@ impl Ssd {
         while let Some(pool) = next {
             let serial = self.next_serial();
             let (follows, set_off) = (self.gc.episode_goes_on(&self.ftl, pool), self.sets_off(pool));
-            self.limit_credit(self.geometry().die_of_pool(pool));
+            advance::limit_credit(self, self.geometry().die_of_pool(pool));
             let started = self.gc.start(&mut self.ftl, pool, (now, serial), set_off);
             self.pool_changed(now, pool);
             if started {
@@ -119,12 +128,12 @@ impl Ssd {
     fn job_started(&mut self, now: Ns, pool: PoolId) {
         let die = self.geometry().die_of_pool(pool);
         // The steps of several jobs take turns.
-        self.interrupt_on(now, die);
-        self.note_job(now, pool);
-        self.pace_job(pool);
-        self.gauge_jobs(now, die);
+        burst::interrupt_on(self, now, die);
+        timeline::job_started(self, now, pool);
+        pace::job_starts(self, pool);
+        gauges::jobs_changed(self, now, die);
         if self.gc.idle().is_some() {
-            self.job_started_ahead(pool);
+            idle::job_started_ahead(self, pool);
         }
         self.set_exclusion(pool, true);
         self.ready.wake(die);
@@ -141,7 +150,7 @@ impl Ssd {
     /// Host operations that were in service inside the job's scope when it started have not all ended: they end first. A plane needs no
     /// check, since its die is free. A job that pauses counts as pending, too.
     pub(super) fn still_pending(&mut self, pool: PoolId) -> bool {
-        if self.pauses_here(pool) {
+        if idle::pauses_here(self, pool) {
             return true;
         }
         let pending = self.is_pending(pool);
@@ -180,18 +189,18 @@ impl Ssd {
         let awaited = self.rules.gc.jobs_in_turn && self.gc.another_waits(&self.ftl, pool);
         self.probes.count().job_turns += u64::from(awaited);
         let job = self.gc.finish(&self.ftl, pool, barrier, self.sets_off(pool));
-        self.gauge_jobs(now, die);
+        gauges::jobs_changed(self, now, die);
         self.pool_changed(now, pool);
-        self.note_job_end(now, pool);
+        timeline::job_ended(self, now, pool);
         self.probes.note(now, &self.ftl, Event::JobEnded(now - job.started_ns()));
         if let Some(barrier) = self.gc.host_barrier(&self.ftl, pool) {
             self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));
             self.gc.note_barrier(pool);
         }
-        self.limit_credit(die);
+        advance::limit_credit(self, die);
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
-        self.forget_credit(die);
+        advance::forget_credit(self, die);
         self.ready.wake(die);
     }
 

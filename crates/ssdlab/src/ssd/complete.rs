@@ -2,11 +2,13 @@
 
 use super::Ssd;
 use super::host::Completed;
-use super::probes::Event;
+use super::mechanisms::{burst, estimates, idle, merge, pace, pause, units};
+use super::watch::probes::Event;
+use super::watch::{timeline, waits};
 use crate::blocked::{Blocked, Served};
 use crate::flash::{Begun, Op, OpKind, Owner, Phase, Progress};
 use crate::gc::Move;
-use crate::sched::{Transaction, TransactionKind, page_order};
+use crate::sched::{Transaction, TransactionKind, linked, page_order};
 use crate::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
 impl Ssd {
@@ -17,7 +19,7 @@ impl Ssd {
         if self.rules.bursts
             && let Some((pool, at)) = self.gc.burst_on(at.die())
         {
-            self.burst_ends(now, pool, at);
+            burst::ended(self, now, pool, at);
         }
         let (progress, begun) = self.flash.slot_event(now, at, &mut self.events);
         let die = at.die();
@@ -32,8 +34,8 @@ impl Ssd {
                 }
             }
             (Progress::Suspended, _) => self.die_freed(die),
-            (Progress::StepEnded, Owner::Host(first)) if self.flash.is_to_pause(at) => self.step_ended(now, die, at, first),
-            (Progress::StepEnded, _) => self.has_run(now, die, at),
+            (Progress::StepEnded, Owner::Host(first)) if self.flash.is_to_pause(at) => pause::step_ended(self, now, die, at, first),
+            (Progress::StepEnded, _) => pause::has_run(self, now, die, at),
             (Progress::Ended(_), Owner::Gc(pool)) => {
                 self.gc_operation_ended(now, die, pool, op.kind);
                 self.die_freed(die);
@@ -55,11 +57,11 @@ impl Ssd {
         match (op.kind, whole) {
             (OpKind::Read, _) => {
                 let transferred = now - self.flash.timing().out(&op, 0);
-                self.each_unit(first, |transaction| transaction.served(Served::Array, transferred));
-                self.page_transferred(now, first);
+                units::each_unit(self, first, |transaction| transaction.served(Served::Array, transferred));
+                units::page_transferred(self, now, first);
             }
             (_, true) => {
-                self.each_unit(first, |transaction| {
+                units::each_unit(self, first, |transaction| {
                     transaction.served(Served::Transfer, now - op.write_ns);
                     transaction.served(Served::Array, now);
                 });
@@ -92,7 +94,7 @@ impl Ssd {
                 self.die_freed(die);
             }
             (Progress::Ended(_), Owner::Host(first)) => {
-                self.page_transferred(now, first);
+                units::page_transferred(self, now, first);
                 self.die_freed(die);
             }
             (Progress::ReadEnded | Progress::Suspended | Progress::StepEnded, _) => unreachable!("all of these happen in the array"),
@@ -106,10 +108,10 @@ impl Ssd {
     fn host_transfer_ended(&mut self, now: Ns, at: SlotId, kind: OpKind, first: TxnId, page: u32) {
         if kind != OpKind::Read {
             let id = self.nth_page(first, page);
-            return self.each_unit(id, |transaction| transaction.served(Served::Transfer, now));
+            return units::each_unit(self, id, |transaction| transaction.served(Served::Transfer, now));
         }
         // A multi-plane read completes its pages one by one, so its first page is always the one on the bus.
-        let rest = self.page_transferred(now, first);
+        let rest = units::page_transferred(self, now, first);
         self.flash.set_first(at, rest.expect("the last page's transfer ends the operation"));
     }
 
@@ -129,7 +131,7 @@ impl Ssd {
             Owner::Host(first) => {
                 let page = if op.kind == OpKind::Program { self.flash.transferred(at) } else { 0 };
                 let id = self.nth_page(first, page);
-                self.each_unit(id, |transaction| transaction.waited(Blocked::Bus, now));
+                units::each_unit(self, id, |transaction| transaction.waited(Blocked::Bus, now));
                 let pipelined = self.rules.flash.gc_pipeline && self.flash.overlaps_gc_program(at);
                 self.probes.count().pipelined_writes += u64::from(pipelined);
             }
@@ -142,19 +144,19 @@ impl Ssd {
     fn gc_transfer_begun(&mut self, now: Ns, at: SlotId, pool: PoolId) {
         let moved = self.gc.moving(pool).expect("a page is being moved");
         if self.flash.phase(at, now) == Phase::Out {
-            return self.each_move(pool, |ssd, moved| ssd.readers_wait_no_more(now, moved.readers));
+            return self.each_move(pool, |ssd, moved| merge::readers_wait_no_more(ssd, now, moved.readers));
         }
-        self.merge_waiting(now, pool);
+        merge::merge_waiting(self, now, pool);
         if moved.to.is_none() {
             let current = self.gc.moving(pool).expect("as before");
             let (placed, ns) = self.place_move(now, pool, current);
             *self.gc.moving_mut(pool) = placed;
             self.flash.set_write_ns(at, ns + self.rules.gc.poll_ns);
-            self.note_target(at, pool);
+            timeline::target_chosen(self, at, pool);
         }
         self.each_move(pool, |ssd, moved| {
             if let Some(writer) = moved.writer {
-                ssd.stop_waiting(now, writer);
+                waits::stop_waiting(ssd, now, writer);
             }
         });
     }
@@ -184,7 +186,7 @@ impl Ssd {
             if moved.writer.is_none() {
                 self.flash.unmerge(at);
             }
-            self.readers_served(now, readers);
+            merge::readers_served(self, now, readers);
         } else if let Some(writer) = moved.writer {
             self.transactions[writer].served(Served::Transfer, now);
         }
@@ -204,6 +206,11 @@ impl Ssd {
     fn nth_page(&self, first: TxnId, page: u32) -> TxnId {
         let mut pages = self.pages_of(first).filter(|&id| !self.transactions[id].same_page);
         pages.nth(page as usize).expect("an operation has as many transactions as pages")
+    }
+
+    /// The transactions of an operation, from the first on.
+    pub(super) fn pages_of(&self, first: TxnId) -> impl Iterator<Item = TxnId> {
+        linked(&self.transactions, Some(first))
     }
 
     /// Applies `change` to each transaction of an operation.
@@ -232,7 +239,7 @@ impl Ssd {
     pub(super) fn host_page_read(&mut self, now: Ns, id: TxnId) {
         if self.transactions[id].kind == TransactionKind::ReadForWrite {
             self.transactions[id].kind = TransactionKind::Write;
-            self.note_write_to_come(id, false);
+            estimates::write_to_come(self, id, false);
             self.enter_queue(now, id);
         } else {
             self.finish_transaction(now, id);
@@ -244,7 +251,7 @@ impl Ssd {
         while let Some(id) = page {
             page = self.transactions[id].next;
             if self.rules.gc.gathers() {
-                page = self.units_programmed(now, id);
+                page = units::programmed(self, now, id);
             } else {
                 self.host_page_programmed(now, id);
             }
@@ -298,7 +305,7 @@ impl Ssd {
             let front = page_order::remove(&mut self.ftl, &mut self.transactions, id);
             let Transaction { kind, chip, request, lpn, .. } = self.transactions[id];
             if kind != TransactionKind::Trim {
-                self.note_page_end(now, id);
+                estimates::page_ended(self, now, id);
                 self.sched.finished(chip);
                 // Dynamic allocation: this may now be the chip with the fewest operations, with a place for a write that waits.
                 if self.rules.dynamic {
@@ -330,7 +337,7 @@ impl Ssd {
             self.activate(now, front);
             // A write that has to read its page first is still to come.
             if write && self.transactions[front].kind == TransactionKind::Write {
-                self.note_write_to_come(front, false);
+                estimates::write_to_come(self, front, false);
             }
             return;
         }
@@ -350,9 +357,9 @@ impl Ssd {
 
     #[inline(always)]
     fn request_completed(&mut self, now: Ns, completed: Completed) {
-        self.note_request_end(now, completed);
+        estimates::request_ended(self, now, completed);
         if self.host.outstanding() == 0 {
-            self.requests_ended(now);
+            idle::all_requests_ended(self, now);
         }
     }
 
@@ -368,22 +375,22 @@ impl Ssd {
     /// The page of a GC move has been read into the controller's buffer.
     fn page_buffered(&mut self, now: Ns, pool: PoolId) {
         if self.rules.gc.gathers() {
-            return self.units_buffered(now, pool);
+            return units::buffered(self, now, pool);
         }
         let serial = self.next_serial();
         let moved = self.gc.moving_mut(pool);
         let (readers, lpn) = (moved.readers.take(), moved.lpn);
         self.gc.read_ended(&self.ftl, pool, (now, serial));
-        self.readers_served(now, readers);
+        merge::readers_served(self, now, readers);
         if self.rules.gc.merge {
-            self.merge_waiting_for(now, pool, lpn);
+            merge::merge_waiting_for(self, now, pool, lpn);
         }
     }
 
     /// Handles the end of the program of a page move.
     fn page_moved(&mut self, now: Ns, die: DieId, pool: PoolId, kind: OpKind) {
         if self.rules.gc.gathers() {
-            return self.units_moved(now, die, pool);
+            return units::moved(self, now, die, pool);
         }
         let moved = self.gc.moving(pool).expect("a page was moved");
         let to = moved.to.expect("it was programmed somewhere");
@@ -398,7 +405,7 @@ impl Ssd {
             return self.host_page_programmed(now, writer);
         }
         let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
-        self.earn(pool, 1);
+        pace::earn(self, pool, 1);
         if self.rules.gc.merge && current && kind == OpKind::Move {
             self.merging.moved(now, die, moved.lpn);
         }
@@ -430,7 +437,7 @@ impl Ssd {
         if self.rules.notes_moves {
             self.gained += i64::from(self.geometry().pages_per_block.get());
         }
-        self.earn_block(now, pool);
+        pace::block_erased(self, now, pool);
         if let Some(slack) = self.sched.slack_mut() {
             slack.erased(die);
         }

@@ -1,6 +1,8 @@
 //! Fills the arbiter's view of a die, and carries out its decision.
 
 use super::candidates::{GcCandidate, HostCandidate, Limits};
+use super::mechanisms::{advance, burst, merge, pace, pause};
+use super::watch::planted;
 use super::{Planted, Ssd};
 use crate::arbiter::{self, Decision};
 use crate::blocked::Blocked;
@@ -35,7 +37,7 @@ impl Ssd {
             gc: gc.map(|pool| GcView {
                 ready: self.gc.job(pool).map(Job::ready).expect("a candidate has a job"),
                 urgent: self.is_urgent_beside(pool),
-                in_turn: phase == DiePhase::BetweenMoves && self.has_turn(pool) || self.goes_before_writes(pool, host),
+                in_turn: phase == DiePhase::BetweenMoves && advance::has_turn(self, pool) || self.goes_before_writes(pool, host),
             }),
         };
         arbiter::decide(&view, self.rules.gc.priority)
@@ -47,7 +49,7 @@ impl Ssd {
     #[inline(always)]
     fn goes_before_writes(&self, pool: PoolId, host: Option<HostCandidate>) -> bool {
         let Some(write) = host.filter(|host| host.kind == QueueKind::Write) else { return false };
-        self.is_awaited_on(self.geometry().die_of_pool(pool))
+        pace::is_awaited_on(self, self.geometry().die_of_pool(pool))
             && (self.rules.gc.writes_are_complete || self.gc.job(pool).is_some_and(|job| job.ready() < self.transactions[write.id].ready))
     }
 
@@ -68,9 +70,9 @@ impl Ssd {
     /// begun.
     pub(super) fn between_moves(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         if self.rules.flash.pauses
-            && let Some(paused) = self.paused_die(die)
+            && let Some(paused) = pause::paused_die(self, die)
         {
-            return self.during_pause(now, paused, granted);
+            return pause::during_pause(self, now, paused, granted);
         }
         let (host, gc) = self.candidates(die);
         let decision = self.decide(DiePhase::BetweenMoves, host, gc.map(GcCandidate::pool));
@@ -78,7 +80,7 @@ impl Ssd {
             (Decision::Host, Some(candidate), gc) => self.begin_host(now, candidate, granted, gc.is_some()),
             (Decision::MoveForHost, Some(candidate), _) => self.move_for_host(now, candidate, granted),
             (Decision::Gc, host, Some(GcCandidate::Step(pool))) => {
-                let in_turn = host.is_some() && self.has_turn(pool);
+                let in_turn = host.is_some() && advance::has_turn(self, pool);
                 let begins = self.begin_gc(now, pool, granted);
                 self.probes.count().steps_in_turn += u64::from(begins && in_turn);
                 begins
@@ -124,7 +126,7 @@ impl Ssd {
         if on_bus && !self.has_bus(now, die, granted) {
             return false;
         }
-        if self.rules.bursts && self.begin_burst(now, die, pool) {
+        if self.rules.bursts && burst::begin(self, now, die, pool) {
             return true;
         }
         let step = self.gc.next_step(&self.ftl, pool);
@@ -167,14 +169,14 @@ impl Ssd {
         }
         let (_, phase) = self.flash.suspended(die).expect("a candidate is suspended");
         if self.probes.has(Planted::KeepsStaleCopies) {
-            self.plant_stale_copy(pool);
+            planted::plant_stale_copy(self, pool);
         }
         if self.is_unneeded(pool, phase) {
             self.flash.drop_suspended(now, die);
             self.discard_move(now, pool);
         } else {
             self.flash.resume(now, die, &mut self.events);
-            self.merge_waiting(now, pool);
+            merge::merge_waiting(self, now, pool);
         }
         true
     }
@@ -220,7 +222,7 @@ impl Ssd {
                 self.flash.suspend_stopped(now, at);
             }
             (Decision::Pair, Some(write)) => {
-                self.takes_step(die, true);
+                advance::takes_step(self, die, true);
                 self.go_on(now, at);
                 self.start_host(now, die, write, OpKind::Program);
             }
@@ -233,9 +235,9 @@ impl Ssd {
 
     /// A page move that has stopped at preemption point A goes on, unless it waits there for host operations. Returns true if it goes on.
     fn go_on_to_program(&mut self, now: Ns, die: DieId, at: SlotId) -> bool {
-        let stays = self.stays_before_program(die, self.pool_in(at), at);
+        let stays = advance::stays_before_program(self, die, self.pool_in(at), at);
         if !stays {
-            self.takes_step(die, self.steps_ahead(die));
+            advance::takes_step(self, die, advance::steps_ahead(self, die));
             self.go_on(now, at);
         }
         !stays
@@ -284,7 +286,7 @@ impl Ssd {
         if !self.rules.gc.merge || !self.flash.can_start(die, OpKind::RegisterRead, true) {
             return false;
         }
-        let Some((pool, id)) = self.register_reader(die) else { return false };
+        let Some((pool, id)) = merge::register_reader(self, die) else { return false };
         self.start_host(now, die, HostCandidate { id, kind: QueueKind::Read, pool, by_move: false }, OpKind::RegisterRead);
         true
     }

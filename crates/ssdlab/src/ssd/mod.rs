@@ -1,6 +1,6 @@
 //! One drive: passes transactions down from requests to the flash, and completions up.
 //!
-//! [`Ssd`] owns the parts, and each part its state; what happens between them is in these files, in the order of a request's way:
+//! [`Ssd`] owns the parts, and each part its state. The spine is what happens in every drive, in the order of a request's way:
 //!
 //! | file | question |
 //! |---|---|
@@ -9,17 +9,11 @@
 //! | `candidates` | which host operation and which GC step could begin on a die? |
 //! | `dispatch` | what does the arbiter's decision do? |
 //! | `begin` | what happens when an operation begins? |
-//! | `burst` | which page moves are one event, and what interrupts them? |
 //! | `complete` | what happens when a stage, an operation, a request ends? |
 //! | `collect` | when do GC jobs start and end, and how do a pool's state and exclusion follow? |
-//! | `advance` | which steps of a job may begin where it advances with host operations only? |
-//! | `idle` | what does idle time change? |
-//! | `pace` | which writes wait for credit that collection earns? |
-//! | `units` | which mapping units share a flash operation? |
-//! | `merge` | how do host operations merge with page moves (lee2013 III-B)? |
-//! | `estimates`, `pause` | when will operations end, and when does a program pause for reads (elyasi2017)? |
-//! | `waits` | why does an operation wait? |
-//! | `report` | which state and statistics can be read from a drive? |
+//!
+//! `mechanisms` has what keys of the configuration add, `watch` what is counted, recorded and checked. Their functions are called by path
+//! (`pace::write_begins(ssd, ..)`), so that a call says where it leads.
 //!
 //! | part | owned by | what it owns |
 //! |---|---|---|
@@ -30,31 +24,18 @@
 //! | `probes` | [`Probes`] | counters, gauges, the verifier, planted defects |
 
 mod accept;
-mod advance;
 mod begin;
-mod burst;
 mod candidates;
-mod clocks;
 mod collect;
 mod complete;
 mod dispatch;
-mod estimates;
-mod gauges;
 mod host;
-mod idle;
-mod merge;
-mod pace;
-mod pause;
-mod planted;
-mod probes;
+mod mechanisms;
 mod ready;
-mod report;
 mod round;
-mod timeline;
-mod units;
-mod verify;
-mod waits;
+mod watch;
 
+use self::mechanisms::pace;
 use crate::config::Config;
 use crate::event::EventQueue;
 use crate::flash::Flash;
@@ -63,19 +44,19 @@ use crate::gc::{Collector, Pace};
 use crate::geometry::Geometry;
 use crate::rules::Rules;
 use crate::sched::{Scheduler, Transactions};
-use crate::units::{Lpn, Ns, PoolId};
+use crate::units::{DieId, Lpn, Ns, PoolId};
 
 pub use crate::stats::Counters;
-pub use burst::RoundPhase;
-pub use estimates::Estimate;
+pub use mechanisms::burst::RoundPhase;
+pub use mechanisms::estimates::Estimate;
 #[doc(hidden)]
-pub use planted::Planted;
+pub use watch::planted::Planted;
 
-use clocks::WaitClocks;
 use host::HostRequests;
-use merge::Merging;
-use probes::Probes;
+use mechanisms::merge::Merging;
 use ready::Ready;
+use watch::clocks::WaitClocks;
+use watch::probes::Probes;
 
 /// The simulated drive.
 pub struct Ssd {
@@ -150,6 +131,11 @@ impl Ssd {
     #[inline(always)]
     fn geometry(&self) -> &Geometry {
         self.ftl.geometry()
+    }
+
+    /// The dies of the chip that a die is on.
+    fn dies_of_chip_of(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
+        self.geometry().dies_of_chip(self.geometry().chip_of_die(die)).map(DieId)
     }
 
     fn pools(&self) -> impl Iterator<Item = PoolId> + use<> {

@@ -7,6 +7,8 @@
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
 use super::Ssd;
+use super::mechanisms::{idle, merge, pace, pause};
+use super::watch::{verify, waits};
 use crate::event::Event;
 use crate::flash::{Doing, Grant};
 use crate::gc::Idle;
@@ -17,9 +19,9 @@ use crate::units::{ChannelId, DieId, Lpn, Ns, SlotId};
 impl Ssd {
     /// Begins the run at time 0. A drive with too few free blocks in some pool (a state saved under another threshold) collects at once.
     pub fn begin(&mut self) {
-        self.pools().for_each(|pool| self.pace_block(pool));
+        self.pools().for_each(|pool| pace::pace_block(self, pool));
         self.pools().for_each(|pool| self.trigger_gc(0, pool));
-        self.requests_ended(0);
+        idle::all_requests_ended(self, 0);
         self.dispatch(0);
     }
 
@@ -46,7 +48,7 @@ impl Ssd {
                 (serial, Event::Slot(at)) if self.flash.is_stale(SlotId(at), serial) => {}
                 (_, Event::Slot(at)) => self.array_event(now, SlotId(at)),
                 (_, Event::Bus(channel)) => self.bus_event(now, ChannelId(channel)),
-                (_, Event::Timer) => self.timer_event(now),
+                (_, Event::Timer) => idle::timer_is_due(self, now),
             }
         }
     }
@@ -77,14 +79,14 @@ impl Ssd {
     /// Step 3 of a round: begins everything that can begin now.
     pub fn dispatch(&mut self, now: Ns) {
         if self.gc.idle().is_some_and(Idle::is_due) {
-            self.begin_idle_time(now);
+            idle::begin(self, now);
         }
         loop {
             while let Some(channel) = self.ready.next_channel() {
                 self.grant_bus(now, channel);
             }
             if self.merging.any_answered() {
-                self.answer_buffered(now);
+                merge::answer_buffered(self, now);
             }
             if let Some(die) = self.ready.next_die() {
                 self.dispatch_die(now, die, false);
@@ -97,7 +99,7 @@ impl Ssd {
                 break;
             }
         }
-        self.verify_round();
+        verify::round(self);
     }
 
     /// The bus of a channel is free: serves the transfers and dies in its queue, in order.
@@ -122,12 +124,12 @@ impl Ssd {
                 _ if !self.rules.flash.shares_dies => false,
                 Doing::Stopped(at) => self.inside_move(now, die, at),
                 Doing::Gc(_) if self.read_register(now, die) => true,
-                Doing::Gc(_) if self.rules.flash.for_reads.of_gc() && self.stop_for_reads(now, die) => false,
+                Doing::Gc(_) if self.rules.flash.for_reads.of_gc() && pause::stop_for_reads(self, now, die) => false,
                 Doing::Gc(at) => {
                     self.in_array(now, die, at);
                     false
                 }
-                Doing::Other if self.rules.flash.pauses && self.stop_for_reads(now, die) => false,
+                Doing::Other if self.rules.flash.pauses && pause::stop_for_reads(self, now, die) => false,
                 // A die at work begins only an operation that it would begin if it were idle: else a stream of one kind would keep the
                 // other kind, or GC, waiting without end.
                 Doing::Other => self.between_moves(now, die, granted),
@@ -136,7 +138,7 @@ impl Ssd {
                 break;
             }
         }
-        self.set_clocks(now, die);
+        waits::set_clocks(self, now, die);
     }
 
     /// Requests have completed since the last call of [`Ssd::drain_completions`].

@@ -1,13 +1,13 @@
 //! Values that a drive sums up over time for series of a run, beside its counters. They change seldom, when a job starts or ends and when a
 //! block is taken or freed, so that every run keeps them.
 
-use super::{RoundPhase, Ssd};
+use crate::ssd::{RoundPhase, Ssd};
 use crate::stats::{Level, Readings, SeriesShape};
 use crate::units::{ChipId, DieId, Ns};
 
 /// The gauges of a drive: levels and an extreme.
 #[derive(Clone, Debug)]
-pub(super) struct Gauges {
+pub(in crate::ssd) struct Gauges {
     /// By chip: 1 while a job is active on it.
     gc: Vec<Level>,
     /// Number of free blocks of all pools.
@@ -18,25 +18,25 @@ pub(super) struct Gauges {
 
 impl Gauges {
     /// Gauges of a drive with `chips` chips and `free` free blocks at time 0.
-    pub(super) fn new(chips: u32, free: u64) -> Self {
+    pub(in crate::ssd) fn new(chips: u32, free: u64) -> Self {
         let mut gauges = Gauges { gc: vec![Level::default(); chips as usize], free: Level::default(), free_min: u32::MAX };
         gauges.free.set(0, free);
         gauges
     }
 
     /// Number of free blocks of all pools.
-    pub(super) fn free(&self) -> u64 {
+    pub(in crate::ssd) fn free(&self) -> u64 {
         self.free.value()
     }
 
     /// Notes that a block was taken from a pool, which has `left` free blocks left.
-    pub(super) fn block_taken(&mut self, now: Ns, left: u32) {
+    pub(in crate::ssd) fn block_taken(&mut self, now: Ns, left: u32) {
         self.free.set(now, self.free.value() - 1);
         self.free_min = self.free_min.min(left);
     }
 
     /// Notes that a block was erased.
-    pub(super) fn block_freed(&mut self, now: Ns) {
+    pub(in crate::ssd) fn block_freed(&mut self, now: Ns) {
         self.free.set(now, self.free.value() + 1);
     }
 }
@@ -46,13 +46,6 @@ impl Ssd {
     #[doc(hidden)]
     pub fn passed_in_queues(&self) -> u64 {
         self.sched.passed_in_queues()
-    }
-
-    /// Updates the gauge of a chip. Call when a job has started or ended on a die of it.
-    pub(super) fn gauge_jobs(&mut self, now: Ns, die: DieId) {
-        let chip = self.geometry().chip_of_die(die);
-        let active = self.chip_in_gc(chip, 0);
-        self.probes.gauges_mut().gc[chip.index()].set(now, u64::from(active));
     }
 
     /// Number of free blocks of the pool that has the fewest.
@@ -87,17 +80,24 @@ impl Ssd {
         readings.die_ns += (0..self.geometry().dies).map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();
         readings.free_min = readings.free_min.min(std::mem::replace(&mut self.probes.gauges_mut().free_min, u32::MAX));
     }
+}
 
-    /// Recounts the gauged values.
-    pub(super) fn check_gauges(&self) -> Result<(), String> {
-        let gauges = self.probes.gauges();
-        let (gauged, counted) = (gauges.free(), self.ftl.blocks().free_total());
-        if gauged != counted {
-            return Err(format!("{gauged} blocks are gauged as free, and {counted} are"));
-        }
-        match (0..self.geometry().chips).map(ChipId).find(|&chip| (gauges.gc[chip.index()].value() > 0) != self.chip_in_gc(chip, 0)) {
-            Some(chip) => Err(format!("chip {chip} is gauged wrongly as to whether it has a job")),
-            None => Ok(()),
-        }
+/// Updates the gauge of a chip. Call when a job has started or ended on a die of it.
+pub(in crate::ssd) fn jobs_changed(ssd: &mut Ssd, now: Ns, die: DieId) {
+    let chip = ssd.geometry().chip_of_die(die);
+    let active = ssd.chip_in_gc(chip, 0);
+    ssd.probes.gauges_mut().gc[chip.index()].set(now, u64::from(active));
+}
+
+/// Recounts the gauged values.
+pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
+    let gauges = ssd.probes.gauges();
+    let (gauged, counted) = (gauges.free(), ssd.ftl.blocks().free_total());
+    if gauged != counted {
+        return Err(format!("{gauged} blocks are gauged as free, and {counted} are"));
+    }
+    match (0..ssd.geometry().chips).map(ChipId).find(|&chip| (gauges.gc[chip.index()].value() > 0) != ssd.chip_in_gc(chip, 0)) {
+        Some(chip) => Err(format!("chip {chip} is gauged wrongly as to whether it has a job")),
+        None => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! Defects planted on purpose: tests plant one and show that the random drives find it.
 
-use super::Ssd;
+use crate::ssd::Ssd;
 use crate::units::PoolId;
 
 /// A defect that can be planted. Ordinary host operations check for none.
@@ -31,12 +31,12 @@ impl Ssd {
             pace.count_twice();
         }
     }
+}
 
-    /// Plants a defect: the suspended move of a pool takes its page to be at the place where it was written meanwhile.
-    pub(super) fn plant_stale_copy(&mut self, pool: PoolId) {
-        let moved = self.gc.moving(pool).filter(|moved| moved.to.is_some());
-        if let Some(from) = moved.and_then(|moved| self.ftl.lookup(moved.lpn)) {
-            self.gc.moving_mut(pool).from = from;
-        }
+/// Plants a defect: the suspended move of a pool takes its page to be at the place where it was written meanwhile.
+pub(in crate::ssd) fn plant_stale_copy(ssd: &mut Ssd, pool: PoolId) {
+    let moved = ssd.gc.moving(pool).filter(|moved| moved.to.is_some());
+    if let Some(from) = moved.and_then(|moved| ssd.ftl.lookup(moved.lpn)) {
+        ssd.gc.moving_mut(pool).from = from;
     }
 }

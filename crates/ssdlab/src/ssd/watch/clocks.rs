@@ -31,7 +31,7 @@ impl Clock {
 
 /// All wait clocks of a drive.
 #[derive(Clone, Debug)]
-pub(super) struct WaitClocks {
+pub(in crate::ssd) struct WaitClocks {
     clocks: Vec<Clock>,
     /// Domains are planes instead of dies.
     by_plane: bool,
@@ -41,7 +41,7 @@ pub(super) struct WaitClocks {
 
 impl WaitClocks {
     /// Clocks at zero. `by_plane`: operations wait by plane instead of by die.
-    pub(super) fn new(geometry: &Geometry, by_plane: bool) -> Self {
+    pub(in crate::ssd) fn new(geometry: &Geometry, by_plane: bool) -> Self {
         let first_chip = if by_plane { geometry.planes } else { geometry.dies };
         let clock = Clock { shown: [0; Blocked::OF_DIES], reason: None, since: 0 };
         WaitClocks { clocks: vec![clock; (first_chip + geometry.chips) as usize], by_plane, first_chip }
@@ -49,18 +49,18 @@ impl WaitClocks {
 
     /// Operations wait by plane instead of by die.
     #[inline(always)]
-    pub(super) fn by_plane(&self) -> bool {
+    pub(in crate::ssd) fn by_plane(&self) -> bool {
         self.by_plane
     }
 
     /// Notes the clocks for a transaction of a pool, on this die, that begins to wait.
     #[inline(always)]
-    pub(super) fn note_pool(&self, now: Ns, pool: PoolId, die: DieId, into: &mut ClockNote) {
+    pub(in crate::ssd) fn note_pool(&self, now: Ns, pool: PoolId, die: DieId, into: &mut ClockNote) {
         self.note(now, if self.by_plane { pool.0 } else { die.0 }, into);
     }
 
     /// Notes the clocks for a transaction of a chip, without a die yet, that begins to wait.
-    pub(super) fn note_chip(&self, now: Ns, chip: ChipId, into: &mut ClockNote) {
+    pub(in crate::ssd) fn note_chip(&self, now: Ns, chip: ChipId, into: &mut ClockNote) {
         self.note(now, self.first_chip + chip.0, into);
     }
 
@@ -72,17 +72,17 @@ impl WaitClocks {
 
     /// Sets the reason that holds a die from now on.
     #[inline(always)]
-    pub(super) fn set_die(&mut self, now: Ns, die: DieId, reason: Option<Blocked>) {
+    pub(in crate::ssd) fn set_die(&mut self, now: Ns, die: DieId, reason: Option<Blocked>) {
         self.set(now, die.0, reason);
     }
 
     /// Sets the reason that holds a plane from now on.
-    pub(super) fn set_plane(&mut self, now: Ns, plane: PlaneId, reason: Option<Blocked>) {
+    pub(in crate::ssd) fn set_plane(&mut self, now: Ns, plane: PlaneId, reason: Option<Blocked>) {
         self.set(now, plane.0, reason);
     }
 
     /// Sets the reason that holds a chip from now on.
-    pub(super) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Option<Blocked>) {
+    pub(in crate::ssd) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Option<Blocked>) {
         self.set(now, self.first_chip + chip.0, reason);
     }
 
@@ -96,12 +96,12 @@ impl WaitClocks {
 
     /// The readings of a domain's clocks, by reason, ns.
     #[inline(always)]
-    pub(super) fn read(&self, domain: u32, now: Ns) -> [Ns; Blocked::OF_DIES] {
+    pub(in crate::ssd) fn read(&self, domain: u32, now: Ns) -> [Ns; Blocked::OF_DIES] {
         self.clocks[domain as usize].read(now)
     }
 
     /// The reason that holds a domain now.
-    pub(super) fn reason(&self, domain: u32) -> Option<Blocked> {
+    pub(in crate::ssd) fn reason(&self, domain: u32) -> Option<Blocked> {
         self.clocks[domain as usize].reason
     }
 }

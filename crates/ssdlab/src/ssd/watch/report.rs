@@ -1,7 +1,5 @@
 //! The state and statistics of a drive, as read by statistics, caches, arrays and tests.
 
-use super::verify::{self, Verifier};
-use super::{Counters, Ssd};
 use crate::config::Config;
 use crate::error::Error;
 use crate::flash::Trace;
@@ -9,6 +7,8 @@ use crate::ftl::Ftl;
 use crate::gc::Job;
 use crate::gc::victim::CustomVictim;
 use crate::sched::{TRIMMED, page_order};
+use crate::ssd::watch::verify::{self, Verifier};
+use crate::ssd::{Counters, Ssd};
 use crate::stats::SlackStats;
 use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId};
 
@@ -72,15 +72,6 @@ impl Ssd {
         self.probes.verify(Verifier::new(&self.ftl, every_event));
         self.rules.bursts = false;
         self.flash.watch_stages(false);
-    }
-
-    /// Call when a round is over: recounts redundant state, if verify mode does so after each round of events.
-    #[inline(always)]
-    pub(super) fn verify_round(&mut self) {
-        if self.probes.verifier().is_some_and(Verifier::every_event) {
-            let found = verify::recount(self);
-            self.probes.verifier_mut().expect("checked above").found(found);
-        }
     }
 
     /// Recounts redundant state, and returns the first defect that verify mode has found.

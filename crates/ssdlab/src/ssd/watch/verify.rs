@@ -1,9 +1,11 @@
 //! Verify mode: every page carries the version of the write that it holds, and redundant state is recounted.
 
-use super::Ssd;
-use super::probes::Event;
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
+use crate::ssd::Ssd;
+use crate::ssd::mechanisms::estimates;
+use crate::ssd::watch::gauges;
+use crate::ssd::watch::probes::Event;
 use crate::units::{BlockId, Lpn, Ns, PoolId, Ppn};
 
 /// The content of an erased page.
@@ -15,7 +17,7 @@ const INITIAL: u32 = 0;
 
 /// Data versions of pages, and the first defect found.
 #[derive(Debug)]
-pub(super) struct Verifier {
+pub(in crate::ssd) struct Verifier {
     /// By logical page: the version last written, or [`ERASED`] if it holds no data.
     latest: Vec<u32>,
     /// By physical page: the version it holds.
@@ -135,12 +137,21 @@ impl Verifier {
     }
 }
 
+/// Call when a round is over: recounts redundant state, if verify mode does so after each round of events.
+#[inline(always)]
+pub(in crate::ssd) fn round(ssd: &mut Ssd) {
+    if ssd.probes.verifier().is_some_and(Verifier::every_event) {
+        let found = recount(ssd);
+        ssd.probes.verifier_mut().expect("checked above").found(found);
+    }
+}
+
 /// Recounts the translation layer and compares every logical page's data with what was written last.
-pub(super) fn recount(ssd: &Ssd) -> Result<(), String> {
+pub(in crate::ssd) fn recount(ssd: &Ssd) -> Result<(), String> {
     ssd.ftl.check()?;
     ssd.sched.check(&ssd.ftl, &ssd.transactions)?;
-    ssd.check_slack()?;
-    ssd.check_gauges()?;
+    estimates::check(ssd)?;
+    gauges::check(ssd)?;
     let Some(verifier) = ssd.probes.verifier() else { return Ok(()) };
     for lpn in (0..ssd.geometry().logical_pages).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);
@@ -153,7 +164,7 @@ pub(super) fn recount(ssd: &Ssd) -> Result<(), String> {
 }
 
 /// The first defect that verify mode has found so far, or finds now.
-pub(super) fn check(ssd: &Ssd) -> Result<(), String> {
+pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
     let wrong = ssd.probes.verifier().and_then(|verifier| verifier.wrong.clone());
     let overlap = ssd.flash.trace().and_then(|trace| trace.overlap.clone());
     wrong.or(overlap).map_or_else(|| recount(ssd), Err)

@@ -1,15 +1,15 @@
 //! The probes of a drive: counters, gauges, the verifier, statistics of slack. An [`Event`] is for more than one of them.
 
-use super::gauges::Gauges;
-use super::planted::Planted;
-use super::verify::Verifier;
 use crate::ftl::Ftl;
+use crate::ssd::watch::gauges::Gauges;
+use crate::ssd::watch::planted::Planted;
+use crate::ssd::watch::verify::Verifier;
 use crate::stats::{Counters, SlackStats};
 use crate::units::{BlockId, Lpn, Ns, Ppn};
 
 /// An event of a drive that its probes count or check.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
+pub(in crate::ssd) enum Event {
     /// A flash read of a page for the host begins; `None`: the page holds no data.
     HostRead(Lpn, Option<Ppn>),
     /// The flash read of another unit also brings this one for the host.
@@ -40,7 +40,7 @@ pub(super) enum Event {
 
 /// The counters, gauges and checks of a drive.
 #[derive(Debug)]
-pub(super) struct Probes {
+pub(in crate::ssd) struct Probes {
     counters: Counters,
     gauges: Gauges,
     slack: SlackStats,
@@ -50,7 +50,7 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    pub(super) fn new(ftl: &Ftl) -> Self {
+    pub(in crate::ssd) fn new(ftl: &Ftl) -> Self {
         Probes {
             counters: Counters::default(),
             gauges: Gauges::new(ftl.geometry().chips, ftl.blocks().free_total()),
@@ -62,7 +62,7 @@ impl Probes {
 
     /// Passes an event to the counters, gauges and the verifier.
     #[inline(always)]
-    pub(super) fn note(&mut self, now: Ns, ftl: &Ftl, event: Event) {
+    pub(in crate::ssd) fn note(&mut self, now: Ns, ftl: &Ftl, event: Event) {
         let counters = &mut self.counters;
         match event {
             Event::HostRead(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_reads += 1,
@@ -99,51 +99,51 @@ impl Probes {
 
     /// Mutable access to the counters, for occurrences without an [`Event`].
     #[inline(always)]
-    pub(super) fn count(&mut self) -> &mut Counters {
+    pub(in crate::ssd) fn count(&mut self) -> &mut Counters {
         &mut self.counters
     }
 
-    pub(super) fn counters(&self) -> &Counters {
+    pub(in crate::ssd) fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    pub(super) fn gauges(&self) -> &Gauges {
+    pub(in crate::ssd) fn gauges(&self) -> &Gauges {
         &self.gauges
     }
 
-    pub(super) fn gauges_mut(&mut self) -> &mut Gauges {
+    pub(in crate::ssd) fn gauges_mut(&mut self) -> &mut Gauges {
         &mut self.gauges
     }
 
-    pub(super) fn slack(&self) -> &SlackStats {
+    pub(in crate::ssd) fn slack(&self) -> &SlackStats {
         &self.slack
     }
 
-    pub(super) fn slack_mut(&mut self) -> &mut SlackStats {
+    pub(in crate::ssd) fn slack_mut(&mut self) -> &mut SlackStats {
         &mut self.slack
     }
 
-    pub(super) fn verify(&mut self, verifier: Verifier) {
+    pub(in crate::ssd) fn verify(&mut self, verifier: Verifier) {
         self.verifier = Some(verifier);
     }
 
     #[inline(always)]
-    pub(super) fn verifier(&self) -> Option<&Verifier> {
+    pub(in crate::ssd) fn verifier(&self) -> Option<&Verifier> {
         self.verifier.as_ref()
     }
 
     #[inline(always)]
-    pub(super) fn verifier_mut(&mut self) -> Option<&mut Verifier> {
+    pub(in crate::ssd) fn verifier_mut(&mut self) -> Option<&mut Verifier> {
         self.verifier.as_mut()
     }
 
-    pub(super) fn plant(&mut self, defect: Planted) {
+    pub(in crate::ssd) fn plant(&mut self, defect: Planted) {
         self.planted = Some(defect);
     }
 
     /// This defect is planted.
     #[inline(always)]
-    pub(super) fn has(&self, defect: Planted) -> bool {
+    pub(in crate::ssd) fn has(&self, defect: Planted) -> bool {
         self.planted == Some(defect)
     }
 }

@@ -1,0 +1,22 @@
+//! Mechanisms: what keys of the configuration add to the plain way of an operation. The spine calls them by path, at the place where they
+//! act: `merge::try_merge(ssd, ..)`.
+//!
+//! | file | question | keys |
+//! |---|---|---|
+//! | `units` | which mapping units share a flash operation? | `ftl.map_unit_bytes`, `device.pages_per_program` |
+//! | `burst` | which page moves are one event, and what interrupts them? | none: results are those of move after move |
+//! | `merge` | how do host operations merge with page moves (lee2013 III-B)? | `gc.merge` |
+//! | `advance` | which steps of a job may begin where it advances with host operations only? | `gc.advance` |
+//! | `idle` | what does idle time change? | `gc.trigger = "idle"` |
+//! | `pace` | which writes wait for credit that GC earns? | `gc.pace` |
+//! | `estimates` | when will operations end (elyasi2017)? | `scheduler.order = "slack"`, `scheduler.write_pausing` |
+//! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
+
+pub(super) mod advance;
+pub(super) mod burst;
+pub(super) mod estimates;
+pub(super) mod idle;
+pub(super) mod merge;
+pub(super) mod pace;
+pub(super) mod pause;
+pub(super) mod units;
