@@ -6,6 +6,13 @@
 use crate::config::{Allocation, Config, Dimension, PoolScope};
 use crate::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn};
 
+/// What the array time of a page depends on. `flash::Timing` is the one place that turns it into times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageFacts {
+    /// Offset of the flash page in its block, parity pages counted.
+    pub offset: u32,
+}
+
 /// Division by a fixed number through one multiplication (Lemire, Kaser, Kurz 2019): exact for every `u32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {

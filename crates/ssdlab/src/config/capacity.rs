@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-use super::{Config, Device, Frontier, PoolScope};
+use super::{Config, Device, PoolScope, Streams};
 
 /// Free blocks of a pool that host writes leave alone, so that a job always finds a place for the pages it moves.
 pub const RESERVE: u32 = 1;
@@ -33,7 +33,7 @@ pub struct Capacity {
     pub map_pages: u64,
     /// Of these, the pages of one translation page.
     pub map_pages_each: u64,
-    /// Blocks of a pool that are being filled at any time: 1 with a shared frontier from which no write is redirected, else 2.
+    /// Blocks of a pool that are being filled at any time: the number of streams ([`Streams`]).
     pub frontiers: u64,
 }
 
@@ -69,7 +69,7 @@ impl Capacity {
             exported_pages: exported,
             map_pages: config.map_units(exported, pools),
             map_pages_each: (config.map_page_bytes() / config.map_unit_bytes()).into(),
-            frontiers: if config.ftl.frontier == Frontier::Shared && !config.redirects_writes() { 1 } else { 2 },
+            frontiers: Streams::new(config).count.into(),
         };
         if capacity.exported_pages == 0 {
             let text = "leaves no page for the host on each of the drive's pools; lower it, or make the drive larger";

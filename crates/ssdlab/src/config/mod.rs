@@ -20,6 +20,7 @@ pub mod presets;
 pub mod reference;
 pub mod schema;
 mod storage;
+mod streams;
 mod text;
 pub mod validate;
 mod workload;
@@ -38,6 +39,7 @@ pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
+pub use streams::{STREAMS_MAX, Stream, Streams};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
 pub use workload::{
     Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,

@@ -2,6 +2,7 @@
 
 use super::op::{Op, OpKind, Parts};
 use crate::config::Device;
+use crate::geometry::PageFacts;
 use crate::units::{Ns, part_transfer_ns, transfer_ns};
 
 /// How long the operations and transfers of a device take.
@@ -45,15 +46,16 @@ impl Timing {
         }
     }
 
-    /// Array time of a read of the page at this offset of its block.
+    /// Array time of a read of a page, ns.
     #[inline(always)]
-    pub fn read(&self, offset: u32) -> Ns {
-        Self::of_page(&self.read_ns, offset)
+    pub fn read(&self, page: PageFacts) -> Ns {
+        Self::of_page(&self.read_ns, page.offset)
     }
 
-    /// Array time of the program that begins with the page at this offset of its block.
+    /// Array time of the program that begins with a page, ns.
     #[inline(always)]
-    pub fn program(&self, offset: u32) -> Ns {
+    pub fn program(&self, first: PageFacts) -> Ns {
+        let offset = first.offset;
         if self.pages_per_program == 1 {
             Self::of_page(&self.program_ns, offset)
         } else {

@@ -18,12 +18,11 @@ impl Ftl {
     /// twice.
     fn check_frontiers(&self) -> Result<(), String> {
         let pages = self.geometry.pages_per_block.get();
-        let twice =
-            |pool: &Pool| pool.frontiers.iter().all(|at| at.next_page < pages) && pool.frontiers[0].block == pool.frontiers[1].block;
+        let twice = |pool: &Pool| pool.open.iter().all(|at| at.next_page < pages) && pool.open[0].block == pool.open[1].block;
         if let Some(pool) = self.pools.iter().position(twice) {
-            return Err(format!("pool {pool} fills block {} twice at a time", self.pools[pool].frontiers[0].block));
+            return Err(format!("pool {pool} fills block {} twice at a time", self.pools[pool].open[0].block));
         }
-        for (pool, frontier) in (0..).map(PoolId).zip(&self.pools).flat_map(|(pool, at)| at.frontiers.map(|frontier| (pool, frontier))) {
+        for (pool, frontier) in (0..).map(PoolId).zip(&self.pools).flat_map(|(pool, at)| at.open.map(|frontier| (pool, frontier))) {
             let Frontier { block, next_page } = frontier;
             if next_page == pages {
                 continue;

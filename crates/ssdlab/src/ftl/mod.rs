@@ -12,11 +12,11 @@ pub use blocks::BlockState;
 
 use blocks::Blocks;
 use mapping::Mapping;
-use pool::{Frontier, Frontiers, Pool};
+use pool::{Frontier, Pool};
 
 use crate::config::capacity::RESERVE;
-use crate::config::{Config, Trigger};
-use crate::geometry::{Geometry, Pools};
+use crate::config::{Config, Streams, Trigger};
+use crate::geometry::{Geometry, PageFacts, Pools};
 use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 
 /// A page allocated for a host write or a page move.
@@ -37,7 +37,8 @@ pub struct Ftl {
     map: Mapping,
     blocks: Blocks,
     pools: Vec<Pool>,
-    frontiers: Frontiers,
+    /// Which stream each writer fills.
+    streams: Streams,
     /// Soft threshold T_soft in blocks.
     soft: u32,
     /// A pool with fewer free blocks wants collection.
@@ -58,12 +59,12 @@ impl Ftl {
     pub fn new(config: &Config) -> Self {
         let geometry = Geometry::new(config);
         let pages = geometry.pages_per_block.get();
-        let frontiers = Frontiers::new(config);
+        let streams = Streams::new(config);
         let mut ftl = Ftl {
             map: Mapping::new(&geometry),
             blocks: Blocks::new(&geometry),
-            pools: vec![Pool::new(pages, frontiers); geometry.pools.count.get() as usize],
-            frontiers,
+            pools: vec![Pool::new(pages, streams); geometry.pools.count.get() as usize],
+            streams,
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
             wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_program),
@@ -119,6 +120,18 @@ impl Ftl {
     #[inline(always)]
     pub fn lookup(&self, lpn: Lpn) -> Option<Ppn> {
         self.map.lookup(&self.geometry, lpn)
+    }
+
+    /// What the array time of the flash page that holds `ppn` depends on.
+    #[inline(always)]
+    pub fn page_facts(&self, ppn: Ppn) -> PageFacts {
+        PageFacts { offset: self.geometry.flash_page(ppn) }
+    }
+
+    /// What the program of the parity page depends on, if the program that begins at `first` completes a parity stripe.
+    #[inline(always)]
+    pub fn parity_facts(&self, first: Ppn) -> Option<PageFacts> {
+        self.geometry.parity_with(first).map(|offset| PageFacts { offset })
     }
 
     /// A page holds the newest data of its logical page.
@@ -255,7 +268,7 @@ impl Ftl {
             return None;
         }
         let state = &mut self.pools[pool.index()];
-        let redirected = state.is_redirected();
+        let redirected = state.is_redirected(self.streams);
         let frontier = state.host_mut();
         let took_block = frontier.next_page == self.geometry.pages_per_block.get();
         if took_block {
@@ -267,7 +280,7 @@ impl Ftl {
     /// Number of pages of a pool that can be programmed: those of its free blocks, and what is left of its open blocks.
     pub fn room(&self, pool: PoolId) -> u64 {
         let pages = self.geometry.pages_per_block.get();
-        let open: u32 = self.pools[pool.index()].frontiers.iter().map(|frontier| pages - frontier.next_page).sum();
+        let open: u32 = self.pools[pool.index()].open.iter().map(|frontier| pages - frontier.next_page).sum();
         u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(open)
     }
 
@@ -284,7 +297,8 @@ impl Ftl {
     pub fn room_of_pool(&self) -> u32 {
         let Pools { blocks_each, .. } = self.geometry.pools;
         let pages = self.geometry.pages_per_block.get();
-        (blocks_each - RESERVE - self.frontiers.count()) * pages + pages / 2 - (self.geometry.units_per_program - 1) * (blocks_each + 1)
+        (blocks_each - RESERVE - u32::from(self.streams.count)) * pages + pages / 2
+            - (self.geometry.units_per_program - 1) * (blocks_each + 1)
     }
 
     /// A host program in `pool` has ended: maps the logical page to `ppn`. Returns its physical page before, which is invalid now.
@@ -552,17 +566,17 @@ mod tests {
             ftl
         };
         let mut ftl = taken(crate::config::Frontier::Shared);
-        let frontiers = ftl.frontiers;
+        let streams = ftl.streams;
         let may_write: Vec<_> = (0..5)
             .map(|owed| {
-                ftl.pools[pool.index()].start_job(owed, 4, frontiers);
+                ftl.pools[pool.index()].start_job(owed, 4, streams);
                 ftl.can_write(pool)
             })
             .collect();
         assert_eq!(may_write, [true, true, true, false, false], "three pages are left of the block");
         let mut ftl = taken(crate::config::Frontier::Separate);
-        let frontiers = ftl.frontiers;
-        ftl.pools[pool.index()].start_job(4, 4, frontiers);
+        let streams = ftl.streams;
+        ftl.pools[pool.index()].start_job(4, 4, streams);
         assert!(ftl.can_write(pool), "the job has a block of its own");
     }
 }

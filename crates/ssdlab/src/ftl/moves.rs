@@ -26,7 +26,7 @@ impl Ftl {
         self.blocks.make_victim(pool, victim);
         let moves = self.blocks.valid(victim);
         let placed = moves.next_multiple_of(self.geometry.units_per_program);
-        self.pools[pool.index()].start_job(placed, self.geometry.pages_per_block.get(), self.frontiers);
+        self.pools[pool.index()].start_job(placed, self.geometry.pages_per_block.get(), self.streams);
         moves
     }
 
@@ -51,7 +51,7 @@ impl Ftl {
         let took_block = self.open_for_move(pool);
         let state = &mut self.pools[pool.index()];
         state.owed -= self.geometry.units_per_program;
-        let ppn = state.gc_mut().next(&self.geometry);
+        let ppn = state.moves_mut().next(&self.geometry);
         Allocated { ppn, took_block, redirected: false }
     }
 
@@ -59,10 +59,10 @@ impl Ftl {
     #[inline(always)]
     fn open_for_move(&mut self, pool: PoolId) -> bool {
         let state = &mut self.pools[pool.index()];
-        let full = state.gc().next_page == self.geometry.pages_per_block.get();
+        let full = state.moves().next_page == self.geometry.pages_per_block.get();
         if full {
             let block = self.blocks.take_free(pool);
-            *state.gc_mut() = Frontier { block, next_page: 0 };
+            *state.moves_mut() = Frontier { block, next_page: 0 };
             state.job_took(block);
         }
         full
@@ -131,7 +131,7 @@ impl Ftl {
             if self.open_for_move(pool) {
                 took(batch.moves, self.blocks.free_count(pool));
             }
-            let Frontier { block, next_page } = *self.pools[pool.index()].gc();
+            let Frontier { block, next_page } = *self.pools[pool.index()].moves();
             let (end, moves) = self.move_run(pool, victim, batch.end, count - batch.moves);
             // A program that was begun before, and goes on, is counted already.
             let each = self.geometry.units_per_program;
@@ -150,14 +150,14 @@ impl Ftl {
     /// Pads the program of the last move of the pool's job. Returns the number of units of padding.
     fn pad_moves(&mut self, pool: PoolId) -> u32 {
         let state = &mut self.pools[pool.index()];
-        let Frontier { block, next_page } = *state.gc();
+        let Frontier { block, next_page } = *state.moves();
         let each = self.geometry.units_per_program;
         let units = if each == 1 { 0 } else { next_page % each };
         if units == 0 {
             return 0;
         }
         let padding = each - units;
-        state.gc_mut().next_page += padding;
+        state.moves_mut().next_page += padding;
         state.owed -= padding;
         self.pad(pool, self.geometry.page(block, next_page - units), units)
     }
@@ -176,7 +176,7 @@ impl Ftl {
     fn move_run(&mut self, pool: PoolId, victim: BlockId, from: u32, limit: u32) -> (u32, u32) {
         let Ftl { geometry, map, blocks, pools, .. } = self;
         let state = &mut pools[pool.index()];
-        let target = state.gc_mut();
+        let target = state.moves_mut();
         let limit = limit.min(geometry.pages_per_block.get() - target.next_page);
         let (mut end, mut moves) = (from, 0);
         for (first, bits) in blocks.valid_words(victim, from) {
@@ -198,7 +198,7 @@ impl Ftl {
     /// The victim of the pool's job has been erased: the job ends.
     #[inline]
     pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) {
-        self.pools[pool.index()].end_job(self.frontiers);
+        self.pools[pool.index()].end_job(self.streams);
         self.blocks.erased(pool, victim);
     }
 }

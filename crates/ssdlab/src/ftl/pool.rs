@@ -1,12 +1,6 @@
-//! The write frontiers of a pool: which of them host writes and page moves fill.
-//!
-//! | frontiers | host writes | page moves |
-//! |---|---|---|
-//! | separate | 0 | 1 |
-//! | shared | 0 | 0 |
-//! | shared, redirecting | 0; 1 while a job is active | 0 |
+//! Pools: the open block of each stream, and what the pool's job fills.
 
-use crate::config::{Config, Frontier as Sharing};
+use crate::config::{STREAMS_MAX, Stream, Streams};
 use crate::geometry::Geometry;
 use crate::units::{BlockId, Ppn};
 
@@ -29,14 +23,15 @@ impl Frontier {
     }
 }
 
-/// The write frontiers of one pool, and what its job fills.
+/// The open blocks of one pool, and what its job fills.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool {
-    /// The blocks being filled; with a shared frontier that is not redirected the second stays unused.
-    pub frontiers: [Frontier; 2],
-    /// Indices in `frontiers`: of the block that host writes fill now, and of the block that page moves fill.
-    host: u8,
-    gc: u8,
+    /// The open block of each stream; those of streams that the table does not have stay unused.
+    pub open: [Frontier; STREAMS_MAX],
+    /// The stream that host writes fill now.
+    host: Stream,
+    /// The stream that page moves fill.
+    moves: Stream,
     /// Pages that the active job still has to place, in whole programs.
     pub owed: u32,
     /// The blocks that the active job, or else the last, fills: one with room when it started, and one taken since. A job moves fewer pages
@@ -46,18 +41,16 @@ pub struct Pool {
 
 impl Pool {
     /// A pool without open blocks; its blocks have `pages` pages.
-    pub fn new(pages: u32, frontiers: Frontiers) -> Self {
+    pub fn new(pages: u32, streams: Streams) -> Self {
         let none = Frontier { block: BlockId(0), next_page: pages };
-        Pool { frontiers: [none; 2], host: 0, gc: u8::from(frontiers == Frontiers::Separate), owed: 0, filling: [None; 2] }
+        Pool { open: [none; STREAMS_MAX], host: streams.host, moves: streams.moves, owed: 0, filling: [None; 2] }
     }
 
     /// A job with `moves` pages to move, in whole programs, starts; blocks have `pages` pages.
-    pub fn start_job(&mut self, moves: u32, pages: u32, frontiers: Frontiers) {
+    pub fn start_job(&mut self, moves: u32, pages: u32, streams: Streams) {
         self.owed = moves;
-        self.filling = [Some(self.gc().block).filter(|_| self.gc().next_page < pages), None];
-        if frontiers == Frontiers::Redirected {
-            self.host = 1;
-        }
+        self.filling = [Some(self.moves().block).filter(|_| self.moves().next_page < pages), None];
+        self.host = streams.host_during_job;
     }
 
     /// The active job has taken a free block to fill.
@@ -66,11 +59,9 @@ impl Pool {
     }
 
     /// The active job has ended.
-    pub fn end_job(&mut self, frontiers: Frontiers) {
+    pub fn end_job(&mut self, streams: Streams) {
         self.owed = 0;
-        if frontiers == Frontiers::Redirected {
-            self.host = 0;
-        }
+        self.host = streams.host;
     }
 
     /// The active job, or else the last, fills the block.
@@ -79,99 +70,88 @@ impl Pool {
         self.filling.contains(&Some(block))
     }
 
-    /// The block that host writes fill now.
+    /// The frontier that host writes fill now.
     #[inline(always)]
     pub fn host(&self) -> &Frontier {
-        &self.frontiers[usize::from(self.host)]
+        &self.open[usize::from(self.host)]
     }
 
-    /// Mutable access to the block that host writes fill now.
+    /// Mutable access to the frontier that host writes fill now.
     #[inline(always)]
     pub fn host_mut(&mut self) -> &mut Frontier {
-        &mut self.frontiers[usize::from(self.host)]
+        &mut self.open[usize::from(self.host)]
     }
 
-    /// The block that the pool's jobs fill.
+    /// The frontier that page moves fill.
     #[inline(always)]
-    pub fn gc(&self) -> &Frontier {
-        &self.frontiers[usize::from(self.gc)]
+    pub fn moves(&self) -> &Frontier {
+        &self.open[usize::from(self.moves)]
     }
 
-    /// Mutable access to the block that the pool's jobs fill.
+    /// Mutable access to the frontier that page moves fill.
     #[inline(always)]
-    pub fn gc_mut(&mut self) -> &mut Frontier {
-        &mut self.frontiers[usize::from(self.gc)]
+    pub fn moves_mut(&mut self) -> &mut Frontier {
+        &mut self.open[usize::from(self.moves)]
     }
 
     /// Host writes and page moves fill the same block now.
     #[inline(always)]
     pub fn shares(&self) -> bool {
-        self.host == self.gc
+        self.host == self.moves
     }
 
-    /// Host writes go to another block than the shared frontier now.
+    /// Host writes fill another stream than while no job is active.
     #[inline(always)]
-    pub fn is_redirected(&self) -> bool {
-        self.host > self.gc
-    }
-}
-
-/// How host writes and page moves share the write frontiers of a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frontiers {
-    /// Host writes and page moves fill one block together.
-    Shared,
-    /// Host writes and page moves fill one block, but while a job is active it has that block to itself, and host writes fill another.
-    Redirected,
-    /// Host writes and page moves fill a block each.
-    Separate,
-}
-
-impl Frontiers {
-    /// The sharing that a configuration asks for (`ftl.frontier`; redirected with `gc.scope = "block"`).
-    pub fn new(config: &Config) -> Self {
-        match config.ftl.frontier {
-            Sharing::Separate => Frontiers::Separate,
-            Sharing::Shared if config.redirects_writes() => Frontiers::Redirected,
-            Sharing::Shared => Frontiers::Shared,
-        }
-    }
-
-    /// The most blocks of a pool that are open at a time.
-    pub fn count(self) -> u32 {
-        if self == Frontiers::Shared { 1 } else { 2 }
+    pub fn is_redirected(&self, streams: Streams) -> bool {
+        self.host != streams.host
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Config, Frontier as Sharing, Scope};
+
+    fn table(frontier: Sharing, scope: Scope) -> Streams {
+        let mut config = Config::default();
+        (config.ftl.frontier, config.gc.scope) = (frontier, scope);
+        Streams::new(&config)
+    }
 
     #[test]
     fn a_job_fills_the_block_that_had_room_and_the_one_that_it_takes() {
-        let mut pool = Pool::new(4, Frontiers::Separate);
-        pool.frontiers[1] = Frontier { block: BlockId(5), next_page: 2 };
-        pool.start_job(3, 4, Frontiers::Separate);
+        let separate = table(Sharing::Separate, Scope::None);
+        let mut pool = Pool::new(4, separate);
+        pool.open[1] = Frontier { block: BlockId(5), next_page: 2 };
+        pool.start_job(3, 4, separate);
         assert_eq!([5, 7, 0].map(|block| pool.job_fills(BlockId(block))), [true, false, false]);
         pool.job_took(BlockId(7));
-        pool.end_job(Frontiers::Separate);
+        pool.end_job(separate);
         assert_eq!([5, 7, 0].map(|block| pool.job_fills(BlockId(block))), [true, true, false]);
-        pool.frontiers[1] = Frontier { block: BlockId(7), next_page: 4 };
-        pool.start_job(1, 4, Frontiers::Separate);
+        pool.open[1] = Frontier { block: BlockId(7), next_page: 4 };
+        pool.start_job(1, 4, separate);
         assert_eq!([5, 7].map(|block| pool.job_fills(BlockId(block))), [false; 2], "the block was full when the job started");
     }
 
     #[test]
     fn a_job_owes_nothing_once_it_has_ended() {
-        let mut pool = Pool::new(4, Frontiers::Shared);
-        pool.start_job(3, 4, Frontiers::Shared);
+        let shared = table(Sharing::Shared, Scope::None);
+        let mut pool = Pool::new(4, shared);
+        pool.start_job(3, 4, shared);
         assert_eq!(pool.owed, 3);
-        pool.end_job(Frontiers::Shared);
+        pool.end_job(shared);
         assert_eq!(pool.owed, 0);
     }
 
     #[test]
-    fn as_many_blocks_are_open_as_the_table_says() {
-        assert_eq!([Frontiers::Shared, Frontiers::Redirected, Frontiers::Separate].map(Frontiers::count), [1, 2, 2]);
+    fn host_writes_leave_the_block_of_the_moves_while_a_job_is_active() {
+        let redirected = table(Sharing::Shared, Scope::Block);
+        let mut pool = Pool::new(4, redirected);
+        let seen = |pool: &Pool| (pool.shares(), pool.is_redirected(redirected));
+        assert_eq!(seen(&pool), (true, false));
+        pool.start_job(1, 4, redirected);
+        assert_eq!(seen(&pool), (false, true));
+        pool.end_job(redirected);
+        assert_eq!(seen(&pool), (true, false));
     }
 }

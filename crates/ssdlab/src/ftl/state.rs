@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 
 use super::blocks::Blocks;
 use super::mapping::Mapping;
-use super::pool::{Frontier, Frontiers, Pool};
+use super::pool::{Frontier, Pool};
 use super::{BlockState, Ftl};
 use crate::config::capacity::RESERVE;
 use crate::config::{Allocation, Config};
@@ -64,7 +64,7 @@ impl Ftl {
         let (forward, backward, filled) = self.map.parts();
         encoder.array(forward)?;
         encoder.array(backward)?;
-        let pools: Vec<u32> = self.pools.iter().flat_map(|p| p.frontiers).flat_map(|f| [f.block.0, f.next_page]).collect();
+        let pools: Vec<u32> = self.pools.iter().flat_map(|p| p.open).flat_map(|f| [f.block.0, f.next_page]).collect();
         encoder.array(&pools)?;
         encoder.array(&[filled])?;
         for array in self.blocks.parts() {
@@ -78,7 +78,7 @@ impl Ftl {
     /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.
     fn every_open_block_is_used(&self) -> Result<(), String> {
         let pages = self.geometry.pages_per_block.get();
-        let unused = |pool: &Pool| self.frontiers == Frontiers::Shared && pool.frontiers[1].next_page < pages;
+        let unused = |pool: &Pool| pool.open[usize::from(self.streams.count)..].iter().any(|frontier| frontier.next_page < pages);
         match self.pools.iter().any(unused) {
             true => Err("the state was saved with blocks open for redirected writes, which only gc.scope = \"block\" has".to_string()),
             false => Ok(()),
@@ -88,7 +88,7 @@ impl Ftl {
     /// Checks that no program is under way: the open blocks are the write frontiers, each programmed up to its next page.
     fn nothing_is_under_way(&self) -> Result<(), String> {
         let pages = self.geometry.pages_per_block.get();
-        let filled = || self.pools.iter().flat_map(|pool| pool.frontiers).filter(|frontier| frontier.next_page < pages);
+        let filled = || self.pools.iter().flat_map(|pool| pool.open).filter(|frontier| frontier.next_page < pages);
         let open = (0..self.geometry.blocks).filter(|&block| self.blocks.state(BlockId(block)) == BlockState::Open).count();
         match filled().count() != open || filled().any(|at| self.blocks.programmed(at.block) != at.next_page) {
             true => Err("blocks are open that nothing fills, or filled with gaps".to_string()),
@@ -146,7 +146,7 @@ impl Ftl {
         ftl.map = Mapping::from_parts(&ftl.geometry, forward, backward, filled)?;
         for (pool, stored) in ftl.pools.iter_mut().zip(pools.chunks_exact(4)) {
             let frontier = |block, next_page| Frontier { block: BlockId(block), next_page };
-            pool.frontiers = [frontier(stored[0], stored[1]), frontier(stored[2], stored[3])];
+            pool.open = [frontier(stored[0], stored[1]), frontier(stored[2], stored[3])];
         }
         ftl.every_open_block_is_used()?;
         let lengths: Vec<usize> = ftl.blocks.parts().iter().map(Vec::len).collect();
@@ -306,7 +306,7 @@ mod tests {
         assert!(loaded(&config, &elsewhere).unwrap_err().contains("contradicts itself: page 0"));
         let with_a_gap = {
             let mut ftl = ftl.clone();
-            ftl.pools[0].frontiers[0].next_page = 2;
+            ftl.pools[0].open[0].next_page = 2;
             ftl
         };
         assert!(loaded(&config, &with_a_gap).unwrap_err().contains("contradicts itself"));
@@ -376,12 +376,12 @@ mod tests {
             let found = loaded(&config, &ftl).err().unwrap_or_else(|| panic!("it is loaded, and: {reason}"));
             assert!(found.contains(reason), "{found}");
         };
-        let beyond = |ftl: &mut Ftl| ftl.pools[0].frontiers[1].next_page = ftl.geometry.pages_per_block.get() + 1;
+        let beyond = |ftl: &mut Ftl| ftl.pools[0].open[1].next_page = ftl.geometry.pages_per_block.get() + 1;
         refused(&beyond, "fills block 0 from page 5 on, which cannot be");
         let twice = |ftl: &mut Ftl| {
             ftl.blocks.take_free(pool);
             let block = ftl.blocks.take_free(pool);
-            ftl.pools[0].frontiers = [Frontier { block, next_page: 0 }; 2];
+            ftl.pools[0].open = [Frontier { block, next_page: 0 }; 2];
         };
         refused(&twice, "twice at a time");
         let swapped = |ftl: &mut Ftl| {

@@ -7,6 +7,7 @@ use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
 use crate::gc::{Move, Step};
+use crate::geometry::PageFacts;
 use crate::sched::{QueueKind, TransactionKind};
 use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
 
@@ -149,7 +150,7 @@ impl Ssd {
 
     /// The offset in its block of the page that is read; 0 for a page without data.
     fn offset_of_read(&self, id: TxnId) -> u32 {
-        self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.geometry().flash_page(ppn))
+        self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.ftl.page_facts(ppn).offset)
     }
 
     /// Dynamic allocation: the chip's next write, if this pool has room for it.
@@ -164,10 +165,10 @@ impl Ssd {
         let place = self.ftl.lookup(lpn);
         self.probes.note(now, &self.ftl, Event::HostRead(lpn, place));
         // `ftl.unmapped_read = flash`: reads some page of the block where it would lie.
-        let Some(ppn) = place else { return self.flash.timing().read(0) };
+        let Some(ppn) = place else { return self.flash.timing().read(PageFacts::default()) };
         assert_eq!(self.geometry().pool_of_page(ppn), self.transactions[id].pool, "a page never leaves its pool while it is waited for");
         self.transactions[id].ppn = ppn;
-        self.flash.timing().read(self.geometry().flash_page(ppn))
+        self.flash.timing().read(self.ftl.page_facts(ppn))
     }
 
     /// Allocates the page of a write that starts. Returns the times of its program.
@@ -189,11 +190,11 @@ impl Ssd {
 
     /// The times of a program that begins at this page, with those of the parity page if it completes a stripe.
     pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
-        let (geometry, timing) = (self.ftl.geometry(), self.flash.timing());
-        let data_ns = timing.program(geometry.flash_page(first));
-        let Some(page) = geometry.parity_with(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
+        let timing = self.flash.timing();
+        let data_ns = timing.program(self.ftl.page_facts(first));
+        let Some(parity) = self.ftl.parity_facts(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
         self.probes.count().parity_programs += 1;
-        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(page) }
+        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(parity) }
     }
 
     /// Dynamic allocation: counts a write that has a page of the pool allocated.
@@ -239,7 +240,7 @@ impl Ssd {
     }
 
     fn move_read_ns(&self, moved: Move) -> Ns {
-        self.flash.timing().read(self.geometry().flash_page(moved.from))
+        self.flash.timing().read(self.ftl.page_facts(moved.from))
     }
 
     /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.

@@ -8,6 +8,7 @@
 use crate::config::Priority;
 use crate::flash::{Op, OpKind, Owner, Parts, Unrolled};
 use crate::gc::{Move, Step};
+use crate::geometry::PageFacts;
 use crate::sched::{QueueKind, linked};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::Limits;
@@ -57,8 +58,9 @@ pub(in crate::ssd) fn begin(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) ->
     if moves < 2 || ssd.gc.jobs_on_die(die) > 1 || !ssd.flash.idle(die) || waits_for_move(ssd, die, pool, victim, moves) {
         return false;
     }
-    let poll = ssd.rules.gc.poll_ns;
-    let (read_ns, write_ns) = (ssd.flash.timing().read(0) + poll, ssd.flash.timing().program(0) + poll);
+    // Bursts are for drives whose pages all take the same time.
+    let (poll, timing, any) = (ssd.rules.gc.poll_ns, ssd.flash.timing(), PageFacts::default());
+    let (read_ns, write_ns) = (timing.read(any) + poll, timing.program(any) + poll);
     let op = Op { kind: OpKind::Move, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
     let at = ssd.flash.start_repeated(now, die, op, moves, &mut ssd.events);
     ssd.gc.begin_burst(die, pool, at);
