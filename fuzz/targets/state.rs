@@ -86,7 +86,7 @@ fuzz_target!(init: ssdlab_fuzz::let_panics_be_caught(), |data: &[u8]| {
 fn goes_on(config: &Config, bytes: &[u8]) {
     let mut ftl = Ftl::load(config, bytes).expect("it has just been loaded");
     let (mut victims, mut counts) = (Picker::new(&config.gc, 1, "fuzz"), UntimedCounts::default());
-    let exported = ftl.geometry().exported_pages;
+    let exported = ftl.geometry().exported_units;
     for lpn in (0..exported).chain(0..exported).map(Lpn) {
         let pool = ftl.geometry().home(lpn).0;
         assert!(untimed::write(&mut ftl, &mut victims, pool, &[lpn], &mut counts), "page {lpn} finds no room");

@@ -213,7 +213,7 @@ impl PySimulator {
         self.with(|simulation| {
             let ftl = simulation.ssd().ftl();
             let place = |lpn| ftl.lookup(Lpn(lpn)).map_or(-1, |ppn| i64::from(ppn.0));
-            Ok((0..ftl.geometry().exported_pages).map(place).collect())
+            Ok((0..ftl.geometry().exported_units).map(place).collect())
         })
     }
 

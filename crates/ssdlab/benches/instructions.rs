@@ -71,7 +71,7 @@ fn replay(config: &Config, ftl: &mut Ftl) {
     let mut rng = Rng::new(SEED, "instructions");
     let mut counts = UntimedCounts::default();
     let mut victims = Picker::new(&config.gc, SEED, "instructions/victim");
-    let pages = u64::from(ftl.geometry().exported_pages);
+    let pages = u64::from(ftl.geometry().exported_units);
     for _ in 0..WRITES {
         let lpn = Lpn(rng.below(pages) as u32);
         let pool = ftl.geometry().home(lpn).0;

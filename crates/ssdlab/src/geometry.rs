@@ -1,7 +1,7 @@
 //! Addresses: how channels, chips, dies, planes, blocks and pages are numbered, and where static allocation puts a page.
 //!
-//! A *page* here, and wherever pages are numbered, is what the map has an entry for: a flash page, or, with `ftl.map_unit_bytes`, a mapping
-//! unit, of which a flash page holds [`Geometry::units_per_page`].
+//! A *unit* is what the map has an entry for: a flash page, or, with `ftl.map_unit_bytes`, a part of it, of which a flash page holds
+//! [`Geometry::units_per_flash_page`]. Addresses of the host ([`Lpn`]) and places in the flash ([`Ppn`]) count units.
 
 use crate::config::{Allocation, Config, Dimension, PoolScope};
 use crate::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn};
@@ -65,23 +65,23 @@ pub struct Geometry {
     pub planes: u32,
     /// Number of blocks.
     pub blocks: u32,
-    /// Number of physical pages (below 2^31 - 2: the map keeps a flag and two special values).
-    pub pages: u32,
-    /// Pages (mapping units) in one flash page: 1 unless `ftl.map_unit_bytes` is set.
-    pub units_per_page: u32,
-    /// Pages that a program of a plane writes: those of one flash page, or of `device.pages_per_program`.
+    /// Number of units that the flash holds (below 2^31 - 2: the map keeps a flag and two special values).
+    pub units: u32,
+    /// Mapping units in one flash page: 1 unless `ftl.map_unit_bytes` is set.
+    pub units_per_flash_page: u32,
+    /// Units that a program of a plane writes: those of one flash page, or of `device.pages_per_program`.
     pub units_per_program: u32,
-    /// Binary logarithm of `units_per_page`.
+    /// Binary logarithm of `units_per_flash_page`.
     unit_shift: u32,
-    /// Number of pages that the host can address.
-    pub exported_pages: u32,
-    /// Number of pages with an address: those of the host, and behind them those of the mapping table, where part of it is in flash only
+    /// Number of units that the host can address.
+    pub exported_units: u32,
+    /// Number of units with an address: those of the host, and behind them those of the mapping table, where part of it is in flash only
     /// (`ftl.map_cache_bytes`).
-    pub logical_pages: u32,
-    /// User bytes of a page.
-    pub page_bytes: u32,
-    /// Binary logarithm of `page_bytes`; `None` if that is not a power of two.
-    page_shift: Option<u32>,
+    pub logical_units: u32,
+    /// User bytes of a unit.
+    pub unit_bytes: u32,
+    /// Binary logarithm of `unit_bytes`; `None` if that is not a power of two.
+    bytes_shift: Option<u32>,
     /// Dies on one channel.
     pub dies_per_channel: Divisor,
     /// Dies in one chip.
@@ -90,8 +90,8 @@ pub struct Geometry {
     pub planes_per_die: Divisor,
     /// Blocks in one plane.
     pub blocks_per_plane: Divisor,
-    /// Pages in one block that hold data. Pages of parity have no numbers: they are programmed with the page before.
-    pub pages_per_block: Divisor,
+    /// Units in one block that hold data. Pages of parity have no numbers: they are programmed with the page before.
+    pub units_per_block: Divisor,
     /// Places of the pages of parity; `None` without parity.
     parity: Option<Parity>,
     /// Pools: their number, planes in each, and the striping of addresses over them.
@@ -142,7 +142,7 @@ impl MapPages {
         MapPages {
             entries: Divisor::new(config.entries_per_map_page()),
             units_each: config.map_page_bytes() / config.map_unit_bytes(),
-            exported: geometry.exported_pages,
+            exported: geometry.exported_units,
         }
     }
 
@@ -212,19 +212,19 @@ impl Geometry {
             dies,
             planes,
             blocks,
-            pages,
-            units_per_page,
+            units: pages,
+            units_per_flash_page: units_per_page,
             units_per_program: config.units_per_program(),
             unit_shift: units_per_page.trailing_zeros(),
-            exported_pages: exported,
-            logical_pages: exported + config.map_units(exported.into(), pools.count.get().into()) as u32,
-            page_bytes,
-            page_shift: page_bytes.is_power_of_two().then(|| page_bytes.trailing_zeros()),
+            exported_units: exported,
+            logical_units: exported + config.map_units(exported.into(), pools.count.get().into()) as u32,
+            unit_bytes: page_bytes,
+            bytes_shift: page_bytes.is_power_of_two().then(|| page_bytes.trailing_zeros()),
             dies_per_channel: Divisor::new(dies / device.channels),
             dies_per_chip: Divisor::new(device.dies_per_chip),
             planes_per_die: Divisor::new(device.planes_per_die),
             blocks_per_plane: Divisor::new(device.blocks_per_plane),
-            pages_per_block: Divisor::new(pages_per_block),
+            units_per_block: Divisor::new(pages_per_block),
             parity: Parity::new(config),
             pools,
         }
@@ -232,46 +232,46 @@ impl Geometry {
 
     /// Bytes that the host can address.
     pub fn exported_bytes(&self) -> u64 {
-        u64::from(self.exported_pages) * u64::from(self.page_bytes)
+        u64::from(self.exported_units) * u64::from(self.unit_bytes)
     }
 
-    /// Bytes of all logical pages, including those of the mapping table.
+    /// Bytes of all logical units, including those of the mapping table.
     pub fn logical_bytes(&self) -> u64 {
-        u64::from(self.logical_pages) * u64::from(self.page_bytes)
+        u64::from(self.logical_units) * u64::from(self.unit_bytes)
     }
 
     /// Whether a logical page belongs to the mapping table.
     #[inline(always)]
     pub fn is_of_map(&self, lpn: Lpn) -> bool {
-        lpn.0 >= self.exported_pages
+        lpn.0 >= self.exported_units
     }
 
-    /// Number of whole pages in `bytes`.
+    /// Number of whole units in `bytes`.
     #[inline(always)]
-    pub fn pages_in(&self, bytes: u64) -> u64 {
-        match self.page_shift {
+    pub fn units_in(&self, bytes: u64) -> u64 {
+        match self.bytes_shift {
             Some(shift) => bytes >> shift,
-            None => bytes / u64::from(self.page_bytes),
+            None => bytes / u64::from(self.unit_bytes),
         }
     }
 
-    /// Number of pages that `bytes` touch if they begin at the start of a page.
+    /// Number of units that `bytes` touch if they begin at the start of a unit.
     #[inline(always)]
-    pub fn pages_over(&self, bytes: u64) -> u64 {
-        self.pages_in(bytes + u64::from(self.page_bytes - 1))
+    pub fn units_over(&self, bytes: u64) -> u64 {
+        self.units_in(bytes + u64::from(self.unit_bytes - 1))
     }
 
     /// Block of a physical page, and the page's offset in it.
     #[inline(always)]
     pub fn split_page(&self, ppn: Ppn) -> (BlockId, u32) {
-        let (block, page) = self.pages_per_block.split(ppn.0);
+        let (block, page) = self.units_per_block.split(ppn.0);
         (BlockId(block), page)
     }
 
     /// The physical page at an offset of a block.
     #[inline(always)]
     pub fn page(&self, block: BlockId, offset: u32) -> Ppn {
-        Ppn(block.0 * self.pages_per_block.get() + offset)
+        Ppn(block.0 * self.units_per_block.get() + offset)
     }
 
     /// Offset, in its block, of the flash page that a physical page lies in.
@@ -311,7 +311,7 @@ impl Geometry {
     /// The first of the pages in the same flash page.
     #[inline(always)]
     pub fn first_in_flash_page(&self, ppn: Ppn) -> Ppn {
-        Ppn(ppn.0 & !(self.units_per_page - 1))
+        Ppn(ppn.0 & !(self.units_per_flash_page - 1))
     }
 
     /// The plane of a block.
@@ -390,7 +390,7 @@ impl Geometry {
     #[inline(always)]
     pub fn home(&self, lpn: Lpn) -> (PoolId, u32) {
         let (row, stripe) = self.pools.count.split(lpn.0 >> self.unit_shift);
-        (self.pools.of_stripe[stripe as usize], row << self.unit_shift | lpn.0 & (self.units_per_page - 1))
+        (self.pools.of_stripe[stripe as usize], row << self.unit_shift | lpn.0 & (self.units_per_flash_page - 1))
     }
 
     /// The pool to which static allocation sends a logical page.
@@ -403,7 +403,7 @@ impl Geometry {
     #[inline]
     pub fn filled_place(&self, lpn: Lpn) -> Ppn {
         let (pool, rank) = self.home(lpn);
-        let (index, offset) = self.pages_per_block.split(rank);
+        let (index, offset) = self.units_per_block.split(rank);
         self.page(self.block_of_pool(pool, index), offset)
     }
 
@@ -412,9 +412,9 @@ impl Geometry {
     pub fn filled_content(&self, ppn: Ppn) -> Lpn {
         let (block, offset) = self.split_page(ppn);
         let (pool, index) = self.index_in_pool(block);
-        let rank = index * self.pages_per_block.get() + offset;
+        let rank = index * self.units_per_block.get() + offset;
         let flash_page = (rank >> self.unit_shift) * self.pools.count.get() + self.pools.stripe_of[pool.index()];
-        Lpn(flash_page << self.unit_shift | rank & (self.units_per_page - 1))
+        Lpn(flash_page << self.unit_shift | rank & (self.units_per_flash_page - 1))
     }
 }
 
@@ -524,7 +524,7 @@ mod tests {
         let geometry = small_with_units("CWDP", PoolScope::Plane, 4);
         let pools: Vec<u32> = (0..12).map(|lpn| geometry.home(Lpn(lpn)).0.0).collect();
         assert_eq!(pools, [0, 0, 0, 0, 12, 12, 12, 12, 4, 4, 4, 4]);
-        assert_eq!((geometry.page_bytes, geometry.pages_per_block.get()), (1024, 16));
+        assert_eq!((geometry.unit_bytes, geometry.units_per_block.get()), (1024, 16));
         assert_eq!((geometry.flash_page(Ppn(16 + 7)), geometry.first_in_flash_page(Ppn(16 + 7))), (1, Ppn(16 + 4)));
     }
 
@@ -537,7 +537,7 @@ mod tests {
             config.ftl.map_unit_bytes = Some(config.device.page_bytes / units);
             config.ftl.parity_stripe = stripe;
             let geometry = Geometry::new(&config);
-            let data = geometry.pages_per_block.get();
+            let data = geometry.units_per_block.get();
             let mut places = std::collections::BTreeSet::new();
             for pool in 0..geometry.pools.count.get() {
                 let block = geometry.block_of_pool(PoolId(pool), 3);
@@ -573,8 +573,8 @@ mod tests {
         for allocation in Allocation::names() {
             for (pool, units) in [(PoolScope::Plane, 1), (PoolScope::Die, 1), (PoolScope::Plane, 4), (PoolScope::Die, 2)] {
                 let geometry = small_with_units(&allocation, pool, units);
-                let mut seen = vec![false; geometry.pages as usize];
-                for lpn in 0..geometry.exported_pages {
+                let mut seen = vec![false; geometry.units as usize];
+                for lpn in 0..geometry.exported_units {
                     let ppn = geometry.filled_place(Lpn(lpn));
                     assert!(!std::mem::replace(&mut seen[ppn.index()], true));
                     assert_eq!(geometry.filled_content(ppn), Lpn(lpn));

@@ -47,9 +47,9 @@ impl Needs {
         let (pages, exported) = (capacity.data_pages(), capacity.logical_pages());
         let blocks = capacity.pools * capacity.blocks_per_pool;
         let map = [ENTRY * exported, ENTRY * pages];
-        let invalid = 8 * blocks * (capacity.pages_per_block.div_ceil(64) - 1);
+        let invalid = 8 * blocks * (capacity.units_per_block.div_ceil(64) - 1);
         // A pool lists its blocks by the number of their valid pages.
-        let by_pool = capacity.pools * (POOL_BYTES + 8 * (capacity.pages_per_block + 1));
+        let by_pool = capacity.pools * (POOL_BYTES + 8 * (capacity.units_per_block + 1));
         let mut needs = Needs { arrays: vec![map[0], map[1], invalid, by_pool], touched: BLOCK_BYTES * blocks + by_pool };
         let precondition = &config.ftl.precondition;
         let writes_pages = precondition.settle > 0.0 || !matches!(precondition.kind, PreconditionKind::None | PreconditionKind::Fill);
@@ -68,14 +68,14 @@ impl Needs {
         needs.touched *= drives;
         if config.array.level == ArrayLevel::Rais5 {
             // Updates by page.
-            needs.arrays.push(ENTRY * config.array.exported_bytes(capacity.exported_bytes()) / capacity.page_bytes);
+            needs.arrays.push(ENTRY * config.array.exported_bytes(capacity.exported_bytes()) / capacity.unit_bytes);
         }
         if config.array.level != ArrayLevel::None && verified {
             // The content of each sector.
             needs.arrays.push(drives * capacity.exported_bytes() / 512 * 8);
         }
         if config.buffer.is_on() {
-            let units = config.buffer_units().min(capacity.exported_pages) * drives;
+            let units = config.buffer_units().min(capacity.exported_units) * drives;
             needs.arrays.push(BUFFER_ENTRY_BYTES * units);
             needs.touched += BUFFER_ENTRY_BYTES * units;
             if verified {
@@ -85,7 +85,7 @@ impl Needs {
         }
         if config.caches_map() {
             // Places of the translation pages, and their state.
-            needs.arrays.push(4 * ENTRY * capacity.map_pages * drives);
+            needs.arrays.push(4 * ENTRY * capacity.map_units * drives);
         }
         if config.cache.is_on() {
             needs.add_caches(config, &capacity, verified);
@@ -97,9 +97,9 @@ impl Needs {
         let drive = capacity.exported_bytes();
         let (caches, bytes) =
             if config.caches_array() { (1, config.array.exported_bytes(drive)) } else { (u64::from(config.array.drives()), drive) };
-        let pages = bytes / capacity.page_bytes;
-        let entries = (config.cache.bytes / capacity.page_bytes).min(pages);
-        let sectors = capacity.page_bytes.div_ceil(512);
+        let pages = bytes / capacity.unit_bytes;
+        let entries = (config.cache.bytes / capacity.unit_bytes).min(pages);
+        let sectors = capacity.unit_bytes.div_ceil(512);
         // Which entry holds a page; the group of a page at most; the entries, and which sectors they hold.
         self.arrays.extend([4 * pages * caches, ENTRY_BYTES * entries * caches, entries * sectors.div_ceil(64) * 8 * caches]);
         self.touched += ENTRY_BYTES * entries * caches;
@@ -301,7 +301,7 @@ mod tests {
         let without = [false, true].map(|verified| total(&config, verified));
         config.cache.policy = crate::config::CachePolicy::Lru;
         config.cache.bytes = 4096;
-        let pages = Capacity::of(&config).unwrap().exported_pages;
+        let pages = Capacity::of(&config).unwrap().exported_units;
         let small = total(&config, false) - without[0];
         assert_eq!(small, 4 * pages + ENTRY_BYTES + 8);
         assert_eq!(total(&config, true) - without[1], small + 8 * 8 * pages + 4 * 8);

@@ -67,7 +67,7 @@ pub fn report(ftl: &Ftl, kind: String) -> PreconditionReport {
     PreconditionReport {
         kind,
         pages_mapped: ftl.host_pages(),
-        valid_share: ftl.host_pages() as f64 / f64::from(ftl.geometry().exported_pages),
+        valid_share: ftl.host_pages() as f64 / f64::from(ftl.geometry().exported_units),
         free_blocks_min: free.clone().min().unwrap_or(0),
         free_blocks_max: free.max().unwrap_or(0),
         soft_blocks: ftl.soft_blocks(),
@@ -169,7 +169,7 @@ impl<'a> Preparation<'a> {
 
     /// Writes every page of the host once, and behind them the mapping table, where part of it is in flash only.
     fn fill(&mut self) {
-        let (logical, table) = (self.ftl.geometry().logical_pages, self.translation_units());
+        let (logical, table) = (self.ftl.geometry().logical_units, self.translation_units());
         self.ftl.fill(logical);
         // Units behind the table only fill programs up, and hold no data.
         (table.end..logical).for_each(|unit| _ = self.ftl.trim(Lpn(unit)));
@@ -193,7 +193,7 @@ impl<'a> Preparation<'a> {
     }
 
     fn write_ranges(&mut self, ranges: &[(u64, u64)]) -> Result<()> {
-        let page = u64::from(self.ftl.geometry().page_bytes);
+        let page = u64::from(self.ftl.geometry().unit_bytes);
         let pages = |&(offset, length): &(u64, u64)| offset / page..(offset + length).div_ceil(page);
         self.expected = ranges.iter().map(|range| pages(range).count() as u64).sum();
         for lpn in ranges.iter().flat_map(pages) {
@@ -222,7 +222,7 @@ impl<'a> Preparation<'a> {
         let blocks = self.ftl.blocks();
         let geometry = self.ftl.geometry();
         let above = blocks.free_fewest().saturating_sub(self.ftl.soft_blocks());
-        u64::from(above) * u64::from(geometry.pools.count.get()) * u64::from(geometry.pages_per_block.get())
+        u64::from(above) * u64::from(geometry.pools.count.get()) * u64::from(geometry.units_per_block.get())
     }
 
     /// The number of logical pages that are overwritten, from the start of the exported range.
@@ -231,7 +231,7 @@ impl<'a> Preparation<'a> {
             Some(_) => 1.0,
             None => self.config.workload.footprint,
         });
-        ((f64::from(self.ftl.geometry().exported_pages) * share) as u64).max(1)
+        ((f64::from(self.ftl.geometry().exported_units) * share) as u64).max(1)
     }
 
     /// The sequence of random pages to overwrite.

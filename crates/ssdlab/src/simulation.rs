@@ -1101,7 +1101,7 @@ fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
     let geometry = ssd.ftl().geometry();
     DeviceStats {
         pools: u64::from(geometry.pools.count.get()),
-        unit_bytes: geometry.page_bytes.into(),
+        unit_bytes: geometry.unit_bytes.into(),
         held_before: 0,
         host_programs: counters.host_programs,
         gc_programs: counters.pages_moved,

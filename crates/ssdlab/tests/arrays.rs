@@ -679,7 +679,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
     config.array.level = if rng.chance(0.2) { ArrayLevel::Rais0 } else { ArrayLevel::Rais5 };
     let least = if config.array.level == ArrayLevel::Rais0 { 2 } else { 3 };
     config.array.drives = least + rng.below(4) as u32;
-    let drive_pages = Capacity::of(&config).expect("a valid drive").exported_pages;
+    let drive_pages = Capacity::of(&config).expect("a valid drive").exported_units;
     let unit = (1 + rng.below(4)).min(drive_pages);
     config.array.stripe_kb = (unit * u64::from(config.device.page_bytes)) as f64 / 1024.0;
     if config.array.level == ArrayLevel::Rais5 && rng.chance(0.5) {

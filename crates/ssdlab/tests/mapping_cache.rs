@@ -529,9 +529,9 @@ fn what_fills_the_last_programs_has_no_data() {
     let config = changed(drive(1), |c| c.device.channels = 3);
     let (ftl, report) = prepare(&config, None, None, 1, &|_, _| Ok(())).unwrap();
     // 192 pages are exported, 24 hold the table; then all is even. With entries for nine pages 22 do, and two are left over.
-    assert_eq!((ftl.geometry().logical_pages, ftl.mapped_pages(), report.pages_mapped), (216, 216, 192));
+    assert_eq!((ftl.geometry().logical_units, ftl.mapped_pages(), report.pages_mapped), (216, 216, 192));
     let (ftl, _) = prepare(&changed(config, |c| c.ftl.map_entry_bytes = 450), None, None, 1, &|_, _| Ok(())).unwrap();
-    assert_eq!((ftl.geometry().logical_pages, ftl.mapped_pages()), (216, 214));
+    assert_eq!((ftl.geometry().logical_units, ftl.mapped_pages()), (216, 214));
 }
 
 /// Each drive of an array has a table of its own, and a cache above it takes what it can.

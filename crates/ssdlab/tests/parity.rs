@@ -169,7 +169,7 @@ fn random_writes_are_amplified_as_without_parity_and_by_parity() {
             c.ftl.parity_stripe = stripe;
         });
         let mut ftl = Ftl::new(&config);
-        let pages = ftl.geometry().exported_pages;
+        let pages = ftl.geometry().exported_units;
         ftl.fill(pages);
         let (mut rng, mut victims) = (Rng::new(1, "test"), Picker::new(&config.gc, 1, "test/victim"));
         let mut counts = UntimedCounts::default();

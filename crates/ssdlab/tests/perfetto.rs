@@ -433,7 +433,7 @@ fn random_storage(rng: &mut Rng) -> Config {
         let level = if rng.chance(0.3) { ArrayLevel::Rais0 } else { ArrayLevel::Rais5 };
         config.array.level = level;
         config.array.drives = 3 + rng.below(3) as u32;
-        let pages = Capacity::of(&config).expect("a valid drive").exported_pages;
+        let pages = Capacity::of(&config).expect("a valid drive").exported_units;
         config.array.stripe_kb = ((1 + rng.below(4)).min(pages) * u64::from(config.device.page_bytes)) as f64 / 1024.0;
         if level == ArrayLevel::Rais5 && rng.chance(0.4) {
             config.array.degraded = Some(rng.below(config.array.drives.into()) as u32);

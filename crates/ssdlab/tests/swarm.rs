@@ -85,7 +85,7 @@ fn goes_on(config: &Config, storage: &Storage, requests: &[Request]) -> Result<(
     let again = Ftl::load(config, saved.as_slice())?;
     let unit = u64::from(config.map_unit_bytes());
     let ends = requests.iter().flat_map(|request| [request.offset / unit, (request.offset + request.length) / unit]);
-    let mut touched = ends.map(|unit| Lpn((unit as u32).min(ftl.geometry().exported_pages - 1)));
+    let mut touched = ends.map(|unit| Lpn((unit as u32).min(ftl.geometry().exported_units - 1)));
     match touched.find(|&lpn| again.lookup(lpn) != ftl.lookup(lpn)) {
         None => Ok(()),
         Some(lpn) => Err(format!("page {lpn} lies elsewhere in the drive that goes on")),
@@ -93,7 +93,7 @@ fn goes_on(config: &Config, storage: &Storage, requests: &[Request]) -> Result<(
 }
 
 fn pages(simulation: &Simulation) -> impl Iterator<Item = Lpn> + use<> {
-    (0..simulation.ssd().ftl().geometry().exported_pages).map(Lpn)
+    (0..simulation.ssd().ftl().geometry().exported_units).map(Lpn)
 }
 
 /// What follows from the requests alone, whatever the drive did: which pages hold data, and how often flash was used for the host.

@@ -288,10 +288,10 @@ fn amplification(unit_bytes: u32, pages_per_block: u32, page_bytes: u32, spare: 
     config.gc.soft = 1.0;
     config.gc.victim = Victim::Greedy;
     let mut ftl = Ftl::new(&config);
-    let pages = ftl.geometry().exported_pages;
+    let pages = ftl.geometry().exported_units;
     ftl.fill(pages);
     let (mut rng, mut victims) = (Rng::new(5, "units"), Picker::new(&config.gc, 5, "units/victim"));
-    let (mut packs, mut counts) = (Packs::new(1, ftl.geometry().units_per_page), UntimedCounts::default());
+    let (mut packs, mut counts) = (Packs::new(1, ftl.geometry().units_per_flash_page), UntimedCounts::default());
     let mut overwrite = |counts: &mut UntimedCounts, times: u64| {
         for _ in 0..times * u64::from(pages) {
             let lpn = Lpn(rng.below(u64::from(pages)) as u32);

@@ -230,7 +230,7 @@ fn untimed(config: &Config, mut ftl: Ftl, writes: u64) -> (f64, Option<f64>) {
     let mut rng = Rng::new(SEED, "speed");
     let mut counts = UntimedCounts::default();
     let mut victims = Picker::new(&config.gc, SEED, "speed/victim");
-    let pages = u64::from(ftl.geometry().exported_pages);
+    let pages = u64::from(ftl.geometry().exported_units);
     seconds(|| {
         for _ in 0..writes {
             let lpn = Lpn(rng.below(pages) as u32);

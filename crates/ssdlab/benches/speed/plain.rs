@@ -30,8 +30,8 @@ impl PlainLoop {
         let arguments = [
             u64::from(geometry.pools.count.get()),
             u64::from(geometry.pools.blocks_each),
-            u64::from(geometry.pages_per_block.get()),
-            u64::from(geometry.exported_pages),
+            u64::from(geometry.units_per_block.get()),
+            u64::from(geometry.exported_units),
             warm.min(MOST_OVERWRITES),
             writes,
         ];

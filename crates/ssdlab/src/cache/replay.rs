@@ -106,13 +106,13 @@ struct Given {
 impl Given {
     fn new(config: &Config) -> Self {
         let geometry = Geometry::new(config);
-        let pages = geometry.pages_per_block.get();
+        let pages = geometry.units_per_block.get();
         if config.cache.place == CachePlace::Array {
-            let (run, places) = ((config.array.unit_bytes() / u64::from(geometry.page_bytes)) as u32, config.array.drives());
+            let (run, places) = ((config.array.unit_bytes() / u64::from(geometry.unit_bytes)) as u32, config.array.drives());
             let groups = Groups { pages, run, places };
             return Given { groups, target_of_place: (0..places).collect(), fixed: true, in_gc: vec![false; places as usize] };
         }
-        let run = geometry.units_per_page;
+        let run = geometry.units_per_flash_page;
         let groups = Groups { pages, run, places: geometry.pools.count.get() };
         let chip = |stripe| geometry.chip_of_die(geometry.die_of_pool(geometry.home(Lpn(stripe * run)).0)).0;
         Given {

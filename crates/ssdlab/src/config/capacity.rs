@@ -14,25 +14,25 @@ pub struct Capacity {
     pub pools: u64,
     /// Blocks in each pool.
     pub blocks_per_pool: u64,
-    /// Mapping units in each flash page: 1, or more with `ftl.map_unit_bytes`. Then they are what is called a page here.
-    pub units_per_page: u64,
+    /// Mapping units in each flash page: 1, or more with `ftl.map_unit_bytes`.
+    pub units_per_flash_page: u64,
     /// Units that a program of a plane writes.
     pub units_per_program: u64,
-    /// Pages in each block that hold data: all but those of parity (`ftl.parity_stripe`).
-    pub pages_per_block: u64,
-    /// Pages in each block, those of parity among them.
+    /// Units in each block that hold data: all but those of parity (`ftl.parity_stripe`).
+    pub units_per_block: u64,
+    /// Units in each block, those of parity among them.
     pub physical_per_block: u64,
-    /// Pages in each block of which over-provisioning is a share: all, or with `ftl.parity_in_spare = false` those that hold data.
+    /// Units in each block of which over-provisioning is a share: all, or with `ftl.parity_in_spare = false` those that hold data.
     pub counted_per_block: u64,
-    /// User bytes of a page.
-    pub page_bytes: u64,
-    /// Pages that the host can address: `floor(counted x (1 - overprovisioning))`, rounded down to a multiple of the flash pages that the
-    /// pools have at one offset. Counted are all pages, or with `ftl.parity_in_spare = false` those that hold data.
-    pub exported_pages: u64,
-    /// Pages behind them that hold the mapping table, where part of it is in flash only (`ftl.map_cache_bytes`).
-    pub map_pages: u64,
-    /// Of these, the pages of one translation page.
-    pub map_pages_each: u64,
+    /// User bytes of a unit.
+    pub unit_bytes: u64,
+    /// Units that the host can address: `floor(counted x (1 - overprovisioning))`, rounded down to a multiple of the flash pages that the
+    /// pools have at one offset. Counted are all units, or with `ftl.parity_in_spare = false` those that hold data.
+    pub exported_units: u64,
+    /// Units behind them that hold the mapping table, where part of it is in flash only (`ftl.map_cache_bytes`).
+    pub map_units: u64,
+    /// Of these, the units of one translation page.
+    pub map_units_each: u64,
     /// Blocks of a pool that are being filled at any time: the number of streams ([`Streams`]).
     pub frontiers: u64,
 }
@@ -60,18 +60,18 @@ impl Capacity {
         let capacity = Capacity {
             pools,
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
-            units_per_page: units,
+            units_per_flash_page: units,
             units_per_program: config.units_per_program().into(),
-            pages_per_block: config.data_units_per_block().into(),
+            units_per_block: config.data_units_per_block().into(),
             physical_per_block: u64::from(device.pages_per_block) * units,
             counted_per_block: counted_pages(config, u64::from(device.pages_per_block) * units),
-            page_bytes: config.map_unit_bytes().into(),
-            exported_pages: exported,
-            map_pages: config.map_units(exported, pools),
-            map_pages_each: (config.map_page_bytes() / config.map_unit_bytes()).into(),
+            unit_bytes: config.map_unit_bytes().into(),
+            exported_units: exported,
+            map_units: config.map_units(exported, pools),
+            map_units_each: (config.map_page_bytes() / config.map_unit_bytes()).into(),
             frontiers: Streams::new(config).count.into(),
         };
-        if capacity.exported_pages == 0 {
+        if capacity.exported_units == 0 {
             let text = "leaves no page for the host on each of the drive's pools; lower it, or make the drive larger";
             return Err(Error::Config(format!("device.overprovisioning = {}: {text}", device.overprovisioning)));
         }
@@ -85,28 +85,28 @@ impl Capacity {
 
     /// Pages of flash that hold data.
     pub fn data_pages(&self) -> u64 {
-        self.pools * self.blocks_per_pool * self.pages_per_block
+        self.pools * self.blocks_per_pool * self.units_per_block
     }
 
     /// Bytes that the host can address.
     pub fn exported_bytes(&self) -> u64 {
-        self.exported_pages * self.page_bytes
+        self.exported_units * self.unit_bytes
     }
 
     /// Pages with an address: those of the host, and those of the mapping table in flash.
     pub fn logical_pages(&self) -> u64 {
-        self.exported_pages + self.map_pages
+        self.exported_units + self.map_units
     }
 
     /// Blocks of each pool beyond those that its share of the logical pages fills; 0 also if there are too few for that.
     pub fn spare_blocks(&self) -> u64 {
-        self.blocks_per_pool.saturating_sub((self.logical_pages() / self.pools).div_ceil(self.pages_per_block))
+        self.blocks_per_pool.saturating_sub((self.logical_pages() / self.pools).div_ceil(self.units_per_block))
     }
 
     /// Blocks of a pool that invalid units may fill from which nothing is to be gained: a block is collected only if that gains a whole
     /// program, so that each may keep one unit less than a program invalid.
     pub fn scattered_blocks(&self) -> u64 {
-        (self.blocks_per_pool * (self.units_per_program - 1)).div_ceil(self.pages_per_block)
+        (self.blocks_per_pool * (self.units_per_program - 1)).div_ceil(self.units_per_block)
     }
 
     /// `gc.soft` as a number of blocks of a pool: a share is rounded to the nearest block, but never to 0.
@@ -116,21 +116,21 @@ impl Capacity {
 
     /// Of so many pages of each pool, fewer than now, those that are left for the host beside the mapping table of these.
     fn without_table(&self, pages: u64) -> u64 {
-        if self.map_pages == 0 {
+        if self.map_units == 0 {
             return pages;
         }
         // The table shrinks with what it maps, but for what rounding adds to it: a translation page, and the programs that all pools have.
-        let rounding = self.map_pages_each.div_ceil(self.pools) + self.units_per_program;
-        let in_proportion = u128::from(pages.saturating_sub(rounding)) * u128::from(self.exported_pages) / u128::from(self.logical_pages());
+        let rounding = self.map_units_each.div_ceil(self.pools) + self.units_per_program;
+        let in_proportion = u128::from(pages.saturating_sub(rounding)) * u128::from(self.exported_units) / u128::from(self.logical_pages());
         // A small table is best taken as it is.
-        pages.saturating_sub(self.map_pages / self.pools).max(in_proportion as u64)
+        pages.saturating_sub(self.map_units / self.pools).max(in_proportion as u64)
     }
 
     /// The over-provisioning, to four decimals, that leaves at least `spare` blocks in each pool; `None` if none that is
     /// allowed does.
     pub fn overprovisioning_for(&self, spare: u64) -> Option<f64> {
         let all = self.blocks_per_pool * self.counted_per_block;
-        let kept = self.without_table(self.blocks_per_pool.saturating_sub(spare) * self.pages_per_block);
+        let kept = self.without_table(self.blocks_per_pool.saturating_sub(spare) * self.units_per_block);
         let share = ((all - kept) * 10_000).div_ceil(all);
         (share <= 9_900).then_some(share as f64 / 10_000.0)
     }

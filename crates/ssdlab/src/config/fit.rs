@@ -59,8 +59,8 @@ fn most_blocks(config: &Config) -> Option<u32> {
 fn least_pages(config: &Config, bytes: u64) -> Option<u64> {
     let capacity = Capacity::of(config).ok()?;
     let stripe = capacity.pools * capacity.units_per_program;
-    let enough = |stripes: u64| config.array.exported_bytes(stripes * stripe * capacity.page_bytes) >= bytes;
-    let (mut low, mut high) = (0, capacity.exported_pages / stripe);
+    let enough = |stripes: u64| config.array.exported_bytes(stripes * stripe * capacity.unit_bytes) >= bytes;
+    let (mut low, mut high) = (0, capacity.exported_units / stripe);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if enough(middle) { high = middle } else { low = middle }
@@ -74,7 +74,7 @@ fn just_exporting(config: &Config, blocks: u32, pages: u64) -> Option<f64> {
     const MOST: f64 = 0.99;
     const DIGITS: std::ops::RangeInclusive<i32> = 3..=16;
     let asked = config.device.overprovisioning;
-    let exports = |share: f64| Capacity::of(&with(config, blocks, share)).is_ok_and(|capacity| capacity.exported_pages == pages);
+    let exports = |share: f64| Capacity::of(&with(config, blocks, share)).is_ok_and(|capacity| capacity.exported_units == pages);
     if exports(asked) {
         return Some(asked);
     }

@@ -242,7 +242,7 @@ impl Config {
         let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
         let changed = |key: &str| own.pointer(&pointer(key)) != default.pointer(&pointer(key));
         let is_written = |key: &str| written.iter().any(|other| other == key);
-        let is_choice = |key: &str| !describes(key) && !(from_state && key.starts_with(PREPARATION)) && changed(key);
+        let is_choice = |key: &str| !(describes(key) || from_state && key.starts_with(PREPARATION)) && changed(key);
         let named = |idle: &IdleKey| is_written(&idle.key) || is_choice(&idle.key);
         let of_workload = workload_rules::without_effect(written.iter().map(String::as_str), &self.workload);
         self.idle_keys_of_run(from_state).into_iter().filter(named).chain(of_workload).collect()

@@ -451,7 +451,7 @@ fn device(name: &str) -> Config {
 fn config_devices_have_their_published_sizes() {
     let gib = |name: &str| {
         let capacity = Capacity::of(&device(name)).expect(name);
-        (capacity.physical_pages() * capacity.page_bytes) >> 30
+        (capacity.physical_pages() * capacity.unit_bytes) >> 30
     };
     assert_eq!([gib("lee2013"), gib("wu2017"), gib("elyasi2017"), gib("ae2022")], [32, 28, 1024, 32]);
     assert_eq!(Capacity::of(&device("demo-4g")).expect("valid").exported_bytes(), 4_294_967_296);
@@ -472,7 +472,7 @@ fn config_the_transfers_of_bux2011_take_26_us() {
 fn config_capacity_counts_blocks_as_documented() {
     let capacity = Capacity::of(&device("lee2013")).expect("valid");
     assert_eq!((capacity.pools, capacity.blocks_per_pool), (8, 16_384));
-    assert_eq!(capacity.exported_pages, 7_130_312, "85 % of 8,388,608 pages, rounded down to a multiple of 8");
+    assert_eq!(capacity.exported_units, 7_130_312, "85 % of 8,388,608 pages, rounded down to a multiple of 8");
     assert_eq!((capacity.spare_blocks(), capacity.soft_blocks(0.05)), (2457, 819));
     assert_eq!((capacity.soft_blocks(0.0), capacity.soft_blocks(7.0)), (1, 7));
 }

@@ -278,7 +278,7 @@ fn array(config: &Config, messages: &mut Vec<String>) {
             .push("ftl.precondition.prefill: the ranges are those of a single drive; leave it out, or set array.level = \"none\"".into());
     }
     let Ok(drive) = Capacity::of(config) else { return };
-    let pages = array.exported_bytes(drive.exported_bytes()) / drive.page_bytes;
+    let pages = array.exported_bytes(drive.exported_bytes()) / drive.unit_bytes;
     if pages == 0 {
         messages.push(format!("array.stripe_kb = {}: is more than a drive exports; lower it", array.stripe_kb));
     } else if pages > u64::from(u32::MAX) {
@@ -415,7 +415,7 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
 /// What takes blocks that over-provisioning would leave.
 fn taken(config: &Config, capacity: &Capacity) -> String {
     let parity = (config.ftl.parity_stripe > 0).then_some("parity takes a part (ftl.parity_stripe)");
-    let table = (capacity.map_pages > 0).then_some("the mapping table takes a part (ftl.map_cache_bytes)");
+    let table = (capacity.map_units > 0).then_some("the mapping table takes a part (ftl.map_cache_bytes)");
     let both: Vec<&str> = parity.into_iter().chain(table).collect();
     if both.is_empty() { String::new() } else { format!(", since {}", both.join(" and ")) }
 }
@@ -492,7 +492,7 @@ fn raise(capacity: &Capacity, spare: u64) -> String {
 
 fn shares_of_the_range(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let mut share = |key: &str, share: f64| {
-        let pages = capacity.exported_pages;
+        let pages = capacity.exported_units;
         if share * (pages as f64) < 1.0 {
             let least = 1.0 / pages as f64;
             messages.push(format!("{key} = {share}: is less than one of the {pages} exported pages; raise it to at least {least:.1e}"));

@@ -86,7 +86,7 @@ impl Flash {
         let dies = geometry.dies as usize;
         Flash {
             rules,
-            timing: Timing::new(device, geometry.units_per_page),
+            timing: Timing::new(device, geometry.units_per_flash_page),
             slots: vec![Slot::IDLE; 2 * dies],
             buses: vec![Bus::default(); geometry.channels as usize],
             serial: 0,

@@ -78,7 +78,7 @@ impl Blocks {
     pub fn new(geometry: &Geometry) -> Self {
         let count = geometry.blocks as usize;
         let pools = geometry.pools.count.get();
-        let pages = geometry.pages_per_block.get() as usize;
+        let pages = geometry.units_per_block.get() as usize;
         let words_beyond = pages.div_ceil(64) - 1;
         let mut blocks = Blocks {
             blocks: vec![ERASED; count],
@@ -458,7 +458,7 @@ mod tests {
         config.device.pages_per_block = 4;
         config.device.overprovisioning = 0.5;
         let mut ftl = Ftl::new(&config);
-        ftl.fill(ftl.geometry().exported_pages);
+        ftl.fill(ftl.geometry().exported_units);
         ftl.check().unwrap();
         ftl
     }
@@ -481,7 +481,7 @@ mod tests {
         config.device.blocks_per_plane = 8;
         let mut ftl = Ftl::new(&config);
         assert_eq!(ftl.blocks().age_max(PoolId(0)), 0, "none is closed");
-        ftl.fill(ftl.geometry().exported_pages);
+        ftl.fill(ftl.geometry().exported_units);
         let blocks = ftl.blocks();
         let ages: Vec<_> = blocks.blocks_by_age(PoolId(0)).map(|block| blocks.age(PoolId(0), block)).collect();
         assert!(ages.len() > 2 && ages[0] > ages[1], "{ages:?}");

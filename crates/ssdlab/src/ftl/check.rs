@@ -17,7 +17,7 @@ impl Ftl {
     /// Checks that each frontier with room is an open block of its pool, filled in whole programs up to its next page, and not filled
     /// twice.
     fn check_frontiers(&self) -> Result<(), String> {
-        let pages = self.geometry.pages_per_block.get();
+        let pages = self.geometry.units_per_block.get();
         let twice = |pool: &Pool| pool.open.iter().all(|at| at.next_page < pages) && pool.open[0].block == pool.open[1].block;
         if let Some(pool) = self.pools.iter().position(twice) {
             return Err(format!("pool {pool} fills block {} twice at a time", self.pools[pool].open[0].block));
@@ -39,7 +39,7 @@ impl Ftl {
     }
 
     fn check_blocks(&self) -> Result<(), String> {
-        let pages = self.geometry.pages_per_block.get();
+        let pages = self.geometry.units_per_block.get();
         for pool in (0..self.geometry.pools.count.get()).map(PoolId) {
             self.check_ages(pool)?;
             let mut listed = 0;
@@ -53,7 +53,7 @@ impl Ftl {
             if listed != self.blocks.free_count(pool) {
                 return Err(format!("pool {pool} counts {} free blocks and lists {listed}", self.blocks.free_count(pool)));
             }
-            for valid in 0..=self.geometry.pages_per_block.get() {
+            for valid in 0..=self.geometry.units_per_block.get() {
                 for block in self.blocks.closed_blocks(pool, valid) {
                     closed += 1;
                     if self.blocks.valid(block) != valid || self.blocks.state(block) != BlockState::Closed {
@@ -102,7 +102,7 @@ impl Ftl {
     fn check_map(&self) -> Result<(), String> {
         let mut valid = vec![0u32; self.geometry.blocks as usize];
         let mut mapped = vec![0u16; self.mapped.len()];
-        for lpn in (0..self.geometry.logical_pages).map(Lpn) {
+        for lpn in (0..self.geometry.logical_units).map(Lpn) {
             let Some(ppn) = self.lookup(lpn) else { continue };
             let (block, page) = self.geometry.split_page(ppn);
             if !self.blocks.is_valid(block, page) {

@@ -104,8 +104,8 @@ impl Mapping {
     /// A map without data.
     pub fn new(geometry: &Geometry) -> Self {
         Mapping {
-            forward: Entries::new(vec![0; geometry.logical_pages as usize]),
-            backward: Entries::new(vec![0; geometry.pages as usize]),
+            forward: Entries::new(vec![0; geometry.logical_units as usize]),
+            backward: Entries::new(vec![0; geometry.units as usize]),
             filled: 0,
             pins: Vec::new(),
             free_pins: Vec::new(),
@@ -296,10 +296,10 @@ impl Mapping {
     /// A message if an entry names a page that the drive does not have.
     pub fn from_parts(geometry: &Geometry, forward: Vec<u32>, backward: Vec<u32>, filled: u32) -> Result<Self, String> {
         let names = |pages: u32| move |&entry: &u32| entry < FIRST || entry - FIRST < pages;
-        if filled > geometry.logical_pages
-            || !forward.iter().all(names(geometry.pages))
+        if filled > geometry.logical_units
+            || !forward.iter().all(names(geometry.units))
             || backward.contains(&NO_DATA)
-            || !backward.iter().all(names(geometry.logical_pages))
+            || !backward.iter().all(names(geometry.logical_units))
         {
             return Err("it maps pages that the drive does not have".to_string());
         }
@@ -320,15 +320,15 @@ mod tests {
     fn a_copy_has_every_entry_whether_dense_or_not() {
         let geometry = Geometry::new(&Config::default());
         let mut map = Mapping::new(&geometry);
-        map.fill(geometry.exported_pages / 2);
-        let (first, last) = (Lpn(7), Lpn(geometry.exported_pages - 1));
+        map.fill(geometry.exported_units / 2);
+        let (first, last) = (Lpn(7), Lpn(geometry.exported_units - 1));
         assert_eq!(map.set(&geometry, first, Ppn(99)), Some(geometry.filled_place(first)));
         assert_eq!(map.set(&geometry, last, Ppn(5)), None);
         map.program(Ppn(99), first);
         map.pin(last, (1, 2));
         for dense in [false, true] {
             if dense {
-                map.expect_accesses(u64::from(geometry.pages));
+                map.expect_accesses(u64::from(geometry.units));
             }
             let copy = map.clone();
             assert_eq!(copy.forward.stored, map.forward.stored);
@@ -347,9 +347,9 @@ mod tests {
             map.expect_accesses(accesses.into());
             [map.forward.dense, map.backward.dense]
         };
-        assert_eq!(dense_after(geometry.exported_pages / 128 - 1), [false, false]);
-        assert_eq!(dense_after(geometry.exported_pages / 128), [true, false]);
-        assert_eq!(dense_after(geometry.pages / 8), [true, true]);
+        assert_eq!(dense_after(geometry.exported_units / 128 - 1), [false, false]);
+        assert_eq!(dense_after(geometry.exported_units / 128), [true, false]);
+        assert_eq!(dense_after(geometry.units / 8), [true, true]);
     }
 
     #[test]
@@ -357,14 +357,14 @@ mod tests {
         let geometry = Geometry::new(&Config::default());
         let dense_with = |stored: u32| {
             let mut map = Mapping::new(&geometry);
-            map.fill(geometry.exported_pages);
+            map.fill(geometry.exported_units);
             (0..stored).for_each(|lpn| _ = map.set(&geometry, Lpn(lpn), Ppn(lpn)));
             let (forward, backward, filled) = map.parts();
             let map = Mapping::from_parts(&geometry, forward.to_vec(), backward.to_vec(), filled).unwrap();
             [map.forward.dense, map.backward.dense]
         };
         assert_eq!(dense_with(1), [false, false]);
-        assert_eq!(dense_with(geometry.exported_pages / 2), [true, true]);
+        assert_eq!(dense_with(geometry.exported_units / 2), [true, true]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Ftl {
     /// An erased drive.
     pub fn new(config: &Config) -> Self {
         let geometry = Geometry::new(config);
-        let pages = geometry.pages_per_block.get();
+        let pages = geometry.units_per_block.get();
         let streams = Streams::new(config);
         let mut ftl = Ftl {
             map: Mapping::new(&geometry),
@@ -68,8 +68,8 @@ impl Ftl {
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
             wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_program),
-            mapped: vec![0; geometry.logical_pages.div_ceil(MAPPED_PAGES) as usize],
-            pinned: vec![0; geometry.logical_pages.div_ceil(MAPPED_PAGES) as usize],
+            mapped: vec![0; geometry.logical_units.div_ceil(MAPPED_PAGES) as usize],
+            pinned: vec![0; geometry.logical_units.div_ceil(MAPPED_PAGES) as usize],
             geometry,
         };
         ftl.want_configured(config);
@@ -144,7 +144,7 @@ impl Ftl {
     /// The mapping units that hold data in the flash page of `ppn`, each with its physical and its logical page.
     pub fn units_with(&self, ppn: Ppn) -> impl Iterator<Item = (Ppn, Lpn)> + '_ {
         let (block, page) = self.geometry.split_page(self.geometry.first_in_flash_page(ppn));
-        let valid = (page..page + self.geometry.units_per_page).filter(move |&page| self.blocks.is_valid(block, page));
+        let valid = (page..page + self.geometry.units_per_flash_page).filter(move |&page| self.blocks.is_valid(block, page));
         valid.map(move |page| {
             let ppn = self.geometry.page(block, page);
             (ppn, self.map.content(&self.geometry, ppn))
@@ -203,7 +203,7 @@ impl Ftl {
 
     #[inline(always)]
     fn has_invalid_block(&self, pool: PoolId) -> bool {
-        let pages = self.geometry.pages_per_block.get();
+        let pages = self.geometry.units_per_block.get();
         self.wanted_invalid <= pages
             && self.blocks.fewest_valid(pool).is_some_and(|block| pages - self.blocks.valid(block) >= self.wanted_invalid)
     }
@@ -222,7 +222,7 @@ impl Ftl {
     #[inline(always)]
     pub fn can_write(&self, pool: PoolId) -> bool {
         let state = &self.pools[pool.index()];
-        let room = self.geometry.pages_per_block.get() - state.host().next_page;
+        let room = self.geometry.units_per_block.get() - state.host().next_page;
         let free = self.blocks.free_count(pool);
         if room == 0 {
             return free > RESERVE;
@@ -234,14 +234,14 @@ impl Ftl {
     /// True if the pool's host frontier is full: the next write takes a free block.
     #[inline]
     pub fn frontier_full(&self, pool: PoolId) -> bool {
-        self.pools[pool.index()].host().next_page == self.geometry.pages_per_block.get()
+        self.pools[pool.index()].host().next_page == self.geometry.units_per_block.get()
     }
 
     /// The page offset that the pool's next host write will have (0 if it opens a block).
     #[inline]
     pub fn next_offset(&self, pool: PoolId) -> u32 {
         let next = self.pools[pool.index()].host().next_page;
-        if next == self.geometry.pages_per_block.get() { 0 } else { next }
+        if next == self.geometry.units_per_block.get() { 0 } else { next }
     }
 
     /// The block that the pool's next host write goes to.
@@ -270,7 +270,7 @@ impl Ftl {
         let state = &mut self.pools[pool.index()];
         let redirected = state.is_redirected(self.streams);
         let frontier = state.host_mut();
-        let took_block = frontier.next_page == self.geometry.pages_per_block.get();
+        let took_block = frontier.next_page == self.geometry.units_per_block.get();
         if took_block {
             *frontier = Frontier { block: self.blocks.take_free(pool), next_page: 0 };
         }
@@ -279,7 +279,7 @@ impl Ftl {
 
     /// Number of pages of a pool that can be programmed: those of its free blocks, and what is left of its open blocks.
     pub fn room(&self, pool: PoolId) -> u64 {
-        let pages = self.geometry.pages_per_block.get();
+        let pages = self.geometry.units_per_block.get();
         let open: u32 = self.pools[pool.index()].open.iter().map(|frontier| pages - frontier.next_page).sum();
         u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(open)
     }
@@ -296,7 +296,7 @@ impl Ftl {
     #[inline]
     pub fn room_of_pool(&self) -> u32 {
         let Pools { blocks_each, .. } = self.geometry.pools;
-        let pages = self.geometry.pages_per_block.get();
+        let pages = self.geometry.units_per_block.get();
         (blocks_each - RESERVE - u32::from(self.streams.count)) * pages + pages / 2
             - (self.geometry.units_per_program - 1) * (blocks_each + 1)
     }
@@ -333,8 +333,8 @@ impl Ftl {
     /// Writes the first `pages` logical pages, whole flash pages, once in address order, without touching the memory of the map.
     pub fn fill(&mut self, pages: u32) {
         self.map.fill(pages);
-        let per_block = self.geometry.pages_per_block.get();
-        let (pools, units) = (self.geometry.pools.count.get(), self.geometry.units_per_page);
+        let per_block = self.geometry.units_per_block.get();
+        let (pools, units) = (self.geometry.pools.count.get(), self.geometry.units_per_flash_page);
         assert!(pages.is_multiple_of(units), "a drive is filled in whole flash pages");
         for stripe in 0..pools.min(pages / units) {
             let (pool, _) = self.geometry.home(Lpn(stripe * units));
@@ -401,13 +401,13 @@ impl Ftl {
 
     /// Number of logical pages of the host that hold data.
     pub fn host_pages(&self) -> u64 {
-        let of_map = (self.geometry.exported_pages..self.geometry.logical_pages).filter(|&lpn| self.lookup(Lpn(lpn)).is_some());
+        let of_map = (self.geometry.exported_units..self.geometry.logical_units).filter(|&lpn| self.lookup(Lpn(lpn)).is_some());
         self.mapped_pages() - of_map.count() as u64
     }
 
     fn recount_mapped(&mut self) {
         for chunk in 0..self.mapped.len() as u32 {
-            let pages = chunk * MAPPED_PAGES..((chunk + 1) * MAPPED_PAGES).min(self.geometry.logical_pages);
+            let pages = chunk * MAPPED_PAGES..((chunk + 1) * MAPPED_PAGES).min(self.geometry.logical_units);
             self.mapped[chunk as usize] = pages.filter(|&lpn| self.lookup(Lpn(lpn)).is_some()).count() as u16;
         }
     }
@@ -442,7 +442,7 @@ mod tests {
     #[test]
     fn chunks_without_data_and_operations_are_skipped() {
         let mut ftl = Ftl::new(&config(63, 4096));
-        let end = ftl.geometry().exported_pages;
+        let end = ftl.geometry().exported_units;
         assert!(end > 3 * MAPPED_PAGES && !end.is_multiple_of(MAPPED_PAGES), "{end}");
         assert_eq!(ftl.skip_unmapped(5, end), end);
         let (third, lpn) = (2 * MAPPED_PAGES, Lpn(2 * MAPPED_PAGES + 7));
@@ -469,7 +469,7 @@ mod tests {
     #[test]
     fn each_of_many_chunks_is_found_by_its_data_or_its_operation() {
         let mut ftl = Ftl::new(&config(200, 4096));
-        let end = ftl.geometry().exported_pages;
+        let end = ftl.geometry().exported_units;
         assert!(end > 90 * MAPPED_PAGES, "{end}");
         for chunk in [0, 1, 63, 64, 65, 89] {
             let (first, lpn) = (chunk * MAPPED_PAGES, Lpn(chunk * MAPPED_PAGES + 7));

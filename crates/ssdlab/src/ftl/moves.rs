@@ -26,7 +26,7 @@ impl Ftl {
         self.blocks.make_victim(pool, victim);
         let moves = self.blocks.valid(victim);
         let placed = moves.next_multiple_of(self.geometry.units_per_program);
-        self.pools[pool.index()].start_job(placed, self.geometry.pages_per_block.get(), self.streams);
+        self.pools[pool.index()].start_job(placed, self.geometry.units_per_block.get(), self.streams);
         moves
     }
 
@@ -59,7 +59,7 @@ impl Ftl {
     #[inline(always)]
     fn open_for_move(&mut self, pool: PoolId) -> bool {
         let state = &mut self.pools[pool.index()];
-        let full = state.moves().next_page == self.geometry.pages_per_block.get();
+        let full = state.moves().next_page == self.geometry.units_per_block.get();
         if full {
             let block = self.blocks.take_free(pool);
             *state.moves_mut() = Frontier { block, next_page: 0 };
@@ -177,7 +177,7 @@ impl Ftl {
         let Ftl { geometry, map, blocks, pools, .. } = self;
         let state = &mut pools[pool.index()];
         let target = state.moves_mut();
-        let limit = limit.min(geometry.pages_per_block.get() - target.next_page);
+        let limit = limit.min(geometry.units_per_block.get() - target.next_page);
         let (mut end, mut moves) = (from, 0);
         for (first, bits) in blocks.valid_words(victim, from) {
             let bits = lowest_bits(bits, limit - moves);
@@ -230,14 +230,14 @@ mod tests {
         config.ftl.frontier = sharing;
         let mut ftl = Ftl::new(&config);
         // The last quarter is left without data, so that maps hold all kinds of entries.
-        ftl.fill(ftl.geometry().exported_pages * 3 / 4);
+        ftl.fill(ftl.geometry().exported_units * 3 / 4);
         ftl
     }
 
     /// Overwrites and trims at random while no job is active.
     fn disturb(ftl: &mut Ftl, rng: &mut Rng) {
-        for _ in 0..ftl.geometry().pages_per_block.get() {
-            let lpn = Lpn(rng.below(u64::from(ftl.geometry().exported_pages)) as u32);
+        for _ in 0..ftl.geometry().units_per_block.get() {
+            let lpn = Lpn(rng.below(u64::from(ftl.geometry().exported_units)) as u32);
             if rng.below(8) == 0 {
                 ftl.trim(lpn);
             } else if ftl.can_write(POOL) {
@@ -267,7 +267,7 @@ mod tests {
         batched.check().unwrap();
         assert_eq!(batched.blocks().parts(), single.blocks().parts());
         assert_eq!(batched.owed(POOL), single.owed(POOL));
-        let places = |ftl: &Ftl| (0..ftl.geometry().exported_pages).map(|lpn| ftl.lookup(Lpn(lpn))).collect::<Vec<_>>();
+        let places = |ftl: &Ftl| (0..ftl.geometry().exported_units).map(|lpn| ftl.lookup(Lpn(lpn))).collect::<Vec<_>>();
         assert_eq!(places(batched), places(single));
     }
 

@@ -77,7 +77,7 @@ impl Ftl {
 
     /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.
     fn every_open_block_is_used(&self) -> Result<(), String> {
-        let pages = self.geometry.pages_per_block.get();
+        let pages = self.geometry.units_per_block.get();
         let unused = |pool: &Pool| pool.open[usize::from(self.streams.count)..].iter().any(|frontier| frontier.next_page < pages);
         match self.pools.iter().any(unused) {
             true => Err("the state was saved with blocks open for redirected writes, which only gc.scope = \"block\" has".to_string()),
@@ -87,7 +87,7 @@ impl Ftl {
 
     /// Checks that no program is under way: the open blocks are the write frontiers, each programmed up to its next page.
     fn nothing_is_under_way(&self) -> Result<(), String> {
-        let pages = self.geometry.pages_per_block.get();
+        let pages = self.geometry.units_per_block.get();
         let filled = || self.pools.iter().flat_map(|pool| pool.open).filter(|frontier| frontier.next_page < pages);
         let open = (0..self.geometry.blocks).filter(|&block| self.blocks.state(BlockId(block)) == BlockState::Open).count();
         match filled().count() != open || filled().any(|at| self.blocks.programmed(at.block) != at.next_page) {
@@ -100,7 +100,7 @@ impl Ftl {
     /// be freed.
     fn every_page_is_in_its_pool(&self, allocation: Allocation) -> Result<(), String> {
         let elsewhere = |&lpn: &Lpn| self.lookup(lpn).is_some_and(|ppn| self.geometry.pool_of_page(ppn) != self.geometry.static_pool(lpn));
-        let mut all = (0..self.geometry.logical_pages).map(Lpn);
+        let mut all = (0..self.geometry.logical_units).map(Lpn);
         match all.find(elsewhere).filter(|_| allocation != Allocation::Dynamic) {
             Some(lpn) => Err(format!("page {lpn} lies in another pool than ftl.allocation sends it to")),
             None => Ok(()),
@@ -139,8 +139,8 @@ impl Ftl {
         let mut ftl = Ftl::new(config);
         let inner = zstd::Decoder::with_buffer(reader).map_err(|e| e.to_string())?;
         let mut decoder = Decoder { inner, hash: blake3::Hasher::new() };
-        let forward = decoder.array(ftl.geometry.logical_pages as usize)?;
-        let backward = decoder.array(ftl.geometry.pages as usize)?;
+        let forward = decoder.array(ftl.geometry.logical_units as usize)?;
+        let backward = decoder.array(ftl.geometry.units as usize)?;
         let pools = decoder.array(4 * ftl.pools.len())?;
         let filled = decoder.array(1)?[0];
         ftl.map = Mapping::from_parts(&ftl.geometry, forward, backward, filled)?;
@@ -242,7 +242,7 @@ mod tests {
         config.device.pages_per_block = 4;
         config.device.overprovisioning = 0.5;
         let mut ftl = Ftl::new(&config);
-        ftl.fill(ftl.geometry.exported_pages / 2);
+        ftl.fill(ftl.geometry.exported_units / 2);
         (config, ftl)
     }
 
@@ -280,7 +280,7 @@ mod tests {
         config.device.pages_per_block = 1 << 13;
         config.device.overprovisioning = 0.5;
         let mut ftl = Ftl::new(&config);
-        let exported = ftl.geometry.exported_pages;
+        let exported = ftl.geometry.exported_units;
         assert!(exported > 1 << 14, "{exported}");
         ftl.fill(exported - 1);
         let again = loaded(&config, &ftl).unwrap();
@@ -293,7 +293,7 @@ mod tests {
         loaded(&config, &ftl).unwrap().check().unwrap();
         let nowhere = {
             let mut ftl = ftl.clone();
-            let pages = ftl.geometry.pages;
+            let pages = ftl.geometry.units;
             ftl.map.set(&ftl.geometry, Lpn(0), crate::units::Ppn(pages));
             ftl
         };
@@ -348,7 +348,7 @@ mod tests {
         let (mut config, _) = drive();
         config.ftl.frontier = crate::config::Frontier::Shared;
         let mut ftl = Ftl::new(&config);
-        ftl.fill(ftl.geometry.exported_pages - 1);
+        ftl.fill(ftl.geometry.exported_units - 1);
         loaded(&config, &ftl).unwrap().check().unwrap();
     }
 
@@ -376,7 +376,7 @@ mod tests {
             let found = loaded(&config, &ftl).err().unwrap_or_else(|| panic!("it is loaded, and: {reason}"));
             assert!(found.contains(reason), "{found}");
         };
-        let beyond = |ftl: &mut Ftl| ftl.pools[0].open[1].next_page = ftl.geometry.pages_per_block.get() + 1;
+        let beyond = |ftl: &mut Ftl| ftl.pools[0].open[1].next_page = ftl.geometry.units_per_block.get() + 1;
         refused(&beyond, "fills block 0 from page 5 on, which cannot be");
         let twice = |ftl: &mut Ftl| {
             ftl.blocks.take_free(pool);
@@ -393,7 +393,7 @@ mod tests {
         };
         refused(&swapped, "page 0 lies in another pool");
         let full = |ftl: &mut Ftl| {
-            let pages = ftl.geometry.pages_per_block.get();
+            let pages = ftl.geometry.units_per_block.get();
             while ftl.blocks.free_count(pool) > 0 {
                 let block = ftl.blocks.fill_block(pool, pages);
                 (0..pages).for_each(|page| ftl.blocks.invalidate(pool, block, page));

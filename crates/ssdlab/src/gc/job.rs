@@ -464,7 +464,7 @@ mod tests {
         config.device.pages_per_block = 10;
         config.device.overprovisioning = 0.5;
         let mut ftl = Ftl::new(&config);
-        ftl.fill(ftl.geometry().exported_pages);
+        ftl.fill(ftl.geometry().exported_units);
         [3, 8, 13, 18].into_iter().for_each(|lpn| _ = ftl.trim(Lpn(lpn)));
         ftl
     }

@@ -554,7 +554,7 @@ mod tests {
         (config.gc.soft, config.gc.scope) = (3.0, Scope::Die);
         let geometry = Geometry::new(&config);
         let mut ftl = Ftl::new(&config);
-        ftl.fill(geometry.exported_pages);
+        ftl.fill(geometry.exported_units);
         let collector = Collector::new(&config, &Rules::new(&config, &geometry).gc, &ftl, 1);
         (ftl, collector)
     }

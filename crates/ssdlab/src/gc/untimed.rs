@@ -154,7 +154,7 @@ mod tests {
         let (mut rng, mut counts) = (Rng::new(seed, "test"), UntimedCounts::default());
         let mut victims = Picker::new(&config.gc, seed, "test/victim");
         for _ in 0..3000 {
-            let lpn = Lpn(rng.below(u64::from(ftl.geometry().exported_pages)) as u32);
+            let lpn = Lpn(rng.below(u64::from(ftl.geometry().exported_units)) as u32);
             let (pool, _) = ftl.geometry().home(lpn);
             assert!(write(ftl, &mut victims, pool, &[lpn], &mut counts));
         }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn pages_drawn_ahead_are_those_of_the_generator() {
         let ftl = Ftl::new(&Config::default());
-        let bound = u64::from(ftl.geometry().exported_pages);
+        let bound = u64::from(ftl.geometry().exported_units);
         let (mut ahead, mut rng) = (PagesAhead::new(Rng::new(5, "test"), bound), Rng::new(5, "test"));
         for _ in 0..1000 {
             assert_eq!(ahead.next(&ftl), Lpn(rng.below(bound) as u32));
@@ -180,7 +180,7 @@ mod tests {
         config.device.overprovisioning = 0.3;
         let (mut ftl, mut rng) = (Ftl::new(&config), Rng::new(1, "test"));
         let (mut counts, mut victims) = (UntimedCounts::default(), Picker::new(&config.gc, 1, "test/victim"));
-        let (pool, pages) = (PoolId(0), ftl.geometry().exported_pages);
+        let (pool, pages) = (PoolId(0), ftl.geometry().exported_units);
         ftl.fill(pages);
         for _ in 0..500 {
             let lpn = Lpn(rng.below(u64::from(pages)) as u32);
@@ -204,7 +204,7 @@ mod tests {
             config.device.overprovisioning = 0.3;
             config.gc.victim = victim;
             let mut ftl = Ftl::new(&config);
-            ftl.fill(ftl.geometry().exported_pages);
+            ftl.fill(ftl.geometry().exported_units);
             overwrite(&config, &mut ftl, 1);
             let mut bytes = Vec::new();
             ftl.save(&config, &mut bytes).unwrap();

@@ -110,7 +110,7 @@ fn quiet(plan: &Plan) -> Plan {
 
 /// Number of units that the host can address, over all drives.
 fn units_of(ftls: &[Ftl]) -> u64 {
-    ftls.iter().map(|ftl| u64::from(ftl.geometry().exported_pages)).sum()
+    ftls.iter().map(|ftl| u64::from(ftl.geometry().exported_units)).sum()
 }
 
 /// The report, with mapped pages, valid share and free blocks of the drives as they are now.

@@ -24,8 +24,8 @@ impl Settling {
     /// The state before anything is written.
     pub(super) fn new(storage: &Storage) -> Self {
         let geometries = || storage.drives().into_iter().map(|drive| drive.ftl().geometry());
-        let exported = geometries().map(|geometry| u64::from(geometry.exported_pages)).sum();
-        let unit_bytes = geometries().map(|geometry| u64::from(geometry.page_bytes)).next().expect("there is a drive");
+        let exported = geometries().map(|geometry| u64::from(geometry.exported_units)).sum();
+        let unit_bytes = geometries().map(|geometry| u64::from(geometry.unit_bytes)).next().expect("there is a drive");
         Settling { windows: Windows::new(exported), began: Totals::default(), unit_bytes, written: 0, next_look: 0, looks: 0 }
     }
 

@@ -98,7 +98,7 @@ impl Ssd {
                 return None;
             }
         };
-        let page_bytes = self.geometry().page_bytes;
+        let page_bytes = self.geometry().unit_bytes;
         let together = self.geometry().units_per_program;
         (from..end).find_map(|page| {
             let (lpn, bytes) = self.host.page(id, page, page_bytes);
@@ -135,7 +135,7 @@ impl Ssd {
         transaction.pool = pool;
         let id = self.transactions.insert(transaction);
         if self.sched.slack().is_none() {
-            if ends.is_some() || bytes != (0, self.geometry().page_bytes) {
+            if ends.is_some() || bytes != (0, self.geometry().unit_bytes) {
                 self.note_place(id);
             }
             self.enter_page_order(now, id, ends);
@@ -285,7 +285,7 @@ impl Ssd {
             // The caller finishes the trim, at this same instant.
             TransactionKind::Trim => self.trim_page(now, lpn),
             TransactionKind::Write => {
-                let partial = bytes != (0, self.geometry().page_bytes);
+                let partial = bytes != (0, self.geometry().unit_bytes);
                 if partial && !self.rules.skip_partial_read && self.ftl.lookup(lpn).is_some() {
                     self.transactions[id].kind = TransactionKind::ReadForWrite;
                     self.probes.count().rmw_reads += 1;
@@ -344,7 +344,7 @@ impl Ssd {
         let Request { offset, length, .. } = self.host.request(id).request;
         // This is the answer for the pages that are unmapped at once, if there are any.
         self.page_answered(now, id);
-        let page_bytes = u64::from(self.geometry().page_bytes);
+        let page_bytes = u64::from(self.geometry().unit_bytes);
         let end = ((offset + length) / page_bytes) as u32;
         let mut page = self.ftl.skip_unmapped(offset.div_ceil(page_bytes) as u32, end);
         while page < end {

@@ -435,7 +435,7 @@ impl Ssd {
         self.ftl.commit_erase(pool, victim);
         self.probes.note(now, &self.ftl, Event::Erased(victim));
         if self.rules.notes_moves {
-            self.gained += i64::from(self.geometry().pages_per_block.get());
+            self.gained += i64::from(self.geometry().units_per_block.get());
         }
         pace::block_erased(self, now, pool);
         if let Some(slack) = self.sched.slack_mut() {

@@ -75,7 +75,7 @@ impl Outstanding {
     /// the request.
     #[inline]
     pub(super) fn pages(&self, geometry: &Geometry) -> (u32, u32) {
-        (geometry.pages_in(self.request.offset) as u32, geometry.pages_over(self.request.offset + self.request.length) as u32)
+        (geometry.units_in(self.request.offset) as u32, geometry.units_over(self.request.offset + self.request.length) as u32)
     }
 
     /// The bytes of a page that the request touches, first and one past the last; [`SCATTERED`] if they do not follow each other.
@@ -322,7 +322,7 @@ impl HostRequests {
             let outstanding = &self.requests[id];
             if outstanding.request.kind == RequestKind::Write {
                 let end = outstanding.pages(geometry).1;
-                (next..end).for_each(|number| each(self.page(id, number, geometry.page_bytes).0.0));
+                (next..end).for_each(|number| each(self.page(id, number, geometry.unit_bytes).0.0));
             }
         }
     }

@@ -34,8 +34,8 @@ impl Ssd {
     /// Prefetches the memory for a request that will arrive soon. Results do not depend on it.
     #[inline]
     pub fn foresee(&self, request: &Request) {
-        let page = self.geometry().pages_in(request.offset);
-        if page < u64::from(self.geometry().exported_pages) {
+        let page = self.geometry().units_in(request.offset);
+        if page < u64::from(self.geometry().exported_units) {
             self.ftl.prefetch(Lpn(page as u32));
         }
     }
@@ -62,7 +62,7 @@ impl Ssd {
     /// Step 2 of a round, for a write of sectors of one page that do not follow each other. `request` is of the page, which is read first,
     /// once.
     pub fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
-        assert!(request.kind == RequestKind::Write && request.length == u64::from(self.geometry().page_bytes));
+        assert!(request.kind == RequestKind::Write && request.length == u64::from(self.geometry().unit_bytes));
         self.take_in(now, index, request, true);
     }
 
@@ -70,7 +70,7 @@ impl Ssd {
     pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
         // Most of the units have been in a write buffer for long.
         units.iter().for_each(|&unit| self.ftl.prefetch(Lpn(unit)));
-        let length = u64::from(self.geometry().page_bytes) * units.len() as u64;
+        let length = u64::from(self.geometry().unit_bytes) * units.len() as u64;
         let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0 };
         let id = self.host.take_in_units(now, index, request, units);
         self.admit_request(now, id, index);

@@ -63,11 +63,11 @@ impl Store for Ssd {
     }
 
     fn page_bytes(&self) -> u32 {
-        self.ftl().geometry().page_bytes
+        self.ftl().geometry().unit_bytes
     }
 
     fn exported_pages(&self) -> u32 {
-        self.ftl().geometry().exported_pages
+        self.ftl().geometry().exported_units
     }
 }
 
@@ -96,6 +96,6 @@ impl Targets for Ssd {
 
     fn groups(&self) -> Groups {
         let geometry = self.ftl().geometry();
-        Groups { pages: geometry.pages_per_block.get(), run: geometry.units_per_page, places: geometry.pools.count.get() }
+        Groups { pages: geometry.units_per_block.get(), run: geometry.units_per_flash_page, places: geometry.pools.count.get() }
     }
 }

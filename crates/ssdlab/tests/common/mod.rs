@@ -202,7 +202,7 @@ pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
     let planes_each = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
     let physical = drive.pools * u64::from(config.device.blocks_per_plane * planes_each) * drive.physical_per_block;
     // As many pages for the host as before, so that the table takes of the blocks that have come.
-    config.device.overprovisioning = 1.0 - (drive.exported_pages as f64 + 0.5) / physical as f64;
+    config.device.overprovisioning = 1.0 - (drive.exported_units as f64 + 0.5) / physical as f64;
     if validate(config).is_err() {
         *config = before;
     }

@@ -131,7 +131,7 @@ impl Recount {
             let last = arrivals.last().copied().unwrap_or(0);
             arrivals.push(if rng.chance(0.3) { last } else { last + rng.below(gap) });
         }
-        let exported = simulation.ssd().ftl().geometry().exported_pages;
+        let exported = simulation.ssd().ftl().geometry().exported_units;
         let (mut pages, mut reads) = (BTreeMap::new(), Vec::new());
         let mut arrivals = arrivals.into_iter().peekable();
         while let Some(due) = simulation.ssd().next_event().into_iter().chain(arrivals.peek().copied()).min() {

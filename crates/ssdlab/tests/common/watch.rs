@@ -193,7 +193,7 @@ impl Watch {
         let written = counters.host_programs + counters.map_programs;
         let invalid = self.invalid + written + counters.trimmed_pages + counters.stale_moves + counters.padded_units;
         // Of units a flash page at least.
-        let gained = counters.erases * u64::from(simulation.ssd().ftl().geometry().units_per_page);
+        let gained = counters.erases * u64::from(simulation.ssd().ftl().geometry().units_per_flash_page);
         if gained <= invalid {
             return Ok(());
         }

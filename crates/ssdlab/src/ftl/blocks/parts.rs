@@ -42,7 +42,7 @@ impl Blocks {
     /// A sentence if the arrays contradict each other.
     pub fn from_parts(geometry: &Geometry, parts: &[Vec<u32>]) -> Result<Self, String> {
         let mut blocks = Blocks::new(geometry);
-        let pages = geometry.pages_per_block.get();
+        let pages = geometry.units_per_block.get();
         for list in [&mut blocks.free, &mut blocks.closed] {
             list.fill(EMPTY);
         }
@@ -131,7 +131,7 @@ mod tests {
         config.device.pages_per_block = 4;
         config.device.overprovisioning = 0.5;
         let mut ftl = Ftl::new(&config);
-        ftl.fill(ftl.geometry().exported_pages);
+        ftl.fill(ftl.geometry().exported_units);
         let (geometry, blocks) = (ftl.geometry(), ftl.blocks());
         let parts = || blocks.parts().to_vec();
         assert_eq!(Blocks::from_parts(geometry, &parts()).unwrap().parts(), blocks.parts());

@@ -119,7 +119,7 @@ impl Gathering {
         match self.next_page(ftl, pool, victim, *cursor) {
             Some(from) => {
                 let page = ftl.geometry().split_page(from).1;
-                *cursor = (page + 1).next_multiple_of(ftl.geometry().units_per_page);
+                *cursor = (page + 1).next_multiple_of(ftl.geometry().units_per_flash_page);
                 ftl.prefetch_content_behind(from);
                 self.read(ftl, pool, from)
             }
@@ -192,7 +192,7 @@ mod tests {
         config.device.overprovisioning = 0.5;
         config.ftl.map_unit_bytes = Some(config.device.page_bytes / 2);
         let mut ftl = Ftl::new(&config);
-        ftl.fill(ftl.geometry().exported_pages);
+        ftl.fill(ftl.geometry().exported_units);
         assert_eq!([0, 7].map(|unit| ftl.lookup(Lpn(unit))), [Some(Ppn(0)), Some(Ppn(7))]);
         trimmed.iter().for_each(|&unit| _ = ftl.trim(Lpn(unit)));
         ftl.start_job(POOL, VICTIM);

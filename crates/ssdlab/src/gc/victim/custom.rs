@@ -50,7 +50,7 @@ impl<'a> Candidates<'a> {
 
     /// Pages of every block of the drive.
     pub fn pages_per_block(&self) -> u32 {
-        self.ftl.geometry().pages_per_block.get()
+        self.ftl.geometry().units_per_block.get()
     }
 
     /// The candidates, fewest valid pages first; among equals, the one first that has had that number for longest. The first candidate is

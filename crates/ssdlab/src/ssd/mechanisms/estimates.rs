@@ -44,7 +44,7 @@ impl Ssd {
 
 /// The page reads and writes that have been admitted and have not ended.
 fn admitted_pages(ssd: &Ssd) -> impl Iterator<Item = TxnId> {
-    let pages = (0..ssd.geometry().logical_pages).map(Lpn);
+    let pages = (0..ssd.geometry().logical_units).map(Lpn);
     let all = pages.flat_map(|lpn| page_order::chain(&ssd.ftl, &ssd.transactions, lpn));
     all.filter(|&id| ssd.transactions[id].kind != TransactionKind::Trim)
 }
@@ -157,7 +157,7 @@ fn after_older(ssd: &Ssd, now: Ns, id: TxnId, ends: Option<PageEnds>, alone: Ns)
 /// An admitted write reads its page first, now or once older operations on the page are done.
 fn reads_first(ssd: &Ssd, transaction: &Transaction) -> bool {
     let Transaction { kind, active, bytes, lpn, on_page, .. } = *transaction;
-    let partial = bytes != (0, ssd.geometry().page_bytes) && !ssd.rules.skip_partial_read;
+    let partial = bytes != (0, ssd.geometry().unit_bytes) && !ssd.rules.skip_partial_read;
     let holds_data = || on_page.behind().map_or_else(|| ssd.ftl.lookup(lpn).is_some(), |change| change != TRIMMED);
     kind == TransactionKind::ReadForWrite || kind == TransactionKind::Write && !active && partial && holds_data()
 }

@@ -9,7 +9,7 @@ use crate::units::{DieId, Lpn, Ns, PoolId};
 
 /// The accounts of a drive; `None` if its writes are not paced.
 pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pace>> {
-    let pages = geometry.pages_per_block.get();
+    let pages = geometry.units_per_block.get();
     let window = config.gc.pace_units(geometry.pools.blocks_each, pages);
     let by_drive = config.ftl.allocation == Allocation::Dynamic;
     (config.gc.pace != PaceBy::None).then(|| Box::new(Pace::new(geometry.pools.count.get(), pages, window, by_drive)))

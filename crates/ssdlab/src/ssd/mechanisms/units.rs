@@ -88,8 +88,8 @@ fn reads_of_page(ssd: &Ssd, read: HostCandidate) -> Along {
     match ssd.ftl.lookup(lpn) {
         Some(ppn) => ssd.ftl.units_with(ppn).for_each(|(_, other)| add(other)),
         None => {
-            let first = lpn.0 & !(ssd.geometry().units_per_page - 1);
-            let units = (first..first + ssd.geometry().units_per_page).map(Lpn);
+            let first = lpn.0 & !(ssd.geometry().units_per_flash_page - 1);
+            let units = (first..first + ssd.geometry().units_per_flash_page).map(Lpn);
             units.filter(|&other| ssd.ftl.lookup(other).is_none()).for_each(add);
         }
     }
@@ -120,7 +120,7 @@ pub(in crate::ssd) fn parts_to_transfer(ssd: &mut Ssd, first: TxnId) -> Parts {
             (last, units) = (unit, units + 1);
         }
         parts.set(page, units);
-        ssd.probes.count().partial_reads += u64::from(units < ssd.geometry().units_per_page);
+        ssd.probes.count().partial_reads += u64::from(units < ssd.geometry().units_per_flash_page);
         (next, page) = (ssd.transactions[last].next, page + 1);
     }
     parts
@@ -332,7 +332,7 @@ mod tests {
         (config.ftl.map_unit_bytes, config.ftl.frontier) = (Some(config.device.page_bytes / 2), Frontier::Shared);
         (config.gc.soft, config.gc.scope, config.gc.priority) = (3.0, Scope::None, Priority::Host);
         let mut ftl = Ftl::new(&config);
-        ftl.fill(ftl.geometry().exported_pages);
+        ftl.fill(ftl.geometry().exported_units);
         let mut ssd = Ssd::new(&config, ftl, 1);
         ssd.begin();
         let length = u64::from(config.device.page_bytes);

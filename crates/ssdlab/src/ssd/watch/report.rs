@@ -28,7 +28,7 @@ impl Ssd {
     /// Number of units that can be programmed in all pools, as if an active job gained room with each move: a job that has moved a share of
     /// its victim counts with that share of a block. `moved_share`: the share of a block's units that a job has to move, 0 to 1.
     pub fn room_under_way(&self, moved_share: f64) -> f64 {
-        let block = f64::from(self.geometry().pages_per_block.get());
+        let block = f64::from(self.geometry().units_per_block.get());
         let room: u64 = self.pools().map(|pool| self.ftl.room(pool)).sum();
         let left = |job: &Job| f64::from(self.ftl.blocks().valid(job.victim())) / moved_share.max(1.0 / block);
         let gained = self.gc.active_jobs().map(|job| (block - left(job)).clamp(0.0, block));

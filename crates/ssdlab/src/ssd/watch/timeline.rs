@@ -19,7 +19,7 @@ impl Ssd {
             dies: geometry.dies,
             channels: geometry.channels,
             pools: geometry.pools.count.get(),
-            pages_per_block: geometry.pages_per_block.get(),
+            pages_per_block: geometry.units_per_block.get(),
             blocks_per_pool: geometry.pools.blocks_each,
         };
         self.rules.bursts = false;

@@ -33,7 +33,7 @@ impl Verifier {
     /// A verifier for a drive in the state of `ftl`.
     pub fn new(ftl: &Ftl, every_event: bool) -> Self {
         let geometry = ftl.geometry();
-        let mut content = vec![ERASED; geometry.pages as usize];
+        let mut content = vec![ERASED; geometry.units as usize];
         for block in (0..geometry.blocks).map(BlockId) {
             for page in 0..ftl.blocks().programmed(block) {
                 content[geometry.page(block, page).index()] = INITIAL;
@@ -41,7 +41,7 @@ impl Verifier {
         }
         // A page without data is as good as trimmed.
         let latest = |lpn| if ftl.lookup(lpn).is_some() { INITIAL } else { ERASED };
-        let latest = (0..geometry.logical_pages).map(|lpn| latest(Lpn(lpn))).collect();
+        let latest = (0..geometry.logical_units).map(|lpn| latest(Lpn(lpn))).collect();
         let room = vec![0; geometry.pools.count.get() as usize];
         Verifier { latest, content, version: INITIAL, every_event, room, wrong: None }
     }
@@ -133,7 +133,7 @@ impl Verifier {
     /// Notes the erase of a block.
     fn erased(&mut self, geometry: &Geometry, block: BlockId) {
         let first = geometry.page(block, 0).index();
-        self.content[first..first + geometry.pages_per_block.get() as usize].fill(ERASED);
+        self.content[first..first + geometry.units_per_block.get() as usize].fill(ERASED);
     }
 }
 
@@ -153,7 +153,7 @@ pub(in crate::ssd) fn recount(ssd: &Ssd) -> Result<(), String> {
     estimates::check(ssd)?;
     gauges::check(ssd)?;
     let Some(verifier) = ssd.probes.verifier() else { return Ok(()) };
-    for lpn in (0..ssd.geometry().logical_pages).map(Lpn) {
+    for lpn in (0..ssd.geometry().logical_units).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);
         let expected = verifier.latest[lpn.index()];
         if found != expected {

@@ -192,7 +192,7 @@ impl Buffer {
     /// A write buffer as configured in front of `drive`.
     pub fn new(config: &Config, drive: MappingCache) -> Self {
         let state = config.buffer.is_on().then(|| Box::new(State::new(config, &drive)));
-        let door = (state.is_none() && drive.drive().paces()).then(|| Box::new(Door::new(drive.ftl().geometry().page_bytes)));
+        let door = (state.is_none() && drive.drive().paces()).then(|| Box::new(Door::new(drive.ftl().geometry().unit_bytes)));
         Buffer { drive, state, door }
     }
 
@@ -289,7 +289,7 @@ impl Observed for Buffer {
     }
 
     fn verify(&mut self, every_event: bool) {
-        let units = self.drive.ftl().geometry().exported_pages;
+        let units = self.drive.ftl().geometry().exported_units;
         if let Some(state) = self.state.as_deref_mut() {
             state.shadow = Some(Shadow::new(units));
             state.checks_every_event = every_event;
@@ -334,8 +334,8 @@ above_one_level!(Buffer, drive);
 impl State {
     fn new(config: &Config, drive: &MappingCache) -> Self {
         let geometry = drive.ftl().geometry();
-        let unit_bytes = geometry.page_bytes;
-        let capacity = config.buffer_units().min(u64::from(geometry.exported_pages)) as u32;
+        let unit_bytes = geometry.unit_bytes;
+        let capacity = config.buffer_units().min(u64::from(geometry.exported_units)) as u32;
         let dynamic = drive.allocates_dynamically();
         let (pools, dies) = (geometry.pools.count.get(), geometry.dies);
         let planes_each = geometry.pools.planes_each.get();

@@ -251,7 +251,7 @@ impl State {
         let capacity = room.min(table.count().into()) as u32;
         State {
             table,
-            unit_bytes: geometry.page_bytes,
+            unit_bytes: geometry.unit_bytes,
             reads_rest: config.ftl.partial_write == PartialWrite::Rmw,
             pages: Pages::new(config.ftl.map_cache_policy, capacity, table.count()),
             written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
