@@ -1,6 +1,6 @@
-//! Amounts as people write them: `64MiB` bytes, `2M` requests.
+//! Parses amounts with units: `64MiB` bytes, `2M` requests.
 //!
-//! A letter alone counts in 1024 for bytes, as in `dd` and `fio`, and in 1000 for counts.
+//! A letter alone is a power of 1024 for bytes, as in `dd` and `fio`, and a power of 1000 for counts.
 
 use serde_json::Value;
 
@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use super::Problem;
 use super::node::{KeyShape, Node, root};
 
-/// What a number is of, which decides what letters behind it mean.
+/// Kind of an amount, which decides the meaning of the unit behind the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// `k`, `Ki` and `KiB` are 1024, `kB` is 1000; likewise M, G and T.
+    /// Bytes: `k`, `Ki` and `KiB` are 1024, `kB` is 1000; likewise M, G and T.
     Bytes,
-    /// `k` is 1000; likewise M and G.
+    /// A number of things: `k` is 1000; likewise M and G.
     Count,
 }
 
@@ -35,7 +35,7 @@ impl Amount {
         format!("{name} = \"{text}\": expected {expected}")
     }
 
-    /// Exact, without floats. `None` for a number that is not whole or exceeds 64 bits.
+    /// The amount as a whole number, computed without floats. `None` if it is malformed, not whole or above 64 bits.
     fn value(self, text: &str) -> Option<u64> {
         let text = text.trim();
         let letters = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -69,7 +69,7 @@ impl Amount {
     }
 }
 
-/// Digits without the underscores between them.
+/// The digits of a number without the underscores between them. `None` for other characters, an underscore at an end, or no digits.
 fn digits(text: &str) -> Option<String> {
     let ends_well = !text.starts_with('_') && !text.ends_with('_') && !text.is_empty();
     (ends_well && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')).then(|| text.replace('_', ""))
@@ -80,7 +80,7 @@ pub(super) fn in_bytes(node: &Node) -> bool {
     matches!(node.shape, KeyShape::Integer(_)) && (node.name() == "bytes" || node.name().ends_with("_bytes"))
 }
 
-/// Puts numbers in place of the texts at keys that hold bytes.
+/// Replaces texts by numbers at keys that hold bytes. A text that is no amount is reported, and replaced by the key's default.
 pub(super) fn resolve(tree: &mut Value, problems: &mut Vec<Problem>) {
     for node in root().keys().into_iter().filter(|node| in_bytes(node)) {
         let Some(value) = tree.pointer_mut(&format!("/{}", node.path.replace('.', "/"))) else { continue };

@@ -10,20 +10,22 @@ use crate::units::Ns;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Buffer {
-    /// Size of the buffer, bytes; a rest smaller than a mapping unit is not used. 0: there is none, and a write completes when it is in flash.
+    /// Size of the write buffer, bytes; a remainder smaller than a mapping unit is not used. 0: no write buffer, and a write completes when
+    /// it is in flash.
     #[schemars(range(min = 0, max = 1099511627776_u64))]
     pub bytes: u64,
-    /// Time to put the data of a request into the buffer, or to get them from there, ns.
+    /// Time to write the data of a request into the write buffer, or to read them from it, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub access_ns: Ns,
-    /// Its content outlives a power failure, so that a flush completes at once. If not, a flush waits until all of it is in flash.
+    /// The content of the write buffer survives a power failure, so that a flush completes at once. If not, a flush waits until all data
+    /// that came before it are in flash.
     pub protected: bool,
-    /// When its content is programmed.
+    /// When the content of the write buffer is programmed.
     pub drain: Drain,
-    /// Data that have been in the buffer for so long are programmed without waiting for a whole flash page, us. 0: they wait.
+    /// Time after which data in the write buffer are programmed without waiting for a full program, us. 0: they wait.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub timeout_us: u64,
-    /// Reads and trims go ahead of writes that wait for room in the buffer, unless these are to the same mapping units.
+    /// Reads and trims go ahead of writes that wait for room in the write buffer, unless the writes are to the same mapping units.
     pub reads_pass: bool,
 }
 
@@ -44,8 +46,9 @@ impl Buffer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drain {
-    /// When it fills a program.
+    /// When the units that wait fill a program.
     Full,
-    /// As `full`; and what there is, while no program of the buffer waits or runs where it would go.
+    /// When the units that wait fill a program; fewer units, while no program of the write buffer waits or runs in their pool (with dynamic
+    /// allocation: while there are fewer such programs than dies).
     Eager,
 }

@@ -1,16 +1,16 @@
-//! Keys of a configuration that cancel what another key asks for, so that a reader of its results must know. Keys without any effect are
-//! idle ([`IdleKey`](super::IdleKey)); these have some.
+//! Keys that cancel a part of the effect of other keys, which a reader of the results must know. Keys without any effect are idle
+//! ([`IdleKey`](super::IdleKey)).
 
 use super::{Config, Priority, Scope, workload_rules};
 use crate::remark::Remark;
 
 impl Config {
-    /// Remarks on keys that cancel a part of what other keys ask for; none where all keys have their full effect.
+    /// Remarks on keys that cancel a part of the effect of others, and on flows of one trace with different time scales; empty without any.
     pub fn remarks(&self) -> Vec<Remark> {
         self.gc_is_never_suspended().into_iter().chain(workload_rules::time_scales(&self.workload)).collect()
     }
 
-    /// `scheduler.suspend` names operations, but those of GC are not suspended for reads.
+    /// Remark: `scheduler.suspend` names operations, but reads never suspend those of GC. `None` if they do, or if it names none.
     fn gc_is_never_suspended(&self) -> Option<Remark> {
         let named = serde_json::to_value(&self.scheduler.suspend).unwrap_or_default();
         let (why, remedy) = self.why_gc_is_not_suspended().filter(|_| !self.scheduler.suspend.is_empty())?;
@@ -18,7 +18,7 @@ impl Config {
         Some(Remark::note("gc-not-suspended", "", sentence, remedy))
     }
 
-    /// Why reads never suspend an operation of GC by `scheduler.suspend`, and what changes that.
+    /// The reason why reads never suspend an operation of GC by `scheduler.suspend`, and the remedy; `None` if they do.
     fn why_gc_is_not_suspended(&self) -> Option<(String, String)> {
         let (gc, device) = (&self.gc, &self.device);
         let value = |what: serde_json::Value| what.to_string();

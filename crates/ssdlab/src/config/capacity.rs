@@ -1,47 +1,49 @@
-//! How much a configured drive holds, and how many blocks its pools can spare.
+//! Sizes of a configured drive: physical and exported pages, and the spare blocks of its pools.
 
 use crate::error::{Error, Result};
 
 use super::{Config, Device, PoolScope, Streams};
 
-/// Free blocks of a pool that host writes leave alone, so that a job always finds a place for the pages it moves.
+/// Number of free blocks of a pool that only GC may take, so that a job always has room for the pages it moves.
 pub const RESERVE: u32 = 1;
 
-/// The sizes that follow from geometry, over-provisioning and pools.
+/// Sizes of a drive that follow from geometry, over-provisioning and pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Pools of blocks: planes or dies, by `ftl.pool`.
+    /// Number of block pools: planes or dies, by `ftl.pool`.
     pub pools: u64,
-    /// Blocks in each pool.
+    /// Number of blocks in each pool.
     pub blocks_per_pool: u64,
-    /// Mapping units in each flash page: 1, or more with `ftl.map_unit_bytes`.
+    /// Number of mapping units in each flash page; 1 without `ftl.map_unit_bytes`.
     pub units_per_flash_page: u64,
-    /// Units that a program of a plane writes.
+    /// Number of mapping units that a program of one plane writes.
     pub units_per_program: u64,
-    /// Units in each block that hold data: all but those of parity (`ftl.parity_stripe`).
+    /// Number of mapping units of a block that hold data: all but those of parity (`ftl.parity_stripe`).
     pub units_per_block: u64,
-    /// Units in each block, those of parity among them.
+    /// Number of mapping units of a block, those of parity included.
     pub physical_per_block: u64,
-    /// Units in each block of which over-provisioning is a share: all, or with `ftl.parity_in_spare = false` those that hold data.
+    /// Number of mapping units of a block of which over-provisioning is a share: all, or with `ftl.parity_in_spare = false` those that hold
+    /// data.
     pub counted_per_block: u64,
-    /// User bytes of a unit.
+    /// User bytes of a mapping unit.
     pub unit_bytes: u64,
-    /// Units that the host can address: `floor(counted x (1 - overprovisioning))`, rounded down to a multiple of the flash pages that the
-    /// pools have at one offset. Counted are all units, or with `ftl.parity_in_spare = false` those that hold data.
+    /// Number of mapping units that the host can address: `floor(counted x (1 - overprovisioning))`, rounded down to whole programs of all
+    /// pools. Counted are all units, or with `ftl.parity_in_spare = false` those that hold data.
     pub exported_units: u64,
-    /// Units behind them that hold the mapping table, where part of it is in flash only (`ftl.map_cache_bytes`).
+    /// Number of mapping units behind the exported ones that hold the mapping table, if part of it is in flash only
+    /// (`ftl.map_cache_bytes`); else 0.
     pub map_units: u64,
-    /// Of these, the units of one translation page.
+    /// Number of mapping units of one translation page.
     pub map_units_each: u64,
-    /// Blocks of a pool that are being filled at any time: the number of streams ([`Streams`]).
+    /// Number of blocks of a pool that are being filled at any time: the number of streams ([`Streams`]).
     pub frontiers: u64,
 }
 
 impl Capacity {
-    /// Physical page numbers are 32 bits wide, of which one is a flag.
+    /// Largest number of physical mapping units of a drive: a physical page number has 32 bits, one of which is a flag.
     pub const PAGES_MAX: u64 = (1 << 31) - 1;
 
-    /// The sizes of a configured drive.
+    /// Computes the sizes of a configured drive.
     ///
     /// # Errors
     /// [`Error::Config`] if the drive has more than [`Capacity::PAGES_MAX`] pages, or exports none.
@@ -78,56 +80,57 @@ impl Capacity {
         Ok(capacity)
     }
 
-    /// Pages of flash, those of parity among them.
+    /// Number of mapping units of the flash, those of parity included.
     pub fn physical_pages(&self) -> u64 {
         self.pools * self.blocks_per_pool * self.physical_per_block
     }
 
-    /// Pages of flash that hold data.
+    /// Number of mapping units of the flash that hold data: all but those of parity.
     pub fn data_pages(&self) -> u64 {
         self.pools * self.blocks_per_pool * self.units_per_block
     }
 
-    /// Bytes that the host can address.
+    /// Number of bytes that the host can address.
     pub fn exported_bytes(&self) -> u64 {
         self.exported_units * self.unit_bytes
     }
 
-    /// Pages with an address: those of the host, and those of the mapping table in flash.
+    /// Number of mapping units with an address: those of the host, and those of the mapping table in flash.
     pub fn logical_pages(&self) -> u64 {
         self.exported_units + self.map_units
     }
 
-    /// Blocks of each pool beyond those that its share of the logical pages fills; 0 also if there are too few for that.
+    /// Number of spare blocks of each pool: blocks beyond those that its share of the logical pages fills. 0 also if there are too few
+    /// blocks for that.
     pub fn spare_blocks(&self) -> u64 {
         self.blocks_per_pool.saturating_sub((self.logical_pages() / self.pools).div_ceil(self.units_per_block))
     }
 
-    /// Blocks of a pool that invalid units may fill from which nothing is to be gained: a block is collected only if that gains a whole
-    /// program, so that each may keep one unit less than a program invalid.
+    /// Number of blocks of a pool that invalid units may fill for good: a block is collected only if that gains a whole program, so each
+    /// block may keep one unit less than a program invalid.
     pub fn scattered_blocks(&self) -> u64 {
         (self.blocks_per_pool * (self.units_per_program - 1)).div_ceil(self.units_per_block)
     }
 
-    /// `gc.soft` as a number of blocks of a pool: a share is rounded to the nearest block, but never to 0.
+    /// `gc.soft` as a number of blocks of a pool: a share is rounded to the nearest block, at least 1.
     pub fn soft_blocks(&self, soft: f64) -> u64 {
         if soft < 1.0 { ((soft * self.blocks_per_pool as f64).round() as u64).max(1) } else { soft as u64 }
     }
 
-    /// Of so many pages of each pool, fewer than now, those that are left for the host beside the mapping table of these.
+    /// Number of mapping units of each pool that are left to the host, if `pages` units hold the host's data and the mapping table.
+    /// `pages`: fewer than now.
     fn without_table(&self, pages: u64) -> u64 {
         if self.map_units == 0 {
             return pages;
         }
-        // The table shrinks with what it maps, but for what rounding adds to it: a translation page, and the programs that all pools have.
-        let rounding = self.map_units_each.div_ceil(self.pools) + self.units_per_program;
-        let in_proportion = u128::from(pages.saturating_sub(rounding)) * u128::from(self.exported_units) / u128::from(self.logical_pages());
-        // A small table is best taken as it is.
-        pages.saturating_sub(self.map_units / self.pools).max(in_proportion as u64)
+        // The table shrinks with the data it maps, except for what rounding adds: a translation page, and one program of each pool.
+        let rounding = self.map_pages_each.div_ceil(self.pools) + self.units_per_program;
+        let in_proportion = u128::from(pages.saturating_sub(rounding)) * u128::from(self.exported_pages) / u128::from(self.logical_pages());
+        // For a small table, its present size is the better bound.
+        pages.saturating_sub(self.map_pages / self.pools).max(in_proportion as u64)
     }
 
-    /// The over-provisioning, to four decimals, that leaves at least `spare` blocks in each pool; `None` if none that is
-    /// allowed does.
+    /// An over-provisioning, to four decimals, that leaves at least `spare` spare blocks in each pool; `None` if it would be above 0.99.
     pub fn overprovisioning_for(&self, spare: u64) -> Option<f64> {
         let all = self.blocks_per_pool * self.counted_per_block;
         let kept = self.without_table(self.blocks_per_pool.saturating_sub(spare) * self.units_per_block);
@@ -136,7 +139,7 @@ impl Capacity {
     }
 }
 
-/// Pages of which over-provisioning is a share, of so many physical ones: all, or those that hold data.
+/// Number of `physical` mapping units of which over-provisioning is a share: all, or those that hold data.
 fn counted_pages(config: &Config, physical: u64) -> u64 {
     if config.ftl.parity_in_spare {
         return physical;
@@ -144,14 +147,14 @@ fn counted_pages(config: &Config, physical: u64) -> u64 {
     physical / u64::from(config.device.pages_per_block * config.units_per_page()) * u64::from(config.data_units_per_block())
 }
 
-/// What is exported of the pages that count.
+/// Number of mapping units exported of `counted` ones, a multiple of `stripe`.
 fn exported(counted: u64, overprovisioning: f64, stripe: u64) -> u64 {
-    // Both are below 2^53: the product is rounded once, and floor never yields more than the exact product.
+    // Both factors are below 2^53: the product is rounded once, and floor never yields more than the exact product.
     let exported = (counted as f64 * (1.0 - overprovisioning)).floor() as u64;
     exported - exported % stripe
 }
 
-/// All pages of the drive, unless they are too many to be simulated.
+/// Number of flash pages of the drive; `None` above [`Capacity::PAGES_MAX`].
 fn physical_pages(device: &Device) -> Option<u64> {
     let counts = counts(device);
     let product = counts.iter().try_fold(1_u64, |product, (_, count)| product.checked_mul((*count).into()))?;

@@ -1,16 +1,16 @@
-//! Checks a raw tree against the schema: one message for each problem, with key, value, what was expected and what to do.
+//! Checks a raw tree against the schema: one message for each problem, with key, value, expected value and remedy.
 
 use serde_json::{Map, Number, Value};
 
 use super::names;
 use super::node::{Bounds, KeyShape, Node, join, root};
 
-/// Something wrong with one key of a raw tree.
+/// A problem with one key of a raw tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key: `gc.soft`, or an entry of a list: `gc.suspend[1]`.
+    /// Name of the key, `gc.soft`, or of an entry of a list, `gc.suspend[1]`.
     pub key: String,
-    /// What is wrong, with the key.
+    /// Message with the key, the problem and the remedy.
     pub message: String,
 }
 
@@ -20,7 +20,7 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Checks every key of `tree`, which may be incomplete. Relations between keys are left to [`super::validate()`].
+/// Checks every key of `tree`, which may be incomplete, and returns the problems. Relations between keys are left to [`super::validate()`].
 pub fn check(tree: &Value) -> Vec<Problem> {
     let mut problems = Vec::new();
     match tree {
@@ -31,8 +31,8 @@ pub fn check(tree: &Value) -> Vec<Problem> {
     problems
 }
 
-/// Writes whole numbers as integers where the key takes integers, and as floats where it takes any number, so that 5 and
-/// 5.0 are one value to whoever compares or deserialises.
+/// Writes whole numbers as integers where the key takes integers, and as floats where it takes any number, so that 5 and 5.0 are equal when
+/// trees are compared or deserialised.
 pub(super) fn normalise(tree: &mut Value) {
     normalise_node(tree, root());
     if let Some(flows) = tree.pointer_mut("/workload/flows") {
@@ -70,7 +70,7 @@ fn unknown(path: String, value: &Value, problems: &mut Vec<Problem>) {
     if let Some(message) = names::unknown_section(&path) {
         return problems.push(Problem { key: path, message });
     }
-    // The section says nothing; perhaps its keys do.
+    // No section has a similar name; one of the keys may.
     for (name, value) in entries {
         unknown(join(&path, name), value, problems);
     }
@@ -109,7 +109,7 @@ fn shape_value(node: &Node, shape: &KeyShape, path: &str, value: &Value, problem
     }
 }
 
-/// `gc.scope = "chp": must be one of ...; did you mean "chip"? (Where host operations wait while a job is active)`
+/// Message for a value that a key does not take: `gc.scope = "chp": must be one of ...; did you mean "chip"? (The scope of blocking: ...)`
 fn mismatch(node: &Node, shape: &KeyShape, path: &str, value: &Value) -> String {
     let mut message = format!("{path} = {}: must be {}", show(value), expected(shape));
     if !right_type(shape, value) {
@@ -137,7 +137,7 @@ fn right_type(shape: &KeyShape, value: &Value) -> bool {
     }
 }
 
-/// What a value must be, to follow "must be".
+/// The values that a shape allows, as text behind "must be".
 pub(super) fn expected(shape: &KeyShape) -> String {
     match shape {
         KeyShape::Table(_) => "a section of keys".into(),
@@ -155,7 +155,7 @@ pub(super) fn expected(shape: &KeyShape) -> String {
 }
 
 fn one_of(names: Vec<&str>) -> String {
-    // The permutations of CWDP would fill the screen; their key's description says the rule.
+    // The permutations of CWDP would fill the screen; the description of their key has the rule.
     const MANY: usize = 16;
     let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     if names.len() <= MANY {
@@ -165,7 +165,7 @@ fn one_of(names: Vec<&str>) -> String {
     }
 }
 
-/// The allowed range, to follow a noun: ` from 1 to 1024`.
+/// The allowed range, as text behind a noun: ` from 1 to 1024`.
 pub(super) fn range(bounds: Bounds) -> String {
     let mut text = match (bounds.minimum, bounds.maximum) {
         (Some(minimum), Some(maximum)) => format!(" from {minimum} to {maximum}"),
@@ -192,7 +192,7 @@ fn is_whole(number: &Number) -> bool {
     number.is_u64() || number.is_i64() || whole(number).is_some()
 }
 
-/// The float as an integer, if it is whole.
+/// The number as an integer, if it is whole and at most 2^53.
 fn whole(number: &Number) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number.as_f64()?;
@@ -233,12 +233,13 @@ fn normalise_shape(value: &mut Value, shape: &KeyShape) {
 }
 
 const FLOWS: &str = "workload.flows";
-/// What a flow with a name may begin with: a workload preset. Layers put its keys in its place.
+/// Key of a flow with a name: the workload preset with which the flow begins. Layers replace it by the keys of the preset.
 pub(super) const PRESET: &str = "preset";
-/// Keys of the whole workload, which no flow has.
+/// Keys of the whole workload, which a flow cannot set.
 const OF_ALL: [&str; 2] = ["max_outstanding", "only"];
 
-/// The key that a flow may set: without a name one of a generated workload, with a name any that is not for all flows together.
+/// The key `name` of a workload, if a flow may set it: a flow without a name (`is_separate` is false) keys of generated requests, a flow
+/// with a name all but those of the whole workload.
 pub(super) fn flow_key(name: &str, is_separate: bool) -> Option<&'static Node> {
     let allowed = |node: &&Node| {
         if is_separate { !OF_ALL.contains(&node.name()) } else { node.path != FLOWS && node.description.starts_with("Generated") }
@@ -279,7 +280,7 @@ fn unknown_flow_key(path: &str, name: &str, is_separate: bool) -> String {
     }
 }
 
-/// A value as it is printed in messages: a whole number without `.0`, a long one cut short.
+/// A value as text for messages: a whole number without `.0`, a long value cut short.
 pub(super) fn show(value: &Value) -> String {
     const LONGEST: usize = 60;
     let text = match value {

@@ -1,28 +1,28 @@
-//! Drives made as large as what is asked for: blocks a plane and over-provisioning for a number of exported bytes.
+//! Fits a drive to a number of exported bytes: blocks of a plane and over-provisioning.
 
 use super::{Capacity, Config, Device, validate};
 
-/// A drive that exports what was asked for.
+/// Size of a drive that exports a given number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// `device.blocks_per_plane`.
+    /// `device.blocks_per_plane` of the fitted drive.
     pub blocks_per_plane: u32,
-    /// `device.overprovisioning`: at least what was configured.
+    /// `device.overprovisioning` of the fitted drive, at least the configured one.
     pub overprovisioning: f64,
 }
 
-/// Over-provisioning that is not exceeded in order to export no more than what was asked for. A drive of so few blocks that frontiers,
-/// reserve and threshold alone are more exports more instead: with half of it spare and more, it would hardly have to move a page.
+/// Highest over-provisioning with which a fitted drive exports just the given bytes. If the frontiers, reserve and threshold of a small
+/// drive take more, the drive exports more instead: with more than half of it spare, GC would hardly have to move a page.
 const MOST_SPARE: f64 = 0.5;
 
 impl Fit {
-    /// The drive (or the array of such drives) of the fewest blocks a plane that has at least the configured over-provisioning, exports
-    /// just `bytes`, rounded up to whole programs of all pools, and can work; all else is as configured. What over-provisioning was asked
-    /// for therefore does not change what is exported. There are two exceptions. Where more than half of the drive would be spare, it
-    /// exports what the configured over-provisioning leaves. What cannot work for a reason that no number of blocks mends is left to the
-    /// configuration's checks. `None` if no drive that can be simulated exports so much.
+    /// The drive (or the array of such drives) with the fewest blocks of a plane that has at least the configured over-provisioning,
+    /// exports just `bytes`, rounded up to whole programs of all pools, and is valid; all other keys are as configured. So the configured
+    /// over-provisioning does not change the exported bytes. Two exceptions: if more than half of the drive would be spare, the drive
+    /// exports as much as the configured over-provisioning leaves; a problem that no number of blocks solves is left to the checks of the
+    /// configuration. `None` if no drive that can be simulated exports `bytes`.
     ///
-    /// `config` need not be able to work as it is: see [`super::Layers::build_of_any_size`].
+    /// `config` need not be valid as it is: see [`super::Layers::build_of_any_size`].
     pub fn of(config: &Config, bytes: u64) -> Option<Fit> {
         let asked = config.device.overprovisioning;
         let most = most_blocks(config)?;
@@ -46,7 +46,7 @@ fn with(config: &Config, blocks: u32, overprovisioning: f64) -> Config {
     Config { device: Device { blocks_per_plane: blocks, overprovisioning, ..config.device.clone() }, ..config.clone() }
 }
 
-/// The most blocks a plane with which a drive can be simulated.
+/// Highest number of blocks of a plane with which the drive can be simulated; `None` if the number of pages overflows.
 fn most_blocks(config: &Config) -> Option<u32> {
     let device = &config.device;
     let factors = [device.channels, device.chips_per_channel, device.dies_per_chip, device.planes_per_die, device.pages_per_block];
@@ -54,8 +54,8 @@ fn most_blocks(config: &Config) -> Option<u32> {
     u32::try_from(Capacity::PAGES_MAX.checked_div(one)?).ok()
 }
 
-/// The fewest pages that each drive exports, a multiple of what is programmed at one offset, so that the host has at least `bytes`. `config`
-/// exports enough.
+/// Least number of mapping units that each drive exports, in whole programs of all pools, so that the host has at least `bytes`. `config`
+/// must export that much; `None` if it is too large or exports nothing.
 fn least_pages(config: &Config, bytes: u64) -> Option<u64> {
     let capacity = Capacity::of(config).ok()?;
     let stripe = capacity.pools * capacity.units_per_program;
@@ -68,8 +68,8 @@ fn least_pages(config: &Config, bytes: u64) -> Option<u64> {
     Some(high * stripe)
 }
 
-/// The over-provisioning, in as few digits as will do, with which a drive of so many blocks a plane exports just `pages`; `None` if that is
-/// less than what is configured, or too much to be a value of the key.
+/// The over-provisioning, in as few digits as suffice, with which a drive of `blocks` blocks of a plane exports just `pages`; `None` if
+/// that is below the configured one, or above the range of the key.
 fn just_exporting(config: &Config, blocks: u32, pages: u64) -> Option<f64> {
     const MOST: f64 = 0.99;
     const DIGITS: std::ops::RangeInclusive<i32> = 3..=16;
@@ -90,7 +90,8 @@ fn just_exporting(config: &Config, blocks: u32, pages: u64) -> Option<f64> {
 }
 
 /// The least number above `few` and up to `most` that is `enough`, or `None`. The first hundred are tried one by one, since rounding to
-/// whole blocks and pools makes small drives differ from their neighbours; beyond them what is enough stays so: doubling, then halving.
+/// whole blocks and pools makes small drives differ from their neighbours. Beyond them, every number above one that is enough must be
+/// enough: the search doubles its step, then halves the interval.
 fn fewest(few: u32, most: u32, enough: impl Fn(u32) -> bool) -> Option<u32> {
     const ONE_BY_ONE: u32 = 100;
     let near = few.saturating_add(ONE_BY_ONE).min(most);
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn the_fewest_blocks_that_have_the_spare_asked_for_and_work_are_found() {
         let config = Config::default();
-        // 4 pools of pages of 4 KiB.
+        // The default drive has 4 pools of pages of 4 KiB.
         for bytes in [50 << 20, 123_456_789, 1 << 32] {
             let found = fitted(&config, bytes);
             assert_eq!(found.exported_bytes().unwrap(), bytes.next_multiple_of(4 * 4096), "{bytes}");
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(Fit::of(&config, u64::MAX), None);
     }
 
-    /// 7 % were refused on drives of few blocks before anything was fitted, and exported more than 15 % did.
+    /// Regression: 7 % spare was refused on drives of few blocks before they were fitted, and exported more than 15 %.
     #[test]
     fn what_is_exported_does_not_depend_on_the_spare_asked_for() {
         for (device, pages_per_block) in [("demo-4g", "64"), ("nvme-4g", "96"), ("nvme-tlc-scaled-5g", "96")] {
@@ -158,7 +159,7 @@ mod tests {
                 let config = drive(device, &keys);
                 let found = fitted(&config, 4_000_000_000);
                 let exported = found.exported_bytes().unwrap();
-                // At most a program of each pool more: 16 programs of 48 KiB.
+                // At most one more program of each pool: 16 programs of 48 KiB.
                 assert!(exported - 4_000_000_000 < 1 << 20, "{device} {spare}: {exported}");
                 validate(&found).unwrap();
                 let more = found.device.overprovisioning / config.device.overprovisioning;

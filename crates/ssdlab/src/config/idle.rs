@@ -1,8 +1,7 @@
-//! Idle keys: keys of a configuration that can have no effect, because the mechanism that they belong to is switched off or the device
-//! cannot do it.
+//! Idle keys: keys of a configuration that have no effect, because their mechanism is off or the device does not support it.
 //!
-//! A preset may hold such keys, so that every scheme fits every device: the result names them. A key that a user sets is meant to do
-//! something, so the callers of [`idle_by_hand`] warn of one that is idle in all of their runs.
+//! A preset may hold idle keys, so that every scheme fits every device: the result names them. A user sets a key to have an effect, so the
+//! callers of [`idle_by_hand`] warn of a key that is idle in all of their runs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,20 +17,20 @@ use crate::error::Result;
 /// A key without effect, and the setting that would give it one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleKey {
-    /// The key: `gc.pipeline`.
+    /// Name of the key, such as `gc.pipeline`.
     #[schemars(extend("unit" = "text"))]
     pub key: String,
-    /// What it needs to have an effect: `device.cache_register = true`.
+    /// Setting that the key needs to have an effect, such as `device.cache_register = true`.
     #[schemars(extend("unit" = "text"))]
     pub needs: String,
 }
 
-/// When a key has an effect.
+/// Condition under which a key has an effect.
 struct Rule {
     key: &'static str,
-    /// The value requests a mechanism: false for a switch that is off. An idle key requests one that cannot work.
+    /// The value of the key requests a mechanism: false for a switch that is off. An idle key requests a mechanism that cannot work.
     asks: fn(&Config) -> bool,
-    /// The rest of the configuration gives it an effect.
+    /// The rest of the configuration gives the key an effect.
     works: fn(&Config) -> bool,
     needs: &'static str,
 }
@@ -62,12 +61,12 @@ const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no ar
 const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
 const BPLRU: &str = "cache.policy = \"bplru\"";
 
-/// Begin of the keys of the preparation.
+/// Prefix of the keys of the preparation.
 const PREPARATION: &str = "ftl.precondition.";
 const NO_STATE: &str = "a drive that is prepared for the run, not one in a saved state (leave out --state)";
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
-/// The rules. A key without one always has an effect, or one that depends on the requests.
+/// The rules of idle keys. A key without a rule always has an effect, or one that depends on the requests.
 const RULES: &[Rule] = &[
     parameter("device.read_ns", "device.read_ns_by_page = []", |c| c.device.read_ns_by_page.is_empty()),
     parameter("device.program_ns", "device.program_ns_by_page = []", |c| c.device.program_ns_by_page.is_empty()),
@@ -203,25 +202,27 @@ const RULES: &[Rule] = &[
     parameter("workload.arrival", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),
 ];
 
-/// Host operations may run on a die of the pool whose job is active.
+/// Host operations may run on the die of a pool whose job is active.
 fn host_uses_the_die(scope: Scope) -> bool {
     matches!(scope, Scope::None | Scope::Block | Scope::Plane)
 }
 
-/// Whether a key of generated requests works. Beside a trace another rule speaks of these keys; flows may use any of them.
+/// A key of generated requests has an effect. True with a trace, for which [`workload_rules::without_effect`] names such keys, and with
+/// flows, any of which may use the key.
 fn generated(config: &Config, works: fn(&Workload) -> bool) -> bool {
     config.workload.trace.is_some() || !config.workload.flows.is_empty() || works(&config.workload)
 }
 
 impl Config {
-    /// The keys that have no effect in this configuration, whatever its requests are, in the order of the configuration. A switch that is
-    /// off is not among them.
+    /// The keys that have no effect in this configuration, whatever its requests are, in the order of the rules. A switch that is off is
+    /// not among them.
     pub fn idle_keys(&self) -> Vec<IdleKey> {
         let idle = RULES.iter().filter(|rule| (rule.asks)(self) && !(rule.works)(self));
         idle.map(|rule| IdleKey { key: rule.key.into(), needs: rule.needs.into() }).collect()
     }
 
-    /// The idle keys of a run, as [`Config::idle_keys`]. `from_state`: it begins with a saved state, which replaces the preparation.
+    /// The keys that have no effect in a run, whatever its requests are. `from_state`: the run begins with a saved state, which replaces
+    /// the preparation.
     pub fn idle_keys_of_run(&self, from_state: bool) -> Vec<IdleKey> {
         if !from_state {
             return self.idle_keys();
@@ -232,9 +233,9 @@ impl Config {
         self.idle_keys().into_iter().filter(|idle| !is_replaced(&idle.key)).chain(replaced).collect()
     }
 
-    /// The idle keys that a result names. Of `written`, the keys that the user wrote, all of them: also those that describe requests which a
-    /// trace replaces. Of the others, those that request a mechanism: with values other than the default, outside the sections `device`
-    /// and `workload`, which only describe the drive and the requests. `from_state`: the run begins with a saved state.
+    /// The idle keys that a result names. All keys that the user wrote (`written`), also those of requests that a trace replaces. Of the
+    /// other keys, those that request a mechanism: with values other than the default, outside the sections `device` and `workload`, which
+    /// only describe the drive and the requests. `from_state`: the run begins with a saved state.
     pub fn idle_choices(&self, written: &[String], from_state: bool) -> Vec<IdleKey> {
         let describes = |key: &str| key.starts_with("device.") || key.starts_with("workload.");
         let tree = |config: &Config| serde_json::to_value(config).expect("a configuration is a JSON object");
@@ -249,10 +250,11 @@ impl Config {
     }
 }
 
-/// The keys among those set by hand (`("gc.hard", "0.2")`) that have no effect in `config`. `from_state`: the run begins with a saved state.
+/// The keys among those set by hand (`("gc.hard", "0.2")`) that have no effect in `config`. `from_state`: the run begins with a saved
+/// state.
 ///
 /// # Errors
-/// As [`super::Layers::build`] where a pair cannot be read.
+/// [`Error::Config`](crate::error::Error::Config) if a pair cannot be read.
 pub fn idle_by_hand(config: &Config, set: &[(String, String)], from_state: bool) -> Result<Vec<IdleKey>> {
     let keys = keys_by_hand(set)?;
     Ok(config.idle_keys_of_run(from_state).into_iter().filter(|idle| keys.contains(&idle.key)).collect())

@@ -1,4 +1,4 @@
-//! The configuration as JSON: how results carry it and how Python hands it over.
+//! Reads and writes the configuration as JSON, as results and the Python package have it.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::validate::{all_or, validate_at_any_size};
 use super::{Config, check, validate};
 
 impl Config {
-    /// Reads a configuration from JSON text. Keys that are not given have their defaults; a written configuration reads back equal.
+    /// Reads a configuration from JSON text. Missing keys have their defaults; a written configuration reads back equal.
     ///
     /// # Errors
     /// [`Error::Config`] with one line for each problem.
@@ -18,7 +18,7 @@ impl Config {
         Config::from_value(tree)
     }
 
-    /// Reads a configuration from a JSON tree, as [`Config::from_json`].
+    /// Reads a configuration from a JSON tree. Missing keys have their defaults.
     ///
     /// # Errors
     /// [`Error::Config`] with one line for each problem.
@@ -28,7 +28,10 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads and checks all but whether the drive has blocks to spare.
+    /// Reads a configuration from a JSON tree and checks all of it, except whether the drive has enough spare blocks.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with one line for each problem.
     pub(super) fn from_value_of_any_size(mut tree: Value) -> Result<Config> {
         all_or(check(&tree).into_iter().map(|problem| problem.message).collect())?;
         normalise(&mut tree);
@@ -44,7 +47,7 @@ impl Config {
         tree
     }
 
-    /// The whole configuration as JSON text, every key included.
+    /// The configuration as JSON text with every key: absent values are null.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a configuration is a JSON object")
     }

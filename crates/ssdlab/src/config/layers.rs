@@ -1,7 +1,7 @@
-//! How a configuration comes about: layers, each over those before.
+//! Builds a configuration from layers, each over the layers before it.
 //!
-//! Defaults, then the device preset, the scheme presets, the workload preset, the user's file, single keys set by hand. A later
-//! layer replaces key by key; only schemes stand beside each other, so that two which disagree are an error.
+//! The order: defaults, the device preset, the scheme presets, the workload preset, the user's file, single keys set by hand. A later layer
+//! replaces key by key; schemes are of one rank, so that two schemes with different values of a key are an error.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,38 +15,38 @@ use super::presets::{self, Kind};
 use super::validate::all_or;
 use super::{Config, Problem, amounts, check, overrides, text, workload_rules};
 
-/// What a user asks for. Whatever is not given has the defaults.
+/// The layers of a configuration, as a user gives them. Keys that no layer sets have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layers {
     /// A device preset: a name, or the path of a TOML file (it has a `/` or ends in `.toml`).
     pub device: Option<String>,
-    /// Scheme presets, named like the device. One string may name several, joined by `+`.
+    /// Scheme presets: names, or paths of TOML files (with a `/`, or ending in `.toml`). One string may name several, joined by `+`.
     pub schemes: Vec<String>,
-    /// A workload preset, named like the device.
+    /// A workload preset: a name, or the path of a TOML file (it has a `/` or ends in `.toml`).
     pub workload: Option<String>,
     /// The name (for messages) and text of a TOML file that may set any key.
     pub file: Option<(String, String)>,
-    /// Keys set by hand, `("gc.soft", "0.05")`. Values are TOML or plain words; of several for one key the last counts.
+    /// Keys set by hand, `("gc.soft", "0.05")`. Values are TOML or plain words; of several values for a key the last counts.
     pub set: Vec<(String, String)>,
 }
 
-/// What one layer sets.
+/// The keys that one layer sets.
 #[derive(Debug)]
 struct Layer {
-    /// For messages: `scheme npgc`.
+    /// Name of the layer for messages: `scheme npgc`.
     name: String,
-    /// Keys and values.
+    /// Names and values of the keys.
     values: Vec<(String, Value)>,
-    /// The user wrote it: no preset that comes with ssdlab.
+    /// The user wrote the layer: it is not a preset that comes with ssdlab.
     own: bool,
 }
 
-/// A configuration, and what its user wrote of it.
+/// A configuration, and the keys that the user wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Built {
-    /// The configuration, checked.
+    /// The checked configuration.
     pub config: Config,
-    /// The keys that stand in a file of the user's own or were set by hand, in the order of the layers; one may be there twice.
+    /// Names of the keys in the user's own files or set by hand, in the order of the layers; a name may occur twice.
     pub written: Vec<String>,
 }
 
@@ -54,13 +54,13 @@ impl Layers {
     /// Merges and checks the layers.
     ///
     /// # Errors
-    /// [`Error::Config`] with one line for each problem found, each naming its layer and, in a file, the line; [`Error::Io`] if a
-    /// preset file cannot be read; [`Error::Usage`] for keys set by hand that do nothing in this workload.
+    /// [`Error::Config`] with one line for each problem found, each with its layer and, in a file, the line; [`Error::Io`] if a preset file
+    /// cannot be read; [`Error::Usage`] for keys set by hand that have no effect in this workload.
     pub fn build(&self) -> Result<Config> {
         Ok(self.build_noting_keys()?.config)
     }
 
-    /// As [`Self::build`], with the keys that the user wrote.
+    /// Merges and checks the layers; returns the keys that the user wrote as well.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -68,8 +68,8 @@ impl Layers {
         self.build_checked(Config::from_value)
     }
 
-    /// As [`Self::build_noting_keys`], for a drive whose number of blocks and over-provisioning are still to be found ([`super::Fit`]): whether
-    /// it has blocks to spare is not checked.
+    /// Merges and checks the layers for a drive whose number of blocks and over-provisioning are still to be found ([`super::Fit`]):
+    /// whether it has enough spare blocks is not checked. Returns the keys that the user wrote as well.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -123,7 +123,10 @@ impl Layers {
     }
 }
 
-/// Collects the message of a wrong layer, so that the other layers' problems are reported with it.
+/// Collects the message of an invalid layer, so that the problems of the other layers are reported with it.
+///
+/// # Errors
+/// Any error but [`Error::Config`].
 fn keep(layer: Result<Layer>, messages: &mut Vec<String>) -> Result<Option<Layer>> {
     match layer {
         Ok(layer) => Ok(Some(layer)),
@@ -170,7 +173,10 @@ fn preset(kind: Kind, name: &str) -> Result<Layer> {
     Ok(Layer { name: format!("{} {name}", kind.name()), values, own })
 }
 
-/// Puts the keys of a workload preset under those of each flow that begins with one (`preset`).
+/// Adds the keys of a workload preset below those of each flow that begins with one (`preset`).
+///
+/// # Errors
+/// [`Error::Config`] if a preset does not exist or is invalid; [`Error::Io`] if its file cannot be read.
 fn presets_of_flows(tree: &mut Value) -> Result<()> {
     let flows = tree.pointer_mut("/workload/flows").and_then(Value::as_array_mut);
     for keys in flows.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -192,7 +198,11 @@ fn file(name: &str, content: &str) -> Result<Layer> {
     Ok(Layer { name: name.to_string(), values, own: true })
 }
 
-/// The checked values of a TOML text; messages begin with its label and the line.
+/// The checked values of a TOML text; messages begin with its label and the line. `refusal`: the message for a key that the text may not
+/// set.
+///
+/// # Errors
+/// [`Error::Config`] with one line for each problem.
 fn values(label: &str, content: &str, table: toml::Table, refusal: impl Fn(&str) -> Option<String>) -> Result<Vec<(String, Value)>> {
     let mut problems = Vec::new();
     let tree = Value::Object(text::table_to_json("", table, &mut problems));
@@ -202,7 +212,7 @@ fn values(label: &str, content: &str, table: toml::Table, refusal: impl Fn(&str)
             problems.push(Problem { key: key.clone(), message });
         }
     }
-    // TOML tables are sorted by name; the reader goes from top to bottom.
+    // TOML tables are sorted by name; messages are sorted by line.
     let mut located: Vec<_> = problems.into_iter().map(|problem| (text::line_of(content, &problem.key), problem)).collect();
     located.sort_by_key(|(line, _)| *line);
     let message = |(line, problem): (Option<usize>, Problem)| match line {
@@ -224,7 +234,7 @@ fn by_hand(set: &[(String, String)]) -> Result<Layer> {
     Ok(Layer { name: "set by hand".into(), values, own: true })
 }
 
-/// The keys that single settings name; those of a table given as one value each by themselves.
+/// The keys that settings by hand name; of a setting with a table, each key in it.
 ///
 /// # Errors
 /// [`Error::Config`] if a setting cannot be read.
@@ -232,7 +242,7 @@ pub(super) fn keys_by_hand(set: &[(String, String)]) -> Result<Vec<String>> {
     Ok(by_hand(set)?.values.into_iter().map(|(key, _)| key).collect())
 }
 
-/// The keys of a tree with their values; none of them if something is wrong with it.
+/// The keys of a tree with their values; none of them if the tree has a problem.
 fn checked(mut tree: Value, problems: &mut Vec<Problem>) -> Vec<(String, Value)> {
     let before = problems.len();
     amounts::resolve(&mut tree, problems);

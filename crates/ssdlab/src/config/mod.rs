@@ -1,7 +1,7 @@
-//! The configuration: one typed tree, the same from TOML, from Python and on the command line.
+//! The configuration: one typed tree, equal in TOML files, in Python and on the command line.
 //!
-//! The doc comments of the fields are the reference: the JSON Schema, the documentation and the error messages are made from them.
-//! Other files of this module merge and check raw text: the values of a [`Config`] are within every range stated here.
+//! The doc comments of the fields are the reference: the JSON Schema, the documentation and the error messages are made from them. Other
+//! files of this module merge and check raw text: the values of a [`Config`] are within every range given here.
 
 pub mod amounts;
 mod buffer;
@@ -48,17 +48,17 @@ pub use workload::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A complete, checked configuration.
+/// A complete configuration: drive, policies and requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The drive's flash: geometry, timing, features.
     pub device: Device,
-    /// The flash translation layer.
+    /// The flash translation layer (FTL): mapping, page allocation and preparation.
     pub ftl: Ftl,
-    /// Garbage collection: the axes of the policy space.
+    /// Garbage collection (GC). The keys are the axes of the policy space.
     pub gc: Gc,
-    /// The scheduling of host operations.
+    /// Scheduling of host operations.
     pub scheduler: Scheduler,
     /// A cache in front of the drive or the array.
     pub cache: Cache,
@@ -73,12 +73,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// While a job is active, host writes go to another block than the shared write frontier that the job fills (ae2022 section 4.2).
+    /// While a GC job is active, host writes go to another block than the shared write frontier that the job fills (ae2022 section 4.2).
     pub fn redirects_writes(&self) -> bool {
         self.ftl.frontier == Frontier::Shared && self.gc.scope == Scope::Block
     }
 
-    /// A cache or write buffer loses data of writes that have completed in a power failure, unless a flush came after them.
+    /// A power failure loses data of completed writes in the cache or the write buffer, unless a flush came after them.
     pub fn loses_completed_writes(&self) -> bool {
         self.caches_writes() || (self.buffer.is_on() && !self.buffer.protected)
     }
@@ -87,10 +87,11 @@ impl Config {
         self.cache.is_on() && self.cache.writes
     }
 
-    /// Checks that the data which a power failure would leave are known.
+    /// Checks that the simulator knows which data survive a power failure.
     ///
     /// # Errors
-    /// [`Error::Config`](crate::error::Error::Config) for an array, and for a cache of writes above a write buffer that loses its content as well.
+    /// [`Error::Config`](crate::error::Error::Config) for an array, and for a cache of writes above a write buffer that loses its content
+    /// as well.
     pub fn survivors_of_a_power_failure_are_known(&self) -> crate::error::Result<()> {
         let why = if self.array.drives() > 1 {
             "a power cut is that of one drive, and an array has several; set array.level = \"none\""
@@ -103,58 +104,59 @@ impl Config {
         Err(crate::error::Error::Config(why.into()))
     }
 
-    /// The cache is in front of the array, not of its drives.
+    /// There is a cache in front of the array, not in front of each drive.
     pub fn caches_array(&self) -> bool {
         self.cache.is_on() && self.cache.place == CachePlace::Array
     }
 
-    /// Mapping units in a flash page.
+    /// Number of mapping units in a flash page; 1 without `ftl.map_unit_bytes`.
     pub fn units_per_page(&self) -> u32 {
         self.ftl.map_unit_bytes.map_or(1, |unit| self.device.page_bytes / unit)
     }
 
-    /// Reads for the host transfer a part of a page.
+    /// Reads for the host may transfer a part of a page: `device.partial_reads` is on, transfers take time, and a page has several mapping
+    /// units.
     pub fn reads_parts(&self) -> bool {
         self.device.partial_reads && self.device.transfer_ps_per_byte > 0 && self.units_per_page() > 1
     }
 
-    /// Mapping units that a program of one plane writes.
+    /// Number of mapping units that a program of one plane writes.
     pub fn units_per_program(&self) -> u32 {
         self.units_per_page() * self.device.pages_per_program
     }
 
-    /// Programs of a block of one plane that hold parity: one in each whole stripe.
+    /// Number of programs of a block, of one plane each, that hold parity: one for each whole stripe; 0 without parity.
     pub fn parity_programs(&self) -> u32 {
         (self.device.pages_per_block / self.device.pages_per_program).checked_div(self.ftl.parity_stripe).unwrap_or(0)
     }
 
-    /// Mapping units of a block that hold data.
+    /// Number of mapping units of a block that hold data: all but those of parity.
     pub fn data_units_per_block(&self) -> u32 {
         (self.device.pages_per_block - self.parity_programs() * self.device.pages_per_program) * self.units_per_page()
     }
 
-    /// Bytes of a mapping unit.
+    /// Size of a mapping unit, bytes.
     pub fn map_unit_bytes(&self) -> u32 {
         self.ftl.map_unit_bytes.unwrap_or(self.device.page_bytes)
     }
 
-    /// Part of the mapping table is in flash only.
+    /// Part of the mapping table is in flash only (`ftl.map_cache_bytes`).
     pub fn caches_map(&self) -> bool {
         self.ftl.map_cache_bytes > 0
     }
 
-    /// Bytes of a translation page.
+    /// Size of a translation page, bytes.
     pub fn map_page_bytes(&self) -> u32 {
         self.ftl.map_page_bytes.unwrap_or(self.map_unit_bytes())
     }
 
-    /// Entries of a translation page.
+    /// Number of entries of a translation page: mapping units whose addresses it holds.
     pub fn entries_per_map_page(&self) -> u32 {
         self.map_page_bytes() / self.ftl.map_entry_bytes
     }
 
-    /// Mapping units that the table of so many units takes in flash: none where it is in memory. As many as fill the programs that all pools
-    /// have at one offset.
+    /// Number of mapping units that the table of `exported` units takes in flash, rounded up to whole programs of all `pools`; 0 if the
+    /// table is in memory.
     pub fn map_units(&self, exported: u64, pools: u64) -> u64 {
         if !self.caches_map() {
             return 0;
@@ -164,32 +166,33 @@ impl Config {
         units.next_multiple_of(pools * u64::from(self.units_per_program()))
     }
 
-    /// Mapping units that the write buffer holds.
+    /// Number of mapping units that the write buffer can hold; 0 without one.
     pub fn buffer_units(&self) -> u64 {
         self.buffer.bytes / u64::from(self.map_unit_bytes())
     }
 
-    /// Programs of the host are suspended for reads. With write pausing these are the programs that cannot pause.
+    /// Reads suspend programs of the host (`scheduler.suspend`). With write pausing: those programs that cannot pause.
     pub fn suspends_host_programs(&self) -> bool {
         self.scheduler.suspend.contains(&SuspendedForReads::Program)
     }
 
-    /// Such operations of GC are suspended for reads. Preemptible GC says itself when its operations make room (lee2013).
+    /// Reads suspend `operation` of GC (`scheduler.suspend`). False if preemptible GC (lee2013) has rules of its own: `gc.suspend`,
+    /// `gc.pipeline`, `gc.merge`, or jobs that advance with host operations.
     pub fn suspends_gc(&self, operation: SuspendedForReads) -> bool {
         let gc = &self.gc;
         let has_rules = !gc.suspend.is_empty() || gc.pipeline || gc.merge || gc.advances_with_requests();
         self.scheduler.suspend.contains(&operation) && !has_rules
     }
 
-    /// Some operation is suspended for reads.
+    /// Reads suspend some operation of the host or of GC (`scheduler.suspend`).
     pub fn suspends_for_reads(&self) -> bool {
         self.suspends_host_programs() || self.suspends_gc(SuspendedForReads::Program) || self.suspends_gc(SuspendedForReads::Erase)
     }
 
-    /// Bytes that the host can address.
+    /// Number of bytes that the host can address: of the drive, or of the array.
     ///
     /// # Errors
-    /// As [`Capacity::of`].
+    /// [`Error::Config`](crate::error::Error::Config) if a drive has more than [`Capacity::PAGES_MAX`] pages, or exports none.
     pub fn exported_bytes(&self) -> crate::error::Result<u64> {
         Ok(self.array.exported_bytes(Capacity::of(self)?.exported_bytes()))
     }
@@ -199,22 +202,22 @@ impl Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Device {
-    /// Channels (buses) of the drive.
+    /// Number of channels (buses) of the drive.
     #[schemars(range(min = 1, max = 1024))]
     pub channels: u32,
-    /// Chips (packages) on each channel.
+    /// Number of chips (packages) on each channel.
     #[schemars(range(min = 1, max = 1024))]
     pub chips_per_channel: u32,
-    /// Dies in each chip.
+    /// Number of dies in each chip.
     #[schemars(range(min = 1, max = 64))]
     pub dies_per_chip: u32,
-    /// Planes in each die.
+    /// Number of planes in each die.
     #[schemars(range(min = 1, max = 64))]
     pub planes_per_die: u32,
-    /// Blocks in each plane.
+    /// Number of blocks in each plane.
     #[schemars(range(min = 4, max = 1048576))]
     pub blocks_per_plane: u32,
-    /// Pages in each block.
+    /// Number of pages in each block.
     #[schemars(range(min = 2, max = 16384))]
     pub pages_per_block: u32,
     /// User bytes of a page: a multiple of 512.
@@ -226,29 +229,31 @@ pub struct Device {
     /// Array time of a page read, ns.
     #[schemars(range(min = 1, max = 1000000000000_u64))]
     pub read_ns: u64,
-    /// Array time of a page program, ns.
+    /// Array time of a program, ns: of a page, or of the `pages_per_program` pages that one program writes.
     #[schemars(range(min = 1, max = 1000000000000_u64))]
     pub program_ns: u64,
     /// Read times by page type (LSB, CSB, MSB ...), ns: page `i` of a block takes entry `i mod length`. Empty: `read_ns` for all.
     #[schemars(inner(range(min = 1, max = 1000000000000_u64)))]
     pub read_ns_by_page: Vec<u64>,
-    /// Program times by page type, ns, as `read_ns_by_page`; with `pages_per_program` above 1, by program. Empty: `program_ns` for all.
+    /// Program times by page type (LSB, CSB, MSB ...), ns: page `i` of a block takes entry `i mod length`; with `pages_per_program` above
+    /// 1, program `i`. Empty: `program_ns` for all.
     #[schemars(inner(range(min = 1, max = 1000000000000_u64)))]
     pub program_ns_by_page: Vec<u64>,
-    /// Pages of a plane that one program writes: 3 where all bits of a TLC word line are programmed together. `program_ns` is then of them all.
+    /// Number of pages of a plane that one program writes: 3 where all bits of a TLC word line are programmed together. `program_ns` is the
+    /// time of the whole program.
     #[schemars(range(min = 1, max = 4))]
     pub pages_per_program: u32,
     /// Array time of a block erase, ns.
     #[schemars(range(min = 1, max = 1000000000000_u64))]
     pub erase_ns: u64,
-    /// Channel bus time, ps a byte. 0: transfers take no time.
+    /// Channel bus time, ps a byte. 0: a transfer takes only `command_ns`.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub transfer_ps_per_byte: u64,
     /// Fixed overhead of each transfer on the bus, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub command_ns: u64,
-    /// Time that the command of a page read holds the bus before the array reads, ns, for each page. 0: reads begin without the bus. Above 0,
-    /// data that wait in registers go ahead of commands.
+    /// Time for which the command of a page read occupies the bus before the array reads, ns, for each page. 0: reads begin without the
+    /// bus. Above 0: transfers of data in registers go before commands.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub read_command_ns: u64,
     /// A page can be copied inside its plane without the bus (copyback).
@@ -261,43 +266,43 @@ pub struct Device {
     pub multiplane_aligned_reads: bool,
     /// The dies of a chip work independently. If not, a chip executes one operation at a time.
     pub die_interleave: bool,
-    /// A read for the host transfers only the mapping units that it is for, each with its share of the spare bytes. If not, it transfers the
+    /// A read for the host transfers only the mapping units that it needs, each with its share of the spare bytes. If not, it transfers the
     /// whole page. Needs `ftl.map_unit_bytes`.
     pub partial_reads: bool,
     /// A die can transfer data for one operation while its array executes another of the same kind.
     pub cache_register: bool,
-    /// Steps of a program (incremental step pulse programming), of equal length. A program can pause for reads after each step
-    /// (`scheduler.write_pausing`). 1: it cannot pause.
+    /// Number of steps of a program (incremental step pulse programming), of equal length. A program can pause for reads after each step
+    /// but the last (`scheduler.write_pausing`). 1: it cannot pause.
     #[schemars(range(min = 1, max = 1000))]
     pub ispp_steps: u32,
-    /// Page registers of a plane. With 1, a suspended read or program keeps the register: other operations that need it wait.
+    /// Number of page registers of a plane. With 1, a suspended read or program keeps the register: other operations that need it wait.
     #[schemars(range(min = 1, max = 2))]
     pub page_registers: u32,
     /// Time from the suspend command until the die is free for other operations, ns. An operation that would end sooner is not suspended.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub suspend_ns: u64,
-    /// Array time that an operation which is suspended for reads (`scheduler.suspend`) has to do again, ns.
+    /// Array time by which each suspension for reads (`scheduler.suspend`) lengthens a program or erase, ns: progress that is lost.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub resume_ns: u64,
-    /// Array time that such an operation has at least before it is suspended, and again after each suspension, ns.
+    /// Least array time of a program or erase before it is suspended for reads (`scheduler.suspend`), and between two suspensions, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub min_run_ns: u64,
-    /// Times that such an operation is suspended at most. 0: as often as reads come.
+    /// Limit of the suspensions of one program or erase for reads (`scheduler.suspend`). 0: unlimited.
     #[schemars(range(min = 0, max = 1000000))]
     pub max_suspends: u32,
-    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead. Parity is part of it
-    /// (`ftl.parity_in_spare`).
+    /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead. Pages of parity count
+    /// as over-provisioning, unless `ftl.parity_in_spare` is false.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub overprovisioning: f64,
 }
 
 impl Device {
-    /// Array time of a page read, ns: where it differs by page type, the mean over a block, rounded to the nearest.
+    /// Array time of a page read, ns. If it differs by page type: the mean over the pages of a block, rounded to the nearest ns.
     pub fn mean_read_ns(&self) -> u64 {
         mean_of_block(&self.read_ns_by_page, self.read_ns, self.pages_per_block)
     }
 
-    /// Array time of a page program, ns, likewise.
+    /// Array time of a program, ns. If it differs by page type: the mean over the programs of a block, rounded to the nearest ns.
     pub fn mean_program_ns(&self) -> u64 {
         mean_of_block(&self.program_ns_by_page, self.program_ns, self.pages_per_block / self.pages_per_program)
     }
@@ -312,7 +317,7 @@ fn mean_of_block(by_page: &[u64], single: u64, pages: u32) -> u64 {
 }
 
 impl Default for Device {
-    /// A small drive; presets replace every value.
+    /// A small drive: 1 GiB of flash with 4 dies.
     fn default() -> Self {
         Device {
             channels: 4,
@@ -355,40 +360,40 @@ impl Default for Device {
 #[serde(deny_unknown_fields, default)]
 pub struct Ftl {
     /// Page allocation. A permutation of the letters C (channel), W (way: chip), D (die), P (plane): static by address, fastest changing
-    /// first. `dynamic`: the least loaded chip.
+    /// first. `dynamic`: to the chip with the fewest operations waiting or in service.
     pub allocation: Allocation,
     /// The allocation domain (pool): the blocks of a plane or of a die. A pool has its own free list, write frontiers and garbage
     /// collection.
     pub pool: PoolScope,
-    /// Host writes and GC moves share one write frontier (open block), or have one each.
+    /// Write frontier (open block) of a pool: host writes and GC moves share one, or have one each.
     pub frontier: Frontier,
-    /// Bytes of a mapping unit: a flash page holds page_bytes / map_unit_bytes units of different addresses, each mapped by itself. A power of
-    /// two units a page, at most 16. Absent: the page.
+    /// Size of a mapping unit, bytes: a flash page holds page_bytes / map_unit_bytes units of different addresses, each mapped by itself.
+    /// That number must be a power of two, at most 16. Absent: the unit is the page.
     #[schemars(range(min = 512, max = 1048576), extend("multipleOf" = 512))]
     pub map_unit_bytes: Option<u32>,
-    /// One program in so many of a block holds parity instead of data, as protection against the loss of a die. It is programmed with the
-    /// program before it, which takes a transfer and a program longer. 0: none does; else at least 2. A drive with parity needs more
-    /// over-provisioning, unless `parity_in_spare` is false.
+    /// One of every `parity_stripe` programs of a block holds parity instead of data, as protection against the loss of a die. It is
+    /// programmed with the program before it, which then takes one more transfer and one more program time. 0: no parity; else at least 2.
+    /// A drive with parity needs more over-provisioning, unless `parity_in_spare` is false.
     #[schemars(range(min = 0, max = 65535))]
     pub parity_stripe: u32,
-    /// Pages of parity count as over-provisioning. If not, `device.overprovisioning` is a share of the bytes without them, (data -
-    /// exported) / data: what collection has, with parity beside it.
+    /// Pages of parity count as over-provisioning. If not, `device.overprovisioning` is (data - exported) / data, where data are the bytes
+    /// of all pages that hold no parity.
     pub parity_in_spare: bool,
-    /// Memory for the mapping table, bytes. What of the table does not fit is in flash, in translation pages that are read when they are needed,
-    /// and written back. At least one translation page. 0: there is memory for the whole table.
+    /// Memory for the mapping table, bytes. The rest of the table is in flash, in translation pages that are read when they are needed, and
+    /// written back. At least one translation page. 0: there is memory for the whole table.
     #[schemars(range(min = 0, max = 1099511627776_u64))]
     pub map_cache_bytes: u64,
-    /// Which translation page in memory is replaced by one that is missing.
+    /// Replacement policy of the mapping cache: which translation page in memory is replaced by a missing one.
     pub map_cache_policy: MapCachePolicy,
-    /// Bytes of a translation page: whole mapping units. Absent: one unit.
+    /// Size of a translation page, bytes: whole mapping units. Absent: one unit.
     #[schemars(range(min = 512, max = 16777216), extend("multipleOf" = 512))]
     pub map_page_bytes: Option<u32>,
-    /// Bytes of the table for each mapping unit: a translation page has map_page_bytes / map_entry_bytes entries.
+    /// Bytes of the mapping table for each mapping unit: a translation page has map_page_bytes / map_entry_bytes entries.
     #[schemars(range(min = 4, max = 512))]
     pub map_entry_bytes: u32,
-    /// A write of part of a page (or mapping unit): read-modify-write, or program without a read.
+    /// How a part of a page (or mapping unit) is written: by read-modify-write, or by a program without a read.
     pub partial_write: PartialWrite,
-    /// A read of a page without data: completes at once, or costs a flash read.
+    /// How a page without data is read: at once, or by a flash read.
     pub unmapped_read: UnmappedRead,
     /// The drive's state at the start of the run.
     pub precondition: Precondition,
@@ -414,7 +419,7 @@ impl Default for Ftl {
     }
 }
 
-/// A dimension of the geometry over which static allocation stripes.
+/// A dimension of the geometry over which static allocation stripes pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// The channel.
@@ -427,12 +432,12 @@ pub enum Dimension {
     Plane,
 }
 
-/// Page allocation.
+/// How pages are allocated to channels, chips, dies and planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allocation {
     /// Static by address: the dimensions in the order in which consecutive pages change them.
     Static([Dimension; 4]),
-    /// To the chip with the least waiting work (elyasi2017's DynAlloc).
+    /// To the chip with the fewest operations waiting or in service (elyasi2017's DynAlloc).
     Dynamic,
 }
 
@@ -443,7 +448,7 @@ impl Default for Allocation {
 }
 
 impl Allocation {
-    /// Every spelling, for schema and messages.
+    /// Every name of an allocation, for the schema and messages: `dynamic` and the permutations of CWDP.
     pub fn names() -> Vec<String> {
         let mut names = vec!["dynamic".to_string()];
         for a in "CWDP".chars() {
@@ -529,67 +534,67 @@ pub enum PoolScope {
     Die,
 }
 
-/// Whether host writes and GC moves share one write frontier.
+/// Whether host writes and GC moves share a write frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Frontier {
-    /// One block for both (bux2011).
+    /// Host writes and GC moves fill one block (bux2011).
     Shared,
-    /// One block each.
+    /// Host writes fill one block, GC moves another.
     Separate,
 }
 
-/// Which translation page in memory is replaced.
+/// Replacement policy of the mapping cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MapCachePolicy {
-    /// The least recently used one.
+    /// The least recently used translation page is replaced.
     Lru,
-    /// The one that has been in memory for longest.
+    /// The translation page that has been in memory for longest is replaced.
     Fifo,
-    /// As `fifo`, but one that was used since it came, or since it was passed over last, is passed over once (second chance).
+    /// First in, first out with a second chance: a translation page that was used since it came, or since it was last passed over, is
+    /// passed over once.
     Clock,
 }
 
-/// The operations of a write of part of a page.
+/// How a part of a page is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartialWrite {
-    /// Read the page, then program it with the new bytes.
+    /// Read-modify-write: the page is read, then programmed with the new bytes.
     Rmw,
-    /// Program it without a read.
+    /// The page is programmed without a read.
     Program,
 }
 
-/// The cost of a read of a page without data.
+/// How a page without data is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnmappedRead {
-    /// It completes at once, as on most drives after a trim.
+    /// The read completes at once, as on most drives after a trim.
     Immediate,
-    /// It costs a flash read on the die where the page would be.
+    /// The read costs a flash read on the die where the page would be.
     Flash,
 }
 
-/// The drive's state at the start of the run. Preparing it takes no simulated time.
+/// The drive's state at the start of the run. The preparation is not part of the simulated time of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Precondition {
-    /// `none`: all blocks erased. `fill`: written once in address order. `ranges`: the ranges of the file `prefill` written once.
-    /// `soft` and `steady` fill the drive (or the ranges, if `prefill` is given), then overwrite `range` at random. `soft` stops before the
-    /// write that would trigger GC in some pool; `steady` stops when write amplification is steady, without time (see `settle`). `trace`
-    /// fills the drive (or the ranges), then simulates the whole trace `rounds` times.
+    /// Preparation of the drive. `soft` and `steady` overwrite `range` at random. `soft`, `steady` and `trace` fill the whole drive before,
+    /// or only the ranges of the file `prefill`, if it is given.
     pub kind: PreconditionKind,
-    /// A CSV file `offset_bytes,size_bytes` with the ranges that have data.
+    /// CSV file `offset_bytes,size_bytes`: the ranges that hold data.
     pub prefill: Option<String>,
-    /// Share of the exported range, from its start, that is overwritten. Absent: the workload's footprint.
+    /// For `kind = "soft"` and `"steady"`: share of the exported range, from its start, that is overwritten. Absent: the workload's
+    /// footprint.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub range: Option<f64>,
-    /// For `kind = "trace"`: how often the trace is simulated before the run.
+    /// For `kind = "trace"`: number of times that the trace is simulated before the run.
     #[schemars(range(min = 1, max = 1000000))]
     pub rounds: u32,
-    /// How much the host may read and write in a timed end of the preparation, in times of the exported bytes. There the drive serves
-    /// other requests of the generated workload, under the run's scheme, until write amplification has settled. 0: there is none.
+    /// Limit of a timed end of the preparation, in multiples of the exported bytes that the host reads and writes. In it the drive serves
+    /// other requests of the generated workload, under the run's scheme, until write amplification has settled. 0: no timed end.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub settle: f64,
 }
@@ -600,54 +605,57 @@ impl Default for Precondition {
     }
 }
 
-/// How the drive is prepared.
+/// Preparation of the drive before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PreconditionKind {
-    /// Every block erased.
+    /// Every block is erased.
     None,
-    /// Every exported page written once, in address order.
+    /// Every exported page is written once, in address order.
     Fill,
-    /// The pages of the prefill file's ranges written once.
+    /// The pages of the ranges in the file `prefill` are written once.
     Ranges,
-    /// Filled, then overwritten at random until the next write would trigger GC.
+    /// The drive (or only the ranges of `prefill`) is filled, then overwritten at random until the next write would trigger GC in some
+    /// pool.
     Soft,
-    /// Filled, then overwritten at random until write amplification is steady.
+    /// The drive (or only the ranges of `prefill`) is filled, then overwritten at random until write amplification is steady, without
+    /// simulated time (see `settle`).
     Steady,
-    /// Filled (or its ranges), then used as the trace uses it.
+    /// The drive (or only the ranges of `prefill`) is filled, then the whole trace is simulated `rounds` times.
     Trace,
 }
 
-/// Garbage collection: the axes of the policy space. A published scheme is a point in it.
+/// Garbage collection (GC). The keys are the axes of the policy space; a published scheme is a point in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gc {
-    /// What triggers GC.
+    /// Condition that triggers GC in a pool.
     pub trigger: Trigger,
-    /// Which event starts GC in a pool where it is triggered: the write that takes a block, or a host operation that waits.
+    /// Event that starts GC in a pool where it is triggered: the write that takes a block, or a host operation that waits.
     pub begin: Begin,
-    /// How long GC lasts in a pool. 0: for one block; host operations that waited go before the next job. More: for an episode, block after
-    /// block, until the pool has this many free blocks more than T_soft. (2 blocks stand for T_soft if that is smaller, or if the trigger is
+    /// Length of GC in a pool. 0: one block; host operations that waited go before the next job. Above 0: an episode, block after block,
+    /// until the pool has T_soft + `until` free blocks. (2 blocks take the place of T_soft if that is smaller, or if the trigger is
     /// `invalid-share`.) Within an episode, operations that the scope excludes wait.
     #[schemars(range(min = 0, max = 1000000))]
     pub until: u32,
-    /// Whether a job goes on by itself, or only with host operations, where the scope lets these through.
+    /// How a GC job advances: whenever its die is free for it, or step by step with host operations, if the scope is `none` or `block`.
     pub advance: Advance,
     /// Soft threshold T_soft: a pool with fewer free blocks triggers GC. Below 1: a share of the pool's blocks, rounded to the nearest
     /// block, at least 1. From 1: a number of blocks.
     #[schemars(range(min = 0.0, max = 1000000.0))]
     pub soft: f64,
-    /// Hard threshold T_hard as a share of T_soft: below it host writes wait. 0: none.
+    /// Hard threshold T_hard as a share of T_soft: below it host writes wait. Rounded to the nearest block, at least 1. 0: none.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hard: f64,
-    /// What waits below the hard threshold: host writes, or all host operations.
+    /// Operations that wait below the hard threshold: host writes, or all host operations.
     pub hard_stops: HardStops,
-    /// For the trigger `invalid-share`: a block with a larger share of invalid pages triggers GC and is its victim.
+    /// For the trigger `invalid-share`: a block with a larger share of invalid pages triggers GC. The victim policy picks the victim.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub invalid_share: f64,
-    /// The victim policy.
+    /// Victim policy: which block of a pool a GC job collects.
     pub victim: Victim,
-    /// For `victim = "d-choices"`: number of random blocks of which it takes the best. 1: a random block; many: close to greedy.
+    /// For `victim = "d-choices"`: number of blocks drawn at random, of which the one with the fewest valid pages is collected. 1: a random
+    /// block; large numbers: close to greedy.
     #[schemars(range(min = 1, max = 65536))]
     pub choices: u32,
     /// The scope of blocking: where host operations wait while a GC job is active.
@@ -658,28 +666,30 @@ pub struct Gc {
     pub suspend: Vec<Suspendable>,
     /// Host operations overlap with page moves of GC of the same kind. Needs `device.cache_register`.
     pub pipeline: bool,
-    /// Host requests merge with a page move of the same page, where the scope does not block them. Moves then never use copyback.
+    /// Host requests merge with a page move of the same page, where the scope does not block them. Page moves then never use copyback.
     pub merge: bool,
-    /// Page moves that a job may have in flight. 1: the page stays in its register. More: pages go through the controller's buffer, never
-    /// by copyback.
+    /// Number of page moves that a job may have in flight. 1: the page stays in the register of the die. Above 1: pages go through the
+    /// controller's buffer, never by copyback. With several mapping units in a program: number of programs for which a job gathers units in
+    /// that buffer.
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
-    /// What takes turns where GC is triggered in several planes of a die: single steps (page moves, erases) of their jobs, or whole jobs.
+    /// Jobs of several planes of a die take turns step by step (page moves, erases), or job by job.
     pub turns: Turns,
-    /// Whether host writes are let in at the rate at which GC frees room, while a pool is below T_soft and its job is active.
+    /// Pacing: host writes are admitted at the rate at which GC frees room, while a pool is below T_soft and its job is active.
     pub pace: Pace,
-    /// For `pace = "proportional"`: the most that writes may be ahead of GC, as a share of the pages of T_soft free blocks. At least a page.
+    /// For `pace = "proportional"`: limit of the credit of host writes, which may be ahead of GC by that much, as a share of the pages of
+    /// T_soft free blocks. At least one page.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub pace_window: f64,
     /// For the trigger `idle`: time without outstanding requests until idle-time GC starts, us.
     #[schemars(range(min = 1, max = 1000000000_u64))]
     pub idle_us: u64,
-    /// For the trigger `idle`: the timeout is always `idle_us`, or starts there and adapts to the workload.
+    /// For the trigger `idle`: the timeout is always `idle_us`, or starts at `idle_us` and adapts to the workload.
     pub idle_timeout: IdleTimeout,
-    /// For the trigger `idle`: idle-time GC stops when a pool has this many times T_soft free blocks.
+    /// For the trigger `idle`: number of free blocks of a pool at which idle-time GC stops, in multiples of T_soft.
     #[schemars(range(min = 1.0, max = 1000000.0))]
     pub idle_free: f64,
-    /// Time to poll the host queue at each preemption point, ns. It is added to each read, program and erase of a job.
+    /// Time to poll the host queue at each preemption point, ns: added to the array time of each read, program and erase of a GC job.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub poll_ns: u64,
 }
@@ -706,7 +716,7 @@ impl Default for Gc {
             moves_in_flight: 1,
             turns: Turns::Step,
             pace: Pace::None,
-            // With T_soft = 4 blocks the most that leaves collection what it needs (docs/model.md).
+            // With T_soft = 4 blocks, a window above 0.44 lets pools run dry (docs/model.md, pacing).
             pace_window: 0.4,
             idle_us: 10_000,
             idle_timeout: IdleTimeout::Fixed,
@@ -717,19 +727,19 @@ impl Default for Gc {
 }
 
 impl Gc {
-    /// Host reads of the blocks that a job uses wait, unless the host has priority (ae2022 section 4.3: "the DTQ accepts only regular
-    /// read requests while GC is being applied to the same block").
+    /// Host reads of the blocks that a GC job uses wait: the scope is `block`, and the host has no priority (ae2022 section 4.3: "the DTQ
+    /// accepts only regular read requests while GC is being applied to the same block").
     pub fn excludes_block_reads(&self) -> bool {
         self.scope == Scope::Block && self.priority != Priority::Host
     }
 
-    /// A job waits for host operations between its steps. Where the scope keeps them from the die there are none to wait for.
+    /// GC jobs wait for host operations between their steps (`gc.advance`). False if the scope is not `none` or `block`.
     pub fn advances_with_requests(&self) -> bool {
         self.advance != Advance::Alone && matches!(self.scope, Scope::None | Scope::Block)
     }
 
-    /// Invalid pages with which a block of `pages` pages triggers GC: the least number above the share `invalid_share`. With another
-    /// trigger: more than a block has.
+    /// Number of invalid pages with which a block of `pages` pages triggers GC: the least number above the share `invalid_share`. With
+    /// another trigger: `pages + 1`, which no block reaches.
     pub fn invalid_pages_wanted(&self, pages: u32) -> u32 {
         match self.trigger {
             Trigger::InvalidShare => whole_part(self.invalid_share, pages) + 1,
@@ -737,25 +747,26 @@ impl Gc {
         }
     }
 
-    /// Free blocks at which idle-time GC stops: `idle_free` x T_soft, rounded to the nearest block.
+    /// Number of free blocks at which idle-time GC stops, for pools of `pool_blocks`: `idle_free` x T_soft, rounded to the nearest block.
     pub fn idle_blocks(&self, pool_blocks: u32) -> u32 {
         libm::round(self.idle_free * f64::from(self.soft_blocks(pool_blocks))) as u32
     }
 
-    /// The soft threshold T_soft in blocks, for pools of `pool_blocks`.
+    /// Soft threshold T_soft for pools of `pool_blocks`, blocks; at least 1.
     pub fn soft_blocks(&self, pool_blocks: u32) -> u32 {
         let blocks = if self.soft < 1.0 { self.soft * f64::from(pool_blocks) } else { self.soft };
-        // `libm` and not the system's rounding, as everywhere.
+        // `libm` instead of the system's rounding: equal results on all platforms.
         (libm::round(blocks) as u32).max(1)
     }
 
-    /// The most credit that paced writes may have in a pool of `pool_blocks`, in pages of data (mapping units) of which a block has `pages`.
+    /// Limit of the credit of paced writes in a pool of `pool_blocks`, in mapping units, of which a block holds `pages` with data; at
+    /// least 1.
     pub fn pace_units(&self, pool_blocks: u32, pages: u32) -> i64 {
         let units = self.pace_window * f64::from(self.soft_blocks(pool_blocks)) * f64::from(pages);
         (libm::round(units) as i64).max(1)
     }
 
-    /// The hard threshold T_hard in blocks, for pools of `pool_blocks`; 0: none.
+    /// Hard threshold T_hard for pools of `pool_blocks`, blocks; 0: none.
     pub fn hard_blocks(&self, pool_blocks: u32) -> u32 {
         if self.hard == 0.0 {
             return 0;
@@ -764,36 +775,37 @@ impl Gc {
     }
 }
 
-/// A share of `count`, rounded down: 0.29 of 100 is 29, although the product of binary numbers is slightly less.
+/// The share of `count`, rounded down. 0.29 of 100 is 29, although the product of binary numbers is slightly less.
 pub fn whole_part(share: f64, count: u32) -> u32 {
     let product = share * f64::from(count);
     let nearest = libm::round(product);
     (if (product - nearest).abs() < 1e-6 { nearest } else { libm::floor(product) }) as u32
 }
 
-/// The timeout of the trigger `idle`.
+/// How the timeout of the trigger `idle` changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleTimeout {
-    /// Always `gc.idle_us`.
+    /// The timeout is always `gc.idle_us`.
     Fixed,
-    /// Doubles (up to 16 x `idle_us`) when a request interrupts idle-time GC; halves (down to 1/16 x) when that GC ends before a request comes.
+    /// The timeout doubles (up to 16 x `gc.idle_us`) when a request interrupts idle-time GC; it halves (down to 1/16 x `gc.idle_us`) when
+    /// idle-time GC ends before a request comes.
     Adaptive,
 }
 
-/// What triggers garbage collection.
+/// Condition that triggers garbage collection in a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// Fewer free blocks than the soft threshold.
+    /// The pool has fewer free blocks than the soft threshold.
     Soft,
-    /// As `soft`, and ahead of need in idle time.
+    /// The pool has fewer free blocks than the soft threshold; in idle time, fewer than `gc.idle_free` times as many.
     Idle,
-    /// A block with a share of invalid pages above `gc.invalid_share`; free blocks only when they are down to the reserve.
+    /// A closed block of the pool has a share of invalid pages above `gc.invalid_share`, or the pool's free blocks are down to the reserve.
     InvalidShare,
 }
 
-/// Which event starts GC in a pool where it is triggered.
+/// Event that starts GC in a pool where it is triggered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begin {
@@ -801,47 +813,48 @@ pub enum Begin {
     Frontier,
     /// A host operation that waits for the die. Until one does, the pool stays short of free blocks.
     Request,
-    /// A write that waits for the die.
+    /// A host write that waits for the die. Until one does, the pool stays short of free blocks.
     Write,
 }
 
-/// Whether a job goes on by itself.
+/// How a GC job advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Advance {
-    /// It goes on whenever its die is free for it.
+    /// The job takes its next step whenever its die is free for it.
     Alone,
-    /// Each host operation that begins on the die lets it take one step: the read of a page, the program of a page, or the erase.
+    /// Each host operation that begins on the die lets the job take one step: the read of a page, the program of a page, or the erase.
     WithRequests,
-    /// The same, and GC and host take turns: the step goes before the next host operation that waits, unless that could suspend it.
+    /// Each host operation that begins on the die lets the job take one step, which goes before the next waiting host operation, unless
+    /// that operation could suspend it.
     InTurns,
 }
 
-/// What waits below the hard threshold.
+/// Operations that wait below the hard threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HardStops {
-    /// Host writes to the pool (lee2013 III-D).
+    /// Host writes to the pool wait (lee2013 III-D).
     Writes,
-    /// All host operations (lee2013 V-B).
+    /// All host operations on the pool wait (lee2013 V-B).
     All,
 }
 
-/// The victim policy.
+/// Victim policy: which block of a pool a GC job collects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victim {
     /// The block with the fewest valid pages; ties: the block that has had that number for longest.
     Greedy,
-    /// Greedy among the blocks erased no more often than the mean of their pool.
+    /// The block with the fewest valid pages among the blocks erased no more often than the mean of their pool.
     WearAware,
-    /// The block with the fewest valid pages among `choices` random blocks.
+    /// The block with the fewest valid pages among `gc.choices` blocks drawn at random.
     DChoices,
     /// The block filled first, as in a cyclic log. A block without invalid pages is skipped and counts as filled again.
     Fifo,
-    /// The block with the largest (1 - u) / 2u x age: u is its share of valid pages, the age the time since it was filled.
+    /// The block with the largest (1 - u) / 2u x age: u is its share of valid pages, the age the number of blocks of the pool filled since.
     CostBenefit,
-    /// A random block with an invalid page.
+    /// A random block with an invalid page, each with equal probability.
     Random,
 }
 
@@ -849,19 +862,19 @@ pub enum Victim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// On the whole drive.
+    /// Host operations on the whole drive wait.
     Device,
-    /// On the job's channel.
+    /// Host operations on the job's channel wait.
     Channel,
-    /// On the job's chip.
+    /// Host operations on the job's chip wait.
     Chip,
-    /// On the job's die.
+    /// Host operations on the job's die wait.
     Die,
-    /// On the job's plane.
+    /// Host operations on the job's plane wait.
     Plane,
-    /// On the job's blocks: the victim and the write frontier.
+    /// Host operations on the job's blocks wait: the victim and the blocks that the job fills. With priority `host` only writes wait.
     Block,
-    /// Nowhere.
+    /// No host operation waits.
     None,
 }
 
@@ -869,63 +882,63 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Priority {
-    /// GC operations first.
+    /// GC operations go first.
     Gc,
-    /// The operation that became ready first; a host operation counts from its admission to the chip queue.
+    /// The operation that became ready first goes first; a host operation counts from its admission to the chip queue.
     Fifo,
-    /// Host operations first.
+    /// Host operations go first.
     Host,
 }
 
-/// What takes turns where GC is triggered in several planes of a die.
+/// How GC jobs of several planes of a die take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turns {
-    /// Each plane has a job. Of their next steps the one that became ready first goes first.
+    /// Each plane with triggered GC has a job. Of the jobs' next steps, the one that became ready first goes first.
     Step,
-    /// A die has one job at a time. The other planes with triggered GC wait for it.
+    /// A die has one job at a time. Other planes of the die with triggered GC wait for their turn.
     Job,
 }
 
-/// How host writes are admitted while GC is needed.
+/// How host writes are admitted while a pool is short of free blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// As they come, until there is no page for them.
+    /// Writes are admitted without pacing, until their pool has no page left.
     None,
-    /// Each page (mapping unit) that they write has to be earned by GC: of a victim with v valid pages of N each move earns (N - v) / v.
+    /// Each page (mapping unit) written takes credit that GC earns: each move from a victim with v valid pages of N earns (N - v) / v.
     Proportional,
 }
 
-/// A GC operation that may be suspended.
+/// A GC operation that a host operation may suspend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suspendable {
-    /// Page reads.
+    /// Page reads of GC.
     Read,
-    /// Page programs.
+    /// Page programs of GC.
     Program,
-    /// Block erases.
+    /// Block erases of GC.
     Erase,
 }
 
-/// An operation that is suspended for reads.
+/// An operation that is suspended when a read of the host waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SuspendedForReads {
-    /// Programs, of the host and of GC.
+    /// Programs of the host and of GC.
     Program,
-    /// Block erases.
+    /// Block erases of GC.
     Erase,
 }
 
-/// The scheduling of host operations.
+/// Scheduling of host operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scheduler {
-    /// Queue order of a chip. `fcfs`: oldest first. `fr-fcfs`: reads before writes, oldest first among each.
+    /// Queue order of a chip.
     pub order: Order,
-    /// Host operations of one kind overlap: one transfers while another is in the array. Needs `device.cache_register`.
+    /// Host operations of one kind overlap on a die: one transfers while another is in the array. Needs `device.cache_register`.
     pub pipeline: bool,
     /// With a bounded write queue and `fr-fcfs`: writes have priority while the queue is filled to more than this share.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -938,17 +951,19 @@ pub struct Scheduler {
     pub write_queue: u32,
     /// A read bypasses queued reads that have enough slack, so that it does not delay their requests (elyasi2017's Rbyp). Needs `fr-fcfs`.
     pub read_bypass: bool,
-    /// A write bypasses queued writes that have enough slack, so that it does not delay their requests (Wbyp). Needs `fr-fcfs`.
+    /// A write bypasses queued writes that have enough slack, so that it does not delay their requests (elyasi2017's Wbyp). Needs
+    /// `fr-fcfs`.
     pub write_bypass: bool,
     /// A program with enough slack pauses for reads after one of its `device.ispp_steps` (write pausing, WP). Needs `fr-fcfs`.
     pub write_pausing: bool,
     /// Operations of the host and of GC that are suspended in the array when a read of the host waits. With `scheduler.write_pausing` a
-    /// program of the host that has slack for the read pauses instead. `gc.suspend` alone decides about operations of GC (if it is empty, none
-    /// is suspended) in each of four cases: it is not empty, `gc.pipeline` is on, `gc.merge` is on, `gc.advance` is not `alone`.
+    /// program of the host that has slack for the read pauses instead. `gc.suspend` alone decides about operations of GC (if it is empty,
+    /// none is suspended) in each of four cases: it is not empty, `gc.pipeline` is on, `gc.merge` is on, `gc.advance` is not `alone` and
+    /// `gc.scope` is `none` or `block`.
     pub suspend: Vec<SuspendedForReads>,
-    /// Estimate the end of every request even if no mechanism uses it, to measure the error of the estimates.
+    /// The end of every request is estimated even if no mechanism uses it, to measure the error of the estimates.
     pub estimates: bool,
-    /// Add the mean error of the last second's estimates to each estimate (elyasi2017, footnote 3).
+    /// The mean error of the last second's estimates is added to each estimate (elyasi2017, footnote 3).
     pub error_feedback: bool,
 }
 
@@ -971,7 +986,7 @@ impl Default for Scheduler {
 }
 
 impl Scheduler {
-    /// A mechanism uses estimates of when operations end, or `estimates` is on.
+    /// Ends of operations are estimated: a mechanism uses the estimates, or `estimates` is on.
     pub fn makes_estimates(&self) -> bool {
         self.read_bypass || self.write_bypass || self.write_pausing || self.estimates
     }
@@ -981,8 +996,8 @@ impl Scheduler {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Oldest first.
+    /// The oldest operation first (first come, first served).
     Fcfs,
-    /// Reads before writes, oldest first among each.
+    /// Reads before writes, and the oldest first among reads and among writes.
     FrFcfs,
 }

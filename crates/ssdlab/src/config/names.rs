@@ -1,4 +1,4 @@
-//! Names that do not exist: what the user may have meant.
+//! Finds the name that the user may have meant for one that does not exist.
 
 use std::borrow::Borrow;
 use std::sync::LazyLock;
@@ -21,26 +21,26 @@ pub(super) fn unknown(path: &str) -> String {
     format!("{path}: unknown key; {of} {}", names.join(", "))
 }
 
-/// The message for a table that is no section, if its name is close to that of one.
+/// The message for an unknown table whose name is close to that of a section; `None` if it is close to none.
 pub(super) fn unknown_section(path: &str) -> Option<String> {
     let sections = root().sections();
     let near = nearest(path, sections.iter().map(|section| section.path.as_str()))?;
     Some(format!("{path}: unknown section; did you mean {near}?"))
 }
 
-/// The name closest to `name`, if it is close enough for a slip of the keyboard.
+/// The candidate closest to `name`, if it is close enough for a typing error.
 pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     closest(name, candidates.map(|candidate| (Letters::of(candidate), candidate)))
 }
 
-/// What belongs to the letters closest to those of `name`, by the same rule.
+/// The value of the candidate whose letters are closest to those of `name`, if they are close enough for a typing error.
 fn closest<T>(name: &str, candidates: impl Iterator<Item = (impl Borrow<Letters>, T)>) -> Option<T> {
     let (written, most) = (Letters::of(name), slips(name));
     let near = candidates.filter_map(|(letters, candidate)| Some((written.slips_to(letters.borrow(), most)?, candidate)));
     near.min_by_key(|(slips, _)| *slips).map(|(_, best)| best)
 }
 
-/// A key, and what a name is compared with.
+/// A key, and the letters with which a name is compared.
 struct Key {
     path: &'static str,
     whole: Letters,
@@ -55,8 +55,8 @@ fn keys() -> &'static [Key] {
     &KEYS
 }
 
-/// The keys that someone who wrote `path` may have meant: the same letters, else the same last part in another section,
-/// else a few letters off.
+/// The keys that the author of `path` may have meant: the same letters, else the same last part in another section, else a few letters
+/// different.
 fn nearest_keys(path: &str) -> Vec<&'static str> {
     let name = path.rsplit('.').next().unwrap_or(path);
     let (whole, last) = (Letters::of(path), Letters::of(name));
@@ -77,7 +77,7 @@ fn nearest_keys(path: &str) -> Vec<&'static str> {
 struct Letters {
     plain: String,
     count: usize,
-    /// Which letters there are, by their last six bits.
+    /// Set of the letters, as bits: a letter has the bit of its code modulo 64.
     kinds: u64,
 }
 
@@ -88,15 +88,15 @@ impl Letters {
         Self { count: plain.chars().count(), plain, kinds }
     }
 
-    /// How many slips there are from one to the other, if no more than `most`.
+    /// Number of typing errors (edit distance with transpositions) from one name to the other; `None` above `most`.
     fn slips_to(&self, other: &Self, most: usize) -> Option<usize> {
-        // A slip changes the length by one at most, and exchanges one letter for another at most: for most names that is enough to know.
+        // An error changes the length by one at most, and exchanges one letter for another at most: that decides most names.
         let may_be = self.count.abs_diff(other.count) <= most && (self.kinds ^ other.kinds).count_ones() as usize <= 2 * most;
         may_be.then(|| strsim::osa_distance(&self.plain, &other.plain)).filter(|&slips| slips <= most)
     }
 }
 
-/// How many slips a name of this length may have and still be recognised.
+/// Number of typing errors with which a name of this length is still recognised.
 fn slips(name: &str) -> usize {
     match name.len() {
         0..=2 => 0,

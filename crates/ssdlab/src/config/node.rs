@@ -1,7 +1,7 @@
-//! The JSON Schema in a form that is easy to walk: what each key is, made once from [`super::schema::schema`].
+//! The JSON Schema of the configuration as a tree that is easy to walk, made once from [`super::schema::schema`].
 //!
-//! Checking, normalising, suggestions and the documentation are all driven by this tree, so that a new field of the
-//! configuration needs no change in any of them.
+//! Checking, normalising, suggestions and the documentation are all driven by this tree, so that a new field of the configuration needs no
+//! change in any of them.
 
 use std::sync::LazyLock;
 
@@ -9,25 +9,25 @@ use serde_json::Value;
 
 use super::schema::Choice;
 
-/// A section or a key.
+/// A section or a key of the configuration.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// The whole name: `gc.soft`. Empty for the root.
+    /// Whole name of the section or key: `gc.soft`. Empty for the root.
     pub path: String,
-    /// The doc comment.
+    /// Description of the section or key: its doc comment.
     pub description: String,
-    /// The default value.
+    /// Default value of the key.
     pub default: Value,
-    /// May be absent (`null`).
+    /// The key may be absent (`null`).
     pub nullable: bool,
-    /// The shape of its value.
+    /// Shape of the value.
     pub shape: KeyShape,
 }
 
 /// The shape of a key's value.
 #[derive(Debug)]
 pub(super) enum KeyShape {
-    /// A section.
+    /// A section: its sections and keys.
     Table(Vec<Node>),
     /// A table of keys, checked elsewhere.
     FreeTable,
@@ -35,7 +35,7 @@ pub(super) enum KeyShape {
     List(Box<KeyShape>),
     /// A list of a fixed number of entries.
     Tuple(Vec<KeyShape>),
-    /// One of these names.
+    /// One name of a list of names.
     Choice(Vec<Choice>),
     /// A whole number.
     Integer(Bounds),
@@ -45,11 +45,11 @@ pub(super) enum KeyShape {
     Boolean,
     /// A string.
     Text,
-    /// A construct of JSON Schema that this module does not know; serde alone checks it. A test asserts that there is none.
+    /// A construct of JSON Schema that this module does not know; serde alone checks it. A test asserts that no key has one.
     Other,
 }
 
-/// The allowed range of a number.
+/// The allowed range of a number, both ends included.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounds {
     pub minimum: Option<f64>,
@@ -57,7 +57,7 @@ pub(super) struct Bounds {
     pub multiple_of: Option<f64>,
 }
 
-/// The root of the tree.
+/// The root of the tree of sections and keys.
 pub(super) fn root() -> &'static Node {
     static ROOT: LazyLock<Node> = LazyLock::new(|| {
         let schema = super::schema::schema();
@@ -67,7 +67,7 @@ pub(super) fn root() -> &'static Node {
 }
 
 impl Node {
-    /// The last part of the name: `soft`.
+    /// Last part of the name: `soft`.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().expect("rsplit yields at least one part")
     }
@@ -85,7 +85,7 @@ impl Node {
         self.children().iter().find(|child| child.name() == name)
     }
 
-    /// The section or key with this whole name.
+    /// The section or key with this whole name, such as `gc.soft`.
     pub fn find(&self, path: &str) -> Option<&Node> {
         path.split('.').try_fold(self, |node, name| node.child(name))
     }
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// Every subsection.
+    /// Every subsection, each before its own subsections.
     pub fn sections(&self) -> Vec<&Node> {
         let below = self.children().iter().filter(|child| matches!(child.shape, KeyShape::Table(_)));
         below.flat_map(|section| std::iter::once(section).chain(section.sections())).collect()
@@ -123,7 +123,7 @@ fn node(path: String, schema: &Value, definitions: &Value) -> Node {
     }
 }
 
-/// Follows references and takes `null` out of a choice of types. The second is true if `null` was one of them.
+/// Follows references and takes `null` out of a choice of types. The second value: `null` was one of the types.
 fn resolve<'a>(schema: &'a Value, definitions: &'a Value) -> (&'a Value, bool) {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
         return resolve(&definitions[name], definitions);
@@ -174,7 +174,7 @@ fn list(path: &str, schema: &Value, definitions: &Value) -> KeyShape {
     }
 }
 
-/// The names of an enum: with descriptions where its variants have doc comments.
+/// The names of an enum, with the descriptions of its variants if they have doc comments. `None` if the schema is not an enum.
 fn choices(schema: &Value) -> Option<Vec<Choice>> {
     if let Some(names) = schema["enum"].as_array() {
         let choice = |name: &Value| Some(Choice { name: name.as_str()?.to_string(), description: String::new() });

@@ -1,12 +1,12 @@
-//! `KEY=VALUE`: one key set by hand.
+//! Parses `KEY=VALUE`: one key set by hand.
 
 use serde_json::{Number, Value, json};
 
 use super::node::{KeyShape, Node, root};
 use super::{Problem, names, text};
 
-/// The raw tree of one override. The value is read as TOML (`0.05`, `true`, `"text"`, `[1, 2]`); a word that is not TOML is
-/// a string, also in a list (`[read, erase]`); `null` clears a key that may be absent.
+/// The raw tree of one key set by hand. The value is read as TOML (`0.05`, `true`, `"text"`, `[1, 2]`); a word that is not TOML is a
+/// string, also in a list (`[read, erase]`); `null` clears a key that may be absent.
 pub(super) fn tree(key: &str, raw: &str, problems: &mut Vec<Problem>) -> Value {
     let Some(node) = root().find(key).filter(|_| !key.is_empty()) else {
         let message = if key.is_empty() { format!("\"={raw}\": a key is missing; write KEY=VALUE") } else { names::unknown(key) };
@@ -29,21 +29,21 @@ fn value(node: &Node, raw: &str, problems: &mut Vec<Problem>) -> Option<Value> {
         return Some(words.into_iter().map(|word| plain(entry, word)).collect());
     }
     match raw.parse::<toml::Value>() {
-        // On a command line everything is text: a disk number or a date is a name where a name is wanted.
+        // On a command line all values are text: a disk number or a date is a name where a name is expected.
         Ok(parsed) if wants_text(&node.shape) && !parsed.is_str() => Some(raw.into()),
         Ok(parsed) => text::to_json(&node.path, parsed, problems),
         Err(_) => Some(plain(&node.shape, raw)),
     }
 }
 
-/// The words of `[read, erase]`, unless it is TOML.
+/// The words of a list such as `[read, erase]`; `None` if it is TOML.
 fn words(raw: &str) -> Option<Vec<&str>> {
     let inside = raw.strip_prefix('[')?.strip_suffix(']')?;
     let is_toml = raw.parse::<toml::Value>().is_ok() || inside.contains(['[', '"', '\'']);
     (!is_toml).then(|| inside.split(',').map(str::trim).filter(|word| !word.is_empty()).collect())
 }
 
-/// A word that is not TOML: a number in a spelling that TOML does not know (`.5`), else a string.
+/// The value of a word that is not TOML: a number in a spelling that TOML does not have (`.5`), else a string.
 fn plain(shape: &KeyShape, word: &str) -> Value {
     let number = match shape {
         KeyShape::Integer(_) | KeyShape::Number(_) => word.parse().ok().and_then(Number::from_f64),

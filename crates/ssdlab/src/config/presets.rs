@@ -1,7 +1,7 @@
-//! The presets: devices, schemes and workloads that are known by name, one TOML file each, built into the library.
+//! The presets: named devices, schemes and workloads, one TOML file each, built into the library.
 //!
-//! A file dropped into `presets/devices`, `presets/schemes` or `presets/workloads` is a preset; nothing else lists them. It begins
-//! with `description = "..."` and `source = "..."`.
+//! Every file in `presets/devices`, `presets/schemes` and `presets/workloads` is a preset; nothing else lists them. It begins with
+//! `description = "..."` and `source = "..."`.
 
 use include_dir::{Dir, include_dir};
 
@@ -11,22 +11,22 @@ use super::{names, text};
 
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/presets");
 
-/// What a preset describes.
+/// Part of the configuration that a preset describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A drive.
     Device,
-    /// Garbage collection and scheduling.
+    /// A scheme: garbage collection, scheduling and caching.
     Scheme,
-    /// The requests.
+    /// The requests of the host.
     Workload,
 }
 
 impl Kind {
-    /// Every kind.
+    /// Every kind of preset.
     pub const ALL: [Kind; 3] = [Kind::Device, Kind::Scheme, Kind::Workload];
 
-    /// The kind in a word.
+    /// Name of the kind: `device`, `scheme` or `workload`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Device => "device",
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// The word for several, which is also the folder's name.
+    /// Name of several presets of the kind, and of their folder: `devices`, `schemes` or `workloads`.
     pub fn plural(self) -> &'static str {
         match self {
             Kind::Device => "devices",
@@ -44,14 +44,15 @@ impl Kind {
         }
     }
 
-    /// Whether a preset of this kind may set a key.
+    /// A preset of this kind may set `key`.
     ///
-    /// The GC thresholds belong to the device, as papers give them with the drive. The trigger is published both with a drive (ae2022) and
-    /// as a scheme (lee2013's idle-time GC), and so is page allocation (elyasi2017's DynAlloc): either may set
-    /// `gc.trigger` and `ftl.allocation`. Whether jobs take turns follows from how a die is accessed (ae2022 section 4.1), and is an axis:
-    /// either may set `gc.turns`. So is suspending for reads, an ability of a drive: either may set `scheduler.suspend`. The victim
-    /// policy of a drive that was calibrated is a part of what was found of it, and so is how far its writes may be ahead of collection:
-    /// either may set `gc.victim`, `gc.choices` and `gc.pace_window`, and a scheme's go first.
+    /// - A device sets `gc.soft` and `gc.invalid_share`: papers give these thresholds with the drive.
+    /// - A device or a scheme sets `gc.trigger`, which is published with drives (ae2022) and as a scheme (lee2013's idle-time GC), and
+    ///   `ftl.allocation` (elyasi2017's DynAlloc).
+    /// - A device or a scheme sets `gc.turns`, which follows from how a die is accessed (ae2022 section 4.1) and is an axis, and
+    ///   `scheduler.suspend`, an ability of a drive.
+    /// - A device or a scheme sets `gc.victim`, `gc.choices` and `gc.pace_window`: calibration of a drive finds them. The values of a
+    ///   scheme replace those of a device.
     pub fn may_set(self, key: &str) -> bool {
         const BY_DEVICE: [&str; 2] = ["gc.soft", "gc.invalid_share"];
         const BY_EITHER: [&str; 6] = ["gc.trigger", "gc.turns", "gc.victim", "gc.choices", "gc.pace_window", "scheduler.suspend"];
@@ -63,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// [`Kind::may_set`] in words.
+    /// The sections and keys that a preset of this kind may set ([`Kind::may_set`]), as text.
     pub fn scope(self) -> &'static str {
         match self {
             Kind::Device => {
@@ -76,18 +77,18 @@ impl Kind {
     }
 }
 
-/// A preset in a list.
+/// Name and description of a preset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresetInfo {
-    /// Its name, as given to `--device`, `--scheme` or `--workload`.
+    /// Name of the preset, as given to `--device`, `--scheme` or `--workload`.
     pub name: String,
-    /// A sentence.
+    /// Description of the preset: one sentence.
     pub description: String,
-    /// Where its values come from.
+    /// Source of the preset's values: a paper, a measurement, or none.
     pub source: String,
 }
 
-/// The presets of a kind, by name.
+/// All presets of a kind, sorted by name.
 pub fn list(kind: Kind) -> Vec<PresetInfo> {
     let info = |name: &'static str| {
         let mut table = text::parse(name, text(kind, name).expect("it is listed")).expect("a test parses every preset");
@@ -100,14 +101,14 @@ pub fn list(kind: Kind) -> Vec<PresetInfo> {
 /// The TOML text of a preset.
 ///
 /// # Errors
-/// [`Error::Config`] if there is none of this name, with the nearest and the list of all.
+/// [`Error::Config`] if no preset has this name, with the nearest name and all names.
 pub fn text(kind: Kind, name: &str) -> Result<&'static str> {
     let path = format!("{}/{name}.toml", kind.plural());
     let found = FILES.get_file(path).and_then(|file| file.contents_utf8());
     found.ok_or_else(|| Error::Config(unknown(kind, name)))
 }
 
-/// Takes `description` and `source` out of a preset, which are no configuration keys.
+/// Takes `description` and `source`, which are not configuration keys, out of a preset; a missing one is empty.
 pub(super) fn take_head(table: &mut toml::Table) -> (String, String) {
     let mut take = |key: &str| match table.get(key) {
         Some(toml::Value::String(text)) => {

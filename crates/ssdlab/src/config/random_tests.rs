@@ -1,4 +1,4 @@
-//! Random input: whatever it is, it is refused with a message or gives a configuration that holds what it promises.
+//! Random input is refused with a message, or gives a valid configuration.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::schema::{KeyInfo, Kind};
 use super::*;
 use crate::error::Error;
 
-/// A value of any kind, often one that some key takes.
+/// A value of any kind, often one that some key accepts.
 fn any_value() -> impl Strategy<Value = Value> {
     let words: Vec<String> = schema::keys().into_iter().flat_map(|key| key.choices).map(|choice| choice.name).collect();
     let leaf = prop_oneof![
@@ -39,7 +39,7 @@ fn any_key() -> impl Strategy<Value = KeyInfo> {
     prop::sample::select(schema::keys())
 }
 
-/// A value that the key takes by itself, if not together with the others.
+/// A value that the key accepts by itself, though not with every other key.
 fn fitting_value(key: &KeyInfo) -> BoxedStrategy<Value> {
     let (least, most) = (key.minimum.unwrap_or(0.0), key.maximum.unwrap_or(1e6));
     match key.kind {
@@ -130,7 +130,7 @@ proptest! {
             let Some((_, advice)) = message.rsplit_once("overprovisioning to at least ") else { break };
             config.device.overprovisioning = advice.parse().expect("a number");
         }
-        // The first advice mends the spare blocks, the second the threshold; where no third is needed it has returned above.
+        // The first advice solves the spare blocks, the second the threshold; if no third is needed, the test has returned above.
         let message = validate(&config).expect_err("it was wrong").to_string();
         prop_assert!(!message.contains("overprovisioning to at least"), "{}", message);
     }

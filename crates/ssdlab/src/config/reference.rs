@@ -1,4 +1,4 @@
-//! The reference of the configuration, written from the schema and the presets.
+//! The reference of the configuration, made from the schema and the presets.
 
 use super::amounts::in_bytes;
 use super::check::{range, show};
@@ -117,7 +117,7 @@ fn meaning(key: &Node) -> String {
     text
 }
 
-/// A bar would end the cell of a table.
+/// The text of a table cell: a bar, which would end the cell, is escaped, and line breaks become spaces.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -1,4 +1,4 @@
-//! The JSON Schema of the configuration, and the same as a flat list of keys.
+//! The JSON Schema of the configuration, and its keys as a flat list.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::node::{Bounds, KeyShape, Node, root};
 
-/// The JSON Schema (draft 2020-12) of the whole tree: descriptions, ranges, choices and defaults of every key.
+/// The JSON Schema (draft 2020-12) of the whole configuration: descriptions, ranges, choices and defaults of every key.
 pub fn schema() -> Value {
     static SCHEMA: LazyLock<Value> =
         LazyLock::new(|| serde_json::to_value(schemars::schema_for!(super::Config)).expect("a schema is a JSON object"));
@@ -16,13 +16,13 @@ pub fn schema() -> Value {
 /// One of the names that a key accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// As it is written.
+    /// The name as it is written in a configuration.
     pub name: String,
-    /// What it means; empty where the key's own description says it.
+    /// Meaning of the name; empty if the description of the key has it.
     pub description: String,
 }
 
-/// What kind of value a key takes.
+/// Kind of value that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `true` or `false`.
@@ -33,14 +33,14 @@ pub enum Kind {
     Number,
     /// Any string.
     Text,
-    /// One name out of [`KeyInfo::choices`].
+    /// One of the names in [`KeyInfo::choices`].
     Choice,
     /// A list.
     List,
 }
 
 impl Kind {
-    /// The kind in a word.
+    /// Name of the kind, in one word.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Boolean => "boolean",
@@ -53,28 +53,28 @@ impl Kind {
     }
 }
 
-/// All there is to know of a configuration key.
+/// Name, description, type, range and default of a configuration key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyInfo {
-    /// The whole name: `gc.soft`.
+    /// Whole name of the key: `gc.soft`.
     pub name: String,
-    /// What it means, with its unit.
+    /// Meaning of the key, with its unit.
     pub description: String,
-    /// What kind of value it takes.
+    /// Kind of value that the key takes.
     pub kind: Kind,
-    /// True if it may be absent (`null`).
+    /// The key may be absent (`null`).
     pub optional: bool,
-    /// The default value.
+    /// Default value of the key.
     pub default: Value,
-    /// The least value of a number (for a list of numbers: of each entry).
+    /// Least value of a number (for a list of numbers: of each entry); `None` without a limit.
     pub minimum: Option<f64>,
-    /// The greatest value of a number (for a list of numbers: of each entry).
+    /// Greatest value of a number (for a list of numbers: of each entry); `None` without a limit.
     pub maximum: Option<f64>,
-    /// The names to choose from (for a list of names: for each entry).
+    /// Names that the key accepts (for a list of names: for each entry); empty for other kinds.
     pub choices: Vec<Choice>,
 }
 
-/// Every key, in the order of declaration.
+/// Every key of the configuration, in the order of declaration.
 pub fn keys() -> Vec<KeyInfo> {
     root().keys().into_iter().map(key_info).collect()
 }

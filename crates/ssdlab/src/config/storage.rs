@@ -1,4 +1,4 @@
-//! What stands above a drive: a cache, and an array of drives.
+//! The storage levels above a drive: a cache, and an array of drives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cache {
-    /// The eviction policy. `none`: no cache.
+    /// Eviction policy of the cache.
     pub policy: CachePolicy,
-    /// The cache is in front of the drive (in an array: of each drive), or of the array.
+    /// Place of the cache: in front of the drive (in an array: of each drive), or in front of the array.
     pub place: CachePlace,
-    /// Size of the cache, bytes; a rest smaller than a page is not used.
+    /// Size of the cache, bytes; a remainder smaller than a page (or mapping unit) is not used.
     #[schemars(range(min = 512, max = 1099511627776_u64))]
     pub bytes: u64,
     /// Time to access a page in the cache, ns.
@@ -19,29 +19,31 @@ pub struct Cache {
     pub access_ns: u64,
     /// Pages read are inserted into the cache.
     pub reads: bool,
-    /// Pages written are inserted and destaged later (write-back). If not, they are written through to the next storage level.
+    /// Pages written are inserted into the cache and destaged later (write-back). If not, they are written through to the next storage
+    /// level.
     pub writes: bool,
-    /// Pages whose target (the chip that stores them, or above an array the drive) is in GC are not evicted (wu2017).
+    /// Pages whose target is in GC are not evicted (wu2017). The target is the chip that stores the page, or above an array the drive.
     pub gc_aware: bool,
-    /// A chip also counts as in GC while one of its pools has fewer than T_soft + `soon` free blocks. 0: only while GC runs there.
+    /// For `gc_aware`: a chip counts as in GC also while one of its pools has fewer than T_soft + `soon` free blocks. 0: only while a GC
+    /// job runs there.
     #[schemars(range(min = 0, max = 1000000))]
     pub soon: u32,
-    /// Dirty pages are destaged in idle time, while no request is outstanding.
+    /// Dirty pages are destaged in idle time: while no request is outstanding.
     pub flush_on_idle: bool,
     /// For `flush_on_idle`: time without outstanding requests until destaging starts, us.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub flush_idle_us: u64,
-    /// Share of the cache that eviction ahead of need keeps free. 0: a page is evicted only when another needs its place.
+    /// Share of the cache that is kept free by eviction ahead of need. 0: a page is evicted only when another needs its place.
     #[schemars(range(min = 0.0, max = 0.9))]
     pub destage_ahead: f64,
-    /// For `cflru`: the clean-first window, as a share of the cache from the least recently used page on.
+    /// For `policy = "cflru"`: size of the clean-first window, as a share of the cache from the least recently used page on.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub clean_window: f64,
-    /// For `bplru` and `fab`: the pages of a group.
+    /// For `policy = "bplru"` and `"fab"`: the pages that form a group.
     pub group: CacheGroup,
-    /// For `bplru`: a group written from its first page to its last is evicted next (LRU compensation).
+    /// For `policy = "bplru"`: a group written from its first page to its last is evicted next (LRU compensation).
     pub compensation: bool,
-    /// For `bplru`: the missing pages of an evicted group are read and written with it.
+    /// For `policy = "bplru"`: whether the missing pages of an evicted group are read and written with it.
     pub padding: Padding,
     /// For `padding = "share"`: a group is padded if at least this share of its pages is in the cache.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -78,7 +80,7 @@ impl Cache {
         self.policy != CachePolicy::None
     }
 
-    /// There is a cache that evicts whole groups.
+    /// There is a cache that evicts whole groups of pages.
     pub fn evicts_groups(&self) -> bool {
         matches!(self.policy, CachePolicy::Bplru | CachePolicy::Fab)
     }
@@ -92,11 +94,11 @@ pub enum CachePolicy {
     None,
     /// The least recently used page.
     Lru,
-    /// The least recently used clean page of the clean-first window; without one as `lru` (Park et al. 2006).
+    /// The least recently used clean page of the clean-first window; without one, the least recently used page (Park et al. 2006).
     Cflru,
-    /// The least recently used group; a group is the pages of a block (Kim and Ahn 2008).
+    /// The least recently used group of pages; a group has as many pages as a block (Kim and Ahn 2008).
     Bplru,
-    /// The group with the most cached pages (Jo et al. 2006).
+    /// The group with the most cached pages; ties: the least recently used (Jo et al. 2006).
     Fab,
 }
 
@@ -104,31 +106,31 @@ pub enum CachePolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CachePlace {
-    /// In front of the drive; in an array in front of each drive.
+    /// The cache is in front of the drive; in an array, in front of each drive.
     Drive,
-    /// In front of the array.
+    /// The cache is in front of the array.
     Array,
 }
 
-/// The pages of a group: as many as a block has.
+/// The pages that form a group: as many as a block has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheGroup {
-    /// Those that a sequential fill puts into one block of a chip (above an array: of a drive). The cache knows how pages are striped.
+    /// The pages that a sequential fill puts into one block of a chip (above an array: of a drive). The cache knows how pages are striped.
     Chip,
-    /// Those of contiguous addresses, which striping spreads over chips. The cache sees addresses only.
+    /// Pages of contiguous addresses, which striping spreads over chips. The cache sees addresses only.
     Contiguous,
 }
 
-/// Whether the missing pages of an evicted group are written with it.
+/// Whether the missing pages of an evicted group are read and written with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Padding {
-    /// Never.
+    /// Missing pages are never written.
     Off,
-    /// Always.
+    /// Missing pages are always written.
     Always,
-    /// If at least `padding_share` of the group is in the cache.
+    /// Missing pages are written if at least `padding_share` of the group is in the cache.
     Share,
 }
 
@@ -136,15 +138,15 @@ pub enum Padding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Array {
-    /// `none`: a single drive. `rais0`: striped. `rais5`: striped, with rotating parity.
+    /// Layout of the array.
     pub level: ArrayLevel,
-    /// Drives of the array.
+    /// Number of drives of the array.
     #[schemars(range(min = 2, max = 64))]
     pub drives: u32,
     /// Size of a stripe unit (the part of a stripe on one drive), KiB: a multiple of the page size.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub stripe_kb: f64,
-    /// For `rais5`: the failed drive, counted from 0. Absent: none.
+    /// For `level = "rais5"`: number of the failed drive, from 0. Absent: no drive has failed.
     #[schemars(range(min = 0, max = 63))]
     pub degraded: Option<u32>,
 }
@@ -156,17 +158,17 @@ impl Default for Array {
 }
 
 impl Array {
-    /// Bytes of a stripe unit.
+    /// Size of a stripe unit, bytes.
     pub fn unit_bytes(&self) -> u64 {
         (self.stripe_kb * 1024.0) as u64
     }
 
-    /// Drives that are simulated.
+    /// Number of drives that are simulated; 1 without an array.
     pub fn drives(&self) -> u32 {
         if self.level == ArrayLevel::None { 1 } else { self.drives }
     }
 
-    /// Units of a stripe that hold data.
+    /// Number of units of a stripe that hold data; 1 without an array.
     pub fn data_units(&self) -> u32 {
         match self.level {
             ArrayLevel::None => 1,
@@ -175,7 +177,7 @@ impl Array {
         }
     }
 
-    /// Bytes that an array of drives of `drive_bytes` exports: whole stripes. A single drive exports `drive_bytes`.
+    /// Number of bytes that the host can address, if each drive exports `drive_bytes`: whole stripes. A single drive exports `drive_bytes`.
     pub fn exported_bytes(&self, drive_bytes: u64) -> u64 {
         if self.level == ArrayLevel::None {
             return drive_bytes;
@@ -188,10 +190,10 @@ impl Array {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrayLevel {
-    /// A single drive.
+    /// No array: a single drive.
     None,
-    /// Striped.
+    /// Striped over the drives, without parity.
     Rais0,
-    /// Striped, with rotating parity.
+    /// Striped over the drives, with rotating parity.
     Rais5,
 }

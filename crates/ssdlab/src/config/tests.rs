@@ -1,4 +1,4 @@
-//! The configuration as its users meet it: every class of error with its exact message, every preset, layers, round trips.
+//! Tests of the configuration as users see it: every class of error with its exact message, every preset, layers, round trips.
 
 use serde_json::json;
 
@@ -200,8 +200,8 @@ fn config_relations_between_keys() {
              ftl.frontier = \"separate\" needs at least 3; set device.overprovisioning to at least 0.1513",
         ),
         (
-            // 6,400 pages, of which 192 are three blocks: 9/8 of 5,516 and rounding fit into the rest. The table of those 5,516 is meant, not that
-            // of the 5,760 that are given.
+            // 6,400 pages, of which 192 are three blocks: 9/8 of 5,516 and rounding fit into the rest. The table is that of those 5,516
+            // pages, not of the 5,760 of the given over-provisioning.
             &[("ftl.map_cache_bytes", "4096"), ("ftl.map_entry_bytes", "512"), ("device.overprovisioning", "0.1")],
             "device.overprovisioning = 0.1: leaves 0 spare of the 100 blocks of a pool, since the mapping table takes a part \
              (ftl.map_cache_bytes); ftl.frontier = \"separate\" needs at least 3; set device.overprovisioning to at least 0.1382",
@@ -393,12 +393,12 @@ fn config_presets_set_only_what_is_theirs() {
     );
 }
 
-/// Two combinations are refused: collection that advances step by step with requests, on drives whose programs have several pages; and
-/// caches by groups of pages that mind collection, on drives that write to the die that is free.
+/// Two combinations are refused: GC that advances with requests, on drives whose programs have several pages; and GC-aware caches by groups
+/// of pages, on drives with dynamic allocation.
 #[test]
 fn config_every_combination_of_presets_loads() {
     let names = |kind| presets::list(kind).into_iter().map(|preset| Some(preset.name)).chain([None]).collect::<Vec<_>>();
-    // All of them take a dozen seconds: without `FULL=1` each pair is combined with one workload.
+    // All combinations take a dozen seconds: without `FULL=1` each pair is combined with one workload.
     let full = std::env::var("FULL").is_ok_and(|full| !full.is_empty());
     let workloads = names(Kind::Workload);
     for (at, device) in names(Kind::Device).into_iter().enumerate() {
@@ -496,9 +496,9 @@ fn config_keys_without_effect_are_refused_by_hand_only() {
         message(&set(&[("workload.trace", "a.csv"), ("workload.read_share", "0.5")])).starts_with("workload.read_share: for generated")
     );
     assert!(message(&set(&[("workload.skip", "5")])).starts_with("workload.skip: for traces only"));
-    // Cleared is not set.
+    // A cleared key is not set.
     assert!(set(&[("workload.device", "null")]).build().is_ok());
-    // What a trace replaces, and what waits for one.
+    // Keys that a trace replaces, and keys that wait for one.
     let replaced = Layers { workload: Some("lee2013-synthetic".into()), ..set(&[("workload.trace", "a.csv"), ("workload.skip", "5")]) };
     assert!(replaced.build().is_ok());
     let text = "[workload]\nskip = 5\nread_share = 0.5\n".to_string();

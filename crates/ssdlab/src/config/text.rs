@@ -1,4 +1,4 @@
-//! TOML text as a JSON tree, with positions for messages.
+//! Reads TOML text as a JSON tree, and finds positions in it for messages.
 
 use serde_json::{Map, Number, Value};
 use toml::de::{DeTable, DeValue};
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use super::Problem;
 use super::node::join;
 
-/// Parses TOML text; `name` is what messages call it.
+/// Parses TOML text; `name`: its name in messages.
 ///
 /// # Errors
 /// [`Error::Config`] with line and column of a syntax error.
@@ -20,7 +20,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<toml::Table> {
     })
 }
 
-/// The same value as JSON. What JSON cannot express is left out and reported.
+/// A TOML value as JSON. Values that JSON cannot express (dates, infinity, NaN) are left out and reported.
 pub(super) fn to_json(path: &str, value: toml::Value, problems: &mut Vec<Problem>) -> Option<Value> {
     match value {
         toml::Value::String(text) => Some(text.into()),
@@ -42,7 +42,7 @@ pub(super) fn to_json(path: &str, value: toml::Value, problems: &mut Vec<Problem
     }
 }
 
-/// As [`to_json`], of a table.
+/// A TOML table as JSON. Values that JSON cannot express (dates, infinity, NaN) are left out and reported.
 pub(super) fn table_to_json(path: &str, table: toml::Table, problems: &mut Vec<Problem>) -> Map<String, Value> {
     let entry = |(name, value): (String, toml::Value)| {
         let value = to_json(&join(path, &name), value, problems)?;
@@ -55,7 +55,7 @@ fn refuse(path: &str, value: &str, why: &str, problems: &mut Vec<Problem>) {
     problems.push(Problem { key: path.to_string(), message: format!("{path} = {value}: {why}") });
 }
 
-/// The line on which a key is set, if the text sets it.
+/// The line on which a key, or else the section around it, is set, from 1; `None` if the text has neither.
 pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     let whole = key.split('[').next()?;
     let document = DeTable::parse(text).ok()?;

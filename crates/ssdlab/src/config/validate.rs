@@ -1,4 +1,4 @@
-//! What must hold between the keys of a configuration.
+//! Checks relations between the keys of a configuration.
 
 use serde_json::Value;
 
@@ -23,7 +23,10 @@ pub fn validate(config: &Config) -> Result<()> {
     })
 }
 
-/// As [`validate`], but for whether the drive has blocks to spare.
+/// Checks a whole configuration, except whether the drive has enough spare blocks.
+///
+/// # Errors
+/// [`Error::Config`] with one line for each problem.
 pub(super) fn validate_at_any_size(config: &Config) -> Result<()> {
     validate_relations(config, |messages| relations(config, messages))
 }
@@ -32,19 +35,23 @@ fn validate_relations(config: &Config, relations: impl FnOnce(&mut Vec<String>))
     let tree = serde_json::to_value(config).map_err(|error| Error::Config(format!("configuration: {error}")))?;
     let mut messages = not_finite(config);
     messages.extend(check(&tree).into_iter().map(|problem| problem.message));
-    // The relations rely on the ranges: they are checked only if all ranges hold.
+    // The relations rely on the ranges of single keys: they are checked only if all ranges hold.
     if messages.is_empty() {
         relations(&mut messages);
     }
     all_or(messages)
 }
 
-/// `Ok` if there are no messages, else all of them, a line each.
+/// `Ok` without messages.
+///
+/// # Errors
+/// [`Error::Config`] with all messages, one line each.
 pub(super) fn all_or(messages: Vec<String>) -> Result<()> {
     if messages.is_empty() { Ok(()) } else { Err(Error::Config(messages.join("\n"))) }
 }
 
-/// JSON has no NaN and no infinity: an optional one would pass for an absent value. TOML has both.
+/// Messages for numbers that are not finite. JSON has neither NaN nor infinity, so that an optional one would count as absent; TOML has
+/// both.
 fn not_finite(config: &Config) -> Vec<String> {
     fn walk(path: &str, value: &toml::Value, messages: &mut Vec<String>) {
         match value {
@@ -59,7 +66,7 @@ fn not_finite(config: &Config) -> Vec<String> {
         }
     }
     let mut messages = Vec::new();
-    // What TOML cannot hold (an integer beyond 63 bits) is out of every key's range and found by the other check.
+    // A value that TOML cannot hold (an integer beyond 63 bits) is out of the range of every key; the check of ranges finds it.
     if let Ok(tree) = toml::Value::try_from(config) {
         walk("", &tree, &mut messages);
     }
@@ -72,7 +79,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     partial_reads(config, messages);
     map_cache(config, messages);
     if !messages.is_empty() {
-        // Sizes are counted in units that hold data.
+        // The sizes are counted in units that hold data.
         return;
     }
     abilities(config, messages);
@@ -87,7 +94,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     workload_rules::relations(&config.workload, &config.host, messages);
 }
 
-/// What the number of blocks and over-provisioning decide. Relies on the other relations.
+/// Checks that depend on the number of blocks and on over-provisioning. All other relations must hold.
 fn sizes(config: &Config, messages: &mut Vec<String>) {
     match Capacity::of(config) {
         Err(error) => messages.push(error.to_string()),
@@ -98,13 +105,13 @@ fn sizes(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// Most mapping units that a flash page holds.
+/// Highest number of mapping units of a flash page.
 pub const UNITS_MAX: u32 = 16;
-/// Most units that a program holds.
+/// Highest number of mapping units of a program.
 pub const PROGRAM_UNITS_MAX: u32 = 4 * UNITS_MAX;
-/// Most pages of an operation of which parts are transferred: their units are counted in four bits each.
+/// Highest number of pages of an operation that transfers parts of pages: the units of each page are counted in four bits.
 pub const PART_PAGES_MAX: u32 = 16;
-/// Most units that a block holds: they are counted in 16 bits.
+/// Highest number of mapping units of a block: they are counted in 16 bits.
 const UNITS_OF_BLOCK_MAX: u32 = u16::MAX as u32;
 
 fn map_unit(config: &Config, messages: &mut Vec<String>) {
@@ -132,7 +139,7 @@ fn map_unit(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// Of a multi-plane read the units of each plane are counted.
+/// Checks the planes of a multi-plane read that transfers parts of pages: the units of each plane are counted.
 fn partial_reads(config: &Config, messages: &mut Vec<String>) {
     let planes = config.device.planes_per_die;
     if config.reads_parts() && config.device.multiplane && planes > PART_PAGES_MAX {
@@ -143,7 +150,7 @@ fn partial_reads(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// A translation page is whole units, and the memory for the mapping table holds one.
+/// Checks that a translation page is whole mapping units, and that the memory for the mapping table holds one.
 fn map_cache(config: &Config, messages: &mut Vec<String>) {
     let (bytes, page, unit) = (config.ftl.map_cache_bytes, config.map_page_bytes(), config.map_unit_bytes());
     if !page.is_multiple_of(unit) {
@@ -160,13 +167,13 @@ fn map_cache(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// The allowed size of a unit that is nearest to this one, the larger of two.
+/// The allowed unit size nearest to `unit`, bytes; of two, the larger.
 fn nearest_unit(unit: u32, page: u32) -> u32 {
     let units = [1, 2, 4, 8, UNITS_MAX].into_iter().filter(|&units| page.is_multiple_of(units * 512));
     units.map(|units| page / units).min_by_key(|allowed| allowed.abs_diff(unit)).unwrap_or(page)
 }
 
-/// What fills a program must find room in the write buffer.
+/// Checks that the write buffer has room for the units of a program.
 fn buffer(config: &Config, messages: &mut Vec<String>) {
     let (bytes, program) = (config.buffer.bytes, u64::from(config.device.page_bytes) * u64::from(config.device.pages_per_program));
     if bytes > 0 && bytes < program {
@@ -193,7 +200,7 @@ fn abilities(config: &Config, messages: &mut Vec<String>) {
     suspension(config, messages);
 }
 
-/// What collection that advances with requests is made for.
+/// Checks that GC which advances with requests moves one page at a time.
 fn steps(config: &Config, messages: &mut Vec<String>) {
     let gc = &config.gc;
     if gc.advance != Advance::Alone && gc.moves_in_flight > 1 {
@@ -205,7 +212,7 @@ fn steps(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// What slack-aware scheduling (elyasi2017) is built on.
+/// Checks the needs of slack-aware scheduling (elyasi2017): queue order, program steps and page registers.
 fn slack(config: &Config, messages: &mut Vec<String>) {
     let scheduler = &config.scheduler;
     let uses =
@@ -287,7 +294,7 @@ fn array(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// Reads of the die need a register, and what is suspended again and again ends.
+/// Checks the needs of suspending for reads: reads need a page register, and an operation that is suspended repeatedly must end.
 fn suspension(config: &Config, messages: &mut Vec<String>) {
     let (device, suspend) = (&config.device, &config.scheduler.suspend);
     if suspend.contains(&SuspendedForReads::Program) && device.page_registers == 1 {
@@ -318,7 +325,7 @@ fn page_types(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// A block is a whole number of programs.
+/// Checks that a block is a whole number of programs, and that GC which advances with requests has programs of one page.
 fn programs(config: &Config, messages: &mut Vec<String>) {
     let (pages, each) = (config.device.pages_per_block, config.device.pages_per_program);
     if !pages.is_multiple_of(each) {
@@ -338,7 +345,7 @@ fn programs(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// A stripe has a program of data, and lies in one block.
+/// Checks that a stripe of parity has a program of data, and lies in one block.
 fn parity(config: &Config, messages: &mut Vec<String>) {
     let (stripe, device) = (config.ftl.parity_stripe, &config.device);
     let programs = device.pages_per_block.checked_div(device.pages_per_program).unwrap_or(0);
@@ -350,7 +357,7 @@ fn parity(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// Where no write is served before a job has ended, letting in those that it has earned changes nothing.
+/// Checks that there are writes to pace: with scope `device`, none is served before a job has ended.
 fn pace(config: &Config, messages: &mut Vec<String>) {
     if config.gc.pace != Pace::None && config.gc.scope == Scope::Device {
         messages.push(
@@ -390,8 +397,8 @@ fn precondition(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// A pool needs spare blocks for its write frontiers and one for GC. The soft threshold must be less than the rest, else GC would never
-/// end.
+/// Checks the spare blocks: a pool needs them for its write frontiers and one for GC. The soft threshold must be less than the rest, else
+/// GC would never end.
 fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
     let needed = frontiers + 1 + capacity.scattered_blocks();
@@ -412,7 +419,7 @@ fn spare(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     }
 }
 
-/// What takes blocks that over-provisioning would leave.
+/// Text on what takes blocks that over-provisioning would leave, parity and the mapping table; empty without both.
 fn taken(config: &Config, capacity: &Capacity) -> String {
     let parity = (config.ftl.parity_stripe > 0).then_some("parity takes a part (ftl.parity_stripe)");
     let table = (capacity.map_units > 0).then_some("the mapping table takes a part (ftl.map_cache_bytes)");
@@ -420,16 +427,16 @@ fn taken(config: &Config, capacity: &Capacity) -> String {
     if both.is_empty() { String::new() } else { format!(", since {}", both.join(" and ")) }
 }
 
-/// Below so many free blocks a pool is down to the block that is reserved for GC, and is collected whatever the threshold.
+/// Number of free blocks below which a pool is down to the reserve for GC, and is collected whatever the threshold.
 const SHORT: u64 = RESERVE as u64 + 1;
 
-/// The free blocks with which an episode ends must be there to be had, else it would not end before nothing is gained any more.
+/// Checks that a pool can reach the free blocks with which an episode ends; else an episode would go on until no victim is left.
 fn until(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let (until, soft) = (u64::from(config.gc.until), capacity.soft_blocks(config.gc.soft));
     let (spare, frontiers) = (capacity.spare_blocks(), capacity.frontiers);
     let by_share = config.gc.trigger == Trigger::InvalidShare;
     let (threshold, with) = if by_share || soft < SHORT { (SHORT, "the reserve") } else { (soft, "gc.soft") };
-    // A threshold that leaves no room at all has a message of its own.
+    // A threshold that leaves no room has a message of its own.
     let held = frontiers + capacity.scattered_blocks();
     if until == 0 || soft + held >= spare || threshold + until + held < spare {
         return;
@@ -468,12 +475,12 @@ fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
     ));
 }
 
-/// Spare blocks that a threshold needs beyond itself: those that are held otherwise, and one to be strictly less.
+/// Number of spare blocks that a threshold needs in addition: the `held` ones, and one to be strictly less.
 fn needed_beyond(held: u64) -> u64 {
     held + 1
 }
 
-/// What else holds spare blocks, to follow those that are being filled.
+/// Text on other blocks that are held, behind those that are being filled.
 fn scattered(capacity: &Capacity) -> String {
     match capacity.scattered_blocks() {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! The requests: what a generator draws or a trace gives, by flow.
+//! The requests: generated or from a trace, by flow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct Workload {
     pub interarrival_us: f64,
     /// Generated: distribution of arrivals.
     pub arrival: Arrival,
-    /// Generated, for `arrival = "burst"`: requests of a burst, which arrive together. The time between bursts keeps the mean
+    /// Generated, for `arrival = "burst"`: number of requests of a burst, which arrive together. The time between bursts keeps the mean
     /// `interarrival_us`.
     #[schemars(range(min = 1, max = 1000000))]
     pub burst_length: u32,
@@ -43,10 +43,10 @@ pub struct Workload {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_access: f64,
     /// Generated, for `address = "hot-cold"`: the hot part is scattered over the footprint at random, as popular addresses are with
-    /// `address = "zipf"`, instead of lying at its start. It consists of pieces of `align_kb`, where hot requests begin; a longer request goes
-    /// on into what follows, hot or cold. Each flow has hot pieces of its own.
+    /// `address = "zipf"`, instead of lying at its start. It consists of pieces of `align_kb`, where hot requests begin; a longer request
+    /// continues into the addresses behind, hot or cold. Each flow has hot pieces of its own.
     pub hot_scattered: bool,
-    /// Generated, for `address = "zipf"`: the exponent.
+    /// Generated, for `address = "zipf"`: exponent of Zipf's law.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub zipf_exponent: f64,
     /// Generated: share of the exported range, from its start, that is accessed.
@@ -55,60 +55,61 @@ pub struct Workload {
     /// Generated: addresses of random requests are multiples of this, KiB; itself a multiple of 0.5.
     #[schemars(range(min = 0.5, max = 1048576.0))]
     pub align_kb: f64,
-    /// Generated: random requests of at least this size begin at multiples of it, KiB; itself a multiple of 0.5. 0: as all others.
+    /// Generated: random requests of at least this size begin at multiples of it, KiB; itself a multiple of 0.5. 0: no such rule.
     #[schemars(range(min = 0.0, max = 1048576.0))]
     pub align_large_kb: f64,
-    /// Further flows, each a table. One without a `name` is a part of this workload: it has the `Generated` keys above, those not given have
-    /// the value of this flow, and the requests are merged by arrival time. One with a `name` is a flow of its own, reported apart: it has any
-    /// key of this section but `max_outstanding` and `only`, those not given have their defaults, and `preset` names a workload to begin with.
+    /// Further flows, each a table. One without a `name` is a part of this workload: it may have the keys whose description begins with
+    /// `Generated`, keys not given have the value of this flow, and the requests are merged by arrival time. One with a `name` is a flow of
+    /// its own, reported separately: it may have any key of this section except `max_outstanding` and `only`, keys not given have their
+    /// defaults, and `preset` names a workload to begin with.
     pub flows: Vec<Map<String, Value>>,
-    /// The name of this flow, where there are others with a name. Absent: `main`.
+    /// Name of this flow, if there are further flows with a name. Absent: `main`.
     pub name: Option<String>,
-    /// The queue of the host that takes the requests of this flow, from 0. Absent: its number among the flows with a name (this one is 0), modulo
-    /// `host.queues`.
+    /// Queue of the host that takes the requests of this flow, from 0. Absent: its number among the flows with a name (the first flow is
+    /// 0), modulo `host.queues`.
     #[schemars(range(min = 0, max = 1023))]
     pub queue: Option<u32>,
-    /// The part of the exported range that this flow uses, from its beginning: where it starts and where it ends, as shares of the range (in
-    /// whole 64 KiB). All that is said of addresses, footprints and the exported range then means this part.
+    /// The part of the exported range that this flow uses: its start and its end, as shares of the range (rounded down to 64 KiB).
+    /// Addresses, footprints and the exported range of the flow's other keys refer to this part.
     pub part: (f64, f64),
-    /// When the time of this flow begins, seconds after the start of the run (or after the flow that `start_after` names): its requests arrive
-    /// that much later, and a closed loop sends none before.
+    /// Start of this flow, seconds after the start of the run (or after the flow that `start_after` names): its requests arrive that much
+    /// later, and a closed loop sends none before.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub start_s: f64,
-    /// The name of the flow that this one follows: its time begins when the last request of that flow, a trace in open loop, arrives. Absent:
-    /// at the start of the run.
+    /// Name of the flow after which this one starts: when the last request of that flow, a trace in open loop, arrives. Absent: at the
+    /// start of the run.
     pub start_after: Option<String>,
-    /// Only the flow of this name sends requests, as a reference for how the others slow it down. Absent: all do.
+    /// Name of the only flow that sends requests, as a reference for how the others slow it down. Absent: all flows send.
     pub only: Option<String>,
-    /// Closed loop: number of outstanding requests. The next is issued when one completes; arrival times are ignored. 0: open loop by
-    /// arrival times.
+    /// Closed loop: number of outstanding requests of this flow. The next is issued when one completes; arrival times are ignored. 0: open
+    /// loop by arrival times.
     #[schemars(range(min = 0, max = 65536))]
     pub queue_depth: u32,
-    /// Open loop: limit of outstanding requests. A run that exceeds it ends with an error: the drive is overloaded. An outstanding request
-    /// takes about 0.5 KB of memory per page.
+    /// Open loop: limit of the outstanding requests. A run that exceeds it ends with an error: the drive is overloaded. An outstanding
+    /// request takes about 0.5 KB of memory per page.
     #[schemars(range(min = 1, max = 1000000000))]
     pub max_outstanding: u32,
-    /// Trace: the file to replay. Absent: generate.
+    /// Trace: file to replay. Absent: requests are generated.
     pub trace: Option<String>,
-    /// Trace: its format. Absent: detected by content and file name, where these state it; a file that does not state its units is refused.
+    /// Trace: format of the file. Absent: detected by content and file name; a file of which neither states the units is refused.
     pub format: Option<TraceFormat>,
-    /// Trace, for `disksim`, `ssdsim`, `mqsim`, `nvme` and `csv` without a header: bytes of one unit of address and size. Absent: 512 (or 4096
-    /// for a file whose name contains `.disksim-pages.`), for `csv` 1; `nvme` needs it.
+    /// Trace, for `disksim`, `ssdsim`, `mqsim`, `nvme` and `csv` without a header: bytes of one unit of address and size. Absent: 512 (4096
+    /// for a file whose name has the part `.disksim-pages`), for `csv` 1; `nvme` needs it.
     #[schemars(range(min = 1, max = 1073741824))]
     pub unit_bytes: Option<u64>,
-    /// Trace, for formats whose file does not state it: the unit of its times. Absent: the unit of the format's definition.
+    /// Trace, for formats whose files do not state it: unit of the times. Absent: the unit of the format's definition.
     pub time_unit: Option<TimeUnit>,
-    /// Trace, for `blkparse` and `ftrace`: the event that is a request. Absent: for `blkparse`, `queue` where the beginning of the file has
-    /// such events; for `ftrace`, `issue` where it has those; else the other one.
+    /// Trace, for `blkparse` and `ftrace`: event that counts as a request. Absent: `queue` for `blkparse` and `issue` for `ftrace`, or the
+    /// other event if only that is in the beginning of the file.
     pub event: Option<TraceEvent>,
-    /// Trace, for `fio-v2`: the meaning of its `wait` lines.
+    /// Trace, for `fio-v2`: meaning of the `wait` lines.
     pub fio_wait: FioWait,
     /// Trace (`--volume`): only requests of this volume, named as `trace info` lists it (MSR: `host_disk`, for example `prn_0`). Absent:
     /// all volumes, placed as `volumes` says.
     pub device: Option<String>,
-    /// Trace: how the addresses of several volumes are placed, if none is chosen.
+    /// Trace: placement of the addresses of several volumes, if none is chosen.
     pub volumes: Volumes,
-    /// Times between arrivals are divided by this, for traces and all generated flows. Six decimals count.
+    /// Divisor of the times between the arrivals of this flow, generated or from a trace (for a trace rounded to six decimals).
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub time_scale: f64,
     /// Trace: treatment of addresses beyond the exported range.
@@ -118,17 +119,18 @@ pub struct Workload {
     pub bad_lines: u64,
     /// Trace: treatment of arrival times that go back.
     pub time_order: TimeOrder,
-    /// Trace (`--skip`): number of requests (of the chosen volume) skipped at its start.
+    /// Trace (`--skip`): number of requests (of the chosen volume) skipped at the start.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub skip: u64,
-    /// Trace: only this many requests at its end; `skip` counts from the first of these. 0: all. The whole trace is read first.
+    /// Trace: only this many requests at the end; `skip` counts from the first of these. 0: all. The whole trace is read first.
     #[schemars(range(min = 0, max = 1000000000000_u64))]
     pub last: u64,
-    /// Trace (`--seconds`): only this many seconds of trace time, from the first request that flows of this file take. 0: all.
+    /// Trace (`--seconds`): only this many seconds of trace time, from the first request that flows of this file take (in the log of a run:
+    /// from time 0 of that run, unless `skip` or `last` is given). 0: all.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub limit_s: f64,
-    /// Trace: how many times it is replayed. The next pass begins one mean time between requests after the last request, or where `limit_s`
-    /// ends the trace.
+    /// Trace: number of times that it is replayed. The next pass begins one mean time between requests after the last request, or where
+    /// `limit_s` ends the trace.
     #[schemars(range(min = 1, max = 1000000000))]
     pub repeat: u32,
 }
@@ -182,26 +184,26 @@ impl Default for Workload {
     }
 }
 
-/// The name of the first flow, where it has none.
+/// Name of the first flow, if it has none of its own.
 const FIRST: &str = "main";
-/// Parts of the exported range begin and end at multiples of this, bytes.
+/// Alignment of the parts of the exported range (`part`), bytes.
 const PART_BYTES: u64 = 64 * 1024;
 
-/// A flow that is reported apart: with its own generator or trace, queue, load and part of the addresses.
+/// A flow that is reported separately: with its own generator or trace, queue, load and part of the addresses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeparateFlow {
-    /// Its name.
+    /// Name of the flow.
     pub name: String,
-    /// Where its keys are, for messages: `workload` or `workload.flows[1]`.
+    /// Path of the flow's keys, for messages: `workload` or `workload.flows[1]`.
     pub path: String,
-    /// Its number among the flows with and without a name, by which its random streams are known.
+    /// Number of the flow among all flows, with and without a name, for its random streams.
     pub stream: usize,
-    /// Its keys. Its own further flows are parts of it.
+    /// Keys of the flow. Its `flows` without a name are parts of it.
     pub workload: Workload,
 }
 
 impl SeparateFlow {
-    /// The bytes of its part of `exported_bytes`: the first, and how many.
+    /// The flow's part of the exported range, bytes: its first byte, and its length.
     pub fn range(&self, exported_bytes: u64) -> (u64, u64) {
         let (from, to) = self.workload.part;
         let at = |share: f64| {
@@ -212,20 +214,20 @@ impl SeparateFlow {
 }
 
 impl Workload {
-    /// Some flow has a name, so that flows are reported apart.
+    /// Some further flow has a name, so that flows are reported separately.
     pub fn has_separate_flows(&self) -> bool {
         self.flows.iter().any(is_separate)
     }
 
-    /// A trace is among the inputs.
+    /// Some flow reads a trace.
     pub fn reads_traces(&self) -> bool {
         self.trace.is_some() || self.flows.iter().any(|flow| flow.get("trace").is_some_and(|trace| !trace.is_null()))
     }
 
-    /// The flows that are reported apart, in order: this one with its unnamed parts, then those with a name.
+    /// The flows that are reported separately, in order: the first flow with its unnamed parts, then the flows with a name.
     ///
     /// # Errors
-    /// A sentence for keys of a flow that cannot be read, with the flow.
+    /// A message with the path of a flow whose keys cannot be read.
     pub fn separate_flows(&self) -> Result<Vec<SeparateFlow>, String> {
         let name = self.name.clone().unwrap_or(FIRST.into());
         let first = SeparateFlow { name, path: "workload".into(), stream: 0, workload: self.clone() };
@@ -239,19 +241,19 @@ impl Workload {
         std::iter::once(Ok(first)).chain(named).collect()
     }
 
-    /// The flows without a name, which are parts of this one, with their places in the list.
+    /// The flows without a name, which are parts of this one, with their positions in the list.
     pub fn parts(&self) -> impl Iterator<Item = (usize, &Map<String, Value>)> {
         self.flows.iter().enumerate().filter(|(_, keys)| !is_separate(keys))
     }
 
-    /// The queue of the host for each separate flow, of `queues`.
+    /// The queue of the host for each separate flow, below `queues`; empty if keys of a flow cannot be read.
     pub fn queues_of_flows(&self, queues: u32) -> Vec<u16> {
         let flows = self.separate_flows().unwrap_or_default();
         flows.iter().zip(0..).map(|(flow, number)| flow.workload.queue.unwrap_or(number % queues) as u16).collect()
     }
 }
 
-/// A flow with a name is a flow of its own.
+/// The flow has a name, and is reported separately.
 fn is_separate(keys: &Map<String, Value>) -> bool {
     keys.contains_key("name")
 }
@@ -262,9 +264,9 @@ fn is_separate(keys: &Map<String, Value>) -> bool {
 pub enum SizeDistribution {
     /// All sizes are `request_kb`.
     Fixed,
-    /// Exponential with mean `request_kb`.
+    /// Sizes are exponentially distributed with mean `request_kb`.
     Exponential,
-    /// By `size_table`.
+    /// Sizes are drawn from `size_table`.
     Table,
 }
 
@@ -272,9 +274,9 @@ pub enum SizeDistribution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrival {
-    /// A Poisson process.
+    /// Exponential times between arrivals (a Poisson process).
     Exponential,
-    /// Evenly spaced.
+    /// Equal times between arrivals.
     Fixed,
     /// Bursts of `burst_length` requests; the bursts are a Poisson process.
     Burst,
@@ -284,11 +286,11 @@ pub enum Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Address {
-    /// Uniform over the footprint.
+    /// Aligned addresses in the footprint at which the request fits, all equally likely.
     Uniform,
-    /// A hot part and a cold part, uniform within each.
+    /// A hot part and a cold part of the footprint, uniform within each.
     HotCold,
-    /// Zipf-distributed popularity, scattered over the footprint.
+    /// Popularity of aligned addresses by Zipf's law, scattered over the footprint.
     Zipf,
 }
 
@@ -342,17 +344,17 @@ pub enum TraceFormat {
     Iotrace,
     /// ssdlab CSV: `timestamp_us,op,offset_bytes,size_bytes` and optional further columns.
     Csv,
-    /// ssdlab Parquet.
+    /// ssdlab Parquet: the request log of a run, or a converted trace.
     Parquet,
 }
 
-/// The places of a trace's volumes in the address space.
+/// Placement of the volumes of a trace in the address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Volumes {
-    /// All begin at address 0.
+    /// All volumes begin at address 0.
     Overlaid,
-    /// One after the other, in order of appearance, each at a multiple of 2^20 bytes. The whole trace is read first.
+    /// The volumes follow each other in order of appearance, each at a multiple of 2^20 bytes. The whole trace is read first.
     Concatenated,
 }
 
@@ -372,48 +374,48 @@ pub enum TimeUnit {
     Ns,
 }
 
-/// The event of a kernel's trace that is taken for a request.
+/// The event of a kernel trace that counts as a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceEvent {
-    /// A request enters the block layer, before merging (blkparse's action Q, ftrace's `block_bio_queue`).
+    /// A request enters the block layer, before merging (action Q of blkparse, `block_bio_queue` of ftrace).
     Queue,
-    /// A request is issued to the driver, after merging (blkparse's action D, ftrace's `block_rq_issue`).
+    /// A request is issued to the driver, after merging (action D of blkparse, `block_rq_issue` of ftrace).
     Issue,
 }
 
-/// The meaning of `wait` in fio's log of version 2.
+/// The meaning of `wait` lines in fio's log of version 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FioWait {
-    /// As fio replays it: until so many milliseconds after the start (`iolog.c`, `read_iolog_get`).
+    /// As fio replays its log: wait until that many milliseconds after the start (`iolog.c`, `read_iolog_get`).
     Program,
-    /// As fio's manual states it: so many microseconds after the `wait` before.
+    /// As fio's manual has it: wait for that many microseconds after the previous `wait`.
     Manual,
 }
 
-/// The treatment of addresses beyond the exported range.
+/// Treatment of addresses beyond the exported range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RangePolicy {
-    /// The first one is an error.
+    /// The first address beyond the range is an error.
     Error,
-    /// They wrap around (modulo the exported size) and are counted.
+    /// Addresses wrap around (modulo the exported size) and are counted.
     Wrap,
-    /// The part beyond is cut off, and requests wholly beyond are dropped; both are counted.
+    /// The part of a request beyond the range is cut off, and a request wholly beyond it is dropped; both are counted.
     Clip,
-    /// The MiB in use are renumbered in the order of their first use, without gaps.
+    /// The MiB in use are renumbered without gaps, in the order of their first use.
     Compact,
 }
 
-/// The treatment of arrival times that go back.
+/// Treatment of arrival times that go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeOrder {
-    /// The first one is an error.
+    /// The first time that goes back is an error.
     Error,
-    /// The request arrives at the time of the previous request; it is counted.
+    /// The request arrives at the time of the previous request, and is counted.
     Clamp,
-    /// The whole trace is read into memory and sorted by time (stable) first.
+    /// The whole trace is first read into memory and sorted by time (stable).
     Sort,
 }

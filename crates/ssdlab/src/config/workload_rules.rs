@@ -1,4 +1,4 @@
-//! What must hold between the keys of a workload.
+//! Checks relations between the keys of a workload.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,8 @@ use super::node::{Node, root};
 use super::{Address, Arbitration, Host, IdleKey, SeparateFlow, SizeDistribution, Workload};
 use crate::remark::Remark;
 
-/// Those of `keys` (whole names) that do nothing: keys of a generated workload beside a trace, or keys of a trace without one. A key's
-/// description says to which of the two it belongs. With several flows none is named: any of them may use it.
+/// The keys of `keys` (whole names) that have no effect: keys of generated requests with a trace, or keys of traces without one. The first
+/// word of a key's description says which of both it is. Empty with several flows: any of them may use the key.
 pub(super) fn without_effect<'a>(keys: impl Iterator<Item = &'a str>, workload: &Workload) -> Vec<IdleKey> {
     let needs = if workload.trace.is_some() { "generated requests (no workload.trace)" } else { "a trace (workload.trace)" };
     if workload.has_separate_flows() {
@@ -28,9 +28,9 @@ fn of_other_kind<'a>(keys: impl Iterator<Item = &'a str>, workload: &Workload) -
     keys.filter(idle).collect()
 }
 
-/// One message for the keys of `keys` that do nothing beside a trace, or without one.
+/// One message for the keys of `keys` that have no effect with a trace, or without one; `None` if all have one.
 ///
-/// Only for keys set by hand, which are meant to do something; a preset or a file may describe a workload that a trace then replaces.
+/// Only for keys set by hand. A preset or a file may describe a workload that a trace then replaces.
 pub(super) fn refused<'a>(keys: impl Iterator<Item = &'a str>, workload: &Workload) -> Option<String> {
     let trace = workload.trace.as_deref();
     let idle = of_other_kind(keys, workload);
@@ -44,7 +44,7 @@ pub(super) fn refused<'a>(keys: impl Iterator<Item = &'a str>, workload: &Worklo
     })
 }
 
-/// Remark: flows that read one trace file have different time scales, so that requests which came together no longer do.
+/// Remark: flows that read one trace file have different time scales, so that requests lose their relation in time.
 pub(super) fn time_scales(workload: &Workload) -> Option<Remark> {
     let flows = workload.separate_flows().unwrap_or_default();
     let timed: Vec<_> = flows.iter().map(|flow| &flow.workload).filter(|flow| flow.trace.is_some() && flow.queue_depth == 0).collect();
@@ -63,7 +63,7 @@ pub(super) fn time_scales(workload: &Workload) -> Option<Remark> {
 const TRACE: &str = "workload.trace";
 const FLOWS: &str = "workload.flows";
 
-/// Checks a workload and each of its flows. A trace may stand beside the keys of a generated workload, which are then not used.
+/// Checks a workload and each of its flows. A trace may be given together with keys of generated requests, which are then not used.
 pub(super) fn relations(workload: &Workload, host: &Host, messages: &mut Vec<String>) {
     let flows = match workload.separate_flows() {
         Ok(flows) => flows,
@@ -79,7 +79,7 @@ pub(super) fn relations(workload: &Workload, host: &Host, messages: &mut Vec<Str
     starts(&flows, messages);
 }
 
-/// What must hold of flows that follow others.
+/// Checks flows that start after others (`start_after`).
 fn starts(flows: &[SeparateFlow], messages: &mut Vec<String>) {
     let before = |flow: &SeparateFlow| flow.workload.start_after.as_ref().and_then(|name| flows.iter().find(|other| other.name == *name));
     for flow in flows {
@@ -101,7 +101,7 @@ fn starts(flows: &[SeparateFlow], messages: &mut Vec<String>) {
     }
 }
 
-/// The parts of a flow, each with its own keys over those of the flow.
+/// Checks the parts of a flow, each with its own keys over those of the flow.
 fn parts(path: &str, workload: &Workload, messages: &mut Vec<String>) {
     if path != "workload" && workload.has_separate_flows() {
         messages.push(format!("{path}.flows: a flow among these has a name; put it beside the others, into workload.flows"));
@@ -133,7 +133,7 @@ fn separate_flow(flow: &SeparateFlow, host: &Host, messages: &mut Vec<String>) {
     }
 }
 
-/// Most flows that are reported apart.
+/// Highest number of flows that are reported separately.
 const MOST_FLOWS: usize = 256;
 
 fn names(workload: &Workload, flows: &[SeparateFlow], messages: &mut Vec<String>) {
@@ -155,6 +155,9 @@ fn names(workload: &Workload, flows: &[SeparateFlow], messages: &mut Vec<String>
 }
 
 /// The workload of a part: its own keys over those of its flow.
+///
+/// # Errors
+/// An error of serde if a value does not fit its key.
 fn overlaid(workload: &Workload, keys: &Map<String, Value>) -> serde_json::Result<Workload> {
     let mut tree = serde_json::to_value(workload)?;
     tree["flows"] = Value::Array(Vec::new());
@@ -164,7 +167,7 @@ fn overlaid(workload: &Workload, keys: &Map<String, Value>) -> serde_json::Resul
     serde_json::from_value(tree)
 }
 
-/// What must hold between the queues of the host.
+/// Checks the queues of the host: weights and their number.
 pub(super) fn queues(host: &Host, messages: &mut Vec<String>) {
     let (queues, weights) = (host.queues as usize, host.weights.len());
     if host.arbitration == Arbitration::Wrr && weights != queues {
