@@ -1,7 +1,7 @@
-//! Remarks: what a reader must know beside a number that holds only under a condition.
+//! Remarks on numbers of a result that hold only under a condition, and on keys without effect.
 //!
-//! A remark is decided where its facts are (the trace reader for units and times, the run for what has not settled), and every table,
-//! page and export shows it beside the number that it is about.
+//! The part of the program that knows the facts makes a remark (the trace reader for units and times, the run for write amplification that
+//! has not settled). Every table, page and export shows it beside the number that it is about.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,20 +9,21 @@ use serde::{Deserialize, Serialize};
 /// One remark of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remark {
-    /// A short name that stays the same between versions: `not-settled`, `overloaded`, `no-times`.
+    /// Code of the remark, which stays the same between versions: `not-settled`, `overloaded`, `no-times`.
     #[schemars(extend("unit" = "text"))]
     pub code: String,
-    /// How much the number may mislead.
+    /// Severity: how much the number may mislead without the remark.
     #[schemars(with = "String", extend("unit" = "text"))]
     pub severity: Severity,
-    /// The figure that the remark is about, as a path in the result (`gc.write_amplification`); empty for the whole run.
+    /// Path of the number in the result that the remark is about (`gc.write_amplification`). Empty, and absent in JSON, if it is about the
+    /// whole run.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(extend("unit" = "text"))]
     pub about: String,
-    /// What holds, with its numbers: one sentence.
+    /// The condition, with its numbers: one sentence.
     #[schemars(extend("unit" = "text"))]
     pub sentence: String,
-    /// What to do: one sentence that names keys or options.
+    /// The remedy: one sentence that names keys or options.
     #[schemars(extend("unit" = "text"))]
     pub remedy: String,
 }
@@ -31,14 +32,14 @@ pub struct Remark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Worth knowing; the number holds.
+    /// The number holds, and the remark is worth knowing.
     Note,
     /// The number holds only under the condition that the sentence states.
     Warning,
 }
 
-/// Every code of a remark, sorted, with the rule by which it is said. Those of comparisons,
-/// sweeps and fitted drives are decided in the Python package, all others here.
+/// Every code of a remark, sorted, with its rule. The Python package makes the remarks of comparisons, sweeps and fitted drives, this crate
+/// all others.
 pub const CODES: &[Code] = &[
     Code {
         name: "coarse-times",
@@ -168,24 +169,24 @@ pub const CODES: &[Code] = &[
     },
 ];
 
-/// A kind of remark.
+/// A kind of remark, with its code and rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Code {
-    /// The code of its remarks.
+    /// Code of the remarks.
     pub name: &'static str,
-    /// How much the number may mislead.
+    /// How much the number may mislead without the remark.
     pub severity: Severity,
-    /// When it is said, as one line of Markdown.
+    /// Condition under which the remark is made, as one line of Markdown.
     pub rule: &'static str,
 }
 
 impl Remark {
-    /// A number that holds, and what to know of it.
+    /// A remark on a number that holds.
     pub fn note(code: &str, about: &str, sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::new(Severity::Note, code, about, sentence.into(), remedy.into())
     }
 
-    /// A number that holds only under a condition.
+    /// A remark on a number that holds only under a condition.
     pub fn warning(code: &str, about: &str, sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, about, sentence.into(), remedy.into())
     }
@@ -201,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// The codes that the sources below `folder` make remarks of.
+    /// Adds the codes of the remarks made by the sources below `folder` to `found`.
     fn codes_in(folder: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).expect("a folder of sources") {
             let path = entry.expect("an entry").path();

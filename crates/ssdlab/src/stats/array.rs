@@ -3,34 +3,34 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An array of drives during the run.
+/// Statistics of an array of drives during the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrayResult {
-    /// The layout: `rais0` or `rais5`.
+    /// Layout of the array: `rais0` or `rais5`.
     #[schemars(extend("unit" = "text"))]
     pub level: String,
     /// Number of drives, a failed one included.
     #[schemars(extend("unit" = "count"))]
     pub drives: u32,
-    /// Parity pages computed by read-modify-write: from the old parity and the old content of the pages written.
+    /// Number of parity pages computed by read-modify-write: from the old parity and the old content of the pages written.
     #[schemars(extend("unit" = "count"))]
     pub read_modify_writes: u64,
-    /// Parity pages computed by reconstruct-write: from all data of their column, some of them read.
+    /// Number of parity pages computed by reconstruct-write: from all data of their column, some of them read.
     #[schemars(extend("unit" = "count"))]
     pub reconstruct_writes: u64,
-    /// Parity pages computed without a read, as all data of their column were written.
+    /// Number of parity pages computed without a read, as all data of their column were written.
     #[schemars(extend("unit" = "count"))]
     pub full_writes: u64,
-    /// Pages read for these parity pages: old data and old parity.
+    /// Number of pages read to compute parity pages: old parity, and old data of the column.
     #[schemars(extend("unit" = "count"))]
     pub update_reads: u64,
-    /// Parity pages written.
+    /// Number of parity pages written.
     #[schemars(extend("unit" = "count"))]
     pub parity_writes: u64,
-    /// Degraded reads: reads of the failed drive, replaced by reads of all others.
+    /// Number of degraded reads: reads of the failed drive, replaced by reads of all others.
     #[schemars(extend("unit" = "count"))]
     pub degraded_reads: u64,
-    /// Operations (writes to a stripe, reads, trims) that waited for the lock of their stripe.
+    /// Number of parts of requests (writes to a stripe, reads, trims) that waited for the lock of their stripe.
     #[schemars(extend("unit" = "count"))]
     pub row_waits: u64,
 }

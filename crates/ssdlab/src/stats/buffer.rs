@@ -56,40 +56,40 @@ impl BufferStats {
     }
 }
 
-/// The write buffer of a drive, or those of an array's drives together.
+/// Statistics of the write buffer of a drive, or of those of an array's drives together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferResult {
-    /// Mapping units that it can hold.
+    /// Number of mapping units that the write buffer can hold.
     #[schemars(extend("unit" = "units"))]
     pub capacity: u64,
-    /// Units of writes that came in, whole or in part.
+    /// Number of mapping units of writes that came into the write buffer, whole or in part.
     #[schemars(extend("unit" = "count"))]
     pub units: u64,
-    /// Those that replaced data of the same unit which had not been sent to the flash.
+    /// Number of mapping units of writes that replaced data of the same unit not sent to the flash yet.
     #[schemars(extend("unit" = "count"))]
     pub rewrites: u64,
-    /// Units that were trimmed before they were sent to the flash.
+    /// Number of mapping units trimmed before they were sent to the flash.
     #[schemars(extend("unit" = "count"))]
     pub trimmed: u64,
-    /// Units of reads that were found in it, whole or in part.
+    /// Number of mapping units of reads found in the write buffer, whole or in part.
     #[schemars(extend("unit" = "count"))]
     pub read_hits: u64,
-    /// Requests that waited for room, or behind one that did.
+    /// Number of requests that waited for room in the write buffer, or behind a request that did.
     #[schemars(extend("unit" = "count"))]
     pub full_waits: u64,
-    /// Reads from flash of the rest of a unit that was written in part.
+    /// Number of flash reads of the rest of a mapping unit that was written in part.
     #[schemars(extend("unit" = "count"))]
     pub fills: u64,
-    /// Programs that it sent to the flash.
+    /// Number of programs that the write buffer sent to the flash.
     #[schemars(extend("unit" = "count"))]
     pub programs: u64,
-    /// Those that it did not fill.
+    /// Number of programs that the write buffer did not fill.
     #[schemars(extend("unit" = "count"))]
     pub part_programs: u64,
-    /// Of these, those that were sent because a unit was as old as `buffer.timeout_us`.
+    /// Number of programs not filled that were sent because a unit had reached `buffer.timeout_us`.
     #[schemars(extend("unit" = "count"))]
     pub timeouts: u64,
-    /// Units in it at the end of the run.
+    /// Number of mapping units in the write buffer at the end of the run.
     #[schemars(extend("unit" = "units"))]
     pub held: u64,
 }

@@ -153,63 +153,63 @@ pub struct CacheResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "count"))]
     pub policy_fallbacks: Option<u64>,
-    /// Capacity in pages.
+    /// Capacity of the cache in pages.
     #[schemars(extend("unit" = "count"))]
     pub capacity_pages: u64,
-    /// Pages looked up. Writes of a write-through cache do not count.
+    /// Number of pages looked up. Writes of a write-through cache do not count.
     #[schemars(extend("unit" = "count"))]
     pub lookups: u64,
-    /// Read hits: pages read that were cached or being fetched.
+    /// Read hits: number of pages read that were cached or being fetched.
     #[schemars(extend("unit" = "count"))]
     pub read_hits: u64,
-    /// Write hits: pages written that were cached, at least in part.
+    /// Write hits: number of pages written that were cached, at least in part.
     #[schemars(extend("unit" = "count"))]
     pub write_hits: u64,
-    /// Hits as a share of the pages looked up. Absent without any.
+    /// Hit ratio: hits as a share of the pages looked up. Absent without lookups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub hit_ratio: Option<f64>,
-    /// Read hits on a page still being fetched.
+    /// Delayed hits: number of read hits on a page that was still being fetched.
     #[schemars(extend("unit" = "count"))]
     pub delayed_hits: u64,
-    /// Pages evicted, clean and dirty.
+    /// Number of pages evicted, clean and dirty.
     #[schemars(extend("unit" = "count"))]
     pub evictions: u64,
-    /// Destages: dirty pages written to the next storage level, on eviction, in idle time or for a flush.
+    /// Destages: number of dirty pages written to the next storage level, on eviction, in idle time or for a flush.
     #[schemars(extend("unit" = "count"))]
     pub destages: u64,
-    /// Destages in idle time.
+    /// Number of destages in idle time.
     #[schemars(extend("unit" = "count"))]
     pub idle_destages: u64,
-    /// Pages written as padding of their group though not dirty (BPLRU).
+    /// Number of pages written as padding of their group though not dirty (BPLRU).
     #[schemars(extend("unit" = "count"))]
     pub padded_pages: u64,
-    /// Dirty pages at the end of the run: a power loss would lose them.
+    /// Number of dirty pages at the end of the run: a power failure would lose them.
     #[schemars(extend("unit" = "count"))]
     pub dirty_pages: u64,
-    /// Evictions that skipped at least one page or group because its target was in GC.
+    /// Number of evictions that skipped at least one page or group because its target was in GC.
     #[schemars(extend("unit" = "count"))]
     pub gc_skips: u64,
-    /// Evictions for a write while all targets were in GC.
+    /// Number of evictions for a write while all targets were in GC.
     #[schemars(extend("unit" = "count"))]
     pub gc_fallbacks: u64,
-    /// Pages read that were not inserted because all targets were in GC.
+    /// Number of pages read that were not inserted because all targets were in GC.
     #[schemars(extend("unit" = "count"))]
     pub gc_bypasses: u64,
-    /// Groups evicted whose pages lay on several chips, or above an array on several drives (`cache.group = "contiguous"`).
+    /// Number of groups evicted whose pages lay on several chips, or above an array on several drives (`cache.group = "contiguous"`).
     #[schemars(extend("unit" = "count"))]
     pub spread_groups: u64,
     /// Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival.
     pub response_ns: CacheResponses,
 }
 
-/// Response times by whether the target of a page was in GC.
+/// Response times of requests, by whether the target of one of their pages was in GC at their arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheResponses {
-    /// Requests that arrived while no target of their pages was in GC. Absent without any.
+    /// Response times of requests that arrived while no target of their pages was in GC. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_gc: Option<CacheResponse>,
-    /// Requests that arrived while the target of one of their pages was in GC. Absent without any.
+    /// Response times of requests that arrived while the target of one of their pages was in GC. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc: Option<CacheResponse>,
 }
@@ -217,13 +217,13 @@ pub struct CacheResponses {
 /// Response times of a class of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheResponse {
-    /// Requests.
+    /// Number of requests of the class.
     #[schemars(extend("unit" = "count"))]
     pub count: u64,
     /// Mean response time.
     #[schemars(extend("unit" = "ns"))]
     pub mean: f64,
-    /// The longest response time.
+    /// Longest response time.
     #[schemars(extend("unit" = "ns"))]
     pub max: Ns,
 }

@@ -38,55 +38,55 @@ macro_rules! counters {
 
 counters! {
     listed {
-        /// Page reads that were answered from a write that had not ended.
+        /// Page reads of the host answered from a write that had not ended.
         buffer_reads,
-        /// Times that a program, or a read whose command needs the bus (read_command_ns), had to wait for its bus.
+        /// Programs, and reads whose command needs the bus (`device.read_command_ns`), that had to wait for the bus.
         bus_lines,
-        /// Page moves within a plane, which need no bus.
+        /// Page moves by copyback: within a plane, without the bus.
         copybacks,
-        /// Times that data in a register went on the bus ahead of a die that had waited longer (read_command_ns).
+        /// Transfers of data in registers that went before a die that had waited longer for the bus (`device.read_command_ns`).
         data_first,
-        /// Page moves given up before their program, since the host had written or trimmed the page.
+        /// Page moves given up before their program, since the host had overwritten or trimmed the page.
         discarded_moves,
-        /// GC jobs that followed another of their episode at once, since the pool had not all free blocks that `gc.until` asks for.
+        /// GC jobs that followed another job of their episode at once, since the pool had too few free blocks to end it (`gc.until`).
         episode_jobs,
-        /// How often host operations that a GC job had excluded (`gc.scope`) went before the next job.
+        /// Ends of GC jobs at which waiting host operations of their scope (`gc.scope`) went before the next job.
         host_first_between_jobs,
-        /// Pages that waited in the host queue because the queue of their chip was full.
+        /// Pages that waited in the host queue: the queue of their chip was full, or no chip had room (dynamic allocation).
         host_queue_waits,
         /// GC jobs that idle time started although their pool had T_soft free blocks or more.
         idle_jobs,
-        /// Times that such a job paused because a request came.
+        /// Pauses of idle-time GC jobs because a request came.
         idle_pauses,
-        /// GC jobs that ended while another plane of their die waited for its turn (gc.turns = job).
+        /// GC jobs that ended while another plane of their die waited for its turn (`gc.turns = "job"`).
         job_turns,
-        /// GC jobs that a host operation that waited for the die set off (`gc.begin`).
+        /// GC jobs set off by a host operation that waited for the die (`gc.begin`).
         jobs_set_off,
-        /// Reads that did not join a multi-plane read, since their page has another offset (multiplane_aligned_reads).
+        /// Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
         misaligned_reads,
         /// Page moves suspended at a preemption point between two of their stages.
         moves_put_aside,
-        /// Multi-plane operations.
+        /// Multi-plane operations of the host: reads and programs.
         multiplane_operations,
-        /// Multi-plane programs, which are among these.
+        /// Multi-plane programs of the host.
         multiplane_programs,
         /// Operations that overlapped another through the cache register.
         overlapped_operations,
-        /// Writes that waited for credit that GC earns, or behind one that did (`gc.pace`).
+        /// Writes that waited for credit that GC earns, or behind a request that did (`gc.pace`).
         paced_writes,
-        /// Mapping units of padding: what programs of host and GC left of their flash pages (`ftl.map_unit_bytes`).
+        /// Mapping units of padding: parts of flash pages that programs of host and GC left without data (`ftl.map_unit_bytes`).
         padded_units,
-        /// Operations that waited for an older one on their page.
+        /// Operations that waited for an older operation on their page.
         page_order_waits,
-        /// Programs of parity (`ftl.parity_stripe`): each in the time of the program before it.
+        /// Programs of parity (`ftl.parity_stripe`), each with the program before it.
         parity_programs,
         /// Flash reads for the host, of one plane each, that transferred only a part of their page (`device.partial_reads`).
         partial_reads,
-        /// Page reads served while a program paused (write_pausing).
+        /// Page reads served while a program paused (`scheduler.write_pausing`).
         pause_reads,
-        /// Pages read by commands that held the bus (read_command_ns).
+        /// Pages read by commands that occupied the bus (`device.read_command_ns`).
         read_commands,
-        /// Reads that a later one bypassed (read_bypass).
+        /// Queued reads that a later read bypassed (`scheduler.read_bypass`).
         read_passes,
         /// Reads of mapping units that came with the flash read of another unit of their request, of the same flash page.
         reads_along,
@@ -96,65 +96,65 @@ counters! {
         redirected_writes,
         /// Page moves that began out of order because a host operation merges with them.
         reordered_moves,
-        /// Pages read in order to write a part of them.
+        /// Page reads of partial writes (read-modify-write).
         rmw_reads,
-        /// Times that a high-priority write made GC run to completion.
+        /// Entries into state S3: a high-priority write made GC run to completion.
         s3_entries,
-        /// Steps that host operations would have let begin, had an active job of the die had more of them left (`gc.advance`).
+        /// Steps that host operations would have let begin, if an active GC job of the die had had more steps left (`gc.advance`).
         steps_forgone,
-        /// Steps of GC jobs that went before a host operation that waited, as it was their turn (`gc.advance = "in-turns"`).
+        /// Steps of GC jobs that went before a waiting host operation, as it was their turn (`gc.advance = "in-turns"`).
         steps_in_turn,
         /// Steps of GC jobs that a host operation let begin (`gc.advance`).
         steps_with_requests,
-        /// Steps that GC jobs took without one, since nothing else could serve what waited, or GC ran to completion, or the drive was idle.
+        /// Steps of GC jobs without a host operation (`gc.advance`): none could begin, GC ran to completion, or the drive was idle.
         steps_without_requests,
-        /// Erases suspended for reads (`scheduler.suspend`), each time.
+        /// Suspensions of erases for reads (`scheduler.suspend`).
         suspended_erases,
-        /// Programs suspended for reads (`scheduler.suspend`), each time.
+        /// Suspensions of programs for reads (`scheduler.suspend`).
         suspended_programs,
         /// Pages unmapped by trims.
         trimmed_pages,
-        /// Page reads of pages that held no data.
+        /// Reads of pages that held no data.
         unmapped_reads,
-        /// Victims that the greedy policy chose because the configured policy named none, or one that cannot be collected.
+        /// Victims that the greedy policy chose because the configured policy named no block, or one that cannot be collected.
         victim_fallbacks,
-        /// Writes that a later one bypassed (write_bypass).
+        /// Queued writes that a later write bypassed (`scheduler.write_bypass`).
         write_passes,
-        /// Times that a program of the host paused for reads (write_pausing).
+        /// Pauses of host programs for reads (`scheduler.write_pausing`).
         write_pauses,
     }
     figures {
-        /// Flash reads for host requests, those of read-modify-writes included.
+        /// Number of flash reads for host requests, those of read-modify-writes included.
         host_reads,
-        /// Pages programmed for the host.
+        /// Number of pages programmed for the host.
         host_programs,
         /// Flash reads of translation pages (`ftl.map_cache_bytes`), in mapping units.
         map_reads,
-        /// Units of translation pages programmed, but for those that GC moves.
+        /// Programs of translation pages (`ftl.map_cache_bytes`), page moves excluded, in mapping units.
         map_programs,
-        /// Flash reads of page moves.
+        /// Number of flash reads of page moves.
         gc_reads,
-        /// Pages moved by GC: programs, stale copies included.
+        /// Number of pages moved by GC: programs of page moves, stale ones included.
         pages_moved,
-        /// Those of translation pages.
+        /// Number of pages moved by GC that are of translation pages, in mapping units.
         map_pages_moved,
-        /// Moved pages that were overwritten or trimmed before their program ended.
+        /// Number of moved pages that were overwritten or trimmed before their program ended.
         stale_moves,
-        /// Blocks erased.
+        /// Number of blocks erased.
         erases,
-        /// GC jobs that have ended.
+        /// Number of GC jobs that have ended.
         jobs,
-        /// Host reads answered by a page move: by its transfer, from its register or from the controller's buffer.
+        /// Number of host reads answered by a page move: by its transfer, from its register or from the controller's buffer.
         merged_reads,
-        /// Host writes that took the place of a page move.
+        /// Number of host writes that took the place of a page move.
         merged_writes,
-        /// Host reads whose transfer a page move's read overlapped.
+        /// Number of host reads whose transfer overlapped the read of a page move.
         pipelined_reads,
-        /// Host writes whose transfer overlapped a page move's program.
+        /// Number of host writes whose transfer overlapped the program of a page move.
         pipelined_writes,
-        /// Host operations that began while a GC job on their die could have continued.
+        /// Number of host operations that began while a GC job on their die could have continued.
         preemptions,
-        /// GC operations suspended in the array.
+        /// Number of GC operations that host operations suspended in the array (`gc.suspend`).
         suspensions,
     }
 }

@@ -7,30 +7,30 @@ use super::recorder::RequestStats;
 use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts};
 use crate::units::Ns;
 
-/// One of several flows of requests.
+/// Statistics of one of several flows of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowResult {
-    /// Its name (`workload.flows`).
+    /// Name of the flow (`workload.flows`).
     #[schemars(extend("unit" = "text"))]
     pub name: String,
-    /// Its completed requests by kind.
+    /// Number of completed requests of the flow, by kind.
     pub requests: RequestCounts,
-    /// Its requests that arrived in the warm-up. Absent if there are none.
+    /// Number of requests of the flow that arrived in the warm-up. Absent if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(extend("unit" = "count"))]
     pub warm_up_requests: u64,
-    /// Its response times by class.
+    /// Response times of the flow's requests, by class.
     pub latency_ns: Latencies,
-    /// Mean parts of its response times by class.
+    /// Mean parts of the response times of the flow's requests, by class.
     pub breakdown_ns: Breakdowns,
-    /// Its reads and writes completed per second of simulated time.
+    /// Reads and writes of the flow completed per second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "1/s"))]
     pub iops: Option<f64>,
-    /// Bytes that it requested per second of simulated time.
+    /// Bytes that the flow requested per second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth_mb_s: Option<Bandwidth>,
-    /// The same requests alone on the drive. Absent unless requested.
+    /// Comparison with a run of the same requests without the other flows. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<Alone>,
 }
@@ -40,28 +40,28 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// A flow alone on the drive, and beside the others.
+/// Comparison of a flow without the other flows, and beside them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Alone {
-    /// Mean response time of its reads and writes without the other flows.
+    /// Mean response time of the flow's reads and writes without the other flows.
     #[schemars(extend("unit" = "ns"))]
     pub mean_ns: f64,
-    /// Slowdown by the other flows: mean response time with them over that without. Absent where that is 0.
+    /// Slowdown of the flow by the others: its mean response time beside them over that without them. Absent if the latter is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub slowdown: Option<f64>,
 }
 
-/// How evenly several flows slow each other down.
+/// Fairness: how evenly several flows slow each other down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
-    /// The largest slowdown of a flow.
+    /// Largest slowdown of a flow.
     #[schemars(extend("unit" = "ratio"))]
     pub worst_slowdown: f64,
-    /// The flow with the largest slowdown.
+    /// Name of the flow with the largest slowdown.
     #[schemars(extend("unit" = "text"))]
     pub worst: String,
-    /// Fairness: the smallest slowdown over the largest. 1 is even.
+    /// Fairness: smallest slowdown of a flow over the largest. 1 is even.
     #[schemars(extend("unit" = "ratio"))]
     pub ratio: f64,
 }

@@ -25,13 +25,14 @@ counts! {
             queue_full_waits: u64,
             /// Number of commands fetched before an older command of another queue.
             passing_commands: u64,
-            /// Number of commands that waited for the fetch of an older command of the same bytes from another queue.
+            /// Number of commands that waited for the fetch of an older command of another queue: one of the same bytes, or a write before
+            /// a flush.
             order_waits: u64,
             /// Number of fetches and completions that waited for a core.
             core_waits: u64,
             /// Number of reads and writes whose data waited for the link.
             link_waits: u64,
-            /// Number of commands that waited for the data of an older write of the same bytes.
+            /// Number of commands that waited for the data of an older write: one of the same bytes, or any before a flush.
             held_commands: u64,
             /// Time that cores worked, summed over cores, ns.
             core_busy_ns: u128,
@@ -63,43 +64,43 @@ impl InterfaceStats {
     }
 }
 
-/// The host interface of a drive, or those of an array's drives together.
+/// Statistics of the host interface of a drive, or of those of an array's drives together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InterfaceResult {
-    /// Commands that the controller fetched.
+    /// Number of commands that the controller fetched.
     #[schemars(extend("unit" = "count"))]
     pub commands: u64,
-    /// Commands that waited for a slot (`host.slots`).
+    /// Number of commands that waited for a slot (`host.slots`).
     #[schemars(extend("unit" = "count"))]
     pub slot_waits: u64,
-    /// Commands that found their queue with as many fetched as it may have (`host.queue_depth`).
+    /// Number of commands that found their queue full: with as many commands fetched as `host.queue_depth` allows.
     #[serde(default)]
     #[schemars(extend("unit" = "count"))]
     pub queue_full_waits: u64,
-    /// Commands that were fetched before an older one of another queue (`host.queues`).
+    /// Number of commands fetched before an older command of another queue (`host.queues`).
     #[serde(default)]
     #[schemars(extend("unit" = "count"))]
     pub passing_commands: u64,
-    /// Commands that waited for the fetch of an older one of the same bytes from another queue.
+    /// Number of commands that waited for the fetch of an older command of another queue: one of the same bytes, or a write before a flush.
     #[serde(default)]
     #[schemars(extend("unit" = "count"))]
     pub order_waits: u64,
-    /// Fetches and completions of commands that waited for a core (`host.cores`).
+    /// Number of fetches and completions of commands that waited for a core (`host.cores`).
     #[schemars(extend("unit" = "count"))]
     pub core_waits: u64,
-    /// Reads and writes whose data waited for the link (`host.link_bytes_per_us`).
+    /// Number of reads and writes whose data waited for the link (`host.link_bytes_per_us`).
     #[schemars(extend("unit" = "count"))]
     pub link_waits: u64,
-    /// Commands that waited for the data of an older write of the same bytes.
+    /// Number of commands that waited for the data of an older write: one of the same bytes, or any before a flush.
     #[schemars(extend("unit" = "count"))]
     pub held_commands: u64,
-    /// Share of the measured time in which cores worked, mean over cores.
+    /// Share of the measured time in which cores were busy, mean over cores.
     #[schemars(extend("unit" = "share"))]
     pub cores: f64,
-    /// Share of the measured time in which the link carried data of writes.
+    /// Share of the measured time in which the link carried data of writes, mean over drives.
     #[schemars(extend("unit" = "share"))]
     pub link_in: f64,
-    /// Share of the measured time in which the link carried data of reads.
+    /// Share of the measured time in which the link carried data of reads, mean over drives.
     #[schemars(extend("unit" = "share"))]
     pub link_out: f64,
 }

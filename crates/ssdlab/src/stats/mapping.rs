@@ -79,65 +79,65 @@ impl MappingStats {
     }
 }
 
-/// The mapping table of a drive that is partly in flash only, or those of an array's drives together.
+/// Statistics of the mapping table of a drive that is partly in flash only, or of those of an array's drives together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MappingResult {
-    /// Translation pages of the table.
+    /// Number of translation pages of the mapping table.
     #[schemars(extend("unit" = "translation pages"))]
     pub pages: u64,
-    /// Translation pages for which there is memory.
+    /// Number of translation pages for which there is memory.
     #[schemars(extend("unit" = "translation pages"))]
     pub capacity: u64,
-    /// Uses of translation pages in memory, those still being read included. A command uses each translation page once.
+    /// Hits: uses of translation pages in memory, or on their way there. A command uses each translation page once.
     #[schemars(extend("unit" = "count"))]
     pub hits: u64,
-    /// Hits of translation pages that were still being read for another command.
+    /// Delayed hits: uses of translation pages that were still on their way into memory for another command.
     #[schemars(extend("unit" = "count"))]
     pub delayed_hits: u64,
-    /// Uses of translation pages that were not in memory.
+    /// Misses: uses of translation pages that were not in memory.
     #[schemars(extend("unit" = "count"))]
     pub misses: u64,
-    /// Hits as a share of all uses. Absent without any.
+    /// Hit ratio: hits as a share of all uses of translation pages. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub hit_ratio: Option<f64>,
-    /// Misses that needed no flash read: the translation page had never been written, or all of its entries were changed.
+    /// Number of misses that needed no flash read: the translation page had never been written, or all of its entries were changed.
     #[schemars(extend("unit" = "count"))]
     pub unread: u64,
-    /// Misses that waited since the translation page to be replaced was itself still being read or waited for.
+    /// Number of misses that waited because the translation page to be replaced was itself not in memory yet.
     #[schemars(extend("unit" = "count"))]
     pub full_waits: u64,
-    /// Commands that waited for an older one of the same units, which waited for a translation page.
+    /// Number of commands that waited for an older command of the same units, which waited for a translation page.
     #[schemars(extend("unit" = "count"))]
     pub order_waits: u64,
-    /// Translation pages that were replaced and written, since they had changed.
+    /// Number of translation pages that were replaced and written back, since they had changed.
     #[schemars(extend("unit" = "count"))]
     pub write_backs: u64,
-    /// Page moves of GC whose entry was changed in memory.
+    /// Number of page moves of GC whose entry was changed in memory.
     #[schemars(extend("unit" = "count"))]
     pub moves_cached: u64,
-    /// Page moves of GC whose entry was changed in flash together with others of its translation page.
+    /// Number of page moves of GC whose translation page already had a change in flash pending: one change serves several moves.
     #[schemars(extend("unit" = "count"))]
     pub moves_gathered: u64,
-    /// Translation pages that were read and written in flash because of page moves of GC.
+    /// Number of translation pages read and written in flash because of page moves of GC.
     #[schemars(extend("unit" = "count"))]
     pub updates: u64,
-    /// Flash reads of translation pages, those of page moves excluded; in mapping units, here and below.
+    /// Flash reads of translation pages, page moves excluded, in mapping units.
     #[schemars(extend("unit" = "count"))]
     pub flash_reads: u64,
-    /// Programs of translation pages, those of page moves excluded.
+    /// Programs of translation pages, page moves excluded, in mapping units.
     #[schemars(extend("unit" = "count"))]
     pub flash_programs: u64,
-    /// Page moves of translation pages, which `gc.pages_moved` counts too.
+    /// Page moves of translation pages, in mapping units. `gc.pages_moved` counts them too.
     #[schemars(extend("unit" = "count"))]
     pub pages_moved: u64,
-    /// Translation pages in memory at the end of the run.
+    /// Number of translation pages in memory at the end of the run.
     #[schemars(extend("unit" = "translation pages"))]
     pub cached: u64,
-    /// Those of them that had changed since they were read or written.
+    /// Number of translation pages in memory at the end of the run that had changed since they were read or written.
     #[schemars(extend("unit" = "translation pages"))]
     pub dirty: u64,
-    /// Translation pages whose change in flash, because of page moves, had not begun.
+    /// Number of translation pages whose change in flash, because of page moves, had not begun at the end of the run.
     #[schemars(extend("unit" = "translation pages"))]
     pub pending: u64,
 }

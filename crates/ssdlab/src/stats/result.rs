@@ -1,7 +1,7 @@
 //! The result of a run: the object that `--json` prints.
 //!
-//! Each field carries its unit and a sentence, from which [`super::registry`] and the JSON Schema are made. What is not
-//! defined in a run (the mean of no reads, a ratio to nothing) is absent: there is no null, NaN or infinity in a result.
+//! Each field carries its unit and a sentence, from which [`super::registry`] and the JSON Schema are made. Values that are not defined in
+//! a run (the mean of no reads, a ratio to nothing) are absent: a result has no null, NaN or infinity.
 
 use std::collections::BTreeMap;
 
@@ -25,37 +25,37 @@ use crate::distribution::{PERCENTILE_ERROR, Summary, Sums};
 use crate::remark::Remark;
 use crate::units::Ns;
 
-/// Everything a run reports.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
-    /// The version of ssdlab that made this result.
+    /// Version of ssdlab that made this result.
     #[schemars(extend("unit" = "text"))]
     pub version: String,
     /// The effective configuration of the run, complete.
     #[schemars(extend("unit" = "object"))]
     pub config: Value,
-    /// Keys without effect in this configuration: those that the scheme chooses, and all that stand in a file of the user's own (device,
-    /// scheme, workload, configuration) or in `--set`. Keys of a device or workload that comes with ssdlab are not listed.
+    /// Keys without effect in this configuration: those that the scheme chooses, and all in the user's own files (device, scheme, workload,
+    /// configuration) or set by `--set`. Keys of a device or workload that comes with ssdlab are not listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("unit" = "key and needs"))]
     pub idle_keys: Vec<IdleKey>,
-    /// What must be known beside the numbers: which of them hold only under a condition, and what had no effect. See the codes under Remarks.
-    /// Empty where nothing needs to be said; absent in results of version 1.0.
+    /// Remarks on the numbers: which of them hold only under a condition, and which keys had no effect. See the codes under Remarks. Empty
+    /// without any; absent in results of version 1.0.
     #[serde(default)]
     #[schemars(extend("unit" = "remark"))]
     pub remarks: Vec<Remark>,
-    /// The seed of all random streams.
+    /// Seed of all random streams.
     #[schemars(extend("unit" = "number"))]
     pub seed: u64,
-    /// BLAKE3 over the response times in ns (eight bytes each, least significant first) in order of arrival. Equal digests: every request
-    /// has the same response time.
+    /// BLAKE3 over the response times in ns (eight bytes each, least significant first) in order of arrival. With equal digests every
+    /// request has the same response time.
     #[schemars(extend("unit" = "hexadecimal"))]
     pub digest: String,
     /// The warm-up: the first part of the run, simulated but left out of the statistics. Absent without one. `digest`, `series`,
     /// `workload`, `simulated_ns` and the times on this machine cover the whole run; `wear` and `cache.dirty_pages` hold at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUpResult>,
-    /// Completed requests by kind.
+    /// Number of completed requests by kind.
     pub requests: RequestCounts,
     /// Response times (completion minus arrival) by class. Trims and flushes are in no class.
     pub latency_ns: Latencies,
@@ -63,7 +63,7 @@ pub struct RunResult {
     /// share. Count, mean, deviation, minimum and maximum are exact.
     #[schemars(extend("unit" = "share"))]
     pub percentile_error: f64,
-    /// Mean parts of the response time by class; they add up to its mean.
+    /// Mean parts of the response time by class; the parts add up to the mean response time.
     pub breakdown_ns: Breakdowns,
     /// Reads and writes completed per second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,11 +72,11 @@ pub struct RunResult {
     /// Bytes requested per second of simulated time, without the time and the requests of a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth_mb_s: Option<Bandwidth>,
-    /// The requests by flow. Absent for a single one.
+    /// Statistics of each flow. Absent for a single flow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("unit" = "list"))]
     pub flows: Vec<FlowResult>,
-    /// How evenly the flows slow each other down. Absent unless requested.
+    /// Fairness: how evenly the flows slow each other down. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<Fairness>,
     /// The longest time during which writes were outstanding and none completed. Absent without writes.
@@ -91,55 +91,56 @@ pub struct RunResult {
     /// Statistics of the cache, summed over the drives of an array. Absent without a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheResult>,
-    /// The write buffer of the drive, or those of the drives of an array together. Absent without one.
+    /// Statistics of the write buffer, summed over the drives of an array. Absent without a write buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferResult>,
-    /// The mapping table, where part of it is in flash only (`ftl.map_cache_bytes`). Absent where all of it is in memory.
+    /// Statistics of the mapping table, if part of it is in flash only (`ftl.map_cache_bytes`), summed over the drives of an array. Absent
+    /// if all of it is in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<MappingResult>,
-    /// The host interface of the drive, or those of the drives of an array together. Absent where it takes no time and has no limits.
+    /// Statistics of the host interface, over the drives of an array together. Absent if it takes no time and has no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<InterfaceResult>,
-    /// Erases of the blocks since they were new, preconditioning included.
+    /// Erases of each block since it was new, preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
     /// Flash operations during the run.
     pub flash: FlashResult,
     /// Bytes written in the measured part of the run: by the host, above caches and arrays, and to the flash of all drives.
     pub bytes_written: BytesWritten,
-    /// The array of drives. Absent for a single drive.
+    /// Statistics of the array of drives. Absent for a single drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayResult>,
-    /// Utilisation of chips and channels.
+    /// Utilisation of chips and channels. Absent for a run of no duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
-    /// The run over time. Absent unless requested.
+    /// Time series of the run, in bins. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesResult>,
-    /// Distribution of response times, by kind of request. Absent unless requested.
+    /// Histograms of the response times, by kind of request. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histograms: Option<Histograms>,
-    /// Counters of further mechanisms, by name.
+    /// Counters of the drive's mechanisms, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "super::counters::schema")]
     pub counters: BTreeMap<String, u64>,
-    /// The preparation of the drive before the run. Absent without one.
+    /// Report on the preparation of the drive before the run. Absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<PreconditionReport>,
-    /// The timeline written. Absent unless requested.
+    /// Extent of the timeline that was written. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineResult>,
     /// Properties of the workload: for example lines of the trace, requests clipped or wrapped.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schemars(extend("unit" = "object"))]
     pub workload: Value,
-    /// Simulated time from the start of the run to its end, a warm-up included.
+    /// Simulated time from the start of the run to its end, the warm-up included.
     #[schemars(extend("unit" = "ns"))]
     pub simulated_ns: Ns,
-    /// For a drive that was served to programs: how much later than they were due requests were answered. Absent otherwise.
+    /// For a drive that was served to programs: delay of its answers beyond the times at which they were due. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<LateResult>,
-    /// For a drive that was served to programs and whose power failed: what that did. Absent otherwise.
+    /// For a drive that was served to programs and whose power failed: effects of the power failure. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_cut: Option<PowerCutResult>,
     /// Wall-clock time to prepare the drive (preconditioning, or reading a saved state).
@@ -148,77 +149,78 @@ pub struct RunResult {
     /// Wall-clock time of the simulation, after the preparation.
     #[schemars(extend("unit" = "s"))]
     pub wall_s: f64,
-    /// Simulation speed: requests completed per second of wall-clock time.
+    /// Simulation speed: requests completed per second of wall-clock time, those of the warm-up included. Absent for a run too short to
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "1/s"))]
     pub requests_per_s: Option<f64>,
 }
 
-/// The warm-up, left out of the statistics.
+/// The warm-up: the first part of the run, left out of the statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUpResult {
-    /// Requests that arrived in it.
+    /// Number of requests that arrived in the warm-up.
     #[schemars(extend("unit" = "count"))]
     pub requests: u64,
-    /// Simulated time at which it ended.
+    /// Simulated time at which the warm-up ended.
     #[schemars(extend("unit" = "ns"))]
     pub ns: Ns,
 }
 
-/// Where the host or the simulator was slower than the drive that it played: answers that came later, in real time, than the simulated drive
-/// had completed the requests. Response times are simulated, and have none of it.
+/// Delay of answers, in real time, beyond the times at which the simulated drive had completed the requests: the host or the simulator was
+/// slower than the drive. Response times are simulated times, without this delay.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LateResult {
-    /// How many times slower than real time the drive was.
+    /// Factor by which the drive was slower than real time.
     #[schemars(extend("unit" = "number"))]
     pub scale: f64,
-    /// Answers that came more than 100 us after they were due.
+    /// Number of answers that came more than 100 us after they were due.
     #[schemars(extend("unit" = "count"))]
     pub count: u64,
-    /// Mean over all answers, in real time.
+    /// Mean delay of all answers, in real time.
     #[schemars(extend("unit" = "ns"))]
     pub mean: f64,
-    /// The latest, in real time.
+    /// Longest delay of an answer, in real time.
     #[schemars(extend("unit" = "ns"))]
     pub max: u64,
 }
 
-/// A power failure, with which a drive that was served to programs ended.
+/// The power failure that ended the run of a drive that was served to programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PowerCutResult {
-    /// Simulated time at which it came.
+    /// Simulated time of the power failure.
     #[schemars(extend("unit" = "ns"))]
     pub at_ns: Ns,
-    /// Requests that had come and got no answer.
+    /// Number of requests that had arrived and had no answer.
     #[schemars(extend("unit" = "count"))]
     pub unanswered: u64,
-    /// Writes that had completed, of which a volatile cache or write buffer held data that are lost.
+    /// Number of completed writes of which a volatile cache or write buffer held data that are lost.
     #[schemars(extend("unit" = "count"))]
     pub lost_writes: u64,
-    /// Bytes of the mapping units that are as they were before such a write.
+    /// Bytes of the mapping units whose data are those from before a lost write.
     #[schemars(extend("unit" = "B"))]
     pub lost_bytes: u64,
 }
 
-/// Requests by kind.
+/// Number of requests by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestCounts {
-    /// Completed reads.
+    /// Number of completed reads.
     #[schemars(extend("unit" = "count"))]
     pub read: u64,
-    /// Completed writes.
+    /// Number of completed writes.
     #[schemars(extend("unit" = "count"))]
     pub write: u64,
-    /// Completed trims.
+    /// Number of completed trims.
     #[schemars(extend("unit" = "count"))]
     pub trim: u64,
-    /// Completed flushes.
+    /// Number of completed flushes.
     #[schemars(extend("unit" = "count"))]
     pub flush: u64,
 }
 
 impl RequestCounts {
-    /// Requests of all kinds.
+    /// Number of requests of all kinds.
     pub fn total(&self) -> u64 {
         self.read + self.write + self.trim + self.flush
     }
@@ -227,64 +229,64 @@ impl RequestCounts {
 /// Response times by class of requests; a class without requests is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {
-    /// Reads and writes.
+    /// Response times of reads and writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<Latency>,
-    /// Reads.
+    /// Response times of reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Latency>,
-    /// Writes.
+    /// Response times of writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<Latency>,
-    /// Reads that start where the previous request ended (lee2013, footnote 2).
+    /// Response times of sequential reads, which start where the previous request ended (lee2013, footnote 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq_read: Option<Latency>,
-    /// All other reads.
+    /// Response times of random reads: all reads that are not sequential.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rand_read: Option<Latency>,
 }
 
-/// The response times of one class.
+/// Response times of one class of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// Requests of the class.
+    /// Number of requests of the class.
     #[schemars(extend("unit" = "count"))]
     pub count: u64,
     /// Mean response time.
     #[schemars(extend("unit" = "ns"))]
     pub mean: f64,
-    /// Standard deviation (of the population: the root of the variance).
+    /// Standard deviation of the response time (of the population: the root of the variance).
     #[schemars(extend("unit" = "ns"))]
     pub std: f64,
-    /// Population variance: the mean square minus the squared mean, from exact integer sums.
+    /// Population variance of the response time: the mean square minus the squared mean, from exact integer sums.
     #[schemars(extend("unit" = "ns^2"))]
     pub variance: f64,
-    /// Coefficient of variation: standard deviation over mean. Absent where the mean is 0.
+    /// Coefficient of variation of the response time: standard deviation over mean. Absent where the mean is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub cv: Option<f64>,
-    /// The shortest response time.
+    /// Shortest response time.
     #[schemars(extend("unit" = "ns"))]
     pub min: Ns,
-    /// The median: half of the requests took at most this long (nearest rank).
+    /// Median response time: half of the requests took at most this long (nearest rank).
     #[schemars(extend("unit" = "ns"))]
     pub p50: Ns,
-    /// 90 % of the requests took at most this long.
+    /// 90th percentile: 90 % of the requests took at most this long.
     #[schemars(extend("unit" = "ns"))]
     pub p90: Ns,
-    /// 95 % of the requests took at most this long.
+    /// 95th percentile: 95 % of the requests took at most this long.
     #[schemars(extend("unit" = "ns"))]
     pub p95: Ns,
-    /// 99 % of the requests took at most this long.
+    /// 99th percentile: 99 % of the requests took at most this long.
     #[schemars(extend("unit" = "ns"))]
     pub p99: Ns,
-    /// 99.9 % of the requests took at most this long.
+    /// 99.9th percentile: 99.9 % of the requests took at most this long.
     #[schemars(extend("unit" = "ns"))]
     pub p99_9: Ns,
-    /// 99.99 % of the requests took at most this long.
+    /// 99.99th percentile: 99.99 % of the requests took at most this long.
     #[schemars(extend("unit" = "ns"))]
     pub p99_99: Ns,
-    /// The longest response time.
+    /// Longest response time.
     #[schemars(extend("unit" = "ns"))]
     pub max: Ns,
 }
@@ -299,51 +301,52 @@ impl From<Summary> for Latency {
 /// Mean parts of the response times by class; a class without requests is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Breakdowns {
-    /// Reads and writes.
+    /// Parts of the response times of reads and writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<Breakdown>,
-    /// Reads.
+    /// Parts of the response times of reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Breakdown>,
-    /// Writes.
+    /// Parts of the response times of writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<Breakdown>,
 }
 
-/// The mean parts of the response times of one class.
+/// Mean parts of the response times of one class of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Breakdown {
-    /// Wait in the host queue, for a slot for commands or while a chip queue is full.
+    /// Wait before the chip queues: for a slot for commands or the turn of the queue, for room in the write buffer, for the lock of a
+    /// stripe, for a place in the chip's queue or a chip with room.
     #[schemars(extend("unit" = "ns"))]
     pub host_queue: f64,
-    /// Wait for the die, behind host operations.
+    /// Wait for the die behind host operations, or for an older operation on the page.
     #[schemars(extend("unit" = "ns"))]
     pub die_queue: f64,
-    /// Wait for garbage collection.
+    /// Wait for garbage collection: a job excluded the request, a GC operation occupied the die, or the pool had no free block.
     #[schemars(extend("unit" = "ns"))]
     pub gc: f64,
     /// Wait for the channel bus.
     #[schemars(extend("unit" = "ns"))]
     pub bus_queue: f64,
-    /// Transfer on the bus.
+    /// Transfer on the channel bus.
     #[schemars(extend("unit" = "ns"))]
     pub transfer: f64,
-    /// Read, program or erase in the flash array.
+    /// Read or program in the flash array.
     #[schemars(extend("unit" = "ns"))]
     pub array: f64,
-    /// Suspension.
+    /// Pause or suspension of the program for reads (`scheduler.write_pausing`, `scheduler.suspend`).
     #[schemars(extend("unit" = "ns"))]
     pub suspended: f64,
-    /// Access to the controller's DRAM.
+    /// Access to the cache or the write buffer in the controller's DRAM.
     #[schemars(extend("unit" = "ns"))]
     pub dram: f64,
-    /// Wait for a core of the controller, and its time to fetch and complete the command.
+    /// Wait for a core of the controller, and the core's time to fetch and complete the command.
     #[schemars(extend("unit" = "ns"))]
     pub controller: f64,
-    /// Wait for the link to the host, and transfer over it.
+    /// Wait for the link to the host or for the data of an older write, and transfer over the link.
     #[schemars(extend("unit" = "ns"))]
     pub link: f64,
-    /// Wait for entries of the mapping table that were not in memory.
+    /// Wait for translation pages that were not in memory (`ftl.map_cache_bytes`).
     #[schemars(extend("unit" = "ns"))]
     pub mapping: f64,
     /// Wait for garbage collection to free room for writes (`gc.pace`).
@@ -370,16 +373,16 @@ pub struct GcResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "hexadecimal"))]
     pub victim_source: Option<String>,
-    /// GC jobs completed: a victim emptied, erased and returned to its pool.
+    /// Number of GC jobs completed: a victim emptied, erased and returned to its pool.
     #[schemars(extend("unit" = "count"))]
     pub jobs: u64,
-    /// Pages that GC jobs moved. A page whose move a host write replaced does not count.
+    /// Number of pages that GC jobs moved. A page whose move a host write replaced does not count.
     #[schemars(extend("unit" = "count"))]
     pub pages_moved: u64,
-    /// Page moves that were stale when their program ended, as the host had written the page meanwhile.
+    /// Number of page moves that were stale when their program ended, since the host had overwritten or trimmed the page.
     #[schemars(extend("unit" = "count"))]
     pub stale_moves: u64,
-    /// Blocks erased.
+    /// Number of blocks erased.
     #[schemars(extend("unit" = "count"))]
     pub erases: u64,
     /// Write amplification: bytes written to flash over bytes that the host wrote (`bytes_written.flash` / `bytes_written.host`), as
@@ -387,9 +390,9 @@ pub struct GcResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
-    /// Write amplification in mapping units: units programmed (host data, page moves, mapping table, padding, parity) over units programmed of
-    /// host data, as papers count it that write whole pages. A write of a part of a unit counts as the unit; data that a cache or write
-    /// buffer took up count on neither side. Absent if no host data were programmed.
+    /// Write amplification in mapping units: units programmed (host data, page moves, mapping table, padding, parity) over units programmed
+    /// of host data, as papers count it whose host writes whole pages. A write of a part of a unit counts as the unit; data that a cache or
+    /// write buffer absorbs count on neither side. Absent if no host data were programmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub page_write_amplification: Option<f64>,
@@ -397,41 +400,41 @@ pub struct GcResult {
     pub merged: Shared,
     /// Host operations that overlapped with a page move of the same kind (lee2013 III-C).
     pub pipelined: Shared,
-    /// Host operations that preempted GC: they began while a job on their die was ready to continue.
+    /// Number of host operations that preempted GC: they began while a job on their die was ready to continue.
     #[schemars(extend("unit" = "count"))]
     pub preemptions: u64,
-    /// GC operations suspended in the array (lee2013 IV).
+    /// Number of GC operations that host operations suspended in the array (`gc.suspend`, lee2013 IV).
     #[schemars(extend("unit" = "count"))]
     pub suspensions: u64,
     /// Time in the GC states of lee2013 Fig. 7, summed over pools.
     pub state_ns: StateTimes,
-    /// Minimum of the free blocks over pools and time, write frontiers excluded. One is reserved for GC.
+    /// Minimum of the free blocks over pools and time, write frontiers excluded. One free block of each pool is reserved for GC.
     #[schemars(extend("unit" = "count"))]
     pub free_blocks_min: u32,
-    /// Duration of GC jobs, from the start to the end of the erase. Absent without jobs.
+    /// Duration of GC jobs, from the start of the job to the end of the erase. Absent without jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ns: Option<Duration>,
-    /// Share of the measured part of the run in which a pool has an active job, mean over pools.
+    /// Share of the measured part of the run in which a pool has an active GC job, mean over pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub time_share: Option<f64>,
 }
 
-/// Host operations that merge or overlap with page moves.
+/// Host operations that merged, or overlapped, with page moves of GC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shared {
-    /// Page reads.
+    /// Number of page reads.
     #[schemars(extend("unit" = "count"))]
     pub read: u64,
-    /// Page writes.
+    /// Number of page writes.
     #[schemars(extend("unit" = "count"))]
     pub write: u64,
-    /// Page reads as a share of the host's page operations (lee2013 Table IX): flash reads, those of partial writes included, pages or units
+    /// Page reads as a share of the host's page operations (lee2013 Table IX): flash reads (partial writes included), pages or units
     /// programmed, and merged reads. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub read_share: Option<f64>,
-    /// Page writes as a share of the host's page operations (lee2013 Table IX): flash reads, those of partial writes included, pages or units
+    /// Page writes as a share of the host's page operations (lee2013 Table IX): flash reads (partial writes included), pages or units
     /// programmed, and merged reads. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
@@ -445,29 +448,29 @@ impl Shared {
     }
 }
 
-/// Time in the GC states of lee2013 Fig. 7, summed over pools: the sum of all states is the simulated time x the number of pools. Exact
+/// Time in the GC states of lee2013 Fig. 7, summed over pools: the sum of all states is the measured time x the number of pools. Exact
 /// below 2^63 ns; above (thousands of pools over days) rounded to 53 bits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateTimes {
-    /// S0: GC is not triggered.
+    /// Time in S0: GC is not triggered.
     #[serde(with = "summed_ns")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s0: u128,
-    /// S1: GC is triggered or active; all host operations are allowed.
+    /// Time in S1: GC is triggered or active; all host operations are allowed.
     #[serde(with = "summed_ns")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s1: u128,
-    /// S2: as S1, but with fewer than T_hard free blocks: host writes wait.
+    /// Time in S2: GC is triggered or active, and the pool has fewer than T_hard free blocks; host writes wait.
     #[serde(with = "summed_ns")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s2: u128,
-    /// S3: a GC job runs to completion; host operations wait.
+    /// Time in S3: a GC job runs to completion; host operations wait.
     #[serde(with = "summed_ns")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s3: u128,
 }
 
-/// A sum of times: an integer up to 63 bits, as JSON readers expect; above, the nearest real.
+/// Writes a sum of times as an integer up to 63 bits, as JSON readers expect; above, as the nearest real number.
 mod summed_ns {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -492,33 +495,33 @@ mod summed_ns {
     }
 }
 
-/// Duration of GC jobs.
+/// Duration of GC jobs, from the start of the job to the end of the erase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Duration {
-    /// Mean duration of a job.
+    /// Mean duration of a GC job.
     #[schemars(extend("unit" = "ns"))]
     pub mean: f64,
-    /// The longest job.
+    /// Duration of the longest GC job.
     #[schemars(extend("unit" = "ns"))]
     pub max: Ns,
 }
 
-/// Erases per block.
+/// Wear: erases of each block since it was new.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Wear {
-    /// Mean erases of a block.
+    /// Mean number of erases of a block.
     #[schemars(extend("unit" = "count"))]
     pub mean: f64,
-    /// Standard deviation of the erases over all blocks.
+    /// Standard deviation of the number of erases over all blocks.
     #[schemars(extend("unit" = "count"))]
     pub std: f64,
-    /// Erases of the most worn block.
+    /// Number of erases of the most worn block.
     #[schemars(extend("unit" = "count"))]
     pub max: u32,
 }
 
 impl Wear {
-    /// Wear from the erases of each block; `None` without blocks.
+    /// Wear from the number of erases of each block; `None` without blocks.
     pub fn of(erase_counts: &[u32]) -> Option<Self> {
         let mut sums = Sums::new();
         erase_counts.iter().for_each(|&erases| sums.add(erases.into()));
@@ -526,30 +529,31 @@ impl Wear {
     }
 }
 
-/// Flash operations of host and GC during the run.
+/// Flash operations of host, GC and mapping table during the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FlashResult {
-    /// Page reads, of host, GC and mapping table.
+    /// Number of page reads of host, GC and mapping table.
     #[schemars(extend("unit" = "count"))]
     pub reads: u64,
-    /// Page programs, of host, GC and mapping table; with mapping units the units that they wrote, without padding, here and below.
+    /// Number of page programs of host, GC and mapping table; with mapping units, the number of units programmed, without padding.
     #[schemars(extend("unit" = "count"))]
     pub programs: u64,
-    /// Page programs of host writes.
+    /// Number of page programs of host writes; with mapping units, the number of units programmed, without padding.
     #[schemars(extend("unit" = "count"))]
     pub host_programs: u64,
-    /// Page programs of page moves.
+    /// Number of page programs of page moves; with mapping units, the number of units programmed, without padding.
     #[schemars(extend("unit" = "count"))]
     pub gc_programs: u64,
-    /// Block erases.
+    /// Number of block erases.
     #[schemars(extend("unit" = "count"))]
     pub erases: u64,
 }
 
-/// Share of the measured part of the run in which each resource is busy.
+/// Share of the measured part of the run in which chips and channels are busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// By chip: share of the measured time in which it is busy. If its dies work in parallel: share in which a die is occupied, mean over dies.
+    /// By chip: share of the measured time in which it is busy. If its dies work in parallel: share in which a die is occupied, mean over
+    /// dies.
     #[schemars(extend("unit" = "share"))]
     pub chips: Vec<f64>,
     /// By channel: share of the measured time in which its bus transfers.
@@ -557,45 +561,46 @@ pub struct Utilisation {
     pub channels: Vec<f64>,
 }
 
-/// The preparation of the drive before the run. It takes no time of the run, and only `wear` counts it.
+/// Report on the preparation of the drive before the run. The preparation takes no time of the run, and only `wear` counts it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PreconditionReport {
-    /// The kind of preconditioning, as configured.
+    /// Kind of the preparation, as configured; `state` for a saved state.
     #[schemars(extend("unit" = "text"))]
     pub kind: String,
-    /// Logical pages with data at the start of the run.
+    /// Number of logical pages with data at the start of the run.
     #[schemars(extend("unit" = "count"))]
     pub pages_mapped: u64,
     /// `pages_mapped` as a share of the exported pages.
     #[schemars(extend("unit" = "share"))]
     pub valid_share: f64,
-    /// Pages overwritten at random.
+    /// Number of pages overwritten at random without simulated time.
     #[schemars(extend("unit" = "count"))]
     pub pages_overwritten: u64,
-    /// Write amplification in the last window of overwriting, which writes whole mapping units (so that the ratios of bytes and of units are
-    /// equal) and leaves the mapping table as it is. Absent without overwriting, or if the overwriting runs no GC (`soft`).
+    /// Write amplification in the last window of overwriting. It writes whole mapping units, so that the ratios of bytes and of units are
+    /// equal, and leaves the mapping table as it is. Absent without overwriting, or if the overwriting runs no GC (`soft`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub write_amplification: Option<f64>,
-    /// Overwriting ended because write amplification was steady; if not, it reached its limit.
+    /// Overwriting ended because write amplification was steady; if not, it reached its limit. Absent unless the kind is `steady`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "yes or no"))]
     pub steady: Option<bool>,
     /// The timed end of the preparation (`ftl.precondition.settle`) ended because write amplification had settled. If not, it reached its
-    /// limit. Absent without one, and if the host wrote nothing.
+    /// limit, or the drive was overloaded. Absent without a timed end, and if the host wrote nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "yes or no"))]
     pub settled: Option<bool>,
-    /// Write amplification in the last drive write of the timed end, or the last round of the trace, of mapping units as
-    /// `gc.page_write_amplification`. Absent without host writes there.
+    /// Write amplification in mapping units, as `gc.page_write_amplification`, in the last drive write of the timed end (in all of it, if
+    /// that wrote less), or in the last round of the trace. Absent without host writes there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub settled_write_amplification: Option<f64>,
-    /// Requests of the timed end, or of all rounds of the trace.
+    /// Number of requests of the timed end, or of all rounds of the trace. Absent without both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "count"))]
     pub timed_requests: Option<u64>,
-    /// Mapping units programmed for the host in them, in times of those that it can address.
+    /// Mapping units programmed for the host in the timed end, or in all rounds of the trace, as a multiple of the units that the host can
+    /// address. Absent without both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub timed_drive_writes: Option<f64>,
@@ -605,7 +610,7 @@ pub struct PreconditionReport {
     /// Maximum of the free blocks over pools at the start of the run, write frontiers excluded.
     #[schemars(extend("unit" = "count"))]
     pub free_blocks_max: u32,
-    /// The soft threshold T_soft of a pool in blocks.
+    /// Soft threshold T_soft of a pool in blocks.
     #[schemars(extend("unit" = "count"))]
     pub soft_blocks: u32,
 }
@@ -634,22 +639,22 @@ impl PreconditionReport {
     }
 }
 
-/// The extent of a timeline.
+/// The extent of a timeline file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineResult {
-    /// Its file, as given.
+    /// Path of the timeline file, as given.
     #[schemars(extend("unit" = "text"))]
     pub file: String,
-    /// Slices in it.
+    /// Number of slices in the timeline.
     #[schemars(extend("unit" = "count"))]
     pub slices: u64,
-    /// Simulated time from which it is complete.
+    /// Simulated time from which the timeline is complete.
     #[schemars(extend("unit" = "ns"))]
     pub from_ns: Ns,
-    /// Simulated time up to which it is complete.
+    /// Simulated time up to which the timeline is complete.
     #[schemars(extend("unit" = "ns"))]
     pub to_ns: Ns,
-    /// It ends there because the limit of slices was reached.
+    /// The timeline ends before the run because the limit of slices was reached.
     #[schemars(extend("unit" = "yes or no"))]
     pub full: bool,
 }
@@ -706,7 +711,7 @@ impl RunResult {
             power_cut: None,
             prepare_s: run.prepare_s,
             wall_s: run.wall_s,
-            // A clock too coarse for a very short run gives no speed, rather than infinity.
+            // The clock may be too coarse for a very short run: then the speed is absent, not infinite.
             requests_per_s: speed.is_finite().then_some(speed),
         }
     }
@@ -746,7 +751,7 @@ impl Utilisation {
     }
 }
 
-/// `part / whole` as a real number; `None` where `whole` is 0.
+/// The ratio `part / whole` as a real number; `None` if `whole` is 0.
 pub(super) fn ratio(part: u128, whole: u128) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
@@ -826,7 +831,7 @@ mod tests {
             ("/latency_ns/all/p50", json!(103)),
             ("/latency_ns/all/p99_9", json!(107)),
             ("/breakdown_ns/write/array", json!(103.5)),
-            // 12 pages of 4,096 bytes for 8 writes of as many.
+            // 12 pages of 4,096 bytes for 8 writes of 4,096 bytes.
             ("/gc/write_amplification", json!(1.5)),
             ("/gc/page_write_amplification", json!(1.5)),
             ("/bytes_written/host", json!(32_768)),
@@ -848,7 +853,7 @@ mod tests {
         assert_eq!(serde_json::from_value::<RunResult>(json).unwrap(), result);
     }
 
-    /// Fails on null, the form in which JSON would show NaN and infinity.
+    /// Fails on null, which is how JSON shows NaN and infinity.
     fn assert_no_null(value: &Value) {
         match value {
             Value::Null => panic!("null"),

@@ -130,33 +130,34 @@ impl SlackStats {
     }
 }
 
-/// Slack of pages (how much earlier than its request a page ended), and the error of the estimates.
+/// Slack of pages (how much earlier than its request a page ended), and the error of the estimates of ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlackResult {
-    /// Pages of reads.
+    /// Slack of the pages of reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Slack>,
-    /// Pages of writes.
+    /// Slack of the pages of writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<Slack>,
-    /// Estimation error: sum over requests of |estimated - actual response time|, over the sum of the actual times.
+    /// Estimation error: sum over requests of |estimated - actual response time|, over the sum of the actual response times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub estimation_error: Option<f64>,
-    /// Estimation bias: the same sum with sign. Above 0: the estimates are too long.
+    /// Estimation bias: sum over requests of (estimated - actual response time), over the sum of the actual response times. Above 0: the
+    /// estimates are too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ratio"))]
     pub estimation_bias: Option<f64>,
-    /// Requests with a page that bypassed another in its queue.
+    /// Share of requests with a page that bypassed another in its queue (`scheduler.read_bypass`, `scheduler.write_bypass`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<ShareByKind>,
-    /// Pauses of flash programs for reads.
+    /// Share of requests with a part in the pause of a flash program for reads (`scheduler.write_pausing`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<PausedShare>,
     /// Number of chips that serve a request, mean over requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<MeanByKind>,
-    /// Page operations that waited for a chip at the arrival of a request.
+    /// Number of page operations that waited for a chip at the arrival of a request, mean over requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
 }
@@ -167,32 +168,32 @@ impl SlackResult {
     }
 }
 
-/// The slack of pages: end of the request minus end of the page.
+/// Slack of pages: end of the request minus end of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slack {
-    /// Mean.
+    /// Mean slack of a page.
     #[schemars(extend("unit" = "ns"))]
     pub mean_ns: f64,
-    /// Standard deviation.
+    /// Standard deviation of the slack of a page.
     #[schemars(extend("unit" = "ns"))]
     pub std_ns: f64,
 }
 
-/// Operations in the queues of a chip at the arrival of a request, mean over requests.
+/// Number of operations in the queues of a chip at the arrival of a request, mean over requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
-    /// Mean over chips.
+    /// Operations in the queues of a chip, mean over chips.
     #[schemars(extend("unit" = "count"))]
     pub mean: f64,
-    /// The chip with the most at that time.
+    /// Operations in the queues of the chip with the most at that time.
     #[schemars(extend("unit" = "count"))]
     pub longest: f64,
-    /// The chip with the fewest at that time.
+    /// Operations in the queues of the chip with the fewest at that time.
     #[schemars(extend("unit" = "count"))]
     pub shortest: f64,
 }
 
-/// A number for reads and one for writes: the type, its unit, and a sentence for each.
+/// Declares a number for reads and one for writes: the type, the unit, and a sentence for each number.
 macro_rules! by_kind {
     ($(#[$about:meta])* $name:ident in $unit:literal { $(#[$reads:meta])* read, $(#[$writes:meta])* write }) => {
         $(#[$about])*
@@ -211,19 +212,19 @@ macro_rules! by_kind {
 }
 
 by_kind! {
-    /// Shares of requests, by kind.
+    /// Shares of reads and of writes with a page that bypassed another in its queue.
     ShareByKind in "share" {
-        /// As a share of the reads.
+        /// Reads with a page that bypassed another in its queue, as a share of all reads.
         read,
-        /// As a share of the writes.
+        /// Writes with a page that bypassed another in its queue, as a share of all writes.
         write
     }
 }
 
 by_kind! {
-    /// Shares of requests that had to do with the pause of a program.
+    /// Shares of reads and of writes with a part in the pause of a program.
     PausedShare in "share" {
-        /// Reads that were served in such a pause, as a share of all reads.
+        /// Reads served in a pause of a program, as a share of all reads.
         read,
         /// Writes whose program was paused, as a share of all writes.
         write
@@ -231,11 +232,11 @@ by_kind! {
 }
 
 by_kind! {
-    /// Means over requests, by kind.
+    /// Means over reads and over writes.
     MeanByKind in "number" {
-        /// Reads.
+        /// Mean over reads.
         read,
-        /// Writes.
+        /// Mean over writes.
         write
     }
 }

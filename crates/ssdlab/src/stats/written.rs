@@ -19,23 +19,23 @@ pub struct BytesWritten {
     /// Bytes programmed in flash, of all drives of an array: the sum of `data`, `gc`, `mapping`, `padding` and `parity`.
     #[schemars(extend("unit" = "B"))]
     pub flash: u64,
-    /// Bytes programmed of host data, as they come from cache and write buffer: whole mapping units. In an array its parity too.
+    /// Bytes programmed of host data, in whole mapping units, as they come from cache and write buffer. In an array its parity too.
     #[schemars(extend("unit" = "B"))]
     pub data: u64,
     /// Bytes programmed by page moves of GC.
     #[schemars(extend("unit" = "B"))]
     pub gc: u64,
-    /// Bytes programmed of the mapping table (`ftl.map_cache_bytes`), its page moves excluded.
+    /// Bytes programmed of the mapping table (`ftl.map_cache_bytes`), page moves excluded.
     #[schemars(extend("unit" = "B"))]
     pub mapping: u64,
-    /// Bytes of flash pages that programs left without data (`ftl.map_unit_bytes`).
+    /// Bytes of padding: parts of flash pages that programs left without data (`ftl.map_unit_bytes`, `device.pages_per_program`).
     #[schemars(extend("unit" = "B"))]
     pub padding: u64,
     /// Bytes programmed of parity within a drive (`ftl.parity_stripe`).
     #[schemars(extend("unit" = "B"))]
     pub parity: u64,
-    /// Bytes of the mapping units that write buffers and caches held for the flash at the end, less those that they held when the measured
-    /// part began. What the host wrote of them is in `host`; none of it is in `flash`.
+    /// Bytes of the mapping units that write buffers and caches held for the flash at the end, less those held when the measured part
+    /// began. Bytes that the host wrote of them are in `host`; none of them are in `flash`.
     #[schemars(extend("unit" = "B"))]
     pub held: i64,
 }

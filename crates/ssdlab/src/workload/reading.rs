@@ -87,23 +87,23 @@ pub struct SkippedLines {
     pub lines: u64,
 }
 
-/// What the columns of a trace were taken for.
+/// Units and codes with which the columns of a trace were read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Units {
-    /// The unit of its times: `s`, `ms`, `us`, `ticks` (100 ns) or `ns`; `none` where it has none.
+    /// Unit of the times: `s`, `ms`, `us`, `ticks` (100 ns) or `ns`; for a trace that has only waits `ms, by wait` or `us, by wait`.
     #[schemars(extend("unit" = "text"))]
     pub time: String,
-    /// The unit of its addresses: `bytes`, or how many bytes a unit has.
+    /// Unit of the addresses: `bytes`, or the size of a unit, such as `512 bytes`.
     #[schemars(extend("unit" = "text"))]
     pub address: String,
-    /// The unit of its sizes: `bytes`, or how many bytes a unit has.
+    /// Unit of the sizes: `bytes`, or the size of a unit, such as `512 bytes`.
     #[schemars(extend("unit" = "text"))]
     pub size: String,
-    /// The codes of its operations.
+    /// Codes of the operations.
     #[schemars(extend("unit" = "text"))]
     pub operations: String,
-    /// The event that was taken for a request. Absent where the format has one kind of request.
+    /// Event that counts as a request. Absent if the format has one kind of request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "text"))]
     pub event: Option<String>,

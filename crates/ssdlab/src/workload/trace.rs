@@ -26,58 +26,58 @@ const SCALE_STEPS: f64 = 1e6;
 /// Counters of all changes to a trace before its requests reach the drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceCounters {
-    /// The format of the trace.
+    /// Format of the trace.
     #[schemars(with = "String", extend("unit" = "text"))]
     pub format: TraceFormat,
-    /// What its columns were taken for.
+    /// Units and codes with which the columns of the trace were read.
     pub units: Units,
     /// The trace has no header: its columns were assumed to be `timestamp_us,op,offset_bytes,size_bytes`. Absent if it has one or needs
     /// none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("unit" = "true or false"))]
     pub without_header: bool,
-    /// Requests taken from the trace.
+    /// Number of requests taken from the trace, over all passes if it is repeated.
     #[schemars(extend("unit" = "count"))]
     pub requests: u64,
-    /// Unreadable lines that were skipped, lines with size 0 included.
+    /// Number of unreadable lines that were skipped, lines with size 0 included.
     #[schemars(extend("unit" = "count"))]
     pub bad_lines: u64,
-    /// Lines that were skipped because of size 0.
+    /// Number of lines that were skipped because of size 0.
     #[schemars(extend("unit" = "count"))]
     pub zero_size: u64,
-    /// Lines that were read and hold no request, by what they hold: other events of the kernel, commands without data.
+    /// Lines without a request, by kind: other events of the kernel, commands without data. Absent without such lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>", extend("unit" = "what and lines"))]
     pub skipped_lines: Vec<SkippedLines>,
-    /// The message for the first skipped line. Absent without one.
+    /// Message for the first unreadable line that was skipped. Absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "text"))]
     pub first_bad_line: Option<String>,
-    /// Volumes in the trace. With several and none chosen, `workload.volumes` says how their addresses are placed.
+    /// Number of volumes in the trace. With several and none chosen, `workload.volumes` says how their addresses are placed.
     #[schemars(extend("unit" = "count"))]
     pub devices: u64,
-    /// Requests of volumes that were not chosen.
+    /// Number of requests of volumes that were not chosen.
     #[schemars(extend("unit" = "count"))]
     pub other_devices: u64,
-    /// Requests skipped at the start.
+    /// Number of requests left out at the start (`workload.skip`, `workload.last`).
     #[schemars(extend("unit" = "count"))]
     pub skipped: u64,
-    /// Requests whose arrival was delayed to that of the previous request, requests skipped afterwards included.
+    /// Number of requests whose arrival was delayed to that of the previous request, requests skipped afterwards included.
     #[schemars(extend("unit" = "count"))]
     pub clamped: u64,
-    /// Requests whose address was wrapped modulo the exported size.
+    /// Number of requests whose address was wrapped modulo the exported size.
     #[schemars(extend("unit" = "count"))]
     pub wrapped: u64,
-    /// Requests that were clipped at the end of the drive, or because they were larger than the drive.
+    /// Number of requests clipped at the end of the drive, or because they were larger than the drive.
     #[schemars(extend("unit" = "count"))]
     pub clipped: u64,
-    /// Requests that were dropped: wholly beyond the drive, or, with `compact`, trims of MiB not in use.
+    /// Number of requests dropped: wholly beyond the drive, or, with `range = "compact"`, trims of MiB not in use.
     #[schemars(extend("unit" = "count"))]
     pub dropped: u64,
-    /// Requests that were split because their parts are no longer adjacent.
+    /// Number of requests split because their parts are no longer adjacent.
     #[schemars(extend("unit" = "count"))]
     pub split: u64,
-    /// MiB in use, renumbered by `range = "compact"`.
+    /// Number of MiB in use, renumbered by `range = "compact"`.
     #[schemars(extend("unit" = "count"))]
     pub compacted_mb: u64,
 }

@@ -1,4 +1,4 @@
-//! The parts of a result on a run over time, and on the distribution of response times.
+//! The parts of a result with time series of a run, and with histograms of its response times.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,8 @@ use super::bins::{Bin, Bins};
 use crate::stats::result::ratio;
 use crate::units::Ns;
 
-/// A run over time, in bins of equal width. All rows have `bins` entries. An event at time t counts in bin floor(t / bin_ns). The last bin
-/// may reach beyond the end of the run, where nothing is outstanding or busy.
+/// Time series of a run, in bins of equal width. All rows have `bins` entries. An event at time t counts in bin floor(t / bin_ns). The last
+/// bin may reach beyond the end of the run, where nothing is outstanding or busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesResult {
     /// Width of a bin: 1000 ns x a power of two, as the length of the run requires.
@@ -18,148 +18,150 @@ pub struct SeriesResult {
     /// Number of bins, at most 512.
     #[schemars(extend("unit" = "count"))]
     pub bins: u64,
-    /// Simulated time at which the warm-up ended. Rows show the whole run, all other statistics only the time after. Absent without a
-    /// warm-up.
+    /// Simulated time at which the warm-up ended. Rows show the whole run, all other statistics only the time after the warm-up. Absent
+    /// without a warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ns"))]
     pub warm_up_ns: Option<Ns>,
-    /// Response times of the requests that completed in each bin. 0 without any.
+    /// Response times of the requests that completed in each bin; 0 in a bin without such requests.
     pub latency_ns: LatencySeries,
-    /// Outstanding requests in each bin.
+    /// Number of outstanding requests in each bin.
     pub outstanding: OutstandingSeries,
     /// Garbage collection in each bin.
     pub gc: GcSeries,
-    /// Free blocks of a pool in each bin, write frontiers excluded.
+    /// Number of free blocks of a pool in each bin, write frontiers excluded.
     pub free_blocks: FreeBlockSeries,
     /// Share of each bin in which a pool is in each GC state of lee2013 Fig. 7, mean over pools.
     pub states: StateSeries,
-    /// Share of each bin in which a channel transfers, mean over channels.
+    /// Share of each bin in which the bus of a channel transfers, mean over channels.
     #[schemars(extend("unit" = "share"))]
     pub bus: Vec<f64>,
     /// Share of each bin in which a die is occupied, mean over dies.
     #[schemars(extend("unit" = "share"))]
     pub dies: Vec<f64>,
-    /// The cache in each bin. Absent without one.
+    /// Statistics of the cache in each bin. Absent without a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheSeries>,
 }
 
-/// Response times over time, by kind of request.
+/// Response times in each bin, by kind of request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySeries {
-    /// Reads.
+    /// Response times of reads in each bin.
     pub read: ResponseSeries,
-    /// Writes.
+    /// Response times of writes in each bin.
     pub write: ResponseSeries,
 }
 
-/// Response times of one kind of request over time.
+/// Response times of one kind of request in each bin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseSeries {
-    /// Requests completed.
+    /// By bin: number of requests completed.
     #[schemars(extend("unit" = "count"))]
     pub count: Vec<u64>,
-    /// Mean response time of these requests.
+    /// By bin: mean response time of the requests completed in it.
     #[schemars(extend("unit" = "ns"))]
     pub mean: Vec<f64>,
-    /// The longest response time of these requests.
+    /// By bin: longest response time of the requests completed in it.
     #[schemars(extend("unit" = "ns"))]
     pub max: Vec<Ns>,
 }
 
-/// Outstanding requests over time.
+/// Number of outstanding requests in each bin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutstandingSeries {
-    /// Mean over the time of the bin.
+    /// By bin: mean of the outstanding requests over its time.
     #[schemars(extend("unit" = "count"))]
     pub mean: Vec<f64>,
-    /// Maximum in the bin, of numbers that last longer than an instant.
+    /// By bin: maximum of the outstanding requests. A number that lasts only an instant does not count.
     #[schemars(extend("unit" = "count"))]
     pub max: Vec<u64>,
 }
 
-/// Garbage collection over time.
+/// Garbage collection in each bin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GcSeries {
     /// By row of chips, and in it by bin: share of the bin in which a chip has an active GC job, mean over the chips of the row. The chips
     /// of an array's drives follow each other.
     #[schemars(extend("unit" = "share"))]
     pub chips: Vec<Vec<f64>>,
-    /// Chips of a row: 1 up to 64 chips, else the least number that gives at most 64 rows (the last row may have fewer).
+    /// Number of chips of a row: 1 up to 64 chips, else the least number that gives at most 64 rows (the last row may have fewer).
     #[schemars(extend("unit" = "count"))]
     pub chips_per_row: u32,
-    /// GC jobs started.
+    /// By bin: number of GC jobs started.
     #[schemars(extend("unit" = "count"))]
     pub jobs: Vec<u64>,
-    /// Pages that GC jobs moved.
+    /// By bin: number of pages that GC jobs moved.
     #[schemars(extend("unit" = "count"))]
     pub pages_moved: Vec<u64>,
 }
 
-/// Free blocks over time.
+/// Number of free blocks of a pool in each bin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FreeBlockSeries {
-    /// Minimum over pools and over the time of the bin.
+    /// By bin: minimum of the free blocks over pools and over the time of the bin.
     #[schemars(extend("unit" = "count"))]
     pub min: Vec<u32>,
-    /// Mean over pools and over the part of the bin that is in the run.
+    /// By bin: mean of the free blocks over pools and over the part of the bin that is in the run.
     #[schemars(extend("unit" = "count"))]
     pub mean: Vec<f64>,
-    /// The soft threshold T_soft of a pool.
+    /// Soft threshold T_soft of a pool, blocks.
     #[schemars(extend("unit" = "count"))]
     pub soft: u32,
-    /// The hard threshold T_hard of a pool; 0: none.
+    /// Hard threshold T_hard of a pool, blocks; 0: none.
     #[schemars(extend("unit" = "count"))]
     pub hard: u32,
 }
 
-/// GC states over time. Their sum is 1 in each bin but the last, which may reach beyond the end of the run.
+/// Shares of the GC states in each bin. They add up to 1 in each bin but the last, which may reach beyond the end of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateSeries {
-    /// S0: GC is not triggered.
+    /// By bin: share of its time in S0, in which GC is not triggered; mean over pools.
     #[schemars(extend("unit" = "share"))]
     pub s0: Vec<f64>,
-    /// S1: GC is triggered or active; all host operations are allowed.
+    /// By bin: share of its time in S1, in which GC is triggered or active and all host operations are allowed; mean over pools.
     #[schemars(extend("unit" = "share"))]
     pub s1: Vec<f64>,
-    /// S2: as S1, but with fewer than T_hard free blocks: host writes wait.
+    /// By bin: share of its time in S2, in which GC is triggered or active and the pool has fewer than T_hard free blocks, so that host
+    /// writes wait; mean over pools.
     #[schemars(extend("unit" = "share"))]
     pub s2: Vec<f64>,
-    /// S3: a GC job runs to completion; host operations wait.
+    /// By bin: share of its time in S3, in which a GC job runs to completion and host operations wait; mean over pools.
     #[schemars(extend("unit" = "share"))]
     pub s3: Vec<f64>,
 }
 
-/// The cache over time, summed over the drives of an array.
+/// Statistics of the cache in each bin, summed over the drives of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheSeries {
-    /// Hits: pages looked up that are cached or being fetched.
+    /// By bin: number of hits, which are pages looked up that are cached or being fetched.
     #[schemars(extend("unit" = "count"))]
     pub hits: Vec<u64>,
-    /// Pages looked up.
+    /// By bin: number of pages looked up.
     #[schemars(extend("unit" = "count"))]
     pub lookups: Vec<u64>,
-    /// Dirty pages at the end of the bin.
+    /// By bin: number of dirty pages at its end.
     #[schemars(extend("unit" = "count"))]
     pub dirty: Vec<u64>,
 }
 
-/// Distribution of response times, by kind of request: the buckets from which the percentiles are taken.
+/// Histograms of the response times, by kind of request: the buckets from which the percentiles are taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Histograms {
-    /// Response times of reads.
+    /// Histogram of the response times of reads.
     pub read: Histogram,
-    /// Response times of writes.
+    /// Histogram of the response times of writes.
     pub write: Histogram,
 }
 
-/// The buckets that are not empty, shortest times first. A time is below the bound of its bucket by at most the share `percentile_error`.
+/// Histogram of response times: the buckets that are not empty, shortest times first. A time is below the bound of its bucket by at most
+/// the share `percentile_error`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Histogram {
-    /// Upper bound of the bucket; for the last bucket the longest time.
+    /// By bucket: upper bound of its times; for the last bucket the longest time.
     #[schemars(extend("unit" = "ns"))]
     pub upper_ns: Vec<Ns>,
-    /// Requests in the bucket.
+    /// By bucket: number of requests in it.
     #[schemars(extend("unit" = "count"))]
     pub count: Vec<u64>,
 }
@@ -204,7 +206,7 @@ impl SeriesResult {
     }
 }
 
-/// Makes rows of a result from the bins: a value for each bin.
+/// Makes rows of a result from the bins: one value for each bin.
 struct Each<'a>(&'a Bins);
 
 impl Each<'_> {
