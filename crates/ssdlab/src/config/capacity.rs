@@ -124,10 +124,10 @@ impl Capacity {
             return pages;
         }
         // The table shrinks with the data it maps, except for what rounding adds: a translation page, and one program of each pool.
-        let rounding = self.map_pages_each.div_ceil(self.pools) + self.units_per_program;
-        let in_proportion = u128::from(pages.saturating_sub(rounding)) * u128::from(self.exported_pages) / u128::from(self.logical_pages());
+        let rounding = self.map_units_each.div_ceil(self.pools) + self.units_per_program;
+        let in_proportion = u128::from(pages.saturating_sub(rounding)) * u128::from(self.exported_units) / u128::from(self.logical_pages());
         // For a small table, its present size is the better bound.
-        pages.saturating_sub(self.map_pages / self.pools).max(in_proportion as u64)
+        pages.saturating_sub(self.map_units / self.pools).max(in_proportion as u64)
     }
 
     /// An over-provisioning, to four decimals, that leaves at least `spare` spare blocks in each pool; `None` if it would be above 0.99.
