@@ -2,7 +2,8 @@
 
     python tools/calibrated_drives.py [DRIVE ...]
 
-From `measurements/ssd-iq`: `presets/devices/NAME-like.toml`, `docs/calibrated-drives.md` with the figures, and the rows as JSON beside it.
+From `measurements/ssd-iq`: `presets/devices/NAME-like.toml`, `docs/evidence/calibrated-drives.md` with the figures, and the
+rows as JSON beside it.
 Drives that are not named keep what was written of them before.
 """
 
@@ -24,8 +25,8 @@ from ssdlab.calibration.rule import bound, highest_rate
 
 ROOT = Path(__file__).parent.parent
 TABLES = ROOT / "measurements" / "ssd-iq"
-FOLDER = ROOT / "docs" / "calibrated-drives"
-PAGE = ROOT / "docs" / "calibrated-drives.md"
+FOLDER = ROOT / "docs" / "evidence" / "calibrated-drives"
+PAGE = ROOT / "docs" / "evidence" / "calibrated-drives.md"
 DRIVES = {
     "7450-max": "Micron 7450 MAX 800 GB",
     "7450-pro": "Micron 7450 PRO 960 GB",
@@ -39,7 +40,7 @@ HEAD = """# Calibrated drives
 
 Drives on sale were calibrated from public measurements of SSD-iq (PVLDB 18(11), 2025), which are
 in `measurements/ssd-iq`. This page has every row: measured, simulated, and how far apart they are.
-[Calibration](calibration.md) says what is fitted to which rows and what the bounds are. Each drive
+[Calibration](../calibration.md) says what is fitted to which rows and what the bounds are. Each drive
 is a device preset; use it with the scheme `nvme`. `tools/calibrated_drives.py` writes this page.
 
 Of the six values of each drive that were searched for, at most two are determined. Together they
@@ -68,11 +69,11 @@ Loads are named by the requests a second of load and probe together. The probe h
 Here *explained in kind* means that a simulation does the same, but not at the same load or by as
 much. The *window* is `gc.pace_window`: how far writes may be ahead of collection before they wait.
 *Places* are how many requests of the probe may be under way. Ways of collection have the names that
-[calibration](calibration.md#what-is-fitted) tries: blocks of moved data *apart* from those of
+[calibration](../calibration.md#what-is-fitted) tries: blocks of moved data *apart* from those of
 writes or *shared* with them.
 
 - **7450 MAX and PRO, writes at middling load: explained in kind.** Far below saturation one write
-  in a hundred waits 3 to 12.5 ms. These writes wait for [pacing](model.md#pacing): only the dies
+  in a hundred waits 3 to 12.5 ms. These writes wait for [pacing](../model.md#pacing): only the dies
   that are short of free blocks collect, and what these earn is for the writes of all dies. At
   middling load few dies collect at once, so that writes run out of credit; when the drive is
   saturated, all dies collect all the time. With a window of 0.4 no write waits below saturation.

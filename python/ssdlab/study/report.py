@@ -22,12 +22,12 @@ __all__ = ["write"]
 CSV, SVG, PAGE = "effects.csv", "effects.svg", "effects.md"
 """The files about published numbers: the table, the picture, the page."""
 REAL = "real"
-REAL_CAUSES = "What is known of the causes is in docs/calibrated-drives.md (What is missed, and why)."
+REAL_CAUSES = "What is known of the causes is in docs/evidence/calibrated-drives.md (What is missed, and why)."
 REAL_ABOUT = (
-    "Each study compares a calibrated drive (docs/calibrated-drives.md), which is a device preset, with public measurements of the real "
-    "one. Rows marked as calibrated are those that the preset was fitted to; the others are predictions. The page of calibrated drives has "
-    "more rows (most means, rates below saturation, the 99th percentile of writes, a second unit of a drive). It also says what is missed, "
-    "and why."
+    "Each study compares a calibrated drive (docs/evidence/calibrated-drives.md), which is a device preset, with public measurements of "
+    "the real one. Rows marked as calibrated are those that the preset was fitted to; the others are predictions. The page of calibrated "
+    "drives has more rows (most means, rates below saturation, the 99th percentile of writes, a second unit of a drive). It also "
+    "says what is missed, and why."
 )
 """What the studies are that are of no paper."""
 
