@@ -73,7 +73,7 @@ much. The *window* is `gc.pace_window`: how far writes may be ahead of collectio
 writes or *shared* with them.
 
 - **7450 MAX and PRO, writes at middling load: explained in kind.** Far below saturation one write
-  in a hundred waits 3 to 12.5 ms. These writes wait for [pacing](../model.md#pacing): only the dies
+  in a hundred waits 3 to 12.5 ms. These writes wait for [pacing](../model/pacing.md): only the dies
   that are short of free blocks collect, and what these earn is for the writes of all dies. At
   middling load few dies collect at once, so that writes run out of credit; when the drive is
   saturated, all dies collect all the time. With a window of 0.4 no write waits below saturation.

@@ -662,8 +662,8 @@ impl Simulation {
         self.storage.take_policy_failure().map_or(Ok(()), Err)
     }
 
-    /// One round of an instant at which something is due, in the order of docs/model.md, section Time: completions, arrivals (those of closed
-    /// loops, too), then operations begin. Where that makes more due at the same instant, another round follows.
+    /// One round of an instant at which something is due, in the order of docs/model/index.md, section Time: completions, arrivals
+    /// (those of closed loops, too), then operations begin. Where that makes more due at the same instant, another round follows.
     #[inline]
     fn step(&mut self, time: Ns, senders: Option<&mut Senders<'_>>) -> Result<()> {
         assert!(time >= self.now, "time goes back");

@@ -1,6 +1,6 @@
-//! The host interface against a slow and obvious model of it, written from docs/model.md alone: it looks at every command, again and again,
-//! until nothing more happens at an instant. The drive behind it needs no flash: a write takes a fixed time, so does a read of what was written
-//! and is not trimmed, and all else is answered at once.
+//! The host interface against a slow and obvious model of it, written from docs/model/host.md alone: it looks at every command, again and
+//! again, until nothing more happens at an instant. The drive behind it needs no flash: a write takes a fixed time, so does a read of what
+//! was written and is not trimmed, and all else is answered at once.
 
 use crate::common::{one_die, simulation};
 use crate::timelines::changed;

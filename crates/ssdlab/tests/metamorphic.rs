@@ -1,4 +1,4 @@
-//! Two runs that must agree: rules that follow from what docs/model.md says, over random drives and workloads. Each counts the cases in
+//! Two runs that must agree: rules that follow from what docs/model says, over random drives and workloads. Each counts the cases in
 //! which it had something to say.
 
 use crate::common::cases::{Cases, Tally, is_full};

@@ -1,5 +1,5 @@
-//! Slack-aware scheduling (elyasi2017), worked by hand from docs/model.md: the paper's Fig. 2 and Fig. 6, every term of the estimate, the rules
-//! of bypassing and pausing, what follows from them for any workload, and a slow model beside random drives.
+//! Slack-aware scheduling (elyasi2017), worked by hand from docs/model/slack.md: the paper's Fig. 2 and Fig. 6, every term of the estimate,
+//! the rules of bypassing and pausing, what follows from them for any workload, and a slow model beside random drives.
 //!
 //! Where times are in cycles, a read takes one and a program four; page `p` lies on chip `p` modulo the chips.
 

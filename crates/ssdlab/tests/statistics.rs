@@ -24,7 +24,7 @@ goes down a level: `gc.jobs` is `jobs` in the object `gc`, and in Python `result
 - What a run does not have is absent, never null: there is no `cache` without a cache, and no mean of no reads.
 - A share is a number from 0 to 1, a ratio may be above 1. \"List\" means one number for each of what the sentence names.
 - Nothing of preconditioning is counted, but for `wear`, `precondition` and `prepare_s`.
-- [What is simulated](../model.md) has the rules by which things are counted.
+- [What is simulated](../model/index.md) has the rules by which things are counted.
 ";
 
 /// What `ssdlab run` and `ssdlab.run` add to the core's result.

@@ -716,7 +716,7 @@ impl Default for Gc {
             moves_in_flight: 1,
             turns: Turns::Step,
             pace: Pace::None,
-            // With T_soft = 4 blocks, a window above 0.44 lets pools run dry (docs/model.md, pacing).
+            // With T_soft = 4 blocks, a window above 0.44 lets pools run dry (docs/model/pacing.md).
             pace_window: 0.4,
             idle_us: 10_000,
             idle_timeout: IdleTimeout::Fixed,

@@ -23,7 +23,7 @@ command line. It is built in layers; each layer replaces keys of the layers befo
 
 A *preset* is a named set of keys. Chip, die, plane, block and page are the parts of flash memory,
 from large to small. GC is garbage collection: it empties and erases a block. Other terms are
-under [Terms](model.md#terms).
+under [Terms](model/index.md#terms).
 
 - A preset is given by name, or as the path of a TOML file (with a `/` or ending in `.toml`).
   Several schemes are joined by `+`. Two schemes that set one key to different values are an error.

@@ -1,4 +1,4 @@
-//! Pacing (`gc.pace`): the credit that collection earns, and that host writes take. docs/model.md, section Pacing.
+//! Pacing (`gc.pace`): the credit that collection earns, and that host writes take. docs/model/pacing.md.
 //!
 //! Each pool has an account; with dynamic allocation, where the pool of a write is not known when it comes in, the drive has one. Accounts
 //! are in pages of data, or in mapping units where these are smaller.

@@ -12,7 +12,7 @@ use crate::sched::{QueueKind, TransactionKind};
 use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
 
 /// Times of a program after the transfer of its data, for one plane or several at once: programs of the data and of parity pages, if any.
-/// Parity is transferred plane by plane and programmed at once. All of it counts as array time (docs/model.md, section Parity).
+/// Parity is transferred plane by plane and programmed at once. All of it counts as array time (docs/model/flash.md, section Parity).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProgramTime {
     data_ns: Ns,

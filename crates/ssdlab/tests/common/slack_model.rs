@@ -1,5 +1,5 @@
-//! A slow and obvious model of docs/model.md, "Slack-aware scheduling", for drives on which nothing but host reads and writes of different pages
-//! happens, and each channel is one station. Nothing of the drive's own code is used.
+//! A slow and obvious model of docs/model/slack.md, for drives on which nothing but host reads and writes of different pages happens, and
+//! each channel is one station. Nothing of the drive's own code is used.
 
 use std::collections::BTreeMap;
 

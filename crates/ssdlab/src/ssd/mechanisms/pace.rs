@@ -28,7 +28,7 @@ impl Ssd {
         let pool = self.geometry().static_pool(unit);
         let Some(pace) = &mut self.pace else { return true };
         let comes = pace.take(pool) || !is_paced(self, pool);
-        // Pages in a write buffer are limited by the buffer (docs/model.md, section Pacing).
+        // Pages in a write buffer are limited by the buffer (docs/model/pacing.md).
         let counts = comes && !self.rules.gc.writes_are_complete;
         if let Some(pace) = self.pace.as_mut().filter(|_| counts) {
             pace.comes_in(pool);

@@ -1,4 +1,4 @@
-//! The write buffer of a drive: writes complete when they are in it, and are programmed later. docs/model.md, section Write buffer.
+//! The write buffer of a drive: writes complete when they are in it, and are programmed later. docs/model/write-buffer.md.
 //!
 //! | file | what is there |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! A cache in front of a drive or an array: carries out the decisions of `cache`, with their timing. docs/model.md, section Caching.
+//! A cache in front of a drive or an array: carries out the decisions of `cache`, with their timing. docs/model/caching.md.
 //!
 //! The *lower* level is the next storage level, the drive or array behind the cache.
 //!

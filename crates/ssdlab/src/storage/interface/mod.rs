@@ -1,5 +1,4 @@
-//! The host interface of a drive: slots for commands, the controller's processors, and the link to the host. docs/model.md, section
-//! Host interface.
+//! The host interface of a drive: slots for commands, the controller's processors, and the link to the host. docs/model/host.md.
 //!
 //! | file | what is there |
 //! |---|---|

@@ -1,5 +1,5 @@
 //! The mapping table of a drive, where there is memory for a part of it only: translation pages are in flash, and some of them in memory.
-//! docs/model.md, section Mapping cache.
+//! docs/model/mapping-cache.md.
 //!
 //! | file | what is there |
 //! |---|---|
