@@ -44,7 +44,12 @@ pub const CODES: &[Code] = &[
     Code {
         name: "coarse-times",
         severity: Severity::Warning,
-        rule: "The times of a trace in open loop are multiples of 10 us or more (all, or 99 % of the gaps between them), and one request in ten or more arrives with the one before.",
+        rule: "The times of a trace in open loop are multiples of 10 us or more (all, or 99 % of the gaps between them that are not 0), and one request in ten or more arrives with the one before.",
+    },
+    Code {
+        name: "different-parts",
+        severity: Severity::Note,
+        rule: "Flows in open loop that read one trace file have different values of `skip`, `last`, `limit_s` or `repeat`.",
     },
     Code { name: "few-blocks", severity: Severity::Note, rule: "A pool has fewer than 100 blocks." },
     Code {
@@ -116,7 +121,12 @@ pub const CODES: &[Code] = &[
     Code {
         name: "overloaded",
         severity: Severity::Warning,
-        rule: "100 or more requests in open loop arrived, those of a warm-up counted, and the queue grew to the last of them: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first, where up to 1 % of the requests, in the last quarter of that time or more, are left out; or all requests arrived at one instant.",
+        rule: "100 or more requests in open loop arrived, those of a warm-up counted, and the queue grew to the last of them: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first, where up to 1 % of the requests are left out that alone take the first quarter of that time or more, and as many that take the last; or all requests arrived at one instant (those of a trace: `no-times`).",
+    },
+    Code {
+        name: "own-origins",
+        severity: Severity::Note,
+        rule: "Flows in open loop read different trace files, and two of them begin with the run (no `start_s`, no `start_after`).",
     },
     Code { name: "requeued", severity: Severity::Warning, rule: "The driver gave back requests of a trace, which were issued again." },
     Code {
@@ -155,6 +165,11 @@ pub const CODES: &[Code] = &[
         name: "unaligned",
         severity: Severity::Warning,
         rule: "A request of a trace has an offset or a size that is no multiple of 512 bytes.",
+    },
+    Code {
+        name: "unmapped-reads",
+        severity: Severity::Warning,
+        rule: "With `ftl.unmapped_read = \"immediate\"`, reads found a unit without data at least once for each hundred read requests.",
     },
     Code { name: "volumes", severity: Severity::Warning, rule: "Each request of a trace is of a volume of its own." },
     Code {

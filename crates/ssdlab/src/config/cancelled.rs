@@ -7,7 +7,7 @@ use crate::remark::Remark;
 impl Config {
     /// Remarks on keys that cancel a part of the effect of others, and on flows of one trace with different time scales; empty without any.
     pub fn remarks(&self) -> Vec<Remark> {
-        self.gc_is_never_suspended().into_iter().chain(workload_rules::time_scales(&self.workload)).collect()
+        self.gc_is_never_suspended().into_iter().chain(workload_rules::of_flows(&self.workload)).collect()
     }
 
     /// Remark: `scheduler.suspend` names operations, but reads never suspend those of GC. `None` if they do, or if it names none.

@@ -44,20 +44,52 @@ pub(super) fn refused<'a>(keys: impl Iterator<Item = &'a str>, workload: &Worklo
     })
 }
 
-/// Remark: flows that read one trace file have different time scales, so that requests lose their relation in time.
-pub(super) fn time_scales(workload: &Workload) -> Option<Remark> {
+/// Remarks on flows that read traces in open loop and lose their relation in time: by different time scales of one trace, or because each
+/// of several traces begins with the run.
+pub(super) fn of_flows(workload: &Workload) -> Vec<Remark> {
     let flows = workload.separate_flows().unwrap_or_default();
-    let timed: Vec<_> = flows.iter().map(|flow| &flow.workload).filter(|flow| flow.trace.is_some() && flow.queue_depth == 0).collect();
-    let apart = |pair: &[&Workload]| pair[0].trace == pair[1].trace && pair[0].time_scale != pair[1].time_scale;
-    let pair = (1..timed.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
-    let (first, second) = pair.map(|(first, second)| (timed[first], timed[second])).find(|&(first, second)| apart(&[first, second]))?;
-    let sentence = format!(
-        "Flows that read {} have different time scales ({} and {}): requests that came together in the trace no longer do.",
-        first.trace.as_deref().unwrap_or_default(),
-        first.time_scale,
-        second.time_scale
-    );
-    Some(Remark::warning("time-scales", "latency_ns", sentence, "Give all flows of the trace one workload.time_scale."))
+    let timed: Vec<_> = flows.iter().filter(|flow| flow.workload.trace.is_some() && flow.workload.queue_depth == 0).collect();
+    let pairs = || (1..timed.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+    let found = |apart: fn(&Workload, &Workload) -> bool| {
+        let mut pairs = pairs().map(|(first, second)| (timed[first], timed[second]));
+        pairs.find(|(first, second)| apart(&first.workload, &second.workload))
+    };
+    let scales = found(|first, second| first.trace == second.trace && first.time_scale != second.time_scale);
+    let parts = found(|first, second| {
+        let part = |flow: &Workload| (flow.skip, flow.last, flow.limit_s, flow.repeat);
+        first.trace == second.trace && part(first) != part(second)
+    });
+    let origins = found(|first, second| {
+        let begins_with_the_run = |flow: &Workload| flow.start_s == 0.0 && flow.start_after.is_none();
+        first.trace != second.trace && begins_with_the_run(first) && begins_with_the_run(second)
+    });
+    let scales = scales.map(|(first, second)| {
+        let sentence = format!(
+            "Flows that read {} have different time scales ({} and {}): requests that came together in the trace no longer do.",
+            first.workload.trace.as_deref().unwrap_or_default(),
+            first.workload.time_scale,
+            second.workload.time_scale
+        );
+        Remark::warning("time-scales", "latency_ns", sentence, "Give all flows of the trace one workload.time_scale.")
+    });
+    let parts = parts.map(|(first, second)| {
+        let trace = first.workload.trace.as_deref().unwrap_or_default();
+        let sentence =
+            format!("The flows {} and {} take different parts of {trace} (skip, last, limit_s, repeat).", first.name, second.name);
+        let remedy = "An option such as --seconds is of the first flow only: give each flow the same keys, if the same part is meant.";
+        Remark::note("different-parts", "", sentence, remedy)
+    });
+    let origins = origins.map(|(first, second)| {
+        let sentence =
+            format!("The traces of the flows {} and {} both begin with the run, whenever each was recorded.", first.name, second.name);
+        Remark::note(
+            "own-origins",
+            "latency_ns",
+            sentence,
+            "If they were recorded together, set start_s of the later one to the difference.",
+        )
+    });
+    scales.into_iter().chain(parts).chain(origins).collect()
 }
 
 const TRACE: &str = "workload.trace";
@@ -219,18 +251,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flows_of_one_trace_with_other_time_scales_are_told() {
-        let codes = |second: Value| {
-            let first = serde_json::json!({"name": "a", "trace": "t.csv", "flows": [second]});
-            time_scales(&serde_json::from_value(first).unwrap()).map(|remark| remark.code)
+    fn flows_that_lose_their_relation_in_time_are_told() {
+        let codes = |keys: Value| {
+            let mut second = serde_json::json!({"name": "b", "trace": "t.csv"});
+            second.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
+            let workload = serde_json::json!({"name": "a", "trace": "t.csv", "flows": [second]});
+            of_flows(&serde_json::from_value(workload).unwrap()).into_iter().map(|remark| remark.code).collect::<Vec<_>>()
         };
-        let flow = |trace: &str, time_scale: f64, queue_depth: u32| {
-            codes(serde_json::json!({"name": "b", "trace": trace, "time_scale": time_scale, "queue_depth": queue_depth}))
-        };
-        assert_eq!(flow("t.csv", 2.0, 0).as_deref(), Some("time-scales"));
-        assert_eq!(flow("t.csv", 1.0, 0), None);
-        assert_eq!(flow("u.csv", 2.0, 0), None, "another file");
-        assert_eq!(flow("t.csv", 2.0, 4), None, "a closed loop has no times");
+        assert_eq!(codes(serde_json::json!({"device": "1"})), [""; 0]);
+        assert_eq!(codes(serde_json::json!({"time_scale": 2.0})), ["time-scales"]);
+        assert_eq!(codes(serde_json::json!({"time_scale": 2.0, "queue_depth": 4})), [""; 0], "a closed loop has no times");
+        assert_eq!(codes(serde_json::json!({"limit_s": 2.5})), ["different-parts"]);
+        assert_eq!(codes(serde_json::json!({"trace": "u.csv"})), ["own-origins"]);
+        assert_eq!(codes(serde_json::json!({"trace": "u.csv", "start_s": 1.0})), [""; 0]);
     }
 
     #[test]

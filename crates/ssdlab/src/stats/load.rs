@@ -3,7 +3,7 @@
 use crate::units::Ns;
 
 /// Most windows kept; when a run needs more, neighbouring windows are joined.
-const WINDOWS: usize = 32;
+const WINDOWS: usize = 256;
 /// With fewer windows than this, all requests count as arriving at one instant.
 const WINDOWS_MIN: usize = WINDOWS / 2;
 /// Quarters of the time are compared by halves: at least this many windows are needed.
@@ -15,7 +15,7 @@ const GROWTH: f64 = 1.5;
 /// Stands for a window in which no arrival has been recorded.
 const NONE: u64 = u64::MAX;
 
-/// Number of outstanding requests over time, up to the last arrival: in at most 32 windows of equal width, which doubles when needed.
+/// Number of outstanding requests over time, up to the last arrival: in at most 256 windows of equal width, which doubles when needed.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// By window: the fewest outstanding requests that an arrival met.
@@ -82,16 +82,20 @@ impl Load {
         self.until = self.since + (last as u64 + 1) * self.width;
     }
 
-    /// Number of windows to judge: late windows are left out if they are a quarter of all or more and have at most 1 % of all requests.
-    fn without_late(&self, arrivals: u64) -> usize {
+    /// The windows to judge. Those of the beginning are left out, and those of the end, if they are a quarter of the time or more and have at
+    /// most 1 % of all requests.
+    fn judged(&self, arrivals: u64) -> std::ops::Range<usize> {
         let all = self.current + 1;
-        let (mut windows, mut late) = (all, 0);
-        while windows > 0 && late + self.arrivals[windows - 1] <= arrivals / 100 {
-            windows -= 1;
-            late += self.arrivals[windows];
-        }
+        let few = |windows: &mut dyn Iterator<Item = &u64>| {
+            let sums = windows.scan(0, |sum, &count| Some((*sum += count, *sum).1));
+            sums.take_while(|&sum| sum <= arrivals / 100).count()
+        };
+        let (early, late) = (few(&mut self.arrivals[..all].iter()), few(&mut self.arrivals[..all].iter().rev()));
+        let end = all - late;
         // The queue may have become short in the last window before the late ones.
-        if 4 * windows <= 3 * all { windows.saturating_sub(1) } else { all }
+        let end = if 4 * late >= all { end.saturating_sub(1) } else { all };
+        let start = if 4 * early >= end { early } else { 0 };
+        start.min(end)..end
     }
 
     /// Whether the queue grew until the end. The run is overloaded if the fewest outstanding requests in the last quarter of the time
@@ -99,7 +103,8 @@ impl Load {
     /// square root of the number of arrivals (by which a Poisson process scatters), and fewer in the quarter's first half than in its
     /// second. A queue that empties now and then, as one behind bursts does, has a quarter with few.
     ///
-    /// The end of the time is left out if it is a quarter or more, with at most 1 % of all requests: a few late requests hide no overload.
+    /// The beginning and the end of the time are left out where they are a quarter of it or more, with at most 1 % of all requests: a few
+    /// early or late requests hide no overload.
     ///
     /// The response times of an overloaded run depend on its length. `None` also for fewer than 100 arrivals.
     pub fn overload(&self) -> Option<Overload> {
@@ -107,15 +112,15 @@ impl Load {
         if arrivals < ARRIVALS_MIN {
             return None;
         }
-        let (all, windows) = (self.current + 1, self.without_late(arrivals));
+        let (all, judged) = (self.current + 1, self.judged(arrivals));
         if all < WINDOWS_MIN {
             return Some(Overload::AtOnce(arrivals));
         }
-        if windows < EIGHTHS {
+        if judged.len() < EIGHTHS {
             return None;
         }
-        let fewest =
-            |from: usize, to: usize| self.fewest[windows * from / EIGHTHS..windows * to / EIGHTHS].iter().copied().min().unwrap_or(0);
+        let at = |eighths: usize| judged.start + judged.len() * eighths / EIGHTHS;
+        let fewest = |from: usize, to: usize| self.fewest[at(from)..at(to)].iter().copied().min().unwrap_or(0);
         let [second, third, fourth] = [fewest(2, 4), fewest(4, 6), fewest(6, 8)];
         let grows = second.max(third) < fourth && fourth as f64 >= GROWTH * second as f64 && fewest(6, 7) < fewest(7, 8);
         (grows && u128::from(fourth) * u128::from(fourth) >= u128::from(arrivals)).then_some(Overload::Grew([second, third, fourth]))
@@ -212,7 +217,12 @@ mod tests {
             let found = served(overloaded().chain((0..late).map(|index| end + worked_off / 2 + index)), SERVICE_NS).overload();
             assert!(matches!(found, Some(Overload::Grew(_))), "{late}: {found:?}");
         }
-        // The windows are so wide that the beginning of the run lies in one of them.
+        for stray in [3, 10, 25] {
+            let late = served(overloaded().chain([stray * end]), SERVICE_NS).overload();
+            let early = served([0].into_iter().chain(overloaded().map(|now| now + stray * end)), SERVICE_NS).overload();
+            assert!(matches!((late, early), (Some(Overload::Grew(_)), Some(Overload::Grew(_)))), "{stray}: {late:?}, {early:?}");
+        }
+        // The windows are so wide that the run lies in few of them.
         assert_eq!(served(overloaded().chain([100 * end]), SERVICE_NS).overload(), None);
         let more = served(overloaded().chain((0..200).map(|index| 2 * end + index * SERVICE_NS * 9)), SERVICE_NS).overload();
         assert_eq!(more, None, "more than 1 %, and the queue is empty again");

@@ -49,7 +49,20 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(rare_multiplane(result));
     remarks.extend(left_out(result));
     remarks.extend(held(result));
+    remarks.extend(unmapped(result));
     remarks
+}
+
+/// Remark: many reads found no data, which takes no time.
+fn unmapped(result: &Value) -> Option<Remark> {
+    let (unmapped, reads) = (count(result, "/counters/unmapped_reads"), count(result, "/requests/read"));
+    let immediate = result.pointer("/config/ftl/unmapped_read").and_then(Value::as_str) == Some("immediate");
+    (immediate && unmapped > 0 && unmapped * 100 >= reads).then(|| {
+        let sentence =
+            format!("Reads found a mapping unit without data {unmapped} times ({reads} read requests): such reads take no time.");
+        let remedy = "Fill the drive before (ftl.precondition.kind), or set ftl.unmapped_read = \"flash\".";
+        Remark::warning("unmapped-reads", "latency_ns", sentence, remedy)
+    })
 }
 
 /// Remark: write buffers and caches hold data that write amplification does not count.
@@ -102,7 +115,9 @@ fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
         ),
         Verdict::TooShort { .. } | Verdict::NoCollection | Verdict::Settled { .. } => return None,
     };
-    let remedy = "Leave the beginning out (warm_up, --warm-up), write more, or prepare the drive (ftl.precondition.kind = \"steady\").";
+    let from_state = result.pointer("/precondition/kind").and_then(Value::as_str) == Some("state");
+    let prepare = if from_state { "save the state after a longer run" } else { "prepare the drive (ftl.precondition.kind = \"steady\")" };
+    let remedy = format!("Leave the beginning out (warm_up, --warm-up), write more, or {prepare}.");
     Some(Remark::warning("not-settled", "gc", sentence, remedy))
 }
 

@@ -14,8 +14,6 @@ const RATE_MAX_PER_S: f64 = 1e7;
 const SPAN_MIN_NS: Ns = 1_000_000;
 /// Times that are multiples of this or more are coarse: requests may share an instant only because of the resolution. In ns.
 const COARSE_NS: Ns = 10_000;
-/// Steps of clocks, ns: where nearly all times are multiples of one, the clock of the trace is as coarse, whatever the others are.
-const STEPS_NS: [Ns; 6] = [COARSE_NS, 10 * COARSE_NS, 100 * COARSE_NS, 1_000 * COARSE_NS, 10_000 * COARSE_NS, SECOND_NS];
 /// Share of the gaps between requests that need not be multiples of a step.
 const OFF_SHARE: f64 = 0.01;
 /// One second, ns.
@@ -35,11 +33,54 @@ pub(crate) struct Evidence {
     last_ns: Ns,
     /// Requests at the same time as the previous request.
     together: u64,
-    /// Greatest common divisor of the gaps between requests, ns; 0 while all times are equal. Not updated once below [`COARSE_NS`].
-    resolution_ns: Ns,
-    /// Gaps between requests that are not 0, and of them those that are multiples of each of [`STEPS_NS`].
+    /// The gaps between requests that are not 0, and their resolution.
+    resolution: Resolution,
+}
+
+/// The resolution of nearly all gaps between requests. A gap that has no common divisor of [`COARSE_NS`] or more with the others counts as
+/// off; once more gaps are off than not, the resolution is that of the gap at hand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Resolution {
+    /// Greatest common divisor of the gaps that are not off, ns; 0 before the first.
+    step_ns: Ns,
     gaps: u64,
-    multiples: [u64; STEPS_NS.len()],
+    off: u64,
+    /// Gaps that are not off, less those that are, since the last change of the step.
+    lead: u64,
+}
+
+impl Resolution {
+    /// Gaps that are off, from which on a share of 1/50 settles it: the clock is a fine one.
+    const ENOUGH_OFF: u64 = 64;
+
+    #[inline]
+    fn add(&mut self, gap_ns: Ns) {
+        self.gaps += 1;
+        if self.off < Self::ENOUGH_OFF || self.off * 50 < self.gaps {
+            self.look(gap_ns);
+        } else {
+            self.off += 1;
+        }
+    }
+
+    fn look(&mut self, gap_ns: Ns) {
+        let common_ns = common_divisor(self.step_ns, gap_ns);
+        if common_ns >= COARSE_NS {
+            (self.step_ns, self.lead) = (common_ns, self.lead + 1);
+            return;
+        }
+        self.off += 1;
+        self.lead = self.lead.saturating_sub(1);
+        if self.lead == 0 {
+            self.step_ns = gap_ns;
+        }
+    }
+
+    /// The resolution of nearly all gaps, ns, and whether it is that of all; `None` if there is none of [`COARSE_NS`] or more.
+    fn of_most(&self) -> Option<(Ns, bool)> {
+        let nearly_all = self.off as f64 <= self.gaps as f64 * OFF_SHARE;
+        (self.step_ns >= COARSE_NS && nearly_all).then_some((self.step_ns, self.off == 0))
+    }
 }
 
 impl Evidence {
@@ -55,35 +96,14 @@ impl Evidence {
         } else {
             let gap_ns = now_ns.abs_diff(self.last_ns);
             self.together += u64::from(gap_ns == 0);
-            self.count_multiples(gap_ns);
-            if gap_ns > 0 && (self.resolution_ns == 0 || self.resolution_ns >= COARSE_NS) {
-                self.resolution_ns = common_divisor(self.resolution_ns, gap_ns);
+            if gap_ns > 0 {
+                self.resolution.add(gap_ns);
             }
             self.earliest_ns = self.earliest_ns.min(now_ns);
             self.latest_ns = self.latest_ns.max(now_ns);
         }
         self.last_ns = now_ns;
         self.requests += 1;
-    }
-
-    #[inline]
-    fn count_multiples(&mut self, gap_ns: Ns) {
-        if gap_ns > 0 {
-            self.gaps += 1;
-            let steps = STEPS_NS.iter().zip(&mut self.multiples);
-            steps.take_while(|(step_ns, _)| gap_ns.is_multiple_of(**step_ns)).for_each(|(_, count)| *count += 1);
-        }
-    }
-
-    /// The resolution of nearly all times, ns, and whether it is that of all; 0 while all times are equal.
-    fn resolution(&self) -> (Ns, bool) {
-        if self.resolution_ns == 0 || self.resolution_ns >= COARSE_NS {
-            return (self.resolution_ns, true);
-        }
-        let most_off = self.gaps as f64 * OFF_SHARE;
-        let nearly_all = |count: u64| (self.gaps - count) as f64 <= most_off;
-        let coarsest = STEPS_NS.iter().zip(&self.multiples).rev().find(|&(_, &count)| nearly_all(count));
-        (coarsest.map_or(self.resolution_ns, |(&step_ns, _)| step_ns), false)
     }
 
     /// Remarks on implausible requests. `devices`: number of volumes that the requests name. `timed`: their times matter (open loop).
@@ -121,11 +141,11 @@ impl Evidence {
         const ABOUT: &str = "workload.trace";
         let (requests, together) = (self.requests, self.together);
         let share = together as f64 / (requests - 1) as f64;
-        let (resolution_ns, of_all) = self.resolution();
-        let is_seconds = resolution_ns > 0 && resolution_ns.is_multiple_of(SECOND_NS);
-        let step = if is_seconds { "whole seconds".into() } else { format!("multiples of {}", duration(resolution_ns as f64)) };
-        let times = if of_all { "All times" } else { "99 % of the times or more" };
-        if resolution_ns >= COARSE_NS && share >= BURST_SHARE {
+        let (resolution_ns, of_all) = self.resolution.of_most()?;
+        let is_seconds = resolution_ns.is_multiple_of(SECOND_NS);
+        let step = if is_seconds { "whole seconds".into() } else { format!("multiples of {} apart", duration(resolution_ns as f64)) };
+        let times = if of_all { "All times" } else { "99 % of all times or more" };
+        if share >= BURST_SHARE {
             let sentence = format!(
                 "{times} are {step}, and {together} of {requests} requests arrive with the one before: bursts that the clock of the trace makes."
             );
@@ -202,6 +222,11 @@ mod tests {
         assert_eq!(remarks(&ticks), [""; 0], "1 % of 100 gaps is one");
         let ticks: Vec<_> = (0..900).map(|i| if i == 7 { 6_345_678 } else { (i - i % 3 / 2) * 1_000_000 }).map(|ns| (ns, 0, 512)).collect();
         assert_eq!(remarks(&ticks), ["coarse-times"]);
+        // A clock of 15.625 ms, whose first request or one in the middle is 1 us off.
+        for off in [0, 151] {
+            let ticks = (0..3000).map(|i| i / 8 * 15_625_000 + if i == off { 1_000 } else { 0 }).map(|ns| (ns, 0, 512));
+            assert_eq!(remarks(&ticks.collect::<Vec<_>>()), ["coarse-times"], "{off}");
+        }
         // 10 ns apart for 2 ms: 10^8 a second.
         let fast: Vec<_> = (0..200_000).map(|i| (i * 10, 0, 512)).collect();
         assert_eq!(remarks(&fast), ["implausible-rate"]);

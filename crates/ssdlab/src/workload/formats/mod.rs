@@ -8,6 +8,7 @@ use crate::remark::Remark;
 use crate::request::RequestKind;
 
 mod alibaba;
+mod arrow_schema;
 mod biosnoop;
 mod blkparse;
 mod clock;

@@ -12,7 +12,7 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use super::{Bad, Event, Format, Meaning, Measure, Parsed, Reader, Record, Time, csv};
+use super::{Bad, Event, Format, Meaning, Measure, Parsed, Reader, Record, Time, arrow_schema, csv};
 use crate::caller::Caller;
 use crate::config::{TimeUnit, TraceFormat};
 use crate::error::{Error, Result};
@@ -72,6 +72,15 @@ impl Rows {
         let file = guarded(|| SerializedFileReader::new(file)).map_err(damaged)?;
         let about = file.metadata().file_metadata();
         let (names, required, device) = columns(about.schema_descr()).map_err(|e| Error::Trace(format!("{}: {e}", path.display())))?;
+        let arrow = about.key_value_metadata().into_iter().flatten().find(|entry| entry.key == arrow_schema::KEY);
+        let schema = arrow.and_then(|entry| entry.value.as_deref());
+        if let Some(unit) = schema.and_then(|schema| arrow_schema::unit_of_duration(schema, names[0])).filter(|&unit| unit != "ns") {
+            return Err(Error::Trace(format!(
+                "{}: the column {} holds durations in {unit}, and was to be in ns; write it as whole nanoseconds",
+                path.display(),
+                names[0]
+            )));
+        }
         let total = u64::try_from(about.num_rows()).unwrap_or(0);
         Ok(Rows {
             path: path.to_path_buf(),
