@@ -16,7 +16,7 @@ from find_browser import FLAGS, HELP, MISSING, PATIENCE_MS, found
 
 
 class Page:
-    """A page in the browser: what it logs, what it asks for, and ways to look at it and to touch it."""
+    """A page in the browser, with its log and its requests, and methods to inspect and control it."""
 
     def __init__(self, context: BrowserContext) -> None:
         self._page = context.pages[0]
@@ -28,12 +28,12 @@ class Page:
         self._page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Asks the browser for something by its DevTools protocol and waits for the answer."""
+        """Calls a method of the browser's DevTools protocol; returns its result."""
         answer: dict[str, Any] = self._session.send(method, parameters)
         return answer
 
     def open(self, file: Path, *, width: int = 1300, height: int = 900, dark: bool = False) -> float:
-        """Opens a file in a window of this size; returns the processor time that it took until it was drawn, s."""
+        """Opens a file in a window of this size; returns the processor time until it was drawn, s."""
         self.resize(width, height)
         self.scheme(dark=dark)
         self.call("Performance.disable")
@@ -43,28 +43,28 @@ class Page:
         return self.busy_s()
 
     def visit(self, url: str) -> None:
-        """Goes to an address, in the window as it is."""
+        """Navigates to an address in the same window."""
         self._page.goto(url)
 
     def busy_s(self) -> float:
-        """Processor time of the page's main thread since it began to open, s; other work on the machine does not count."""
+        """Processor time of the page's main thread since it was opened, s; other load on the machine does not count."""
         metrics = self.call("Performance.getMetrics")["metrics"]
         return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
     def resize(self, width: int, height: int) -> None:
-        """Gives the window another size."""
+        """Changes the size of the window."""
         self._page.set_viewport_size({"width": width, "height": height})
 
     def scheme(self, *, dark: bool) -> None:
-        """What the page is told of the reader's preference."""
+        """Sets the reader's preference for light or dark."""
         self._page.emulate_media(color_scheme="dark" if dark else "light")
 
     def value(self, expression: str) -> Any:
-        """What a script says."""
+        """Evaluates a script expression; returns its value."""
         return self._page.evaluate(expression)
 
     def until(self, expression: str) -> None:
-        """Waits until a script says something true. Asks from outside: a page that allows no script of text could not ask itself again."""
+        """Waits until a script expression is true. It is polled from outside, since the page forbids scripts from text."""
         ends = time.monotonic() + PATIENCE_MS / 1000
         while not self.value(expression):
             assert time.monotonic() < ends, f"{expression}: not true in {PATIENCE_MS} ms"
@@ -85,13 +85,13 @@ class Page:
         self._page.keyboard.press(f"Shift+{key}" if shift else key)
 
     def screenshot(self, file: Path) -> None:
-        """A picture of the whole page."""
+        """Saves a picture of the whole page."""
         self._page.screenshot(path=file, full_page=True)
 
 
 @contextmanager
 def browser(profile: Path) -> Iterator[Page]:
-    """A browser with a page, as long as it is needed. Without one its tests are left out; in continuous integration they fail."""
+    """Starts a browser with a page. Without a browser, the test is skipped; in continuous integration it fails."""
     program = found()
     if program is None:
         in_ci = os.environ.get("CI") == "true"

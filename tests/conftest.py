@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Fixtures and helpers that the tests share."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from programs import PATIENCE_S
 if TYPE_CHECKING:
     from browser import Page
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every command that they start.
+# A shell that runs the tests in the background makes them ignore Ctrl-C, which every command would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
-# A drive so small that a run takes a blink, and a workload under which it collects.
+# a drive with a very short run, and a workload with GC on it
 DRIVE = {
     "device.channels": 2,
     "device.blocks_per_plane": 32,
@@ -39,7 +39,7 @@ DRIVE = {
     "gc.soft": 0.1,
 }
 SMALL = DRIVE | {"workload.read_share": 0.3, "workload.interarrival_us": 2000}
-# A device and a measurement with which a calibration takes a second.
+# a device and a measurement with a calibration of about a second
 BASE_FILE = """[device]
 channels = 2
 blocks_per_plane = 60
@@ -58,12 +58,12 @@ mine,uniform,,,filled once,4096,64,0.004,3000,1
 
 
 def options(values: Mapping[str, object]) -> list[str]:
-    """Settings as they are given on the command line."""
+    """Settings as words of the command line."""
     return [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
 
 
-# Python that waits until no thread of the core is at work any more. Work that does not look for Ctrl-C is left behind by its caller
-# after some seconds, and goes on: a script with this at its end would then not end.
+# Python code that waits until no thread of the core works any more. Work that ignores Ctrl-C is abandoned by its caller after some seconds
+# and continues; a script would then not end.
 UNTIL_NOTHING_WORKS = """
 import contextlib, pathlib, time
 def at_work():
@@ -75,7 +75,7 @@ while any(at_work()):
 """
 
 
-DRIVE_OPTIONS = options(DRIVE)  # beside a trace
+DRIVE_OPTIONS = options(DRIVE)  # for a trace
 SMALL_OPTIONS = options(SMALL)
 
 
@@ -101,11 +101,11 @@ THINNED = {
     "test_timeline": 8,
     "test_workload_presets": 9,
 }
-"""Files with tests of many costly cases: `make test` runs one case in so many of each test, `make test FULL=1` all."""
+"""Files with costly parametrised tests: `make test` runs one of every N cases of each test, `make test FULL=1` runs all."""
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two workers a processor: half of the time a test waits for what it has started."""
+    """Two workers per processor, since tests wait for their subprocesses half of the time."""
     return 2 * (os.cpu_count() or 1)
 
 
@@ -120,7 +120,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says in a line each what was left out for want of a browser, and of other programs."""
+    """Prints which tests were skipped for lack of a browser or of another program, in a line each."""
     skipped = terminalreporter.getreports("skipped")
     line = programs.left_out([str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)])
     if line is not None:
@@ -132,20 +132,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that has ended."""
+    """A finished command: exit code and output."""
 
     code: int
     out: str
     err: str
 
     def json(self) -> dict[str, Any]:
-        """Its standard output: exactly one JSON object."""
+        """Standard output, which must be a single JSON object."""
         value = json.loads(self.out)
         assert isinstance(value, dict)
         return value
 
     def failed(self, code: int) -> str:
-        """Checks that it failed as commands do: the exit code, one line, no traceback, nothing on standard output. Returns the line."""
+        """Checks the form of a failure: exit code, one line on standard error, no traceback, no standard output. Returns the line."""
         assert self.code == code, (self.code, self.err)
         lines = self.err.splitlines()
         assert len(lines) == 1, self.err
@@ -160,7 +160,7 @@ Ssdlab = Callable[..., Ended]
 
 @pytest.fixture(scope="session")
 def commands() -> Iterator[Forks]:
-    """Where commands begin at once: a process that has read in ssdlab."""
+    """A process that has imported ssdlab and starts commands quickly."""
     forks = Forks(os.environ)
     yield forks
     forks.close()
@@ -193,7 +193,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path) -> Path:
-    """Fills the file system of a folder with one file, and returns it."""
+    """Fills the file system of a folder with one file; returns the file."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
@@ -202,7 +202,7 @@ def fill(folder: Path) -> Path:
 
 
 def until(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Waits for something that a process does."""
+    """Waits until a condition holds, and fails if the process ends before."""
     deadline = time.monotonic() + PATIENCE_S
     while not ready():
         assert process.poll() is None, process.communicate()
@@ -211,7 +211,7 @@ def until(ready: Callable[[], bool], process: subprocess.Popen[str]) -> None:
 
 
 def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tuple[str, list[Path]]:
-    """Runs a study and sends it Ctrl-C once a run has finished: its standard output, and the results that it kept in its folder."""
+    """Runs a study and sends it Ctrl-C after its first run; returns its standard output and the results in its folder."""
     started = subprocess.Popen(
         [sys.executable, "-m", "ssdlab", "study", "run", *arguments], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -226,8 +226,8 @@ def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tupl
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A browser, for the tests of a file."""
-    from browser import browser  # noqa: PLC0415 (most tests need none)
+    """A browser, shared by the tests of a file."""
+    from browser import browser  # noqa: PLC0415 (most tests do not use it)
 
     with browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
@@ -235,7 +235,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 @pytest.fixture
 def silent(page: Page) -> Iterator[None]:
-    """No page complains, and none asks for anything but itself."""
+    """Checks that the page logs no errors and loads nothing but itself."""
     page.requests.clear()
     page.complaints.clear()
     yield
@@ -245,7 +245,7 @@ def silent(page: Page) -> Iterator[None]:
 
 
 def core_at_work(process: int) -> bool:
-    """The core works in threads of this name."""
+    """Whether a process has threads of the core, which are named."""
     with contextlib.suppress(OSError):
         return any("ssdlab" in path.read_text() for path in Path(f"/proc/{process}/task").glob("*/comm"))
     return False
@@ -253,7 +253,7 @@ def core_at_work(process: int) -> bool:
 
 @contextlib.contextmanager
 def at_work(arguments: Sequence[str], folder: Path, until: Path, **env: str) -> Iterator[subprocess.Popen[str]]:
-    """A command, from when on a file or folder is there; killed afterwards if it still runs."""
+    """Starts a command and waits for a file or folder; the command is killed afterwards if it still runs."""
     command = [sys.executable, "-m", "ssdlab", *arguments]
     process = subprocess.Popen(command, cwd=folder, env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

@@ -1,4 +1,4 @@
-"""Commands that are hit by faults: what each is given, the library that makes system calls fail, and what must hold afterwards."""
+"""Commands for fault tests: their arguments, the library that makes system calls fail, and conditions that must hold afterwards."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ COMMANDS: Mapping[str, list[str]] = {
     "serve": ["serve", "--nbd", f"unix:{SOCKET}", "--scale", "0.01", *SERVED, "--out", "out", "--json", "--quiet"],
     "bug-report": ["bug-report", "both", "--out", "bug.md"],
 }
-"""Every command, in a world as `world` makes it; `trace record` needs a kernel and root, and has tests of its own."""
+"""Every command, for a folder from `make_world`. `trace record` needs a kernel and root, and has tests of its own."""
 WRITING = [name for name in COMMANDS if set(COMMANDS[name]) & {"--out", "convert", "sample"}]
 
 
 def started(words: list[str], folder: Path, **env: str) -> subprocess.Popen[str]:
-    """A command under way, with the program that uses it if it is a drive."""
+    """Starts a command, and for `serve` the program that uses the drive."""
     command = [sys.executable, "-m", "ssdlab", *words]
     process = subprocess.Popen(command, cwd=folder, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     use(words, process.pid)
@@ -97,18 +97,18 @@ def started(words: list[str], folder: Path, **env: str) -> subprocess.Popen[str]
 
 
 def ended(words: list[str], folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """A command, ended."""
+    """Runs a command to its end."""
     process = started(words, folder, **env)
     out, err = process.communicate(timeout=PATIENCE_S)
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
 class Commands:
-    """Commands that need not read in ssdlab first: see `forks`.
+    """Runs commands in processes that have already imported ssdlab; see `forks`.
 
     Args:
-        library: makes system calls fail.
-        count: how many can be under way at once.
+        library: library that makes system calls fail, if any.
+        count: maximum number of commands at once.
     """
 
     def __init__(self, library: Path | None = None, count: int = 1) -> None:
@@ -123,32 +123,32 @@ class Commands:
             forks.close()
 
     def together(self, words: list[str], folder: Path, *, largest: int | None = None, **env: str) -> list[subprocess.CompletedProcess[str]]:
-        """The same command as often as can be at once, all ended; `largest`: what no file may grow beyond."""
+        """Runs a command `count` times in parallel, to the end; `largest`: maximum file size, bytes."""
         for forks in self._forks:
             use(words, forks.start(words, folder, env, largest))
         return [forks.end(PATIENCE_S) for forks in self._forks]
 
     def ended(self, words: list[str], folder: Path, *, largest: int | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-        """A command, ended."""
+        """Runs a command to its end; `largest`: maximum file size, bytes."""
         (done,) = self.together(words, folder, largest=largest, **env)
         return done
 
     def started(self, words: list[str], folder: Path) -> Started:
-        """A command under way, which must have ended before the next begins."""
+        """Starts a command; it must end before the next one is started."""
         number = self._forks[0].start(words, folder, {})
         use(words, number)
         return Started(self._forks[0], number)
 
 
 class Started:
-    """A command under way, used as `subprocess.Popen` is."""
+    """A running command with the interface of `subprocess.Popen`."""
 
     def __init__(self, forks: Forks, number: int) -> None:
         self.pid, self._forks = number, forks
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """`None` while it is under way; 0 when it has ended, however it did."""
+        """`None` while the command runs; 0 after it ended, whatever its exit code."""
         try:
             about = Path(f"/proc/{self.pid}/stat").read_text()
         except OSError:
@@ -156,19 +156,19 @@ class Started:
         return 0 if about.rpartition(")")[2].split()[0] in "ZX" else None
 
     def send_signal(self, number: int) -> None:
-        """Sends it a signal, if it has not ended."""
+        """Sends a signal to the command if it still runs."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
     def communicate(self, timeout: float) -> tuple[str, str]:
-        """What it said on standard output and standard error, when it has ended."""
+        """Waits for the command; returns its standard output and standard error."""
         done = self._forks.end(timeout)
         self.returncode = done.returncode
         return done.stdout, done.stderr
 
 
 def use(words: list[str], process: int) -> None:
-    """Starts the program that uses the drive of `serve`, and presses Ctrl-C when it has done so. Other commands end by themselves."""
+    """For `serve`, uses the drive and then sends Ctrl-C. Other commands end by themselves."""
     if words[0] == "serve":
         threading.Thread(target=_use, args=(process,), daemon=True).start()
 
@@ -185,7 +185,7 @@ def _use(process: int) -> None:
 
 
 def _connected(process: int) -> Client:
-    """A client of the drive that this process serves, once it does, and not of another one at the same place."""
+    """A client of the drive of this process, once it is ready; other drives at the same address are refused."""
     folder = Path(f"/proc/{process}/cwd")
     while folder.exists():
         with contextlib.suppress(OSError):
@@ -200,12 +200,12 @@ def _connected(process: int) -> Client:
 
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:
-    """In which a command changes no file but its own."""
+    """An environment in which a command writes no files except its own."""
     return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 def make_world(folder: Path) -> None:
-    """What the commands find: files to read, and earlier results."""
+    """Creates the input files and earlier results that commands need."""
     folder.mkdir()
     (folder / "trace.csv").write_text(TRACE)
     (folder / "grid.toml").write_text(SWEEP)
@@ -228,7 +228,7 @@ def make_world(folder: Path) -> None:
 
 
 def files(folder: Path, *, hidden: bool = False) -> dict[str, bytes]:
-    """What can be seen in a world, or what is hidden there: parts of files, and sets that are not finished."""
+    """The visible files in a world, or the hidden ones: partial files and incomplete sets."""
     found = {}
     for path in folder.rglob("*"):
         is_hidden = path.name.endswith(".partial") or STAGE in path.parts
@@ -238,7 +238,7 @@ def files(folder: Path, *, hidden: bool = False) -> dict[str, bytes]:
 
 
 def state(folder: Path) -> str:
-    """All that a command can find in a world, as one number: what there is, hidden or not, its content, and which file is newer."""
+    """A hash of everything in a world that a command can read: files, visible and hidden, their contents, and their order by time."""
     found, times = hashlib.sha256(), []
     for path in sorted(folder.rglob("*")):
         about = path.lstat()
@@ -252,9 +252,9 @@ def state(folder: Path) -> str:
 
 
 def is_whole(name: str, content: bytes) -> bool:
-    """Whether a file is as long as it says."""
+    """Whether a file is complete, by its format."""
     ending = Path(name).suffix
-    if ending == ".img":  # the bytes of a drive, which is empty before it is made
+    if ending == ".img":  # the bytes of a drive, which is empty before it is used
         return True
     try:
         if ending == ".json":
@@ -279,23 +279,23 @@ def is_whole(name: str, content: bytes) -> bool:
 
 
 GOING_ON = {"record.csv.state"}
-"""What a command writes besides if it has ended well there before: a drive that goes on keeps the state that its record begins with."""
+"""Files that a command writes only after an earlier success: a drive keeps the state from which its recording starts."""
 
 
 @dataclass(frozen=True)
 class World:
-    """A command's surroundings before it, and after it has ended well."""
+    """The files around a command before it and after its success."""
 
     name: str
     folder: Path
     before: Mapping[str, bytes]
     after: Mapping[str, bytes]
     out: str
-    """The last line of its standard output."""
+    """Last line of the command's standard output."""
 
     @classmethod
     def of(cls, name: str, template: Path, folder: Path) -> World:
-        """Runs the command once, undisturbed."""
+        """Runs the command once without a fault."""
         shutil.copytree(template, folder)
         before = files(folder)
         done = ended(COMMANDS[name], folder)
@@ -307,11 +307,11 @@ class World:
 
     @property
     def words(self) -> list[str]:
-        """The command."""
+        """The words of the command."""
         return COMMANDS[self.name]
 
     def problems(self, folder: Path) -> list[str]:
-        """What is wrong in a copy of the world after a fault: half a file, or something lost of what was there before."""
+        """Problems in a copy of the world after a fault: incomplete files, and lost earlier files."""
         for place in {path.parent for path in folder.rglob(MANIFEST)}:
             try:
                 settle(place)
@@ -327,16 +327,16 @@ class World:
         return wrong
 
     def _came(self, now: Mapping[str, bytes]) -> bool:
-        """Whether any of the new set is there."""
+        """Whether any file of the new set is present."""
         return any(name in now and now[name] != self.before.get(name) for name in self.after)
 
     def is_complete(self, folder: Path) -> bool:
-        """Whether everything is there that the command writes."""
+        """Whether all files of the command are present."""
         return set(files(folder)) - GOING_ON == set(self.after)
 
 
 def one_line(text: str) -> str | None:
-    """What is wrong with a standard error of a command that failed or was interrupted, if anything is."""
+    """The problem with the standard error of a failed or interrupted command; `None` if it is a single error line."""
     lines = [line for line in text.splitlines() if not line.startswith("warning: ")]
     if len(lines) != 1 or not lines[0].startswith("error: "):
         return f"not one line: {text!r}"
@@ -344,7 +344,7 @@ def one_line(text: str) -> str | None:
 
 
 def claimed(text: str) -> int:
-    """How many runs an interrupted command said had finished."""
+    """The number of finished runs that an interrupted command reported."""
     found = re.search(r"(\d+) of \d+ (?:runs|points)", text)
     return int(found[1]) if found else 0
 
@@ -361,7 +361,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def with_fault(library: Path, note: Path, kind: str, at: int, errno: int = 0) -> dict[str, Any]:
-    """The environment in which the `at`-th call that changes a file meets a fault."""
+    """The environment in which the `at`-th call that changes a file fails."""
     note.unlink(missing_ok=True)
     return {
         "LD_PRELOAD": str(library),

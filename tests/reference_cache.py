@@ -1,23 +1,23 @@
-"""The slow, obvious cache against which the core's is compared: which pages hit, and who is evicted for whom.
+"""A slow and simple cache, against which the core's is compared: which pages hit, and which are evicted.
 
 S. Wu, B. Mao, Y. Lin, H. Jiang, Improving Performance for Flash-Based Storage Systems through GC-Aware Cache Management, IEEE TPDS 28(10),
 2017. Written from the paper and the model's description ("Caching"), without the sources of the core's caches, so that one misreading does
-not end up in both. How a drive's chips are numbered and its exported pages are counted is the core's.
+not occur in both. The numbering of chips and the count of exported pages follow the core.
 
-Orders are plain lists, who used longest ago first, and eviction walks them literally from that end, as Algorithms 1 and 2 of the paper do.
-Nothing below takes time: what is fetched is there, what is destaged is gone. What the description leaves open is decided here. (The
-second point, and that groups have no home, were decided otherwise at first, and now are as the core has them.)
+Orders are plain lists, least recently used first, and eviction scans them from that end, as in Algorithms 1 and 2 of the paper. Nothing
+takes time: fetches and destages complete at once. Choices that the description leaves open (the second one, and that groups have no home,
+were first made differently, and now follow the core):
 
-* Only pages that are kept are used, in the sense of the policy. A read that goes past the cache, or a write through it of which there is no
-  copy, leaves the order of its group alone.
-* A group counts as written from first to last if these are all the writes to it since it came into the cache: one that begins again does
-  not. Writes that go through the cache are uses, not writes of the group.
-* "All homes are in GC" means that the walk finds nobody: the homes of all pages kept are in GC, whatever the other homes do.
-* An eviction that falls back on the order without awareness is no eviction that passed over somebody.
-* With dynamic allocation a page has the home that a sequential fill gives it when it comes into the cache, until it is written there or
-  through there. A group has none, since its pages may lie on several chips. Above an array homes are drives, which allocation inside the
+* Only pages in the cache are used, in the sense of the policy. A read past the cache, or a write through it without a cached copy, does not
+  change the order of its group.
+* A group is written from first to last page if these are all writes to it since it entered the cache; a group whose writes start again is
+  not. Writes through the cache are uses, not writes of the group.
+* "All homes are in GC" means that the scan finds no victim: the homes of all cached pages are in GC.
+* An eviction that falls back to the order without awareness is not counted as one that skipped pages.
+* With dynamic allocation, a page has the home that a sequential fill gives it when it enters the cache, until it is written to or through
+  the cache. A group has no home, since its pages may lie on several chips. Above an array, homes are drives, which allocation inside the
   drives does not change.
-* Shares are the decimal numbers that are written: floor(0.29 x 100) is 29.
+* Shares are decimal numbers as written: floor(0.29 x 100) is 29.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from typing import Any
 SECTOR_BYTES = 512
 
 Request = tuple[str, int, int]
-"""What, first byte, bytes."""
+"""Operation, first byte, and number of bytes."""
 InGc = tuple[int, int, bool]
-"""From this request on, this home is in GC or is not."""
+"""Request index, home, and whether the home is in GC from that request on."""
 Event = tuple[int, str, int]
-"""The number of the request, what happened, to which page."""
+"""Request index, event, and page."""
 
 COUNTERS = [
     "lookups",
@@ -51,24 +51,24 @@ COUNTERS = [
 ]
 
 
-# Where pages lie
+# placement of pages
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a sequential fill puts pages, as far as a cache cares."""
+    """Placement of pages by a sequential fill, as far as the cache depends on it."""
 
     page_bytes: int
     home: list[int]
-    """Of each page: a chip, or above an array a drive."""
+    """Chip of each page or, above an array, drive."""
     group: list[int]
-    """Of each page: the number of its group."""
+    """Index of the group of each page."""
     pages: list[list[int]]
-    """Of each group, ascending."""
+    """Pages of each group, ascending."""
 
 
 def layout_of(settings: Mapping[str, Any]) -> Layout:
-    """The layout under these settings, of which every key that matters must be there."""
+    """The layout for these settings, which must contain every key that it depends on."""
     lines = array_lines(settings) if settings["cache.place"] == "array" else drive_lines(settings)
     count = sum(len(pages) for _home, pages in lines)
     home, group, groups = [-1] * count, [-1] * count, []
@@ -86,7 +86,7 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
 
 
 def drive_lines(settings: Mapping[str, Any]) -> list[tuple[int, list[int]]]:
-    """For each pool of a drive its chip and its pages, in the order in which they fill its blocks."""
+    """Chip and pages of each pool of a drive, in the order in which the pages fill its blocks."""
     order = settings["ftl.allocation"]
     sizes = {
         "C": settings["device.channels"],
@@ -106,7 +106,7 @@ def drive_lines(settings: Mapping[str, Any]) -> list[tuple[int, list[int]]]:
 
 
 def exported_pages(settings: Mapping[str, Any], pools: int) -> int:
-    """The pages that a drive exports: the same number of each pool."""
+    """Number of exported pages of a drive, the same for each pool."""
     dies = settings["device.channels"] * settings["device.chips_per_channel"] * settings["device.dies_per_chip"]
     blocks = dies * settings["device.planes_per_die"] * settings["device.blocks_per_plane"]
     kept = 1 - Fraction(str(settings["device.overprovisioning"]))
@@ -114,7 +114,7 @@ def exported_pages(settings: Mapping[str, Any], pools: int) -> int:
 
 
 def array_lines(settings: Mapping[str, Any]) -> list[tuple[int, list[int]]]:
-    """For each drive of an array the pages of data on it, in the order in which they lie there."""
+    """Data pages on each drive of an array, in the order of their placement."""
     drives, level = settings["array.drives"], settings["array.level"]
     unit = int(settings["array.stripe_kb"] * 1024) // settings["device.page_bytes"]
     pools = sum(1 for _line in drive_lines(settings))
@@ -133,29 +133,29 @@ def array_lines(settings: Mapping[str, Any]) -> list[tuple[int, list[int]]]:
     return list(enumerate(lines))
 
 
-# The cache
+# the cache
 
 
 @dataclass
 class Page:
-    """A page that is kept."""
+    """A page in the cache."""
 
     sectors: set[int] = field(default_factory=set)
     dirty: bool = False
     written: bool = False
-    """Since it came into the cache."""
+    """Whether the page was written since it entered the cache."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What was decided."""
+    """Decisions and counters of a replay."""
 
     events: list[Event]
     counters: dict[str, int]
 
 
 class ReferenceCache:
-    """A cache that decides, and takes no time."""
+    """A cache whose operations take no time."""
 
     def __init__(self, settings: Mapping[str, Any], layout: Layout | None = None) -> None:
         self.settings = settings
@@ -163,24 +163,24 @@ class ReferenceCache:
         self.policy: str = settings["cache.policy"]
         self.capacity: int = settings["cache.bytes"] // self.layout.page_bytes
         self.most: int = self.capacity - int(share(settings, "cache.destage_ahead") * self.capacity)
-        """More pages than that are not kept for long, where it destages ahead."""
+        """Number of pages that destaging ahead reduces the cache to."""
         self.window: int = int(share(settings, "cache.clean_window") * self.capacity)
         self.kept: dict[int, Page] = {}
         self.page_order: list[int] = []
         self.group_order: list[int] = []
         self.writes_of: dict[int, list[tuple[int, bool]]] = {}
-        """Of each group that is in the cache: the pages written since it came, and whether whole."""
+        """Writes to each cached group since it entered the cache: page, and whether the whole page was written."""
         self.dirty_order: list[int] = []
-        """The dirty pages, the one longest dirty first."""
+        """Dirty pages, the longest dirty first."""
         self.in_gc: set[int] = set()
         self.events: list[Event] = []
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.index = 0
 
-    # Requests
+    # requests
 
     def replay(self, requests: Sequence[Request], in_gc: Sequence[InGc] = ()) -> Replay:
-        """Takes all requests, one after the other."""
+        """Processes all requests in order."""
         for index, (op, offset, length) in enumerate(requests):
             self.index = index
             for at, home, state in in_gc:
@@ -201,7 +201,7 @@ class ReferenceCache:
         return Replay(self.events, self.counters)
 
     def split(self, offset: int, length: int) -> Iterator[tuple[int, set[int], bool]]:
-        """The pages of a request, ascending, with the sectors it touches and whether it touches all."""
+        """The pages of a request, ascending, with the touched sectors of each and whether all are touched."""
         size = self.layout.page_bytes
         for page in range(offset // size, (offset + length - 1) // size + 1):
             first, last = max(offset, page * size), min(offset + length, (page + 1) * size) - 1
@@ -209,7 +209,7 @@ class ReferenceCache:
             yield page, sectors, last - first + 1 == size
 
     def read(self, page: int, sectors: set[int]) -> None:
-        """Looks up a page for a read, and keeps it if it is one to be kept."""
+        """Looks up a page for a read, and caches it if the policy admits it."""
         self.counters["lookups"] += 1
         held = self.kept.get(page)
         if held is not None and sectors <= held.sectors:
@@ -231,7 +231,7 @@ class ReferenceCache:
             self.evict_ahead(page)
 
     def write(self, page: int, sectors: set[int], *, whole: bool) -> None:
-        """Takes a write in, or lets it through and brings the copy up to date."""
+        """Caches a write, or writes it through and updates a cached copy."""
         if not self.settings["cache.writes"]:
             if page in self.kept:
                 self.kept[page].sectors |= sectors
@@ -260,14 +260,14 @@ class ReferenceCache:
             self.evict_ahead(page)
 
     def flush(self) -> None:
-        """All dirty pages go below, and stay."""
+        """Destages all dirty pages, which stay in the cache."""
         for page in self.dirty_order:
             self.kept[page].dirty = False
             self.counters["destages"] += 1
             self.event("clean", page)
         self.dirty_order = []
 
-    # What is kept, and in which order it was used
+    # cached pages, and their order of use
 
     def keep(self, page: int) -> None:
         assert page not in self.kept
@@ -277,7 +277,7 @@ class ReferenceCache:
         self.use(page)
 
     def use(self, page: int) -> None:
-        """The page is the one used last, and so is its group."""
+        """Marks a page and its group as most recently used."""
         group = self.layout.group[page]
         if page in self.page_order:
             self.page_order.remove(page)
@@ -287,7 +287,7 @@ class ReferenceCache:
         self.group_order.append(group)
 
     def forget(self, page: int) -> None:
-        """The page is gone, and with its last page the group."""
+        """Removes a page and, with its last page, the group."""
         group = self.layout.group[page]
         if self.kept[page].dirty:
             self.dirty_order.remove(page)
@@ -298,11 +298,11 @@ class ReferenceCache:
             del self.writes_of[group]
 
     def kept_of(self, group: int) -> list[int]:
-        """The pages of a group that are kept, ascending."""
+        """The cached pages of a group, ascending."""
         return [page for page in self.layout.pages[group] if page in self.kept]
 
     def compensate(self, page: int) -> None:
-        """A group that was just written from its first page to its last is the next to go (Kim and Ahn 2008, LRU compensation)."""
+        """Makes a group that was written from its first page to its last the next victim (Kim and Ahn 2008, LRU compensation)."""
         if self.policy != "bplru" or not self.settings["cache.compensation"]:
             return
         group = self.layout.group[page]
@@ -310,10 +310,10 @@ class ReferenceCache:
             self.group_order.remove(group)
             self.group_order.insert(0, group)
 
-    # Who goes
+    # victims
 
     def victims(self) -> Iterator[list[int]]:
-        """Those who may be evicted, each with its kept pages, from the eviction end of the policy's order on."""
+        """Possible victims, each with its cached pages, in the policy's order of eviction."""
         if self.policy == "lru":
             yield from ([page] for page in self.page_order)
         elif self.policy == "cflru":
@@ -323,11 +323,11 @@ class ReferenceCache:
         elif self.policy == "bplru":
             yield from (self.kept_of(group) for group in self.group_order)
         elif self.policy == "fab":
-            # Sorting leaves equals in their order.
+            # sorting is stable
             yield from sorted((self.kept_of(group) for group in self.group_order), key=len, reverse=True)
 
     def choose(self) -> tuple[list[int] | None, bool]:
-        """The victim, if there is one that may go, and whether the walk passed over others."""
+        """The victim, if there is one, and whether the scan skipped others."""
         passed_over = False
         for victim in self.victims():
             if not self.settings["cache.gc_aware"] or not all(self.in_gc_now(page) for page in victim):
@@ -336,7 +336,7 @@ class ReferenceCache:
         return None, passed_over
 
     def in_gc_now(self, page: int) -> bool:
-        """The page has a home, and that is in GC."""
+        """Whether a page has a home that is in GC."""
         if self.settings["ftl.allocation"] == "dynamic" and self.settings["cache.place"] == "drive":
             has_home = self.policy in ("lru", "cflru") and not self.kept[page].written
         else:
@@ -344,7 +344,7 @@ class ReferenceCache:
         return has_home and self.layout.home[page] in self.in_gc
 
     def make_room(self, *, for_write: bool) -> bool:
-        """Evicts until one more page can be kept. False if it cannot, which happens to reads only."""
+        """Evicts until one more page fits. Returns false if that is not possible, which only happens to reads."""
         while len(self.kept) >= self.capacity:
             victim, passed_over = self.choose()
             if victim is not None:
@@ -359,7 +359,7 @@ class ReferenceCache:
         return True
 
     def evict_ahead(self, just_kept: int) -> None:
-        """Evicts ahead of need, but never what was just kept, nor its group."""
+        """Evicts in advance, but not the page that was just cached nor its group."""
         while len(self.kept) > self.most:
             victim, passed_over = self.choose()
             if victim is None or just_kept in victim:
@@ -368,7 +368,7 @@ class ReferenceCache:
             self.evict(victim)
 
     def evict(self, victim: list[int]) -> None:
-        """Forgets the victim's pages; those that are dirty go below, and with padding the rest of the group too."""
+        """Removes a victim's pages; dirty pages are destaged and, with padding, the other pages of the group too."""
         group = self.layout.pages[self.layout.group[victim[0]]]
         dirty = [page for page in victim if self.kept[page].dirty]
         for page in victim:
@@ -385,13 +385,13 @@ class ReferenceCache:
                     self.event("pad", page)
 
     def pads(self, kept: int, size: int) -> bool:
-        """A group of that size of which so many pages are kept is written in full."""
+        """Whether a group of `size` pages with `kept` cached ones is written in full."""
         if self.policy != "bplru":
             return False
         padding = self.settings["cache.padding"]
         return padding == "always" or (padding == "share" and kept >= share(self.settings, "cache.padding_share") * size)
 
-    # Small things
+    # helpers
 
     def all_sectors(self) -> set[int]:
         return set(range(self.layout.page_bytes // SECTOR_BYTES))
@@ -401,5 +401,5 @@ class ReferenceCache:
 
 
 def share(settings: Mapping[str, Any], key: str) -> Fraction:
-    """A share as the decimal number that is written."""
+    """A share as the decimal number that was written."""
     return Fraction(str(settings[key]))

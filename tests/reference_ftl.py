@@ -1,36 +1,31 @@
-"""The slow, obvious flash translation layer against which the core's is compared.
+"""A slow and simple flash translation layer, against which the core's is compared.
 
-It was written from the model's description alone, without the core's sources, so that
-one misreading does not end up in both. It knows no time: an operation is over before
-the next begins, and garbage collection runs at once and to completion. Lists and
-counting in place of clever data structures; every rule is a short function.
+It was written from the model's description, without the core's sources, so that one misreading does not occur in both. It has no time: an
+operation ends before the next begins, and garbage collection runs at once and to completion. It uses lists and counting instead of
+efficient data structures; every rule is a short function.
 
-What the model's description leaves open is decided here, in the functions named:
+Choices that the model's description leaves open, by function:
 
-* ``_program``: the old place of a page becomes invalid before a block that this page
-  fills is closed, so that of two stamps the old block's is the smaller.
-* ``_write_page``, ``trim``: garbage collection that ended for want of a victim begins
-  again, if it is still wanted, when a page of its pool becomes invalid or is written.
-  Written, because that may close the block being filled, in which pages became invalid
-  before: it is a victim only then. A host write may wait for just that block.
-* ``_write_page``: when the write that takes a block has garbage collection decide is
-  the caller's choice, ``decides``.
-* ``_open_host_block``: a host write that needs a block where only the last one is free
-  has garbage collected first.
-* ``_next_in_the_log``: of blocks collected in the order of their filling, one without an
-  invalid page is filled anew, as a copy at the end of the log would be.
+* ``_program``: the old place of a page becomes invalid before a block that the page fills is closed, so the stamp of the old block is
+  smaller.
+* ``_write_page``, ``trim``: garbage collection that ended for lack of a victim starts again, if it is still needed, when a page of its pool
+  becomes invalid or is written. A write may close the open block, which has invalid pages and only then can be a victim; a host write may
+  wait for that block.
+* ``_write_page``: the moment at which GC is decided for a write that takes a block is chosen by the caller, ``decides``.
+* ``_open_host_block``: a host write that needs a block while only the last one is free runs garbage collection first.
+* ``_next_in_the_log``: with collection in the order of filling, a block without an invalid page is filled again, like a copy at the end of
+  the log.
 * ``_age``: counts blocks, not pages, closed in the pool since.
-* ``fill``, ``prefill``: evaluate no trigger (nothing is invalid), are not counted as
-  host programs. ``begin`` evaluates it.
-* ``write_bytes``: a partial write reads the old page only where there is one.
-* ``write_bytes``: the units of one request that go to one pool, in address order, share
-  programs, as many as a page holds. Those that are read first come with them.
-* ``_run_job``: a job's last program is padded.
-* ``_has_parity``: where it lies; it is programmed with the program of data before it.
-* ``prefill``, ``overwrite``: units on their way to one pool share a program, from whatever
-  requests they are. One that comes again has those before it programmed first.
-* ``_write_page``: where a die has one job at a time (``turns``) and the host goes first,
-  the pages of a request are over, one after the other, before the first job moves one.
+* ``fill``, ``prefill``: evaluate no trigger (nothing is invalid), and are not counted as host programs. ``begin`` evaluates it.
+* ``write_bytes``: a partial write reads the old page only if there is one.
+* ``write_bytes``: units of one request in the same pool share programs in address order, up to the size of a program. Units that need a
+  read first are included.
+* ``_run_job``: the last program of a job is padded.
+* ``_has_parity``: position of parity; it is programmed with the preceding program of data.
+* ``prefill``, ``overwrite``: units that wait for a program of one pool share it, across requests. If a unit comes again, the waiting ones
+  are programmed first.
+* ``_write_page``: if a die runs one job at a time (``turns``) and the host goes first, all pages of a request are written before the first
+  job moves one.
 """
 
 from __future__ import annotations
@@ -44,17 +39,15 @@ from typing import Any, Literal
 from reference_buffer import ReferenceBuffer
 
 NOWHERE = -1
-"""The place of a page without data, and the owner of a place without valid data."""
+"""Place of a page without data, and owner of a place without valid data."""
 
 Decides = Literal["landed", "started"]
-"""When a host write that takes a free block has garbage collection decide whether it is
-wanted and which block it collects first. The write's own old page is then
+"""When GC is decided for a host write that takes a free block, and its first victim is chosen. The old page of the write is then
 
-``landed``: invalid: the write is over first. So it is where nothing takes time.
-``started``: still valid, since the mapping changes when a program ends, while a block is
-taken when the program starts. So it is in a simulated drive. The job begins at that
-moment as well, but its first move finds the die taken until the program has ended; and
-if there was no victim at the start, there may be one then.
+``landed``: invalid, since the write has ended. This holds without time.
+``started``: still valid, since the mapping changes when a program ends, while a block is taken when the program starts. This holds in a
+simulated drive. The job starts at that moment too, but its first move waits for the die until the program has ended; if there was no victim
+at the start, there may be one then.
 """
 
 
@@ -62,42 +55,39 @@ POLICIES = ["greedy", "wear-aware", "fifo", "cost-benefit"]
 
 
 class OutOfSpace(Exception):
-    """A host write needs a block, and no garbage collection can provide one."""
+    """A host write needs a block, and garbage collection cannot provide one."""
 
 
 class EndlessCollection(Exception):
-    """Jobs that gain nothing follow each other. Only what is wrong on purpose does so."""
+    """Jobs without gain follow each other endlessly. This only happens with planted bugs."""
 
 
 @dataclass
 class Pool:
-    """Blocks that share a free list, frontiers and garbage collection."""
+    """Blocks that share a free list, open blocks and garbage collection."""
 
     blocks: list[int]
-    """All its blocks, in the order in which they are first used."""
+    """All blocks of the pool, in the order of first use."""
     free: list[int]
     """Erased blocks; taken from the front, returned at the back."""
     host: int | None = None
-    """The block that host writes fill (and moves, if the frontier is shared)."""
+    """Open block for host writes (and for moves, if the frontier is shared)."""
     gc: int | None = None
-    """The block that moves fill, if the frontier is separate."""
+    """Open block for moves, if the frontier is separate."""
     starved: bool = False
-    """Garbage collection ended because no block had an invalid page."""
+    """Whether garbage collection ended because no block had an invalid page."""
     log: list[int] = field(default_factory=list)
-    """Every closing of a block, in order. A block may occur often; its last counts."""
+    """Blocks in the order of closing. A block may occur several times; its last entry counts."""
 
 
 class ReferenceFtl:
-    """An untimed page-mapping FTL with garbage collection by any policy without chance.
+    """An untimed page-mapping FTL with garbage collection by any deterministic policy.
 
-    With ``ftl.map_unit_bytes`` what is called a page below is a mapping unit, but for a flash
-    page, which has several.
+    With ``ftl.map_unit_bytes`` a page is a mapping unit in the descriptions below, except for a flash page, which has several.
 
-    ``config`` is the simulator's configuration tree, of which it reads ``device``
-    (``channels chips_per_channel dies_per_chip planes_per_die blocks_per_plane
-    pages_per_block pages_per_program page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier
-    map_unit_bytes parity_stripe partial_write``) and ``gc`` (``soft victim trigger invalid_share until turns scope
-    priority``) and ``buffer``.
+    ``config`` is the simulator's configuration tree. Used keys are in ``device`` (``channels chips_per_channel dies_per_chip planes_per_die
+    blocks_per_plane pages_per_block pages_per_program page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier map_unit_bytes
+    parity_stripe partial_write``), ``gc`` (``soft victim trigger invalid_share until turns scope priority``) and ``buffer``.
     """
 
     def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
@@ -120,7 +110,7 @@ class ReferenceFtl:
         self.until: int = gc.get("until", 0)
         self.victim = _one_of(gc, "victim", "greedy", POLICIES)
         turns = _one_of(gc, "turns", "step", ["step", "job"])
-        # Larger scopes have one job at a time whatever `turns` is.
+        # larger scopes have one job at a time, whatever `turns` is
         self.jobs_in_turn = turns == "job" and gc.get("scope") in ("plane", "block", "none")
         self.host_goes_first = gc.get("priority") in ("fifo", "host")
 
@@ -130,35 +120,35 @@ class ReferenceFtl:
 
         blocks = self.dies * self.planes_per_die * self.blocks_per_plane
         self.place_of = [NOWHERE] * self.exported_pages
-        """By logical page: its physical page."""
+        """Physical page of each logical page."""
         self.owner_of = [NOWHERE] * (blocks * self.pages_per_block)
-        """By physical page: the logical page whose valid data it holds."""
+        """Logical page whose valid data each physical page holds."""
         self.written = [0] * blocks
-        """By block: pages programmed since its last erase."""
+        """Pages programmed in each block since its last erase."""
         self.stamps = [0] * blocks
-        """By block: when its number of valid pages last changed, or it was closed."""
+        """Stamp of each block: when its number of valid pages last changed, or it was closed."""
         self.erases_of = [0] * blocks
-        """By block: how often it was erased."""
+        """Number of erases of each block."""
         self.clock = 0
         self._count_from_zero()
         self.on_their_way: list[list[int]] = [[] for _ in self.pools]
-        """By pool, where nothing takes time: units that do not fill a program yet."""
+        """Units that wait for a full program, by pool, while nothing takes time."""
         self.collecting: set[int] = set()
-        """Dies on which a job has begun that is over only after the request being written."""
+        """Dies with a job that started and ends only after the present request."""
         self.waits_for_turn = 0
-        """Jobs that waited for one of another pool of their die."""
+        """Number of jobs that waited for a job of another pool on their die."""
         self.buffer = ReferenceBuffer(self, config["buffer"]) if config.get("buffer", {}).get("bytes", 0) > 0 else None
 
     def _read_pages(self, device: dict[str, Any], ftl: dict[str, Any]) -> None:
         flash_page_bytes: int = device.get("page_bytes", 4096)
         self.page_bytes: int = ftl.get("map_unit_bytes", flash_page_bytes)
         self.units: int = flash_page_bytes // self.page_bytes
-        """Units that a flash page holds: read together."""
+        """Units in a flash page, which are read together."""
         self.program_units: int = self.units * device.get("pages_per_program", 1)
         """Units that are programmed together."""
         self.pages_per_block: int = device["pages_per_block"] * self.units
         self.parity_stripe: int = ftl.get("parity_stripe", 0)
-        """One program in so many holds parity; 0: none does."""
+        """Programs per parity stripe, one of which holds parity; 0 without parity."""
 
     def _count_from_zero(self) -> None:
         self.host_programs = 0
@@ -171,11 +161,11 @@ class ReferenceFtl:
         self.padded_units = 0
         self.parity_programs = 0
 
-    # Geometry
+    # geometry
 
     @property
     def dies(self) -> int:
-        """Dies of the device."""
+        """Number of dies of the device."""
         return self.channels * self.chips_per_channel * self.dies_per_chip
 
     def _make_pools(self) -> list[Pool]:
@@ -198,10 +188,10 @@ class ReferenceFtl:
         return [block for row in zip(*by_plane, strict=True) for block in row]
 
     def _has_parity(self, block: int, page: int) -> bool:
-        """A page of a block holds parity.
+        """Whether a page of a block holds parity.
 
-        A block is divided into stripes of programs; the last may not be whole, and has none.
-        In a stripe the place of the parity changes from die to die, but is never the first.
+        A block is divided into stripes of programs; an incomplete last stripe has no parity. The position of parity in a stripe depends on
+        the die, and is never the first.
         """
         if self.parity_stripe == 0:
             return False
@@ -215,31 +205,31 @@ class ReferenceFtl:
         return [page for page in range(self.pages_per_block) if not self._has_parity(block, page)]
 
     def _exported_pages(self, overprovisioning: float) -> int:
-        """The exported share of the pages, an equal number of flash pages from each pool."""
+        """Number of exported pages, with the same number of flash pages from each pool."""
         pages = sum(len(pool.blocks) for pool in self.pools) * self.pages_per_block
         exported = math.floor(pages * (1.0 - overprovisioning))
         stripe = len(self.pools) * self.program_units
         return exported // stripe * stripe
 
     def _soft_blocks(self, soft: float) -> int:
-        """T_soft in blocks: below 1 a share of the pool, else a number; at least 1."""
+        """T_soft in blocks: values below 1 are a share of the pool, others a number; at least 1."""
         blocks = soft * len(self.pools[0].blocks) if soft < 1.0 else soft
         return max(1, math.floor(blocks + 0.5))
 
     def pool_of(self, lpn: int) -> int:
-        """The number of the pool in which logical page ``lpn`` always lies."""
+        """Index of the pool of logical page ``lpn``."""
         if self.pool_scope == "die":
             return self._die_of(lpn)
         return self._die_of(lpn) * self.planes_per_die + self._coordinates(lpn)["P"]
 
     def _die_of(self, lpn: int) -> int:
-        """The number of the die on which logical page ``lpn`` always lies."""
+        """Index of the die of logical page ``lpn``."""
         at = self._coordinates(lpn)
         chip = at["C"] * self.chips_per_channel + at["W"]
         return chip * self.dies_per_chip + at["D"]
 
     def _coordinates(self, lpn: int) -> dict[str, int]:
-        """Channel, way, die and plane: the first letter changes fastest.
+        """Channel, way, die and plane of a logical page; the first letter changes fastest.
 
         A pool that spans the planes of a die leaves the plane open.
         """
@@ -258,7 +248,7 @@ class ReferenceFtl:
             lpn //= sizes[letter]
         return coordinates
 
-    # What the host does
+    # host operations
 
     def fill(self) -> None:
         """Writes every exported page of an erased device once, in address order."""
@@ -279,16 +269,16 @@ class ReferenceFtl:
         for way in self.on_their_way:
             self._fill_page(way)
             way.clear()
-        self.padded_units = self.parity_programs = 0  # nor is what holds no data counted
+        self.padded_units = self.parity_programs = 0  # pages without data are not counted either
 
     def overwrite(self, lpn: int) -> None:
-        """Sends one logical page on its way, where nothing takes time."""
+        """Queues one logical page for a program, while nothing takes time."""
         self._check_page(lpn)
         self.collecting.clear()
         self._send(lpn, self._write_page)
 
     def _send(self, lpn: int, write: Callable[[list[int]], None]) -> None:
-        """Writes what is on its way to the pool of ``lpn`` once it fills a program."""
+        """Writes the queued units of the pool of ``lpn`` once they fill a program."""
         way = self.on_their_way[self.pool_of(lpn)]
         if lpn in way:
             write(way)
@@ -305,7 +295,7 @@ class ReferenceFtl:
             self._program_page(pool, lpns, self._host_block(pool))
 
     def begin(self) -> None:
-        """Has every pool collect if it is short of free blocks as it is."""
+        """Starts GC in every pool that is short of free blocks."""
         for pool in self.pools:
             self._collect(pool)
 
@@ -316,7 +306,7 @@ class ReferenceFtl:
         self._write_page([lpn])
 
     def trim(self, lpn: int) -> None:
-        """The data of one logical page is no longer needed."""
+        """Trims one logical page."""
         self._check_page(lpn)
         place = self.place_of[lpn]
         if place == NOWHERE:
@@ -333,23 +323,23 @@ class ReferenceFtl:
         self._write_page(lpns)
 
     def holds_data(self, lpn: int) -> bool:
-        """A logical page has a place in flash."""
+        """Whether a logical page has a place in flash."""
         return self.place_of[lpn] != NOWHERE
 
     def read_bytes(self, offset: int, length: int) -> None:
-        """Reads a range of bytes, which changes nothing but what is in a write buffer."""
+        """Reads a range of bytes, which only changes a write buffer."""
         self._check_range(offset, length)
         if self.buffer:
             self.buffer.read(offset, length)
 
     def flush(self) -> None:
-        """Sees to it that all is in flash."""
+        """Writes all buffered data to flash."""
         self.collecting.clear()
         if self.buffer:
             self.buffer.flush()
 
     def write_bytes(self, offset: int, length: int) -> None:
-        """Writes a range of bytes: every page it touches, in address order."""
+        """Writes a range of bytes: every page that it touches, in address order."""
         self._check_range(offset, length)
         self.collecting.clear()
         if self.buffer:
@@ -375,7 +365,7 @@ class ReferenceFtl:
         return programs
 
     def trim_bytes(self, offset: int, length: int) -> None:
-        """Trims the pages that lie wholly inside a range of bytes."""
+        """Trims the pages that lie completely inside a range of bytes."""
         self._check_range(offset, length)
         if self.buffer:
             self.buffer.trim(offset, length)
@@ -404,19 +394,19 @@ class ReferenceFtl:
         if offset < 0 or length < 0 or offset + length > exported:
             raise ValueError(f"{length} bytes at {offset} exceed {exported} bytes")
 
-    # Writing
+    # writing
 
     def _write_page(self, lpns: list[int]) -> None:
-        """Writes what one program takes."""
+        """Writes the units of one program."""
         lpn = lpns[0]
         pool = self.pools[self.pool_of(lpn)]
         took_a_block = self._open_host_block(pool)
         first_victim = None
         decides = took_a_block
         if took_a_block and self.decides == "started":
-            # What the page makes invalid where it lay before does not count yet.
+            # the page's old place is not invalid yet
             decides = self._wants_collection(pool)
-            # A job whose turn comes later picks its victim then: this write is over.
+            # a job whose turn comes later chooses its victim after this write
             waits = decides and self._waits_for_turn(lpn)
             self.waits_for_turn += waits
             first_victim = self._victim(pool) if decides and not waits else None
@@ -431,14 +421,14 @@ class ReferenceFtl:
             self.collecting.add(self._die_of(lpn))
 
     def _waits_for_turn(self, lpn: int) -> bool:
-        """Another pool of the die has a job, and a die has one at a time."""
+        """Whether another pool of the die has a job, if a die runs one at a time."""
         return self.jobs_in_turn and self._die_of(lpn) in self.collecting
 
     def _open_host_block(self, pool: Pool) -> bool:
-        """Sees to it that host writes have a block; true if one was taken now."""
+        """Ensures an open block for host writes; returns whether one was taken now."""
         if pool.host is None and len(pool.free) < 2:
             self._collect(pool)
-        # With a shared frontier, the collection may have opened the host's block.
+        # with a shared frontier, GC may have opened the host's block
         if pool.host is not None:
             return False
         if len(pool.free) < 2:
@@ -457,7 +447,7 @@ class ReferenceFtl:
         self._pad(pool, block)
 
     def _pad(self, pool: Pool, block: int) -> None:
-        """What is left of a flash page holds nothing."""
+        """Leaves the rest of a flash page without data."""
         padding = -self.written[block] % self.program_units
         self.padded_units += padding
         self.written[block] += padding
@@ -465,7 +455,7 @@ class ReferenceFtl:
             self._program_ended(pool, block)
 
     def _program(self, pool: Pool, lpn: int, block: int) -> None:
-        """Writes ``lpn`` to the next page of ``block``, which is closed if now full."""
+        """Writes ``lpn`` to the next page of ``block``, which is closed when it is full."""
         new = block * self.pages_per_block + self.written[block]
         old = self.place_of[lpn]
         self.written[block] += 1
@@ -477,7 +467,7 @@ class ReferenceFtl:
             self._program_ended(pool, block)
 
     def _program_ended(self, pool: Pool, block: int) -> None:
-        """Parity follows where its place is. A block that is full is closed."""
+        """Writes parity at its position, and closes a full block."""
         if self.written[block] < self.pages_per_block and self._has_parity(block, self.written[block]):
             self.written[block] += self.program_units
             self.parity_programs += 1
@@ -489,7 +479,7 @@ class ReferenceFtl:
         self._stamp(ppn // self.pages_per_block)
 
     def _close(self, pool: Pool, block: int) -> None:
-        """Ends a frontier. The next block is taken when the next page needs it."""
+        """Closes an open block. The next block is taken when the next page needs it."""
         self._stamp(block)
         pool.log.append(block)
         if pool.host == block:
@@ -501,15 +491,15 @@ class ReferenceFtl:
         self.clock += 1
         self.stamps[block] = self.clock
 
-    # Garbage collection
+    # garbage collection
 
     def _collect(self, pool: Pool, *, begun: bool = False) -> None:
-        """Job after job until there are free blocks enough, or nothing to gain.
+        """Runs jobs until there are enough free blocks, or no gain.
 
-        ``begun``: a job has ended just before.
+        ``begun``: whether a job has just ended.
         """
         pool.starved = False
-        # Each gains an invalid page at least.
+        # each job gains at least one invalid page
         most = self.jobs + len(pool.blocks) * self.pages_per_block
         while self._wants_collection(pool) or (begun and self._goes_on(pool)):
             if self.jobs > most:
@@ -522,7 +512,7 @@ class ReferenceFtl:
             begun = True
 
     def _goes_on(self, pool: Pool) -> bool:
-        """An episode lasts until there are ``until`` blocks more than enough."""
+        """Whether an episode continues: it lasts until there are ``until`` more blocks than needed."""
         enough = 2 if self.trigger == "invalid-share" else max(self.soft_blocks, 2)
         return self.until > 0 and len(pool.free) < enough + self.until
 
@@ -536,12 +526,12 @@ class ReferenceFtl:
         return len(pool.free) < self.soft_blocks
 
     def _invalid_share(self, block: int) -> Fraction:
-        """Of the pages of data: those of parity are no gain."""
+        """Share of invalid pages among the data pages of a block; parity is no gain."""
         pages = len(self._pages_of_data(block))
         return Fraction(pages - self.valid_pages(block), pages)
 
     def _victim(self, pool: Pool) -> int | None:
-        """The policy's choice among the closed blocks with an invalid page, if any."""
+        """The policy's choice among the closed blocks with an invalid page; ``None`` without any."""
         candidates = [block for block in pool.blocks if self._can_be_victim(block)]
         if not candidates:
             return None
@@ -556,12 +546,12 @@ class ReferenceFtl:
     def _greedy(self, candidates: list[int]) -> int:
         """The block with the fewest valid pages.
 
-        Among equals, the one whose number of valid pages has not changed for longest.
+        Among equals, the block whose number of valid pages has not changed for longest.
         """
         return min(candidates, key=lambda b: (self.valid_pages(b), self.stamps[b]))
 
     def _least_worn(self, pool: Pool, candidates: list[int]) -> int:
-        """Greedy among those not erased more often than the pool's average, if any."""
+        """The greedy choice among blocks not erased more often than the pool's average, if any."""
         average = Fraction(sum(self.erases_of[b] for b in pool.blocks), len(pool.blocks))
         spared = [block for block in candidates if self.erases_of[block] <= average]
         if not spared:
@@ -570,7 +560,7 @@ class ReferenceFtl:
         return self._greedy(spared)
 
     def _next_in_the_log(self, pool: Pool) -> int:
-        """The block closed first; one that gains nothing goes to the end of the log."""
+        """The block closed first; a block without gain goes to the end of the log."""
         while True:
             oldest = max(self._closed(pool), key=lambda block: self._age(pool, block))
             if self._can_be_victim(oldest):
@@ -578,9 +568,9 @@ class ReferenceFtl:
             pool.log.append(oldest)
 
     def _best_bargain(self, pool: Pool, candidates: list[int]) -> int:
-        """The largest (1 - u) / 2u x age; a block without valid pages before all others.
+        """The block with the largest (1 - u) / 2u x age; a block without valid pages comes before all others.
 
-        Among equals as greedy chooses.
+        Among equals, the greedy choice.
         """
         empty = [block for block in candidates if self.valid_pages(block) == 0]
         if empty:
@@ -594,20 +584,20 @@ class ReferenceFtl:
         return (1 - u) / (2 * u) * self._age(pool, block)
 
     def _age(self, pool: Pool, block: int) -> int:
-        """How often a block of the pool was closed after this one."""
+        """Number of blocks of the pool closed after this one."""
         return pool.log[::-1].index(block)
 
     def _closed(self, pool: Pool) -> list[int]:
         return [b for b in pool.blocks if self.written[b] == self.pages_per_block]
 
     def _can_be_victim(self, block: int) -> bool:
-        # Free blocks have no page written, frontiers not yet all.
+        # free blocks have no written pages, and open blocks are not full
         closed = self.written[block] == self.pages_per_block
         data = len(self._pages_of_data(block))
         return closed and self.valid_pages(block) <= data - self.program_units
 
     def valid_pages(self, block: int) -> int:
-        """How many pages of ``block`` hold valid data."""
+        """Number of valid pages in ``block``."""
         return sum(self.owner_of[ppn] != NOWHERE for ppn in self._pages_of(block))
 
     def _pages_of(self, block: int) -> range:
@@ -615,13 +605,13 @@ class ReferenceFtl:
         return range(first, first + self.pages_per_block)
 
     def _run_job(self, pool: Pool, victim: int) -> None:
-        """Moves the valid pages in order, erases the block, gives it back."""
+        """Moves the valid pages in order, erases the block, and returns it to the free list."""
         for ppn in self._pages_of(victim):
             if self.owner_of[ppn] != NOWHERE:
                 lpn = self.owner_of[ppn]
                 self._program(pool, lpn, self._gc_block(pool))
                 self.gc_programs += 1
-        # Nothing to pad if the last unit has filled its block.
+        # no padding is needed if the last unit filled its block
         filling = pool.host if self.frontier == "shared" else pool.gc
         if filling is not None:
             self._pad(pool, filling)
@@ -630,7 +620,7 @@ class ReferenceFtl:
         self.jobs += 1
 
     def _gc_block(self, pool: Pool) -> int:
-        """The block that moves fill. It may be the pool's last free one."""
+        """The open block for moves. It may be the pool's last free one."""
         if self.frontier == "shared":
             if pool.host is None:
                 pool.host = pool.free.pop(0)
@@ -645,10 +635,10 @@ class ReferenceFtl:
         self.erases_of[block] += 1
         self.erases += 1
 
-    # What can be compared
+    # state that can be compared
 
     def mapping(self) -> list[int]:
-        """By logical page: its physical page, or -1. Only pages of data are counted."""
+        """Physical page of each logical page, or -1. Only data pages are counted."""
         return [self._number_of(place) for place in self.place_of]
 
     def _number_of(self, place: int) -> int:
@@ -659,15 +649,15 @@ class ReferenceFtl:
         return block * len(data) + data.index(page)
 
     def erase_counts(self) -> list[int]:
-        """By block: how often it was erased."""
+        """Number of erases of each block."""
         return list(self.erases_of)
 
     def free_lists(self) -> list[list[int]]:
-        """By pool: its free blocks, the next to be taken first."""
+        """Free blocks of each pool, the next one to be used first."""
         return [list(pool.free) for pool in self.pools]
 
     def check(self) -> None:
-        """Asserts what must hold between any two operations."""
+        """Asserts invariants that hold between any two operations."""
         places = [place for place in self.place_of if place != NOWHERE]
         owners = [lpn for lpn in self.owner_of if lpn != NOWHERE]
         assert len(places) == len(set(places)) == len(owners)
@@ -693,7 +683,7 @@ class ReferenceFtl:
 
 
 def _one_of(section: dict[str, Any], key: str, default: str, values: list[str]) -> str:
-    """The value of ``key``, which must be one that this reference can do."""
+    """The value of ``key``, which must be one that this reference implements."""
     value = section.get(key, default)
     if value not in values:
         raise ValueError(f"{key} = {value!r} is none of {values}")

@@ -1,17 +1,17 @@
-"""The slow, obvious single die of bux2011 against which the core's is compared, and the report's equations.
+"""A slow and simple single die of bux2011, against which the core's is compared, and the report's equations.
 
 W. Bux, System Performance Issues in Flash-Based Solid-State Drives, IBM Research Report RZ 3801, 2011. Written from the report and the
-model's description alone, without the core's sources, so that one misreading does not end up in both.
+model's description, without the core's sources, so that one misreading does not occur in both.
 
-The simulation goes from instant to instant; times are whole numbers. At each: what ends, what arrives, is the die idle, what is next.
-What the description leaves open is decided here:
+The simulation steps from instant to instant, in whole numbers of time. At each instant it handles ends, then arrivals, then starts an
+operation if the die is idle. Choices that the description leaves open:
 
 * Requests that arrive at one instant are served in the order in which they are given.
-* `Outcome.held` counts the writes that the die, being free, passed over because there was no block to write into: once each.
-* Queue lengths are those that last: a request that is served at the instant it arrives was never in a queue.
+* `Outcome.held` counts, once each, the writes that the idle die skipped because no block was available.
+* Queue lengths only count requests that wait: a request served at its arrival was never in a queue.
 
-The equations are written with the report's symbols and nothing but arithmetic, so that they take floats, NumPy arrays, and fractions
-(for which they are exact).
+The equations use the report's symbols and only arithmetic, so that they accept floats, NumPy arrays, and fractions (for which they are
+exact).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Interval = tuple[int, int]
 PRIORITIES = ["rwp", "cep", "fifo"]
 
 
-# The simulation
+# the simulation
 
 
 @dataclass(frozen=True)
 class Die:
-    """What takes how long, and what a collection does."""
+    """Service times of a die, and the size of its collections."""
 
     read_ns: int
     write_ns: int
@@ -44,21 +44,21 @@ class Die:
     erase_ns: int
     pages: int
     valid: tuple[int, ...]
-    """Pages that a collection copies: of the first, the second, and so on, then from the start again."""
+    """Pages that successive collections copy; the list is repeated."""
     free_blocks: int | None = None
 
     def valid_of(self, collection: int) -> int:
         return self.valid[collection % len(self.valid)]
 
     def room_before(self, collection: int) -> int:
-        """How many user writes fill the block whose filling starts this collection (counted from 0)."""
+        """Number of user writes that fill the block which starts this collection (counted from 0)."""
         return self.pages - self.valid_of(max(collection - 1, 0))
 
     def work_of(self, collection: int) -> int:
         return self.valid_of(collection) * self.copy_ns + self.erase_ns
 
     def least_ns(self, collection: Collection) -> int:
-        """How long the collection takes where nothing comes between."""
+        """Duration of the collection without interruptions, ns."""
         return collection.valid * self.copy_ns + self.erase_ns
 
     def service(self, op: Op) -> int:
@@ -72,7 +72,7 @@ class Request:
     arrival_ns: int
     op: Op
     entered: int
-    """Its place in the order of entering, that of collections included."""
+    """Position in the order of entry, which includes collections."""
     start_ns: int = -1
     held: bool = False
 
@@ -83,14 +83,14 @@ class Request:
 
 @dataclass
 class Collection:
-    """One garbage collection. What has not happened is -1."""
+    """One garbage collection. Times of events that have not happened are -1."""
 
     start_ns: int
     valid: int
     overlapped: bool
     entered: int
     copies: list[int] = field(default_factory=list)
-    """When each copy starts."""
+    """Start time of each copy, ns."""
     erase_start_ns: int = -1
     end_ns: int = -1
     backlog_end_ns: int = -1
@@ -106,7 +106,7 @@ class Collection:
 
 @dataclass
 class Outcome:
-    """What happened."""
+    """The outcome of a simulation."""
 
     requests: list[Request]
     collections: list[Collection]
@@ -115,7 +115,7 @@ class Outcome:
 
 
 class Simulation:
-    """One die, serving."""
+    """A simulation of one die."""
 
     def __init__(self, die: Die, priority: str, arrivals: Arrivals) -> None:
         assert priority in PRIORITIES
@@ -164,7 +164,7 @@ class Simulation:
         self.waiting.append(request)
 
     def end(self) -> None:
-        """What is served ends."""
+        """Ends the operation in service."""
         served, self.serving = self.serving, None
         if isinstance(served, Collection):
             if served.erase_start_ns >= 0:
@@ -176,7 +176,7 @@ class Simulation:
                 self.collect()
 
     def collect(self) -> None:
-        """A block has been filled."""
+        """Starts a collection after a block was filled."""
         number = len(self.collections)
         overlapped = number > 0 and self.collections[-1].backlog_end_ns < 0
         collection = Collection(self.now, self.die.valid_of(number), overlapped, self.enters())
@@ -191,7 +191,7 @@ class Simulation:
             collection.backlog_end_ns = self.now
 
     def take(self) -> None:
-        """The die, free and with something to do, takes the next operation."""
+        """Starts the next operation on the idle die."""
         collection = self.unfinished[0] if self.unfinished else None
         request = self.waiting[0] if self.waiting else None
         if request is not None and request.op == "write" and self.no_block():
@@ -209,7 +209,7 @@ class Simulation:
             self.serve(collection, self.die.erase_ns)
 
     def no_block(self) -> bool:
-        """Whether there is none to write into: each unfinished collection took one."""
+        """Whether no block is available: each unfinished collection took one."""
         return self.die.free_blocks is not None and len(self.unfinished) > self.die.free_blocks
 
     def goes_first(self, request: Request, collection: Collection) -> bool:
@@ -226,11 +226,11 @@ def simulate(die: Die, priority: str, arrivals: Arrivals) -> Outcome:
     return Simulation(die, priority, arrivals).run()
 
 
-# What must hold of any simulation
+# invariants of any simulation
 
 
 def intervals(die: Die, outcome: Outcome) -> list[Interval]:
-    """When the die served something: every operation, in order of time."""
+    """Service intervals of the die: every operation, in order of time."""
     served = [(request.start_ns, request.start_ns + die.service(request.op)) for request in outcome.requests]
     for collection in outcome.collections:
         served += [(start, start + die.copy_ns) for start in collection.copies]
@@ -239,7 +239,7 @@ def intervals(die: Die, outcome: Outcome) -> list[Interval]:
 
 
 def busy_periods(served: Sequence[Interval]) -> list[Interval]:
-    """From when to when the die served without a break. Fails where two operations overlap."""
+    """Intervals in which the die was busy without a break. Fails if two operations overlap."""
     periods: list[Interval] = []
     for start, end in served:
         if periods and start == periods[-1][1]:
@@ -251,10 +251,11 @@ def busy_periods(served: Sequence[Interval]) -> list[Interval]:
 
 
 def work_brought(die: Die, arrivals: Arrivals) -> Iterator[tuple[int, int]]:
-    """What each request brings: its arrival, and its service with, for the write that fills a block, the collection it will start.
+    """Arrival and work of each request: its service and, for the write that fills a block, the collection that it starts.
 
-    The collection counts from the arrival of its write on: only so counted is the unfinished work that of a work-conserving server with
-    given arrivals, which no order of service changes (bux2011, section 7: both schemes' last write sees the same total backlog).
+    The collection counts from the arrival of its write: only then the unfinished work is that of a work-conserving server with given
+    arrivals, which does not depend on the order of service (bux2011, section 7: the last write sees the same total backlog in both
+    schemes).
     """
     number, room = 0, die.room_before(0)
     for at, op in arrivals:
@@ -269,7 +270,7 @@ def work_brought(die: Die, arrivals: Arrivals) -> Iterator[tuple[int, int]]:
 
 
 def busy_periods_of_any_order(die: Die, arrivals: Arrivals) -> list[Interval]:
-    """The die's busy periods, from the work that arrives alone."""
+    """Busy periods of the die, computed from the arriving work only."""
     periods: list[Interval] = []
     for at, work in work_brought(die, arrivals):
         if periods and at <= periods[-1][1]:
@@ -280,7 +281,7 @@ def busy_periods_of_any_order(die: Die, arrivals: Arrivals) -> list[Interval]:
 
 
 def unfinished_work(die: Die, arrivals: Arrivals, served: Sequence[Interval], at: Sequence[int]) -> list[int]:
-    """The work in the system just after each of these instants, that of collections to come counted with their writes."""
+    """Unfinished work just after each instant; later collections count with their writes."""
     arrival, work = np.array(list(work_brought(die, arrivals))).T
     start, end = np.array(served).T
     instants = np.array(at)[:, np.newaxis]
@@ -290,7 +291,7 @@ def unfinished_work(die: Die, arrivals: Arrivals, served: Sequence[Interval], at
 
 
 def mean_and_most_waiting(waits: Sequence[Interval], until: int) -> tuple[float, int]:
-    """How many waited, in the mean from 0 to ``until`` and at most, those that waited from one instant to another."""
+    """Mean number of waiting items from 0 to ``until``, and the maximum, from intervals of waiting."""
     lasting = [(start, min(end, until)) for start, end in waits if start < min(end, until)]
     steps = sorted([(end, -1) for _, end in lasting] + [(start, 1) for start, _ in lasting])
     waiting = most = 0
@@ -301,10 +302,10 @@ def mean_and_most_waiting(waits: Sequence[Interval], until: int) -> tuple[float,
 
 
 def waits_under_cep(die: Die, arrival_ns: np.ndarray, is_write: np.ndarray) -> np.ndarray:
-    """Every wait under CEP: the unfinished work that the request finds.
+    """Every wait under CEP: the unfinished work at the arrival of the request.
 
-    A request waits for all that came before, and for the collections that this starts: no collection that starts later can be in its way.
-    So the waits follow Lindley's recursion, w' = max(0, w + work - gap). Whole numbers, any number of requests.
+    A request waits for all earlier work and the collections that it starts; collections that start later do not delay it. So the waits
+    follow Lindley's recursion, w' = max(0, w + work - gap). Whole numbers, any number of requests.
     """
     work = np.where(is_write, die.write_ns, die.read_ns).astype(np.int64)
     writes = np.flatnonzero(is_write)
@@ -313,7 +314,7 @@ def waits_under_cep(die: Die, arrival_ns: np.ndarray, is_write: np.ndarray) -> n
         work[writes[filled - 1]] += die.work_of(number)
         number += 1
         filled += die.room_before(number)
-    # Less the smallest of all sums up to here, the sum of work less gaps is the recursion's solution.
+    # the solution of the recursion is the sum of work less gaps, minus the smallest of all sums up to here
     steps = np.concatenate([[0], np.cumsum(work[:-1] - np.diff(arrival_ns))])
     return steps - np.minimum.accumulate(steps)
 
@@ -427,7 +428,7 @@ def eq18(lr: Any, lw: Any, br: Any, bw: Any, bc: Any, v: Any) -> Any:
 
 
 def eq19_in_steps(lr: Any, lw: Any, br: Any, bw: Any, bc: Any, be: Any, v: Any) -> Any:
-    """The first line of (19): from the last write's arrival, less its wait and service, and the erase."""
+    """The first line of (19): from the last write's arrival, less its wait and service, plus the erase."""
     return eq18(lr, lw, br, bw, bc, v) - eq17(lr, lw, br, bw) - bw + be
 
 
@@ -438,7 +439,7 @@ def eq19(lr: Any, lw: Any, br: Any, bw: Any, bc: Any, be: Any, v: Any) -> Any:
 
 
 def two_classes(lr: Any, lw: Any, br: Any, bw: Any, bc: Any, be: Any, c: Any, v: Any) -> Any:
-    """Section 5.2.2: the wait of the lower of two non-preemptive classes, the upper one being whole collections that come at random.
+    """Section 5.2.2: the wait of the lower of two non-preemptive classes, the upper one being complete collections that arrive at random.
 
     L. Kleinrock, Queueing Systems, Vol. II, Wiley, 1976, section 3.6: the mean residual service over (1 - upper) (1 - both).
     """
@@ -453,4 +454,4 @@ def two_classes(lr: Any, lw: Any, br: Any, bw: Any, bc: Any, be: Any, c: Any, v:
 TABLE_1 = {"read_time": 0.0763, "write_time": 0.9264, "copy_time": 0.9507, "erase_time": 3.0003, "pages": 256.0, "valid": 64.0}
 TABLE_1_DIE = Die(read_ns=76_300, write_ns=926_400, copy_ns=950_700, erase_ns=3_000_300, pages=256, valid=(64,))
 RATES = {"read_rate": 1.0, "write_rate": 0.5}
-"""Per millisecond."""
+"""Rates of the report's example, per millisecond."""

@@ -1,7 +1,6 @@
-"""What theory says a simulation must measure, as plain functions.
+"""Theoretical results for quantities that a simulation measures, as functions.
 
-Each names its source and the conditions under which it holds. None was written with
-the simulator in view.
+Each function names its source and the conditions under which it holds. None was written from the simulator.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A drive that is served as a file, for tests, where that can be: mounts need permission, file systems and databases other programs."""
+"""A drive that is served as a file, for tests. Mounts need permission; file systems and databases need other programs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from programs import NOT_INSTALLED, SEARCHED, ended_well, tool
 from server import Server
 
 SYS_ADMIN = 1 << 21
-"""The capability with which a process may mount."""
+"""The capability to mount file systems."""
 
 
 def may_mount() -> bool:
-    """Whether this process has that capability."""
+    """Whether this process has the capability to mount."""
     held = re.search(r"^CapEff:\s*(\w+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
     assert held
     return int(held[1], 16) & SYS_ADMIN != 0
@@ -31,7 +31,7 @@ def may_mount() -> bool:
 
 @cache
 def why_no_mount() -> str | None:
-    """Why a file cannot be served here, if it cannot."""
+    """The reason why a file cannot be served here; `None` if it can."""
     try:
         os.close(os.open("/dev/fuse", os.O_RDWR))
     except OSError as error:
@@ -43,7 +43,7 @@ def why_no_mount() -> str | None:
 
 @cache
 def why_no_loop_device() -> str | None:
-    """Why a file cannot be a block device here, if it cannot."""
+    """The reason why a file cannot be made a block device here; `None` if it can."""
     losetup = shutil.which("losetup", path=SEARCHED)
     if losetup is None:
         return f"losetup {NOT_INSTALLED}"
@@ -59,10 +59,10 @@ def why_no_loop_device() -> str | None:
 
 
 class FileDrive(Server):
-    """A server under way.
+    """A running server.
 
     Attributes:
-        file: the file that it serves.
+        file: file that it serves.
     """
 
     def __init__(self, folder: Path, words: Sequence[str], *, scale: float, drive: Sequence[str]) -> None:
@@ -83,7 +83,7 @@ class FileDrive(Server):
 
 @contextlib.contextmanager
 def served(folder: Path, *words: str, scale: float = 0.01, drive: Sequence[str] = tuple(options(DRIVE))) -> Iterator[FileDrive]:
-    """A drive that ends well, and leaves no mount."""
+    """Serves a drive, and checks that it ends regularly and leaves no mount."""
     server = FileDrive(folder, words, scale=scale, drive=drive)
     try:
         yield server
@@ -99,13 +99,13 @@ def served(folder: Path, *words: str, scale: float = 0.01, drive: Sequence[str] 
 
 
 def is_mounted(folder: Path) -> bool:
-    """Whether something is mounted at a folder, even if nobody serves it any more."""
+    """Whether a file system is mounted at a folder, even if its server has ended."""
     return any(line.split()[4] == str(folder) for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
 @contextlib.contextmanager
 def loop_device(file: Path) -> Iterator[str]:
-    """The file as a block device of Linux, past the page cache."""
+    """Makes the file a Linux block device that bypasses the page cache."""
     reason = why_no_loop_device()
     if reason is not None:
         pytest.skip(reason)
@@ -118,18 +118,18 @@ def loop_device(file: Path) -> Iterator[str]:
 
 
 def make_ext4(file: Path) -> None:
-    """A new file system."""
+    """Makes a new ext4 file system."""
     ended_well([tool("mkfs.ext4"), "-q", file])
 
 
 def check_ext4(file: Path) -> None:
-    """The file system is as it should be: nothing is to be mended."""
+    """Checks that the file system needs no repair."""
     ended_well([tool("fsck.ext4"), "-f", "-n", file])
 
 
 @contextlib.contextmanager
 def mounted(file: Path, folder: Path) -> Iterator[Path]:
-    """The folder with the ext4 of a file, which is checked afterwards."""
+    """Mounts the ext4 of a file at a folder; the file system is checked afterwards."""
     folder.mkdir(exist_ok=True)
     with loop_device(file) as device:
         done = subprocess.run(["mount", device, folder], capture_output=True, text=True, check=False)

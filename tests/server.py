@@ -1,4 +1,4 @@
-"""A server under way, as tests of served drives have it."""
+"""A running server for tests of served drives."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Server"]
 
 
 class Server:
-    """`ssdlab` with these words.
+    """A process of `ssdlab` with the given words.
 
     Attributes:
-        process: its process.
-        result: what it printed in the end.
+        process: the process.
+        result: its JSON output after the end.
     """
 
     def __init__(self, folder: Path, words: Sequence[str]) -> None:
@@ -30,7 +30,7 @@ class Server:
         )
 
     def stop(self, number: int = signal.SIGINT) -> tuple[int, str]:
-        """Ends it; its exit code and what it said."""
+        """Ends the process by a signal; returns its exit code and standard error."""
         self.process.send_signal(number)
         out, said = self.process.communicate(timeout=PATIENCE_S)
         if out:

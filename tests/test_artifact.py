@@ -1,4 +1,4 @@
-"""Artifact kits: one is made, carried to a clean folder and run there; whatever is changed on the way is found and named."""
+"""Artifact kits: a kit is made, moved to a clean folder and run there; any change on the way is found and named."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def ssdlab_in(folder: Path, *words: object) -> Ended:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which a study was run."""
+    """A folder with the results of a study."""
     folder = tmp_path_factory.mktemp("results")
     assert ssdlab_in(folder, "study", "run", STUDY, "--quick", "--quiet", "--out", "studies").code == 0
     return folder / "studies"
@@ -61,7 +61,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A kit where nobody looks for it."""
+    """A kit in a folder of its own."""
     folder = tmp_path_factory.mktemp("kit") / "made"
     done = ssdlab_in(results, "artifact", STUDY, "--results", ".", "--out", folder)
     assert done.code == 0, done.err
@@ -71,20 +71,20 @@ def made(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kit(made: Path, tmp_path: Path) -> Path:
-    """A kit in a clean folder: nothing of the place where it was made is beside it."""
+    """A copy of the kit in a clean folder, without the files of the place where it was made."""
     return shutil.copytree(made, tmp_path / "clean")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def fonts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Where Matplotlib keeps what it knows of fonts, so that it does not look for them again in each new home: that takes seconds."""
+    """A shared cache for Matplotlib's list of fonts, which takes seconds to build in each new home."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("fonts")))
         yield
 
 
 def rerun(kit: Path, *words: object, **env: str) -> Ended:
-    """The kit's script, with the home of nobody and from another folder."""
+    """Runs the kit's script with an empty home, from another folder."""
     home = kit.parent / "home"
     home.mkdir(exist_ok=True)
     command = [sys.executable, kit / "reproduce.py", *map(str, words)]
@@ -95,7 +95,7 @@ def rerun(kit: Path, *words: object, **env: str) -> Ended:
 
 
 def change(file: Path, how: Callable[[Any], object], kit: Path | None = None) -> None:
-    """Changes a JSON file, and with a kit what that says of its hash, as somebody does who hides the change."""
+    """Changes a JSON file and, with a kit, its hash in the manifest, like an attempt to hide the change."""
     value = json.loads(file.read_text())
     how(value)
     file.write_text(json.dumps(value))
@@ -268,7 +268,7 @@ def test_what_was_not_measured_differs_unless_it_may_be_left_out() -> None:
 
 @pytest.fixture(scope="module")
 def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a study of two traces that was run."""
+    """A folder with the results of a study of two traces."""
     folder = tmp_path_factory.mktemp("traced") / "own"
     (folder / "data").mkdir(parents=True)
     (folder / "two.toml").write_text(OWN.format(keys="\n".join(f"{key} = {value}" for key, value in DRIVE.items())))
@@ -281,7 +281,7 @@ def run_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def traced(run_once: Path, tmp_path: Path) -> Path:
-    """Such a folder, to be changed."""
+    """A copy of the folder, which may be changed."""
     return shutil.copytree(run_once, tmp_path / "own")
 
 
@@ -341,7 +341,7 @@ sys.exit(1)
 
 
 def broken(folder: Path, work: str = "") -> Path:
-    """Such a Python; before it fails, its `study run` does some work."""
+    """Writes a Python whose ssdlab fails; before it fails, its `study run` executes `work`."""
     file = folder / "python"
     file.write_text(BROKEN.format(python=sys.executable, version=ssdlab.__version__, work=work))
     file.chmod(0o755)
@@ -575,7 +575,7 @@ def test_a_preset_that_a_kit_cannot_have_is_refused(tmp_path: Path, name: str, s
 
 
 def wheel(folder: Path, version: str) -> Path:
-    """A package called ssdlab that has a version and nothing else."""
+    """Writes a wheel of ssdlab with a version and no content."""
     file = folder / f"ssdlab-{version}-py3-none-any.whl"
     about = f"ssdlab-{version}.dist-info"
     with zipfile.ZipFile(file, "w") as package:

@@ -1,7 +1,7 @@
-"""Bad input, through the command line.
+"""Bad input on the command line.
 
-Each ends with one clear message, exit code 2 (wrong usage or configuration) or 1 (the run failed), no traceback, and no file left
-behind. What `test_cli_*.py` tests is not repeated here.
+Each case ends with one clear message, exit code 2 (wrong usage or configuration) or 1 (the run failed), no traceback, and no file left.
+Cases in `test_cli_*.py` are not repeated here.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def files_below(folder: Path) -> dict[Path, bytes]:
 
 @pytest.fixture
 def fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Fails:
-    """Runs a command that must fail with this code, one clear line that has these words, and no file made or changed.
+    """Runs a command that must fail with an exit code and one line with the given words, and must not make or change files.
 
-    It runs inside the test's own process, since there are so many. What the core itself might print is captured too.
+    It runs in the test's own process, since there are many cases. Output of the core is captured too.
     """
     monkeypatch.chdir(tmp_path)
 
@@ -70,7 +70,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def settings(**values: object) -> list[str]:
-    """`--set` options: two underscores stand for the dot."""
+    """`--set` options; two underscores replace the dot."""
     return [part for key, value in values.items() for part in ("--set", f"{key.replace('__', '.')}={value}")]
 
 
@@ -473,7 +473,7 @@ def test_standard_output_that_takes_nothing(arguments: list[str], kind: str) -> 
 
 @contextmanager
 def output(kind: str) -> Iterator[int]:
-    """A file descriptor that cannot be written."""
+    """A file descriptor to which writes fail."""
     if kind == "full":
         descriptor = os.open("/dev/full", os.O_WRONLY)
     else:
@@ -500,7 +500,7 @@ runpy.run_module("ssdlab", run_name="__main__")
 
 
 def interrupted(arguments: Sequence[str], folder: Path) -> str:
-    """Starts a command, interrupts it when it has been at work for a while, and returns what it said."""
+    """Starts a command, interrupts it after a while, and returns its standard error."""
     before = files_below(folder)
     over = folder.with_name(f"{folder.name}-over")
     process = subprocess.Popen(
@@ -548,7 +548,7 @@ def test_ctrl_c_in_the_queueing_model(tmp_path: Path) -> None:
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Iterator[str]:
-    """A trace without end: a pipe that is fed for as long as somebody reads it."""
+    """An endless trace: a pipe that is filled as long as it is read."""
     pipe = tmp_path / "endless.csv"
     os.mkfifo(pipe)
     over = threading.Event()

@@ -1,4 +1,4 @@
-"""The browser of the tests: which one is used, and what is said where there is none."""
+"""The browser of the tests: the choice, and the messages without one."""
 
 from __future__ import annotations
 

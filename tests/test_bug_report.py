@@ -1,4 +1,4 @@
-"""`ssdlab bug-report` says what a defect needs to be found, and nothing that is private."""
+"""`ssdlab bug-report` has all that is needed to find a defect, and no private data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMED = dict.fromkeys(bug_report.USER_VARIABLES, USER)
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """The home folder of somebody, with blanks in the name of a folder below it."""
+    """A user's home folder, with a folder below it whose name has blanks."""
     folder = tmp_path / "home" / USER / "secret project"
     folder.mkdir(parents=True)
     return folder.parent
@@ -29,7 +29,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(home: Path, ssdlab_command: Ssdlab) -> Path:
-    """Results of a run whose every input has a private place."""
+    """Results of a run whose inputs all have private paths."""
     secret = home / "secret project"
     trace, config = secret / f"{USER}.csv", secret / "own.toml"
     trace.write_text(TRACE)

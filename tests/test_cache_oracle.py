@@ -1,10 +1,10 @@
-"""Caches against sequences worked by hand, and against a slow reference (`reference_cache`), decision by decision.
+"""Caches against sequences derived by hand, and against a slow reference (`reference_cache`), decision by decision.
 
 The model is that of S. Wu, B. Mao, Y. Lin, H. Jiang, Improving Performance for Flash-Based Storage Systems through GC-Aware Cache
-Management, IEEE TPDS 28(10), 2017, as the model's description has it ("Caching"). The sequences are for the reference as well: it must
-agree with them before anything is compared with it.
+Management, IEEE TPDS 28(10), 2017, as in the model's description ("Caching"). The sequences also test the reference: it must agree with
+them before it is compared with the core.
 
-The random cases are the same in every run. `SSDLAB_DIFFERENTIAL_CASES=20000 pytest tests/test_cache_oracle.py` tries that many others.
+Random cases are the same in every run. `SSDLAB_DIFFERENTIAL_CASES=20000 pytest tests/test_cache_oracle.py` runs this number of others.
 """
 
 from __future__ import annotations
@@ -70,17 +70,17 @@ def replayed(request: pytest.FixtureRequest) -> ReplayOf:
 
 @dataclass(frozen=True)
 class Told:
-    """What must happen under some settings."""
+    """Expected events and counters of a sequence under some settings."""
 
     name: str
     keys: dict[str, Any]
     lines: str
     counters: dict[str, int]
-    """Those that are not 0."""
+    """Counters other than 0."""
 
 
 def drive(policy: str, pages: int, chips: int = 1, **cache: Any) -> dict[str, Any]:
-    """A drive of chips with 32 exported pages each, and a cache of that many pages."""
+    """A drive of chips with 32 exported pages each, and a cache of `pages` pages."""
     return {
         "device.channels": chips,
         "device.chips_per_channel": 1,
@@ -96,7 +96,7 @@ def drive(policy: str, pages: int, chips: int = 1, **cache: Any) -> dict[str, An
 
 
 def parsed(text: str, page_bytes: int = 2048) -> tuple[list[Request], list[InGc], list[Event]]:
-    """The requests, the schedule of collection and the events of a sequence."""
+    """The requests, the GC schedule and the events of a sequence."""
     requests: list[Request] = []
     in_gc: list[InGc] = []
     events: list[Event] = []
@@ -116,7 +116,7 @@ def parsed(text: str, page_bytes: int = 2048) -> tuple[list[Request], list[InGc]
 
 
 def extent(text: str, page_bytes: int) -> tuple[int, int]:
-    """The first byte and that after the last of "3", "3-5", "3:1", "3:1-2" or "3:1-5:2"."""
+    """First byte and end of "3", "3-5", "3:1", "3:1-2" or "3:1-5:2"."""
     first, _, last = text.partition("-")
     page, _, sector = first.partition(":")
     last_page, _, last_sector = (last or first).partition(":")
@@ -1262,7 +1262,7 @@ DYNAMIC = [
 
 
 def shaped(**device: Any) -> dict[str, Any]:
-    """A bplru cache of two pages, aware, that shows who is in whose group and at home where."""
+    """A GC-aware bplru cache of two pages, for tests of groups and homes."""
     return drive("bplru", 2, gc_aware=True, compensation=False, padding="always") | {
         key.replace("__", "."): value for key, value in device.items()
     }
@@ -1439,29 +1439,29 @@ def test_sequences_by_hand(replayed: ReplayOf, sequence: Told) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """A cache, and what it is asked for."""
+    """A cache, and the distribution of its requests."""
 
     keys: dict[str, Any]
     weights: tuple[int, int, int, int]
-    """Of reads, writes, trims and flushes."""
+    """Weights of reads, writes, trims and flushes."""
     runs: float
-    """How likely a request is the first of several that write a group from its first page on."""
+    """Probability that a request starts a sequential write of a group from its first page."""
     hot: int
-    """Requests are to so many times the cache's pages."""
+    """Number of addressed pages, as a multiple of the cache's pages."""
     unrest: float
-    """How likely the state of collection changes before a request."""
+    """Probability that the GC state changes before a request."""
     seed: int
     count: int
-    """Of requests."""
+    """Number of requests."""
 
 
 @dataclass
 class Tally:
-    """What the cases were about, so that nobody mistakes a comparison of idle caches for a test."""
+    """Events of all cases, which show that the comparison covers active caches."""
 
     cases: int = 0
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By policy, and event or counter."""
+    """Number of occurrences, by policy and event or counter."""
 
     def add(self, case: Case, replay: Replay) -> None:
         policy = case.keys["cache.policy"]
@@ -1470,7 +1470,7 @@ class Tally:
         self.counts.update({(policy, name): count for name, count in replay.counters.items()})
 
     def of(self, what: str) -> list[int]:
-        """How often that happened under each policy."""
+        """Number of occurrences of an event under each policy."""
         return [self.counts[policy, what] for policy in POLICIES]
 
 
@@ -1480,7 +1480,7 @@ SHARES = [0.0, 0.01, 0.1, 0.25, 0.29, 0.5, 0.55, 0.57, 0.75, 0.9, 1.0]
 
 @st.composite
 def cases(draw: st.DrawFn, cache: Settings | None = None) -> Case:
-    """Small caches over small drives and arrays; `cache` are keys that are not left to chance."""
+    """Small caches over small drives and arrays; `cache`: keys with fixed values."""
     booleans = st.booleans()
     mostly = st.sampled_from([True, True, True, False])
     page_bytes = draw(st.sampled_from([512, 1536, 2048]))
@@ -1550,7 +1550,7 @@ def arrays(draw: st.DrawFn, page_bytes: int) -> dict[str, Any]:
 
 
 def asked(case: Case, layout: Layout) -> tuple[list[Request], list[InGc]]:
-    """The requests of a case, and the schedule of collection."""
+    """The requests of a case, and its GC schedule."""
     dice = random.Random(case.seed)
     page_bytes, pages = layout.page_bytes, len(layout.home)
     footprint = min(pages, max(2, case.hot * case.keys["cache.bytes"] // page_bytes))
@@ -1577,7 +1577,7 @@ def asked(case: Case, layout: Layout) -> tuple[list[Request], list[InGc]]:
 
 
 def run_over(group: list[int], page_bytes: int, dice: random.Random) -> list[Request]:
-    """Writes of a group's pages from the first on, now and then with something else between."""
+    """Writes of a group's pages from the first on, sometimes with another request in between."""
     run: list[Request] = [("write", page * page_bytes, page_bytes) for page in group]
     if dice.random() < 0.3:
         other = (dice.choice(["read", "write", "trim"]), dice.choice(group) * page_bytes, page_bytes)
@@ -1586,7 +1586,7 @@ def run_over(group: list[int], page_bytes: int, dice: random.Random) -> list[Req
 
 
 def unrest(likely: float, requests: int, homes: int, dice: random.Random) -> list[InGc]:
-    """Which homes begin and end collecting when: one now and then, and sometimes all at once."""
+    """Beginnings and ends of GC on homes: single ones, and sometimes all at once."""
     schedule: list[InGc] = []
     for index in range(requests):
         if dice.random() < likely:
@@ -1597,7 +1597,7 @@ def unrest(likely: float, requests: int, homes: int, dice: random.Random) -> lis
 
 
 class Disagreement(AssertionError):
-    """The two decide differently."""
+    """Cache and reference decide differently."""
 
 
 def compare(case: Case, tally: Tally, replay: ReplayOf = produced) -> None:
@@ -1618,7 +1618,7 @@ def agree(replay: Replay, reference: Replay, requests: Sequence[Request]) -> Non
 
 
 def for_all(check: Callable[[Case], None], *, count: int, cache: Settings | None = None, shrink: bool = True) -> None:
-    """Checks so many cases; the first that fails raises."""
+    """Checks `count` cases; the first failure raises."""
 
     @settings(
         max_examples=count,
@@ -1652,7 +1652,7 @@ def test_random_requests() -> None:
 
 
 class WindowOnePageLarger(ReferenceCache):
-    """Looks for clean pages one page further."""
+    """Planted bug: looks for clean pages one page too far."""
 
     def __init__(self, settings: Settings, layout: Layout | None = None) -> None:
         super().__init__(settings, layout)
@@ -1660,7 +1660,7 @@ class WindowOnePageLarger(ReferenceCache):
 
 
 class CompensatesPagesWrittenInPart(ReferenceCache):
-    """Takes every page for written whole."""
+    """Planted bug: takes every written page as completely written."""
 
     def compensate(self, page: int) -> None:
         group = self.layout.group[page]
@@ -1669,7 +1669,7 @@ class CompensatesPagesWrittenInPart(ReferenceCache):
 
 
 class CompensatesWhatBeginsAgain(ReferenceCache):
-    """Looks at the last writes of a group only."""
+    """Planted bug: only considers the last writes of a group."""
 
     def compensate(self, page: int) -> None:
         group = self.layout.group[page]
@@ -1680,7 +1680,7 @@ class CompensatesWhatBeginsAgain(ReferenceCache):
 
 
 class CompensatedGroupsStayNext(ReferenceCache):
-    """Does not make a group recent again by a later use."""
+    """Planted bug: a later use does not make a compensated group recent."""
 
     def use(self, page: int) -> None:
         first = self.group_order[:1]
@@ -1691,7 +1691,7 @@ class CompensatedGroupsStayNext(ReferenceCache):
 
 
 class BreaksTiesTheOtherWay(ReferenceCache):
-    """Among the largest groups the one used last."""
+    """Planted bug: chooses the most recently used among the largest groups."""
 
     def victims(self) -> Iterator[list[int]]:
         if self.policy == "fab":
@@ -1700,7 +1700,7 @@ class BreaksTiesTheOtherWay(ReferenceCache):
 
 
 class OtherCleanPagesBeforeDirtyOnes(ReferenceCache):
-    """Goes on from the window's clean pages to those outside it."""
+    """Planted bug: continues from the window's clean pages to those outside it."""
 
     def victims(self) -> Iterator[list[int]]:
         if self.policy == "cflru" and self.settings["cache.gc_aware"]:
@@ -1711,7 +1711,7 @@ class OtherCleanPagesBeforeDirtyOnes(ReferenceCache):
 
 
 class FlushesUse(ReferenceCache):
-    """Takes a flush for a use."""
+    """Planted bug: counts a flush as a use."""
 
     def flush(self) -> None:
         for page in self.dirty_order:
@@ -1720,7 +1720,7 @@ class FlushesUse(ReferenceCache):
 
 
 class ReadsDoNotUse(ReferenceCache):
-    """Takes a hit of a read for no use."""
+    """Planted bug: does not count a read hit as a use."""
 
     def read(self, page: int, sectors: set[int]) -> None:
         pages, groups = list(self.page_order), list(self.group_order)
@@ -1731,7 +1731,7 @@ class ReadsDoNotUse(ReferenceCache):
 
 
 class PadsCleanGroups(ReferenceCache):
-    """Pads groups of which nothing is destaged."""
+    """Planted bug: pads groups without destaged pages."""
 
     def evict(self, victim: list[int]) -> None:
         clean = not any(self.kept[page].dirty for page in victim)
@@ -1743,7 +1743,7 @@ class PadsCleanGroups(ReferenceCache):
 
 
 class CountsAheadThatCameToNothing(ReferenceCache):
-    """Counts who was passed over where nobody was evicted."""
+    """Planted bug: counts skipped pages when nothing was evicted."""
 
     def evict_ahead(self, just_kept: int) -> None:
         super().evict_ahead(just_kept)
@@ -1753,7 +1753,7 @@ class CountsAheadThatCameToNothing(ReferenceCache):
 
 
 class AheadTakesTheNext(ReferenceCache):
-    """Evicts ahead somebody else than what was just kept."""
+    """Planted bug: evicts ahead another page instead of the one just cached."""
 
     def evict_ahead(self, just_kept: int) -> None:
         super().evict_ahead(just_kept)
@@ -1763,7 +1763,7 @@ class AheadTakesTheNext(ReferenceCache):
 
 
 class FallsBackOnTheLastUsed(ReferenceCache):
-    """Where all are in GC, evicts from the other end."""
+    """Planted bug: evicts from the other end if all homes are in GC."""
 
     def victims(self) -> Iterator[list[int]]:
         found = list(super().victims())
@@ -1772,7 +1772,7 @@ class FallsBackOnTheLastUsed(ReferenceCache):
 
 
 class FlushedPagesHaveAHome(ReferenceCache):
-    """Gives pages a home again as soon as they are clean."""
+    """Planted bug: gives pages a home as soon as they are clean."""
 
     def flush(self) -> None:
         super().flush()
@@ -1781,7 +1781,7 @@ class FlushedPagesHaveAHome(ReferenceCache):
 
 
 class PartsAreTrimmed(ReferenceCache):
-    """Drops pages of which two sectors are trimmed."""
+    """Planted bug: drops pages of which two sectors are trimmed."""
 
     def split(self, offset: int, length: int) -> Iterator[tuple[int, set[int], bool]]:
         for page, sectors, whole in super().split(offset, length):
@@ -1789,7 +1789,7 @@ class PartsAreTrimmed(ReferenceCache):
 
 
 class PartOfAPageCounts(ReferenceCache):
-    """Takes a part of a page for a whole one."""
+    """Planted bug: takes a part of a page as a whole page."""
 
     def __init__(self, settings: Settings, layout: Layout | None = None) -> None:
         super().__init__(settings, layout)
@@ -1813,7 +1813,7 @@ WRONG: dict[type[ReferenceCache], dict[str, Any]] = {
     PartsAreTrimmed: {},
     PartOfAPageCounts: {},
 }
-"""Each with what lets it show soon."""
+"""Planted bugs, each with settings under which it shows soon."""
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
@@ -1886,7 +1886,7 @@ def test_a_captured_trace(cache: dict[str, Any], first: int, pages: int) -> None
 
 
 def may_be_aware(keys: dict[str, Any]) -> bool:
-    """Awareness is not refused: the pages of a group have a chip in common."""
+    """Whether GC awareness is allowed: the pages of a group have a chip in common."""
     spread = keys["cache.group"] == "contiguous" or (keys["cache.place"] == "drive" and keys["ftl.allocation"] == "dynamic")
     return not (keys["cache.policy"] in ("bplru", "fab") and spread)
 

@@ -1,4 +1,4 @@
-"""Calibration: tables are read to operating points, rows are fitted or predicted by a rule, and a known drive is found again."""
+"""Calibration: tables are converted to operating points, rows are fitted or predicted by a rule, and a known drive is recovered."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes
 
 PUBLISHED = ROOT / "measurements" / "ssd-iq"
 KNOWN = int(os.environ.get("KNOWN", "0"))
-"""How many random drives are to be found again from reads as well: each takes some minutes."""
+"""Number of random drives that are recovered with reads too; each takes some minutes."""
 
 
 def published(drive: str) -> Measurements:
@@ -35,7 +35,7 @@ def published(drive: str) -> Measurements:
 
 
 def by_hand(file: str, **fields: str) -> list[dict[str, str]]:
-    """Rows of a published table, by another way than the reader's."""
+    """Rows of a published table, parsed independently of the reader."""
     with (PUBLISHED / file).open(newline="") as text:
         return [row for row in csv.DictReader(text) if all(row[name] == value for name, value in fields.items())]
 
@@ -180,7 +180,7 @@ WRITES = (
     *(FullSpeed(Pattern("uniform"), used, 4096, 512) for used in USED),
 )
 PROBING, LOADING = 0.1, (0.05, 0.2, 0.4, 0.6)
-"""The rates of probe and load, as shares of the highest rate: who measures a drive chooses loads that it can take."""
+"""Rates of probe and loads, as shares of the highest rate: real measurements use loads that the drive can take."""
 
 
 def probes(drive: Candidate) -> list[Point]:
@@ -194,7 +194,7 @@ def probes(drive: Candidate) -> list[Point]:
 
 
 def random_drive(seed: int) -> tuple[dict[str, float], dict[str, str], dict[str, int]]:
-    """Values, choices and what is read off of a drive within what drives of the class have."""
+    """Random values, choices and directly stated values of a drive, within the range of its class."""
     chance = random.Random(seed)
     ranges = {
         "capacity_gb": (900, 1300),
@@ -212,7 +212,7 @@ def random_drive(seed: int) -> tuple[dict[str, float], dict[str, str], dict[str,
 
 
 def measured(candidate: Candidate, points: Sequence[Point], seed: int) -> Measurements:
-    """What a drive does, as if measured."""
+    """The simulated quantities of a drive, as measurements."""
     results = Runs(seed=seed).at([(candidate, point) for point in points])
     rows: list[Measurement] = []
     for point, result in zip(points, results, strict=True):
@@ -222,7 +222,7 @@ def measured(candidate: Candidate, points: Sequence[Point], seed: int) -> Measur
 
 
 def found_again(seed: int, *, is_probed: bool) -> list[str]:
-    """Calibrates a known drive; what was called determined and is further than 5 % from the truth. Choices are right or wrong."""
+    """Calibrates a known drive; returns determined values that differ by more than 5 % from the truth, and wrong choices."""
     values, choices, read_off = random_drive(seed)
     base = Candidate(BASE, SCHEME)
     known = base.but({**settings_of(values, choices, base.tree()), **read_off})
@@ -263,7 +263,7 @@ def test_a_known_drive_is_found_again(seed: int) -> None:
 
 
 class Leaping(Runs):
-    """Simulates nothing: reads take 10 % longer for each percent that `lost_us` is above 400, and for each that it is below if `evenly`."""
+    """A stand-in for the simulator: reads take 10 % longer per percent of `lost_us` above 400, and with `evenly` also below."""
 
     def __init__(self, *, evenly: bool) -> None:
         super().__init__(seed=1)

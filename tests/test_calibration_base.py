@@ -1,4 +1,4 @@
-"""What a calibration leaves of the drive that it begins with, the preset that it writes, and what it refuses before it searches."""
+"""Values that a calibration keeps from its base drive, the preset that it writes, and input that it refuses before the search."""
 
 from __future__ import annotations
 

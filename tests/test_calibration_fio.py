@@ -1,6 +1,6 @@
-"""What fio wrote is read to operating points and quantities.
+"""fio's output is converted to operating points and quantities.
 
-The files in `data` are what fio wrote of `drive.fio` on a file, with shorter times:
+The files in `data` are fio's output for `drive.fio` on a file, with shorter times:
 
 - `fio-two-parts.json`: fio 3.33, `--output-format=normal,json` and then `json`, in two runs as the job file describes; 1 GiB, RATE=200,
   each job 6 s after 2 s.
@@ -45,7 +45,7 @@ def values(measurements: Measurements, point: Point) -> dict[str, float]:
 
 
 def side(name: str, result: Mapping[str, Any]) -> dict[str, float]:
-    """Percentiles of one direction of a probe, in us."""
+    """Percentiles of one direction of a probe, us."""
     percentiles = result["lat_ns"]["percentile"]
     return {f"{name}_p50_us": percentiles["50.000000"] / 1e3, f"{name}_p99_us": percentiles["99.000000"] / 1e3}
 
@@ -117,7 +117,7 @@ def test_how_much_is_used_is_what_the_fill_wrote_if_no_size_says_so(tmp_path: Pa
 
 
 def later(output: Output, seconds: int) -> Output:
-    """The same output of a run that began later."""
+    """A copy of an output whose run began later."""
     return {**output, "timestamp": output["timestamp"] + seconds, "timestamp_ms": output["timestamp_ms"] + 1000 * seconds}
 
 
@@ -133,7 +133,7 @@ def test_repeats_are_averaged(tmp_path: Path) -> None:
 
 
 def interim(output: Output, before_s: int, share: float) -> Output:
-    """What fio printed so long before the end of its last job, with a share of the requests of that."""
+    """An interim output of fio, `before_s` before the end of its last job, with a share of that job's requests."""
     found: Output = json.loads(json.dumps(output))
     found["timestamp"] -= before_s
     found["timestamp_ms"] -= 1000 * before_s
@@ -210,7 +210,7 @@ def test_random_writes_with_fios_map_are_not_uniform(tmp_path: Path, options: di
 
 
 def without_map(output: Output, *prepared: int, **options: str) -> None:
-    """Takes norandommap out of the common options; some jobs have it as their own, and the last has others."""
+    """Removes norandommap from the common options; some jobs get it as their own option, and the last one gets others."""
     del output["global options"]["norandommap"]
     for job in prepared:
         output["jobs"][job]["job options"]["norandommap"] = "1"
@@ -241,7 +241,7 @@ def test_a_drive_that_was_prepared_with_fios_map_is_not_steady(tmp_path: Path) -
 
 
 def typical(tmp_path: Path, read: dict[str, str], write: dict[str, str]) -> Measurements:
-    """The two jobs that most people begin with: random reads, then random writes."""
+    """The measurements of two typical jobs: random reads, then random writes."""
     speed, _ = recorded(TWO_PARTS)
     common = {"filename": "/dev/nvme0n1", "direct": "1", "ioengine": "libaio", "bs": "4k"}
     times = {"runtime": "6", "time_based": "1", "ramp_time": "2", "numjobs": "16", "group_reporting": "1"}
@@ -282,7 +282,7 @@ def test_common_jobs_are_used_for_what_they_tell(tmp_path: Path) -> None:
 
 
 def changed(tmp_path: Path, part: int, job: int, **options: str | None) -> Measurements:
-    """What is read when a job has other options."""
+    """The measurements after a job's options are changed."""
 
     def change(output: Output) -> None:
         entry = output["jobs"][job]["job options"]
@@ -724,7 +724,7 @@ def text_of(change: Callable[[Output], object]) -> str:
 
 
 def damaged(job: int, *path: str, **changes: object) -> str:
-    """An output with changed entries of a job, or of a part of it; `None` takes an entry away."""
+    """An output with changed entries of a job, or of a part of it; `None` removes an entry."""
 
     def change(output: Output) -> None:
         entry = output["jobs"][job]
@@ -803,7 +803,7 @@ MORE_PLACES = ("groupid", "elapsed", "job_runtime", "runtime", "error")
 
 
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The places of all entries, whatever they are in."""
+    """The paths of all entries at any depth."""
     if isinstance(value, dict | list):
         for key in value if isinstance(value, dict) else range(len(value)):
             yield (*path, key)
@@ -855,7 +855,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def sections() -> list[tuple[str, dict[str, str]]]:
-    """Its sections in order: a name may stand several times."""
+    """The sections of the job file in order; a name may occur several times."""
     parts = re.split(r"^\[([\w-]+)\]$", JOBS.read_text(), flags=re.MULTILINE)[1:]
     found = []
     for name, text in zip(parts[::2], parts[1::2], strict=True):

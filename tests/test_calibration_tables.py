@@ -1,4 +1,4 @@
-"""Tables of measurements: what is wrong in one is said in a line, and what is not used is counted with the reason."""
+"""Tables of measurements: errors are reported in one line, and unused rows are counted with the reason."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CAPACITY: Row = {"device": "mine", "user_capacity_GiB": "100"}
 
 
 def written(file: Path, *rows: Row, head: Sequence[str] = ()) -> Path:
-    """A table with these rows."""
+    """Writes a table with the given rows."""
     with file.open("w", newline="") as text:
         writer = csv.DictWriter(text, list(head or rows[0]))
         writer.writeheader()
@@ -41,7 +41,7 @@ def written(file: Path, *rows: Row, head: Sequence[str] = ()) -> Path:
 
 
 def loads(folder: Path, *rows: Row) -> list[Path]:
-    """A table of loads, and one that says how large the drive is."""
+    """Writes a table of loads, and one with the drive's capacity."""
     return [written(folder / "drives.csv", CAPACITY), written(folder / "loads.csv", *rows)]
 
 
@@ -50,7 +50,7 @@ def without(row: Row, *names: str) -> dict[str, str]:
 
 
 def refused(files: Sequence[Path]) -> str:
-    """How the tables are refused, in one line."""
+    """The one-line error with which the tables are refused."""
     with pytest.raises(ssdlab.UsageError) as error:
         csv_tables.read(files, "mine")
     assert "\n" not in str(error.value)

@@ -1,4 +1,4 @@
-"""What continuous integration runs, and how it ends."""
+"""The steps of continuous integration, and its failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line at first contact: what commands say of themselves, and to words that they do not take."""
+"""The command line at first contact: help, and messages for words that commands do not take."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ TRACE = "timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n100,R,0,4096\n250,
 SWEEP = 'workload = "lee2013-synthetic"\nrequests = 500\n[grid]\nscheme = ["npgc", "pgc"]\n'
 ALL = {" ".join(words[1:]): command for words, command in commands(["ssdlab"], typer.main.get_command(app))}
 NOT_RUN = ("trace record", "calibrate", "serve")
-"""They need root and a device, minutes, or clients: `test_trace_record.py`, `test_calibration.py` and `test_serve.py` have what they do."""
+"""Commands that need root and a device, minutes, or clients; see `test_trace_record.py`, `test_calibration.py` and `test_serve.py`."""
 
 
 def called(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    """Exit code and output of a command, within this process: there are many, and each ends before anything is read."""
+    """Runs a command in this process; returns exit code and output. There are many cases, which end before files are read."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["ssdlab", *words])
         code = _run()
@@ -114,7 +114,7 @@ def test_sizes_and_counts_take_units(ssdlab_command: Ssdlab, given: list[str], p
 
 
 def _pairs(words: list[str]) -> list[str]:
-    """Without a `--set` that has lost its value."""
+    """The words without a `--set` that lost its value."""
     return [word for index, word in enumerate(words) if word != "--set" or (index + 1 < len(words) and words[index + 1] != "--set")]
 
 
@@ -218,7 +218,7 @@ def test_every_command_has_examples_that_run(ssdlab_command: Ssdlab, tmp_path: P
 
 
 def completed(*words: str) -> list[str]:
-    """What bash is told for the last of these words."""
+    """The completions that bash gets for the last word."""
     environment: dict[str, Any] = {
         **os.environ,
         "_SSDLAB_COMPLETE": "complete_bash",

@@ -1,4 +1,4 @@
-"""`ssdlab list`, `show`, `schema`, as a user calls them."""
+"""`ssdlab list`, `show`, `schema`, from a user's perspective."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_list_and_show(ssdlab_command: Ssdlab, what: str, names: list[str]) -> N
 
 
 def policies(ssdlab_command: Ssdlab) -> dict[str, set[str]]:
-    """What `list policies` lists: values by key."""
+    """The output of `list policies`: values by key."""
     done = ssdlab_command("list", "policies")
     assert done.code == 0, done.err
     listed: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""`ssdlab queueing`, as a user calls it."""
+"""`ssdlab queueing`, from a user's perspective."""
 
 from __future__ import annotations
 

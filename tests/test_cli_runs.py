@@ -1,4 +1,4 @@
-"""`ssdlab run`, `compare`, `precondition`, as a user calls them."""
+"""`ssdlab run`, `compare`, `precondition`, from a user's perspective."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ssdlab trace info` and `trace convert`, as a user calls them. Exact counts per format are tested with the readers."""
+"""`ssdlab trace info` and `trace convert`, from a user's perspective. Exact counts per format are tested with the readers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the simulator measures against what theory says, through the public interface.
+"""Simulated results against theoretical values, through the public interface.
 
-`pytest -s tests/test_closed_forms.py` prints each pair. The lengths of the runs are such that chance accounts for a fraction of the
-tolerance; seeds are fixed.
+`pytest -s tests/test_closed_forms.py` prints each pair. Runs are long enough for chance to account for only a fraction of the tolerance;
+seeds are fixed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ CLOSED = BLOCKS - 2
 
 
 def uniform_writes(spare: float, **gc: str | int) -> tuple[ssdlab.Result, float]:
-    """A run in steady state with that share of the closed blocks spare, and the blocks' worth of data it holds."""
+    """A run in steady state with a share `spare` of the closed blocks spare, and the data that it holds, in blocks."""
     keys = ONE_DIE | {
         "device.blocks_per_plane": BLOCKS,
         "device.pages_per_block": PAGES,

@@ -1,4 +1,4 @@
-"""The checks of dependencies find what they are for."""
+"""The checks of dependencies report planted faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same command gives the same result: again, on any number of threads, and as it was when the goldens below were written."""
+"""Equal commands give equal results: repeated, on any number of threads, and compared with the goldens below."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIMS = "timestamp_us,op,offset_bytes,size_bytes\n" + "".join(
 
 
 def simulated(result: dict[str, Any]) -> dict[str, Any]:
-    """A result without what depends on how fast the machine is."""
+    """A result without figures that depend on the speed of the machine."""
     return {key: value for key, value in result.items() if key not in WALL_CLOCK}
 
 
@@ -67,7 +67,7 @@ def closed_loop(_: Path) -> ssdlab.Result:
 
 
 def one_at_a_time(_: Path) -> ssdlab.Result:
-    """Nothing waits for an older operation on its page."""
+    """A run in which no operation waits for an older one on its page."""
     return ssdlab.run(set={**SMALL, "workload.queue_depth": 1}, scheme="rwp", requests=5000)
 
 

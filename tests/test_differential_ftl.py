@@ -1,10 +1,10 @@
-"""The simulated drive against the slow, obvious FTL of `reference_ftl`, page by page.
+"""The simulated drive against the slow and simple FTL of `reference_ftl`, page by page.
 
-One request at a time, with time enough after each for garbage collection to end. Its pages fall into different pools, each of which does
-its part alone, so that no order among them matters. After every request the whole mapping, the erase counts and the free lists must be
-equal, and at the end what was counted.
+Requests are run one at a time, with enough time after each for garbage collection to end. The pages of a request fall into different pools,
+which work independently, so that their order does not matter. After every request the whole mapping, the erase counts and the free lists
+must be equal, and at the end the counters.
 
-The cases are the same in every run. `SSDLAB_DIFFERENTIAL_CASES=20000 pytest tests/test_differential_ftl.py` tries that many others.
+Cases are the same in every run. `SSDLAB_DIFFERENTIAL_CASES=20000 pytest tests/test_differential_ftl.py` runs this number of others.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.IdleKeyWarning")
 WANTED = os.environ.get("SSDLAB_DIFFERENTIAL_CASES")
 CASES = int(WANTED or 800)
 SETTLED_NS = 10_000_000_000
-"""More than any of these drives needs for a request and all the collection that follows."""
+"""More time than any of these drives needs for a request and all following GC."""
 POOLS_MAX = 8
 BUFFERED_MOST = 40
-"""Programs that the largest write buffer holds: there is room for every request."""
+"""Programs in the largest write buffer, which has room for every request."""
 BUFFERED = ("units", "rewrites", "trimmed", "read_hits", "fills", "programs", "part_programs")
-"""What is counted of a write buffer."""
+"""Counters of a write buffer."""
 
 Reference = Callable[[dict[str, Any]], ReferenceFtl]
 
@@ -49,32 +49,32 @@ class Disagreement(AssertionError):
 
 @dataclass(frozen=True)
 class Case:
-    """A drive, what it holds at the start, and a workload."""
+    """A drive, its initial content, and a workload."""
 
     config: dict[str, dict[str, Any]]
     precondition: str
     ranges: tuple[tuple[int, int], ...]
     """For the precondition `ranges`: shares of the exported bytes in millionths, offset and length."""
     pages_max: int
-    """Pages that a request may touch: each in a pool of its own."""
+    """Maximum number of pages of a request, each in a pool of its own."""
     mix: tuple[int, int, int]
     """Weights of writes, trims and reads."""
     footprint: float
-    """The share of the exported pages that the requests touch."""
+    """Share of the exported pages that requests address."""
     seed: int
     requests: int
 
 
 @dataclass
 class Tally:
-    """What the cases were about, so that nobody mistakes a comparison of idle drives for a test."""
+    """Events of all cases, which show that the comparison covers active drives."""
 
     cases: int = 0
     configs: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, case: Case, counts: dict[str, int]) -> None:
-        """Takes in a case that agreed."""
+        """Adds a case that agreed."""
         self.cases += 1
         self.configs.add(repr(case.config))
         self.counts.update(counts)
@@ -175,7 +175,7 @@ def cases(draw: st.DrawFn) -> Case:
 def devices(draw: st.DrawFn, crowded: bool) -> tuple[dict[str, Any], str]:
     """A small device without its over-provisioning, and whether its pools are planes or dies.
 
-    `crowded`: few dies of several planes, each a pool.
+    `crowded`: few dies of several planes, each of which is a pool.
     """
     shape = [draw(st.integers(1, most)) for most in ((1, 2, 1, 3) if crowded else (3, 2, 2, 3))]
     if crowded:
@@ -239,7 +239,7 @@ def buffers(draw: st.DrawFn, program_bytes: int) -> dict[str, Any]:
 
 @st.composite
 def spares(draw: st.DrawFn, blocks: int, *, frontiers: int, until: int) -> tuple[float, float]:
-    """A soft threshold for pools of `blocks`, and an over-provisioning that is just enough for it, or more."""
+    """A soft threshold for pools of `blocks`, and an over-provisioning that is just sufficient for it, or larger."""
     most = blocks - frontiers - 2 - until  # a block is exported, and one is spare beyond threshold and frontiers
     if draw(st.booleans()):
         soft = float(draw(st.integers(1, most)))
@@ -265,7 +265,7 @@ def pools_of(device: dict[str, Any], pools_by: str) -> int:
 
 
 def requests_of(case: Case, exported_pages: int) -> list[ssdlab.Request]:
-    """The workload of a case: offsets and lengths in bytes, half of them at pages' edges."""
+    """The workload of a case: offsets and lengths in bytes, half of them at page boundaries."""
     dice = random.Random(case.seed)
     page = case.config["device"]["page_bytes"]
     footprint = max(1, int(exported_pages * case.footprint) // units_of(case))
@@ -399,7 +399,7 @@ Comparison = Callable[[Case, Reference, Path, Tally], None]
 
 
 def run_cases(make: Reference, folder: Path, *, how: Comparison = compare, count: int = CASES, shrink: bool = True) -> Tally:
-    """Compares all cases; the first that disagrees raises."""
+    """Compares all cases; the first disagreement raises."""
     tally = Tally()
 
     @settings(
@@ -424,7 +424,7 @@ def run_cases(make: Reference, folder: Path, *, how: Comparison = compare, count
 class CoreRandom:
     """The core's random numbers for preconditioning under seed 1: xoshiro256++ (D. Blackman and S. Vigna, 2019).
 
-    Without them nobody could repeat a random overwrite. Its state is the BLAKE3 hash of the seed (8 bytes, little-endian) and the word
+    They are needed to repeat a random overwrite. The state is the BLAKE3 hash of the seed (8 bytes, little-endian) and the word
     `precondition`.
     """
 
@@ -441,7 +441,7 @@ class CoreRandom:
         return result
 
     def below(self, bound: int) -> int:
-        """The high half of a product, rejected where that would not be uniform."""
+        """The high half of a product, with rejection for uniformity."""
         while True:
             product = self.bits() * bound
             if product & self.BITS >= (1 << 64) % bound:
@@ -452,7 +452,7 @@ class CoreRandom:
 
 
 def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
-    """Random overwriting until steady or until the soft threshold is near; how often, the drive says."""
+    """Compares random overwriting until steady or close to the soft threshold; the drive reports the number of writes."""
     # No time passes: there are no episodes.
     reference = make({**case.config, "gc": {**case.config["gc"], "until": 0}})
     # Up to the door nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
@@ -506,21 +506,21 @@ def test_preconditioning_agrees_with_the_reference_page_by_page(tmp_path: Path) 
 
 
 class BreaksTiesTheOtherWay(ReferenceFtl):
-    """Among equals the block that changed last."""
+    """Planted bug: chooses the block changed last among equals."""
 
     def _greedy(self, candidates: list[int]) -> int:
         return min(candidates, key=lambda block: (self.valid_pages(block), -self.stamps[block]))
 
 
 class IgnoresTrims(ReferenceFtl):
-    """Keeps trimmed data, and moves them."""
+    """Planted bug: keeps trimmed data, and moves them."""
 
     def trim(self, lpn: int) -> None:
         pass
 
 
 class ReturnsBlocksAtTheFront(ReferenceFtl):
-    """Uses the block erased last next."""
+    """Planted bug: uses the most recently erased block next."""
 
     def _run_job(self, pool: Pool, victim: int) -> None:
         super()._run_job(pool, victim)
@@ -528,14 +528,14 @@ class ReturnsBlocksAtTheFront(ReferenceFtl):
 
 
 class LetsTheLastFreeBlockBe(ReferenceFtl):
-    """Without a floor under the threshold."""
+    """Planted bug: has no lower limit for the threshold."""
 
     def _wants_collection(self, pool: Pool) -> bool:
         return len(pool.free) < self.soft_blocks or not pool.free
 
 
 class CollectsAtTheShareItself(ReferenceFtl):
-    """Takes a block whose invalid share is as large as allowed for one that exceeds it."""
+    """Planted bug: collects a block whose invalid share equals the limit instead of exceeding it."""
 
     def _trigger_fires(self, pool: Pool) -> bool:
         if self.trigger != "invalid-share":
@@ -544,14 +544,14 @@ class CollectsAtTheShareItself(ReferenceFtl):
 
 
 class ReadsWholePagesToo(ReferenceFtl):
-    """Takes some whole pages for parts."""
+    """Planted bug: takes some whole pages as parts."""
 
     def _wholly_inside(self, lpn: int, offset: int, length: int) -> bool:
         return super()._wholly_inside(lpn, offset, length) and lpn % 7 > 0
 
 
 class CountsThePoolsOtherwise(ReferenceFtl):
-    """As if the first letter changed slowest."""
+    """Planted bug: numbers pools as if the first letter changed slowest."""
 
     def __init__(self, config: dict[str, Any], **keys: Any) -> None:
         ftl = config["ftl"]
@@ -559,7 +559,7 @@ class CountsThePoolsOtherwise(ReferenceFtl):
 
 
 class SparesTheAverageToo(ReferenceFtl):
-    """Takes only blocks worn less than average for little worn."""
+    """Planted bug: only takes blocks with less than average wear as little worn."""
 
     def _least_worn(self, pool: Pool, candidates: list[int]) -> int:
         average = sum(self.erases_of[block] for block in pool.blocks) / len(pool.blocks)
@@ -568,7 +568,7 @@ class SparesTheAverageToo(ReferenceFtl):
 
 
 class LeavesColdBlocksInFront(ReferenceFtl):
-    """Of the blocks that gain something the one closed first."""
+    """Planted bug: chooses the block closed first among those with a gain."""
 
     def _next_in_the_log(self, pool: Pool) -> int:
         candidates = [block for block in pool.blocks if self._can_be_victim(block)]
@@ -576,14 +576,14 @@ class LeavesColdBlocksInFront(ReferenceFtl):
 
 
 class CountsAgesFromOne(ReferenceFtl):
-    """The block closed last is one block old."""
+    """Planted bug: counts the age of the block closed last as one."""
 
     def _age(self, pool: Pool, block: int) -> int:
         return super()._age(pool, block) + 1
 
 
 class CleansAsALogDoes(ReferenceFtl):
-    """Reads the whole block before it writes the valid pages, as a log-structured file system: (1 - u) / (1 + u) x age."""
+    """Planted bug: reads the whole block before it writes valid pages, like a log-structured file system: (1 - u) / (1 + u) x age."""
 
     def _worth(self, pool: Pool, block: int) -> Fraction:
         u = Fraction(self.valid_pages(block), len(self._pages_of_data(block)))
@@ -591,21 +591,21 @@ class CleansAsALogDoes(ReferenceFtl):
 
 
 class LetsJobsOfADieTakeTurns(ReferenceFtl):
-    """Lets two pools of a die collect at once, whatever `gc.turns` says."""
+    """Planted bug: lets two pools of a die collect at once, whatever `gc.turns` is."""
 
     def __init__(self, config: dict[str, Any], **keys: Any) -> None:
         super().__init__(config | {"gc": config["gc"] | {"turns": "step"}}, **keys)
 
 
 class HasOneJobADie(ReferenceFtl):
-    """Lets one pool of a die collect at a time, whatever `gc.turns` says."""
+    """Planted bug: lets one pool of a die collect at a time, whatever `gc.turns` is."""
 
     def __init__(self, config: dict[str, Any], **keys: Any) -> None:
         super().__init__(config | {"gc": config["gc"] | {"turns": "job"}}, **keys)
 
 
 class CollectsForAUnit(ReferenceFtl):
-    """Takes a block that gains less than a flash page."""
+    """Planted bug: collects a block with a gain below a flash page."""
 
     def _can_be_victim(self, block: int) -> bool:
         closed = self.written[block] == self.pages_per_block
@@ -613,7 +613,7 @@ class CollectsForAUnit(ReferenceFtl):
 
 
 class PadsNothing(ReferenceFtl):
-    """Goes on in the flash page in which the program before has ended."""
+    """Planted bug: continues in the flash page in which the previous program ended."""
 
     def _pad(self, pool: Pool, block: int) -> None:
         pass
@@ -628,7 +628,7 @@ class PadsNothing(ReferenceFtl):
 
 
 class KeepsDataInParity(ReferenceFtl):
-    """Has the last stripe of each block hold data where its parity is to be."""
+    """Planted bug: stores data at the place of parity in the last stripe of each block."""
 
     def _has_parity(self, block: int, page: int) -> bool:
         stripe = page // self.program_units // max(self.parity_stripe, 1)
@@ -637,7 +637,7 @@ class KeepsDataInParity(ReferenceFtl):
 
 
 class ForgetsRewrites(ReferenceFtl):
-    """Gives a unit of the write buffer that is written again a second place there."""
+    """Planted bug: gives a rewritten unit a second place in the write buffer."""
 
     def __init__(self, config: dict[str, Any], **keys: Any) -> None:
         super().__init__(config, **keys)
@@ -646,7 +646,7 @@ class ForgetsRewrites(ReferenceFtl):
 
 
 class ProgramsUnitsAlone(ReferenceFtl):
-    """Has units of different requests share no program."""
+    """Planted bug: units of different requests do not share a program."""
 
     def __init__(self, config: dict[str, Any], **keys: Any) -> None:
         super().__init__(config, **keys)

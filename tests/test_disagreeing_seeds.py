@@ -1,4 +1,4 @@
-"""Seeds that disagree: medians and all values in place of means with intervals that cannot be, and nothing that looks judged."""
+"""Seeds that disagree: medians and all values replace means with impossible intervals, and differences are not judged."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_seeds_that_both_schemes_share_do_not_make_their_difference_disagree() -
 
 @dataclass
 class Compared:
-    """What `seed_tables` sees of a comparison under several seeds."""
+    """A comparison under several seeds with the interface that `seed_tables` uses."""
 
     values: dict[str, dict[str, list[float]]]
     seeds: tuple[int, ...] = (1, 2, 3)
@@ -146,7 +146,7 @@ def test_disagreeing_names_what_is_shown_only() -> None:
 
 
 def runs_of(values: dict[str, dict[str, list[float]]]) -> Runs:
-    """As `compare --seeds` writes it."""
+    """Runs with the data that `compare --seeds` writes."""
     compared = Compared(values, seeds=tuple(range(1, 1 + len(next(iter(next(iter(values.values())).values()))))))
     schemes = {
         scheme: {place: {"mean": of.mean, "half_width": of.half} for place, of in figures.items()}
@@ -197,7 +197,7 @@ def test_a_mean_that_is_judged_leads_where_the_tail_is_not() -> None:
 
 
 def cells(text: str, place: str) -> list[str]:
-    """The classes of the first screen's cells of a statistic."""
+    """The classes of a statistic's cells in the overview."""
     first = text.partition('<section id="overview"')[2].partition("</section>")[0]
     return re.findall(rf'<td(?: class="([^"]*)")?[^>]*data-place="{re.escape(place)}"', first)
 
@@ -245,7 +245,7 @@ def test_results_of_versions_without_values_show_no_interval_below_zero() -> Non
 
 
 def bimodal_sweep() -> ssdlab.SweepResult:
-    """A sweep of two points over three seeds, with response times that are made up."""
+    """A sweep of two points over three seeds, with synthetic response times."""
     swept = ssdlab.sweep({"scheme": ["npgc", "pgc"]}, seeds=3, set=SMALL, requests=100)
     for point in swept:
         values = ONE_OF_THREE if point.values["scheme"] == "npgc" else CLOSE

@@ -1,4 +1,4 @@
-"""The commands and examples in README and docs are run, so that they stay true; `pages.py` says what becomes of which block."""
+"""The commands and examples in README and docs are run, so that they stay correct; `pages.py` describes the handling of each block."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ssdlab.study.grading import CONTRADICTED, DIRECTION, GRADES, INCONCLUSIVE, 
 from ssdlab.study.page_parts import HEADS
 
 CLAIMS = (DIRECTION, CONTRADICTED, INCONCLUSIVE)
-"""The grades of claims in words, and with `SIZE` those of published numbers, in the order of the table in docs/validity.md."""
+"""Grades of verbal claims; with `SIZE`, those of published numbers, in the order of the table in docs/validity.md."""
 NUMBERS = (SIZE, *CLAIMS)
 
 PROGRAMS = ("cat", "cut", "head", "ls", "sort", "tail", "wc")
-"""What a reader's shell has besides `ssdlab` and `python`."""
+"""Programs in a reader's shell other than `ssdlab` and `python`."""
 
 NOT_RUN = {
     "make": "builds what the tests run with, or runs the tests",
@@ -54,7 +54,7 @@ NOT_RUN = {
     "cat": "joins what fio wrote",
     "ssdlab": "needs what a command before it made that is not run, a trace of the reader's, or other machines",
 }
-"""The programs of `console` blocks, and why no test runs them."""
+"""Programs of `console` blocks, with the reason why no test runs them."""
 
 LANGUAGES = {"sh", "python", "text", "toml", "csv", "rust", "console"}
 MOST_SECONDS = 600
@@ -62,7 +62,7 @@ MOST_SECONDS = 600
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The only folder on PATH, so that a block that needs more fails."""
+    """The only folder on PATH, so that a block with other programs fails."""
     folder = tmp_path_factory.mktemp("programs")
     for name in PROGRAMS:
         found = shutil.which(name)
@@ -84,7 +84,7 @@ def workplace(tmp_path: Path) -> Path:
 
 
 def run(block: Block, workplace: Path, programs: Path) -> str:
-    """What a block prints."""
+    """The output of a block."""
     command = [sys.executable, "-c", block.text] if block.language == "python" else ["/bin/bash", "-euo", "pipefail", "-c", block.text]
     environment = os.environ | {"PATH": str(programs), "COLUMNS": "80"}
     done = subprocess.run(command, cwd=workplace, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
@@ -93,7 +93,7 @@ def run(block: Block, workplace: Path, programs: Path) -> str:
 
 
 def check(block: Block, printed: str | None, workplace: Path, programs: Path) -> str | None:
-    """Does what a reader would do with a block, behind one that printed `printed`; returns what it prints."""
+    """Runs or checks a block after one that printed `printed`; returns its output."""
     assert block.language in LANGUAGES, f"{block.place}: {block.language or 'no language'}: expected one of {', '.join(sorted(LANGUAGES))}"
     if block.file is not None:
         assert block.language != "sh", f"{block.place}: a file that is a command"
@@ -119,7 +119,7 @@ def check(block: Block, printed: str | None, workplace: Path, programs: Path) ->
 
 
 def check_toml(block: Block, workplace: Path) -> None:
-    """It can be read; a whole study can be run (one that a command runs has a name)."""
+    """Checks a TOML block; a complete study without a file name is also prepared."""
     if "title" in tomllib.loads(block.text):
         shown = workplace / "shown.toml"
         shown.write_text(block.text)
@@ -127,7 +127,7 @@ def check_toml(block: Block, workplace: Path) -> None:
 
 
 def check_rust(block: Block) -> None:
-    """It is a test of the crate: an example, word for word, or on a page that is a part of the crate's documentation."""
+    """Checks that a Rust block is a test of the crate: a verbatim example, or on a page in the crate's documentation."""
     page = f'include_str!("{"../" * 5}docs/{block.page.name}")'
     if any(page.replace("../" * 5, "../" * depth) in text for text in sources() for depth in range(2, 7)):
         return
@@ -141,7 +141,7 @@ def sources() -> Iterator[str]:
 
 
 def check_console(block: Block) -> None:
-    """Its commands begin with a `$`, or a `#` if they are root's, and are of programs that cannot be run here."""
+    """Checks that the commands begin with `$`, or `#` for root, and use programs that tests cannot run."""
     commands = [line[2:] for line in block.text.splitlines() if line.startswith(("$ ", "# "))]
     assert commands, f"{block.place}: no line begins with $ or #"
     for command in commands:
@@ -198,14 +198,14 @@ def test_links_of_the_readme_lead_somewhere() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of its headings."""
+    """The anchors of a page's headings."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built without a warning: every page is in it, and every link and anchor between them leads somewhere."""
+    """The site, built without warnings: it has every page, and all links and anchors between pages are valid."""
     folder = tmp_path_factory.mktemp("site") / "site"
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
@@ -256,7 +256,7 @@ def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
 
 
 def published_grades() -> dict[str, Counter[str]]:
-    """How many published numbers of each paper have each grade, in the table that `study report` wrote."""
+    """Number of published numbers of each paper with each grade, from the table of `study report`."""
     found: dict[str, Counter[str]] = {}
     for row in csv.DictReader((ROOT / "docs" / "effects.csv").open(encoding="utf-8")):
         found.setdefault(row["paper"], Counter())[row["grade"]] += 1

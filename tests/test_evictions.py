@@ -22,7 +22,7 @@ def youngest(candidates: ssdlab.EvictionCandidates) -> int:
 
 
 class CountsCalls:
-    """LRU that knows how often it was asked: what it remembers is its own in each cache."""
+    """LRU with a count of its calls, which is separate for each cache."""
 
     made: list[CountsCalls]
 

@@ -1,4 +1,4 @@
-"""The scripts and the notebook of examples/ run as they are, and print and write what they say."""
+"""The scripts and the notebook of examples/ run as they are, with the output that they document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTEBOOKS = sorted(path.name for path in EXAMPLES.glob("*.ipynb"))
 
 
 def rows(name: str, folder: Path, *words: str) -> list[list[str]]:
-    """Runs a script in a folder that has nothing else; the words of its table's lines."""
+    """Runs a script in an empty folder; returns the words of its table's lines."""
     shutil.copy(EXAMPLES / name, folder)
     done = subprocess.run([sys.executable, name, *words], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     if done.stderr.startswith("error: this needs "):
@@ -117,12 +117,12 @@ def test_all_scripts_are_tested_and_described() -> None:
 
 
 def outputs(cell: Any) -> str:
-    """What a cell printed."""
+    """The output of a cell."""
     return "".join(output.text for output in cell.outputs if output.output_type == "stream" and output.name == "stdout")
 
 
 def alike(notebook: Any) -> list[list[Any]]:
-    """What the cells gave, without how long it took on this machine. Pictures are compared as drawings, not as pixels."""
+    """The outputs of cells without times on this machine. Pictures are compared as drawings, not as pixels."""
     return [[settled(output) for output in cell.outputs] for cell in notebook.cells if cell.cell_type == "code"]
 
 

@@ -1,11 +1,11 @@
-"""Faults at random instants of every command: signals, disks that fail, other processes, clocks that step.
+"""Faults at random instants of every command: signals, disk errors, other processes, clock steps.
 
-After each there is one clear message, nothing is half written, and nothing is lost that was there before or was reported as done.
-`make faults` tries many instants (`FAULTS`, by default one for each command and kind), `FAULTS_SEED` others.
+After each fault there is one clear message, no partial file, and nothing is lost that existed before or was reported as done. `make faults`
+tries many instants (`FAULTS`, by default one for each command and kind), `FAULTS_SEED` others.
 
-The first signals meet commands that begin as all do, so that some come while modules are read in. All else meets children of a process that
-has read in ssdlab (`forks`), where commands begin at once. Where all that a fault left is as another left it, the command has been shown to
-go on from there.
+The first signals are sent to commands in processes of their own, so that some arrive during imports. Other faults are tried on children of
+a process that has imported ssdlab (`forks`), which start at once. If a fault leaves the same state as an earlier one, the command is known
+to continue from it.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ TIMES = int(os.environ.get("FAULTS", "1"))
 SEED = os.environ.get("FAULTS_SEED", "0")
 NEVER = 10**9
 STATES = {"bytes.img.state"}
-"""What a served drive may end without, with a warning: the next one on its data then begins as after a kill."""
+"""Files that a served drive may end without, with a warning: the next drive on its data then starts as after a kill."""
 WITH_A_START = 20
-"""So many signals of a kind meet a command of its own; the others a child of a process that has read in ssdlab."""
+"""Number of signals of a kind that are sent to separate processes; the others are sent to children of a process that has imported
+ssdlab."""
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 Made = Callable[[str], World]
@@ -67,7 +68,7 @@ P = TypeVar("P", bound=Process)
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What all commands begin with."""
+    """The initial files of all commands."""
     folder = tmp_path_factory.mktemp("template") / "world"
     make_world(folder)
     return folder
@@ -75,7 +76,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def world(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """By command, its surroundings before and after."""
+    """The world of each command, with its files before and after."""
     known: dict[str, World] = {}
 
     def made(name: str) -> World:
@@ -101,27 +102,27 @@ def fresh(template: Path, tmp_path: Path) -> Callable[[], Path]:
 
 @pytest.fixture(scope="module")
 def commands() -> Iterator[Commands]:
-    """Runs commands that meet no fault."""
+    """Runs commands without faults."""
     with Commands() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def two() -> Iterator[Commands]:
-    """Runs a command twice at once."""
+    """Runs a command twice in parallel."""
     with Commands(count=2) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def failing(library: Path) -> Iterator[Commands]:
-    """Runs commands whose system calls fail."""
+    """Runs commands with failing system calls."""
     with Commands(library) as found:
         yield found
 
 
 class GoesOn:
-    """That a command goes on from what a fault left, to the same end: once for all that is the same."""
+    """Checks that a command continues from the state after a fault to the same end, once for equal states."""
 
     def __init__(self, commands: Commands) -> None:
         self._commands = commands
@@ -143,12 +144,12 @@ class GoesOn:
 
 @pytest.fixture(scope="module")
 def again(commands: Commands) -> GoesOn:
-    """See there."""
+    """A check that commands continue after faults; see `GoesOn`."""
     return GoesOn(commands)
 
 
 def instants(name: str, kind: object) -> random.Random:
-    """Random numbers of a test's own."""
+    """Random numbers for one test."""
     return random.Random(f"{SEED} {name} {kind}")
 
 
@@ -156,7 +157,7 @@ def instants(name: str, kind: object) -> random.Random:
 
 
 def catches(process: Process) -> bool:
-    """Whether a process has taken over SIGTERM: from then on the command answers for what happens."""
+    """Whether a process handles SIGTERM; from then on the command reports interrupts."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text()
     except OSError:
@@ -166,14 +167,14 @@ def catches(process: Process) -> bool:
 
 
 def listening(process: P) -> P:
-    """The command when it listens to signals, or has ended."""
+    """Waits until the command handles signals, or has ended."""
     while process.poll() is None and not catches(process):
         time.sleep(0.0005)
     return process
 
 
 def duration(process: Process) -> float:
-    """How long a command listens to signals, seconds."""
+    """Time during which a command handles signals, s."""
     begin = time.monotonic()
     process.communicate(timeout=PATIENCE_S)
     return time.monotonic() - begin
@@ -225,7 +226,7 @@ def test_a_signal_at_any_instant_leaves_nothing_half_done(
 
 
 def calls(there: World, folder: Path, failing: Commands, library: Path) -> int:
-    """How many calls of a command change a file."""
+    """Number of calls of a command that change a file."""
     note = folder.parent / "note"
     done = failing.ended(there.words, folder, **with_fault(library, note, "once", NEVER))
     assert done.returncode == 0, done.stderr
@@ -233,7 +234,7 @@ def calls(there: World, folder: Path, failing: Commands, library: Path) -> int:
 
 
 def some(name: str, kind: str, count: int) -> list[int]:
-    """Some of the calls, the first among them; all if there are few."""
+    """Some of the calls, including the first; all of them if there are few."""
     every = range(1, count + 1)
     return list(every) if count <= TIMES else sorted({1, *instants(name, kind).sample(every, TIMES)})
 

@@ -1,4 +1,4 @@
-"""Figures for papers: their size, letters, ticks and words, what can be chosen, and that they are made of saved results."""
+"""Figures for print: size, fonts, ticks and labels, selections, and agreement with saved results."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from ssdlab.report.plots import ABOUT, Plots
 from ssdlab.report.runs import Runs
 
 COLUMN = 3.4
-"""A column of a paper, inches."""
+"""Width of a paper's column, inches."""
 CACHE = {"cache.policy": "lru", "cache.bytes": 16 * 4096, "cache.access_ns": 50_000}
 FIXED = {key: value for key, value in SMALL.items() if key != "gc.soft"}
-"""Beside a sweep over that."""
+"""Settings beside an axis of `gc.soft`."""
 NAMES = ["npgc", "pgc", "fpgc", "npgc+gcar-cflru", "dynalloc-slacker", "bbgc-dqgc", "cbgc", "rwp"]
 
 
@@ -43,7 +43,7 @@ def small() -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=[1, 2, 8])
 def plots(request: pytest.FixtureRequest, small: dict[str, Any]) -> Plots:
-    """Of so many schemes, with series made up; some of the requests under the second took no time at all."""
+    """Figures of several schemes, with synthetic series; some requests under the second scheme took no time."""
     runs = {name: with_series(small, seed=index, cache=True) for index, name in enumerate(NAMES[: request.param])}
     for data in list(runs.values())[1:2]:
         for histogram in data["histograms"].values():
@@ -53,7 +53,7 @@ def plots(request: pytest.FixtureRequest, small: dict[str, Any]) -> Plots:
 
 
 def axes_of(picture: Picture) -> list[Axes]:
-    """All but the keys of heat maps."""
+    """All axes except the colour scales of heat maps."""
     return [axes for axes in picture.sheet.axes if axes.get_label() != "<colorbar>"]
 
 

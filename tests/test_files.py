@@ -1,4 +1,4 @@
-"""Where files are written: whole where they can be replaced, as they are where they cannot."""
+"""Writing of files: completely if they can be replaced, in place otherwise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUN = ["run", *SMALL_OPTIONS, "--requests", "50"]
 
 @pytest.fixture
 def memory() -> Iterator[Path]:
-    """A folder on a file system in memory, which Linux has below /dev."""
+    """A folder on a file system in memory, below /dev on Linux."""
     if not os.access("/dev/shm", os.W_OK):
         pytest.skip("there is no /dev/shm to write to")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:

@@ -1,4 +1,4 @@
-"""What a newcomer met that misled: each test names the symptom."""
+"""Misleading behaviour that new users met: each test names the symptom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--fit`: the device is made as large as what is asked for."""
+"""`--fit`: the device is scaled to the requested capacity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several flows of requests, as a user meets them: file, command line, report, log, timeline, and what is said of mistakes."""
+"""Several flows of requests, from a user's perspective: file, command line, report, log, timeline, and error messages."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ VOLUMES = Path(__file__).parent / "data" / "two_volumes.csv"
 
 
 def of_volumes(tmp_path: Path, **more: Any) -> Path:
-    """A file with a flow for each volume."""
+    """Writes a file with a flow for each volume."""
     flows = [{"name": f"d{n}", "trace": str(VOLUMES), "device": f"usr_{n}", "part": [n / 2, n / 2 + 0.5], **more} for n in (0, 1)]
     lines = [[f"{key} = {json.dumps(value)}" for key, value in flow.items()] for flow in flows]
     file = tmp_path / "volumes.toml"

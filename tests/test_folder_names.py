@@ -1,4 +1,4 @@
-"""Whatever names schemes, points, studies, labels and files have, a command writes to the folder of its `--out` and nowhere else."""
+"""Whatever the names of schemes, points, studies, labels and files are, a command only writes to the folder of its `--out`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LABELS = ("..", "/", "/tmp/x", "a/../b", "a/", ".", "../../x", ".ssdlab-new")
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with files around it that must stay as they are, and a scheme of the user's own in several places."""
+    """A folder surrounded by files that must not change, and a user-defined scheme in several places."""
     inner = tmp_path / "outside" / "inner"
     for folder in (tmp_path / "outside", inner, inner / "a", inner / "b"):
         folder.mkdir(exist_ok=True)
@@ -55,7 +55,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def left_alone(folder: Path, but: Path) -> dict[str, str]:
-    """What lies below a folder, with a hash of each file; without what is in another one."""
+    """The files below a folder with their hashes, except for those in another folder."""
 
     def found() -> Iterator[tuple[str, str]]:
         for path in sorted(folder.rglob("*")):

@@ -1,6 +1,6 @@
-"""The functions of `ssdlab.equations` and the table of `docs/queueing.md` are made of the core's table of formulas.
+"""The functions of `ssdlab.equations` and the table of `docs/queueing.md` are generated from the core's table of formulas.
 
-`UPDATE=1 pytest tests/test_formulas.py` writes both anew.
+`UPDATE=1 pytest tests/test_formulas.py` writes both.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def function(formula: Formula) -> str:
 
 
 def call(before: str, arguments: list[str], after: str, indent: str) -> str:
-    """On one line, or the arguments on one, or each on its own: the first that fits, as `ruff format` does it."""
+    """A call on one line, with the arguments on one line, or with one argument per line: the first that fits, as in `ruff format`."""
     together = ", ".join(arguments)
     if len(whole := f"{indent}{before}{together}{after}") <= WIDTH:
         return f"{whole}\n"
@@ -70,7 +70,7 @@ def equation(formula: Formula) -> str:
 
 
 def page(text: str) -> str:
-    """The page with its table as it should be."""
+    """The page with its table up to date."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     assert begin, f"{PAGE} has no line {BEGIN}"

@@ -1,4 +1,4 @@
-"""`make fuzz` refuses a budget that libFuzzer would take for none, and says what it leaves out."""
+"""`make fuzz` refuses a budget that libFuzzer would ignore, and reports the targets that it leaves out."""
 
 from __future__ import annotations
 

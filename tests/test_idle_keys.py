@@ -1,4 +1,4 @@
-"""Keys that have no effect: presets may hold them and the result says so; of those set by hand a warning does."""
+"""Keys without effect: presets may contain them and the result lists them; for keys set by hand there is a warning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pairs(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def idle_in(values: Mapping[str, Any]) -> dict[str, str]:
-    """The keys among these that have no effect, with what they need."""
+    """The keys without effect among these, with the settings that they need."""
     setup = Setup(set=pairs(values))
     return setup.idle(setup.build(None))
 
@@ -35,7 +35,7 @@ def values_of(key: str) -> list[Any]:
 
 
 def in_a_file(values: Mapping[str, Any], folder: Path) -> ssdlab.Result:
-    """Runs a configuration from a file, whose idle keys nobody warns of."""
+    """Runs a configuration from a file, for which idle keys cause no warning."""
     file = folder / "keys.toml"
     file.write_text("".join(f"{key} = {text}\n" for key, text in pairs(values)))
     requests = None if "workload.trace" in values else 300
@@ -43,7 +43,7 @@ def in_a_file(values: Mapping[str, Any], folder: Path) -> ssdlab.Result:
 
 
 def idle_cases() -> list[tuple[str, str]]:
-    """Every context of the test of dead options with every key that is idle there."""
+    """Every context of the test of dead options, with every key that is idle in it."""
     found = []
     for context, key in itertools.product(CONTEXTS, CONTEXTS):
         base = {**CONTEXTS[context].base, **({"workload.trace": "a.csv"} if text_of(context, CONTEXTS[context]) else {})}

@@ -1,4 +1,4 @@
-"""Inputs that can be read only once: pipes and standard input, read by everything that needs them."""
+"""Inputs that can be read only once: pipes and standard input, for every command that reads them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ssdlab import queueing
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
 ROWS = 3000
 TRACE = HEADER + "".join(f"{row * 400},{'RW'[row % 2]},{row * 7 % 100 * 4096:012},4096\n" for row in range(ROWS))
-"""Longer than what a pipe holds and what a reader takes at a time."""
+"""Longer than the buffer of a pipe and of a reader."""
 READ_ONCE = f"note: /dev/stdin can be read only once: its {len(TRACE):,} bytes were copied to a temporary file\n"
 
 
 def piped(*arguments: object, data: str = TRACE, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A command that has `data` on its standard input."""
+    """Runs a command with `data` on standard input."""
     command = [sys.executable, "-m", "ssdlab", *map(str, arguments)]
     env = os.environ | environment
     return subprocess.run(command, input=data, capture_output=True, text=True, check=False, cwd=cwd, env=env, timeout=120)
 
 
 def counted(run: Mapping[str, Any]) -> int:
-    """The requests of a result."""
+    """The number of requests in a result."""
     return int(run["latency_ns"]["all"]["count"])
 
 
@@ -48,7 +48,7 @@ def by_file(ssdlab_command: Ssdlab, folder: Path, *arguments: object) -> dict[st
 
 @contextmanager
 def fifo(path: Path, data: str) -> Iterator[Path]:
-    """A named pipe that gives `data` to whoever opens it first."""
+    """A named pipe that passes `data` to its first reader."""
     os.mkfifo(path)
 
     def feed() -> None:
@@ -228,7 +228,7 @@ def test_nothing_is_left_of_a_copy_however_the_command_ends(tmp_path: Path, endi
 
 
 def open_files(process: int) -> list[str]:
-    """What a process has open, removed files included."""
+    """The open files of a process, removed ones included."""
     names = []
     for entry in Path(f"/proc/{process}/fd").iterdir():
         try:
@@ -239,6 +239,6 @@ def open_files(process: int) -> list[str]:
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    """Returns once it is so."""
+    """Waits until a condition holds."""
     while not is_so():
         time.sleep(0.01)

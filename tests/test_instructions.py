@@ -1,4 +1,4 @@
-"""The guard of the speed: what it lets pass, and what it says where it cannot count."""
+"""The guard of the speed: results that it accepts, and its message if it cannot count instructions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEPT = {"npgc": 10_000, "rwp": 5_000}
 
 @pytest.fixture(name="guard")
 def _guard() -> ModuleType:
-    """The script, as a module."""
+    """The script as a module."""
     path = ROOT / "benches" / "instructions.py"
     spec = importlib.util.spec_from_file_location("instructions", path)
     assert spec is not None

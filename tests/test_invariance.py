@@ -1,4 +1,4 @@
-"""What must not depend on the scheme of garbage collection."""
+"""Quantities that must not depend on the GC scheme."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ CONSERVING: dict[str, dict[str, Any]] = {
 
 
 def arrivals(seed: int, load: float) -> list[ssdlab.Request]:
-    """Poisson arrivals: hot pages written in order, and as many reads of cold ones."""
+    """Poisson arrivals: hot pages written in order, and the same number of reads of cold pages."""
     dice = random.Random(seed)
     exported = int(BLOCKS * PAGES * 0.8)
     hot = [lpn for lpn in range(exported) if lpn % PAGES >= COLD]
@@ -88,7 +88,7 @@ def arrivals(seed: int, load: float) -> list[ssdlab.Request]:
 
 
 class Drained:
-    """A drive that has been given some requests and no others."""
+    """A drive with a fixed list of requests."""
 
     def __init__(self, axes: dict[str, Any], requests: list[ssdlab.Request]) -> None:
         self.axes, self.requests = axes, requests
@@ -104,7 +104,7 @@ class Drained:
         return len(responses), sum(drive.erase_counts()), responses
 
     def end_ns(self) -> int:
-        """The first instant at which nothing is left to do."""
+        """The first instant without remaining work."""
         low, high = 0, HORIZON_NS
         while high - low > 1:
             middle = (low + high) // 2

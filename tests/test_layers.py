@@ -1,7 +1,7 @@
 """The layers of the Python package: a module imports only from layers below its own, as the table in `docs/architecture.md` says.
 
-Every import counts: at the top of a file, inside a function, and for type checkers only. One inside a function loads what takes long
-when it is needed; it is no way around the layers.
+Every import counts: at the top of a file, inside a function, and for type checkers only. An import inside a function delays loading; it
+must not bypass the layers.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ HEADING = "## The layers of the Python package"
 REMEDY = "move code to where it belongs, or pass what is needed as an argument (the table is in docs/architecture.md)"
 
 Place = tuple[int, int]
-"""The layer of a module, and its place in the row."""
+"""Layer of a module, and its position in the row."""
 
 
 def places(text: str) -> dict[str, Place]:
-    """Where each module or subpackage stands, from the rows `| 3 | `tables`, `report` | ... |` below the heading."""
+    """The place of each module or subpackage, from the rows `| 3 | `tables`, `report` | ... |` below the heading."""
     section = text.split(f"{HEADING}\n", 1)[1].split("\n## ", 1)[0]
     found: dict[str, Place] = {}
     for layer, names in re.findall(r"^\| (\d+) \| ([^|]+) \|", section, re.MULTILINE):
@@ -33,16 +33,16 @@ def places(text: str) -> dict[str, Place]:
 
 
 def modules(package: Path) -> dict[str, Path]:
-    """Every file of the package by the name of its module, without that of the package; the built core is a module too."""
+    """Every file of the package by its module name without the package; the built core is a module too."""
     found = {".".join(file.relative_to(package).with_suffix("").parts): file for file in package.rglob("*.py")}
     return {**{name.removesuffix(".__init__"): file for name, file in found.items()}, "_core": package / "_core.pyi"}
 
 
 def imports(module: str, text: str, known: Mapping[str, Path]) -> Iterator[tuple[int, str]]:
-    """Lines and modules of the package that a file imports, wherever the import stands."""
+    """Line numbers and modules of the package's imports in a file."""
 
     def named(name: str) -> str:
-        """The module that `ssdlab.a.b` is, or is a name of."""
+        """The module that `ssdlab.a.b` is, or is a name in."""
         parts = name.split(".")[1:]
         while parts and ".".join(parts) not in known:
             parts.pop()
@@ -61,7 +61,7 @@ def imports(module: str, text: str, known: Mapping[str, Path]) -> Iterator[tuple
 
 
 def objection(found: Mapping[str, Place], module: str, other: str) -> str | None:
-    """Why a module may not import another, if it may not. Within a subpackage only circles are objected to."""
+    """The reason why a module must not import another; `None` if it may. Within a subpackage only circles are refused."""
     own, used = module.partition(".")[0], other.partition(".")[0]
     if own not in found or used not in found:
         return f"{own if own not in found else used} is not in the table"
@@ -71,7 +71,7 @@ def objection(found: Mapping[str, Place], module: str, other: str) -> str | None
 
 
 def circle(graph: Mapping[str, set[str]]) -> list[str]:
-    """Modules each of which imports the next, and the last the first; none if there are no such."""
+    """Modules that import each other in a circle; empty without one."""
     done: set[str] = set()
 
     def visit(module: str, path: list[str]) -> list[str]:

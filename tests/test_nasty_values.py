@@ -1,4 +1,4 @@
-"""Every public function, every argument, every command that reads a file: nasty values end in one `ssdlab.Error`, or do no harm.
+"""Every public function, every argument, every command that reads a file: invalid values give one `ssdlab.Error`, or are harmless.
 
 No other exception, no message that fills a screen, no traceback.
 """
@@ -42,7 +42,7 @@ class _NoText:
 
 
 def nested(depth: int) -> list[Any]:
-    """A list in a list in a list ..."""
+    """A list nested `depth` times."""
     value: list[Any] = []
     for _ in range(depth):
         value = [value]
@@ -102,7 +102,7 @@ REST = {"reads_per_write": 1, "pages": 4, "valid": 1, "amplification": 2, "wait"
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
-    """Every public function with arguments that it takes."""
+    """Every public function with valid arguments."""
     run = partial(ssdlab.run, **FEW)
     yield "run", ssdlab.run, FEW
     yield "compare", ssdlab.compare, {**FEW, "schemes": ["npgc", "rwp"]}
@@ -136,7 +136,7 @@ def functions() -> Iterator[tuple[str, Callable[..., Any], dict[str, Any]]]:
 
 
 def arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> list[str]:
-    """The names of all arguments of a function; of one that takes any, those that are given."""
+    """The names of a function's arguments; for `**kwargs`, of those given."""
     named = [name for name, kind in inspect.signature(function).parameters.items() if kind.kind is not kind.VAR_KEYWORD]
     return named or list(given) + (["arrival_ns", "high_priority"] if "op" in given else [])
 
@@ -151,7 +151,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def is_clear(error: ssdlab.Error) -> bool:
-    """A message that a person can read, about what was handed over."""
+    """Whether a message is readable and about the given value."""
     return not isinstance(error, ssdlab.InternalError) and 10 < len(str(error)) < LONGEST_MESSAGE and LONG[:500] not in str(error)
 
 
@@ -282,7 +282,7 @@ Command = Callable[..., Ended]
 
 @pytest.fixture
 def command(workplace: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
-    """A command in this process, since there are so many."""
+    """Runs a command in this process, since there are many cases."""
 
     def run(arguments: list[str]) -> Ended:
         monkeypatch.setattr(sys, "argv", ["ssdlab", *arguments])
@@ -297,7 +297,7 @@ def command(workplace: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
 
 
 def one_line(ended: Ended) -> str:
-    """Checks that a command did what it should, or said in one line why not."""
+    """Checks that a command succeeded, or failed with a one-line message."""
     assert ended.code in (0, 1, 2), ended.err
     assert "Traceback" not in ended.err
     for bad in ("internal error", "panicked", "Error("):

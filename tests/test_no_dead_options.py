@@ -1,9 +1,8 @@
 """No dead options: every configuration key changes a result, or is listed with its reason.
 
-Each key is tried in a context in which it should matter: a small drive, a short workload, and values for the key. All values that are
-simulated must give results that differ from each other. What counts as a result is what the drive did: response times (the digest),
-garbage collection, flash operations, counters, the preconditioned state, what was done to the trace. A figure that merely repeats the
-configuration does not count.
+Each key is tried in a context in which it should matter: a small drive, a short workload, and values for the key. All values that can be
+simulated must give different results. Results are the behaviour of the drive: response times (the digest), garbage collection, flash
+operations, counters, the preconditioned state, and changes to the trace. A figure that only repeats the configuration does not count.
 """
 
 from __future__ import annotations
@@ -37,20 +36,20 @@ Trace = Callable[[], list[str]]
 
 
 def lcg(seed: int) -> Iterator[int]:
-    """Whole numbers without a pattern that anything here could follow."""
+    """Pseudo-random whole numbers."""
     while True:
         seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
         yield seed >> 33
 
 
 def mixed() -> list[str]:
-    """Single pages in bursts of six every 3 ms over 96 pages, two writes to a read: dies, buses and garbage collection are busy."""
+    """Single pages in bursts of six every 3 ms over 96 pages, two writes per read: dies, buses and garbage collection are busy."""
     draw = lcg(1)
     return [f"{3000 * (i // 6)},{'WRW'[i % 3]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(900)]
 
 
 def scattered() -> list[str]:
-    """Single pages one by one, at odd times: they find collection in all that it does."""
+    """Single pages at irregular times, which arrive during all phases of GC."""
     draw = lcg(6)
     return [f"{353 * i},{'WRW'[i % 3]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(1500)]
 
@@ -74,48 +73,48 @@ def partial() -> list[str]:
 
 
 def streams() -> list[str]:
-    """Sixteen pages one after the other, as many as two blocks have, then five anywhere."""
+    """Sixteen consecutive pages, the size of two blocks, then five random ones."""
     draw = lcg(8)
     pages = [i // 21 % 6 * 16 + i % 21 if i % 21 < 16 else next(draw) % 96 for i in range(600)]
     return [f"{1000 * i},{'W' if i % 21 < 18 else 'R'},{page * PAGE},{PAGE},0" for i, page in enumerate(pages)]
 
 
 def overload() -> list[str]:
-    """Far more writes and reads at once than the drive can take."""
+    """More writes and reads at once than the drive can take."""
     draw = lcg(4)
     return [f"{10 * i},{'WWR'[i % 3]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(300)]
 
 
 def quarters() -> list[str]:
-    """Single quarters of pages one by one, and a flush after each tenth."""
+    """Single quarters of pages, and a flush after every tenth."""
     draw = lcg(9)
     plain = [f"{70 * i},{'WWR'[i % 3]},{next(draw) % 384 * 1024},1024,0" for i in range(600)]
     return [line if i % 10 else f"{70 * i},F,0,0,0" for i, line in enumerate(plain)]
 
 
 def sparse() -> list[str]:
-    """Reads and trims, of which some find no data."""
+    """Reads and trims, some of which find no data."""
     draw = lcg(5)
     return [f"{1000 * i},{'RWTR'[i % 4]},{next(draw) % 96 * PAGE},{PAGE},0" for i in range(200)]
 
 
 def untidy() -> list[str]:
-    """Two devices, of which one writes more at once."""
+    """Two volumes, one of which writes larger requests."""
     return [f"{1000 * i},W,{i % 7 * PAGE},{(1 + i % 2) * PAGE},{i % 2}" for i in range(40)]
 
 
 def damaged() -> list[str]:
-    """With a line that cannot be read."""
+    """A trace with an unreadable line."""
     return [*untidy(), "90000,X,0,4096,0", "91000,W,0,4096,0"]
 
 
 def backwards() -> list[str]:
-    """With a time that goes back."""
+    """A trace with a decreasing time."""
     return [*untidy(), "1500,R,0,4096,0", "90000,W,0,4096,0"]
 
 
 def beyond() -> list[str]:
-    """The last requests reach past the end of `MEGABYTES`."""
+    """A trace whose last requests reach past the end of `MEGABYTES`."""
     far = [f"{100_000 + 20_000 * i},{'WR'[i % 2]},{(5 + 3 * i) * 2**20 - PAGE},{2 * PAGE},0" for i in range(4)]
     return [*untidy(), *far]
 
@@ -141,22 +140,22 @@ TALL: Mapping[str, Value] = {
     "device.blocks_per_plane": 8,
     "device.overprovisioning": 0.625,
 }
-"""Two of everything but channels: eight pools of eight blocks."""
+"""Two of everything except channels: eight pools of eight blocks."""
 
 STRIPED: Mapping[str, Value] = {**DRIVE, "array.level": "rais5", "array.drives": 4, "array.stripe_kb": 8}
 """Four drives with parity."""
 
 PACED: Mapping[str, Value] = {**DRIVE, "gc.soft": 3, "gc.scope": "none", "gc.priority": "host", "gc.pace_window": 0.0}
-"""One page may be written ahead of collection."""
+"""At most one page may be written ahead of GC."""
 
 CACHED: Mapping[str, Value] = {**DRIVE, "cache.policy": "lru", "cache.bytes": 32 * PAGE}
-"""A cache for a third of the pages that are used."""
+"""A cache for a third of the used pages."""
 
 BUFFERED: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 32, "ftl.map_unit_bytes": 1024, "buffer.bytes": 4 * PAGE}
-"""A write buffer for sixteen units."""
+"""A write buffer of sixteen units."""
 
 MAPPED: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 32, "ftl.map_cache_bytes": 8 * PAGE, "ftl.map_entry_bytes": 256}
-"""Eight of 20 translation pages in memory."""
+"""Eight of 20 translation pages are cached."""
 
 BY_GROUP: Mapping[str, Value] = {**CACHED, "cache.policy": "bplru"}
 
@@ -167,10 +166,10 @@ MEGABYTES: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 256}
 """About 9.6 MiB exported."""
 
 PREEMPTIBLE: Mapping[str, Value] = {**DRIVE, "gc.scope": "none", "gc.priority": "host"}
-"""Host operations come between the steps of a job."""
+"""Host operations are served between the steps of a GC job."""
 
 SHORT: Mapping[str, Value] = {**PREEMPTIBLE, "device.overprovisioning": 0.6, "gc.soft": 6}
-"""Room for a hard threshold of several blocks."""
+"""Spare blocks for a hard threshold of several blocks."""
 
 SUSPENDING: Mapping[str, Value] = {**PREEMPTIBLE, "gc.suspend": ["read", "program", "erase"]}
 
@@ -189,21 +188,21 @@ GENERATED: Mapping[str, Value] = {**DRIVE, "workload.interarrival_us": 400}
 
 @dataclass(frozen=True)
 class Context:
-    """Where a key should matter: what is set, the trace (or a generated workload), and the values that must all differ in effect."""
+    """A context in which a key should matter: settings, the trace (or a generated workload), and values that must differ in effect."""
 
     values: tuple[Value, ...]
     base: Mapping[str, Value] = field(default_factory=lambda: DRIVE)
     trace: Trace | None = mixed
     error: str | None = None
-    """Some values are refused, or end the run, with this in the message: that is how the key is felt."""
+    """Part of the error message if some values are refused or end the run, which then shows the effect of the key."""
     alike: tuple[tuple[Value, Value], str] | None = None
-    """Two values that mean the same, and why both are there."""
+    """Two values with the same meaning, and the reason for both."""
     requests: int = 300
-    """Of a generated workload."""
+    """Number of requests of a generated workload."""
 
 
 def generated(*values: Value, drive: Mapping[str, Value] = GENERATED, error: str | None = None, **more: Value) -> Context:
-    """A context with a generated workload; keys of the workload are given by their last part."""
+    """A context with a generated workload; keys of the workload are given without their section."""
     return Context(values, base={**drive, **{f"workload.{key}": value for key, value in more.items()}}, trace=None, error=error)
 
 
@@ -416,10 +415,10 @@ CONTEXTS: Mapping[str, Context] = {
 }
 
 REASONS: Mapping[str, str] = {}
-"""Keys that may change nothing, each with the reason why."""
+"""Keys that may have no effect, each with the reason."""
 
 FILES = ("workload.trace", "ftl.precondition.prefill")
-"""Keys whose values here are the contents of files, not their names."""
+"""Keys whose values are contents of files here, not names."""
 
 # The same requests in the units and columns of two formats that share a shape: numbers, separated by blanks.
 FIVE_NUMBERS = "".join(f"{10_000 * i} {i % 2} {8 * (i % 30)} 8 {i % 3 % 2}\n" for i in range(60))
@@ -430,7 +429,7 @@ TEXTS = {
     "workload.event": "8,0 1 1 0.0 9 Q W 0 + 8 [a]\n8,0 1 2 0.5 9 D R 0 + 8 [a]\n",
     "workload.fio_wait": "fio version 2 iolog\na read 0 4096\na wait 9 0\na write 0 4096\n",
 }
-"""The traces of keys that say how a trace is to be understood."""
+"""Traces for keys that determine how a trace is read."""
 
 
 def text_of(key: str, context: Context) -> str | None:
@@ -442,14 +441,14 @@ def text_of(key: str, context: Context) -> str | None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run: what the drive did, or the error's message."""
+    """The outcome of a run: the drive's behaviour, or the error message."""
 
     did: str | None
     error: str = ""
 
 
 def fingerprint(result: ssdlab.Result) -> str:
-    """What the drive did, without what repeats the configuration and without wall-clock figures."""
+    """The drive's behaviour, without entries that repeat the configuration and without wall-clock figures."""
     data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear")}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})
@@ -479,7 +478,7 @@ def run(key: str, value: Value, context: Context, folder: Path) -> Outcome:
 
 
 def same_in_effect(outcomes: Mapping[str, Outcome]) -> list[str]:
-    """The pairs of values that nothing tells apart. Two errors are not compared: they may differ only in the value that they repeat."""
+    """Pairs of values with the same outcome. Two errors are not compared: they may only differ in the value that they repeat."""
     pairs = combinations([(value, outcome.did) for value, outcome in outcomes.items() if outcome.did is not None], 2)
     return [f"{a} and {b}" for (a, one), (b, other) in pairs if one == other]
 

@@ -1,4 +1,4 @@
-"""What notebooks show of results, configurations and presets: tables with all numbers, and nothing of them taken for HTML."""
+"""Results, configurations and presets in notebooks: tables with all numbers, and texts that are escaped as HTML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ssdlab.section import Section
 
 
 class Page(HTMLParser):
-    """Checks that elements are closed, and keeps the rows of tables and all text."""
+    """Checks that elements are closed, and collects table rows and text."""
 
     VOID = ("br",)
 

@@ -34,7 +34,7 @@ LINES = {
 
 
 def not_defined(value: Any, path: str = "") -> Iterator[str]:
-    """Where a JSON value has null, NaN or infinity."""
+    """Paths of null, NaN or infinity in a JSON value."""
     if isinstance(value, dict):
         for key, entry in value.items():
             yield from not_defined(entry, f"{path}.{key}")

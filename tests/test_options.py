@@ -1,4 +1,4 @@
-"""The options of a run are said once: functions, their documentation, commands and files all follow `ssdlab.options`."""
+"""The options of a run are defined once: functions, their documentation, commands and files all follow `ssdlab.options`."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ Depth = Annotated[int | None, Option("how deep it goes.", Shell("--depth N", "Ho
 
 
 class MoreOptions(RunOptions, total=False):
-    """Those of `run`, and one more."""
+    """The options of `run`, and one more."""
 
     depth: Depth
 
@@ -180,7 +180,7 @@ def test_a_plain_word_is_read_as_typer_reads_it(option: str) -> None:
 
 
 def outcome(parameter: Any, word: Any, context: Any) -> tuple[Any, ...]:
-    """What comes of a word: a value with its type, or an error."""
+    """The value of a word with its type, or the error."""
     try:
         value = parameter.get_runtime_param().coerce(word, param=parameter, ctx=context)
     except typer.BadParameter as error:

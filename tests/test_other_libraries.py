@@ -1,4 +1,4 @@
-"""Libraries written by others give the same: hits of an LRU cache (cachetools), response times of queues (SimPy), percentiles (NumPy)."""
+"""Independent libraries give equal values: hits of an LRU cache (cachetools), response times of queues (SimPy), percentiles (NumPy)."""
 
 from __future__ import annotations
 
@@ -104,9 +104,9 @@ def test_a_mapping_cache_hits_and_writes_back_as_a_cache_of_cachetools(
 
 
 def arrivals(count: int, mean_ns: float, seed: int) -> list[tuple[int, str, int]]:
-    """Time in ns, kind, page: reads and writes of one page each, with exponential gaps.
+    """Time in ns, kind and page of reads and writes of one page each, with exponential gaps.
 
-    No page comes twice, as a read may wait for a write of its page, or take the data from it.
+    No page occurs twice, since a read may wait for a write of its page, or take the data from it.
     """
     rng, now, requests = random.Random(seed), 0, []
     for page in rng.sample(range(count), count):
@@ -116,9 +116,10 @@ def arrivals(count: int, mean_ns: float, seed: int) -> list[tuple[int, str, int]
 
 
 def simulated(requests: list[tuple[int, str, int]], chips: int) -> list[int]:
-    """Response times by SimPy: a chip works on one request at a time, first come first served, and all share a bus.
+    """Response times by SimPy: a chip serves one request at a time, first come first served, and all chips share a bus.
 
-    A read occupies the array, then the bus; a write the bus, then the array. The chip is taken meanwhile, also while it waits for the bus.
+    A read uses the array, then the bus; a write uses the bus, then the array. The chip is occupied meanwhile, also while it waits for the
+    bus.
     """
     env = simpy.Environment()
     bus = simpy.Resource(env)

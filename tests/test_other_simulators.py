@@ -1,7 +1,7 @@
-"""Mean response times that MQSim, a simulator written by others, gave for the same requests on the same drive.
+"""Mean response times of MQSim, an independent simulator, for the same requests on the same drive.
 
-MQSim (its version of October 2022) was built and run without garbage collection, with out-of-order scheduling (reads first), and with host
-link and command cycles that take no time. Its model and this one are then the same.
+MQSim (its version of October 2022) was run without garbage collection, with out-of-order scheduling (reads first), and with host link and
+command cycles that take no time. Both models are then equivalent.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pytest
 import ssdlab
 
 BLOCKS, PAGES = 2048, 64
-"""Blocks of a plane and pages of a block of MQSim's drive, of which four fifths were addressed."""
+"""Blocks per plane and pages per block of MQSim's drive, of which four fifths were addressed."""
 ADDRESSED = 8 * BLOCKS * PAGES * 8 // 10
 READ_S, WRITE_S = 127.4e-6, 302.4e-6
-"""How long a page takes on its chip and channel."""
+"""Time that a page occupies its chip and channel, s."""
 MIX_S = (READ_S + WRITE_S) / 2
 DRIVE = {
     "device.channels": 8,

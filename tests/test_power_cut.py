@@ -1,4 +1,4 @@
-"""Power cuts of a drive that is served: what outlives them, and what the next drive on the same data begins with."""
+"""Power failures of a served drive: the data that survive, and the start of the next drive on these data."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from nbd_client import FLUSH, FUA, WRITE, ZEROES, Client, RefusedError
 from test_serve import Drive, served
 
 CUTS = int(os.environ.get("POWER_CUTS", "3"))
-"""Random instants for each kind of drive."""
+"""Number of random instants for each kind of drive."""
 UNIT = 4096
 CACHE = ["--set", "cache.policy=lru", "--set", "cache.bytes=1048576"]
 PROTECTED = ["--set", "buffer.bytes=262144"]
 VOLATILE = [*PROTECTED, "--set", "buffer.protected=false", "--set", "device.pages_per_program=2"]
-"""A unit waits for another of its pool, or for a flush."""
+"""Options with which a unit waits for another of its pool, or for a flush."""
 DRIVES = {
     "no buffer": ([], True),
     "slots": (["--set", "host.slots=3", "--set", "host.command_ns=20000"], True),
@@ -40,22 +40,22 @@ DRIVES = {
     "write-through cache": ([*CACHE, "--set", "cache.writes=false"], True),
     "cache above a protected buffer": ([*CACHE, *PROTECTED], False),
 }
-"""Options, and whether what is acknowledged is safe without a flush."""
+"""Options, and whether acknowledged data are safe without a flush."""
 
 
 def stamp(unit: int, version: int) -> bytes:
-    """What a version of a unit has."""
+    """The content of a version of a unit."""
     return struct.pack("<QQ", unit, version) * (UNIT // 16)
 
 
 @dataclass
 class Writer:
-    """Writes versions of units, several writes at a time, until the drive is gone.
+    """Writes versions of units, several at a time, until the drive has failed.
 
     Attributes:
-        sent: by unit, the version written last.
-        acknowledged: by unit, the version that was acknowledged last.
-        safe: by unit, the version that a power cut may not take, as far as the client knows.
+        sent: last version written, by unit.
+        acknowledged: last version acknowledged, by unit.
+        safe: version that a power failure must keep, as far as the client knows, by unit.
     """
 
     socket: str
@@ -100,7 +100,7 @@ class Writer:
             self.safe |= self.sent
 
     def check(self, data: bytes) -> int:
-        """All that may not be lost is there. Returns how many units are older than what was acknowledged last."""
+        """Checks that safe data are present. Returns the number of units older than their last acknowledged version."""
         older = 0
         for unit, sent in self.sent.items():
             held = data[unit * UNIT : (unit + 1) * UNIT]
@@ -112,7 +112,7 @@ class Writer:
 
 
 def cut(drive: Drive) -> dict[str, Any]:
-    """Waits for the end of a drive whose power fails."""
+    """Waits for the end of a drive with a power failure."""
     out, said = drive.process.communicate(timeout=60)
     assert (drive.process.returncode, said) == (0, "")
     result: dict[str, Any] = json.loads(out)
@@ -250,7 +250,7 @@ def test_a_state_is_of_its_data_and_its_drive(tmp_path: Path) -> None:
 
 
 def refused(folder: Path, words: list[str]) -> str:
-    """What a server says that does not begin."""
+    """The error message of a server that does not start."""
     with pytest.raises(AssertionError) as reason:
         Drive(folder, words)
     said = str(reason.value).splitlines()[0]

@@ -1,4 +1,4 @@
-"""Power cuts under SQLite on ext4 on a served drive: what it has committed is there afterwards, and its data are in order."""
+"""Power failures under SQLite on ext4 on a served drive: committed transactions survive, and the database is consistent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from programs import ended_well, tool
 from served_file import FileDrive, is_mounted, loop_device, make_ext4
 
 CUTS = int(os.environ.get("POWER_CUTS", "2"))
-"""Random instants for each kind of drive and journal."""
+"""Number of random instants for each kind of drive and journal."""
 DRIVE = ["--device", "demo-4g", "--size", "64MiB", "--set", "ftl.precondition.kind=none", "--data", "bytes.img"]
 BUFFER = ["--set", "buffer.bytes=2097152", "--set", "device.pages_per_program=2"]
 DRIVES = {
@@ -42,7 +42,7 @@ while True:
     print(number, flush=True)
     number += 1
 """
-"""Says each transaction that has been committed. Without EXTRA the last may be undone: the journal's removal is not flushed."""
+"""A script that prints each committed transaction. Without EXTRA the last one may be undone: removal of the journal is not flushed."""
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
@@ -59,7 +59,7 @@ def test_what_is_committed_outlives_a_power_cut(tmp_path: Path, name: str, journ
 
 
 def until_cut(folder: Path, words: list[str], journal: str, after_s: float) -> int:
-    """SQLite works until the power fails. What it had committed is there; returns how many transactions that is."""
+    """Runs SQLite until the power fails, checks that committed transactions survive, and returns their number."""
     drive = FileDrive(folder, words, scale=0.1, drive=DRIVE)
     fs = folder / "fs"
     fs.mkdir()

@@ -1,4 +1,4 @@
-"""What a terminal shows while work goes on, and that nothing of it is there where nobody looks."""
+"""Progress on a terminal, and its absence elsewhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def on_terminal(*words: str, folder: Path, environment: dict[str, str] | None = None) -> tuple[str, str]:
-    """Runs `ssdlab` with standard error on a terminal; returns standard output and what the terminal got."""
+    """Runs `ssdlab` with standard error on a terminal; returns standard output and the terminal's content."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
     program = subprocess.Popen(
@@ -50,9 +50,9 @@ def on_terminal(*words: str, folder: Path, environment: dict[str, str] | None = 
 
 
 def shows(patterns: Sequence[str], words: Callable[[int], list[str]], folder: Path) -> tuple[int, str]:
-    """Runs `ssdlab` with what `words` says, twice as much at a time until the terminal has got all that is expected.
+    """Runs `ssdlab` with `words`, with twice the work each time until the terminal has shown all expected texts.
 
-    What is over at once is not shown, and what that is depends on the machine. Returns how much it took, and standard output.
+    Short phases are not shown, depending on the machine. Returns the amount of work, and standard output.
     """
     for doublings in range(10):
         out, shown = on_terminal(*words(1 << doublings), folder=folder)
@@ -63,7 +63,7 @@ def shows(patterns: Sequence[str], words: Callable[[int], list[str]], folder: Pa
 
 
 class Traces:
-    """Traces as long as asked for, in one file."""
+    """Traces of any length, in one file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,6 +1,6 @@
-"""The functions of the single-die queue against the report's equations, written again (`reference_queueing`).
+"""The functions of the single-die queue against an independent version of the report's equations (`reference_queueing`).
 
-Equal to twelve digits, computed exactly, for scalars and arrays; and what is outside an equation's domain is refused.
+They must agree to twelve digits of exact values, for scalars and arrays; arguments outside an equation's domain are refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BLOCK = ["pages", "valid"]
 
 @dataclass(frozen=True)
 class Equation:
-    """A function of the product, the report's equation, and what both take."""
+    """A function of the product, the report's equation, and their arguments."""
 
     name: str
     expected: Callable[..., Any]
@@ -93,7 +93,7 @@ not_negative = st.just(0.0) | positive
 
 @st.composite
 def parameters(draw: st.DrawFn) -> dict[str, float]:
-    """A value for each argument; the die has something to do, but not more than it can."""
+    """A value for each argument, with a utilisation above 0 and below 1."""
     values = {name: draw(not_negative) for name in ("reads_per_write", "read_queue", "write_queue", "wait", "rate")}
     values |= {name: draw(positive) for name in TIMES}
     values["pages"] = float(draw(st.integers(1, 4096)))
@@ -106,7 +106,7 @@ def parameters(draw: st.DrawFn) -> dict[str, float]:
 
 
 def equal(value: float) -> Any:
-    """But for the rounding of floating-point numbers."""
+    """Equal up to floating-point rounding."""
     return pytest.approx(value, rel=1e-12, abs=1e-300)
 
 

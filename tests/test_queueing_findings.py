@@ -1,8 +1,7 @@
-"""What bux2011 found, found again with the single-die queue.
+"""Findings of bux2011, reproduced with the single-die queue.
 
 W. Bux, System Performance Issues in Flash-Based Solid-State Drives, IBM Research Report RZ 3801, 2011. `pytest -s` on this file prints
-what was measured beside what theory says. Seeds are fixed. The runs are so long that each tolerance is at least four
-standard deviations of what twelve seeds gave.
+measured values beside theoretical ones. Seeds are fixed. Each tolerance is at least four standard deviations, measured with twelve seeds.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from reference_queueing import RATES, TABLE_1, TABLE_1_DIE
 from ssdlab import queueing
 
 BASE_LOAD = reference.eq5(2.0, 1.0, 0.0763, 0.9264, 0.9507, 3.0003, 256.0, 64.0)
-"""Utilisation by one write and two reads a millisecond."""
+"""Utilisation with one write and two reads per millisecond."""
 
 
 def rates_for(load: float) -> dict[str, float]:
-    """Two reads a write, as in section 5.1."""
+    """Rates with two reads per write, as in section 5.1."""
     return {"read_rate": 2 * load / BASE_LOAD, "write_rate": load / BASE_LOAD}
 
 
@@ -33,12 +32,12 @@ def run(rates: Mapping[str, float] | None = None, **options: Any) -> Any:
 
 
 def equal(value: float) -> Any:
-    """But for the rounding of floating-point numbers."""
+    """Equal up to floating-point rounding."""
     return pytest.approx(value, rel=1e-12)
 
 
 def agree(what: str, measured: float, theory: float, *, within: float | None) -> None:
-    """Prints both, and fails where they are further apart than that."""
+    """Prints both values, and fails if they differ by more than `within`."""
     limit = "" if within is None else f" (at most {within:.1%})"
     print(f"\n{what:<64} measured {measured:12.6g}  theory {theory:12.6g}  {measured / theory - 1:+.3%}{limit}", end="")
     if within is not None:

@@ -1,9 +1,9 @@
-"""The single-die queue against timelines worked by hand, and against a slow reference (`reference_queueing`), to the nanosecond.
+"""The single-die queue against timelines derived by hand, and against a slow reference (`reference_queueing`), to the nanosecond.
 
 The model is that of W. Bux, System Performance Issues in Flash-Based Solid-State Drives, IBM Research Report RZ 3801, 2011. The timelines
-are for the reference as well: it must agree with them before anything is compared with it.
+also test the reference: it must agree with them before it is compared with the core.
 
-The random cases are the same in every run. `SSDLAB_DIFFERENTIAL_CASES=20000 pytest tests/test_queueing_oracle.py` tries that many.
+Random cases are the same in every run. `SSDLAB_DIFFERENTIAL_CASES=20000 pytest tests/test_queueing_oracle.py` runs this number.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def simulated(die: Die, priority: str, arrivals: Arrivals) -> Outcome:
 
 
 def outcome_of(result: Any) -> Outcome:
-    """What happened in a run with its series kept."""
+    """The outcome of a run with series."""
     requests = [
         Request(row["arrival_ns"], row["op"], entered=0, start_ns=row["arrival_ns"] + row["wait_ns"]) for row in result.requests.to_pylist()
     ]
@@ -85,7 +85,7 @@ SMALL = Die(read_ns=2, write_ns=5, copy_ns=3, erase_ns=10, pages=4, valid=(3,))
 
 @dataclass(frozen=True)
 class Collected:
-    """What happened to a collection."""
+    """Expected times of a collection."""
 
     start: int
     copies: list[int]
@@ -96,12 +96,12 @@ class Collected:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What must happen under one or more priorities."""
+    """Expected outcome under one or more priorities."""
 
     name: str
     die: Die
     arrivals: str
-    """Such as "W0 R3": a write at 0, a read at 3."""
+    """Arrivals such as "W0 R3": a write at 0, a read at 3."""
     priorities: str
     waits: list[int]
     collections: list[Collected]
@@ -439,7 +439,7 @@ def dies(draw: st.DrawFn, least_ns: int) -> Die:
 
 @st.composite
 def loads(draw: st.DrawFn, least_ns: int = 1) -> tuple[Die, Arrivals]:
-    """A die and requests that keep it more or less busy, many of them at one instant or at that of an end."""
+    """A die and requests with various loads, many of them at one instant or at the end of a service."""
     die = draw(dies(least_ns))
     chance = random.Random(draw(st.integers(0, 2**32)))
     write_share = chance.choice([0.2, 0.5, 0.8, 1.0])
@@ -456,7 +456,7 @@ def loads(draw: st.DrawFn, least_ns: int = 1) -> tuple[Die, Arrivals]:
 
 
 def happened(outcome: Outcome) -> tuple[list[Any], list[Any]]:
-    """All that can be compared exactly, in a form whose difference is read at once."""
+    """All values that can be compared exactly, in a form with readable differences."""
     return (
         [(request.arrival_ns, request.op, request.wait_ns) for request in outcome.requests],
         [(seen.start_ns, seen.valid, seen.copies, seen.end_ns, seen.backlog_end_ns, seen.overlapped) for seen in outcome.collections],
@@ -464,12 +464,12 @@ def happened(outcome: Outcome) -> tuple[list[Any], list[Any]]:
 
 
 def equal(value: float) -> Any:
-    """But for the rounding of floating-point numbers."""
+    """Equal up to floating-point rounding."""
     return pytest.approx(value, rel=1e-12)
 
 
 def check_spread(entry: Mapping[str, float] | None, values: Sequence[int]) -> None:
-    """Mean, extremes and percentiles: exact, but for the percentiles, which may be too high by the width of a histogram's bin."""
+    """Checks mean, extremes and percentiles; percentiles may be too high by the width of a histogram's bucket."""
     if not values:
         assert entry is None
         return
@@ -485,7 +485,7 @@ def check_spread(entry: Mapping[str, float] | None, values: Sequence[int]) -> No
 
 
 def check_statistics(die: Die, result: Any, expected: Outcome) -> None:
-    """What a result says against what happened."""
+    """Checks the statistics of a result against an outcome."""
     by_op = {op: [request for request in expected.requests if request.op == op] for op in ("read", "write")}
     assert dict(result["requests"]) == {op: len(requests) for op, requests in by_op.items()}
     for op, requests in (*by_op.items(), ("all", expected.requests)):
@@ -726,7 +726,7 @@ def test_each_counter_counts_in_one_case_and_not_in_its_twin() -> None:
 
 
 def held_of(result: Any) -> int:
-    """Writes that were held; a run in which none can be does not count them."""
+    """Number of held writes; a run without a limit of blocks has no counter."""
     if "free_blocks" not in result["parameters"]:
         assert "held_writes" not in result["gc"]
         return 0

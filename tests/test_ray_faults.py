@@ -1,4 +1,4 @@
-"""Sweeps on Ray with two nodes, one of which is lost or slow: the results are those of this machine alone."""
+"""Sweeps on Ray with two nodes, one of which is lost or slow: the results equal those of this machine alone."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ssdlab.sweeping import remote
 
 GRID = {"scheme": ["npgc", "pgc"], "seed": [1, 2, 3]}
 OPTIONS: dict[str, Any] = {"set": SMALL, "requests": 100_000}
-"""Points that take some time, so that they are seen at work."""
+"""Options of points that take long enough to be observed at work."""
 HEAD, OTHER = {"num_cpus": 1}, {"num_cpus": 2}
 IN_STORES = {"max_direct_call_object_size": 100}
-"""Results lie in the store of the node that made them, however small they are, and are lost with it."""
+"""Settings with which even small results are kept in the store of their node, and are lost with it."""
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,12 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def expected() -> list[str]:
-    """The digests of the same sweep on this machine alone."""
+    """The digests of the sweep on this machine alone."""
     return digests(ssdlab.sweep(GRID, **OPTIONS))
 
 
 def second_node(cluster: Any) -> Any:
-    """A second node; a busy machine may not start it in the time that Ray gives it."""
+    """A second node; on a busy machine it may not start within Ray's time limit."""
     for patience in (True, True, False):
         try:
             node = cluster.add_node(**OTHER)
@@ -61,9 +61,9 @@ def second_node(cluster: Any) -> Any:
 
 @contextlib.contextmanager
 def head_is_busy(cluster: Any, folder: Path) -> Iterator[Callable[[], None]]:
-    """Takes the first node's only processor until what it yields is called: until then points can only go to the second node.
+    """Occupies the first node's only processor until the yielded function is called: points can then only run on the second node.
 
-    Otherwise it is chance where they run: the first node's worker may have done all before the second node has started one.
+    Otherwise the node would be left to chance: the first node's worker may finish all points before the second node has a worker.
     """
     ray = pytest.importorskip("ray")
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415 (it need not be installed)
@@ -94,7 +94,7 @@ def digests(result: Any) -> list[str]:
 
 
 def below(process: int) -> Iterator[int]:
-    """The processes that a process started, and theirs; threads and processes may end meanwhile."""
+    """The descendants of a process; threads and processes may end meanwhile."""
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         children = ""
         with contextlib.suppress(OSError):
@@ -109,7 +109,7 @@ def raylet_of(node: Any) -> int:
 
 
 def once_busy(node: Any) -> list[int]:
-    """The processes of a node's workers, once there are some at work."""
+    """The processes of a node's workers, once some are running."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         found = []

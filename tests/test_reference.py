@@ -1,6 +1,6 @@
-"""The reference pages say all that there is, and nothing else: the command line, the API, the figures of a result.
+"""The reference pages are complete and have nothing else: the command line, the API, the figures of a result.
 
-`docs/reference/cli.md` is made of the commands themselves: `UPDATE=1 pytest tests/test_reference.py` writes it anew.
+`docs/reference/cli.md` is generated from the commands: `UPDATE=1 pytest tests/test_reference.py` writes it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def cli_page() -> str:
 
 
 def commands(words: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:
-    """A command and those below it, with the words that call them."""
+    """A command and its subcommands, with the words that call them."""
     yield words, command
     for name, below in getattr(command, "commands", {}).items():
         yield from commands([*words, name], below)
@@ -80,13 +80,13 @@ def command_section(words: list[str], command: Any) -> str:
 
 
 def written(argument: Any) -> str:
-    """An argument as the usage has it."""
+    """An argument in the form of the usage line."""
     name = argument.metavar or "|".join(choices(argument)) or argument.name.upper()
     return name if argument.required else f"[{name}]"
 
 
 def option_row(option: Any) -> str:
-    """An option with what it takes, its default, what it is for, and its range."""
+    """A table row for an option: value, default, description and range."""
     value = "" if option.is_flag else f" {option.metavar or '|'.join(choices(option))}"
     assert option.is_flag or value.strip(), option.name
     names = ", ".join(code(name + value) for name in sorted(option.opts, key=len, reverse=True))
@@ -104,14 +104,14 @@ def bounds(option: Any) -> str:
 
 
 def choices(parameter: Any) -> list[str]:
-    """The values of an option that is one of a few."""
+    """The choices of an option."""
     annotation = parameter.type_descriptor.annotation if hasattr(parameter, "type_descriptor") else None
     annotation = (*get_args(annotation), annotation)[0]  # of a list its entries
     return [choice.value for choice in annotation] if isinstance(annotation, EnumType) else []
 
 
 def code(text: str) -> str:
-    """In a table. A bar would end its cell, and what to do about one inside backquotes nobody agrees on."""
+    """Code in a table. A bar would end its cell, and escapes of bars in backquotes differ between Markdown dialects."""
     return f"<code>{text.replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
@@ -136,7 +136,7 @@ def test_the_reference_of_the_command_line_has_what_help_has(ssdlab_command: Ssd
 
 
 def public() -> dict[str, Any]:
-    """Every public name, as its user writes it."""
+    """Every public name, as users write it."""
     names = {f"ssdlab.{name}": getattr(ssdlab, name) for name in ssdlab.__all__}
     return names | {f"ssdlab.queueing.{name}": getattr(queueing, name) for name in queueing.__all__}
 
@@ -156,7 +156,7 @@ def test_every_public_name_is_described() -> None:
 
 
 def described_figures() -> set[str]:
-    """The entries of the page of statistics, classes written out."""
+    """The entries on the page of statistics, with classes expanded."""
     names: set[str] = set()
     for section in (REFERENCE / "statistics.md").read_text().split("\n## ")[1:]:
         classes = re.findall(r"^\| `(\w+)` \|", section.partition("| entry |")[0], re.MULTILINE)[1:]  # behind the head
@@ -176,7 +176,7 @@ def figures(result: dict[str, Any], prefix: str = "") -> set[str]:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """Results that have between them all that a result can have."""
+    """Results that together have all entries that a result can have."""
     trace = tmp_path_factory.mktemp("figures") / "some.csv"
     trace.write_text("0,W,0,4096\n10,R,0,4096\nno request\n20,R,4096,4096\n30,F,0,0\n40,T,0,4096\n")
     events = trace.with_name("events.txt")

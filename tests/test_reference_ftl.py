@@ -1,4 +1,4 @@
-"""The reference FTL against small cases worked by hand, and its own invariants."""
+"""The reference FTL against small cases derived by hand, and its own invariants."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SHARES = [0.07, 0.15, 0.28]
-"""Over-provisioning (T - U) / T at which the write amplification is checked."""
+"""Over-provisioning (T - U) / T for which the write amplification is checked."""
 
 
 def simulated_mean_wait(arrival_rate: float, service_time: float, count: int) -> float:
@@ -98,8 +98,8 @@ def test_greedy_collection_has_a_solution_everywhere_and_falls_with_the_rest() -
 class GreedySimulation:
     """A large device under greedy collection, with its victims sorted by level.
 
-    Fast where the reference FTL is obvious: for many blocks. ``blocks`` are closed; one
-    block is being filled, by host writes and moves alike, and two are free.
+    It is fast for many blocks, while the reference FTL is simple. ``blocks`` are closed; one block is open for host writes and moves, and
+    two are free.
     """
 
     def __init__(self, blocks: int, pages_per_block: int, user_pages: int) -> None:
@@ -159,7 +159,7 @@ def measured_amplification(
     user_pages: int,
     overwrites: tuple[int, int],
 ) -> float:
-    """Programs a host write after uniform random writes have made the state steady."""
+    """Programs per host write, after uniform random writes have reached steady state."""
     warm, counted = (times * user_pages for times in overwrites)
     addresses = random.Random(1)
     for _ in range(warm):

@@ -1,4 +1,4 @@
-"""What `make release` refuses to have uploaded, and that the texts of a release name its version."""
+"""Files that `make release` refuses, and the version in the texts of a release."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LICENCES = ("LICENSE", "LICENSE-THIRD-PARTY.txt")
 
 
 def wheel(folder: Path, name: str = NAME, library: bytes = LIBRARY, licences: tuple[str, ...] = LICENCES) -> Path:
-    """A wheel with a library of these bytes."""
+    """Writes a wheel with a library of these bytes."""
     file = folder / name
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("ssdlab/_core.abi3.so", library)
@@ -37,7 +37,7 @@ def wheel(folder: Path, name: str = NAME, library: bytes = LIBRARY, licences: tu
 
 
 def sources(folder: Path, names: list[str]) -> Path:
-    """A source distribution of empty files."""
+    """Writes a source distribution of empty files."""
     file = folder / "ssdlab-1.0.0.tar.gz"
     with tarfile.open(file, "w:gz") as archive:
         for name in names:

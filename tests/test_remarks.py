@@ -1,4 +1,4 @@
-"""Remarks: beside every number that holds only under a condition, in the same words everywhere, and nowhere else."""
+"""Remarks: beside every number that holds only under a condition, in the same words everywhere, and only there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import DRIVE, ROOT, SMALL, Ssdlab
 from ssdlab.remarks import Remark, gc_ran, of_comparison, of_run, of_runs, of_sweep, shown
 
 OVERLOADED = SMALL | {"workload.interarrival_us": 20, "workload.arrival": "fixed"}
-"""A write takes 302.4 us on one of two dies, a read 127.4 us: far more than 20 us between requests allow."""
+"""An overload: a write takes 302.4 us on one of two dies, a read 127.4 us, with 20 us between requests."""
 
 
 def codes(remarks: list[Remark]) -> list[str]:
@@ -181,7 +181,7 @@ def test_trims_that_no_class_has_are_named(tmp_path: Path) -> None:
 
 
 OF_RUN_OR_CONFIGURATION = {"not-settled", "threshold-takes-spare", "few-blocks", "small-blocks", "frontiers-take-spare", "large-buffer"}
-"""Remarks that a saved result does not decide by itself."""
+"""Codes of remarks that cannot be derived from a saved result."""
 
 
 def test_results_of_version_1_0_have_the_remarks_that_they_decide(tmp_path: Path) -> None:

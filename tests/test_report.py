@@ -1,4 +1,4 @@
-"""The report: its numbers are those of the results, it needs nothing from elsewhere, and what is broken says so."""
+"""The report: its numbers equal those of the results, it loads no other resources, and damage is reported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCHEMES = ["npgc", "pgc", "rwp", "fpgc"]
 
 
 class Cells(HTMLParser):
-    """The cells of a page's tables that have a figure: its place, exact value and text."""
+    """The cells with figures in a page's tables: path, exact value and text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Cells(HTMLParser):
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, dict[str, Any]]:
-    """Of a small drive under four schemes."""
+    """Results of a small drive under four schemes."""
     compared = ssdlab.compare(schemes=SCHEMES, set={**SMALL, "workload.request_kb": 16}, requests=3000, seed=1, series=True)
     return {scheme: result.to_dict() for scheme, result in compared.items()}
 
@@ -112,7 +112,7 @@ def test_what_the_page_is_about_is_in_it(results: dict[str, dict[str, Any]], tmp
 
 
 def row(values: list[float], place: str = "latency_ns.read.p99") -> list[tuple[str, str, bool]]:
-    """Text, difference and whether it is the best, of a row of made-up values."""
+    """Text, difference, and whether the cell is the best, for a row of synthetic values."""
     runs = {}
     for index, value in enumerate(values):
         data: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The report in a browser: everything draws, light, dark and on a phone, and can be read and zoomed by mouse and keyboard."""
+"""The report in a browser: all figures are drawn in light and dark and on a phone, and work with mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def results() -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def four(results: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A comparison of four schemes, with everything that there is to draw."""
+    """A comparison of four schemes with all figures."""
     file = tmp_path_factory.mktemp("report") / "report.html"
     report.write(Runs.of(results), file)
     return file
@@ -122,7 +122,7 @@ def test_a_scheme_has_one_colour_and_one_way_of_being_broken(page: Page, four: P
 
 
 def middle(page: Page, plot: str, share: float = 0.5) -> tuple[float, float]:
-    """A place in the first panel of a plot, brought into view."""
+    """Coordinates in the first panel of a plot, scrolled into view."""
     box = page.value(
         f"(() => {{ const p = document.getElementById('{plot}'); p.scrollIntoView({{block: 'center'}}); "
         "const b = p.querySelector('.frame').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()"

@@ -1,4 +1,4 @@
-"""The report in a browser, beyond its figures: the first screen, headings that stay, files of figures, paper, twenty schemes, sweeps."""
+"""The report in a browser, beyond its figures: overview, sticky headings, saved figures, print, twenty schemes, sweeps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("silent")
 SCHEMES = ["npgc", "pgc", "rwp"]
 MANY = [f"scheme{number}" for number in range(20)]
 CLOSE = 2e-5
-"""Numbers in a page have six digits."""
+"""Relative tolerance: numbers in a page have six digits."""
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_chips_of_an_array_are_named_by_drive(page: Page, tmp_path: Path) -> Non
 
 
 def saved(page: Page, plot: str, kind: str) -> tuple[str, bytes]:
-    """The name and the content of what a button saves."""
+    """The name and the content of the file that a button saves."""
     page.value(
         "window.saved = new Promise(done => { HTMLAnchorElement.prototype.click = function () { done([this.download, this.href]); }; }); 0"
     )

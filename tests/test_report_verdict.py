@@ -1,4 +1,4 @@
-"""What the report says of the outcome: ties, noise, what a gain costs, what was simulated, and how sure all that is."""
+"""The report's words on the outcome: ties, noise, costs of a gain, a description of the runs, and their uncertainty."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BINS, EACH = 200, 50
 
 
 def made(times: Sequence[float]) -> dict[str, Any]:
-    """A result of reads that took these times, as many in each bin as in the others."""
+    """A result of reads with these response times, the same number in each bin."""
     ordered = sorted(times)
     each = len(times) // BINS
     bins = [times[each * index : each * (index + 1)] for index in range(BINS)]
@@ -58,7 +58,7 @@ def made(times: Sequence[float]) -> dict[str, Any]:
 
 
 def pair(seed: int, ratio: float, *, requests: int = BINS * EACH, calm: float = 0.5) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The same load under two schemes: from `calm` to twice as much from bin to bin; the second takes `ratio` times as long on average."""
+    """One load under two schemes: response times per bin vary from `calm` to twice that; the second takes `ratio` times as long."""
     rng = random.Random(seed)
     loads = [rng.uniform(calm, 2.0) for _ in range(BINS)]
     first, second = ([1e6 * by * load * rng.expovariate(1.0) for load in loads for _ in range(requests // BINS)] for by in (1.0, ratio))
@@ -167,7 +167,7 @@ def test_whichever_scheme_comes_first_ties_are_the_same() -> None:
 
 
 def with_seeds(relative: float, half: float) -> Runs:
-    """As `compare --seeds` writes it."""
+    """Runs with the data that `compare --seeds` writes."""
     place = "latency_ns.all.p99"
     seeds = {
         "seeds": [1, 2, 3],
@@ -375,7 +375,7 @@ def test_results_of_before_have_a_report(tmp_path: Path) -> None:
 
 
 def with_parts(mean: float, **parts: float) -> dict[str, Any]:
-    """A result whose mean is made of these parts."""
+    """A result whose mean has these parts."""
     data = made([mean] * (BINS * EACH))
     return {**data, "breakdown_ns": {"all": {"gc": 0.0, "array": 0.0, "die_queue": 0.0, **parts}}}
 

@@ -1,4 +1,4 @@
-"""`requests.parquet`, a row for each request: what opens it, and that it agrees with the figures of the result."""
+"""`requests.parquet`, a row for each request: it can be opened by other tools, and agrees with the figures of the result."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PART_OF = {
     "register": "gc",
     "paused": "suspended",
 }
-"""Reasons of `blocked_by`, and the part of the response time in which each counts."""
+"""Reasons of `blocked_by`, with the part of the response time in which each counts."""
 RANKS = {"p50": 5000, "p90": 9000, "p95": 9500, "p99": 9900, "p99_9": 9990, "p99_99": 9999}
 """Percentiles in parts of ten thousand."""
 
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def generated(folder: Path) -> ssdlab.Result:
-    """A drive that collects garbage under load: requests wait for it, and for each other."""
+    """A drive with GC under load: requests wait for GC and for each other."""
     keys = SMALL | {"workload.interarrival_us": 1500, "workload.sequential_share": 0.3}
     result = ssdlab.run(scheme="pgc-se", set=keys, requests=25_000, log_requests=True, out=folder / "generated")
     assert min(result.breakdown.all.gc, result.breakdown.all.die_queue) > 0
@@ -67,7 +67,7 @@ def generated(folder: Path) -> ssdlab.Result:
 
 @pytest.fixture(scope="module")
 def replayed(folder: Path) -> ssdlab.Result:
-    """Requests of all kinds, given one by one."""
+    """Requests of all kinds, submitted individually."""
     trace = folder / "t.csv"
     lines = [f"{7 * i},{'WWRRTWFR'[i % 8]},{0 if i % 8 == 6 else 4096 * (i * i % 97)},{0 if i % 8 == 6 else 4096}" for i in range(4000)]
     trace.write_text("timestamp_us,op,offset_bytes,size_bytes\n" + "\n".join(lines) + "\n")
@@ -135,7 +135,7 @@ def test_the_difference_of_two_columns_in_polars_is_negative_where_it_is(replaye
 
 
 def chosen(columns: Columns, of: str) -> list[int]:
-    """The response times of a class of requests, in order of size."""
+    """The response times of a class of requests, sorted."""
     rows = zip(columns["kind"], columns["sequential"], columns["response_ns"], strict=True)
     classes = {
         "all": {("read", True), ("read", False), ("write", True), ("write", False)},
@@ -196,7 +196,7 @@ WAITS = {
     "bus": ("fcfs", {"device.channels": 1, "device.chips_per_channel": 8, "ftl.precondition.kind": "fill"}),
     "paused": ("rbyp-wp", {"workload.request_kb": 32}),
 }
-"""Runs in which requests wait for a reason. Of those that are left out, a die that waits for GC is mostly held by its operations."""
+"""Runs in which requests wait for a reason. Reasons left out are rare: a die that waits for GC is mostly held by GC operations."""
 
 
 @pytest.mark.parametrize("reason", WAITS)

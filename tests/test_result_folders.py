@@ -1,4 +1,4 @@
-"""Folders of results: one process at a time, one set of results at a time, and nothing of anybody else's is touched."""
+"""Folders of results: one process at a time, one set of results at a time, and files of others are never changed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ of = "latency_ns.all.mean"
 
 
 def there(folder: Path) -> dict[str, bytes]:
-    """All files but the list of them."""
+    """All files except the manifest."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 

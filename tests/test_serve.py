@@ -1,4 +1,4 @@
-"""A drive that is served to programs: with a client of our own, and with those of others where they are installed."""
+"""A drive served to programs: with the tests' own client, and with other clients if they are installed."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from programs import ended_well, tool
 from server import Server
 
 BYTES = 4 << 20
-"""About what the small drive of the tests exports."""
+"""Approximate exported bytes of the small drive of the tests."""
 
 
 class Drive(Server):
-    """A server under way.
+    """A running server.
 
     Attributes:
-        socket: where it listens.
+        socket: path of its socket.
     """
 
     def __init__(self, folder: Path, words: Sequence[str], *, scale: float = 0.01) -> None:
@@ -50,7 +50,7 @@ class Drive(Server):
 
 @contextlib.contextmanager
 def served(folder: Path, *words: str, scale: float = 0.01) -> Iterator[Drive]:
-    """A drive that ends well."""
+    """Serves a drive, and checks that it ends regularly."""
     drive = Drive(folder, words, scale=scale)
     try:
         yield drive

@@ -1,4 +1,4 @@
-"""File systems and databases on a drive that is served as a file. What they asked for, replayed, is the same run."""
+"""File systems and databases on a drive served as a file. Replays of their requests equal the original run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCALE = 0.1
 
 @contextlib.contextmanager
 def recorded(folder: Path) -> Iterator[FileDrive]:
-    """A drive of 4 GiB. After its end, two replays of its record are the same run as it was."""
+    """A drive of 4 GiB. After its end, two replays of its recording must equal the run."""
     with served(folder, "--record", "record.csv", scale=SCALE, drive=DEVICE) as drive:
         yield drive
     live = drive.result
@@ -87,7 +87,7 @@ def test_sqlite_keeps_its_promises(tmp_path: Path, journal: str) -> None:
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that the user of a database server can reach, too."""
+    """A folder that the user of a database server can access."""
     folder = Path(tempfile.mkdtemp(prefix="ssdlab"))
     folder.chmod(0o755)
     yield folder
@@ -95,7 +95,7 @@ def place() -> Iterator[Path]:
 
 
 def as_nobody() -> dict[str, Any]:
-    """PostgreSQL does not run as root."""
+    """Arguments to run PostgreSQL as another user, since it refuses root."""
     reason = why_no_loop_device()
     if reason is not None:
         pytest.skip(reason)
@@ -105,7 +105,7 @@ def as_nobody() -> dict[str, Any]:
 
 @contextlib.contextmanager
 def server(words: Sequence[str | Path], ready: Sequence[str | Path], folder: Path, **more: Any) -> Iterator[None]:
-    """A database server, once it answers; it is asked to end, and has to end well."""
+    """A database server that is ready; it must end regularly."""
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(words, stdout=log, stderr=log, **more)
     try:

@@ -1,4 +1,4 @@
-"""A drive that is served as a file in a FUSE mount, used by plain system calls. Databases on it: test_serve_databases.py."""
+"""A drive served as a file in a FUSE mount, used by plain system calls. For databases see test_serve_databases.py."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def opened(file: Path, flags: int = os.O_RDWR) -> Iterator[int]:
 
 
 def allocate(descriptor: int, mode: int, offset: int, length: int) -> None:
-    """fallocate(2), of which Python knows no holes."""
+    """fallocate(2), whose modes Python does not support."""
     arguments = [ctypes.c_int(descriptor), ctypes.c_int(mode), ctypes.c_int64(offset), ctypes.c_int64(length)]
     if LIBC.fallocate(*arguments) != 0:
         code = ctypes.get_errno()
@@ -314,7 +314,7 @@ def test_what_cannot_be_a_mount_point_is_said(tmp_path: Path, ssdlab_command: Ss
 
 
 def without_permission(words: list[str], folder: Path, before: str = "true", **more: str) -> subprocess.CompletedProcess[str]:
-    """The command in a mount name space of its own, without the capability to mount."""
+    """Runs a command in a mount namespace of its own, without the capability to mount."""
     if reason := why_no_mount():
         pytest.skip(reason)
     unshare, setpriv = tool("unshare"), tool("setpriv")

@@ -1,6 +1,6 @@
-"""Ctrl-C, SIGTERM and SIGHUP, at any time: one line, the exit code that shells know, nothing half written, what is finished kept.
+"""Ctrl-C, SIGTERM and SIGHUP at any time: one line, the exit code that shells expect, no partial files, finished results kept.
 
-Signals are sent at points that the test holds the command at: while a module is being read in, while a trace is waited for.
+Signals are sent at points at which the test stops the command: during imports, or while it waits for a trace.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Holder:
                 time.sleep(0.01)
 sys.meta_path.insert(0, Holder())
 """
-"""A `sitecustomize` that holds the command where it reads in a module."""
+"""A `sitecustomize` that stops the command at an import."""
 IN_CPP = """
 import os, signal, sys
 left = None
@@ -50,12 +50,12 @@ def watch(frame, event, arg):
             signal.raise_signal(signal.SIGINT)
 sys.setprofile(watch)
 """
-"""A `sitecustomize` that interrupts the command in Python code that a module of C++ calls while it is read in."""
+"""A `sitecustomize` that interrupts the command in Python code called by the import of a C++ module."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def hang_ups_are_not_ignored() -> Iterator[None]:
-    """Below `nohup` SIGHUP is ignored, which commands keep to."""
+    """Restores SIGHUP: below `nohup` it is ignored, which commands respect."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -102,7 +102,7 @@ def test_a_signal_while_the_report_is_read_in_keeps_the_run(number: int, tmp_pat
 
 @pytest.fixture
 def broken_off(tmp_path: Path) -> Iterator[Callable[[], None]]:
-    """A trace of which no more comes once this is called: whoever reads it waits, and sees no wish to stop."""
+    """A trace that stops when the yielded function is called: its reader then waits, and does not check for interrupts."""
     pipe = tmp_path / "trace.csv"
     os.mkfifo(pipe)
     over = threading.Event()

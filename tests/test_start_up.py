@@ -1,4 +1,4 @@
-"""The command answers at once: what a command has no use for is not imported."""
+"""Commands start at once: they do not import modules that they do not need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import PATIENCE_S
 
 RUN = ("run", "--device", "demo-4g", "--scheme", "pgc", "--workload", "lee2013-synthetic", "--requests", "100")
 LIBRARIES = {"numpy", "pyarrow", "matplotlib", "rich", "pydantic", "typer"}
-"""Each takes longer to import than all that a command does in an instant."""
+"""Libraries whose import takes longer than a short command."""
 IMPORTED = """
 import json, sys
 sys.argv = ["ssdlab", *sys.argv[1:]]
@@ -30,11 +30,11 @@ ssdlab.run(device="demo-4g", scheme="pgc", workload="lee2013-synthetic", request
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 ROOM = 4
-"""So many times the budget may be spent: what is imported decides, and is tested above; this finds what is slow in other ways."""
+"""Factor by which the budget may be exceeded: imports are tested above; this test finds other slowdowns."""
 
 
 def imported(script: str, *arguments: str, folder: Path) -> set[str]:
-    """The modules that a script has imported when it has ended."""
+    """The modules that a script has imported at its end."""
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
@@ -79,7 +79,7 @@ def test_a_command_takes_no_more_processor_time_than_its_budget(words: tuple[str
 
 
 def processor_s(words: tuple[str, ...], folder: Path) -> float:
-    """What a command in a process of its own takes."""
+    """Processor time of a command in a process of its own, s."""
     process = subprocess.Popen([sys.executable, "-m", "ssdlab", *words], cwd=folder, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

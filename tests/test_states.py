@@ -1,4 +1,4 @@
-"""State S3 (lee2013 Fig. 7): a high-priority write that finds its pool short of free blocks has collection run to completion."""
+"""State S3 (lee2013 Fig. 7): a high-priority write to a pool short of free blocks makes GC run to completion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRIVE: dict[str, Any] = {
 
 
 class Load:
-    """Requests of one page, one after the other."""
+    """Consecutive requests of one page."""
 
     def __init__(self, **keys: Any) -> None:
         changed = {key.replace("__", "."): value for key, value in keys.items()}
@@ -34,14 +34,14 @@ class Load:
         return self.simulator.submit(request)
 
     def response_of(self, index: int) -> tuple[float, Any]:
-        """The response time in ms, and the result."""
+        """The response time of a request in ms, and the result."""
         self.simulator.run_to_idle()
         responses = {done.index: done.response_ns for done in self.simulator.completions()}
         return responses[index] / 1e6, self.simulator.finish()
 
 
 def on_a_second_pool(**keys: Any) -> tuple[float, Any]:
-    """The response time of a high-priority write to one of two pools while reads of the other saturate the die."""
+    """The response time of a high-priority write to one of two pools, while reads of the other saturate the die."""
     load = Load(gc__hard=0.5, **keys)
     for index in range(20):
         load.submit("write", 2 * (7 * index % 100))

@@ -1,4 +1,4 @@
-"""`_core.pyi` says what the built module is."""
+"""`_core.pyi` agrees with the built module."""
 
 from __future__ import annotations
 

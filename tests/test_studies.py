@@ -564,7 +564,7 @@ def test_each_request_is_paired_with_the_same_one_of_another_scheme(tiny: Path, 
 
 
 class Logged:
-    """A result, as far as pairing is concerned."""
+    """A result with the interface that pairing uses."""
 
     def __init__(self, name: str, told: list[str]) -> None:
         self.name, self.told = name, told

@@ -1,4 +1,4 @@
-"""The studies of drives on sale: they are what their generator writes, and their rows are those of the tables and of the calibration."""
+"""The studies of real drives equal the output of their generator, and their rows equal those of the tables and of the calibration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ import real_studies
 from calibrated_drives import DRIVES, PRESETS, TABLES
 
 CANDIDATE = Candidate(BASE, SCHEME)
-"""Stands for the drives' own presets: rows and operating points do not depend on it."""
+"""Replaces the drives' own presets: rows and operating points do not depend on it."""
 Lines = list[dict[str, str]]
 
 
@@ -42,7 +42,7 @@ def lines_of(file: str, drive: str) -> Lines:
 
 
 def by_hand(drive: str, study: str, metric: str, label: str) -> float:
-    """The mean of what the tables have for a row, found by another way than the reader's."""
+    """The mean of a row's values in the tables, found independently of the reader."""
     kind = study.removeprefix(f"{drive.removesuffix('-b')}-")
     if kind in ("load", "saturated"):
         names = {"rate": "achieved_iops", "load_write": "load_write_avg_us"}
@@ -64,7 +64,7 @@ def is_offered(line: Mapping[str, str], label: str) -> bool:
 
 
 def is_written(line: Mapping[str, str], kind: str, label: str) -> bool:
-    """Whether a line of writes at full speed is of a study's operating point."""
+    """Whether a line of writes at full speed belongs to a study's operating point."""
     used = f"{float(line['used_GiB']) * 2**30 / 1e9:.0f}"
     zipf, uniform = line["pattern"] == "zipf-shuffle", line["pattern"] == "uniform"
     if kind == "sequential":

@@ -1,4 +1,4 @@
-"""Published against measured numbers: the table, how well they agree, the picture, and the pages of a folder of results."""
+"""Published against measured numbers: the table, their agreement, the figure, and the pages of a folder of results."""
 
 from __future__ import annotations
 

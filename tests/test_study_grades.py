@@ -1,4 +1,4 @@
-"""The rule by which a row is graded, and what a row may say of the paper."""
+"""The rule by which a row is graded, and valid claims of a row."""
 
 from __future__ import annotations
 

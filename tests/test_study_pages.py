@@ -1,4 +1,4 @@
-"""Pages of findings in Markdown: breaking lines changes nothing that a reader sees."""
+"""Pages of findings in Markdown: line breaks in the source do not change the rendered page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS = {
 
 
 def shown(text: str) -> str:
-    """As a reader sees it: where lines of the source end does not show."""
+    """A text as rendered, without the line breaks of the source."""
     return re.sub(r"\s+", " ", markdown(text, extensions=["tables"])).replace(" </", "</")
 
 

@@ -1,8 +1,8 @@
-"""No row of a study may pass whatever is measured.
+"""Rows of a study must be able to fail.
 
-Before runs: what is known of the entries of a result (only errors of estimates and the like are negative, a share is at most 1) says
-between which ends a row's value lies. Bounds that hold between them test nothing. After runs: a row of a findings page that is exactly 0
-under every seed has mostly compared nothing with nothing. Those for which exactly 0 is the finding are listed here, with the reason.
+Before runs, the known ranges of a result's entries (only some, such as errors of estimates, are negative; a share is at most 1) determine
+the range of a row's value. Bounds that contain this range test nothing. After runs, a row of a findings page that is exactly 0 under every
+seed has usually compared two zeros. Rows whose finding is exactly 0 are listed here, with the reason.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ EXACTLY_NOTHING = {
     "lee2013/fig13: none: fewest free blocks": "the paper: without a threshold free blocks run out",
     "lee2013/tab9: merged writes, OpenMail": "the paper: none is merged",
 }
-"""Rows that are exactly 0 because that is what the paper says."""
+"""Rows that are exactly 0 according to the paper."""
 
 
 def entry(path: str) -> Range:
-    """Between which ends an entry of a result lies."""
+    """The range of an entry of a result."""
     if SIGNED.search(path):
         return ANY
     return (0.0, 1.0) if path.endswith("share") else POSITIVE
@@ -82,7 +82,7 @@ def called(function: str, arguments: Sequence[Range]) -> Range:
 
 
 def value_range(study: Study, formula: Formula) -> Range:
-    """Between which ends a formula's value lies, of a row or of a metric."""
+    """The range of a formula's value, for a row or a metric."""
 
     def of(node: ast.AST) -> Range:
         if isinstance(node, ast.Constant):
@@ -103,7 +103,7 @@ def value_range(study: Study, formula: Formula) -> Range:
 
 
 def cannot_fail(study: Study, row: Row) -> bool:
-    """Whether the row's bounds hold for every value that it can have. Arithmetic without runs is a test of the formulas."""
+    """Whether the row's bounds contain its range. Arithmetic without runs is a test of the formulas."""
     if not row.formula.references or (row.at_least is None and row.at_most is None):
         return False
     low, high = value_range(study, row.formula)

@@ -1,4 +1,4 @@
-"""What a study says of its results: descriptions, and explanations that name the rows that show them."""
+"""Statements of a study about its results: descriptions, and explanations that name the rows that show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ssdlab.study.statements import Shown, Statement, statements
 from test_studies import TINY
 
 CAUSAL = re.compile(r"\b(because|since|therefore|hence|thus|so that|due to|explains?|the reason)\b", re.IGNORECASE)
-"""Words of explanations. A description that has one should name the rows that show it."""
+"""Words of explanations. A description with one of them should name the rows that show it."""
 
 
 def test_a_text_describes_and_a_table_explains() -> None:

@@ -67,7 +67,7 @@ def single(values: dict[str, Any], requests: int = 500) -> ssdlab.Result:
 
 
 def changed(folder: Path) -> dict[Path, int]:
-    """When each result below a folder was written."""
+    """The time of the last write of each result below a folder."""
     return {path: path.stat().st_mtime_ns for path in folder.glob("*/result.json")}
 
 
@@ -566,7 +566,7 @@ def test_the_definition_in_the_folder_can_be_the_one_that_is_run(ssdlab_command:
 
 
 def started(arguments: list[str], folder: Path, results: int, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    """A sweep that has so many results in `folder/out`."""
+    """Starts a sweep, and waits until it has `results` results in `folder/out`."""
     command = [sys.executable, "-m", "ssdlab", "sweep", *arguments]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, cwd=folder, env={**os.environ, **(env or {})}, **pipes)
@@ -640,7 +640,7 @@ def test_ctrl_c_in_python_raises_with_what_had_finished(tmp_path: Path) -> None:
 
 
 def failing(folder: Path) -> Path:
-    """A sweep over three traces, the second of which is broken off."""
+    """A sweep over three traces, the second of which is truncated."""
     for name, text in (("a", TRACE), ("b", TRACE + "nonsense\n"), ("c", TRACE)):
         (folder / f"{name}.csv").write_text(text)
     keys = "".join(f'"{key}" = {value_text(value)}\n' for key, value in DRIVE.items())

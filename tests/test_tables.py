@@ -1,4 +1,4 @@
-"""What the terminal shows: tables that fit, whole numbers, and by what a comparison is known."""
+"""Tables on a terminal: they fit, show whole numbers, and identify a comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIZES = [60, 80, 100, 200]
 
 
 def result(mean: float = 1e6, **more: Any) -> Result:
-    """A result with figures as long as they come."""
+    """A result with figures of maximum length."""
     latency = {kind: LATENCY | {"mean": mean} for kind in ("all", "read", "write", "seq_read", "rand_read")}
     parts = ("host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "cache_queue", "parity")
     breakdown = {kind: dict.fromkeys(parts, 123_456_789.0) for kind in ("all", "read", "write")}
@@ -48,17 +48,17 @@ def result(mean: float = 1e6, **more: Any) -> Result:
 
 
 def comparison(count: int) -> Comparison:
-    """One of so many schemes, with long names."""
+    """A comparison of `count` schemes with long names."""
     return Comparison({f"{LONG}-{index}": result(1e6 * (index + 1)) for index in range(count)}, title="Device demo-4g, trace x.csv")
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers in a text, whole."""
+    """The whole numbers in a text."""
     return {found.rstrip(",.") for found in NUMBER.findall(text)}
 
 
 def shown(items: list[RenderableType], columns: int, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What a terminal of so many columns shows."""
+    """The output on a terminal of this width."""
     screen = io.StringIO()
     screen.isatty = lambda: True  # type: ignore[method-assign]
     for name, value in {"COLUMNS": str(columns), "LINES": "24", "TERM": "dumb", "NO_COLOR": "1"}.items():

@@ -29,7 +29,7 @@ KEYS = {
 }
 CATEGORIES = {"host", "gc", "cache", "array"}
 FOR = {"fetch": "host", "destage": "cache", "padding": "cache", "update": "array", "parity": "array", "degraded": "array"}
-"""Of arguments that say what a page is for: the category."""
+"""Category of the arguments that state the purpose of a page."""
 PHASES = set("BEXiIsftbneCMPNODSTpFRcavV,()")
 NAMES = {"process_name", "process_sort_index", "thread_name", "thread_sort_index"}
 GC = {f"{kind}: {stage}" for kind in ("move", "copyback") for stage in ("read", "program", "transfer out", "transfer in")} | {"erase"}
@@ -38,14 +38,14 @@ HOST = {"read", "program", "transfer out", "transfer in"}
 
 
 def ns(us: float) -> int:
-    """A time of the file in ns. Perfetto multiplies by 1000 and cuts off: that must give the same as rounding."""
+    """A time of the file in ns. Perfetto multiplies by 1000 and truncates, which must equal rounding."""
     assert int(us * 1000.0) == round(us * 1000), us
     return round(us * 1000)
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice, its times in ns."""
+    """A slice, with times in ns."""
 
     process: str
     thread: str
@@ -57,36 +57,36 @@ class Slice:
 
     @property
     def host(self) -> bool:
-        """Of an operation that is no GC."""
+        """Whether the slice is of an operation other than GC."""
         return self.category != "gc"
 
 
 @dataclass
 class Timeline:
-    """A file whose rules have been checked."""
+    """A timeline file that obeys the rules."""
 
     slices: list[Slice]
     marks: list[tuple[str, str, int]]
     other: Mapping[str, Any]
 
     arrows: Counter[int]
-    """By request: how many arrows begin there."""
+    """Number of arrows that begin at each request."""
 
     levels: Mapping[tuple[str, str], list[tuple[int, int]]]
-    """By process and name: from when on a level has which value."""
+    """Times and values of each level, by process and name."""
 
     def integral(self, process: str, name: str, start: int, end: int) -> int:
-        """A level summed over a span of time."""
+        """The integral of a level over a time span."""
         values = self.levels.get((process, name), [])
         spans = zip(values, [*values[1:], (end, 0)], strict=True)
         return sum(value * max(0, min(until, end) - max(at, start)) for (at, value), (until, _) in spans)
 
     def level(self, process: str, name: str, at: int) -> int:
-        """A level at a time."""
+        """The value of a level at a time."""
         return next((value for since, value in reversed(self.levels.get((process, name), [])) if since <= at), 0)
 
     def union(self, process: str, threads: Iterable[str]) -> int:
-        """The time in which there is a slice on one of these threads of a process."""
+        """The time with a slice on any of these threads of a process."""
         wanted = set(threads)
         busy = until = 0
         pieces = (piece for piece in self.slices if piece.process == process and piece.thread in wanted)
@@ -99,7 +99,7 @@ class Timeline:
         return sum(piece.end - piece.start for piece in self.slices if (piece.process, piece.thread) == (process, thread))
 
     def busy(self, config: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-        """In what time chips (the mean of dies that work side by side, rounded down, else all) and channels of all drives were busy."""
+        """Busy time of chips (mean of parallel dies, rounded down, or all) and of channels, over all drives."""
         device, array = config["device"], config["array"]
         dies, chips = device["dies_per_chip"], device["channels"] * device["chips_per_channel"]
         side_by_side = dies if device["die_interleave"] else 1
@@ -123,7 +123,7 @@ class Timeline:
 
 
 def read(path: Path) -> Timeline:
-    """Reads a timeline and holds it against the rules of the format and the viewers."""
+    """Reads a timeline and checks it by the rules of the format and the viewers."""
     text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
     whole = json.loads(text, parse_constant=pytest.fail)
     check_format(whole)
@@ -171,7 +171,7 @@ def read(path: Path) -> Timeline:
 
 
 def check_format(whole: Mapping[str, Any]) -> None:
-    """The rules of the trace-event format, whoever writes it and whatever it has."""
+    """Checks the rules of the trace-event format, for any writer and content."""
     spans: dict[tuple[Any, ...], int] = defaultdict(int)
     stacks: dict[tuple[int, int], int] = defaultdict(int)
     flows: dict[tuple[Any, ...], list[tuple[float, str]]] = defaultdict(list)
@@ -211,7 +211,7 @@ def check_format(whole: Mapping[str, Any]) -> None:
 
 
 def names(events: Iterable[Event]) -> tuple[dict[int, str], dict[int, tuple[int, str]]]:
-    """What processes and threads are called. Perfetto knows a thread by its number alone."""
+    """The names of processes and threads. Perfetto identifies a thread by its number alone."""
     processes: dict[int, str] = {}
     threads: dict[int, tuple[int, str]] = {}
     for event in events:
@@ -229,7 +229,10 @@ def names(events: Iterable[Event]) -> tuple[dict[int, str], dict[int, tuple[int,
 
 
 def check_flows(events: list[Event], slices: Mapping[int, list[Slice]]) -> Counter[int]:
-    """Arrows go from a request forward in time to a slice of it, over at most one other. Viewers find these by thread and time."""
+    """Arrows lead from a request forward in time to one of its slices, over at most one other.
+
+    Viewers find the slices by thread and time.
+    """
     at = {(tid, piece.start): piece for tid, pieces in slices.items() for piece in pieces}
     flows: dict[int, list[Event]] = defaultdict(list)
     pieces: dict[int, list[Slice]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""`ssdlab trace record`: the kernel's lines, what is missing on a machine, and recordings with folders that behave as the kernel's do."""
+"""`ssdlab trace record`: the kernel's lines, missing requirements of a machine, and recordings with simulated tracefs folders."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_request_in_an_unknown_form_is_not_passed_over() -> None:
 
 
 def issue(time_us: int, rwbs: str, sector: int, sectors: int, *, cpu: int = 0, event: str = "block_rq_issue") -> str:
-    """A line as Linux 6.18 prints it."""
+    """A line in the format of Linux 6.18."""
     size = f" {sectors * 512}" if event == "block_rq_issue" else ""
     command = " ()" if event.startswith("block_rq") else ""
     time = f"{time_us // 1_000_000}.{time_us % 1_000_000:06}"
@@ -235,7 +235,7 @@ def test_what_is_no_block_device(tmp_path: Path) -> None:
 
 @pytest.fixture
 def sysfs(tmp_path: Path) -> Path:
-    """A disk with a queue and a partition, a volume without, a drive with zones, a slot without a medium, as the kernel describes them."""
+    """A sysfs folder with a disk with queue and partition, a volume without a queue, a drive with zones, and a slot without a medium."""
     texts = {
         "sda/dev": "8:0",
         "sda/size": "1000",
@@ -320,14 +320,14 @@ def test_commands_and_targets_are_checked_before(tmp_path: Path) -> None:
 
 
 class FakeTracefs(Tracefs):
-    """Folders that the kernel would fill. What is written into `pipe` is what it traces."""
+    """Folders that simulate the kernel's tracefs. Data written to `pipe` are its trace."""
 
     def __init__(self, folder: Path, *, overrun: int = 0) -> None:
         super().__init__(folder)
         self.pipe = folder / "pipe"
         self.overrun = overrun
         self.made: dict[str, str] = {}
-        """What the files of the instance held when it was removed."""
+        """Contents of the instance's files when it was removed."""
         for event in ("block_rq_issue", "block_rq_requeue", "block_bio_queue"):
             (folder / "events" / "block" / event).mkdir(parents=True)
         (folder / "instances").mkdir()
@@ -369,7 +369,7 @@ TRACE = "timestamp_us,op,offset_bytes,size_bytes\n0,R,0,4096\n100,W,4096,8192\n2
 
 
 def traced(tracefs: FakeTracefs, lines: Sequence[str] = LINES, then: str = "") -> list[str]:
-    """A command during which the kernel traces these lines; and what it does then, in the shell."""
+    """A command during which the kernel traces the given lines, followed by shell code `then`."""
     file = tracefs.folder / "lines"
     file.write_text("\n".join(lines) + "\n")
     return ["sh", "-c", f"cat {file} > {tracefs.pipe}; {then or ':'}"]
@@ -541,7 +541,7 @@ def test_an_instance_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def command(tracefs: FakeTracefs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTracefs:
-    """Lets the command find the folders above on any machine."""
+    """Redirects the command to the simulated folders."""
     monkeypatch.setattr(recording, "check_system", lambda: None)
     monkeypatch.setattr(recording, "find_device", lambda _path: DISK)
     monkeypatch.setattr(recording, "find_tracefs", lambda: tracefs)
@@ -552,7 +552,7 @@ def command(tracefs: FakeTracefs, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def called(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    """Runs the command in this process: its exit code."""
+    """Runs the command in this process; returns its exit code."""
     monkeypatch.setattr(sys, "argv", ["ssdlab", "trace", "record", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -623,7 +623,7 @@ def test_refusals_of_the_command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.
 
 @pytest.fixture
 def loop(tmp_path: Path) -> Iterator[str]:
-    """A block device of 4 MiB, on a machine whose kernel lets itself be traced."""
+    """A block device of 4 MiB, if the machine's kernel allows tracing."""
     if sys.platform != "linux" or os.geteuid() != 0 or not all(map(shutil.which, ("losetup", "unshare", "mount", "dd"))):
         pytest.skip("a real recording needs Linux, root, losetup, unshare, mount and dd")
     look = ["sh", "-c", f"{MOUNT} && test -d /sys/kernel/tracing/events/block/block_rq_issue"]

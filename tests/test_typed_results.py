@@ -1,4 +1,4 @@
-"""The classes of a result: made from the core's schema, known to type checkers, and at run time the mapping that a result is."""
+"""The classes of a result: generated from the core's schema, known to type checkers, and mappings at run time."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ WRONG = {
     "r.latency.read.p99 = 3": "is read-only",
     "r.digest + 1": "Unsupported operand types",
 }
-"""Lines that a type checker refuses, and what it says."""
+"""Lines that a type checker refuses, with its messages."""
 
 
 def check(path: Path, text: str) -> list[str]:
-    """What mypy says of a file."""
+    """The output of mypy for a file."""
     path.write_text(text)
     command = [sys.executable, "-m", "mypy", "--no-error-summary", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -92,7 +92,7 @@ def test_a_type_checker_refuses_wrong_names(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def results() -> list[ssdlab.Result]:
-    """Runs that have all parts between them."""
+    """Runs that together have all parts."""
     full = {**SMALL, "ftl.precondition.kind": "fill", "workload.read_share": 0.5}
     cached = {**full, "cache.policy": "lru", "cache.bytes": 65536, "cache.place": "drive"}
     return [
@@ -103,7 +103,7 @@ def results() -> list[ssdlab.Result]:
 
 
 def parts(section: Section) -> Iterator[Section]:
-    """A part of a result and all in it whose entries are known."""
+    """A part of a result, and all parts in it with known entries."""
     yield section
     for key in section:
         if isinstance(section[key], Section) and not isinstance(section[key], UntypedSection):

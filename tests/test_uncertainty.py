@@ -1,4 +1,4 @@
-"""Means and their confidence intervals: the values of tables, and how often they hold the truth."""
+"""Means and their confidence intervals: values of tables, and their coverage."""
 
 from __future__ import annotations
 

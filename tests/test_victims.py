@@ -36,7 +36,7 @@ def fails(candidates: ssdlab.Candidates) -> int:
 
 
 class EveryThird:
-    """Greedy, but every third time the block worn least: what it remembers must be its own in each run."""
+    """Greedy, but every third time the least worn block: its state must be separate in each run."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -194,7 +194,7 @@ def test_compare_in_several_threads() -> None:
 
 
 def simulator(victim: Any) -> ssdlab.Simulator:
-    """A simulator with requests under way that make it collect."""
+    """A simulator with outstanding requests that cause GC."""
     sim = ssdlab.Simulator(set=SMALL, victim=victim)
     pages = len(sim.mapping())
     for index in range(2000):

@@ -1,4 +1,4 @@
-"""A warm-up is simulated and left out of the figures: exactly, everywhere, and said."""
+"""A warm-up is simulated, and left out of the figures exactly, everywhere, and visibly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTS = ("host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "sus
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n" + "".join(
     f"{i // 2 * 300},{'RW'[i % 3 > 0]},{i * 40960 % 3_000_000},4096\n" for i in range(2000)
 )
-"""Two requests at each instant."""
+"""A trace with two requests at each instant."""
 
 
 def run(**more: Any) -> ssdlab.Result:
@@ -35,7 +35,7 @@ def simulated(result: ssdlab.Result) -> dict[str, Any]:
 
 
 def check_class(found: Any, error: float, times: list[int]) -> None:
-    """Response times of a class against the rows of the log."""
+    """Checks the response times of a class against the rows of the log."""
     times = sorted(times)
     assert (found["count"], found["min"], found["max"]) == (len(times), times[0], times[-1])
     assert found["mean"] == sum(times) / len(times)

@@ -1,4 +1,4 @@
-"""The workloads that stand for published traces have the characteristics that the papers print."""
+"""The workloads that imitate published traces have the characteristics in the papers."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Generated:
 
     @property
     def bursty_share(self) -> float:
-        """Of the writes, those that come within 1.5 ms of the write before."""
+        """Share of writes that arrive within 1.5 ms of the previous write."""
         writes = [time for time, read in zip(self.arrival_ns, self.is_read, strict=True) if not read]
         return sum(later - earlier < BURSTY_NS for earlier, later in itertools.pairwise(writes)) / len(writes)
 
     @property
     def sequential_share(self) -> float:
-        """Requests that begin where the one before of their kind ended, among those that have one before."""
+        """Share of requests that begin where the previous one of their kind ended, among those with a previous one."""
         ends: dict[bool, int] = {}
         hits = 0
         for read, offset, length in zip(self.is_read, self.offset, self.length, strict=True):
@@ -149,7 +149,7 @@ class Row:
     read_kb: tuple[float, float]
     write_kb: tuple[float, float]
     slack_ms: tuple[float, float]
-    """Of reads and of writes."""
+    """Slack of reads and of writes."""
 
 
 DISKS = {
@@ -191,7 +191,7 @@ def flows_of(name: str) -> list[dict[str, Any]]:
 
 
 def weighted_sizes(flows: list[dict[str, Any]], *, reads: bool) -> list[tuple[float, float]]:
-    """Sizes in KiB and how many requests of them come in a second."""
+    """Sizes in KiB, and requests per second of each."""
     found = []
     for flow in flows:
         if flow["read_share"] == float(reads):
@@ -201,7 +201,7 @@ def weighted_sizes(flows: list[dict[str, Any]], *, reads: bool) -> list[tuple[fl
 
 
 def moments(sizes: list[tuple[float, float]]) -> tuple[float, float]:
-    """Mean and deviation."""
+    """Mean and standard deviation."""
     total = sum(weight for _, weight in sizes)
     mean = sum(size * weight for size, weight in sizes) / total
     return mean, (sum(size**2 * weight for size, weight in sizes) / total - mean**2) ** 0.5
@@ -240,7 +240,7 @@ def test_the_disk_workloads_have_the_slack_of_the_table_under_the_baseline(name:
 
 
 def baseline(name: str, seed: int) -> ssdlab.Result:
-    """The run that the workloads were calibrated with; the first seed's keeps a log."""
+    """The run that the workloads were calibrated with; the first seed keeps a log."""
     one_at_a_time = {"device.multiplane": False, "device.die_interleave": False}
     workload = f"{name}-like"
     logged = seed == 1

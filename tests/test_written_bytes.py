@@ -1,4 +1,4 @@
-"""Write amplification in bytes, from the command to the table; expected values are worked out by hand."""
+"""Write amplification in bytes, from the command to the table; expected values are computed by hand."""
 
 from __future__ import annotations
 

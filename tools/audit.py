@@ -1,6 +1,6 @@
-"""Checks all dependencies with the tools made for it: cargo-deny and pip-audit. Needs network; run it by `make audit`.
+"""Checks all dependencies with cargo-deny and pip-audit. Needs network; run it by `make audit`.
 
-What cannot be checked, for want of the advisories' data, is said in a line that begins with LEFT OUT.
+Checks that lack the data of advisories are reported in a line that begins with LEFT OUT.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CRATES = ("check", "licenses", "bans", "sources")
 
 
 def judged(audit: dict[str, Any]) -> tuple[list[str], int, int]:
-    """Of what pip-audit says: the advisories, and how many packages were audited and how many could not be."""
+    """The advisories in pip-audit's output, the number of audited packages, and the number of packages that could not be audited."""
     packages = audit["dependencies"]
     found = [f"{package['name']} {package['version']}: {entry['id']}" for package in packages for entry in package.get("vulns", ())]
     skipped = sum("skip_reason" in package for package in packages)
@@ -30,7 +30,7 @@ def run(*words: str, quiet: bool = False) -> subprocess.CompletedProcess[str]:
 
 
 def crates(deny: str) -> bool:
-    """Licences, sources and versions of crates, and advisories if their database can be fetched. Whether all is well."""
+    """Checks licences, sources and versions of crates, and advisories if their database can be fetched; returns whether all is well."""
     well = run(deny, "--locked", *CRATES).returncode == 0
     if run(deny, "fetch", "db", quiet=True).returncode:
         print("LEFT OUT: advisories about crates: the database cannot be fetched")
@@ -39,7 +39,7 @@ def crates(deny: str) -> bool:
 
 
 def packages(pip_audit: str, requirements: str) -> bool:
-    """Advisories about Python packages. Whether there are none."""
+    """Checks Python packages for advisories; returns whether there are none."""
     words = (pip_audit, "--requirement", requirements, "--disable-pip", "--require-hashes", "--progress-spinner", "off", "--format", "json")
     done = run(*words, quiet=True)
     try:
@@ -54,7 +54,7 @@ def packages(pip_audit: str, requirements: str) -> bool:
 
 
 def main(deny: str, pip_audit: str) -> None:
-    """Checks everything, and fails if anything is wrong."""
+    """Runs all checks; exits with an error if one fails."""
     outcomes = [crates(deny), *(packages(pip_audit, name) for name in ("requirements.lock", "requirements-dev.lock"))]
     if not all(outcomes):
         sys.exit("error: see above")

@@ -1,10 +1,10 @@
-"""How the workloads of elyasi2017's Table 2 (`presets/workloads/*-like.toml`) were found; writes them anew.
+"""Calibrates the workloads of elyasi2017's Table 2, and writes them to `presets/workloads/*-like.toml`.
 
     python tools/calibrate_elyasi2017.py FOLDER [TRACE ...]
 
-The paper prints write shares, sizes and the slack that each trace has under the baseline, but neither rates nor addresses. One rule for
-all, with two numbers for each trace that are searched for: how many requests a burst of writes and one of reads has. The search knows
-nothing but slack: no other scheme than the baseline is run.
+The paper prints write shares, sizes and the slack of each trace under the baseline, but neither rates nor addresses. One rule is used for
+all traces, with two fitted numbers for each: the requests in a burst of writes and in a burst of reads. The search only uses slack, and
+only runs the baseline scheme.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ import ssdlab
 
 PAGE_KB = 8
 UNIT = 8
-"""Pages in 64 KiB: requests of so many begin at multiples of it."""
+"""Pages in 64 KiB: a request of at least this size begins at a multiple of it."""
 CHIPS = 16
 PROGRAM_S, READ_S = 1.3265e-3, 101.5e-6
 WRITE_LOAD, READ_LOAD = 0.6, 0.1
-"""Share of its time for which the chip that is asked for most programs, or reads: the rate is the highest with neither above this."""
+"""Maximum share of time in which the busiest chip programs, or reads; the rate is the highest with both below it."""
 DEVICE = {"device.multiplane": False, "device.die_interleave": False}
 SEEDS = (1, 2, 3)
 ROUNDS = 2
 NEAR = 0.2
-"""The search ends where the relative differences of both slacks sum up to less."""
+"""Sum of the relative differences of both slacks below which the search ends."""
 FIRST = {False: 1.6, True: 9.0}
-"""The search begins with so many large requests in a burst of writes, or of reads, as the slack has times of a service, times this."""
+"""Factor of the initial burst length, which is factor x slack / service time / share of large requests; for writes (false) and reads
+(true)."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Trace:
     writes: float
     read_kb: tuple[float, float]
     write_kb: tuple[float, float]
-    """Mean and standard deviation."""
+    """Mean and standard deviation of the request size, KiB."""
     read_slack_ms: float
     write_slack_ms: float
 
@@ -70,14 +71,14 @@ TABLE = {
 }
 
 Sizes = dict[int, float]
-"""Pages and their probability."""
+"""Probability by number of pages."""
 
 
 def sizes(mean_kb: float, deviation_kb: float) -> Sizes:
-    """The three whole sizes, in pages, with this mean and deviation: 1, 2 and 9 where that can be.
+    """Three request sizes, in pages, with the given mean and deviation, and their probabilities: 1, 2 and 9 if possible.
 
-    Section 7.4 names these three for prxy_0. 9 pages are 64 KiB that begin within a page. Else another number stands for the 2, or
-    several times 64 KiB for the 9.
+    Section 7.4 names these three for prxy_0. 9 pages are 64 KiB that begin within a page. Otherwise another number replaces the 2, or
+    multiples of 64 KiB replace the 9.
     """
     mean = mean_kb / PAGE_KB
     second = (deviation_kb / PAGE_KB) ** 2 + mean**2
@@ -92,26 +93,26 @@ def sizes(mean_kb: float, deviation_kb: float) -> Sizes:
 
 @dataclass(frozen=True)
 class Flow:
-    """A part of a workload."""
+    """The reads or the writes of a workload."""
 
     reads: bool
     share: float
     sizes: Sizes
 
     def pages_of_the_chip(self) -> float:
-        """Pages that a request of the workload has for the chip that is asked for most, in the mean."""
+        """Mean number of pages on the busiest chip, per request of the workload."""
         total = sum(self.sizes.values())
         return self.share * sum(share / total * _pages_of_the_chip(pages) for pages, share in self.sizes.items())
 
 
 def _pages_of_the_chip(pages: int) -> float:
-    """The same of a request of so many pages: a large one begins on the first chip or the ninth, a small one on any."""
+    """Mean number of pages on the busiest chip for a request of `pages`: a large one begins on chip 0 or 8, a small one on any."""
     starts = range(0, CHIPS, UNIT if pages >= UNIT else 1)
     return sum((start + i) % CHIPS == 0 for start in starts for i in range(pages)) / len(starts)
 
 
 def flows(trace: Trace) -> list[Flow]:
-    """Writes and reads, each of all sizes."""
+    """The flows of writes and of reads, each with all sizes."""
     return [
         Flow(False, trace.writes, sizes(*trace.write_kb)),
         Flow(True, 1 - trace.writes, sizes(*trace.read_kb)),
@@ -119,7 +120,7 @@ def flows(trace: Trace) -> list[Flow]:
 
 
 def rate(trace: Trace) -> float:
-    """Requests a second."""
+    """The request rate, per second."""
     parts = flows(trace)
     load = [
         second * sum(flow.pages_of_the_chip() for flow in parts if flow.reads is reads)
@@ -129,7 +130,7 @@ def rate(trace: Trace) -> float:
 
 
 def keys(trace: Trace, bursts: tuple[int, int]) -> list[dict[str, object]]:
-    """The tables of its flows, as a preset has them; `bursts` of writes and of reads."""
+    """The tables of the flows in the preset; `bursts`: lengths of bursts of writes and of reads."""
     each = rate(trace)
     tables = []
     for flow in flows(trace):
@@ -155,7 +156,7 @@ COMMON = {
 
 
 def slack_ms(tables: list[dict[str, object]], requests: int) -> tuple[float, float]:
-    """Mean slack of writes and of reads under the baseline, over the seeds."""
+    """Mean slack of writes and of reads under the baseline, ms, over the seeds."""
     keys = {f"workload.{key}": value for key, value in {**COMMON, **tables[0]}.items()} | {"workload.flows": tables[1:]}
     runs = [ssdlab.run(device="elyasi2017", scheme="fr-fcfs", requests=requests, seed=seed, set={**keys, **DEVICE}) for seed in SEEDS]
     return tuple(sum(run["slack"][kind]["mean_ns"] for run in runs) / len(runs) / 1e6 for kind in ("write", "read"))  # type: ignore[return-value]
@@ -163,18 +164,18 @@ def slack_ms(tables: list[dict[str, object]], requests: int) -> tuple[float, flo
 
 REQUESTS = 200_000
 FEWEST_SHARE = 1 / 4
-"""At most this share of the writes, or of the reads, of a run are one burst: with fewer bursts their number would decide everything."""
+"""Maximum share of the writes, or of the reads, of a run in one burst: with few bursts their number would dominate."""
 
 
 def _first(flow: Flow, slack_ms: float, most: float) -> float:
-    """The length of bursts that the search begins with."""
+    """Initial length of bursts."""
     large = sum(share for pages, share in flow.sizes.items() if pages >= UNIT)
     services = slack_ms / 1e3 / (READ_S if flow.reads else PROGRAM_S)
     return max(1.0, min(FIRST[flow.reads] * services / large, most)) if large else most
 
 
 def calibrated(name: str) -> tuple[tuple[int, int], tuple[float, float]]:
-    """The bursts of a trace, and the slack they give."""
+    """The fitted bursts of a trace, and the resulting slack."""
     trace = TABLE[name]
     wanted = (trace.write_slack_ms, trace.read_slack_ms)
     most = [FEWEST_SHARE * REQUESTS * flow.share for flow in flows(trace)]
@@ -195,7 +196,7 @@ def calibrated(name: str) -> tuple[tuple[int, int], tuple[float, float]]:
 
 
 def _rounded(length: float) -> int:
-    """To two digits, from 1."""
+    """Rounds to two digits, at least 1."""
     return max(1, int(float(f"{length:.2g}")))
 
 
@@ -218,7 +219,7 @@ source = "{source}"
 
 
 def preset(name: str, bursts: tuple[int, int], found: tuple[float, float]) -> str:
-    """The preset's file."""
+    """The text of the preset."""
     trace = TABLE[name]
     table = f"{100 * trace.writes:g} % writes of {trace.write_kb[0]} KiB (deviation {trace.write_kb[1]}), "
     table += f"reads of {trace.read_kb[0]} KiB ({trace.read_kb[1]})"
@@ -237,7 +238,7 @@ def _text(value: object) -> str:
 
 
 def main() -> None:
-    """Searches, and writes the presets."""
+    """Fits the workloads, and writes the presets."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("traces", nargs="*", default=list(TABLE))

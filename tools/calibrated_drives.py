@@ -1,10 +1,9 @@
-"""Calibrates the drives that ssdlab comes with, and writes their presets and the page with their errors.
+"""Calibrates the drives whose presets come with ssdlab, and writes the presets and the page with their errors.
 
     python tools/calibrated_drives.py [DRIVE ...]
 
-From `measurements/ssd-iq`: `presets/devices/NAME-like.toml`, `docs/evidence/calibrated-drives.md` with the figures, and the
-rows as JSON beside it.
-Drives that are not named keep what was written of them before.
+From `measurements/ssd-iq` it writes `presets/devices/NAME-like.toml`, `docs/evidence/calibrated-drives.md` with the figures, and the
+rows as JSON beside it. Drives that are not named keep their present files.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ DRIVES = {
 }
 PRESETS = {name: f"{name.removesuffix('-b')}-like" for name in DRIVES}
 OTHER_UNITS = {"d7-p5520-b": "d7-p5520-a"}
-"""A second unit of the same drive, to which nothing is fitted."""
+"""A second unit of the same drive, to which no preset is fitted."""
 HEAD = """# Calibrated drives
 
 Drives on sale were calibrated from public measurements of SSD-iq (PVLDB 18(11), 2025), which are
@@ -140,7 +139,7 @@ writes or *shared* with them.
 
 
 def main() -> None:
-    """The command."""
+    """Calibrates the drives named on the command line, and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("drives", nargs="*", choices=[*DRIVES, []], help="all without")
     for name in parser.parse_args().drives or DRIVES:
@@ -153,23 +152,23 @@ def main() -> None:
 
 
 def rows_of(name: str) -> Path:
-    """Where the rows of a drive are."""
+    """The file with the rows of a drive."""
     return FOLDER / f"{PRESETS[name]}.rows.json"
 
 
 def save(name: str, result: Calibration) -> None:
-    """Writes what came of a drive."""
+    """Writes the files of a drive."""
     FOLDER.mkdir(exist_ok=True)
     place = FOLDER / f"{PRESETS[name]}.toml"
     result.save(place)
-    for ending in (".toml", ".png"):  # presets have a folder of their own, and the page shows the SVG
+    for ending in (".toml", ".png"):  # presets have their own folder, and the page shows the SVG
         place.with_suffix(ending).unlink()
     preset = result.preset().replace(f"measured of {name}", f"measured of the {DRIVES[name]}")
     (ROOT / "presets" / "devices" / f"{PRESETS[name]}.toml").write_text(preset, encoding="utf-8")
 
 
 def summary(drives: dict[str, dict[str, Any]]) -> str:
-    """How good the drives are, a line for each."""
+    """A line for each drive on the quality of its fit."""
     lines = [
         "| device | drive | fitted rows within their tolerance | predictions within their bound | only reported | |",
         "|---|---|---|---|---|---|",
@@ -189,7 +188,7 @@ def summary(drives: dict[str, dict[str, Any]]) -> str:
 
 
 def section(name: str, data: dict[str, Any]) -> str:
-    """What the page has of a drive."""
+    """The section of a drive on the page."""
     lines = [
         f"\n## {DRIVES[name]}: `{PRESETS[name]}`\n",
         f"![Measured and simulated](calibrated-drives/{PRESETS[name]}.svg)\n",
@@ -213,7 +212,7 @@ def tables(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def other_unit(name: str, simulated: list[dict[str, Any]]) -> Iterator[str]:
-    """What was measured of another unit, beside what was simulated of the one that was calibrated: rows that have a bound."""
+    """The rows with a bound that were measured of another unit, beside the simulated values of the calibrated one."""
     found = csv_tables.read(sorted(TABLES.glob("*.csv")), name)
     known = {(row["point"]["label"], row["quantity"]): row["simulated"] for row in simulated}
     highest = highest_rate(found.rows)
@@ -230,7 +229,7 @@ def other_unit(name: str, simulated: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def value_line(value: dict[str, Any]) -> str:
-    """A row of the values found."""
+    """A row of the table of fitted values."""
     number = value["value"]
     found = number if isinstance(number, str) else f"{number:.4g} {value['unit']}"
     error = "" if value["uncertainty"] is None else f"{value['uncertainty']:.1%}"
@@ -238,12 +237,12 @@ def value_line(value: dict[str, Any]) -> str:
 
 
 def figures(number: float) -> str:
-    """Four of them, and no power of ten."""
+    """Formats four significant digits without a power of ten."""
     return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
 
 
 def row_line(row: dict[str, Any]) -> str:
-    """A row that was measured."""
+    """A row of the table of measurements."""
     simulated = "" if row["simulated"] is None else figures(row["simulated"])
     error = "" if row["error"] is None else f"{row['error']:+.1%}"
     limit = row["bound"]

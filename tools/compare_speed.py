@@ -1,10 +1,10 @@
-"""How fast this tree is as a ratio to an older commit, measured in alternating turns, so that a loaded machine slows down both.
+"""Measures the speed of this tree relative to an older commit, in alternating turns, so that other load slows down both.
 
     python tools/compare_speed.py d0952d1                   # all cases of `make bench` that both have
     python tools/compare_speed.py d0952d1 rwp reads-70 --turns 9
 
-The older commit is checked out and built below target/compare, with the harness of this tree (crates/ssdlab/benches/speed) in place of
-its own. If its interface differs from what this harness calls, build one by hand and name the program in place of the commit.
+The older commit is checked out and built below target/compare, with this tree's harness (crates/ssdlab/benches/speed) instead of its own.
+If its interface differs from what this harness calls, build it by hand and name the program instead of the commit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CASES = (
 
 
 def built(tree: Path) -> Path:
-    """The speed benchmark of a source tree, built."""
+    """Builds the speed benchmark of a source tree; returns the program."""
     command = ["cargo", "bench", "--no-run", "--locked", "--package", "ssdlab", "--bench", "speed", "--message-format", "json"]
     done = subprocess.run(command, cwd=tree, check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in done.stdout.splitlines())
@@ -59,14 +59,14 @@ def checked_out(commit: str) -> Path:
 
 
 class Program:
-    """A running benchmark, which measures a turn of a case when it is told to."""
+    """A running benchmark program, which measures one turn of a case on request."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.process = subprocess.Popen([path, "--bench", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def rate(self, case: str) -> float:
-        """Requests a second in one turn."""
+        """Requests per second in one turn."""
         print(case, file=self._open(self.process.stdin), flush=True)
         answer = self._open(self.process.stdout).readline().split()
         if len(answer) != 2:
@@ -80,13 +80,13 @@ class Program:
         return stream
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the program."""
         self._open(self.process.stdin).close()
         self.process.wait()
 
 
 def main() -> None:
-    """Measures and prints a row for each case."""
+    """Measures the cases, and prints a row for each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("old", help="a commit, or the benchmark program built of one")
     parser.add_argument("cases", nargs="*", default=CASES, help=f"what to measure: {', '.join(CASES)} (default: all)")

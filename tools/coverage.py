@@ -1,7 +1,7 @@
 """Measures which lines and branches of the core its Rust tests reach. Run it by `make coverage`.
 
 The core and its tests are compiled with counters, their dependencies are not. `--uncovered` also lists the lines that no test reaches,
-`--module gc` (as often as wanted) only those of a module.
+`--module gc` (may be repeated) only those of a module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from rust_sources import CORE, ROOT, core_files, lines_without_tests, module
 
 PLACE = ROOT / "target" / "coverage"
-# Branches are counted by an option that is not stable yet: RUSTC_BOOTSTRAP allows it, for the crates of this workspace only.
+# Branch counters need an unstable option, which RUSTC_BOOTSTRAP allows for the crates of this workspace.
 WRAPPER = """#!/bin/sh
 RUSTC_BOOTSTRAP=1 exec "$@" -C instrument-coverage -Z coverage-options=branch
 """
@@ -27,19 +27,19 @@ RUSTC_BOOTSTRAP=1 exec "$@" -C instrument-coverage -Z coverage-options=branch
 
 @dataclass
 class Reached:
-    """How often the lines of a source, and the two ways of its branches, were reached."""
+    """Counters of the lines of a source, and of both directions of its branches."""
 
     lines: dict[int, int] = field(default_factory=dict)
     branches: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def without_tests(self, last: int) -> Reached:
-        """The same up to a line."""
+        """The counters up to a line."""
         lines = {line: count for line, count in self.lines.items() if line <= last}
         return Reached(lines, {key: count for key, count in self.branches.items() if key[0] <= last})
 
 
 def llvm(tool: str) -> str:
-    """A tool of the compiler's own LLVM, which rustup has as the component llvm-tools."""
+    """The path of a tool of the compiler's LLVM, from rustup's component llvm-tools."""
     asked = subprocess.run(["rustc", "--print", "target-libdir"], cwd=ROOT, check=True, text=True, capture_output=True)
     path = Path(asked.stdout.strip()).parent / "bin" / tool
     if not path.exists():
@@ -48,12 +48,12 @@ def llvm(tool: str) -> str:
 
 
 def build() -> list[str]:
-    """Compiles unit tests and tests with counters; their programs."""
+    """Compiles unit tests and integration tests with counters; returns the programs."""
     wrapper = PLACE / "rustc"
     if not wrapper.exists() or wrapper.read_text() != WRAPPER:
         wrapper.write_text(WRAPPER)
         wrapper.chmod(0o755)
-    # Scripts that run during the build are compiled with counters, too.
+    # build scripts are compiled with counters too
     env = os.environ | {"RUSTC_WORKSPACE_WRAPPER": str(wrapper), "LLVM_PROFILE_FILE": str(PLACE / "build.profraw")}
     words = shlex.split("cargo test --release --locked -p ssdlab -p ssdlab-tests --lib --test main --no-run --message-format=json")
     done = subprocess.run(words, cwd=ROOT, env=env, check=False, text=True, stdout=subprocess.PIPE)
@@ -74,7 +74,7 @@ def run(programs: list[str]) -> None:
 
 
 def lcov(programs: list[str]) -> str:
-    """What was reached, in the format of lcov."""
+    """The counters in the format of lcov."""
     profile = str(PLACE / "all.profdata")
     subprocess.run([llvm("llvm-profdata"), "merge", "-sparse", "-o", profile, *map(str, PLACE.glob("*.profraw"))], check=True)
     objects = [word for program in programs[1:] for word in ("--object", program)]
@@ -83,7 +83,7 @@ def lcov(programs: list[str]) -> str:
 
 
 def parse(text: str) -> dict[Path, Reached]:
-    """By source."""
+    """The counters by source."""
     by_source: dict[Path, Reached] = {}
     now = Reached()
     for line in text.splitlines():
@@ -100,7 +100,7 @@ def parse(text: str) -> dict[Path, Reached]:
 
 
 def share(counts: Iterable[int]) -> tuple[int, int]:
-    """How many there are, and how many of them were reached."""
+    """Number of counters, and number of those above 0."""
     values = list(counts)
     return len(values), sum(count > 0 for count in values)
 
@@ -123,7 +123,7 @@ def table(reached: dict[Path, Reached]) -> list[str]:
 
 
 def uncovered(file: Path, counts: Reached) -> list[str]:
-    """The lines of a source that were not reached, as they are written; with `?` those of which a branch always went one way."""
+    """The lines of a source that were not reached; with `?`, lines with a branch that always went one way."""
     text = file.read_text().splitlines()
     halves = {line for (line, _), count in counts.branches.items() if count == 0}
     missed = {line for line, count in counts.lines.items() if count == 0}
@@ -132,7 +132,7 @@ def uncovered(file: Path, counts: Reached) -> list[str]:
 
 
 def main() -> None:
-    """Builds, runs, and prints the table."""
+    """Builds and runs the tests, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--uncovered", action="store_true", help="list the lines, too")
     parser.add_argument("--module", action="append", help="list only lines of this module")

@@ -1,6 +1,6 @@
-"""Checks the dependencies without network: licences and sources of crates by deny.toml, and that docs/maintaining.md gives reasons.
+"""Checks the dependencies without network: licences and sources of crates by deny.toml, and reasons in docs/maintaining.md.
 
-`make lint` runs it. `make audit` checks the same by cargo-deny, and advisories where their data can be had.
+`make lint` runs it. `make audit` repeats the checks with cargo-deny, and checks advisories.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 def allowed(expression: str, licences: Iterable[str]) -> bool:
-    """Whether an SPDX expression can be met with these licences. `/`, as old crates have it, is OR."""
+    """Whether an SPDX expression is satisfied by these licences. `/`, in old crates, means OR."""
     known = {*licences}
     words = WORD.findall(expression.replace("/", " OR "))
     terms = {"AND": "and", "OR": "or", "(": "(", ")": ")"}
-    # Only brackets, True, False, `and` and `or` are left, which bind in Python as they do in SPDX.
+    # the rest has brackets, True, False, `and` and `or`, with the same precedence as in SPDX
     return bool(eval(" ".join(terms.get(word) or str(word in known) for word in words)))
 
 
 def objections(crates: Iterable[Mapping[str, Any]], licences: Iterable[str]) -> Iterator[str]:
-    """What is wrong with crates from elsewhere."""
+    """Objections to crates from other sources."""
     for crate in crates:
         name = f"{crate['name']} {crate['version']}"
-        if crate["source"] is None:  # ours
+        if crate["source"] is None:  # a crate of this workspace
             continue
         if crate["source"] != REGISTRY:
             yield f"{name}: from {crate['source']}: expected crates from crates.io"
@@ -49,7 +49,7 @@ def unexplained(maintaining: str, names: Iterable[str]) -> list[str]:
 
 
 def crates_of_ours() -> set[str]:
-    """What the manifests name, that of `make fuzz` included."""
+    """The crates in the manifests, including that of `make fuzz`."""
     files = (*ROOT.glob("crates/*/Cargo.toml"), ROOT / "fuzz" / "Cargo.toml")
     manifests = (tomllib.loads(file.read_text()) for file in files)
     named = {name for manifest in manifests for kind in ("dependencies", "dev-dependencies") for name in manifest.get(kind, {})}
@@ -57,21 +57,21 @@ def crates_of_ours() -> set[str]:
 
 
 def packages_of_ours() -> set[str]:
-    """What pyproject.toml names, extras included."""
+    """The packages in pyproject.toml, including extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
     return {found[0] for line in lines if (found := NAME.match(line))}
 
 
 def metadata() -> list[dict[str, Any]]:
-    """The crates of a build on Linux, as cargo knows them."""
+    """The crates of a build on Linux, from cargo."""
     words = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"]
     crates = json.loads(subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)["packages"]
     return list(crates)
 
 
 def main() -> None:
-    """Prints what is wrong, if anything."""
+    """Prints objections, if any."""
     licences = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"]
     found = list(objections(metadata(), licences))
     maintaining = (ROOT / "docs" / "maintaining.md").read_text()

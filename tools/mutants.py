@@ -1,11 +1,11 @@
-"""Mutation testing: would a test notice if an operator, constant, condition or call in the core were another? Run it by `make mutants`.
+"""Mutation testing of the core: would a test fail if an operator, constant, condition or call were changed? Run it by `make mutants`.
 
-All mutants are compiled into one pair of test programs, since a build for each would take days: in a copy of the sources, an expression `e`
-becomes `match crate::mutants::at(17) { 17 => MUTATED, _ => e }`, and an environment variable says which mutant is active. What does not
-compile is no mutant; the compiler says which.
+All mutants are compiled into one pair of test programs, since a build for each would take days. In a copy of the sources, an expression `e`
+becomes `match crate::mutants::at(17) { 17 => MUTATED, _ => e }`, and an environment variable selects the active mutant. Mutants that do not
+compile, according to the compiler, are dropped.
 
-First every test runs alone, without a mutant, and notes which mutants it reaches. Then each mutant meets the tests that reach it, fastest
-first, until one fails, gets stuck or crashes. The results are kept: an interrupted run goes on, and what survived is tried again
+First every test runs alone, without a mutant, and records the mutants that it reaches. Then each mutant is run with the tests that reach
+it, fastest first, until one fails, hangs or crashes. Results are saved: an interrupted run can be continued, and survivors are tried again
 when tests have changed.
 """
 
@@ -36,18 +36,18 @@ COPY = PLACE / "workspace"
 RESULTS = PLACE / "results.json"
 BASELINE = PLACE / "baseline.json"
 PARTS = ("arbiter", "gc", "ftl", "sched", "ssd", "storage/interface")
-"""What is changed unless something else is asked for: modules of the core, or folders or files of them."""
+"""Parts of the core that are mutated by default: modules, folders or files."""
 TESTS = ("test", "--release", "--lib", "--test", "main", "--no-run")
 CORE_ALONE = ("test", "--release", "--test", "main", "--no-run")
-"""What compiles the core once, and not a second time for its unit tests."""
+"""Arguments of cargo that compile the core once, without its unit tests."""
 ROUNDS = 15
-"""How often what does not compile is taken out before giving up."""
+"""Maximum number of rounds in which mutants that do not compile are dropped."""
 PATIENCE = 10
-"""A mutant is caught if its tests take this many times as long as without it, and..."""
+"""Factor by which a mutant's tests may take longer than without it, before they count as hanging."""
 PATIENCE_S = 20.0
-"""...this many seconds more."""
+"""Time that is added to this limit, s."""
 GROUPS_S = (0.3, 2.0, 10.0, 60.0)
-"""Tests run together while they take no longer than the first of these; then than the next, and so on."""
+"""Limits of the total time of tests that run together, s: each group may take up to the next limit."""
 
 SWITCH = """//! Says which mutant is active.
 use std::fs::File;
@@ -95,8 +95,8 @@ fn rarely(point: u32) -> u32 {
 COMPARISONS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",)}
 SWAPPED = {"+": "-", "-": "+", "&&": "||", "||": "&&", "+=": "-=", "-=": "+="}
 LARGEST = 16
-"""The largest constant that is changed by one."""
-# Known when the program is compiled; patterns, where no expression may stand; what is compiled for tests only or only text.
+"""Maximum constant that is incremented."""
+# Not mutated: constant expressions; patterns, in which expressions are not allowed; code for tests only; text.
 LEFT_OUT = re.compile(
     r"const_(item|block|parameter)|static_item|enum_variant|(inner_)?attribute_item|macro_(invocation|definition)|type_arguments|array_type|"
     r"(tuple_struct|struct|tuple|slice|or|range|captured|ref|reference)_pattern"
@@ -105,7 +105,7 @@ LEFT_OUT = re.compile(
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change at one place."""
+    """A change at one place of the sources."""
 
     id: int
     file: str
@@ -116,28 +116,28 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """As people read it; no two are the same."""
+        """A unique readable name."""
         return f"{self.file}:{self.line}:{self.column}: {self.change}"
 
     def part(self, parts: Iterable[str]) -> str:
-        """Which of these parts of the core it stands in."""
+        """The part of the core that contains the mutant, among `parts`."""
         return next(part for part in parts if holds(part, ROOT / self.file))
 
 
 def holds(part: str, file: Path) -> bool:
-    """Whether a source stands in a part of the core, as in `gc`, `storage/interface` and `ssd/units.rs`."""
+    """Whether a source belongs to a part of the core, such as `gc`, `storage/interface` or `ssd/units.rs`."""
     path = file.relative_to(CORE).as_posix()
     return path in (part, f"{part}.rs") or path.startswith(f"{part}/")
 
 
 def one_line(text: str) -> str:
-    """A piece of source, short."""
+    """A piece of source, shortened to one line."""
     text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 class Rewriter:
-    """Rewrites one source so that it holds its mutants."""
+    """Rewrites one source to contain its mutants."""
 
     def __init__(self, file: Path, first: int, dropped: set[str]) -> None:
         self.source = file.read_bytes()
@@ -148,11 +148,11 @@ class Rewriter:
         self.text = self.visit(Parser(Language(tree_sitter_rust.language())).parse(self.source).root_node)
 
     def original(self, node: Node) -> str:
-        """The text of a node as it is written."""
+        """The original text of a node."""
         return self.source[node.start_byte : node.end_byte].decode()
 
     def left_out(self, node: Node) -> bool:
-        """No mutants here or inside."""
+        """Whether a node and its children are not mutated."""
         if LEFT_OUT.fullmatch(node.type):
             return True
         before, attributes = node.prev_named_sibling, []
@@ -166,7 +166,7 @@ class Rewriter:
         )
 
     def visit(self, node: Node) -> str:
-        """The text of a node, rewritten."""
+        """The rewritten text of a node."""
         if node.type != "source_file" and self.left_out(node):
             return self.original(node)
         inside = self.guard(node) if node.type == "match_pattern" else self.children(node)
@@ -174,7 +174,7 @@ class Rewriter:
         return self.switch(node, inside, changes) if changes else inside
 
     def guard(self, node: Node) -> str:
-        """The pattern of an arm as it is, and what stands behind its `if`."""
+        """The pattern of a match arm unchanged, with its guard rewritten."""
         condition = node.child_by_field_name("condition")
         if condition is None:
             return self.original(node)
@@ -182,7 +182,7 @@ class Rewriter:
         return before + self.visit(condition) + self.source[condition.end_byte : node.end_byte].decode()
 
     def children(self, node: Node) -> str:
-        """The text of a node whose parts are rewritten."""
+        """The text of a node with its children rewritten."""
         pieces, at = [], node.start_byte
         for child in node.children:
             pieces += [self.source[at : child.start_byte].decode(), self.visit(child)]
@@ -191,17 +191,17 @@ class Rewriter:
 
     @staticmethod
     def place(node: Node) -> tuple[int, int]:
-        """Row and column of the operator, where there is one: several expressions may begin at one place."""
+        """Row and column of a node's operator, or else of the node: several expressions may begin at one place."""
         row, column = (node.child_by_field_name("operator") or node).start_point
         return row, column
 
     def name(self, node: Node, change: str) -> str:
-        """That of a mutant of this node."""
+        """The name of a mutant of this node."""
         row, column = self.place(node)
         return f"{self.file}:{row + 1}:{column + 1}: {change}"
 
     def switch(self, node: Node, inside: str, changes: list[tuple[str, str, str]]) -> str:
-        """A node with its mutants: a list of kind, description and mutated text. Comments say later where each stands."""
+        """A node with its mutants, given as kind, description and mutated text. Comments mark the extent of each."""
         row, column = self.place(node)
         point, arms = self.next, []
         for kind, change, text in changes:
@@ -237,7 +237,7 @@ class Rewriter:
         yield from self.returned(node)
 
     def binary(self, node: Node) -> Iterator[tuple[str, str, str]]:
-        """Another operator."""
+        """Mutants with another binary operator."""
         left, operator, right = (self.original(node.child_by_field_name(part)) for part in ("left", "operator", "right"))
         shown = one_line(self.original(node))
         kind = "comparison" if operator in COMPARISONS else "logic" if operator in ("&&", "||") else "arithmetic"
@@ -245,7 +245,7 @@ class Rewriter:
             yield kind, f"`{shown}`: `{operator}` -> `{new}`", f"({left}) {new} ({right})"
 
     def constant(self, node: Node) -> Iterator[tuple[str, str, str]]:
-        """A small number that is one more, or 0 in place of 1."""
+        """Mutants of a small number: incremented, or 0 instead of 1."""
         parent = node.parent
         found = re.fullmatch(r"(\d+)_?([iu](?:8|16|32|64|128|size))?", self.original(node))
         is_name = parent.type == "field_expression" or (parent.type == "array_expression" and parent.child_by_field_name("length") == node)
@@ -256,7 +256,7 @@ class Rewriter:
             yield "constant", f"`{one_line(self.original(parent))}`: `{value}` -> `{new}`", f"{new}{ending}"
 
     def statement(self, node: Node) -> Iterator[tuple[str, str, str]]:
-        """A call or an assignment that is left out."""
+        """Mutants with a call or an assignment removed."""
         inner = node.children[0]
         shown = one_line(self.original(node))
         while inner.type == "try_expression":
@@ -270,7 +270,7 @@ class Rewriter:
             yield "assignment", f"`{shown}` deleted", ""
 
     def condition(self, node: Node) -> Iterator[tuple[str, str, str]]:
-        """That of an `if`, `while` or arm is always or never met."""
+        """Mutants with the condition of an `if`, `while` or match arm always true or false."""
         parent = node.parent
         if (
             parent is None
@@ -279,14 +279,14 @@ class Rewriter:
         ):
             return
         if node.type in ("let_condition", "let_chain"):
-            return  # what it binds would be missing
+            return  # its bindings would be missing
         shown = one_line(self.original(node))
         if parent.type != "while_expression":
             yield "condition", f"condition `{shown}` -> `true`", "true"
         yield "condition", f"condition `{shown}` -> `false`", "false"
 
     def returned(self, node: Node) -> Iterator[tuple[str, str, str]]:
-        """The last expression of a function that returns a bool; operators there have mutants of their own that do the same."""
+        """Mutants with the last expression of a bool function negated; operators there already have equivalent mutants."""
         block = node.parent
         function = block.parent if block is not None else None
         if function is None or function.type != "function_item" or block.type != "block" or not node.is_named:
@@ -299,7 +299,7 @@ class Rewriter:
 
 
 def rewritten(parts: Iterable[str], dropped: set[str]) -> tuple[dict[Path, str], list[Mutant]]:
-    """The sources of these parts with all their mutants but those known not to compile."""
+    """The sources of these parts with all mutants except those known not to compile."""
     texts, mutants = {}, []
     for file in core_files():
         if any(holds(part, file) for part in parts) and file.name != "planted.rs":
@@ -310,14 +310,14 @@ def rewritten(parts: Iterable[str], dropped: set[str]) -> tuple[dict[Path, str],
 
 
 def write(path: Path, text: bytes) -> None:
-    """Only what changes, so that cargo does not compile the rest again."""
+    """Writes a file only if its content changes, so that cargo does not recompile the others."""
     if not path.exists() or path.read_bytes() != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text)
 
 
 def copy(texts: dict[Path, str], count: int) -> None:
-    """Copies the workspace, with the rewritten sources in their places."""
+    """Copies the workspace, with rewritten sources."""
     asked = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, check=True, text=True, capture_output=True)
     changed = {
         CORE / "lib.rs": (CORE / "lib.rs").read_text() + "\n#[allow(missing_docs)]\nmod mutants;\n",
@@ -337,8 +337,8 @@ def copy(texts: dict[Path, str], count: int) -> None:
 
 
 def cargo(*words: str) -> tuple[bool, list[dict[str, Any]]]:
-    """Runs cargo on the copy: whether it worked, and its messages."""
-    # Not where the sources themselves are built: cargo would take one for the other.
+    """Runs cargo on the copy; returns success, and its messages."""
+    # another target folder: cargo would confuse the copy with the sources
     env = os.environ | {"CARGO_TARGET_DIR": str(PLACE / "build"), "CARGO_INCREMENTAL": "1"}
     command = ["cargo", *words, "--locked", "-p", "ssdlab", "-p", "ssdlab-tests", "--message-format=json"]
     done = subprocess.run(command, cwd=COPY, env=env, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -346,7 +346,7 @@ def cargo(*words: str) -> tuple[bool, list[dict[str, Any]]]:
 
 
 def blamed(text: bytes, start: int, end: int) -> set[int]:
-    """The mutants of the innermost place around an error in a rewritten source: of one arm, or of a whole point."""
+    """The mutants at the innermost place around an error in a rewritten source: one arm, or a whole node."""
     best: tuple[int, set[int]] | None = None
     for opened in re.finditer(rb"/\*<(\d+)(?:-(\d+))?\*/", text):
         first, last = int(opened[1]), int(opened[2] or opened[1])
@@ -361,7 +361,7 @@ def blamed(text: bytes, start: int, end: int) -> set[int]:
 
 
 def errors(messages: Iterable[dict[str, Any]]) -> Iterator[tuple[Path, int, int, str]]:
-    """Where the compiler found errors: file, first and last byte, text."""
+    """Errors of the compiler: file, first and last byte, text."""
     for message in messages:
         said = message.get("message")
         if message.get("reason") != "compiler-message" or said["level"] != "error":
@@ -372,7 +372,7 @@ def errors(messages: Iterable[dict[str, Any]]) -> Iterator[tuple[Path, int, int,
 
 
 def prepare(parts: Iterable[str]) -> list[Mutant]:
-    """Writes the copy, and takes out what does not compile until the rest does. Returns the mutants that are left."""
+    """Writes the copy, and drops mutants until the rest compiles; returns the remaining mutants."""
     notes = PLACE / "dropped.json"
     dropped: set[str] = set(json.loads(notes.read_text())) if notes.exists() else set()
     for turn in range(ROUNDS):
@@ -397,7 +397,7 @@ def prepare(parts: Iterable[str]) -> list[Mutant]:
 
 @dataclass(frozen=True)
 class Test:
-    """A test of one of the programs."""
+    """A test in one of the test programs."""
 
     program: str
     name: str
@@ -405,7 +405,7 @@ class Test:
 
 @dataclass
 class Tests:
-    """What is known of the tests without a mutant."""
+    """Results of the tests without a mutant."""
 
     seconds: dict[Test, float] = field(default_factory=dict)
     reached: dict[int, list[Test]] = field(default_factory=dict)
@@ -413,14 +413,14 @@ class Tests:
 
 
 def environment(swarm: int, **more: str) -> dict[str, str]:
-    """That of a test: random cases are as few as asked, the same each time, and failing ones are neither made smaller nor written down."""
+    """The environment of a test: a fixed seed, `swarm` random cases, and no shrinking or recording of failing cases."""
     fixed = {"PROPTEST_MAX_SHRINK_ITERS": "0", "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1", "PROPTEST_RNG_SEED": "1", "RUST_BACKTRACE": "0"}
     fixed |= {"SWARM": str(swarm)} if swarm else {}
     return os.environ | fixed | more
 
 
 def outcome(program: str, names: list[str], env: dict[str, str], limit_s: float) -> str | None:
-    """Runs tests of one program one by one: what the first that fails is, or that they got stuck; None if all pass."""
+    """Runs tests of one program in order; returns the first failing one, or that they hang or crash; `None` if all pass."""
     words = [program, "--test-threads=1", "--exact", *names]
     with subprocess.Popen(
         words, cwd=COPY / "crates" / "ssdlab", env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -447,7 +447,7 @@ def outcome(program: str, names: list[str], env: dict[str, str], limit_s: float)
 
 
 def measure(programs: list[str], asked: argparse.Namespace) -> Tests:
-    """Runs each test alone, without a mutant: how long it takes, and, which takes longer, which points it reaches."""
+    """Runs each test alone without a mutant, to measure its duration and, in a slower second run, the points that it reaches."""
     tests = []
     for program in programs:
         listed = subprocess.run(
@@ -478,7 +478,7 @@ def measure(programs: list[str], asked: argparse.Namespace) -> Tests:
 
 
 def measured(programs: list[str], asked: argparse.Namespace) -> Tests:
-    """The same, once for each build."""
+    """The results of `measure`, cached for each build."""
     key = [[program, Path(program).stat().st_mtime_ns] for program in programs] + [str(asked.swarm), str(asked.longest), *asked.leave_out]
     if BASELINE.exists():
         kept = json.loads(BASELINE.read_text())
@@ -500,7 +500,7 @@ def measured(programs: list[str], asked: argparse.Namespace) -> Tests:
 
 
 def groups(tests: list[Test], seconds: dict[Test, float]) -> Iterator[list[Test]]:
-    """Tests in the order in which they run, fastest first, in groups of one program each that take ever longer."""
+    """The tests in order, fastest first, in groups of one program each with increasing total time."""
     limits = iter(GROUPS_S)
     limit, group, total = next(limits), [], 0.0
     for test in sorted(tests, key=lambda test: seconds[test]):
@@ -516,7 +516,7 @@ def groups(tests: list[Test], seconds: dict[Test, float]) -> Iterator[list[Test]
 
 
 def verdict(mutant: Mutant, tests: list[Test], seconds: dict[Test, float], swarm: int) -> dict[str, str]:
-    """What becomes of a mutant."""
+    """The outcome of a mutant."""
     if not tests:
         return {"outcome": "not reached"}
     for group in groups(tests, seconds):
@@ -527,17 +527,17 @@ def verdict(mutant: Mutant, tests: list[Test], seconds: dict[Test, float], swarm
 
 
 def digest(texts: Iterable[str]) -> str:
-    """Of sources."""
+    """A hash of sources."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def without_tests(file: Path) -> str:
-    """A source up to the tests at its end: new ones there change no mutant."""
+    """A source without the tests at its end, which do not affect mutants."""
     return "".join(file.read_text().splitlines(keepends=True)[: lines_without_tests(file)]).rstrip()
 
 
 class Results:
-    """What became of which mutant, on disk."""
+    """The outcomes of mutants, in a file."""
 
     def __init__(self, tested: str) -> None:
         sources = digest(map(without_tests, core_files()))
@@ -545,14 +545,14 @@ class Results:
         same = old.get("sources") == sources
         self.head = {"sources": sources, "tests": tested}
         self.verdicts: dict[str, dict[str, str]] = old.get("verdicts", {}) if same else {}
-        # These are tried again, after those that have not been tried.
+        # survivors are tried again, after mutants without an outcome
         self.again: set[str] = set()
         if same and old.get("tests") != tested:
             self.again = {name for name, found in self.verdicts.items() if found["outcome"] != "caught"}
             self.verdicts = {name: found for name, found in self.verdicts.items() if name not in self.again}
 
     def put(self, mutant: Mutant, found: dict[str, str]) -> None:
-        """Notes what became of one, at once."""
+        """Records the outcome of a mutant at once."""
         self.verdicts[mutant.name] = {"kind": mutant.kind, **found}
         new = RESULTS.with_suffix(".new")
         new.write_text(json.dumps({**self.head, "verdicts": self.verdicts}, indent=1))
@@ -574,7 +574,7 @@ def report(mutants: list[Mutant], parts: Sequence[str], verdicts: dict[str, dict
 
 
 def main() -> None:
-    """Builds, measures, and tries the mutants."""
+    """Builds and measures the tests, and tries the mutants."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="try only so many mutants, drawn at random, instead of all")
     parser.add_argument("--seed", type=int, default=1, help="for the draw")
@@ -593,7 +593,7 @@ def main() -> None:
     mutants = prepare(parts)
     print(f"{len(mutants)} mutants", flush=True)
     chosen = [mutant for mutant in mutants if re.search(asked.match or "", mutant.name)]
-    # At random also where all are to be tried: what an interrupted run has tried is a sample, too.
+    # a random order, so that the mutants tried before an interrupt are a sample
     chosen = random.Random(asked.seed).sample(chosen, len(chosen))[: asked.sample]
     tests = ROOT / "crates" / "ssdlab" / "tests"
     tested = digest(file.read_text() for file in sorted([*CORE.rglob("*.rs"), *tests.rglob("*.rs")]))
@@ -603,7 +603,7 @@ def main() -> None:
         if not compiles:
             print(*(text for *_, text in errors(messages)), sep="\n", file=sys.stderr)
             sys.exit("error: the tests do not compile with the mutants")
-        # In the same order each time: tests that were run without a mutant are kept for these programs.
+        # a fixed order: results of tests without a mutant are kept for these programs
         programs = sorted(message["executable"] for message in messages if message.get("executable"))
         todo = [mutant for mutant in chosen if mutant.name not in results.verdicts]
         try_all(sorted(todo, key=lambda mutant: mutant.name in results.again), programs, results, asked)
@@ -611,7 +611,7 @@ def main() -> None:
 
 
 def try_all(todo: list[Mutant], programs: list[str], results: Results, asked: argparse.Namespace) -> None:
-    """Tries mutants that have no verdict yet."""
+    """Tries mutants without an outcome."""
     if not todo:
         return
     known = measured(programs, asked)
@@ -635,7 +635,7 @@ def try_all(todo: list[Mutant], programs: list[str], results: Results, asked: ar
 
 
 def reached_by_mutant(known: Tests) -> dict[int, list[Test]]:
-    """The tests that reach each mutant: those of its point, which has the number of the first of its mutants."""
+    """The tests that reach each mutant: those that reach its point, which has the number of its first mutant."""
     points: dict[int, int] = {}
     for file in sorted(COPY.joinpath(CORE.relative_to(ROOT)).rglob("*.rs")):
         for opened in re.finditer(r"/\*<(\d+)-(\d+)\*/", file.read_text()):

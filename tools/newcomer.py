@@ -1,7 +1,7 @@
-"""Walks a newcomer's path as docs/tutorial.md says, from the sources to a report of one's own trace, and says how long each step took.
+"""Follows docs/tutorial.md from the sources to a report of one's own trace, and measures the time of each step.
 
-Nothing that this machine has built or downloaded before is used: a copy of the sources, a new home folder, empty caches of Cargo and pip.
-Needs network. Run it by `make newcomer`.
+Nothing previously built or downloaded on this machine is used: it uses a copy of the sources, a new home folder, and empty caches of Cargo
+and pip. Needs network. Run it by `make newcomer`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from pages import Block, blocks  # noqa: E402  (beside the tests that run the same blocks)
+from pages import Block, blocks  # noqa: E402 (beside the tests that run the same blocks)
 
 REPORT = Path("results") / "mine" / "report.html"
-"""What the path leads to."""
+"""The file at the end of the path."""
 PATIENCE_S = 3600
 
 
 def environment(home: Path, copy: Path) -> dict[str, str]:
-    """That of somebody who has just come: the toolchain, and nothing else that is in the way or helps."""
+    """The environment of a new user: the toolchain and nothing else."""
     others = {key: value for key, value in os.environ.items() if not key.startswith(("CARGO", "VIRTUAL_ENV", "PYTHON"))}
     others.setdefault("RUSTUP_HOME", str(Path.home() / ".rustup"))
     path = f"{copy / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
@@ -33,7 +33,7 @@ def environment(home: Path, copy: Path) -> dict[str, str]:
 
 
 def step(words: list[str], folder: Path, env: dict[str, str]) -> None:
-    """Does one thing, and prints how long it took."""
+    """Runs one step, and prints its duration."""
     shown = " ".join(word if "\n" not in word else word.splitlines()[0] + " ..." for word in words[2:] if word)
     started = time.monotonic()
     done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
@@ -43,7 +43,7 @@ def step(words: list[str], folder: Path, env: dict[str, str]) -> None:
 
 
 def do(block: Block, folder: Path, env: dict[str, str]) -> None:
-    """Does what a block says."""
+    """Runs a code block."""
     if block.file is not None:
         (folder / block.file).write_text(block.text)
     elif block.language == "sh":
@@ -54,7 +54,7 @@ def do(block: Block, folder: Path, env: dict[str, str]) -> None:
 
 
 def follow(folder: Path, env: dict[str, str]) -> bool:
-    """Follows the tutorial in a folder where ssdlab is installed; whether it leads to the report."""
+    """Follows the tutorial in a folder where ssdlab is installed; returns whether it leads to the report."""
     for block in blocks(ROOT / "docs" / "tutorial.md"):
         do(block, folder, env)
         if (folder / REPORT).exists():

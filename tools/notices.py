@@ -1,6 +1,6 @@
-"""Writes `LICENSE-THIRD-PARTY.txt`: the licences of the crates that are compiled into the package, as most of them ask for.
+"""Writes `LICENSE-THIRD-PARTY.txt`: the licences of the crates compiled into the package, as most of them require.
 
-`make wheel` and `make release` run it; the file goes into the wheel beside `LICENSE`. Needs cargo, and the crates' sources, which a build
+`make wheel` and `make release` run it; the file goes into the wheel beside `LICENSE`. Needs cargo and the crates' sources, which a build
 has fetched.
 """
 
@@ -22,13 +22,13 @@ HEAD = "ssdlab contains the following libraries, compiled. Each is under the lic
 
 
 def metadata() -> dict[str, Any]:
-    """What cargo knows of a build on Linux."""
+    """The metadata of a build on Linux, from cargo."""
     words = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"]
     return dict(json.loads(subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout))
 
 
 def compiled_in(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The crates from elsewhere that the package is linked with: not those that only help to build or test it."""
+    """The crates that the package is linked with, without crates that are only needed to build or test it."""
     packages = {crate["id"]: crate for crate in data["packages"]}
     needs = {node["id"]: node["deps"] for node in data["resolve"]["nodes"]}
     waiting = [crate["id"] for crate in data["packages"] if crate["name"] == PACKAGE]
@@ -45,7 +45,7 @@ def compiled_in(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def texts(crate: Mapping[str, Any]) -> str:
-    """The licence files of a crate, or where it ships none, its authors and the name of the licence."""
+    """The licence files of a crate or, if it has none, its authors and the name of the licence."""
     folder = Path(crate["manifest_path"]).parent
     files = sorted(file for file in folder.iterdir() if file.is_file() and TEXT.match(file.name))
     if files:
@@ -54,7 +54,7 @@ def texts(crate: Mapping[str, Any]) -> str:
 
 
 def notices(crates: Iterable[Mapping[str, Any]]) -> str:
-    """All of them; a text that several crates share stands once, behind their names."""
+    """All licence texts; a text that several crates share appears once, with their names."""
     of_text: dict[str, list[str]] = defaultdict(list)
     for crate in crates:
         of_text[texts(crate)].append(f"{crate['name']} {crate['version']} ({crate['license']})")

@@ -1,9 +1,9 @@
-"""Writes the studies of drives on sale: what was measured of them, beside what their device presets do at the same operating points.
+"""Writes the studies of real drives: measured values beside those of their device presets at the same operating points.
 
     python tools/real_studies.py
 
-From `measurements/ssd-iq` and `presets/devices`: `studies/real/DRIVE-KIND.toml`. The runs are those by which the drives were calibrated, so
-that a study repeats the rows of the calibration exactly. Drives without a preset have no studies.
+From `measurements/ssd-iq` and `presets/devices` it writes `studies/real/DRIVE-KIND.toml`. The runs equal those of the calibration, so a
+study reproduces its rows exactly. Drives without a preset have no studies.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from calibrated_drives import DRIVES, PRESETS, TABLES  # noqa: E402 (beside this
 FOLDER = ROOT / "studies" / "real"
 DEVICES = ROOT / "presets" / "devices"
 SEED = 1
-"""Of calibrations, unless they are asked for another."""
+"""Seed of the studies, which is the default seed of calibrations."""
 WIDTH = 140
 PLACE = "as measured by SSD-iq (PVLDB 18(11), 2025): gabriel-haas/ssdiq-pub at commit 8a0a3f4, collected in {}"
 HEAD = "# Written by tools/real_studies.py from {} and the device {}. Change those, and run it again.\n"
@@ -68,7 +68,7 @@ WAITING = (
 
 @dataclass(frozen=True)
 class Metric:
-    """How a quantity stands in the studies: its name there, and what axes and rows call it and its unit."""
+    """A quantity in the studies: name of its metric, and its descriptions in axes and rows, and unit."""
 
     name: str
     title: str
@@ -85,8 +85,7 @@ METRICS: Mapping[QuantityName, Metric] = {
     "write_p50_us": Metric("write_p50", "Writes, median (us)", "writes, median", "us"),
     "load_write_mean_us": Metric("load_write", "Writes of the load, mean (us)", "writes of the load, mean", "us"),
 }
-"""What the studies have of what is measured. Means below saturation and the 99th percentile of writes are on the page of calibrated
-drives."""
+"""Quantities in the studies. Means below saturation and the 99th percentile of writes are on the page of calibrated drives."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +93,15 @@ class Kind:
     """A kind of study.
 
     Attributes:
-        name: the end of its name.
-        title: what it is called.
-        about: what is compared, in a sentence or two.
-        axis: what differs between its operating points.
-        label: how an operating point is called on the axis.
-        what: how rows call it.
-        order: by what operating points are sorted.
-        quantities: what it has of them.
-        deviation: how its runs are not the measured ones.
+        name: end of the study's name.
+        title: title of the study.
+        about: the comparison, in a sentence or two.
+        axis: the parameter that varies between operating points.
+        label: returns an operating point's label on the axis.
+        what: returns an operating point's description in rows.
+        order: sort key of operating points.
+        quantities: quantities in the study.
+        deviation: difference between its runs and the measured ones.
     """
 
     name: str
@@ -117,7 +116,7 @@ class Kind:
 
 
 def main() -> None:
-    """The command."""
+    """Writes the studies."""
     FOLDER.mkdir(exist_ok=True)
     texts = studies()
     for old in FOLDER.glob("*.toml"):
@@ -129,7 +128,7 @@ def main() -> None:
 
 
 def studies() -> dict[str, str]:
-    """The texts of all studies, by name without the group, of the drives that have a preset."""
+    """The texts of all studies of drives with a preset, by name without the group."""
     texts: dict[str, str] = {}
     for drive, preset in PRESETS.items():
         if (file := DEVICES / f"{preset}.toml").is_file():
@@ -141,9 +140,9 @@ def studies_of(drive: str, device: str, candidate: Candidate) -> dict[str, str]:
     """The texts of a drive's studies, by name without the group.
 
     Args:
-        drive: as the tables call it.
-        device: as the studies call the simulated one: a preset, or the path of a file.
-        candidate: the same device, as calibrations have it.
+        drive: name of the drive in the tables.
+        device: name of the simulated drive in the studies: a preset, or the path of a file.
+        candidate: the same device for the calibration's functions.
     """
     found = csv_tables.read(sorted(TABLES.glob("*.csv")), drive)
     name = drive.removesuffix("-b")
@@ -151,14 +150,14 @@ def studies_of(drive: str, device: str, candidate: Candidate) -> dict[str, str]:
 
 
 def kinds(found: Measurements) -> Iterator[tuple[Kind, list[Point]]]:
-    """The studies that a drive has measurements for, with their operating points in order."""
+    """The kinds of studies that a drive has measurements for, with their operating points in order."""
     points = list(dict.fromkeys(row.point for row in found.rows))
     writes = [point for point in points if isinstance(point, FullSpeed)]
     random = [point for point in writes if point.pattern.kind != "sequential"]
     depths = Counter(point.depth for point in random)
     usual = depths.most_common(1)[0][0]
     uniform, skewed, zoned = ([point for point in random if point.pattern.kind == kind and point.depth == usual] for kind in RANDOM)
-    together = len(uniform) == 1  # a single use is no study of uses
+    together = len(uniform) == 1  # a single used capacity needs no study over used capacities
     of: list[tuple[Kind, Iterable[Point]]] = [
         (SEQUENTIAL, [point for point in writes if point.pattern.kind == "sequential"]),
         (USE, [] if together else uniform),
@@ -172,7 +171,7 @@ def kinds(found: Measurements) -> Iterator[tuple[Kind, list[Point]]]:
 
 
 def used(point: Point) -> str:
-    """How much of the drive is used, GB."""
+    """The used capacity of a point, GB, as text."""
     return f"{point.used_bytes / 1e9:.0f}"
 
 
@@ -182,19 +181,19 @@ def percent(share: float) -> str:
 
 
 def zones_text(pattern: Pattern) -> str:
-    """Where two zones' writes go."""
+    """A description of the writes to two zones."""
     return f"{percent(pattern.hot_access)} % of writes to {percent(pattern.hot_share)} % of the addresses"
 
 
 def pattern_text(pattern: Pattern) -> str:
-    """What rows call the addresses of writes."""
+    """The description of a pattern in rows."""
     if pattern.kind == "zones":
         return zones_text(pattern)
     return f"Zipf's law with exponent {pattern.theta:g}" if pattern.kind == "zipf" else f"{pattern.kind} writes"
 
 
 def offered(point: Probe) -> str:
-    """What is offered, thousands a second."""
+    """The offered rate, thousands per second, as text."""
     assert point.offered_per_s is not None
     return f"{point.offered_per_s / 1e3:g}"
 
@@ -274,7 +273,7 @@ SATURATED = Kind(
 
 
 def depth_kind(depth: int) -> Kind:
-    """Random writes at another depth than the other ones of a drive."""
+    """The kind of study for random writes at another depth than the drive's other ones."""
     return Kind(
         f"depth-{depth}",
         f"Random writes, {depth} outstanding",
@@ -335,27 +334,27 @@ def ordered(rows: Iterable[Measurement], quantities: Sequence[QuantityName], poi
 
 
 def lowered(title: str) -> str:
-    """A title within another one."""
+    """A title with a lower-case first letter, for use within another text."""
     return title[:1].lower() + title[1:]
 
 
 def wrapped(text: str) -> str:
-    """A text in lines."""
+    """Breaks a text into lines."""
     return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False))
 
 
 def bare(text: str) -> str:
-    """TOML with its keys as people write them."""
+    """TOML text with unquoted keys where possible."""
     return re.sub(r'"(\w+)" = ', r"\1 = ", text)
 
 
 def dies(device: Mapping[str, Any], channels: int) -> int:
-    """How many dies are on some channels."""
+    """Number of dies on some channels."""
     return int(channels * device["chips_per_channel"] * device["dies_per_chip"])
 
 
 def smaller(tree: Mapping[str, Any], settings: Mapping[str, str]) -> str:
-    """How the simulated drive is smaller than the one that it stands for."""
+    """A description of the reduction of the simulated drive."""
     device = tree["device"]
     channels, pages = (tomllib.loads(f"value = {settings[f'device.{key}']}")["value"] for key in ("channels", "pages_per_block"))
     kept, of = dies(device, channels), dies(device, device["channels"])
@@ -372,7 +371,7 @@ def smaller(tree: Mapping[str, Any], settings: Mapping[str, str]) -> str:
 
 
 def point_text(label: str, options: Mapping[str, Any], settings: Mapping[str, str], common: Mapping[str, str]) -> str:
-    """A value of the parameter: what the run of an operating point has beside what all have."""
+    """A value of the parameter: settings of an operating point's run that differ from the common ones."""
     own = ", ".join(f"{key} = {bare(text)}" for key, text in settings.items() if key not in common)
     lengths = f"requests = {options['requests']:_}, warm_up = {options['warm_up']:_}"
     return f'{{ label = "{label}", {lengths}' + (f", set = {{ {own} }} }}" if own else " }")
@@ -414,14 +413,14 @@ def row_lines(row: Measurement, kind: Kind, scheme: str, *, is_fitted: bool, hig
 
 
 def allowance(row: Measurement, *, is_fitted: bool, highest: float | None) -> float | None:
-    """How far a simulated value may be off: the tolerance of a fitted row, the bound of a prediction; `None` for what is only reported."""
+    """Maximum error of a simulated value: tolerance of a fitted row, bound of a prediction; `None` for a reported row."""
     quantity = QUANTITIES[row.quantity]
     limit = (quantity.tolerance, quantity.floor) if is_fitted else bound(row, highest)
     return None if limit is None else max(limit[0] * row.value, limit[1])
 
 
 def rounded(value: float) -> float:
-    """Six digits: tables show no more."""
+    """Rounds to six significant digits; tables show no more."""
     return float(f"{value:.6g}")
 
 

@@ -1,9 +1,9 @@
-"""Builds what a release is made of, checks it, and prints what to upload: `make release`; `make wheel` stops after the wheel.
+"""Builds and checks the files of a release, and prints what to upload: `make release`; `make wheel` only builds the wheel.
 
 | file in dist/ | check |
 |---|---|
-| wheel | name, size, licences, stripped, no newer C library than its tag says; the tutorial in a clean environment without Rust, in time |
-| source distribution | has all that the build needs and nothing that was built; a wheel can be built from it |
+| wheel | name, size, licences, stripped, C library no newer than its tag; the tutorial in a clean environment without Rust, in time |
+| source distribution | has all files that the build needs and no built ones; a wheel can be built from it |
 | crate | its library compiles on its own, outside the workspace |
 
 Needs Rust and network (packages from the registry). Nothing is uploaded.
@@ -33,11 +33,11 @@ import notices  # noqa: E402
 DIST = ROOT / "dist"
 TARGET = ROOT / "target"
 MOST_BYTES = 12_000_000
-"""A wheel is small enough to be fetched on a whim."""
+"""Maximum size of the wheel, bytes."""
 MOST_S = 60
-"""From the tutorial's first command to a report, installation not counted."""
+"""Maximum time from the tutorial's first command to a report, s, without the installation."""
 KEPT = ("PIP_", "SSL_", "REQUESTS_CA_BUNDLE", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-"""What the clean environment has of this one: how to reach the package registry."""
+"""Prefixes of variables that the clean environment keeps: they configure access to the package registry."""
 NEEDED_SOURCES = (
     "Cargo.lock", "Cargo.toml", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml",
     "crates/ssdlab/presets/devices/demo-4g.toml", "crates/ssdlab-python/studies/lee2013/fig10a.toml", "python/ssdlab/__init__.py",
@@ -46,22 +46,22 @@ BUILT = re.compile(r"\.so$|/target/|__pycache__|\.venv/")
 
 
 class ReleaseError(Exception):
-    """Why something must not be uploaded."""
+    """The reason why a file must not be uploaded."""
 
 
 def expect(holds: bool, objection: str) -> None:
-    """Objects unless something holds."""
+    """Raises a `ReleaseError` unless a condition holds."""
     if not holds:
         raise ReleaseError(objection)
 
 
 def version() -> str:
-    """The version, from the one place where it stands."""
+    """The version, from `Cargo.toml`."""
     return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
 
 
 def check_texts(wanted: str, citation: str, changelog: str) -> None:
-    """The texts that name the version name this one, and nothing is left under the heading of what is to come."""
+    """Checks that texts with a version name this one, and that the changelog has no unreleased entries."""
     cited = re.search(r"^version: (.*)$", citation, re.MULTILINE)
     expect(cited is not None and cited[1] == wanted, f"CITATION.cff: expected version {wanted}, as in Cargo.toml")
     headings = re.findall(r"^## (.*)$", changelog, re.MULTILINE)
@@ -70,7 +70,7 @@ def check_texts(wanted: str, citation: str, changelog: str) -> None:
 
 
 def check_wheel(wheel: Path, most_bytes: int = MOST_BYTES) -> None:
-    """A wheel that runs where its name says, for every Python from the oldest on, without symbols that nobody needs."""
+    """Checks that a wheel runs where its name claims, for every Python from the oldest on, and has no superfluous symbols."""
     tags = re.fullmatch(r"ssdlab-[\w.]+-cp311-abi3-manylinux_(\d+)_(\d+)_\w+\.whl", wheel.name.replace("manylinux2014", "manylinux_2_17"))
     if tags is None:
         raise ReleaseError(f"{wheel.name}: expected abi3 from Python 3.11 on, and a manylinux tag")
@@ -88,7 +88,7 @@ def check_wheel(wheel: Path, most_bytes: int = MOST_BYTES) -> None:
 
 
 def check_sources(archive: Path) -> None:
-    """A source distribution with all that it is built from, and nothing that was built."""
+    """Checks that a source distribution has all files that it is built from, and no built ones."""
     with tarfile.open(archive) as sources:
         names = {name.partition("/")[2] for name in sources.getnames()}
     missing = [name for name in NEEDED_SOURCES if name not in names]
@@ -105,7 +105,7 @@ def run(*words: str | Path, cwd: Path = ROOT, **env: str) -> None:
 
 
 def tool(name: str) -> Path:
-    """A program of the environment that runs this."""
+    """A program of the Python environment that runs this script."""
     return Path(sys.executable).with_name(name)
 
 
@@ -121,7 +121,7 @@ def build_wheel() -> Path:
 
 
 def build_sources(folder: Path) -> Path:
-    """Builds and checks the source distribution, and a wheel from it. What was compiled of the dependencies is used again."""
+    """Builds and checks the source distribution, and a wheel from it. Compiled dependencies are reused."""
     for old in DIST.glob("ssdlab-*.tar.gz"):
         old.unlink()
     run(tool("maturin"), "sdist", "--out", DIST)
@@ -134,7 +134,7 @@ def build_sources(folder: Path) -> Path:
 
 
 def build_crate(folder: Path) -> Path:
-    """Packages the core, and compiles what was packaged outside the workspace, without making code of it: `make lint` shares the work."""
+    """Packages the core, and checks that it compiles outside the workspace, without code generation: `make lint` shares the work."""
     run("cargo", "package", "--package", "ssdlab", "--locked", "--no-verify", "--target-dir", TARGET)
     packaged = TARGET / "package" / f"ssdlab-{version()}.crate"
     with tarfile.open(packaged) as archive:
@@ -144,7 +144,7 @@ def build_crate(folder: Path) -> Path:
 
 
 def clean_environment(place: Path) -> dict[str, str]:
-    """That of somebody without Rust: a new home and a new environment of Python."""
+    """The environment of a user without Rust: a new home and a new Python environment."""
     home, venv = place / "home", place / "venv"
     home.mkdir()
     subprocess.run([sys.executable, "-m", "venv", venv], check=True)
@@ -155,7 +155,7 @@ def clean_environment(place: Path) -> dict[str, str]:
 
 
 def walk(wheel: Path, place: Path) -> float:
-    """Installs the wheel where there is no Rust and follows the tutorial to its report; how long that took behind the installation."""
+    """Installs the wheel without Rust, and follows the tutorial to its report; returns the time after the installation, s."""
     folder = place / "work"
     folder.mkdir()
     env = clean_environment(place)
@@ -168,7 +168,7 @@ def walk(wheel: Path, place: Path) -> float:
 
 
 def print_uploads(files: list[Path]) -> None:
-    """What to upload, and how."""
+    """Prints the files to upload, and the commands."""
     print("\nTo upload:")
     for file in files:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -178,7 +178,7 @@ def print_uploads(files: list[Path]) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Everything, or the wheel alone."""
+    """Builds and checks everything, or only the wheel."""
     DIST.mkdir(exist_ok=True)
     if words == ["wheel"]:
         wheel = build_wheel()

@@ -1,4 +1,4 @@
-"""Where the Rust sources of the core are, and which of their lines are tests."""
+"""Locations of the Rust sources of the core, and of the tests in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEST_FILE = re.compile(r"^#\[cfg\(test\)\]\n(?:pub(?:\(\w+\))? )?mod (\w+);", re
 
 
 def core_files() -> list[Path]:
-    """All sources of the core but those that are compiled for tests only."""
+    """All sources of the core except those compiled for tests only."""
     files = sorted(CORE.rglob("*.rs"))
     tests = set()
     for file in files:
@@ -22,7 +22,7 @@ def core_files() -> list[Path]:
 
 
 def lines_without_tests(file: Path) -> int:
-    """How many lines a source has before the tests at its end."""
+    """Number of lines of a source before the tests at its end."""
     text = file.read_text()
     found = TESTS_BEGIN.search(text)
     return text[: found.start()].count("\n") if found else text.count("\n")

@@ -1,8 +1,8 @@
-"""Makes `python/ssdlab/run_statistics.py`, the typed classes of a result, from the schema of results that the built core exports.
+"""Writes `python/ssdlab/run_statistics.py`, the typed classes of a result, from the schema of results in the built core.
 
     .venv/bin/python tools/statistics_classes.py
 
-A test compares the file with what this makes. Change the doc comments of the core, not the file.
+A test compares the file with the output of this script. Change the doc comments of the core, not the file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ COMMAND = ".venv/bin/python tools/statistics_classes.py"
 
 ROOT = "RunStatistics"
 NOT_ATTRIBUTES = ("requests", "remarks")
-"""Entries of a result whose attribute is something else: `Result.requests` is the log, `Result.remarks` a list of `Remark`."""
+"""Entries of a result whose attribute differs: `Result.requests` is the log, `Result.remarks` a list of `Remark`."""
 TYPES = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
 UNITLESS = ("text", "object", "list", "number", "yes or no", "key and needs", "remark")
-"""Units that say no more than the type."""
+"""Units that add nothing to the type."""
 WIDTH = 140
 HEAD = f'''"""The statistics of a result as classes, so that editors and type checkers know them.
 
@@ -47,14 +47,14 @@ from ssdlab.section import Section, UntypedSection
 
 
 class Classes:
-    """The classes written so far, by what is in them: parts with the same entries share one."""
+    """The classes written so far, by content: parts with the same entries share one."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self._names: dict[str, str] = {}
 
     def add(self, name: str, place: str, schema: Mapping[str, Any]) -> str:
-        """Writes the class of an object, after those of its parts, if no other has the same entries; returns its name."""
+        """Writes the class of an object, after those of its parts, unless a class with the same entries exists; returns its name."""
         content = json.dumps([schema["properties"], schema.get("required", [])], sort_keys=True)
         if content not in self._names:
             taken = name in self._names.values()
@@ -79,7 +79,7 @@ class Classes:
         return "\n".join(lines)
 
     def _part(self, parent: str, place: str, key: str, siblings: Mapping[str, Any]) -> str:
-        """The class of a part, named after its place; one that several parts share, after what they are parts of."""
+        """The class of a part, named after its place, or after all places of parts that share it."""
         same = [other for other, field in siblings.items() if _same(field, siblings[key])]
         stem = "" if parent == ROOT else parent
         name = _camel(key) if len(same) == 1 else "Class" if len(same) == len(siblings) else "".join(map(_camel, same))
@@ -87,12 +87,12 @@ class Classes:
         return self.add(f"{stem}{name}", here.lstrip("."), siblings[key])
 
     def _item(self, key: str, schema: Mapping[str, Any]) -> str:
-        """The class of the entries of a list."""
+        """The class of the items of a list."""
         return self.add(_camel(key.removesuffix("s")), f"{key}[]", schema)
 
 
 def _holds_parts(field: Mapping[str, Any]) -> bool:
-    """A list of objects that have parts of their own."""
+    """Whether a field is a list of objects that have parts."""
     entries = field.get("items", {}).get("properties", {})
     return any(_is_part(entry) for entry in entries.values())
 
@@ -111,25 +111,25 @@ def _camel(key: str) -> str:
 
 def _type_of(field: Mapping[str, Any]) -> str:
     kind = field.get("type")
-    if isinstance(kind, list):  # what would be null is absent
+    if isinstance(kind, list):  # null values are absent in results
         (kind,) = [one for one in kind if one != "null"]
     if kind == "array":
         return f"list[{_type_of(field['items'])}]"
-    if kind == "object":  # within a list: as JSON has it
+    if kind == "object":  # within a list, as in JSON
         (value,) = {_type_of(entry) for entry in field["properties"].values()}
         return f"dict[str, {value}]"
     return TYPES[kind] if kind else "UntypedSection"
 
 
 def _class_sentence(place: str, schema: Mapping[str, Any]) -> str:
-    """What is in it. Of parts that share a class, each has a sentence of its own where it stands."""
+    """The sentence on a class. Parts that share a class have sentences of their own at their places."""
     if "{" in place:
         return f"`{place}` of a result."
     return f"`{place}` of a result. {_plain(schema)}" if place else _plain(schema)
 
 
 def _entry(key: str, kind: str, field: Mapping[str, Any], *, required: bool, others: Mapping[str, Any]) -> Iterator[str]:
-    """An entry with its sentence; one whose name ends with the unit of time has two names."""
+    """The lines of an entry with its sentence. An entry whose name ends with the unit of time has two names."""
     sentence = _plain(field)
     if not required and "bsent" not in sentence:
         sentence += " Absent where the run does not have it."
@@ -140,11 +140,11 @@ def _entry(key: str, kind: str, field: Mapping[str, Any], *, required: bool, oth
     for name in names:
         assert not hasattr(Section, name), f"{name} is a method of all parts of a result: choose another name"
         yield f"    {name}: {kind}"
-        yield from _docstring(sentence if name == names[0] else f"The same as `{names[0]}`.")
+        yield from _docstring(sentence)
 
 
 def _plain(schema: Mapping[str, Any]) -> str:
-    """A doc comment on one line."""
+    """A doc comment in one line."""
     return re.sub(r"\s+", " ", schema["description"]).strip()
 
 
@@ -155,14 +155,14 @@ def _docstring(sentence: str) -> list[str]:
         return [f"    {text}"]
     first, dot, rest = sentence.partition(". ")
     first, rest = (first + dot.strip(), rest) if len(first) < WIDTH - 8 else (sentence, "")
-    if not rest:  # one long sentence, which only a broken line can hold
+    if not rest:  # a single long sentence is broken into lines
         lines = textwrap.wrap(first, WIDTH - 7)
         return [f"    {quotes}{lines[0]}", *(f"    {line}" for line in lines[1:]), f"    {quotes}"]
     return [f"    {quotes}{first}", "", *(f"    {line}" for line in textwrap.wrap(rest, WIDTH - 4)), f"    {quotes}"]
 
 
 def text() -> str:
-    """The file as it should be."""
+    """The content of the file."""
     classes = Classes()
     classes.add(ROOT, "", json.loads(_core.statistics_schema()))
     names = sorted(re.findall(r"^class (\w+)", "\n".join(classes.texts), re.MULTILINE))

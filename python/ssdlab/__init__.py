@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # that of `typing`, which takes as long to import as all that the command needs to take over Ctrl-C
+TYPE_CHECKING = False  # replaces that of `typing`, whose import takes as long as all that the command imports before it takes over Ctrl-C
 if TYPE_CHECKING:
     from typing import Any
 
@@ -84,12 +84,12 @@ _HOMES = {
     "sweeping.result": "SweepResult",
     "uncertainty": "Estimate batch_means",
 }
-"""By module, the names above that it has."""
+"""Names that each module exports, separated by spaces."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    """A name of the package, whose module is imported when it is first asked for: all together take longer than many a run."""
+    """Imports the module of a public name on first use: importing all of them takes longer than many runs."""
     if name == "__version__":
         value: Any = import_module("ssdlab._core").version()
     elif name in _HOME:

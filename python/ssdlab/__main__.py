@@ -1,4 +1,4 @@
-"""The command `ssdlab`, which is also `python -m ssdlab`: takes over Ctrl-C before it reads in the rest, which takes a while."""
+"""The command `ssdlab`, also `python -m ssdlab`. It takes over Ctrl-C before the slow imports."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """The entry point."""
+    """Entry point of the command."""
     signals.listening_while(_command)
 
 
 def _command() -> None:
-    if sys.argv[1:] == ["--version"] and _print_version():  # at once: scripts ask for it
+    if sys.argv[1:] == ["--version"] and _print_version():  # first, without further imports: scripts call it
         return
     from ssdlab.cli import main as run  # noqa: PLC0415
 
@@ -24,7 +24,7 @@ def _command() -> None:
 
 
 def _print_version() -> bool:
-    """Whether that was possible; the whole command line says why it is not."""
+    """Prints the version; returns whether the core could be imported. If not, the full command line reports why."""
     from ssdlab._core import version  # noqa: PLC0415
 
     try:

@@ -46,8 +46,8 @@ Kind = Literal["device", "scheme", "workload"]
 def run(**options: Unpack[RunOptions]) -> Result:
     """Simulates one workload on one device under one scheme.
 
-    The configuration is built in layers, each over those before: the presets, the file `config`, then `trace`, `prefill` and the
-    like, then `set`. The same arguments give the same result, bit for bit.
+    The configuration is built in layers: the presets, then the file `config`, then options such as `trace` and `prefill`, then `set`. A
+    later layer overrides an earlier one. Equal arguments give equal results, bit for bit.
 
     Raises:
         ssdlab.Error: a subclass of it, with a message that says what to do.
@@ -72,11 +72,11 @@ def run(**options: Unpack[RunOptions]) -> Result:
 
 @takes(CompareOptions, but=RunOptions)
 def compare(**options: Unpack[CompareOptions]) -> Comparison:
-    """Simulates one workload on one device under several schemes, in parallel; arguments as for `run`.
+    """Simulates one workload on one device under several schemes, in parallel. Arguments are as for `run`.
 
     Raises:
-        ssdlab.Error: if a run fails. The others go on; their results are the exception's `finished`, and in `out`.
-        ssdlab.Interrupted: Ctrl-C. The results of finished runs are its `finished`, and in `out`.
+        ssdlab.Error: a run failed. The other runs continue; their results are in the exception's `finished`, and in `out`.
+        ssdlab.Interrupted: Ctrl-C. The results of finished runs are in the exception's `finished`, and in `out`.
     """
     asked = complete("compare", CompareOptions, options)
     setup = _setup(asked)
@@ -110,10 +110,10 @@ def comparison_jobs(
     paired: bool,
     seeds: Sequence[int],
 ) -> list[Job]:
-    """A job for each scheme and seed; with a folder, each in a folder of its own below that, where its timeline goes too.
+    """Builds a job for each scheme and seed. With `folder`, each job has a folder of its own below it, which also gets its timeline.
 
-    What is only to be paired keeps its logs in temporary folders. Runs under other seeds than the first are there for their figures: they
-    have no series, no timeline and no pairs, and their folders lie below that of the first.
+    A job whose log only serves pairing keeps it in a temporary folder. Jobs of seeds after the first record neither series nor timeline and
+    are not paired; their folders lie below the folder of the first seed.
     """
     schemes = texts("schemes", schemes)
     truth("log_requests", log_requests)
@@ -142,10 +142,12 @@ def comparison_jobs(
 
 @takes(PreconditionOptions, but=RunOptions)
 def precondition(out: Path_, **options: Unpack[PreconditionOptions]) -> dict[str, Any]:
-    """Prepares a device as `ftl.precondition` says and saves its state to the file `out`, for `run(state=...)`; arguments as for `run`.
+    """Prepares a device as `ftl.precondition` configures and saves its state to the file `out`, for `run(state=...)`.
+
+    Arguments are as for `run`.
 
     Returns:
-        The report: how it was done and what came of it.
+        A report on how the device was prepared, as a dictionary.
     """
     asked = complete("precondition", PreconditionOptions, options)
     setup = Setup(set=_pairs(asked["set"]), **picked(SetupOptions, asked))
@@ -166,20 +168,20 @@ def trace_info(
     limit_s: float | None = None,
     time_scale: float | None = None,
 ) -> dict[str, Any]:
-    """Reads a whole trace and says what is in it: counts, sizes, times, and the lines that cannot be read (`bad_lines`).
+    """Reads a whole trace and reports counts, sizes, times, volumes and unreadable lines (`bad_lines`).
 
     Args:
-        path: the trace, plain or compressed; `"-"` is standard input.
-        format: its format, where its file does not state it.
-        unit_bytes: bytes of one unit of address and size, for formats that count in units of their own.
-        time_unit: the unit of its times, where its file does not state it: `"s"`, `"ms"`, `"us"`, `"ticks"` (100 ns) or `"ns"`.
-        event: the event of a blkparse or ftrace trace that is a request: `"queue"` or `"issue"`.
-        fio_wait: the meaning of `wait` in a fio log of version 2: `"program"` or `"manual"`.
-        volume: only requests of this volume, as the trace names it.
-        device: an older name of `volume`.
-        skip: leave out this many requests at the start. Lines, volumes and their ends are still those of the whole trace.
-        limit_s: only so many seconds, by the trace's own clock, from the first request taken.
-        time_scale: divides the times between requests.
+        path: trace file, plain or compressed; `"-"` is standard input.
+        format: trace format, needed where the file does not state it.
+        unit_bytes: bytes of one unit of address and size, for formats with their own units.
+        time_unit: unit of the times, where the file does not state it: `"s"`, `"ms"`, `"us"`, `"ticks"` (100 ns) or `"ns"`.
+        event: event of a blkparse or ftrace trace that counts as a request: `"queue"` or `"issue"`.
+        fio_wait: meaning of `wait` in a fio log of version 2: `"program"` or `"manual"`.
+        volume: report only the requests of this volume, by its name in the trace.
+        device: an older name of the argument `volume`.
+        skip: number of requests to leave out at the start. `bad_lines` and the list of volumes still cover the whole trace.
+        limit_s: report only this many seconds, by the trace's clock, from the first request taken.
+        time_scale: divisor of the times between requests.
     """
     checked_path("path", path)
     check_texts({"format": format, "time_unit": time_unit, "event": event, "fio_wait": fio_wait})
@@ -220,20 +222,20 @@ def trace_convert(
     time_scale: float | None = None,
     requests: int | None = None,
 ) -> dict[str, Any]:
-    """Converts a trace, or a part of it, to the format that the target's name ends with.
+    """Converts a trace, or a part of it, to the format given by the ending of the target's name.
 
     Args:
-        source: the trace to read; `format`, `unit_bytes`, `time_unit`, `event`, `fio_wait`, `volume` and `device` are as for `trace_info`.
-        target: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`; it appears whole or not at all.
-        bad_lines: unreadable lines to leave out; one more is an error.
-        time_order: what to do where times go back: `"error"` (the default), `"clamp"` to the time before, `"sort"`.
-        skip: leave out this many requests at the start.
-        limit_s: only so many seconds, by the trace's own clock, from the first request taken.
-        time_scale: divides the times between requests.
-        requests: at most this many.
+        source: trace to read. `format`, `unit_bytes`, `time_unit`, `event`, `fio_wait`, `volume` and `device` are as for `trace_info`.
+        target: file to write: `.csv` (also `.csv.gz`, `.csv.bz2`, `.csv.zst`) or `.parquet`. It is written completely or not at all.
+        bad_lines: maximum number of unreadable lines to leave out; one more is an error.
+        time_order: handling of times that decrease: `"error"` (the default), `"clamp"` to the previous time, or `"sort"`.
+        skip: number of requests to leave out at the start.
+        limit_s: convert only this many seconds, by the trace's clock, from the first request taken.
+        time_scale: divisor of the times between requests.
+        requests: maximum number of requests to write.
 
     Returns:
-        A report: what was written and what was left out.
+        A report on what was written and what was left out, as a dictionary.
     """
     checked_path("source", source)
     checked_path("target", target)
@@ -262,14 +264,14 @@ def trace_convert(
 
 
 def presets(kind: Kind) -> dict[str, str]:
-    """The presets of a kind: a sentence for each name."""
-    from ssdlab.notebook import Named  # noqa: PLC0415 (tables take longer to import than all else here)
+    """The presets of a kind (`"device"`, `"scheme"` or `"workload"`): a sentence for each name."""
+    from ssdlab.notebook import Named  # noqa: PLC0415 (importing tables takes longer than all other imports here)
 
     return Named({name: description for name, description, _source in _core.presets(text("kind", kind))})
 
 
 def preset_text(kind: Kind, name: str) -> str:
-    """A preset as it is written, in TOML, with the sources of its values."""
+    """The TOML text of a preset, with the sources of its values."""
     return _core.preset_text(text("kind", kind), text("name", name))
 
 
@@ -279,13 +281,16 @@ def config_schema() -> dict[str, Any]:
 
 
 def config_keys() -> dict[str, dict[str, Any]]:
-    """Every configuration key: description, kind, default, and range or choices where it has them."""
+    """Every configuration key with its description, kind and default, and its range or choices where it has them."""
     return {key["name"]: key for key in json.loads(_core.keys())}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A host request for `Simulator.submit`. Offset and length are in bytes; `flow` is the number of its flow (`workload.flows`)."""
+    """A host request for `Simulator.submit`.
+
+    Offset and length are in bytes; `flow` is the index of its flow in `workload.flows`, from 0.
+    """
 
     op: Literal["read", "write", "trim", "flush"]
     offset: int = 0
@@ -304,7 +309,7 @@ class Simulator:
         for done in sim.completions():
             print(done.op, done.response_ns)
 
-    Arguments are those of `run` that do not describe a workload.
+    Arguments are the options of `run` that do not describe a workload.
     """
 
     @takes(SimulatorOptions, but=RunOptions)
@@ -312,20 +317,20 @@ class Simulator:
         asked = complete("Simulator", SimulatorOptions, options)
         scheme = asked["scheme"]
         setup = Setup(set=_pairs(asked["set"]), **picked(SetupOptions, asked))
-        plan = setup.plan(scheme)  # reads all that it needs now
+        plan = setup.plan(scheme)  # reads all input files now
         warn_of_idle_keys([setup.idle(plan.config)])
         self._core = _core.Simulator(plan)
         self._title = setup.title(scheme)
 
     @property
     def now_ns(self) -> int:
-        """The simulated time."""
+        """The simulated time, ns."""
         return self._core.now_ns
 
     def submit(self, request: Request) -> int:
-        """Hands in a request that arrives at `request.arrival_ns` (by default now); returns its serial number.
+        """Submits a request that arrives at `request.arrival_ns` (default: now); returns its serial number, from 0.
 
-        Arrivals must not lie before those already handed in, nor in the simulated past.
+        Arrival times must not decrease from one call to the next, and must not lie in the simulated past.
         """
         if not isinstance(request, Request):
             raise UsageError(f"{shown(request)}: expected a Request")
@@ -335,16 +340,16 @@ class Simulator:
             return self._core.submit(*place, arrival_ns=arrival_ns, high_priority=request.high_priority, flow=request.flow)
         except Error:
             raise
-        except Exception as error:  # also what a type of the caller's raises
+        except Exception as error:  # also an error raised by the caller's own type
             message = f"{shown(request)}: op is a text, high_priority true or false, the others are whole numbers from 0 to 2^64 - 1"
             raise UsageError(message) from error
 
     def run_until(self, until_ns: int) -> None:
-        """Simulates up to and including the instant `until_ns`."""
+        """Simulates up to and including the instant `until_ns`, ns."""
         self._core.run_until(whole("until_ns", until_ns))
 
     def run_to_idle(self) -> None:
-        """Simulates until nothing is left to do."""
+        """Simulates until no event is left."""
         self._core.run_to_idle()
 
     def completions(self) -> list[_core.Completion]:
@@ -352,29 +357,29 @@ class Simulator:
         return self._core.completions()
 
     def mapping(self) -> list[int]:
-        """By logical page: the physical page that holds its data now, -1 for none.
+        """The physical page that holds the data of each logical page; -1 for a page without data.
 
-        Numbers are dense and drive-wide: physical page = block x pages a block + page; block = plane x blocks a plane + block; planes
-        are counted die by die, dies chip by chip, chips channel by channel. The list has an entry for every exported page: do not ask
-        for it often on a large drive. With `ftl.map_unit_bytes` all of this is in mapping units: with k units a page, the flash page is
-        that number divided by k. With `ftl.parity_stripe` only pages that can hold data are counted.
+        Physical pages are numbered drive-wide without gaps: page = block x pages per block + page in the block; block = plane x blocks per
+        plane + block in the plane. Planes are counted die by die, dies chip by chip, chips channel by channel. The list has an entry for
+        every exported page, so it is slow on a large drive. With `ftl.map_unit_bytes` all numbers are in mapping units: with k units per
+        page, the flash page is the number divided by k. With `ftl.parity_stripe` only pages that can hold data are counted.
         """
         return self._core.mapping()
 
     def erase_counts(self) -> list[int]:
-        """By block: how often it was erased. Blocks are numbered as in `mapping`."""
+        """The number of erases of each block. Blocks are numbered as in `mapping`."""
         return self._core.erase_counts()
 
     def free_blocks(self, pool: int) -> list[int]:
-        """The free blocks of a pool, the next to be taken first; blocks being filled are not among them.
+        """The free blocks of a pool, the next one to be used first. Open blocks are not included.
 
         Args:
-            pool: a plane or, with `ftl.pool = "die"`, a die; from 0.
+            pool: index of a plane or, with `ftl.pool = "die"`, of a die, from 0.
         """
         return self._core.free_blocks(whole("pool", pool))
 
     def finish(self) -> Result:
-        """Simulates what is left and returns the result. The simulator is then of no further use."""
+        """Simulates the remaining work and returns the result. The simulator cannot be used afterwards."""
         return Result(json.loads(self._core.finish()), title=self._title)
 
 
@@ -383,7 +388,7 @@ def _optional(name: str, value: int | None, least: int) -> int | None:
 
 
 def _volume(volume: str | None, device: str | None) -> str | None:
-    """The volume that is meant, by its name or the older one."""
+    """The volume given by `volume` or by the older name `device`."""
     check_texts({"volume": volume, "device": device})
     if volume is not None and device is not None:
         raise UsageError("volume and device were both given: device is an older name of volume")
@@ -395,13 +400,13 @@ def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:
 
 
 def _setup(asked: RunOptions | CompareOptions) -> Setup:
-    """What is simulated, as `run` and `compare` are asked for it."""
+    """The setup that the options of `run` or `compare` describe."""
     series = asked["out"] is not None if asked["series"] is None else truth("series", asked["series"])
     return Setup(set=_pairs(asked["set"]), series=series, **picked(SetupOptions, asked))
 
 
 def _file(name: str, file: Path_ | None) -> Path | None:
-    """The file that the option `name` names, if it does."""
+    """The path given by the option `name`, or `None`."""
     return None if file is None else Path(checked_path(name, file))
 
 
@@ -410,7 +415,7 @@ def _folder(out: Path_ | None) -> Path | None:
 
 
 def _check_named_once(schemes: Sequence[str]) -> None:
-    """Refuses a scheme without a name, and one that is named twice, be it by two names of one file."""
+    """Refuses a scheme without a name, and one that is named twice, also by two paths of one file."""
     seen: dict[str, str] = {}
     for scheme in schemes:
         if not scheme.strip():

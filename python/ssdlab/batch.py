@@ -1,4 +1,4 @@
-"""Runs under way: in the core's threads, each result written as soon as it is there."""
+"""Executes runs in threads of the core, and writes each result as soon as it is complete."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ __all__ = [
 ]
 
 WRITTEN = (RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE)
-"""What is written to the folder of a run."""
+"""Files written to the folder of a run."""
 
 Log = Literal["kept", "temporary"] | None
-"""Whether a run logs its requests, and for how long."""
+"""Whether a run logs its requests: not at all (`None`), for a temporary comparison, or kept with the result."""
 
 Progress = Callable[[Sequence[tuple[int, int, int, int]]], object]
-"""Called with a tuple for each run, as `_core.pyi` describes it."""
+"""A callback with a tuple of progress for each run, as `_core.pyi` describes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A run to be done: its plan, and where its result goes."""
+    """A run to execute: its plan, and the folder of its result."""
 
     label: str
     plan: _core.Plan
@@ -78,19 +78,19 @@ class Job:
     keep: tempfile.TemporaryDirectory[str] | None = None
     title: str = ""
     entries: Mapping[str, Any] = field(default_factory=dict)
-    """What its result has besides what the core returns: how the device was fitted, what repeats it, ..."""
+    """Entries to add to the core's result, such as `fit` and `command`."""
     idle: Mapping[str, str] = field(default_factory=dict)
-    """The keys set by hand that have no effect in it, with what they need."""
+    """Keys set by hand that have no effect in the run, each with what it needs."""
     base: str | None = None
-    """The label of the run that its requests are compared with, one by one. Both need logs, which temporary ones lose afterwards."""
+    """Label of the run whose requests this run's are compared with, one by one. Both need logs; temporary logs are removed afterwards."""
     tolerance: float = 0.0
-    """A change of a response time by at most this share of it counts as none in that comparison."""
+    """Relative change of a response time, from 0, that counts as no change when requests are compared one by one."""
     held: Mapping[str, Held] = field(default_factory=dict)
-    """Copies of what the run reads and could not be read again."""
+    """Copies of inputs of the run that cannot be read a second time, such as pipes."""
 
     @property
     def series(self) -> bool:
-        """Whether it keeps a row for each request."""
+        """Whether the run logs its requests."""
         return self.log is not None
 
     @classmethod
@@ -107,23 +107,23 @@ class Job:
         base: str | None = None,
         tolerance: float = 0.0,
     ) -> Job:
-        """Checks everything that can be checked before the run; touches no file but a temporary folder for the log.
+        """Checks a run as far as possible before it starts. Creates no file except a temporary folder for the log.
 
         Args:
-            label: what the run is called among others.
-            setup: what is simulated.
-            scheme: under which scheme.
-            folder: where the result goes.
-            log: whether a row for each request is logged: `"kept"` with the result, or `"temporary"`, for as long as the result lives.
-            timeline: the timeline that is to be written, and where.
-            save_state: where the state of the device after the run goes.
-            base: the label of the run that it is to be paired with.
-            tolerance: a change of a response time by at most this share of it counts as none there.
+            label: name of the run in the batch.
+            setup: the simulated drive and workload.
+            scheme: the scheme, or `None` for the defaults.
+            folder: folder of the result, or `None` to keep the result in memory only.
+            log: whether to log a row for each request: `"kept"` with the result, or `"temporary"`, until the result is dropped.
+            timeline: the timeline to write, if any.
+            save_state: file for the state of the device after the run, if any.
+            base: label of the run to pair this run with, if any.
+            tolerance: relative change of a response time that counts as no change in that pairing.
         """
         keep = _temporary() if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
-        plan = setup.plan(scheme, file, timeline, save_state)  # first, as it checks what the rest is made of
+        plan = setup.plan(scheme, file, timeline, save_state)  # first, since it checks the options that the rest depends on
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         written = [*([] if folder is None else [final(folder) / name for name in WRITTEN]), *replaced_with(folder)]
         check_apart(setup.inputs(plan.config), written, timeline and final(timeline.file), save_state)
@@ -142,7 +142,7 @@ class Job:
         )
 
     def result(self, text: str) -> Result:
-        """The result that the core returned as `text`."""
+        """Builds the result from the core's JSON text."""
         data = {**json.loads(text), **self.entries}
         data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(remarks.of_fit(data["fit"]) if "fit" in data else ())]
         if "timeline" in data:
@@ -151,14 +151,14 @@ class Job:
 
 
 def _temporary() -> tempfile.TemporaryDirectory[str]:
-    """A folder for a log that is not kept, where TMPDIR says."""
+    """Creates a temporary folder, below TMPDIR, for a log that is not kept."""
     with said("write", Path(os.environ.get("TMPDIR", "/tmp"))):
         return tempfile.TemporaryDirectory(prefix="ssdlab-")
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueueingJob:
-    """A run of the queueing model to be done: of what, under which priority, and where its result goes."""
+    """A run of the queueing model to execute: experiment, priority, and the folder of the result."""
 
     label: str
     experiment: queueing.Experiment
@@ -168,7 +168,7 @@ class QueueingJob:
 
     @classmethod
     def prepare(cls, label: str, experiment: queueing.Experiment, priority: str, *, folder: Path | None, series: bool) -> QueueingJob:
-        """Checks everything that can be checked before the run, by serving a single request."""
+        """Checks a run as far as possible before it starts, by serving a single request."""
         if experiment.requests is not None:
             whole("requests", experiment.requests, least=1)
         experiment.hold_inputs()
@@ -176,8 +176,8 @@ class QueueingJob:
         return cls(label=label, experiment=experiment, priority=priority, folder=folder, series=series)
 
     def run(self, progress: Progress) -> queueing.QueueingResult:
-        """Does it."""
-        experiment = replace(self.experiment)  # which keeps its requests for further runs: as long as this one lasts
+        """Executes the run."""
+        experiment = replace(self.experiment)  # a copy: the requests that it keeps for further runs are freed with it
         return experiment.run(self.priority, series=self.series, progress=progress)
 
 
@@ -186,20 +186,20 @@ AnyJob = Job | QueueingJob
 
 @dataclass
 class Batch:
-    """What became of some jobs, by label."""
+    """The outcome of a batch of jobs, by label."""
 
     finished: dict[str, Any] = field(default_factory=dict)
     failed: dict[str, Error] = field(default_factory=dict)
     interrupt: BaseException | None = None
 
     def settle(self) -> None:
-        """The results are in their folder now: their logs are found there."""
+        """Updates the paths of logs after the results were moved to their folder."""
         for result in self.finished.values():
             if isinstance(result, Result):
                 result.settle_log()
 
     def raise_failure(self) -> None:
-        """Raises what went wrong, if anything did, with the finished results attached."""
+        """Raises the error of a run or the interrupt, if any, with the finished results attached."""
         if isinstance(self.interrupt, KeyboardInterrupt):
             raise Interrupted(self.finished) from self.interrupt
         for error in [self.interrupt, *self.failed.values()]:
@@ -212,7 +212,10 @@ class Batch:
 def execute(
     jobs: Sequence[AnyJob], *, workers: int | None = None, progress: Progress | None = None, out: ResultFolder | None = None
 ) -> Batch:
-    """Runs the jobs, at most `workers` at once (as many as there are processors), into `out`. Does not raise what the runs raise."""
+    """Executes jobs, at most `workers` at once (default: one per processor), and writes their results into `out`.
+
+    Errors of runs are not raised; they are in the returned batch.
+    """
     if out is not None:
         out.claim(job.folder / name for job in jobs if job.folder is not None for name in WRITTEN)
     for job in jobs:
@@ -227,13 +230,13 @@ def execute(
     for job in jobs:
         if job.label not in batch.finished and job.folder is not None:
             _remove_if_empty(job.folder)
-    # in the order in which they were asked for, not in which they ended
+    # in the order of `jobs`, not of completion
     batch.finished = {job.label: batch.finished[job.label] for job in jobs if job.label in batch.finished}
     return batch
 
 
 class _Told:
-    """How far all runs are, told by some of them at a time."""
+    """Progress of all runs of a batch, reported by several threads, each for some of the runs."""
 
     def __init__(self, runs: int, progress: Progress | None) -> None:
         self._progress = progress
@@ -241,7 +244,7 @@ class _Told:
         self._lock = threading.Lock()
 
     def by(self, indices: Iterable[int]) -> Progress | None:
-        """What these runs call; `None` if nobody listens."""
+        """A callback for the progress of the runs at `indices`; `None` if no progress is wanted."""
         progress, places = self._progress, list(indices)
         if progress is None:
             return None
@@ -256,7 +259,7 @@ class _Told:
 
 
 def _run_drives(batch: Batch, jobs: Mapping[int, Job], workers: int, told: _Told) -> None:
-    """In the core's threads."""
+    """Executes runs of the drive in threads of the core."""
     ordered = list(jobs.values())
     pairs = Pairs(ordered)
 
@@ -275,20 +278,20 @@ def _run_drives(batch: Batch, jobs: Mapping[int, Job], workers: int, told: _Told
 
 
 class Pairs:
-    """Results on their way to be kept: those that are to be paired wait for the run that they are compared with.
+    """Pairs results with the result that they are compared with, and holds them until it is complete.
 
-    Temporary logs go as soon as the last comparison that needs them is done, so that they do not pile up.
+    A temporary log is removed after the last comparison that needs it, so that logs do not accumulate.
     """
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self._due = Counter(job.base for job in jobs if job.base is not None)
-        """By label: how many runs have still to be compared with that one."""
+        """Number of comparisons still due with each run, by its label."""
         self._bases: dict[str, Result | None] = {}
-        """Those that have ended, while runs have still to be compared with them; `None` for one that failed."""
+        """Finished runs that comparisons are still due with, by label; `None` for a run that failed."""
         self._waiting: dict[str, list[tuple[Job, Result]]] = {}
 
     def settled(self, job: Job, result: Result | None) -> Iterator[tuple[Job, Result]]:
-        """What can be kept now that this run has ended, with this result or none."""
+        """The results that are complete now that `job` has ended with `result`; `None` means that it failed."""
         if job.base is not None:
             if result is None:
                 self._compared(job.base)
@@ -305,7 +308,7 @@ class Pairs:
             yield other, self._paired(other, waiting)
 
     def left(self) -> Iterator[tuple[Job, Result]]:
-        """Those that wait for a run that never ended."""
+        """The results that wait for a run which never ended, without a comparison."""
         for job, result in itertools.chain.from_iterable(self._waiting.values()):
             result.drop_log()
             yield job, result
@@ -329,7 +332,10 @@ class Pairs:
 
 
 def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, told: _Told) -> None:
-    """In threads of Python, which wait for the core's. Ctrl-C reaches this thread, and the others when they tell how far they are."""
+    """Executes runs of the queueing model in Python threads that call the core.
+
+    Ctrl-C interrupts the main thread; the others stop at their next report of progress.
+    """
     stop = threading.Event()
 
     def run(index: int, job: QueueingJob) -> queueing.QueueingResult:
@@ -345,7 +351,7 @@ def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, tol
 
     if not jobs:
         return
-    # Imported here because runs of the drive have no use for it.
+    # imported here because runs of the drive do not need it
     from concurrent.futures import ThreadPoolExecutor, as_completed  # noqa: PLC0415
 
     with ThreadPoolExecutor(workers) as pool:
@@ -358,7 +364,7 @@ def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, tol
                     batch.failed[futures[future].label] = error
                 else:
                     _keep(batch, futures[future], result)
-        except BaseException as interrupt:  # as in the core, whatever ends the wait is the caller's to raise
+        except BaseException as interrupt:  # as in the core, the caller raises whatever ended the wait
             batch.interrupt = interrupt
             stop.set()
             pool.shutdown(cancel_futures=True)
@@ -370,7 +376,7 @@ def _keep(batch: Batch, job: AnyJob, result: Result | queueing.QueueingResult) -
 
 
 def claim(job: Job, out: ResultFolder) -> None:
-    """Makes the folder of a job, if it has one, in `out`."""
+    """Creates the folder of a job, if it has one, as a part of `out`."""
     if job.folder is not None:
         out.claim(job.folder / name for name in WRITTEN)
         make_folder(job.folder)
@@ -387,7 +393,7 @@ def keep(job: AnyJob, result: Result | queueing.QueueingResult) -> None:
 def check_apart(
     inputs: Iterable[str | os.PathLike[str]], written: Sequence[Path], timeline: Path | None = None, save_state: Path | None = None
 ) -> None:
-    """Refuses to write over what a run reads, or to take it out with earlier results, and to write one of its files over another."""
+    """Refuses output paths that coincide with each other or with an input of the run, which would be overwritten."""
     places = set(map(_place, written))
     if timeline is not None and timeline.name != TIMELINE_FILE and _place(timeline) in places:
         raise UsageError(f"{timeline}: the results go there: choose another name for the timeline")
@@ -403,7 +409,7 @@ def check_apart(
 
 
 def _place(file: str | os.PathLike[str]) -> str:
-    """Where a file lies, links followed; of a loop of links as far as they lead."""
+    """The path of a file with links resolved, as far as a loop of links allows."""
     return os.path.realpath(file)
 
 

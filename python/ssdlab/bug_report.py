@@ -1,7 +1,7 @@
-"""`ssdlab bug-report`: what somebody who looks for a defect needs to know, as text for an issue, without what is private.
+"""`ssdlab bug-report`: describes version, machine, results and configuration for an issue, without private data.
 
-Files are named without their folders. The names of the user and of the machine are replaced wherever they appear in what the user or the
-system named: files, volumes, commands, messages, the kernel's release. Nothing is sent anywhere.
+Files are named without their folders. The names of the user and the machine are replaced in all texts from the user or the system: files,
+volumes, commands, messages, the kernel's release. Nothing is sent anywhere.
 """
 
 from __future__ import annotations
@@ -37,31 +37,33 @@ printed. Read the rest before you publish it: it has no folders, no user name an
 the names of your files.
 """
 FOLDERS = re.compile(r"""[^=,\["'\n/]*/(?:.*/)?""")
-"""Of a line that names paths, from the first one up to the last slash: where a path ends nobody knows, for a folder's name may have any
-character."""
+"""Matches from the first path in a line up to the last slash.
+
+The end of a path is ambiguous, since folder names may contain any character.
+"""
 OPTION = re.compile(r"(?:--[\w-]+=)?(?:[\w.]+=)?")
-"""What a word of a command has before a value: `--set=workload.trace=`."""
+"""Matches the part of a command-line word before a value: `--set=workload.trace=`."""
 USER_VARIABLES = ("USER", "LOGNAME", "USERNAME", "SUDO_USER")
 GIB = 1 << 30
 
 
 class Private:
-    """What must not get into a report: the names of the user and of the machine, and folders."""
+    """Removes private data from texts: the names of the user and the machine, and folders."""
 
     def __init__(self) -> None:
         self._names = {name: kind for kind, names in (("user", _user_names()), ("host", _host_names())) for name in names if name}
 
     def without(self, text: str) -> str:
-        """A text without private names, paths cut down to the names of their files."""
+        """A text without private names, each path reduced to its file name."""
         return self._without_names(FOLDERS.sub(".../", text))
 
     def in_value(self, value: str) -> str:
-        """The same of a value, which is one path if it is any."""
+        """A configuration value without private names. A value with a slash is taken as one path."""
         _, slash, name = value.rpartition("/")
         return self._without_names(f".../{name}" if slash else value)
 
     def in_word(self, word: str) -> str:
-        """The same of a word of a command."""
+        """A word of a command without private names; the option and key before its value are kept."""
         found = OPTION.match(word)
         begin = 0 if found is None else found.end()
         return self._without_names(word[:begin]) + self.in_value(word[begin:])
@@ -86,11 +88,11 @@ def _host_names() -> set[str]:
 
 
 def bug_report(folder: Path | None, config: Path | None) -> str:
-    """Versions, machine and, if given, results and a configuration, as Markdown.
+    """Describes version and machine and, if given, results and a configuration, as Markdown.
 
     Args:
-        folder: what `ssdlab run` or `compare` wrote with `--out`. Damaged results are reported as such.
-        config: a TOML file of configuration keys. If it is refused, the report has the reason.
+        folder: results of `ssdlab run` or `compare`, as written with `--out`. Damaged results are reported as damaged.
+        config: TOML file of configuration keys. If it is refused, the report has the reason.
     """
     private = Private()
     parts = [INTRODUCTION, _versions(), _machine(private)]
@@ -117,7 +119,7 @@ def _version_rows() -> Iterator[tuple[str, str]]:
 
 
 def _libraries() -> set[str]:
-    """What the package needs to run, and Ray, which sweeps over several machines need."""
+    """Names of the packages that ssdlab needs, and Ray, which sweeps over several machines need."""
     try:
         needed = requires("ssdlab") or []
     except PackageNotFoundError:  # run from the sources
@@ -139,7 +141,7 @@ def _machine_rows() -> Iterator[tuple[str, str]]:
 
 
 def _configuration_file(file: Path, private: Private) -> str:
-    """The effective configuration that a file gives."""
+    """The effective configuration of a file, or the reason why it is refused."""
     head = f"## Configuration {private.in_value(file.name)}\n\n"
     try:
         tree = json.loads(Setup(config=file).build(None).json())
@@ -149,7 +151,7 @@ def _configuration_file(file: Path, private: Private) -> str:
 
 
 def _results(folder: Path, private: Private) -> str:
-    """What was simulated in a folder of results."""
+    """The runs in a folder of results."""
     try:
         with undamaged(folder):
             file, data = saved_in(folder)
@@ -160,7 +162,7 @@ def _results(folder: Path, private: Private) -> str:
 
 
 def _run_sections(runs: Mapping[str, Mapping[str, Any]], private: Private) -> Iterator[str]:
-    """Each run with its configuration; of those behind the first what differs."""
+    """A section for each run with its configuration; for runs after the first, only the lines that differ."""
     first: list[str] = []
     for name, data in runs.items():
         lines = _lines(data["config"], private)
@@ -178,13 +180,13 @@ def _run_rows(data: Mapping[str, Any], private: Private) -> Iterator[tuple[str, 
 
 
 def _lines(tree: Mapping[str, Any], private: Private) -> list[str]:
-    """A configuration as lines that `--config` takes: `key = value`."""
+    """A configuration as lines of a TOML file: `key = value`."""
     words = _known_words()
     return [f"{key} = {value_text(_scrubbed(value, words, private))}" for key, value in leaves(tree) if value is not None]
 
 
 def _scrubbed(value: Any, words: set[str], private: Private) -> Any:
-    """A value of a configuration, texts in lists and tables included."""
+    """A configuration value without private data, also in nested lists and tables."""
     if isinstance(value, str):
         return value if value in words else private.in_value(value)
     if isinstance(value, Mapping):
@@ -193,7 +195,7 @@ def _scrubbed(value: Any, words: set[str], private: Private) -> Any:
 
 
 def _known_words() -> set[str]:
-    """The values of keys that choose between named ones, which are nobody's secret."""
+    """The values of keys with fixed choices, which cannot be private."""
     return {choice["name"] for key in json.loads(_core.keys()) for choice in key.get("choices", ())}
 
 

@@ -1,4 +1,4 @@
-"""A cache by itself: what hits and who is evicted, without a drive below and without time."""
+"""A cache by itself: replays requests and reports hits and evictions, without a drive and without time."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["CacheReplay", "replay_cache"]
 
 @dataclass(frozen=True)
 class CacheReplay:
-    """What a cache did.
+    """The events and counters of a cache replay.
 
-    `events` are triples of request, what happened, and page, in the order in which things were decided. What happened is one of
-    `read_hit`, `read_miss` (the page is kept), `read_past` (it is not), `read_bypass` (it is not, since all homes are in GC),
-    `write_hit`, `write_miss`, `write_through`, `evict_clean`, `evict_dirty`, `pad` (written with its group), `drop` (by a trim),
-    `clean` (by a flush). `counters` are those of a run's `cache` section (`policy_fallbacks` with a policy of your own).
+    `events` are triples of request index, event and page, in the order of the decisions. The events are `read_hit`, `read_miss` (the page
+    is cached), `read_past` (it is not cached), `read_bypass` (it is not cached, since all homes are in GC), `write_hit`, `write_miss`,
+    `write_through`, `evict_clean`, `evict_dirty`, `pad` (written with its group), `drop` (by a trim) and `clean` (by a flush). `counters`
+    are the entries of a run's `cache` section (`policy_fallbacks` with a user-defined policy).
     """
 
     events: list[tuple[int, str, int]]
@@ -34,7 +34,7 @@ class CacheReplay:
 
     @property
     def hit_ratio(self) -> float | None:
-        """Hits by look-ups of pages; None without look-ups."""
+        """Hits as a share of page look-ups, 0 to 1; `None` without look-ups."""
         lookups = self.counters["lookups"]
         return (self.counters["read_hits"] + self.counters["write_hits"]) / lookups if lookups else None
 
@@ -46,19 +46,19 @@ def replay_cache(
     in_gc: Iterable[tuple[int, int, bool]] = (),
     **options: Unpack[CacheOptions],
 ) -> CacheReplay:
-    """Plays requests to a cache alone: which pages hit, are kept, and are evicted.
+    """Replays requests on a cache alone, and reports which pages hit, are cached and are evicted.
 
-    What is fetched is there at once, what is destaged is below at once, and every page holds data. So this is what a run decides where no
-    request overlaps another, and takes a fraction of its time.
+    Fetches and destages take no time, and every page holds data. The decisions equal those of a run whose requests do not overlap, and take
+    a fraction of its time.
 
     Args:
-        requests: triples of `"read"`, `"write"`, `"trim"` or `"flush"`, the first byte, and the number of bytes.
-        device: a device preset, for the size and the homes of pages.
-        scheme: a scheme preset, or several joined by `+`.
+        requests: triples of `"read"`, `"write"`, `"trim"` or `"flush"`, first byte, and number of bytes.
+        device: device preset, for the size and the homes of pages.
+        scheme: scheme preset, or several joined by `+`.
         set: single keys, such as `{"cache.policy": "lru", "cache.bytes": 1 << 20}`.
-        in_gc: triples of request, home and whether it is in GC from that request on, in order; at first none is. Homes are chips, and with
-            `cache.place = "array"` drives.
-        eviction: an eviction policy of your own, in place of that of `cache.policy`.
+        in_gc: triples of request index, home, and whether the home is in GC from that request on, in order. Initially no home is in GC.
+            Homes are chips or, with `cache.place = "array"`, drives.
+        eviction: user-defined eviction policy, used instead of `cache.policy`.
     """
     asked = complete("replay_cache", CacheOptions, options)
     by_hand = tuple((key, value_text(value)) for key, value in mapping("set", asked["set"] or {}).items())
@@ -79,7 +79,7 @@ def _triples(name: str, items: Any, *types: type) -> list[tuple[Any, Any, Any]]:
 
 
 def _triple(name: str, index: int, item: Any, *types: type) -> tuple[Any, Any, Any]:
-    """An entry as three values of these types; numbers count from 0."""
+    """An entry as three values of the given types; whole numbers must be at least 0."""
     expected = "(op, offset, length)" if name == "requests" else "(request, home, True or False)"
     try:
         first, second, third = (_value(value, kind) for value, kind in zip(item, types, strict=True))

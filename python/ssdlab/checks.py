@@ -1,4 +1,4 @@
-"""What callers hand over, checked for its type: a wrong one is said in one line, before it reaches the core."""
+"""Type checks of arguments, with one-line messages, before values reach the core."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ __all__ = [
 ]
 
 LARGEST = 2**64 - 1
-"""What the core counts with."""
+"""The largest integer that the core takes."""
 LARGEST_FLOAT = 2.0**1023
-"""No whole number below it is too large for a float."""
+"""An upper bound of whole numbers that convert to a float."""
 MOST_SHOWN = 10**80
-"""Whole numbers from here on are not written out."""
+"""Whole numbers from here on are not printed in messages."""
 
 
 def shown(value: object) -> str:
-    """A value as messages have it: short, whatever it is."""
+    """A value as messages show it, shortened."""
     short = reprlib.Repr()
     short.maxstring, short.maxother = 80, 160
     short.fillvalue = "…"
     try:
-        # Texts of the user's own may be anything; numbers of more digits than this are not even written.
+        # user text may contain any characters; very large numbers are not printed
         return short.repr(value) if not isinstance(value, int) or abs(value) < MOST_SHOWN else f"a number of {value.bit_length():,} bits"
     except Exception:
         return f"<{type(value).__name__}>"
 
 
 def amount(name: str, value: str, *, in_bytes: bool) -> int:
-    """The number that a text stands for, with a unit (`64MiB`, `2M`) or without one."""
+    """The number in a text, with a unit (`64MiB`, `2M`) or without one. A text in another form is an error."""
     try:
         return int(value)
     except ValueError:
@@ -57,7 +57,7 @@ def amount(name: str, value: str, *, in_bytes: bool) -> int:
 
 
 def whole(name: str, value: object, least: int = 0) -> int:
-    """`value`, if it is a whole number (of any type, but no truth value) that the core can take."""
+    """Checks that `value` is a whole number of any type except `bool`, from `least` to `LARGEST`; returns it."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except Exception:
@@ -68,14 +68,14 @@ def whole(name: str, value: object, least: int = 0) -> int:
 
 
 def positive(name: str, value: object) -> float:
-    """A number above zero."""
+    """Checks that `value` is a finite number above 0; returns it."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_FLOAT:
         raise _wrong(name, value, "a number above 0")
     return float(value)
 
 
 def text(name: str, value: object) -> str:
-    """`value`, if it is a text that the core and the system can take."""
+    """Checks that `value` is a text of valid characters; returns it."""
     if not isinstance(value, str):
         raise _wrong(name, value, "a text")
     if not _is_plain(value):
@@ -84,12 +84,12 @@ def text(name: str, value: object) -> str:
 
 
 def _is_plain(value: str) -> bool:
-    """Whether a text is UTF-8 without NUL. Bytes that are no UTF-8 come from a command line as halves of characters."""
+    """Whether a text is valid UTF-8 without NUL. Invalid bytes of a command line appear as lone surrogates."""
     return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value)
 
 
 def path(name: str, value: object) -> str | os.PathLike[str]:
-    """`value`, if it is the path of a file or folder."""
+    """Checks that `value` is the path of a file or folder; returns it."""
     try:
         place = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     except Exception:
@@ -108,14 +108,14 @@ def path(name: str, value: object) -> str | os.PathLike[str]:
 
 
 def truth(name: str, value: object) -> bool:
-    """`value`, if it is true or false."""
+    """Checks that `value` is a truth value; returns it."""
     if not isinstance(value, bool):
         raise _wrong(name, value, "True or False")
     return value
 
 
 def mapping(name: str, value: object) -> Mapping[str, Any]:
-    """`value`, if it is a mapping whose keys are texts."""
+    """Checks that `value` is a mapping with text keys; returns it."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise _wrong(name, value, 'a mapping such as {"gc.soft": 0.1}')
     for key in value:
@@ -124,7 +124,7 @@ def mapping(name: str, value: object) -> Mapping[str, Any]:
 
 
 def texts(name: str, value: object) -> list[str]:
-    """The texts in `value`."""
+    """Checks that `value` is an iterable of texts, other than a text; returns a list."""
     entries = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
     if entries is None or not all(isinstance(entry, str) for entry in entries):
         raise _wrong(name, value, "a list of names")
@@ -132,22 +132,22 @@ def texts(name: str, value: object) -> list[str]:
 
 
 def check_texts(values: Mapping[str, object]) -> None:
-    """Checks values by name, each of which is a text or absent."""
+    """Checks that each value, by name, is a text or `None`."""
     for name, value in values.items():
         if value is not None:
             text(name, value)
 
 
 def check_numbers(values: Mapping[str, object]) -> None:
-    """Checks values by name, each of which is a number of any type or absent; what a text says is left to the core."""
+    """Checks that each value, by name, is a number of any type, a text (which the core parses), or `None`."""
     for name, value in values.items():
-        is_number = isinstance(value, Real | str) or hasattr(value, "item")  # NumPy's own
+        is_number = isinstance(value, Real | str) or hasattr(value, "item")  # numbers of NumPy
         if value is not None and (isinstance(value, bool) or not is_number or (isinstance(value, int) and abs(value) >= MOST_SHOWN)):
             raise _wrong(name, value, "a number")
 
 
 def check_paths(values: Mapping[str, object]) -> None:
-    """Checks values by name, each of which is a path or absent."""
+    """Checks that each value, by name, is a path or `None`."""
     for name, value in values.items():
         if value is not None:
             path(name, value)

@@ -1,4 +1,4 @@
-"""Checksums of results: whether a file still says what ssdlab wrote."""
+"""Checksums of results, to detect files that were changed after ssdlab wrote them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 __all__ = ["CHECKSUM", "is_changed", "is_sealed", "sealed"]
 
 CHECKSUM = "checksum"
-"""The entry of a result that holds it: SHA-256 of all other entries but `SPEED`, as JSON without blanks and with sorted names."""
+"""The entry with the checksum: SHA-256 of all other entries but `SPEED`, as JSON without blanks and with sorted names."""
 SPEED = ("prepare_s", "wall_s", "requests_per_s")
-"""What differs each time that the same command runs."""
+"""Entries that differ between executions of the same command."""
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A result with its checksum, the last entry."""
+    """A result with its checksum as the last entry."""
     rest = {key: value for key, value in data.items() if key != CHECKSUM}
     simulated = {key: value for key, value in rest.items() if key not in SPEED}
     text = json.dumps(simulated, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -24,10 +24,10 @@ def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_sealed(data: object) -> bool:
-    """Whether it is a result with a checksum, and unchanged."""
+    """Whether a value is an unchanged result with a checksum."""
     return isinstance(data, Mapping) and CHECKSUM in data and sealed(data)[CHECKSUM] == data[CHECKSUM]
 
 
 def is_changed(data: Mapping[str, Any]) -> bool:
-    """Whether a result says something else than when it was written; of one without a checksum nobody knows."""
+    """Whether a result was changed after it was written; false for a result without a checksum."""
     return CHECKSUM in data and not is_sealed(data)

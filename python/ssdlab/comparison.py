@@ -1,4 +1,4 @@
-"""What several runs come back with: `Comparison`, the results of one workload under several schemes."""
+"""The results of one workload under several schemes: `Comparison`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Comparison", "collected"]
 
 
 class Comparison(Mapping[str, Result]):
-    """The results of one workload under several schemes, by scheme; with several seeds, of the first."""
+    """The results of one workload under several schemes, by scheme. With several seeds, they are the results of the first."""
 
     def __init__(
         self,
@@ -33,7 +33,10 @@ class Comparison(Mapping[str, Result]):
         saved: Mapping[str, Any] | None = None,
         source: Path | None = None,
     ) -> None:
-        """Results by scheme. Of a saved comparison also what stood beside the runs, and the folder that it was read from."""
+        """Builds a comparison from results by scheme.
+
+        For a saved comparison, `saved` has the other entries of its file, and `source` is its folder.
+        """
         self._runs = dict(runs)
         self._seeds = seeds
         self._title = title
@@ -42,7 +45,7 @@ class Comparison(Mapping[str, Result]):
 
     @property
     def title(self) -> str:
-        """What all runs have in common, in a line: device, workload and what was set by hand. Empty where it is not known."""
+        """A line with what all runs have in common: device, workload and keys set by hand. Empty if unknown."""
         return self._title
 
     @property
@@ -69,21 +72,21 @@ class Comparison(Mapping[str, Result]):
         return tables.as_text(tables.comparison_tables(self))
 
     def _repr_html_(self) -> str:
-        """The same for notebooks."""
+        """The tables that the command line prints, as HTML for notebooks."""
         from ssdlab import notebook, tables  # noqa: PLC0415
 
         return notebook.of_tables(tables.comparison_tables(self))
 
     @property
     def plot(self) -> Plots:
-        """The figures of the report with all schemes, such as `comparison.plot.latency_cdf(width="3.4in").save("cdf.pdf")`."""
+        """The report's figures with all schemes, such as `comparison.plot.latency_cdf(width="3.4in").save("cdf.pdf")`."""
         from ssdlab.report.plots import Plots  # noqa: PLC0415
 
         seeds = {"seeds": list(self._seeds.seeds)} if self._seeds else self._saved.get("seeds", {})
         return Plots(runs_of(self._runs, source=self._source, seeds=seeds))
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page about these runs: one file, whole or not at all. Figures over time need runs with `series=True`."""
+        """Writes the report page of the runs as one file, completely or not at all. Figures over time need runs with `series=True`."""
         from ssdlab.report import write  # noqa: PLC0415
 
         data = self.to_dict()
@@ -92,14 +95,14 @@ class Comparison(Mapping[str, Result]):
 
     @cached_property
     def remarks(self) -> list[Remark]:
-        """What must be known beside the numbers: the remarks of the runs, and those that only all of them together decide."""
+        """Remarks that qualify the numbers: those of the runs, and those that result from the comparison."""
         return of_comparison(self._runs, seeds_differ=None if self._seeds is None else self._seeds.differ)
 
     @cached_property
     def paired(self) -> dict[str, dict[str, Any]]:
-        """By scheme: how its requests fared against the same ones under the first scheme, one by one (`ssdlab.paired`).
+        """Differences between the requests of each scheme and the same ones under the first, one by one, by scheme (`ssdlab.paired`).
 
-        Empty where the runs kept no logs of their requests (`log_requests` or `paired`), or there is only one.
+        Empty if the runs kept no request logs (`log_requests` or `paired`), or for a single scheme.
         """
         if "paired" in self._saved:
             return {scheme: entry for scheme, entry in self._saved["paired"].items() if scheme != "against"}
@@ -109,7 +112,7 @@ class Comparison(Mapping[str, Result]):
         return {scheme: paired(runs[0][1], result) for scheme, result in runs[1:]}
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain copy, as `compare --json` prints it."""
+        """A copy as a dictionary, as `compare --json` prints it."""
         runs = {**copy.deepcopy(self._saved), "runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
         seeds = {} if self._seeds is None else {"seeds": self._seeds.to_dict()}
         paired = {"paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else {}
@@ -117,11 +120,11 @@ class Comparison(Mapping[str, Result]):
 
 
 def collected(finished: Mapping[str, Result], schemes: Sequence[str], seeds: Sequence[int], *, title: str = "") -> Comparison:
-    """The runs that have finished, by their labels, as a comparison."""
+    """Builds a comparison from the finished runs, by label."""
     if len(seeds) == 1:
         return Comparison(finished, title=title)
     runs = {scheme: {seed: finished[label] for seed in seeds if (label := label_of(scheme, seed, seeds)) in finished} for scheme in schemes}
-    # A scheme whose first seed is missing would have runs that nothing refers to.
+    # a scheme without its first seed would have runs that no entry refers to
     runs = {scheme: of for scheme, of in runs.items() if seeds[0] in of}
     first = {scheme: of[seeds[0]] for scheme, of in runs.items()}
     return Comparison(first, SeedRuns(tuple(seeds), runs) if runs else None, title=title)

@@ -1,4 +1,4 @@
-"""What all figures drawn by matplotlib have in common: their style, how they are saved, and when an axis is logarithmic."""
+"""Common functions of all figures drawn by matplotlib: style, saving, and the choice of a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ssdlab._core import write_file
 __all__ = ["STYLE", "as_files", "geometric", "save"]
 
 STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "ssdlab",  # the same study gives the same file
-    "svg.fonttype": "none",  # text stays text: it can be searched and edited
+    "svg.hashsalt": "ssdlab",  # equal drawings give equal files
+    "svg.fonttype": "none",  # text stays text, which can be searched and edited
     "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
     "ps.fonttype": 42,
     "font.size": 9.0,
@@ -30,14 +30,14 @@ STYLE: dict[Any, Any] = {
 
 
 def save(drawing: Drawing, folder: Path) -> None:
-    """Writes a drawing as `figure.svg` and `figure.png` of the folder, each whole or not at all."""
+    """Writes a drawing as `figure.svg` and `figure.png` of a folder, each completely or not at all."""
     svg, png = as_files(drawing)
     write_file(folder / "figure.svg", svg)
     write_file(folder / "figure.png", png)
 
 
 def as_files(drawing: Drawing) -> tuple[str, bytes]:
-    """A drawing as SVG and as PNG; the same drawing gives the same files."""
+    """Renders a drawing as SVG and PNG; equal drawings give equal bytes."""
     svg = io.StringIO()
     drawing.savefig(svg, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
     png = io.BytesIO()
@@ -46,6 +46,6 @@ def as_files(drawing: Drawing) -> tuple[str, bytes]:
 
 
 def geometric(numbers: Sequence[float]) -> bool:
-    """Whether numbers spread over so much that equal factors are better seen than equal steps."""
+    """Whether a logarithmic axis suits the spread of the numbers better than a linear one."""
     spread = min(numbers) > 0 and len(numbers) > 2 and max(numbers) / min(numbers) >= 8
     return spread and numbers[1] / numbers[0] >= 1.9 and numbers[-1] / numbers[-2] >= 1.2

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions. The core's message is the exception's text; `exit_code` is what the command line ends with."""
+"""The exceptions of ssdlab. The text is the core's message; `exit_code` is the exit code of the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 LONGEST = 200
-"""A value in a message is cut if it has more characters: what it begins and ends with is shown."""
+"""Maximum number of characters of a value in a message; a longer value is shown with its middle cut out."""
 _BEGIN, _END = 80, 40
 _LONG = re.compile(rf'"[^"\n]{{{LONGEST},}}"|\S{{{LONGEST},}}')
 _LONGEST_LINE = 3000
@@ -32,17 +32,17 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def shortened(message: str) -> str:
-    """A message without the middle of what is too long to be read: a value in quotes, a word, a line."""
+    """A message with the middle cut out of overlong parts: a value in quotes, a word, a line."""
     message = _LONG.sub(lambda found: f"{found[0][:_BEGIN]}…{found[0][-_END:]}", message)
     lines = (line if len(line) <= _LONGEST_LINE else f"{line[:LONGEST]}…{line[-LONGEST:]}" for line in message.splitlines())
     return "\n".join(lines)
 
 
 class Error(Exception):
-    """The base of all errors of ssdlab.
+    """Base class of all errors of ssdlab.
 
     Attributes:
-        finished: by name, the results of the runs that finished before the error, if there were several: a `Result` for a run of the
+        finished: results of the runs that finished before the error, by name, if there were several runs: a `Result` for a run of the
             drive, a `QueueingResult` for a run of the queueing model.
     """
 
@@ -60,29 +60,29 @@ class ConfigError(Error):
 
 
 class UsageError(Error):
-    """A call or command that makes no sense as given."""
+    """A call or command with invalid or contradictory arguments."""
 
     exit_code = 2
 
 
 class IdleKeyWarning(UserWarning):
-    """A configuration key was set that has no effect in the run, or in any of the runs. The result's `idle_keys` names it too."""
+    """A configuration key was set that has no effect in any of the runs. The result's `idle_keys` lists it too."""
 
 
 class TraceError(Error):
-    """A trace that cannot be read, with file and line where there is one."""
+    """A trace that cannot be read, with file and line if there is one."""
 
 
 class SimulationError(Error):
-    """The simulation cannot go on: a defect or an impossible situation, with what waits for what."""
+    """The simulation cannot continue, because of a defect or an impossible situation; the message says what waits for what."""
 
 
 class PolicyError(Error):
-    """A policy of the user's own that raised an error, which is the `__cause__`, or returned what it must not."""
+    """A user-defined policy raised an error (the `__cause__`), or returned an invalid value."""
 
 
 class StoppedError(Error):
-    """A run that was asked to stop before its end."""
+    """A run was requested to stop before its end."""
 
 
 class InternalError(Error):
@@ -101,10 +101,10 @@ class FileError(Error, OSError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while runs were under way.
+    """Ctrl-C during runs.
 
     Attributes:
-        finished: by name, the results of the runs that had finished, as in `Error.finished`.
+        finished: results of the runs that had finished, by name, as in `Error.finished`.
     """
 
     def __init__(self, finished: Mapping[str, Any] = _NOTHING) -> None:

@@ -1,12 +1,12 @@
-"""Folders of results: held by one process at a time, and replaced as a whole.
+"""Folders of results: locked by one process at a time, and replaced as a whole.
 
-What a command writes lies in a hidden folder (`STAGE`) inside the folder asked for until all of it is there. Then `.ssdlab.json`
-(`MANIFEST`), which lists what ssdlab wrote, is replaced by one that names the new files and the old ones: from there on the new set counts,
-and whoever looks next finishes the move if the process was killed. First the old files go, then the new ones come, so that files of both
-never lie beside each other. What the manifest does not list is not ours and stays.
+A command writes to a hidden folder (`STAGE`) inside the result folder until all files are complete. Then `.ssdlab.json` (`MANIFEST`), which
+lists the files of ssdlab, is replaced by one that names both the new and the old files: from then on the new set is valid, and if the
+process is killed, the next process that opens the folder completes the move. Old files are removed before new ones are moved, so that files
+of both sets never lie beside each other. Files that the manifest does not list are never changed.
 
-Where no earlier results are in the way, those of single runs appear as soon as each is there, so that they are kept even if the process is
-killed; points of a sweep always do.
+Without earlier results, the results of single runs appear as soon as each is complete, so that they survive if the process is killed;
+points of a sweep always do.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ COMPARISON_FILE = "comparison.json"
 LOG_FILE = "requests.parquet"
 REPORT_FILE = "report.html"
 TIMELINE_FILE = "timeline.json.gz"
-"""Of each scheme of a comparison."""
+"""Name of a timeline file, one for each scheme of a comparison."""
 QUEUEING_FILE = "queueing.json"
 STUDY_FILE = "study.json"
 SWEEP_TABLES = ("results.parquet", "results.csv")
@@ -70,11 +70,11 @@ MANIFEST = ".ssdlab.json"
 STAGE = ".ssdlab-new"
 FINISHED_LATER = "the new results are complete in .ssdlab-new: the next ssdlab command that opens the folder moves them"
 PATIENCE_S = 10.0
-"""For another process to finish moving its results, which takes it milliseconds."""
+"""Maximum time to wait, s, for another process to move its results, which takes milliseconds."""
 
 Kind = Literal["run", "comparison", "queueing", "study", "sweep", "artifact"]
 REPLACEABLE: tuple[Kind, ...] = ("run", "comparison", "queueing")
-"""They take each other's place. Studies, sweeps and artifact kits are longer work: only their like goes there."""
+"""Kinds of results that replace each other. Studies, sweeps and artifact kits take longer, and are only replaced by their own kind."""
 CALLED: dict[Kind, str] = {
     "run": "the results of a run",
     "comparison": "the results of a comparison",
@@ -91,11 +91,11 @@ INDEX: dict[Kind, tuple[str, ...]] = {
     "queueing": (QUEUEING_FILE,),
     "artifact": (ARTIFACT_FILE,),
 }
-"""By kind, the files that say what else there is: the first to go, the last to come."""
+"""Files that refer to the other files of a set, by kind: they are removed first and moved last."""
 INDICES = frozenset(name for names in INDEX.values() for name in names)
 RUN_FILES = (RESULT_FILE, LOG_FILE, TIMELINE_FILE)
 OF_FOLDERS = (MANIFEST, DEFINITION_FILE, *RUN_FILES)
-"""What is written to a folder of results itself, not to the hidden one in it."""
+"""Files written to a result folder itself, not to the hidden folder in it."""
 FIGURES = ("figure.svg", "figure.png")
 PRIORITIES, SERIES = ("rwp", "cep", "fifo"), ("requests", "collections", "copies")
 UNLISTED: dict[Kind, tuple[str, ...]] = {
@@ -106,38 +106,38 @@ UNLISTED: dict[Kind, tuple[str, ...]] = {
     "sweep": SWEEP_TABLES,
     "artifact": (),
 }
-"""By kind, what a version without manifests wrote (of a comparison also `RUN_FILES` for each run that its file names)."""
+"""Files that versions without manifests wrote, by kind; a comparison also has `RUN_FILES` for each run that its file names."""
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Writes `value`, whole or not at all."""
+    """Writes `value` as JSON, completely or not at all."""
     _core.write_file(path, json_text(value) + "\n")
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and those above it.
+    """Makes a folder and its parents.
 
     Raises:
-        FileError: it cannot be made.
+        FileError: a folder cannot be made.
     """
     with said("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 LONGEST_NAME = 120
-"""Bytes of a folder's name without its hash. File systems take 255."""
+"""Maximum length, bytes, of a folder's name without its hash. File systems allow 255."""
 UNSAFE = re.compile(r"[^\w.+,=-]+", re.ASCII)
-"""Characters that no name of a folder has."""
+"""Characters that are replaced in names of folders."""
 
 
 def folder_name(shown: str, exact: str | None = None) -> str:
-    """A name for one folder inside another, whatever the text: it never leads elsewhere, and other texts get other names.
+    """Builds the name of a subfolder for any text. It never leads to another place, and different texts give different names.
 
     Args:
-        shown: what the folder is called after. It is the name itself if it has only letters, digits and `_.+,=-`, begins with no dot, and
-            is not too long.
-        exact: a text that tells the folder from others, if `shown` alone does not. Where the name is not `exact` itself, it ends with eight
-            digits of the hash of `exact`.
+        shown: text that the name is made from. It is used unchanged if it has only letters, digits and `_.+,=-`, does not begin with a dot,
+            and is short enough.
+        exact: text that identifies the folder, if `shown` does not. If the name differs from `exact`, it ends with eight digits of the hash
+            of `exact`.
     """
     exact = shown if exact is None else exact
     name = UNSAFE.sub("-", shown)[:LONGEST_NAME]
@@ -148,23 +148,23 @@ def folder_name(shown: str, exact: str | None = None) -> str:
 
 
 def scheme_folder(scheme: str) -> str:
-    """The name of the folder that has a scheme's results in those of a comparison; a file is called by its name without its folder."""
+    """The name of a scheme's folder in a comparison. A scheme in a file is named after the file, without its folder."""
     return folder_name("+".join(Path(part).name for part in scheme.split("+")), scheme)
 
 
 def run_folder(folder: Path, scheme: str) -> Path:
-    """Where a saved comparison has the results of a scheme; earlier versions kept those of a file under its path."""
+    """The folder with a scheme's results in a saved comparison. Earlier versions used the path of a file."""
     place = folder / scheme_folder(scheme)
     return folder / scheme if not place.is_dir() and _is_below(scheme) else place
 
 
 def final(path: Path) -> Path:
-    """Where a file will be that is written to the hidden folder."""
+    """The final path of a file that is written to the hidden folder."""
     return Path(*(part for part in path.parts if part != STAGE))
 
 
 def replaced_with(folder: Path | None) -> list[Path]:
-    """What goes when the results come that are being written to `folder`, a hidden folder or below one; else nothing."""
+    """The files that will be replaced by the results written to `folder`, if it is a hidden folder or below one; else none."""
     if folder is None or STAGE not in folder.parts:
         return []
     top = Path(*folder.parts[: folder.parts.index(STAGE)])
@@ -172,7 +172,7 @@ def replaced_with(folder: Path | None) -> list[Path]:
 
 
 def settle(folder: Path) -> None:
-    """Before `folder` is read: finishes a replacement that a killed process began; waits for one that goes on."""
+    """Completes a replacement in `folder` that a killed process left, or waits for one in progress. Call it before reading."""
     end = time.monotonic() + PATIENCE_S
     while _Set.listed(folder).replaces is not None:
         lock = _try_lock(folder)
@@ -187,10 +187,10 @@ def settle(folder: Path) -> None:
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """While a file is added to the results in a folder: no other process writes there.
+    """Context in which no other process writes to a folder, for adding a file to the results in it.
 
     Raises:
-        UsageError: another one does.
+        UsageError: another process writes to the folder.
     """
     lock = _lock(folder) if folder.is_dir() else None
     try:
@@ -202,16 +202,16 @@ def held(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Set:
-    """A set of results: what it is, and its files, relative to the folder, in the order in which they come."""
+    """A set of results: its kind, and its files relative to the folder, in the order in which they are moved."""
 
     kind: Kind | None = None
     files: tuple[str, ...] = ()
     replaces: tuple[str, ...] | None = None
-    """While it takes an old set's place: the files of that."""
+    """Files of the old set, while it is being replaced."""
 
     @classmethod
     def listed(cls, folder: Path) -> _Set:
-        """What the manifest lists; nothing if there is none, or it is not as ssdlab wrote it."""
+        """The set that the manifest lists; empty without a valid manifest."""
         try:
             data = json.loads((folder / MANIFEST).read_bytes())
             replaces = data.get("replaces")
@@ -222,7 +222,7 @@ class _Set:
 
     @classmethod
     def found(cls, folder: Path, kinds_sought: Iterable[Kind]) -> _Set:
-        """What is there, listed or known by its name, as versions without manifests left it."""
+        """The set that exists, from the manifest or, for versions without manifests, from the names of files."""
         listed = cls.listed(folder)
         kind, names = listed.kind, list(listed.files)
         if kind is None:
@@ -231,50 +231,50 @@ class _Set:
             names += [f"{run}/{name}" for run in _compared(folder) for name in RUN_FILES]
             kind = kinds[0] if kinds else None
         if set(kinds_sought) <= set(REPLACEABLE):
-            names.append(REPORT_FILE)  # `ssdlab report` may have made it later
+            names.append(REPORT_FILE)  # may be from a later `ssdlab report`
         return cls(kind, _in_order(name for name in set(names) if os.path.lexists(folder / name)))
 
     def write(self, folder: Path) -> None:
-        """Makes this the folder's manifest."""
+        """Writes the set as the folder's manifest."""
         entries = {"kind": self.kind, "files": list(self.files), "replaces": None if self.replaces is None else list(self.replaces)}
         write_json(folder / MANIFEST, {key: entry for key, entry in entries.items() if entry is not None})
 
 
 @dataclass
 class ResultFolder:
-    """A folder for results, or none (`None`). A context manager: while it lasts no other process writes there.
+    """A folder for results, or `None`. A context manager: no other process writes to the folder in its context.
 
         with ResultFolder(folder, "comparison") as out:
-            ...                                 # runs go to `out.runs`, all else to `out.stage`
+            ...                                 # runs go to `out.runs`, other files to `out.stage`
             out.commit()
 
-    Without `commit` an earlier set stays as it was.
+    Without `commit` an earlier set is kept.
 
     Raises:
-        UsageError: if the folder holds work that such results must not replace; when entered, if another process writes there.
-        FileError: when entered, if it cannot be made.
+        UsageError: the folder holds results that this kind must not replace; on entry, also if another process writes there.
+        FileError: on entry, if the folder cannot be made.
     """
 
     folder: Path | None
     kind: Kind
     _early: set[str] = field(default_factory=set)
-    """Files that appear as soon as they are there."""
+    """Files that appear as soon as they are complete."""
     _lock: _Lock | None = None
     _made: bool = False
     _is_new: bool = False
-    """Whether what was written is in its place."""
+    """Whether the new set was moved to its place."""
 
     def __post_init__(self) -> None:
         self._old = _Set() if self.folder is None else self._look(self.folder)
 
     @property
     def stage(self) -> Path | None:
-        """Where to write; it will be moved."""
+        """The hidden folder to write to."""
         return self.folder and self.folder / STAGE
 
     @property
     def runs(self) -> Path | None:
-        """Where results of single runs go: at once to where they belong, unless an old set is there."""
+        """The folder for results of single runs: the final one, unless an earlier set is there."""
         return self.stage if self._old.files and self.kind != "sweep" else self.folder
 
     def __enter__(self) -> Self:
@@ -302,7 +302,7 @@ class ResultFolder:
             self._leave(self.folder)
 
     def claim(self, files: Iterable[Path]) -> None:
-        """Notes which files will appear before the rest of the set, so that they go with it one day."""
+        """Registers files that will appear before the rest of the set, so that they are replaced with it later."""
         if self.folder is None:
             return
         files = list(files)
@@ -321,10 +321,10 @@ class ResultFolder:
             _Set(self.kind, tuple(sorted(self._early))).write(self.folder)
 
     def commit(self) -> None:
-        """Puts what was written in the place of what was there. A set without its index could not be opened: the old one stays then.
+        """Replaces the earlier set with the new one. A set without its index cannot be opened, so the earlier one is kept in that case.
 
         Raises:
-            FileError: if that cannot be done; before the first file was moved, the old set is still there.
+            FileError: the replacement failed. If no file was moved yet, the earlier set is unchanged.
         """
         if self.folder is None:
             return
@@ -343,7 +343,7 @@ class ResultFolder:
 
     @property
     def has_old(self) -> bool:
-        """Whether an earlier set is still there."""
+        """Whether an earlier set is present and not replaced."""
         return self._old.kind is not None and not self._is_new
 
     def _look(self, folder: Path) -> _Set:
@@ -359,9 +359,9 @@ class ResultFolder:
         return [name for name in self._early if (folder / name).is_file()]
 
     def _leave(self, folder: Path) -> None:
-        """Takes out what was not finished."""
+        """Removes incomplete files, and releases the lock."""
         with contextlib.suppress(OSError, UsageError):
-            _finish(folder)  # also what a signal came between; else there is only the hidden folder to take out
+            _finish(folder)  # completes a move that a signal interrupted; else it only removes the hidden folder
             if self._early:
                 left = _in_order(self._still_there(folder))
                 _Set(self.kind, left).write(folder) if left else (folder / MANIFEST).unlink(missing_ok=True)
@@ -374,12 +374,12 @@ class ResultFolder:
 
 
 def _in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """What says what else there is comes last."""
+    """File names sorted, with index files last."""
     return tuple(sorted(names, key=lambda name: (name in INDICES, name)))
 
 
 def _check_room(folder: Path, names: Iterable[str]) -> None:
-    """Raises an error where a file is to come and a folder is, or the other way round."""
+    """Raises an error if a file would replace a folder or a folder a file."""
     for name in names:
         place = folder / name
         wrong = [place] if place.is_dir() else [above for above in place.parents if above.is_relative_to(folder) and above.is_file()]
@@ -389,7 +389,7 @@ def _check_room(folder: Path, names: Iterable[str]) -> None:
 
 
 def _check_above(folder: Path) -> None:
-    """Raises an error if the folder belongs to the results of a folder above it, which would then be of two commands."""
+    """Raises an error if the folder is part of the results in a folder above it."""
     inside = folder.absolute()
     for above in list(inside.parents)[:DEEPEST]:
         name = inside.relative_to(above).as_posix()
@@ -399,11 +399,11 @@ def _check_above(folder: Path) -> None:
 
 
 DEEPEST = 3
-"""So many folders below its own lies a file of a set at the most: `npgc/seed-2/result.json`."""
+"""Maximum depth of a file of a set below its folder: `npgc/seed-2/result.json`."""
 
 
 def _check_links(folder: Path, names: Iterable[str]) -> None:
-    """Raises an error if a link leads out of the folder: results may come from others, and must change nothing elsewhere."""
+    """Raises an error if a symbolic link leads out of the folder: files elsewhere must not change."""
     parents = {STAGE, *(parent.as_posix() for name in names for parent in PurePosixPath(name).parents if parent.parts)}
     parents |= {f"{STAGE}/{parent}" for parent in parents - {STAGE}}
     link = next((folder / parent for parent in sorted(parents) if (folder / parent).is_symlink()), None)
@@ -412,12 +412,12 @@ def _check_links(folder: Path, names: Iterable[str]) -> None:
 
 
 def _finish(folder: Path) -> None:
-    """Does what is left to do of a replacement that the manifest tells of; done twice it is done."""
+    """Completes the replacement in the manifest; does nothing if it is complete."""
     new, stage = _Set.listed(folder), folder / STAGE
     with said("write", folder):
         if new.replaces is not None:
             _check_links(folder, (*new.files, *new.replaces))
-            # A new file that is no longer in the hidden folder has its place already.
+            # a file that is no longer in the hidden folder was already moved
             staged = {name for name in new.files if (stage / name).is_file()}
             _remove(folder, [name for name in reversed(_in_order(new.replaces)) if name in staged or name not in new.files])
             for name in new.files:
@@ -429,7 +429,7 @@ def _finish(folder: Path) -> None:
 
 
 def _remove(folder: Path, names: Iterable[str]) -> None:
-    """Removes files, and the folders that are empty then."""
+    """Removes files, and folders that become empty."""
     parents = set()
     for name in names:
         with contextlib.suppress(IsADirectoryError, NotADirectoryError):
@@ -447,7 +447,7 @@ def _clear(stage: Path) -> None:
 
 
 def _clear_partial(folder: Path, names: Iterable[str]) -> None:
-    """Removes what a killed process began of these files; nobody else writes here now."""
+    """Removes partial files of a killed process; the lock excludes other writers."""
     with contextlib.suppress(OSError):
         for name in names:
             for file in folder.glob(f".{name}??????.partial"):
@@ -455,12 +455,12 @@ def _clear_partial(folder: Path, names: Iterable[str]) -> None:
 
 
 def _files_below(stage: Path) -> Iterator[Path]:
-    """What was written there, but for files that are not finished."""
+    """The complete files in the hidden folder."""
     return (file for file in sorted(stage.rglob("*")) if file.is_file() and not file.name.endswith(".partial"))
 
 
 def _is_below(name: object) -> bool:
-    """Whether a name of a manifest stays within the folder."""
+    """Whether a name in a manifest stays inside the folder."""
     return isinstance(name, str) and bool(name) and not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
 
 
@@ -477,7 +477,7 @@ def _compared(folder: Path) -> list[str]:
 
 
 class _Lock:
-    """A lock on an open folder. The system releases it when the process ends, however it ends."""
+    """A lock on an open folder. The system releases it when the process ends."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -493,14 +493,14 @@ def _lock(folder: Path) -> _Lock:
         try:
             lock = _try_lock(folder)
         except FileNotFoundError:
-            continue  # a process that left it empty has just removed it
+            continue  # another process has just removed the empty folder
         if lock is None:
             raise UsageError(f"{folder}: {_holder(folder)} writes its results here: wait for it, or choose another folder")
         return lock
 
 
 def _try_lock(folder: Path) -> _Lock | None:
-    """Locks a folder; `None` if another process has done so."""
+    """Locks a folder; `None` if another process holds the lock."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
@@ -518,7 +518,7 @@ def _try_lock(folder: Path) -> _Lock | None:
         lock.close()
         raise
     except OSError:
-        return lock  # a file system without locks
+        return lock  # the file system has no locks
     if not same:
         lock.close()
         raise FileNotFoundError(folder)
@@ -526,7 +526,7 @@ def _try_lock(folder: Path) -> _Lock | None:
 
 
 def _holder(folder: Path) -> str:
-    """Who has locked a folder, as Linux tells."""
+    """The process that holds the lock of a folder, as text, from Linux's list of locks."""
     with contextlib.suppress(OSError, ValueError):
         status = folder.stat()
         place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
@@ -539,7 +539,7 @@ def _holder(folder: Path) -> str:
 
 @contextlib.contextmanager
 def said(what: str, folder: Path) -> Iterator[None]:
-    """An error of the system as one of ours, which names the folder."""
+    """Converts an `OSError` to a `FileError` that names the folder."""
     try:
         yield
     except FileError:

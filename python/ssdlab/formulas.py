@@ -13,23 +13,23 @@ from ssdlab.checks import shown
 from ssdlab.errors import UsageError
 
 Numbers: TypeAlias = npt.ArrayLike
-"""A number, or an array of them."""
+"""A number, or an array of numbers."""
 Value: TypeAlias = Any
-"""A `float` where all arguments are numbers, else an array. As with NumPy's own functions, types cannot say which."""
+"""A `float` if all arguments are numbers, else an array. As for NumPy's functions, the type depends on the arguments."""
 
 
 class Formula(NamedTuple):
-    """A row of the table."""
+    """A row of the table of formulas."""
 
     name: str
     equation: str
-    """The equation or section of the report."""
+    """Equation or section of the report."""
     dimension: str
-    """What the value measures: `time`, `rate` or `number`."""
+    """Dimension of the value: `time`, `rate` or `number`."""
     arguments: list[str]
     sentences: str
     symbols: str
-    """The right-hand side, in the symbols of the report."""
+    """Right-hand side of the equation, in the symbols of the report."""
 
 
 FORMULAS = {row[0]: Formula(*row) for row in _core.queueing_formulas()}
@@ -37,10 +37,10 @@ FORMULAS = {row[0]: Formula(*row) for row in _core.queueing_formulas()}
 
 
 def evaluate(name: str, *arguments: Numbers) -> Value:
-    """The value of the formula `name`. Arrays are broadcast.
+    """Computes the formula `name`. Arrays are broadcast.
 
     Raises:
-        UsageError: where an argument is no number or array of numbers, arrays do not fit, or a formula has no value.
+        UsageError: an argument is not a number or array of numbers, shapes cannot be broadcast, or the formula has no value there.
     """
     names = FORMULAS[name].arguments
     columns = [_column(argument, value) for argument, value in zip(names, arguments, strict=True)]
@@ -49,7 +49,7 @@ def evaluate(name: str, *arguments: Numbers) -> Value:
     except ValueError as error:
         shapes = ", ".join(f"{argument} {column.shape}" for argument, column in zip(names, columns, strict=True) if column.shape)
         raise UsageError(f"arrays whose shapes do not broadcast: {shapes}") from error
-    # One value stands for all; what is to be repeated in part is written out.
+    # arguments with one value stand for all; partial repeats are expanded
     spread = [(column if column.size == 1 else np.broadcast_to(column, shape)).reshape(-1) for column in columns]
     out = np.empty(shape)
     _core.queueing_formula(name, spread, out.reshape(-1), shape)
@@ -57,10 +57,10 @@ def evaluate(name: str, *arguments: Numbers) -> Value:
 
 
 def evaluate_all(known: Mapping[str, Numbers]) -> dict[str, Value]:
-    """Every formula whose arguments are all known, by name, in the order of the report.
+    """Computes every formula whose arguments are all known, by name, in the order of the report.
 
     Raises:
-        UsageError: as `evaluate`.
+        UsageError: as for `evaluate`.
     """
     return {
         name: evaluate(name, *(known[argument] for argument in formula.arguments))

@@ -1,4 +1,4 @@
-"""A mapping as an HTML table, for notebooks. It sets no colours, so that it suits light and dark ground alike."""
+"""A mapping as an HTML table, for notebooks. It sets no colours, so that it suits light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 __all__ = ["LEFT", "RIGHT", "of_mapping"]
 
 LISTED = 8
-"""Entries of a list that are shown."""
+"""Maximum number of entries of a list that are shown."""
 CELL = ' style="text-align: {}; vertical-align: top; white-space: {}"'
 LEFT, RIGHT, LONG = CELL.format("left", "pre"), CELL.format("right", "pre"), CELL.format("left", "normal")
 
 
 def of_mapping(title: str, values: Mapping[str, Any]) -> str:
-    """Names and values, nested ones by their path."""
+    """A table of names and values; nested entries are named by their path."""
     rows = "".join(
         f"<tr><th{LEFT}>{html.escape(name)}</th><td{LONG}>{html.escape(_shown(value))}</td></tr>" for name, value in _leaves(values)
     )
@@ -37,5 +37,5 @@ def _shown(value: Any) -> str:
         more = len(value) - LISTED
         return ", ".join([*map(_shown, value[:LISTED]), *([f"... {more:,} more"] if more > 0 else [])])
     if isinstance(value, bool):
-        return str(value).lower()  # as the configuration writes it
+        return str(value).lower()  # as in the configuration
     return f"{value:,}" if isinstance(value, int) else str(value)

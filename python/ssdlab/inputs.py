@@ -1,7 +1,7 @@
-"""Files that a run reads. What can be read only once, such as a pipe, is copied to a temporary file that stands in for it.
+"""Input files of a run. An input that can be read only once, such as a pipe, is copied to a temporary file.
 
-Schemes that are compared all replay the trace, and a device that is fitted to one needs its extent first. The copy has no name in any
-folder, so that nothing is left of it, whatever ends the process. It is read as long as something holds what `hold` returns.
+Compared schemes all replay the trace, and a device that is fitted to a trace needs its extent first. The copy has no name in any folder, so
+nothing is left when the process ends. It is kept while an object returned by `hold` is referenced.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ __all__ = ["Held", "hold", "is_passing", "named", "place"]
 STANDARD_INPUT = Path("/dev/stdin")
 CHUNK_BYTES = 1 << 20
 PASSING = ("/dev/fd/", "/proc/")
-"""Under these names a process finds its own open files: nothing that a later command could read."""
+"""Paths of a process's own open files, which a later command cannot read."""
 
 
 class Held:
-    """A copy of what can be read only once. While it lives, whoever opens the original reads the copy."""
+    """A copy of an input that can be read only once. While it lives, opening the original reads the copy."""
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self.name = os.fspath(file)
@@ -35,24 +35,24 @@ class Held:
 
     @property
     def place(self) -> Path:
-        """Where the copy can be read in this process."""
+        """The path of the copy in this process."""
         return Path(f"/proc/self/fd/{self._copy.fileno()}")
 
 
 _held: WeakValueDictionary[tuple[int, int], Held] = WeakValueDictionary()
-"""Those that are in use, by what was copied, whatever its name."""
+"""Copies in use, by device and inode of the original."""
 
 
 def named(file: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
-    """The file that a user means: `-` is standard input."""
+    """The path of a file given by the user: `-` is standard input."""
     return STANDARD_INPUT if file is not None and os.fspath(file) == "-" else file
 
 
 def hold(file: str | os.PathLike[str]) -> Held | None:
-    """A copy of `file` if it can be read only once, made now unless somebody holds one already; `None` for all other files.
+    """Copies `file` if it can be read only once; returns the existing copy if there is one, and `None` for other files.
 
     Raises:
-        FileError: if it cannot be read, or the copy cannot be written.
+        FileError: `file` cannot be read, or the copy cannot be written.
     """
     status = _status(file)
     if status is None or not _passes(file, status):
@@ -64,14 +64,14 @@ def hold(file: str | os.PathLike[str]) -> Held | None:
 
 
 def place(file: str | os.PathLike[str]) -> Path:
-    """Where the content of `file` can be read: the copy's place if there is one, else its own."""
+    """The path from which to read `file`: the copy's if there is one, else its own."""
     status = _status(file)
     held = None if status is None else _held.get(_identity(status))
     return Path(file) if held is None else held.place
 
 
 def is_passing(file: str | os.PathLike[str]) -> bool:
-    """Whether a later command cannot read the same under this name: a pipe, or an open file of this process."""
+    """Whether a later command cannot read the same content from this path: a pipe, or an open file of this process."""
     name = os.fspath(file)
     if Path(name) == STANDARD_INPUT or name.startswith(PASSING):
         return True
@@ -80,7 +80,7 @@ def is_passing(file: str | os.PathLike[str]) -> bool:
 
 
 def _status(file: str | os.PathLike[str]) -> os.stat_result | None:
-    """`None` where there is no such file: whoever reads it says what is wrong."""
+    """The status of a file; `None` if it does not exist, which its reader reports."""
     try:
         return Path(file).stat()
     except (OSError, ValueError):
@@ -88,12 +88,12 @@ def _status(file: str | os.PathLike[str]) -> os.stat_result | None:
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:
-    """What a file is, whatever its name."""
+    """The identity of a file, independent of its name: device and inode."""
     return status.st_dev, status.st_ino
 
 
 def _passes(file: str | os.PathLike[str], status: os.stat_result) -> bool:
-    """Whether what is read of it is gone: pipes, sockets, terminals. Other devices give the same again."""
+    """Whether a file can be read only once: pipes, sockets and terminals. Other devices can be read again."""
     if not stat.S_ISCHR(status.st_mode):
         return stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
     try:
@@ -104,11 +104,11 @@ def _passes(file: str | os.PathLike[str], status: os.stat_result) -> bool:
 
 
 def _copied(name: str) -> IO[bytes]:
-    """A nameless temporary file with all that `name` gives."""
+    """Copies the content of `name` to a temporary file without a name."""
     copied = 0
     with _opened(name) as source, CountProgress("bytes", quiet=not is_reading_shown()) as progress:
         try:
-            copy = tempfile.TemporaryFile(prefix="ssdlab-")  # noqa: SIM115 (it lives as long as it is held)
+            copy = tempfile.TemporaryFile(prefix="ssdlab-")  # noqa: SIM115 (it lives as long as the copy is held)
             while chunk := _read(source, name):
                 copy.write(chunk)
                 copied += len(chunk)

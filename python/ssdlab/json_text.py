@@ -1,4 +1,4 @@
-"""JSON as it is written to files and standard output, and read back."""
+"""Writing and reading of JSON in files and on standard output."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["json_text", "read_json"]
 
 
 def read_json(file: Path) -> Any:
-    """What a JSON file holds.
+    """The content of a JSON file.
 
     Raises:
-        FileError: it cannot be read.
-        UsageError: it is no JSON, or more than can be read.
+        FileError: the file cannot be read.
+        UsageError: the file is not JSON, or too large or too deeply nested.
     """
     try:
         return json.loads(file.read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def read_json(file: Path) -> Any:
 
 
 def json_text(value: Any, indent: str = "") -> str:
-    """Indented, but for lists of numbers and texts, which take a line each: there are long ones."""
+    """Indented JSON text. Lists of numbers and texts, which can be long, take one line."""
     deeper = f"{indent}  "
     if isinstance(value, Mapping) and value:
         entries = (f"{deeper}{json.dumps(key)}: {json_text(entry, deeper)}" for key, entry in value.items())

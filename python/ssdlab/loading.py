@@ -1,4 +1,4 @@
-"""`ssdlab.load`: saved results, as if they had just been simulated."""
+"""`ssdlab.load`: reads saved results."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ __all__ = ["is_sweep", "load", "load_sweep"]
 
 
 def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
-    """Gives back the results that were saved in a folder, with their logs of requests and their figures.
+    """Loads the results in a folder, with their request logs and figures.
 
         comparison = ssdlab.load("results/first")
         comparison.plot.latency_tail(width="3.4in").save("tail.pdf")
 
     Args:
-        folder: what `ssdlab run`, `compare` or `sweep` wrote with `--out`, or `run`, `compare` or `sweep` with `out=`.
+        folder: output of `ssdlab run`, `compare` or `sweep` with `--out`, or of `run`, `compare` or `sweep` with `out=`.
 
     Returns:
-        A `Result` of a run, a `Comparison` of several schemes, a `SweepResult` of a sweep; points of it that are not there are its `left`.
+        A `Result` for a run, a `Comparison` for several schemes, a `SweepResult` for a sweep. Points without results are in its `left`.
 
     Raises:
-        UsageError: there are no results, or they are damaged or those of another version.
+        UsageError: the folder has no results, or they are damaged or from another version.
         FileError: a file cannot be read.
     """
     place = Path(path("folder", folder))
@@ -54,7 +54,7 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
 
 
 def _seed_runs(runs: Mapping[str, Result], saved: Mapping[str, Any] | None, folder: Path) -> SeedRuns | None:
-    """The runs under all seeds: those of the first, and each other's from its own folder."""
+    """The runs under all seeds of a saved comparison; runs of later seeds are read from their own folders."""
     if saved is None:
         return None
     first, *others = saved["seeds"]
@@ -72,16 +72,16 @@ def _result(data: Mapping[str, Any], folder: Path) -> Result:
 
 
 def is_sweep(folder: Path) -> bool:
-    """Whether the folder holds what `ssdlab sweep` wrote."""
+    """Whether a folder holds the output of `ssdlab sweep`."""
     others = (RESULT_FILE, COMPARISON_FILE)
     return (folder / DEFINITION_FILE).is_file() and not any((folder / name).exists() for name in others)
 
 
 def load_sweep(folder: Path) -> SweepResult:
-    """The sweep in a folder; points whose results are not there are its `left`.
+    """Loads the sweep in a folder; points without results are in its `left`.
 
     Raises:
-        UsageError: there are no results, or one is damaged or that of another version.
+        UsageError: the folder has no results, or one is damaged or from another version.
         FileError: a file cannot be read.
     """
     sweep = load_definition(folder / DEFINITION_FILE)

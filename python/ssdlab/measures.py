@@ -1,4 +1,4 @@
-"""The numbers of a result by their place, such as `latency_ns.read.p99`."""
+"""The numbers of a result by their path, such as `latency_ns.read.p99`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ssdlab.checksums import CHECKSUM
 __all__ = ["figures_of", "measures_of"]
 
 NO_FIGURES = ("config", "sweep", CHECKSUM)
-"""What a result says of what was asked for, and of itself."""
+"""Entries of a result that describe the run's inputs or the result itself."""
 ASKED = ("seed", "requests_per_s", "prepare_s", "wall_s", "percentile_error", "fit", "timeline", "warm_up", "workload")
-"""Numbers that say what was asked for, what the input was, or how fast this machine is: none of what was simulated."""
+"""Entries with numbers of the inputs or of this machine's speed, which are not simulated."""
 
 
 def figures_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Every number, text and truth value of a result by its place, such as `latency_ns.read.p99`; no lists."""
+    """Every number, text and truth value of a result by its path, such as `latency_ns.read.p99`; lists are left out."""
     return {name: value for key in result if key not in NO_FIGURES for name, value in _leaves(key, result[key])}
 
 
@@ -29,6 +29,6 @@ def _leaves(name: str, value: object) -> Iterator[tuple[str, Any]]:
 
 
 def measures_of(result: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers that a simulation came to, by place: those that have a mean over seeds."""
+    """The simulated numbers of a result by path; a mean over seeds can be taken of them."""
     measured = {key: value for key, value in result.items() if key not in ASKED}
     return {name: value for name, value in figures_of(measured).items() if isinstance(value, int | float) and not isinstance(value, bool)}

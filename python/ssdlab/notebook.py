@@ -1,4 +1,4 @@
-"""Results in notebooks: the tables of the command line as HTML. It sets no colours, so that it suits light and dark ground alike."""
+"""Results in notebooks: the command line's tables as HTML. It sets no colours, so that it suits light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Named", "of_mapping", "of_tables"]
 
 
 class Named(dict[str, str]):
-    """A sentence for each name. A dictionary that notebooks show as a table."""
+    """Descriptions by name: a dictionary that notebooks show as a table."""
 
     def _repr_html_(self) -> str:
         return of_mapping("", self)
 
 
 def of_tables(items: Iterable[RenderableType]) -> str:
-    """Tables and lines as HTML; whatever stands in them is text."""
+    """Tables and lines as HTML; their content is escaped."""
     parts: list[str] = []
     for item in (piece for whole in items for piece in _pieces(whole)):
         if isinstance(item, Table):
@@ -38,7 +38,7 @@ def of_tables(items: Iterable[RenderableType]) -> str:
 
 
 def _pieces(item: RenderableType) -> Iterator[RenderableType]:
-    """What a rendering is made of; of several of one table the widest, since a notebook scrolls."""
+    """The parts of a renderable. Of several renderings of one table, the widest is used, since a notebook scrolls."""
     if isinstance(item, Group):
         for part in item.renderables:
             yield from _pieces(part)

@@ -1,4 +1,4 @@
-"""What an option of a run is, and what follows from its definition in `ssdlab.options`: signatures, documentation, checks."""
+"""Definition of an option of a run, and what is derived from `ssdlab.options`: signatures, documentation and checks."""
 
 import inspect
 import itertools
@@ -26,21 +26,21 @@ __all__ = [
 ]
 
 Form = Literal["text", "number", "count", "size", "seed", "positive", "file", "folder", "flag", "choice", "texts"]
-"""How the command line reads a value: a `count` may be 5k or 2M, a `size` 64MiB; a `choice` is one of the values of its type; `texts` are
-of an option that may be repeated."""
+"""Form of a value on the command line: a `count` may be 5k or 2M, a `size` 64MiB; a `choice` is a value of its type; `texts` belong to an
+option that may be repeated."""
 Heading = Literal["What is simulated", "Traces", "Checks", "Results", "Timelines", "Options"]
-"""Where the help of a command that has many options lists one."""
+"""Heading under which the help of a command with many options lists an option."""
 Completion = Literal["device", "scheme", "workload", "format", "key"]
-"""What a shell completes a value to: names of presets, of trace formats, of configuration keys."""
+"""Source of shell completions: names of presets, of trace formats, or of configuration keys."""
 
 
 FILE_TYPES = (int, float, str, dict)
-"""What an option can be in a TOML file."""
+"""Types of an option in a TOML file."""
 NEEDED = inspect.Parameter.empty
-"""The default of an option that must be given."""
+"""Marker for the default of a required option."""
 ARGUMENTS = "    Args:\n"
 WIDTH = 120
-"""Of documentation that is made here, characters."""
+"""Width of generated documentation, characters."""
 
 Options = TypeVar("Options", bound=Mapping[str, Any])
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -48,10 +48,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Shell:
-    """An option as the command line has it."""
+    """The form of an option on the command line."""
 
     usage: str
-    """Its names, and what stands for its value: `--device NAME`."""
+    """Flags, and the placeholder of the value: `--device NAME`."""
     help: str
     heading: Heading = "Options"
     form: Form = "text"
@@ -59,12 +59,12 @@ class Shell:
 
     @property
     def flags(self) -> list[str]:
-        """Its names."""
+        """The flags of the option."""
         return [word for word in self.usage.split() if word.startswith("-")]
 
     @property
     def metavar(self) -> str | None:
-        """What stands for its value in the help, if not its choices."""
+        """The placeholder of the value in help; `None` for a flag or a choice."""
         return next((word for word in self.usage.split() if not word.startswith("-")), None)
 
 
@@ -76,27 +76,27 @@ class Option:
     """An option of a run."""
 
     about: str | None
-    """For callers of Python; `None` for one that only the command line has."""
+    """Description for Python; `None` for an option of the command line only."""
     shell: Shell | None = None
-    """`None` for one that only Python has."""
+    """Form on the command line; `None` for an option of Python only."""
     default: Any = None
-    """`NEEDED` if it must be given."""
+    """Default value; `NEEDED` for a required option."""
     key: str | None = None
-    """The key of the configuration that it stands for."""
+    """Configuration key that the option sets, if any."""
     check: Literal["text", "number", "path"] | None = None
-    """What a `Setup` checks it for before it begins: an input's name is a `path`."""
+    """Check of the value in `Setup`, before the run; `path` for input files."""
     place: int = field(default_factory=lambda: next(_places), compare=False)
-    """In the order of this file."""
+    """Position in help, from the order of definition."""
 
 
 def option_of(annotation: Any) -> Option | None:
-    """The option that a parameter is annotated with."""
+    """The `Option` in a parameter's annotation, if any."""
     return next((entry for entry in getattr(annotation, "__metadata__", ()) if isinstance(entry, Option)), None)
 
 
 @cache
 def annotations_of(kind: type) -> Mapping[str, Any]:
-    """By name, the annotated types of the options of one of the classes of `ssdlab.options`, in the order of help."""
+    """Annotated types of the options in a class of `ssdlab.options`, by name, in the order of help."""
     hints = {name: get_args(hint)[0] if _is_required(hint) else hint for name, hint in get_type_hints(kind, include_extras=True).items()}
     places = {name: option.place for name, hint in hints.items() if (option := option_of(hint)) is not None}
     return MappingProxyType({name: hints[name] for name in sorted(places, key=places.__getitem__)})
@@ -108,12 +108,12 @@ def _is_required(hint: Any) -> bool:
 
 @cache
 def options_of(kind: type) -> Mapping[str, Option]:
-    """By name, the options of one of the classes of `ssdlab.options`, in the order of help."""
+    """Options in a class of `ssdlab.options`, by name, in the order of help."""
     return MappingProxyType({name: cast("Option", option_of(hint)) for name, hint in annotations_of(kind).items()})
 
 
 def file_types(kind: type) -> dict[str, tuple[type, ...]]:
-    """By name, the types that the options of one of the classes of `ssdlab.options` have in a TOML file, whole numbers first."""
+    """TOML types of the options in a class of `ssdlab.options`, by name; integers come first."""
     return {name: tuple(sorted(_file_types(hint.__origin__), key=FILE_TYPES.index)) for name, hint in annotations_of(kind).items()}
 
 
@@ -131,10 +131,10 @@ def _file_types(hint: Any) -> Iterator[type]:
 
 
 def complete(caller: str, kind: type, given: Options) -> Options:
-    """What a caller gave, with the defaults of the rest.
+    """Completes the given options with defaults.
 
     Raises:
-        TypeError: if there is no such option, or one is missing that must be given, as Python has it of any function.
+        TypeError: an option does not exist, or a required one is missing; the messages are those of Python.
     """
     known = options_of(kind)
     for name in given:
@@ -147,15 +147,14 @@ def complete(caller: str, kind: type, given: Options) -> Options:
 
 
 def picked(kind: type[Options], given: Mapping[str, Any]) -> Options:
-    """Those of the given options that are of `kind`."""
+    """The given options that belong to `kind`."""
     return cast("Options", {name: given[name] for name in options_of(kind) if name in given})
 
 
 def signature_with(plain: inspect.Signature, kind: type) -> inspect.Signature:
-    """The signature of a function that takes the options of `kind` as `**options`, with these spelled out.
+    """The signature of a function that takes `**options: Unpack[kind]`, with the options as keyword parameters.
 
-    First stands what is given by its place, then what must be given, then the other options in the order of help, last what is the
-    function's own.
+    The order is: positional parameters, required options, other options in the order of help, the function's own keyword parameters.
     """
     own = [one for one in plain.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     by_place = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
@@ -169,11 +168,11 @@ def signature_with(plain: inspect.Signature, kind: type) -> inspect.Signature:
 
 
 def takes(kind: type, *, but: type | None = None) -> Callable[[Function], Function]:
-    """Lets `help` and `inspect.signature` show the options of `kind`, which a function takes as `**options: Unpack[kind]`.
+    """A decorator that shows the options of `kind` in `help` and `inspect.signature`, for a function with `**options: Unpack[kind]`.
 
     Args:
-        kind: one of the classes of `ssdlab.options`.
-        but: the options of this class are described elsewhere; the others are in the function's documentation, as its first arguments.
+        kind: a class of `ssdlab.options`.
+        but: class of options that are documented elsewhere; descriptions of the others are added to the docstring, as first arguments.
     """
 
     def shown(function: Function) -> Function:
@@ -194,7 +193,7 @@ def takes(kind: type, *, but: type | None = None) -> Callable[[Function], Functi
 
 
 def _with_arguments(text: str, lines: list[str]) -> str:
-    """A docstring with descriptions of arguments in front of those that it has."""
+    """A docstring with descriptions of arguments inserted before its own."""
     if not lines:
         return text
     head, found, rest = text.partition(ARGUMENTS)

@@ -1,10 +1,10 @@
-"""The options of a run, each said once: its name, type and default, what it means to a caller of Python, and how the command line has it.
+"""Definitions of the options of a run: name, type, default, description for Python, and form on the command line.
 
-From this file follow the arguments of `ssdlab.run`, `compare`, `sweep`, `precondition`, `replay_cache` and `Simulator` with their
-documentation (`ssdlab.option.takes`), the options of the commands with their help (`ssdlab.cli.options`), the keys of the files of sweeps
-and studies, what a `Setup` holds, and the command that repeats a run.
+This file determines the arguments of `ssdlab.run`, `compare`, `sweep`, `precondition`, `replay_cache` and `Simulator` with their
+documentation (`ssdlab.option.takes`), the options of the commands with their help (`ssdlab.cli.options`), the keys of sweep and study
+files, the content of a `Setup`, and the command that repeats a run.
 
-To add an option, define it at its place in the order of help, and name it in the classes below that have it.
+To add an option, define it at its position in the order of help, and add it to the classes below that have it.
 """
 
 import os
@@ -36,7 +36,7 @@ __all__ = [
 Path_ = str | os.PathLike[str]
 Set = Mapping[str, Any]
 Window = tuple[float | None, float | None]
-"""A part of a run: from when to when, in microseconds; `None` for its beginning or its end."""
+"""A part of a run: start and end, us; `None` for the run's start or end."""
 Verified = Literal["off", "end", "every"]
 
 
@@ -431,18 +431,18 @@ Quiet = Annotated[bool, Option(None, Shell("--quiet -q", "No progress bar, no ta
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
-# Who has which.
+# Classes of options.
 
 
 class DriveOptions(TypedDict, total=False):
-    """What a drive is, whoever simulates it."""
+    """Options that describe a drive."""
 
     device: Device
     prefill: Prefill
 
 
 class InputOptions(DriveOptions, total=False):
-    """What is simulated, as the points of a study say it too."""
+    """Options for drive and requests that points of a study also have."""
 
     workload: Workload
     trace: Trace
@@ -463,34 +463,34 @@ class InputOptions(DriveOptions, total=False):
 
 
 class StartOptions(TypedDict, total=False):
-    """What else every run begins with."""
+    """Further options of every run."""
 
     config: Config
     seed: Seed
 
 
 class CheckedOptions(StartOptions, total=False):
-    """What a run of requests begins with, and how it is checked."""
+    """Options for the start and the checks of a run with requests."""
 
     state: State
     verify: Verify
 
 
 class PolicyOptions(TypedDict, total=False):
-    """Policies of the caller's own."""
+    """Options for user-defined policies."""
 
     victim: VictimChoice
     eviction: EvictionChoice
 
 
 class SetupOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
-    """What several schemes are compared on."""
+    """Options that the schemes of a comparison share."""
 
     alone: AloneToo
 
 
 class RecordOptions(TypedDict, total=False):
-    """What is set by hand, and what is kept of a run."""
+    """Options for single keys and for recording."""
 
     set: Settings
     series: Series
@@ -501,7 +501,7 @@ class RecordOptions(TypedDict, total=False):
 
 
 class RunOptions(SetupOptions, RecordOptions, total=False):
-    """The options of `run`."""
+    """Options of `run`."""
 
     scheme: Scheme
     save_state: SaveState
@@ -509,7 +509,7 @@ class RunOptions(SetupOptions, RecordOptions, total=False):
 
 
 class CompareOptions(SetupOptions, RecordOptions, total=False):
-    """The options of `compare`."""
+    """Options of `compare`."""
 
     schemes: Required[Schemes]
     timelines: Timelines
@@ -519,14 +519,14 @@ class CompareOptions(SetupOptions, RecordOptions, total=False):
 
 
 class SweepOptions(InputOptions, CheckedOptions, total=False):
-    """What all points of a sweep have in common."""
+    """Options that the points of a sweep share."""
 
     scheme: Scheme
     set: Settings
 
 
 class PreconditionOptions(DriveOptions, StartOptions, total=False):
-    """The options of `precondition`."""
+    """Options of `precondition`."""
 
     scheme: Scheme
     workload: Workload
@@ -535,7 +535,7 @@ class PreconditionOptions(DriveOptions, StartOptions, total=False):
 
 
 class SimulatorOptions(DriveOptions, CheckedOptions, PolicyOptions, total=False):
-    """The options of a `Simulator`."""
+    """Options of `Simulator`."""
 
     scheme: Scheme
     warm_up: WarmUp
@@ -543,7 +543,7 @@ class SimulatorOptions(DriveOptions, CheckedOptions, PolicyOptions, total=False)
 
 
 class ServeOptions(DriveOptions, CheckedOptions, PolicyOptions, RecordOptions, total=False):
-    """The options of `serve`."""
+    """Options of `serve`."""
 
     nbd: Nbd
     file: MountPoint
@@ -558,7 +558,7 @@ class ServeOptions(DriveOptions, CheckedOptions, PolicyOptions, RecordOptions, t
 
 
 class CacheOptions(TypedDict, total=False):
-    """The options of `replay_cache`."""
+    """Options of `replay_cache`."""
 
     device: Device
     scheme: Scheme

@@ -1,4 +1,4 @@
-"""The page about saved results, made again."""
+"""Writes the report page of saved results."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["Written", "write_again"]
 
 
 class Written(NamedTuple):
-    """What a page was made about."""
+    """The results that a page was written from."""
 
     about: str
     changed: list[str]
-    """The runs whose results are not as ssdlab wrote them."""
+    """Names of runs whose results were changed after ssdlab wrote them."""
 
 
 def write_again(folder: Path, path: Path) -> Written:
-    """Writes the page about the results in a folder.
+    """Writes the report page of the results in a folder.
 
     Raises:
-        UsageError: there are none, or they are damaged or those of another version.
+        UsageError: the folder has no results, or they are damaged or from another version.
         FileError: a file cannot be read or written.
     """
     with undamaged(folder):
@@ -38,7 +38,7 @@ def write_again(folder: Path, path: Path) -> Written:
 
 
 def _page_of(folder: Path, path: Path) -> tuple[str, Written]:
-    """The page, and what it is about. In a folder of a sweep it is that of the sweep."""
+    """The text of the page and the results on it. A folder of a sweep gets the page of the sweep."""
     if is_sweep(folder):
         sweep = load_sweep(folder)
         changed = [Path(point.folder or "").name for point in sweep if is_changed(point.result.to_dict())]

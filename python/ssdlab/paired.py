@@ -1,6 +1,6 @@
-"""The same requests under two schemes, one by one: which of them gained, lost, or took exactly as long.
+"""Compares the same requests under two schemes one by one: which are faster, slower or unchanged.
 
-Means hide who pays. elyasi2017 (sections 7.1 to 7.3) counts the requests that a scheduler slows down for the sake of others.
+Means hide which requests pay for a gain: elyasi2017 (sections 7.1 to 7.3) counts the requests that a scheduler slows down.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ KINDS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
 
 
 class Logged(Protocol):
-    """A run that may have kept a log of its requests."""
+    """A run that may have kept a request log."""
 
     @property
     def request_log(self) -> Path | None:
-        """The Parquet file with a row for each request, where logging was asked for."""
+        """The Parquet file with a row for each request; `None` without a log."""
 
 
 def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
-    """How the requests of `other` fared against the same ones of `base`.
+    """Compares the requests of `other` with the same ones of `base`.
 
     Args:
-        base: a run with a log of its requests.
+        base: a run with a request log.
         other: a run of the same requests, also with a log.
-        tolerance: a share of each request's response time in `base`, from 0: a change of at most so much counts as none.
+        tolerance: relative change of a request's response time in `base`, from 0, that counts as no change.
 
     Returns:
-        For `all`, `read` and `write`, where there are such requests: `requests`, the shares `faster`, `slower` and `same`, and the mean
-        times that the faster ones gained and the slower ones lost, `gain_ns` and `loss_ns`, where there are any. `own_change` is the mean
-        of what each request changed by against itself, in percent: every request counts alike, not by its time. One that took no time
-        in `base` is left out of it; absent where all did.
+        A dictionary for each of `all`, `read` and `write` with requests: the number of `requests`, the shares `faster`, `slower` and
+        `same`, and, where there are such requests, the mean time gained by faster ones, `gain_ns`, and lost by slower ones, `loss_ns`.
+        `own_change` is the mean over requests of the change of each relative to its own time, in percent. Requests that took no time in
+        `base` are left out of it; it is absent without others.
 
     Raises:
-        UsageError: if a run kept no log, or they are not of the same requests.
+        UsageError: a run kept no log, the runs are not of the same requests, or the tolerance is invalid.
     """
-    import pyarrow.compute as pc  # noqa: PLC0415 (it takes longer than many a run)
+    import pyarrow.compute as pc  # noqa: PLC0415 (it takes longer than many runs)
 
     before, after = _logs(base, other)
     gain = _gain(before, after)
@@ -55,10 +55,10 @@ def paired(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any
 
 
 def paired_by_size(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[str, Any]:
-    """The same, and by how many percent the mean response time `change`d, of the reads and writes of each size.
+    """Compares the reads and writes of each size in `other` with the same ones of `base`, like `paired`.
 
-    Sizes are rounded up to whole KiB and called `kb8`, `kb16`, ... Empty where there are more than 16 of them. `change` is absent where all
-    requests of the size took no time in `base`.
+    Sizes are rounded up to whole KiB and named `kb8`, `kb16`, ... `change` is the change of the mean response time in percent; it is absent
+    if all requests of the size took no time in `base`. The result is empty for more than 16 sizes.
     """
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -78,23 +78,23 @@ def paired_by_size(base: Logged, other: Logged, tolerance: float = 0.0) -> dict[
 
 
 def _change(gain: int, time: int) -> dict[str, float]:
-    """The change of a mean in percent, from the sums; nothing where no time can change by a share of itself."""
+    """The change of a mean in percent, from sums; empty if the sum of times is 0."""
     return {"change": _loss(100 * gain / time)} if time else {}
 
 
 def _loss(gain: float) -> float:
-    """A gain with the other sign; none stays 0, not -0."""
+    """A gain with its sign reversed; 0 stays 0, not -0."""
     return 0.0 - gain
 
 
 def _logs(base: Logged, other: Logged) -> tuple[pa.Table, pa.Table]:
-    """The requests that were measured in both."""
+    """The logged requests that are after the warm-up of both runs."""
     import pyarrow.compute as pc  # noqa: PLC0415
 
     before, after = (_log(result) for result in (base, other))
     if any(before[name] != after[name] for name in ("kind", "offset_bytes", "size_bytes")):
         raise UsageError("these runs are not of the same requests: compare runs of one workload with one seed")
-    # Where requests wait for each other, a time may cut off more of one run than of the other.
+    # in closed loops, a warm-up by time may cover more requests in one run than in the other
     measured = pc.invert(pc.or_(before["warm_up"], after["warm_up"]))
     return before.filter(measured), after.filter(measured)
 
@@ -106,14 +106,14 @@ def _gain(before: pa.Table, after: pa.Table) -> pa.ChunkedArray:
 
 
 def _log(result: Logged) -> pa.Table:
-    """The columns that are compared: a log has many more."""
+    """The compared columns of a log, which has many more."""
     import pyarrow.compute as pc  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     if result.request_log is None:
         raise UsageError("this run kept no request log: run it with log_requests=True (--log-requests)")
     table = pq.read_table(result.request_log, columns=["kind", "offset_bytes", "size_bytes", "response_ns", "warm_up"], memory_map=True)
-    return table.set_column(0, "kind", pc.cast(table["kind"], "string"))  # logs of earlier versions say that it is a dictionary
+    return table.set_column(0, "kind", pc.cast(table["kind"], "string"))  # a dictionary column in logs of earlier versions
 
 
 def _is_in(kinds: pa.ChunkedArray, wanted: tuple[str, ...]) -> pa.ChunkedArray:

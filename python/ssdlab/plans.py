@@ -1,4 +1,4 @@
-"""From what a caller asks for to the core's configuration and plan."""
+"""Conversion of a caller's options to the core's configuration and plan."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ __all__ = [
 ]
 
 DEFAULT_REQUESTS = 100_000
-"""How many requests a generated workload has, unless the caller says."""
+"""Default number of requests of a generated workload."""
 
 
 class Timeline(NamedTuple):
-    """A timeline that is wanted, as the core takes it."""
+    """A timeline to write, in the form of the core."""
 
     file: Path
     start_ns: int = 0
@@ -55,7 +55,7 @@ class Timeline(NamedTuple):
 
 
 def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limit: int | None) -> Timeline | None:
-    """The timeline that a caller asks for, if any."""
+    """The timeline described by a caller's options; `None` without a file."""
     if file is None:
         if window is not None or limit is not None:
             raise UsageError("a window or a limit of a timeline was given, but no timeline was asked for: name its file as well")
@@ -75,25 +75,25 @@ def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limi
 
 
 def _window_ns(us: object) -> int:
-    """Microseconds in nanoseconds."""
+    """Converts microseconds to nanoseconds."""
     if isinstance(us, bool) or not isinstance(us, Real) or not math.isfinite(us) or us < 0:
         raise UsageError(f"timeline_window: {shown(us)} is no time: expected microseconds from 0 on")
     return whole("timeline_window", us * 1000 if isinstance(us, int) else round(float(us) * 1000))
 
 
 NS_OF = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
-"""Units of time."""
+"""Units of time, ns."""
 LENGTH = re.compile(rf"(?P<number>\d+(\.\d+)?)\s*(?P<unit>{'|'.join(NS_OF)})?", re.ASCII)
-"""A length of a run: a number of requests, or a time with its unit."""
+"""Matches the length of a run: a number of requests, or a time with its unit."""
 
 
 def warm_up_of(value: str | int | None) -> tuple[int, str] | None:
-    """How long a warm-up is, as the core takes it; `None` for none, or one of no length."""
+    """The length of a warm-up in the form of the core; `None` without a warm-up or for a length of 0."""
     return length_of("warm_up", value)
 
 
 def length_of(name: str, value: str | int | None) -> tuple[int, str] | None:
-    """A number of requests, or a time, as the core takes it; `None` for none, or no length. `name`: the option that it is of."""
+    """A number of requests or a time in the form of the core; `None` for `None` or 0. `name`: option name for messages."""
     if value is None:
         return None
     length = LENGTH.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -120,26 +120,26 @@ KNOWN = options_of(SetupOptions)
 BLOCKS_KEY = "device.blocks_per_plane"
 SPARE_KEY = "device.overprovisioning"
 SHORTHANDS = {name: option.key for name, option in KNOWN.items() if option.key is not None}
-"""Options that stand for a key of the configuration."""
+"""Configuration keys by the options that set them."""
 FIT_TO_TRACE = "trace"
 INPUTS = tuple(name for name, option in KNOWN.items() if option.check == "path")
-"""Options that name files to read."""
+"""Options with names of input files."""
 CHECKS = {"text": check_texts, "number": check_numbers, "path": check_paths}
-"""What options are checked for before the core sees them."""
+"""Checks of options before they reach the core, by kind."""
 REPEATED = {
     name: option.shell
     for name, option in options_of(RunOptions).items()
     if option.shell is not None and (name == "scheme" or name in KNOWN)
 }
-"""What a command that repeats a run says of its setup."""
+"""Command-line form of the options in a command that repeats a run."""
 
 
 DEEPEST = 32
-"""So many lists and tables may lie within each other in a configuration value."""
+"""Maximum nesting depth of lists and tables in a configuration value."""
 
 
 def value_text(value: object, depth: int = 0) -> str:
-    """A Python value as `--set` takes it on the command line: TOML."""
+    """A Python value as TOML text, as `--set` takes it."""
     if depth > DEEPEST:
         raise UsageError(f"{shown(value)} is no configuration value: it lies in more than {DEEPEST} lists")
     if isinstance(value, bool | str | None):
@@ -147,7 +147,7 @@ def value_text(value: object, depth: int = 0) -> str:
             raise UsageError("None is no configuration value: leave the key out instead")
         return _quoted(value)
     if isinstance(value, int | float):
-        return repr(value.item() if hasattr(value, "item") else value)  # NumPy's own is a float that says so
+        return repr(value.item() if hasattr(value, "item") else value)  # numbers of NumPy that are floats have another repr
     if isinstance(value, os.PathLike):
         return _quoted(os.fspath(path("the configuration value", value)))
     if isinstance(value, Mapping):
@@ -160,7 +160,7 @@ def value_text(value: object, depth: int = 0) -> str:
 
 
 def _refuse_commas(scheme: str | None) -> None:
-    """A list with commas is no list of schemes; a file's name may have them."""
+    """Refuses a comma-separated list of schemes; names of files may contain commas."""
     names = [name.strip() for name in (scheme or "").split(",")]
     if len(names) > 1 and not any(name.endswith(".toml") or "/" in name for name in names):
         options = " ".join(f"--scheme {name}" for name in names)
@@ -168,7 +168,7 @@ def _refuse_commas(scheme: str | None) -> None:
 
 
 def _quoted(value: object) -> str:
-    """As JSON has it, but for what TOML reads otherwise: characters in two halves, and DEL. NUL is refused: no file or name has it."""
+    """A TOML text: JSON, except for lone surrogates, DEL and NUL, which no file or name has."""
     if isinstance(value, str) and "\0" in value:
         raise UsageError(f"{shown(value)} is no configuration value: expected a text without NUL characters")
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
@@ -179,25 +179,25 @@ def _quoted(value: object) -> str:
 
 
 def needed_bytes(config: _core.Config, fit: str | int) -> int:
-    """What a fitted device must export at least: the extent of the trace, or so many bytes."""
+    """Minimum exported bytes of a fitted device: the extent of the trace, or the given number."""
     return _extent(config) if fit == FIT_TO_TRACE else _bytes(fit)
 
 
 class Fitted(NamedTuple):
-    """A device that exports just what is asked for, and works."""
+    """A device with the fewest blocks that exports the needed bytes and can be simulated."""
 
     blocks: int
-    """Blocks a plane: the fewest."""
+    """Blocks per plane."""
     overprovisioning: float
-    """What is left then: at least what was configured, more where whole blocks or thresholds need it."""
+    """Over-provisioning with these blocks: at least the configured one, more if whole blocks or thresholds need it."""
 
     def settings(self) -> tuple[tuple[str, str], ...]:
-        """The keys that make it so, as pairs of key and TOML text."""
+        """The configuration keys of the device, as pairs of key and TOML text."""
         return ((BLOCKS_KEY, str(self.blocks)), (SPARE_KEY, repr(self.overprovisioning)))
 
 
 def fitted_device(config: _core.Config, fit: str | int) -> Fitted:
-    """The configured device with the fewest blocks a plane with which it works and exports `fit` bytes, or the extent of its trace."""
+    """The configured device with the fewest blocks per plane that exports `fit` bytes, or the trace's extent, and can be simulated."""
     wanted = needed_bytes(config, fit)
     found = _core.fit_device(config, wanted)
     if found is None:
@@ -217,7 +217,7 @@ def _bytes(fit: str | int) -> int:
 
 
 def _extent(config: _core.Config) -> int:
-    """What a device must export for the traces of a workload and its flows, each in its part, and for the prefill file, bytes."""
+    """Exported bytes that the traces of a workload and its flows need, each in its part, and the prefill file."""
     workload, precondition = _tree(config)["workload"], _tree(config)["ftl"]["precondition"]
     ends = [_extent_of(flow) for flow in (workload, *workload["flows"]) if flow.get("trace") is not None]
     if not ends:
@@ -227,11 +227,11 @@ def _extent(config: _core.Config) -> int:
 
 
 PART_STEP = 1 << 16
-"""Parts of the exported range begin and end at multiples of this, bytes."""
+"""Alignment of parts of the exported range, bytes."""
 
 
 def _extent_of(flow: Mapping[str, Any]) -> int:
-    """What a device must export so that the trace of a flow lies within its part, bytes."""
+    """Exported bytes with which the trace of a flow fits into its part."""
     trace = Path(flow["trace"])
     content = place(trace)
     changed_ns = content.stat().st_mtime_ns if content.exists() else 0
@@ -241,12 +241,12 @@ def _extent_of(flow: Mapping[str, Any]) -> int:
 
 
 READING = ("format", "unit_bytes", "time_unit", "event", "fio_wait", "device")
-"""The keys of a workload that say how its trace is to be understood."""
+"""Keys of a workload that determine how its trace is read."""
 
 
 @lru_cache(maxsize=64)
 def _trace_end(trace: Path, changed_ns: int, volumes: str | None, **reading: Any) -> int:  # noqa: ARG001
-    """Where the last byte of a trace lies; read once for all runs of it, as long as the file does not change."""
+    """The end of the last request of a trace, bytes. It is cached as long as the file does not change."""
     with ReadProgress(trace) as progress:
         info = json.loads(_core.trace_info(trace, **reading, progress=progress.callback))
     together = info.get("concatenated_end_bytes") if volumes == "concatenated" else None
@@ -258,22 +258,22 @@ def _tree(config: _core.Config) -> dict[str, Any]:
 
 
 def _words(flag: str, value: object) -> list[str]:
-    """An option as it stands on the command line; none for one that is not asked for."""
+    """The words of an option on the command line; empty for `None` and false."""
     if value is None or value is False:
         return []
     return [flag] if value is True else [flag, str(value)]
 
 
 def _traces(workload: Mapping[str, Any]) -> list[str]:
-    """The traces of a workload: its own, and those of its flows."""
+    """The traces of a workload and of its flows."""
     return [trace for part in (workload, *workload["flows"]) if (trace := part.get("trace")) is not None]
 
 
 def files_of(config: _core.Config) -> list[str]:
-    """The files that a configuration names: traces of its workload and flows, and the ranges that held data before.
+    """The files that a configuration names: traces of its workload and flows, and the prefill file.
 
     Raises:
-        UsageError: a name has characters that no file has.
+        UsageError: a name contains characters that file names cannot have.
     """
     tree = _tree(config)
     prefill = tree["ftl"]["precondition"].get("prefill")
@@ -283,28 +283,28 @@ def files_of(config: _core.Config) -> list[str]:
 
 
 def is_preset_file(name: str) -> bool:
-    """Whether a device, scheme or workload is that of a file, as the core takes its name."""
+    """Whether the core takes the name of a device, scheme or workload as a file."""
     return "/" in name or name.endswith(".toml")
 
 
 def _read_once(workload: Mapping[str, Any]) -> str | None:
-    """The trace of a workload, if a run reads it only once."""
+    """The trace of a workload if a run reads it only once, else `None`."""
     trace = workload.get("trace")
     several = trace is None or workload.get("repeat", 1) > 1 or workload.get("volumes") == "concatenated"
     return None if several or _traces(workload).count(str(trace)) > 1 else trace
 
 
 def requests_of(config: _core.Config, asked: int | None) -> int | None:
-    """How many requests a run of `config` has; `None`: the whole trace."""
+    """Number of requests of a run of `config`; `None` for the whole trace."""
     if asked is not None:
         return whole("requests", asked, least=1)
     return None if _traces(_tree(config)["workload"]) else DEFAULT_REQUESTS
 
 
 def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
-    """A line for each key set by hand that has no effect in any of the runs, given for each run with what they need.
+    """A line for each key set by hand that has no effect in any of the runs; `runs`: what each such key needs, for each run.
 
-    Of one that works in some of the runs nothing is said here: the results of the others name it.
+    A key with an effect in some of the runs gets no line: the results of the other runs list it.
     """
     lines = []
     for key in runs[0] if runs else ():
@@ -316,20 +316,20 @@ def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def warn_of_idle_keys(runs: Sequence[Mapping[str, str]]) -> None:
-    """Warns of keys set by hand that have no effect in any of the runs; the line of the caller's caller is named."""
+    """Warns of keys set by hand that have no effect in any of the runs. The warning refers to the caller of the calling function."""
     for line in idle_warnings(runs):
         warnings.warn(line, IdleKeyWarning, stacklevel=3)
 
 
 class Setup:
-    """Device, workload and how to run them: what several schemes are compared on.
+    """The drive, workload and options of runs, from which plans for several schemes are made.
 
     Args:
         set: pairs of key and TOML text, as on the command line.
-        series: whether the run over time is recorded.
-        shared: whether several runs read the inputs. A single one reads its trace as a stream, which may be longer than any disk.
-        fitted_as: the device in place of the one that `fit` finds for the scheme: see `fitted_alike`.
-        options: those of a run.
+        series: whether runs are recorded over time.
+        shared: whether several runs read the inputs. A single run streams its trace, which may be larger than the disk.
+        fitted_as: device to use instead of one that `fit` finds for each scheme; see `fitted_alike`.
+        options: options of a run.
     """
 
     def __init__(
@@ -356,7 +356,7 @@ class Setup:
         self.options |= cast("SetupOptions", {name: named(cast("Path_ | None", self.options.get(name))) for name in INPUTS})
 
     def but(self, **changes: Any) -> Setup:
-        """The same with some options changed."""
+        """A copy with some options changed."""
         own = {"set": self.set, "series": self.series, "shared": self.shared, "fitted_as": self.fitted_as}
         return Setup(**{**own, **self.options, **changes})
 
@@ -391,7 +391,7 @@ class Setup:
             workload=asked["workload"],
             file=asked["config"],
             set=[*self._shorthands(), *self.set, *more],
-            # What a device exports, and whether it can work so, is known once it has been fitted.
+            # capacity and spare blocks are only known after fitting
             sized=asked["fit"] is None or bool(more),
         )
         tree = _tree(config)
@@ -401,13 +401,13 @@ class Setup:
         return config
 
     def _hold(self, files: Iterable[str | os.PathLike[str] | None]) -> None:
-        """Keeps copies of those that can be read only once."""
+        """Copies files that can be read only once."""
         for file in files:
             if file is not None and (copy := hold(file)) is not None:
                 self.held[copy.name] = copy
 
     def fitted_alike(self, schemes: Sequence[str]) -> Setup:
-        """The same with one device for all schemes, where `fit` would give one of them a larger device than another."""
+        """A setup with one device for all schemes, if `fit` would give some of them a larger device than others."""
         fit = self.options["fit"]
         if fit is None:
             return self
@@ -417,11 +417,11 @@ class Setup:
         return alike
 
     def idle(self, config: _core.Config) -> dict[str, str]:
-        """The keys in `set` that have no effect in `config`, built from this, each with what it needs."""
+        """The keys in `set` that have no effect in `config`, each with what it needs."""
         return dict(_core.idle_by_hand(config, self.set, self.options["state"] is not None))
 
     def fitted(self, scheme: str | None) -> dict[str, Any] | None:
-        """What `fit` did to the device, for the result: blocks a plane and spare before and after, and what the drive exports now."""
+        """The effect of `fit`, for the result: blocks per plane and over-provisioning before and after, needed and exported bytes."""
         fit = self.options["fit"]
         if fit is None:
             return None
@@ -435,7 +435,7 @@ class Setup:
         }
 
     def title(self, scheme: str | None, *, compared: bool = False) -> str:
-        """What is simulated, in a line for people: device, scheme (unless several are `compared`), workload, what was set by hand."""
+        """A line that describes a run: device, scheme (unless `compared`), workload, and keys set by hand."""
         asked = self.options
         trace = dict(self.set).get("workload.trace", asked["trace"])
         workload = f"trace {trace}" if trace is not None else f"workload {asked['workload'] or 'default'}"
@@ -448,7 +448,7 @@ class Setup:
         return ", ".join(parts)
 
     def command(self, scheme: str | None) -> str | None:
-        """The command that repeats a run under `scheme`; `None` for one with a policy written in Python, or of a pipe."""
+        """The command that repeats a run under `scheme`; `None` with a policy written in Python or an input that is a pipe."""
         if self.options["victim"] is not None or self.options["eviction"] is not None:
             return None
         if any(is_passing(file) for file in self.inputs(self._layers(scheme, ()))):
@@ -468,7 +468,7 @@ class Setup:
     def plan(
         self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None, save_state: Path | None = None
     ) -> _core.Plan:
-        """Everything that determines a run under `scheme`, and where its files go."""
+        """The plan of a run under `scheme`: everything that determines it, and the paths of its files."""
         config, asked = self.build(scheme), self.options
         return _core.Plan(
             config,
@@ -492,7 +492,7 @@ class Setup:
         return [file for file in files if file is not None]
 
     def _shorthands(self) -> list[tuple[str, str]]:
-        """The keys behind `trace`, `format`, ...: those that `set` names are left to it."""
+        """Configuration keys set by options such as `trace`; keys in `set` take precedence."""
         values: dict[str, Any] = {key: self.options.get(option) for option, key in SHORTHANDS.items()}
         values["ftl.precondition.kind"] = "ranges" if self.options["prefill"] is not None else None
         named = {key for key, _ in self.set}

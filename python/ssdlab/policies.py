@@ -1,4 +1,4 @@
-"""Policies of the user's own: which block garbage collection collects, and which page a full cache evicts."""
+"""User-defined policies for garbage collection's victims and for cache evictions."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ __all__ = ["Eviction", "EvictionPolicy", "Policy", "Victim", "VictimPolicy", "de
 
 
 class VictimPolicy(Protocol):
-    """Which block garbage collection collects: any callable, such as a function, that takes the candidates and names one.
+    """Selects the block that garbage collection collects. Any callable, such as a function, that takes the candidates can be used.
 
-    It is called once for each GC job, those of preconditioning included. It returns the number of a block, `candidates.blocks[i]`; for
-    `None` or a block that is no candidate the greedy choice is collected (`result.counters.victim_fallbacks` counts it).
+    It is called once per GC job, also during preconditioning. It returns the number of a block, `candidates.blocks[i]`. For `None` or a
+    block that is not a candidate, the greedy choice is collected (counted in `result.counters.victim_fallbacks`).
 
-    In place of an instance its class may be given: then each run has one of its own, and so has preconditioning. That is the way to
-    remember something from call to call.
+    A class can be given instead of an instance. Each run then creates its own instance, and so does preconditioning. Use a class for a
+    policy that keeps state between calls.
     """
 
     def __call__(self, candidates: Candidates, /) -> int | None:
-        """The block to be collected."""
+        """Returns the number of the block to collect."""
 
 
 class EvictionPolicy(Protocol):
-    """Which page a full cache evicts: any callable, such as a function, that takes the candidates and names one.
+    """Selects the page that a full cache evicts. Any callable, such as a function, that takes the candidates can be used.
 
-    It is called once for each eviction. It returns the number of a page, `candidates.pages[i]`; for `None` or a page that is no candidate
-    the page used longest ago is evicted (`result.cache.policy_fallbacks` counts it).
+    It is called once per eviction. It returns the number of a page, `candidates.pages[i]`. For `None` or a page that is not a candidate,
+    the least recently used page is evicted (counted in `result.cache.policy_fallbacks`).
 
-    In place of an instance its class may be given: then each cache has one of its own.
+    A class can be given instead of an instance. Each cache then creates its own instance.
     """
 
     def __call__(self, candidates: EvictionCandidates, /) -> int | None:
-        """The page to be evicted."""
+        """Returns the number of the page to evict."""
 
 
 Victim = VictimPolicy | type[VictimPolicy]
 Eviction = EvictionPolicy | type[EvictionPolicy]
 Policy = tuple[Any, str, str]
-"""A policy as the core takes it: the policy, what it is called, and its source text (where there is none: what it is called)."""
+"""A policy in the form of the core: the callable, its name, and its source text (or its name, if the source is not available)."""
 
 
 def described_victim(victim: Victim | None) -> Policy | None:
-    """A victim policy as the core takes it."""
+    """A victim policy in the form of the core."""
     return _described("victim", "gc.victim", victim)
 
 
 def described_eviction(eviction: Eviction | None) -> Policy | None:
-    """An eviction policy as the core takes it."""
+    """An eviction policy in the form of the core."""
     return _described("eviction", "cache.policy", eviction)
 
 
@@ -72,13 +72,13 @@ def _described(kind: str, key: str, policy: Any) -> Policy | None:
 
 
 def _can_choose(policy: object) -> bool:
-    if isinstance(policy, type):  # every class can be called, for an instance
+    if isinstance(policy, type):  # a class is callable too, which creates an instance
         return any("__call__" in vars(base) for base in policy.__mro__)
     return callable(policy)
 
 
 def _named(policy: Any) -> Any:
-    """What carries a name and a source: the function, or of another object its class."""
+    """The object with the policy's name and source: the function, or the class of another object."""
     while isinstance(policy, functools.partial):
         policy = policy.func
     return policy if hasattr(policy, "__qualname__") else type(policy)

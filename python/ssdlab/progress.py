@@ -27,24 +27,24 @@ _reading_shown: ContextVar[bool] = ContextVar("reading_shown", default=False)
 
 
 def show_reading(shown: bool) -> None:
-    """Whether reading a trace shows a bar from now on. The command line wants it, the Python API does not."""
+    """Enables or disables progress bars for reading traces. The command line enables them; by default they are off."""
     _reading_shown.set(shown)
 
 
 def is_reading_shown() -> bool:
-    """Whether what is read shows something."""
+    """Whether progress bars for reading traces are enabled."""
     return _reading_shown.get()
 
 
 def remark(line: str) -> None:
-    """Says something about what is read, on standard error, where reading shows anything."""
+    """Prints a note on reading to standard error, if progress of reading is enabled."""
     if is_reading_shown():
         with contextlib.suppress(OSError):
             print(f"note: {line}", file=sys.stderr)
 
 
 class _Shown(ABC):
-    """What is drawn while a context lasts; nothing where nobody would see it."""
+    """A context manager that shows progress on a terminal; nothing is shown elsewhere."""
 
     _progress: Progress | None
 
@@ -60,27 +60,27 @@ class _Shown(ABC):
 
     @abstractmethod
     def _begin(self, progress: Progress) -> None:
-        """Adds what is drawn."""
+        """Adds tasks to the progress display."""
 
 
 class _Bars(_Shown):
-    """Bars that runs move. `callback` is `None` where nobody would see them."""
+    """Progress bars of runs. `callback` is `None` if nothing is shown."""
 
     def __init__(self, *, quiet: bool, transient: bool = False) -> None:
         self._progress = None if quiet or not sys.stderr.isatty() else _bars(transient=transient)
 
     @property
     def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
-        """What the runs call."""
+        """Callback for the progress of runs."""
         return self._update if self._progress is not None else None
 
     @abstractmethod
     def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
-        """Moves them."""
+        """Updates the bars."""
 
 
 class RunProgress(_Bars):
-    """A context manager: a bar for each run, while it lasts."""
+    """A context manager with a progress bar for each run."""
 
     def __init__(self, labels: Sequence[str], *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
@@ -105,7 +105,7 @@ class RunProgress(_Bars):
             )
 
     def _rate(self, task: int, phase: int, completed: int) -> str:
-        """The speed since pages were first seen to be written, or requests completed."""
+        """The speed since the first pages written or requests completed in this phase, as text."""
         if not completed:
             return ""
         now = time.monotonic()
@@ -115,7 +115,7 @@ class RunProgress(_Bars):
 
 
 class TotalProgress(_Bars):
-    """A context manager: one bar for many runs."""
+    """A context manager with one progress bar for many runs."""
 
     def __init__(self, label: str, runs: int, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
@@ -132,7 +132,7 @@ class TotalProgress(_Bars):
 
 
 class ShareProgress(_Shown):
-    """A context manager: one bar for work of which only the share that is done is known, with what is being done."""
+    """A context manager with one progress bar for work with steps and a share that is done."""
 
     def __init__(self, label: str, *, quiet: bool) -> None:
         self._label = label
@@ -140,7 +140,7 @@ class ShareProgress(_Shown):
 
     @property
     def callback(self) -> Callable[[str, float], None] | None:
-        """What is to be called; `None` where nobody would see it."""
+        """Callback for step and share, 0 to 1; `None` if nothing is shown."""
         return self._update if self._progress is not None else None
 
     def _begin(self, progress: Progress) -> None:
@@ -152,7 +152,7 @@ class ShareProgress(_Shown):
 
 
 class ReadProgress(_Bars):
-    """A context manager: a bar for the reading of a file, gone afterwards."""
+    """A context manager with a progress bar for reading a file, which is removed afterwards."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(quiet=not _reading_shown.get(), transient=True)
@@ -161,7 +161,7 @@ class ReadProgress(_Bars):
         self._began = time.monotonic()
 
     def _begin(self, progress: Progress) -> None:
-        # Of a pipe nobody knows the length, and what cannot be read is said by who reads it.
+        # the length of a pipe is unknown, and read errors are reported by the reader
         self._bytes = self._path.stat().st_size if self._path.is_file() else 0
         progress.add_task(self._path.name, total=self._bytes or None, phase="reading", rate="")
 
@@ -174,16 +174,16 @@ class ReadProgress(_Bars):
 
 
 class CountProgress(_Shown):
-    """A context manager: a line with what is being done and how many of something there are so far."""
+    """A context manager with a line that shows the present step and a count."""
 
     def __init__(self, unit: str, *, quiet: bool) -> None:
         self._unit = unit
-        # Drawn only when told to: a thread that draws would disturb what is measured meanwhile.
+        # refreshed only by updates: a thread would disturb what is measured meanwhile
         self._progress = None if quiet or not sys.stderr.isatty() else _line()
 
     @property
     def callback(self) -> Callable[[str, int], None] | None:
-        """What is to be called; `None` where nobody would see it."""
+        """Callback for step and count; `None` if nothing is shown."""
         return self._update if self._progress is not None else None
 
     def _begin(self, progress: Progress) -> None:
@@ -195,7 +195,7 @@ class CountProgress(_Shown):
 
 
 def _share(state: tuple[int, int, int, int]) -> float:
-    """How much of a run is done."""
+    """The share of a run that is done, 0 to 1."""
     phase, completed, expected, millionths = state
     if phase == DONE:
         return 1.0
@@ -205,7 +205,7 @@ def _share(state: tuple[int, int, int, int]) -> float:
 
 
 def _expected(phase: int, completed: int, expected: int, millionths: int) -> float | None:
-    """How many pages or requests there will be: known, or guessed from the share of the input that is behind us."""
+    """Expected number of pages or requests: known, or estimated from the share of the input that was read."""
     if expected > 0:
         return max(expected, completed)
     if phase == PREPARING:
@@ -214,7 +214,7 @@ def _expected(phase: int, completed: int, expected: int, millionths: int) -> flo
 
 
 def _line() -> Progress:
-    # Imported here, as below, because it takes longer than many a run, and most have no terminal.
+    # imported here and below because it takes longer than many runs, most of which have no terminal
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress, TextColumn  # noqa: PLC0415
 

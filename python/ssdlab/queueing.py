@@ -5,8 +5,8 @@ from ssdlab import queueing
 queueing.mean_wait_rwp(1.0, 0.5, 0.0763, 0.9264, 0.9507, 3.0003, 256, 64)  # ms, and requests in a ms
 queueing.simulate(device="bux2011", priority="cep").wait.all.mean  # ns
 
-Times are in any one unit, rates per that unit, results in the same. Every argument is a finite number of at least 0, or an array of
-such: arrays are broadcast as NumPy does, and give an array. A value for which a formula has no answer raises `UsageError`.
+Times may be in any unit, with rates per that unit and results in the same. Every argument is a finite number of at least 0, or an array of
+such numbers: arrays are broadcast as in NumPy, and give an array. Arguments for which a formula has no value raise `UsageError`.
 
 The symbols of the report: `read_rate` and `write_rate` are lambda_r and lambda_w, `read_time`, `write_time`, `copy_time` and `erase_time`
 b_r, b_w, b_c and b_e, `pages` and `valid` c and v, `reads_per_write` s, `amplification` A.
@@ -27,7 +27,7 @@ import numpy as np
 
 from ssdlab import _core, equations
 from ssdlab.checks import mapping, shown, text, truth, whole
-from ssdlab.equations import *  # noqa: F403 - all are public here
+from ssdlab.equations import *  # noqa: F403 (all names are public here)
 from ssdlab.equations import max_throughput, mean_wait_rwp, queue_length, write_amplification
 from ssdlab.errors import UsageError
 from ssdlab.formulas import FORMULAS, Numbers, Value, evaluate_all
@@ -46,7 +46,7 @@ __all__ = [
 __all__ += equations.__all__
 
 DEFAULT_REQUESTS = 1_000_000
-"""How many requests are drawn, unless the caller says."""
+"""Default number of drawn requests."""
 
 Arrivals = Literal["poisson", "deterministic", "renewal", "saturated", "replayed"]
 Priority = Literal["rwp", "cep", "fifo"]
@@ -55,14 +55,14 @@ Path_ = str | os.PathLike[str]
 
 DEFAULT_DEVICE = "bux2011"
 DEFAULT_VALID_SHARE = 4
-"""One in so many of a block's pages is valid: 64 of 256, as mostly in the report."""
+"""By default, one of this many pages of a block is valid: 64 of 256, as in most of the report."""
 NS_PER_MS = 1e6
 RATES = {"read_per_ms": 1.0, "write_per_ms": 0.5}
-"""Of section 5.1 of the report."""
+"""Default rates, from section 5.1 of the report."""
 
 
 EQUATIONS = {name: formula.equation for name, formula in FORMULAS.items()}
-"""The equation, or the section, of the report for each function."""
+"""Equation or section of the report for each function."""
 
 
 def formulas(
@@ -76,12 +76,12 @@ def formulas(
     pages: Numbers,
     valid: Numbers,
 ) -> dict[str, Value]:
-    """Every formula at once, by the function's name.
+    """Computes every formula, by the name of its function.
 
-    What needs reads per write is left out where there are no writes. `queue_length` is that of the wait under rwp.
+    Formulas with `reads_per_write` are left out if there are no writes. `queue_length` uses the wait under rwp.
 
     Raises:
-        UsageError: also where the die is asked for more than it can do: then there are no mean waits.
+        UsageError: an argument is invalid, or the die is overloaded, so that mean waits do not exist.
     """
     load = {
         "read_rate": read_rate,
@@ -97,7 +97,7 @@ def formulas(
     queues = {"read_queue": queue_length(wait, read_rate), "write_queue": queue_length(wait, write_rate)}
     known = load | queues | {"wait": wait, "rate": np.add(read_rate, write_rate), "amplification": write_amplification(pages, valid)}
     if np.all(np.asarray(write_rate) > 0):
-        with np.errstate(all="ignore"):  # what is out of range is refused by name
+        with np.errstate(all="ignore"):  # invalid values are refused below, by name
             known["reads_per_write"] = np.divide(read_rate, write_rate)
     return evaluate_all(known)
 
@@ -105,8 +105,9 @@ def formulas(
 class QueueingResult(UntypedSection):
     """The result of a run of the queueing model.
 
-    Its entries are those that `--json` prints: `result.wait.all.mean` (ns), `result.utilisation.total`, `result.digest`, ... How many
-    requests there were is `result["requests"]` or `result.request_counts`, because the attribute `result.requests` is the table of all.
+    Its entries are those printed by `--json`: `result.wait.all.mean` (ns), `result.utilisation.total`, `result.digest`, ... The entry
+    `requests` (counts) is `result["requests"]` or `result.request_counts`, because the attribute `result.requests` is the table of all
+    requests.
     """
 
     def __init__(self, data: Mapping[str, Any], series: Mapping[str, Mapping[str, bytes]] | None = None) -> None:
@@ -115,28 +116,28 @@ class QueueingResult(UntypedSection):
 
     @property
     def request_counts(self) -> Section:
-        """How many reads and writes were served."""
+        """Number of served reads and writes."""
         return cast("Section", self["requests"])
 
     @property
     def requests(self) -> pa.Table:
-        """Every request in order of arrival: `arrival_ns`, `op`, `wait_ns`."""
+        """The table of requests in order of arrival: `arrival_ns`, `op`, `wait_ns`."""
         return self._table("requests")
 
     @property
     def collections(self) -> pa.Table:
-        """Every collection: `start_ns`, `end_ns`, `backlog_end_ns` (when the die is next idle), `valid`, `overlapped`."""
+        """The table of collections: `start_ns`, `end_ns`, `backlog_end_ns` (when the die is next idle), `valid`, `overlapped`."""
         return self._table("collections")
 
     @property
     def copies(self) -> pa.Table:
-        """Every copy: `entered_ns` (when its collection started) and `start_ns`."""
+        """The table of copies: `entered_ns` (when the collection started) and `start_ns`."""
         return self._table("copies")
 
     def _table(self, name: str) -> pa.Table:
         if self._series is None:
             raise UsageError(f"this run kept no {name}: run it with series=True")
-        # Imported here because it takes longer than many a run.
+        # imported here because it takes longer than many runs
         import pyarrow as pa  # noqa: PLC0415
 
         def column(name: str, data: bytes) -> Any:
@@ -144,14 +145,14 @@ class QueueingResult(UntypedSection):
                 return pa.DictionaryArray.from_arrays(np.frombuffer(data, np.int8), ["read", "write"])
             if name == "overlapped":
                 return pa.array(np.frombuffer(data, np.bool_))
-            # Signed, so that differences may be negative: times and counts are below 2^63.
+            # signed, so that differences may be negative; times and counts are below 2^63
             return pa.Array.from_buffers(pa.int64(), len(data) // 8, [None, pa.py_buffer(data)])
 
         columns = self._series[name]
         return pa.table({"op" if name == "is_write" else name: column(name, data) for name, data in columns.items()})
 
     def joined(self, entries: Mapping[str, Any]) -> QueueingResult:
-        """The same result with further entries."""
+        """A copy of the result with further entries."""
         return QueueingResult({**self.to_dict(), **entries}, self._series)
 
     def __repr__(self) -> str:
@@ -164,7 +165,7 @@ class QueueingResult(UntypedSection):
         return tables.as_text(tables.queueing_tables({self.priority: self}, self.get("formulas", {})))
 
     def _repr_html_(self) -> str:
-        """The same for notebooks."""
+        """The table that the command line prints, as HTML for notebooks."""
         from ssdlab import notebook, tables  # noqa: PLC0415
 
         return notebook.of_tables(tables.queueing_tables({self.priority: self}, self.get("formulas", {})))
@@ -172,7 +173,7 @@ class QueueingResult(UntypedSection):
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A die and what it is asked for: what several priorities are compared on. Fields as the arguments of `simulate`.
+    """A die and its requests, for runs under several priorities. Fields are the arguments of `simulate`.
 
     `set` holds pairs of key and TOML text, as on the command line.
     """
@@ -207,7 +208,7 @@ class Experiment:
 
     @cached_property
     def kind(self) -> str:
-        """How requests arrive. What is given for another kind of arrivals is refused."""
+        """The arrival process. Arguments that belong to another process are refused."""
         replays = self.replay is not None or self.trace is not None or self.workload is not None
         kind = ("replayed" if replays else "poisson") if self.arrivals is None else text("arrivals", self.arrivals)
         if kind not in get_args(Arrivals):
@@ -230,8 +231,8 @@ class Experiment:
 
     @cached_property
     def _setup(self) -> Setup:
-        """Kept for as long as this lives, and with it the copy of a trace that cannot be read again."""
-        _ = self.kind  # refuses what would mean nothing
+        """The setup, kept as long as the experiment, with copies of traces that can be read only once."""
+        _ = self.kind  # refuses arguments without effect
         return Setup(
             device=DEFAULT_DEVICE if self.device is None else self.device,
             workload=self.workload,
@@ -253,16 +254,16 @@ class Experiment:
 
     @property
     def files(self) -> list[str]:
-        """The files that its configuration names."""
+        """The files that the configuration names."""
         return files_of(self._core_config)
 
     def hold_inputs(self) -> None:
-        """Reads what can be read only once now: runs of copies of this find it held."""
+        """Reads inputs that can be read only once, for runs of copies of this experiment."""
         _ = self._core_config
 
     @cached_property
     def die(self) -> dict[str, int]:
-        """Service times and pages of a block: the device's, where they are not given one by one."""
+        """Service times and pages per block: as given, or else those of the device."""
         *values, _priority = _core.queueing_die(self._core_config)
         names = ("read_ns", "write_ns", "copy_ns", "erase_ns", "pages")
         given = {name: getattr(self, name) for name in names}
@@ -274,7 +275,7 @@ class Experiment:
 
     @cached_property
     def valid_pages(self) -> list[int]:
-        """Valid pages of the blocks collected, one after the other."""
+        """Valid pages of successive victim blocks."""
         pages = self.die["pages"]
         if self.valid is None:
             return [pages // DEFAULT_VALID_SHARE]
@@ -288,7 +289,7 @@ class Experiment:
 
     @cached_property
     def _requests_seen(self) -> tuple[_core.Traffic, dict[str, Any]]:
-        """The requests, and what a workload says of them."""
+        """The requests, and the entries of a workload for the result."""
         seed = whole("seed", self.seed)
         if self.kind == "replayed":
             return self._replayed(seed)
@@ -309,11 +310,11 @@ class Experiment:
 
     @property
     def traffic(self) -> _core.Traffic:
-        """The requests, the same for every run."""
+        """The requests, identical in every run."""
         return self._requests_seen[0]
 
     def priority(self, asked: str | None) -> str:
-        """The priority asked for, else that which the scheme means, else reads and writes first."""
+        """The requested priority, or else that of the scheme, or else reads and writes first."""
         if asked is not None and self.scheme is not None:
             raise UsageError("priority and scheme were both given: the scheme's gc.priority is the priority")
         if self.scheme is not None:
@@ -336,7 +337,7 @@ class Experiment:
         return QueueingResult({**json.loads(data), **self._requests_seen[1]}, tables)
 
     def max_throughput_per_ms(self) -> float | None:
-        """The most reads and writes in a millisecond, in the mixture that is asked for, by (8); `None` where nothing is written."""
+        """Maximum reads and writes per millisecond, in the mixture of the requests, by (8); `None` without writes."""
         rates = self.traffic.rates_per_ms
         if rates is None or rates[1] == 0:
             return None
@@ -345,13 +346,13 @@ class Experiment:
         return float(max_throughput(rates[0] / rates[1], read, write, copy, erase, self.die["pages"], valid))
 
     def formulas(self) -> dict[str, float]:
-        """The formulas for this die and load, times in ns, rates per ms, as the ends of their names say.
+        """The formulas for this die and load. The ends of the names give the units: times in ns, rates per ms.
 
-        Where all requests are there from the start, there are no rates, and only what a die can do is left. Of several numbers of valid
-        pages it is the mean that counts; `mean_wait_cep_independent`, which needs more than that, is then left out.
+        If all requests arrive at time 0 there are no rates, and only capacities are computed. For several numbers of valid pages, their
+        mean is used; `mean_wait_cep_independent`, which depends on more than the mean, is left out.
 
         Raises:
-            UsageError: where the die is asked for more than it can do.
+            UsageError: the die is overloaded.
         """
         die = {f"{op}_time": self.die[f"{op}_ns"] / NS_PER_MS for op in ("read", "write", "copy", "erase")}
         die |= {"pages": self.die["pages"], "valid": sum(self.valid_pages) / len(self.valid_pages)}
@@ -451,31 +452,30 @@ def simulate(
     series: bool = False,
     formulas: bool = False,
 ) -> QueueingResult:
-    """Simulates the queueing model of a single die. The same arguments give the same result, bit for bit.
+    """Simulates the queueing model of a single die. Equal arguments give equal results, bit for bit.
 
     Args:
-        device: a device preset, by default `bux2011`, whose service times and pages of a block are taken where they are not given one by
-            one. Of several dies it is one.
-        scheme: a scheme preset, whose `gc.priority` is the priority.
-        read_ns, write_ns, copy_ns, erase_ns: how long the die is busy with an operation.
-        pages: pages of a block.
-        valid: pages to copy in a collection, by default a quarter of a block; of a list, entry after entry and again from its start. Each
-            is below `pages`.
-        priority: which operations go first: those of requests (`"rwp"`, the default), copies and erases (`"cep"`), or whichever entered
-            first (`"fifo"`). None is ever interrupted.
-        arrivals: `"poisson"` (the default), `"deterministic"`, `"renewal"` (gaps drawn from lists), `"saturated"` (all at time 0), or
-            `"replayed"`.
-        read_per_ms, write_per_ms: mean requests in a millisecond, by default 1 and 0.5; of `"saturated"` arrivals, their ratio.
-        read_gaps_ns, write_gaps_ns: the gaps of `"renewal"` arrivals; without a list there is no such stream.
+        device: device preset, by default `bux2011`, for the service times and pages per block that are not given. One of its dies is
+            simulated.
+        scheme: scheme preset, whose `gc.priority` is used.
+        read_ns, write_ns, copy_ns, erase_ns: service time of an operation, ns.
+        pages: pages per block.
+        valid: pages to copy in a collection, by default a quarter of a block. A list is used entry by entry, and again from its start. Each
+            number is below `pages`.
+        priority: operations that go first: those of requests (`"rwp"`, the default), copies and erases (`"cep"`), or in order of entry
+            (`"fifo"`). Service is never interrupted.
+        arrivals: arrival process: `"poisson"` (the default), `"deterministic"`, `"renewal"` (gaps drawn from lists), `"saturated"` (all at
+            time 0), or `"replayed"`.
+        read_per_ms, write_per_ms: mean requests per millisecond, by default 1 and 0.5; for `"saturated"` arrivals, their ratio.
+        read_gaps_ns, write_gaps_ns: gaps of `"renewal"` arrivals; without a list there are no such requests.
         replay: pairs of arrival (ns) and `"read"` or `"write"`, in order of time.
-        trace, workload: what a run of the drive would replay, page by page; `format`, `unit_bytes`, `time_scale`, `bad_lines`, `fit`, `set`
-            and `config` as for `ssdlab.run`.
-        free_blocks: blocks that collections may take before the first of them gives one back; then writes wait. Without a number there are
-            always enough.
-        requests: how many, 1,000,000 by default; of a workload as for `ssdlab.run`, the whole trace or 100,000 requests.
-        seed: of the arrivals, which do not depend on anything else but their own arguments.
-        series: keep every request, collection and copy (`result.requests`, `.collections`, `.copies`).
-        formulas: also compute the formulas (`result["formulas"]`), which is an error where the die is asked for more than it can do.
+        trace, workload: requests that a run of the drive would replay, split into pages; `format`, `unit_bytes`, `time_scale`, `bad_lines`,
+            `fit`, `set` and `config` are as for `ssdlab.run`.
+        free_blocks: blocks that collections may use before one is freed; writes wait meanwhile. By default there is no limit.
+        requests: number of requests, by default 1,000,000; for a trace all requests, for a workload 100,000, as for `ssdlab.run`.
+        seed: seed of the arrivals, which only depend on it and their own arguments.
+        series: whether to keep every request, collection and copy (`result.requests`, `.collections`, `.copies`).
+        formulas: whether to compute the formulas too (`result["formulas"]`); an overloaded die is then an error.
 
     Raises:
         ssdlab.Error: a subclass of it, with a message that says what to do.

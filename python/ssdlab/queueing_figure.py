@@ -1,4 +1,4 @@
-"""The figure of the queueing model: waits, and what waits, over time (bux2011, Figs. 3 to 8)."""
+"""The figure of the queueing model: waits and queue lengths over time (bux2011, Figs. 3 to 8)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["draw"]
 
 COLLECTIONS_SHOWN = 6
-"""So many collections tell how it goes on."""
+"""Maximum number of collections in the figure."""
 REQUESTS_SHOWN = 20_000
-"""And no more requests, which would be a blot."""
+"""Maximum number of requests in the figure; more could not be distinguished."""
 PANEL = (4.6, 2.1)
 """Width and height of a panel, inches."""
 
@@ -34,7 +34,7 @@ Times = npt.NDArray[np.float64]
 
 
 def draw(runs: Mapping[str, QueueingResult], folder: Path) -> None:
-    """Draws the beginning of runs that kept their series into `figure.svg` and `figure.png` of the folder, a column for each priority."""
+    """Draws the start of runs that kept series into `figure.svg` and `figure.png` of a folder, with a column for each priority."""
     with mpl.rc_context(STYLE):
         drawing = Drawing(figsize=(PANEL[0] * len(runs), PANEL[1] * 3 + 0.4), layout="constrained")
         FigureCanvasAgg(drawing)
@@ -61,7 +61,7 @@ def _seconds(column: object) -> Times:
 
 
 def _window(run: QueueingResult) -> float:
-    """How much of a run is shown: until the die is idle after the last collection shown, or to the end of a run without as many."""
+    """End of the drawn part of a run, s: when the die is idle after the last drawn collection, or the end of a run with fewer."""
     ends = _seconds(run.collections["backlog_end_ns"])
     arrivals = _seconds(run.requests["arrival_ns"][: REQUESTS_SHOWN + 1])
     end = ends[COLLECTIONS_SHOWN - 1] if len(ends) >= COLLECTIONS_SHOWN else run.simulated_ns / 1e9
@@ -79,14 +79,14 @@ def _waits(panel: Axes, run: QueueingResult, end: float) -> None:
 
 
 def _queue(panel: Axes, enter: Times, leave: Times, end: float) -> None:
-    """How many are between entering and leaving, over time."""
+    """Draws the number of items between entering and leaving, over time."""
     times = np.concatenate([enter, leave])
     steps = np.concatenate([np.ones_like(enter), -np.ones_like(leave)])
     times, steps = times[times <= end], steps[times <= end]
-    # Of one instant, all at once.
+    # all changes at one instant together
     instants, place = np.unique(times, return_inverse=True)
     heights = np.cumsum(np.bincount(place, weights=steps, minlength=len(instants)))
-    # From the start to the end of what is shown.
+    # from 0 to the end of the drawn part
     last = heights[-1] if len(heights) else 0.0
     panel.plot([0.0, *instants, end], [0.0, *heights, last], drawstyle="steps-post", color=COLOURS[2], linewidth=0.8)
     panel.set_ylim(0, None if heights.any() else 1)

@@ -1,4 +1,4 @@
-"""Remarks: what must be known beside a number. The core decides those of a run; here are those of several runs, and how all are shown."""
+"""Remarks that qualify the numbers of a result. The core makes those of a run; this module makes those of several runs, and formats all."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ RunData = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Remark:
-    """What must be known beside a number of a result.
+    """A condition or fact to know beside a number of a result.
 
     Attributes:
-        code: its kind, one of those that `docs/reference/statistics.md` lists.
-        severity: `"warning"`: the number holds only under a condition; `"note"`: the number holds.
-        about: the place of the number in the result, such as `gc.write_amplification`, or of a part, such as `latency_ns`; empty for all.
-        sentence: what holds.
-        remedy: what to do.
-        where: of several runs, those that it is about, by name; empty for all, and for a single run.
+        code: kind of the remark, as listed in `docs/reference/statistics.md`.
+        severity: `"warning"` if the number holds only under a condition, `"note"` if it holds.
+        about: path of the number in the result, such as `gc.write_amplification`, or of a part, such as `latency_ns`; empty for the whole
+            result.
+        sentence: the condition or fact.
+        remedy: recommended action.
+        where: names of the runs that the remark applies to; empty for all runs, and for a single run.
     """
 
     code: str
@@ -56,30 +57,30 @@ class Remark:
 
     @property
     def is_warning(self) -> bool:
-        """Whether the number holds only under a condition."""
+        """Whether the remark is a warning: the number holds only under a condition."""
         return self.severity == WARNING
 
     def concerns(self, place: str) -> bool:
-        """Whether the number at a place of the result is what it is about, or a part of that."""
+        """Whether the remark is about the number at a path of the result, or about a part that contains it."""
         return not self.about or f"{place}.".startswith(f"{self.about}.")
 
     def __str__(self) -> str:
-        """Where, what holds, what to do, and the code."""
+        """The runs, sentence, remedy and code of the remark."""
         return f"{_listed(self.where)}{self.sentence} {self.remedy} ({self.code})"
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain copy, as `--json` prints it."""
+        """A copy as a dictionary, as printed by `--json`."""
         parts = {"code": self.code, "severity": self.severity, "about": self.about, "sentence": self.sentence, "remedy": self.remedy}
         return {key: value for key, value in (parts | {"where": list(self.where)}).items() if value or key not in ("about", "where")}
 
 
 def as_dicts(remarks: Iterable[Remark]) -> list[dict[str, Any]]:
-    """Plain copies, as `--json` prints them."""
+    """Copies of remarks as dictionaries, as printed by `--json`."""
     return [remark.to_dict() for remark in remarks]
 
 
 MOST_NAMED = 3
-"""Runs that a remark names, at most."""
+"""Maximum number of runs that a remark names."""
 
 
 def _listed(where: Sequence[str]) -> str:
@@ -90,14 +91,14 @@ def _listed(where: Sequence[str]) -> str:
     return f"{between.join(where[:MOST_NAMED])}{f' and {more:,} more' if more > 0 else ''}: "
 
 
-# ---- of one run ------------------------------------------------------------------------------------------------------
+# ---- remarks of one run ----------------------------------------------------------------------------------------------
 
 UNREAD = ("series", "histograms", "remarks")
-"""Entries of a result that no remark is decided by."""
+"""Entries of a result that remarks do not depend on."""
 
 
 def of_run(result: RunData) -> list[Remark]:
-    """The remarks of a result; of one that version 1.0 wrote, those that the result itself decides."""
+    """The remarks of a result. For a result of version 1.0, they are derived from its other entries."""
     entries = result.get("remarks")
     if entries is None:
         rest = {key: entry for key, entry in _plain(result).items() if key not in UNREAD}
@@ -106,13 +107,13 @@ def of_run(result: RunData) -> list[Remark]:
 
 
 MORE_SPARE = 1.05
-"""Over-provisioning of a fitted drive over the configured one, above which a remark says so."""
+"""Ratio of over-provisioning of a fitted drive to the configured one, above which there is a remark."""
 MUCH_LARGER = 1.5
-"""Exported bytes of a fitted drive over those needed, above which a remark says so."""
+"""Ratio of exported to needed bytes of a fitted drive, above which there is a remark."""
 
 
 def of_fit(fit: RunData) -> Iterator[Remark]:
-    """The remarks on a device that was fitted, from what a result says of it."""
+    """The remarks on a fitted device, from the entry `fit` of a result."""
     asked, spare = fit["overprovisioning_before"], fit["overprovisioning"]
     if spare > asked * MORE_SPARE:
         sentence = f"The fitted drive has an over-provisioning of {spare:.1%}, not {asked:.1%}: whole blocks or thresholds need more."
@@ -128,32 +129,32 @@ def of_fit(fit: RunData) -> Iterator[Remark]:
 
 
 def from_dict(entry: Mapping[str, Any]) -> Remark:
-    """A remark as `--json` has it, given back. Entries of a later version are left out."""
+    """Builds a remark from its `--json` form. Entries of later versions are ignored."""
     code, severity, about, sentence, remedy = (str(entry.get(key, "")) for key in ("code", "severity", "about", "sentence", "remedy"))
     return Remark(code, severity, about, sentence, remedy, where=tuple(entry.get("where", ())))
 
 
 def _plain(value: Any) -> Any:
-    """A result, or a part, as dictionaries."""
+    """A copy of a result or a part of it as dictionaries."""
     if isinstance(value, Mapping):
         return {key: _plain(value[key]) for key in value if key not in UNREAD}
     return [_plain(entry) for entry in value] if isinstance(value, list) else value
 
 
-# ---- of several ------------------------------------------------------------------------------------------------------
+# ---- remarks of several runs -----------------------------------------------------------------------------------------
 
 NO_COLLECTION = "no-collection"
 DIFFERENT_MOST = 3
-"""Sentences of one code that are shown each by itself; of more only the first one, with the names of all runs."""
+"""Maximum number of different sentences of one code; of more, only the first is shown, with the names of all runs."""
 
 
 def of_runs(runs: Mapping[str, RunData]) -> list[Remark]:
-    """The remarks of several runs by name. The same one of several runs is one that names them; if it is of all, it names none."""
+    """The remarks of several runs by name. Equal remarks are merged to one, which names its runs unless it applies to all."""
     return of_named({name: of_run(result) for name, result in runs.items()})
 
 
 def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
-    """The remarks of several runs, given by name, as `of_runs` has them."""
+    """Merges the remarks of several runs by name; see `of_runs`."""
     found: dict[tuple[str, str], dict[Remark, list[str]]] = {}
     for name, own in runs.items():
         for remark in own:
@@ -171,11 +172,11 @@ def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
 
 
 def of_comparison(runs: Mapping[str, RunData], *, seeds_differ: bool | None = None) -> list[Remark]:
-    """The remarks of the runs of a comparison, and those that only all of them together decide.
+    """The remarks of the runs of a comparison, and remarks on the comparison as a whole.
 
     Args:
-        runs: by scheme, the result (of the first seed).
-        seeds_differ: whether a seed changes anything; `None` for one seed.
+        runs: results by scheme; with several seeds, results of the first.
+        seeds_differ: whether results differ between seeds; `None` for one seed.
     """
     together = [*_no_collection(runs), *_same(runs), *_seeds(runs, seeds_differ)]
     codes = {remark.code for remark in together}
@@ -183,7 +184,7 @@ def of_comparison(runs: Mapping[str, RunData], *, seeds_differ: bool | None = No
 
 
 def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
-    """Where no scheme collected, their differences say nothing about collection; those that differ in something else need no such word."""
+    """A remark if no scheme collected and the schemes differ in collection: their differences then say nothing about it."""
     collection = [_plain(_at(result, "config.gc")) for result in runs.values()]
     alike = None not in collection and all(other == collection[0] for other in collection)
     if len(runs) < 2 or alike or any(gc_ran(result) is not False for result in runs.values()):
@@ -194,11 +195,11 @@ def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
 
 
 COLLECTED = ("gc.jobs", "gc.pages_moved", "gc.time_share")
-"""Entries of which at least one is above 0 if garbage collection ran; a job is counted when it ends."""
+"""Entries of which one is above 0 if GC ran. A job is counted when it ends."""
 
 
 def gc_ran(result: RunData) -> bool | None:
-    """Whether garbage collection ran: jobs have ended, or one is under way; `None` for a result that does not say."""
+    """Whether GC ran, including a job that has not ended; `None` for a result without these entries."""
     return None if _at(result, "gc.jobs") is None else any(_at(result, place) for place in COLLECTED)
 
 
@@ -214,7 +215,7 @@ def _seeds(runs: Mapping[str, RunData], differ: bool | None) -> Iterator[Remark]
 
 
 class _Reason(NamedTuple):
-    """Why the keys of a section had nothing to decide: what must be 0 in both runs."""
+    """A reason why the keys of a section had no effect: entries that are 0 in both runs."""
 
     section: str
     places: tuple[str, ...]
@@ -228,11 +229,11 @@ REASONS = (
 )
 CHOOSE = "Leave one of them out, or choose a load and a drive under which they can differ."
 KEYS_NAMED = 5
-"""Keys in which two runs differ that a remark names, at most."""
+"""Maximum number of differing keys that a remark names."""
 
 
 def _same(runs: Mapping[str, RunData]) -> Iterator[Remark]:
-    """Runs that came to the same."""
+    """A remark for each group of runs with the same result."""
     alike: list[list[str]] = []
     for name, result in runs.items():
         group = next((names for names in alike if _is_same(runs[names[0]], result)), None)
@@ -255,7 +256,7 @@ def _digest(result: RunData) -> str:
 
 
 def _figures(result: RunData) -> str:
-    """Response times, what collection and what flash did; empty for a result that lacks some of it."""
+    """Figures of response times, GC and flash as text; empty for a result that lacks some."""
     figures = [_plain(result.get(key)) for key in ("latency_ns", "gc", "flash")]
     return json.dumps(figures, sort_keys=True) if all(figures) else ""
 
@@ -273,7 +274,7 @@ def _same_result(results: Sequence[RunData], names: tuple[str, ...]) -> Remark:
 
 
 def _reasons(keys: Sequence[str], results: Sequence[RunData]) -> str:
-    """Why these keys had nothing to decide, where that is known."""
+    """The known reasons why these keys had no effect, as text; empty if there are none."""
     sections = {key.partition(".")[0] for key in keys}
     happened = {place for reason in REASONS for place in reason.places if any(_at(result, place) for result in results)}
     found = [reason.sentence for reason in REASONS if reason.section in sections and happened.isdisjoint(reason.places)]
@@ -296,7 +297,7 @@ def _leaves(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
 
 
 def _at(result: RunData, place: str) -> Any:
-    """An entry by its path; `None` where there is none."""
+    """An entry by its path; `None` if it does not exist."""
     found: Any = result
     for part in place.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
@@ -308,22 +309,22 @@ SEED = "seed"
 
 
 def of_sweep(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[str, Any], RunData]]) -> list[Remark]:
-    """The remarks of the runs of a sweep, and those that only all of them together decide.
+    """The remarks of the runs of a sweep, and remarks on the sweep as a whole.
 
     Args:
-        axes: the values of each axis.
-        points: for each point that was run, by axis its value, and the result.
+        axes: values of each axis.
+        points: values by axis, and result, of each point that was run.
     """
     return [*_idle_axes(axes, points), *of_runs({named(values): result for values, result in points})]
 
 
 def named(values: Mapping[str, Any]) -> str:
-    """A point of a sweep in words."""
+    """The name of a point of a sweep: its values."""
     return ", ".join(f"{axis} = {value}" for axis, value in values.items())
 
 
 def _idle_axes(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[str, Any], RunData]]) -> Iterator[Remark]:
-    """The axes along which some neighbours came to the same."""
+    """A remark for each axis along which neighbouring points have the same result."""
     for axis, values in axes.items():
         rows: dict[str, dict[str, tuple[Mapping[str, Any], RunData]]] = {}
         for at, result in points:
@@ -358,22 +359,22 @@ def _idle_axis(axis: str, same: Sequence[_Step], steps: int) -> Remark:
     return Remark("same-result", WARNING, "", f"{sentence}{reasons}.", CHOOSE)
 
 
-# ---- how they are shown ----------------------------------------------------------------------------------------------
+# ---- display ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Remarks as tables and pages show them: the warnings first, each with a letter by which numbers refer to it."""
+    """Remarks for tables and pages: warnings first, each with a letter by which numbers refer to it."""
 
     remarks: tuple[Remark, ...]
 
     def lettered(self) -> Iterator[tuple[str, Remark]]:
-        """Each with its letter."""
+        """The remarks with their letters."""
         for number, remark in enumerate(self.remarks):
             yield _letter(number), remark
 
     def of(self, place: str, *names: str) -> list[tuple[str, Remark]]:
-        """The warnings about the number at a place of the result; of several runs, of those with these names."""
+        """The warnings about the number at a path of the result; with `names`, only warnings that apply to these runs."""
         return [
             (letter, remark)
             for letter, remark in self.lettered()
@@ -384,25 +385,25 @@ class Shown:
         ]
 
     def mark(self, place: str, *names: str) -> str:
-        """What stands behind that number: ` [a]`; nothing without a warning."""
+        """The reference after a number: ` [a]`; empty without a warning."""
         return _mark(letter for letter, _ in self.of(place, *names))
 
     def marks_of(self, codes: Iterable[str]) -> str:
-        """What stands behind a number that remarks with these codes are about."""
+        """The reference after a number that remarks with these codes are about."""
         known = set(codes)
         return _mark(letter for letter, remark in self.lettered() if remark.code in known)
 
     def heading(self, part: str) -> str:
-        """What stands behind the heading of a part of the result: the letters of all remarks about the part itself."""
+        """The reference after the heading of a part of the result: letters of the remarks about the part itself."""
         return _mark(letter for letter, remark in self.lettered() if remark.about == part)
 
     def lines(self) -> list[tuple[str, bool]]:
-        """A line for each, and whether it is a warning."""
+        """A line for each remark, and whether it is a warning."""
         return [(f"[{letter}] {'Warning: ' if remark.is_warning else ''}{remark}", remark.is_warning) for letter, remark in self.lettered()]
 
 
 def shown(remarks: Iterable[Remark]) -> Shown:
-    """Remarks with their letters."""
+    """Orders remarks for display, warnings first."""
     return Shown(tuple(sorted(remarks, key=lambda remark: not remark.is_warning)))
 
 
@@ -415,6 +416,6 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _letter(number: int) -> str:
-    """A to z, then aa, ab, ..."""
+    """The letter of a remark: a to z, then aa, ab, ..."""
     before, last = divmod(number, len(ALPHABET))
     return (_letter(before - 1) if before else "") + ALPHABET[last]

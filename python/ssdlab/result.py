@@ -1,4 +1,4 @@
-"""What a run comes back with: `Result`."""
+"""The result of a run: `Result`."""
 
 from __future__ import annotations
 
@@ -28,26 +28,25 @@ __all__ = ["NoRequestLogError", "Result", "runs_of"]
 
 
 class NoRequestLogError(UsageError, AttributeError):
-    """A run that kept no request log was asked for it. An `AttributeError` too, so that `hasattr` can be asked before."""
+    """The request log was requested of a run that kept none. It is an `AttributeError` too, so that `hasattr` works."""
 
 
 class Result(RunStatistics):
     """The result of a run.
 
-    Its entries are those that `--json` prints: `result.latency.read.p99` (ns), `result.gc.write_amplification`, `result.digest`,
-    `result.config`, ... The entry `requests` (how many of each kind) is `result["requests"]` or `result.request_counts`, because the
-    attribute `result.requests` is the log of all requests. Type checkers know the statistics (`ssdlab.run_statistics`); a wrong name is an
-    error to them.
+    Its entries are those printed by `--json`: `result.latency.read.p99` (ns), `result.gc.write_amplification`, `result.digest`,
+    `result.config`, ... The entry `requests` (counts by kind) is `result["requests"]` or `result.request_counts`, because the attribute
+    `result.requests` is the log of all requests. Type checkers know the statistics (`ssdlab.run_statistics`), and report wrong names.
     """
 
     command: str
-    """The command that repeats the run. Absent where none does, as with a policy of one's own."""
+    """Command that repeats the run. Absent if there is none, as with a user-defined policy."""
     fit: UntypedSection
     """How the device was fitted to the trace. Absent without `fit`."""
     paired: UntypedSection
-    """How the requests fared against the same ones of another run, altogether and by size. Absent where they were not compared."""
+    """Comparison of the requests with the same ones of another run, for all and by size. Absent without a comparison."""
     checksum: str
-    """SHA-256 by which a change of a saved result is seen. Absent before it is saved."""
+    """SHA-256 checksum that detects changes of a saved result. Absent before it is saved."""
 
     def __init__(
         self,
@@ -58,46 +57,46 @@ class Result(RunStatistics):
         title: str = "",
         source: Path | None = None,
     ) -> None:
-        Section.__init__(self, data)  # to type checkers, the class between them is a frozen dataclass with an `__init__` of its own
+        Section.__init__(self, data)  # type checkers see the class in between as a frozen dataclass with its own `__init__`
         self._title = title
-        self._source = source  # the folder that it was read from
+        self._source = source  # folder that the result was read from
         self._log = log
-        self._keep = keep  # the folder that holds the log lives as long as the result does
+        self._keep = keep  # keeps a temporary folder with the log until the result is dropped
 
     @property
     def request_counts(self) -> Requests:
-        """How many requests of each kind were completed."""
+        """Number of completed requests of each kind."""
         return cast("Requests", self["requests"])
 
     @property
     def remarks(self) -> list[Remark]:
-        """What must be known beside the numbers; empty where nothing needs to be said."""
+        """Remarks that qualify the numbers; empty if there are none."""
         return of_run(self._data)
 
     @property
     def title(self) -> str:
-        """What was simulated, in a line: device, scheme, workload and what was set by hand. Empty where it is not known."""
+        """A description of the run in one line: device, scheme, workload and keys set by hand. Empty if unknown."""
         return self._title
 
     @property
     def request_log(self) -> Path | None:
-        """The Parquet file with a row for each request, where logging was asked for."""
+        """The Parquet file with a row for each request; `None` without a log."""
         return self._log
 
     def _entry(self, name: str) -> Any:
-        if name == "requests":  # where the property below has nothing to give, Python asks here; the entry of that name is not meant
+        if name == "requests":  # Python calls this if the property `requests` raises; the entry of that name is not meant
             raise NoRequestLogError("this run kept no request log: run it with log_requests=True (--log-requests)")
         return super()._entry(name)
 
     @property
     def requests(self) -> pa.Table:
-        """Every request, a row each, as an Arrow table; absent if the run kept no log.
+        """All requests as an Arrow table, one row each; absent if the run kept no log.
 
-        `.to_pandas()` (with pandas installed) and `polars.from_arrow(...)` go on from there.
+        Use `.to_pandas()` (with pandas installed) or `polars.from_arrow(...)` to convert it.
         """
         if self._log is None:
             raise AttributeError("requests")
-        # Imported here because it takes longer than many a run.
+        # imported here because it takes longer than many runs
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -114,7 +113,7 @@ class Result(RunStatistics):
         return Plots(runs_of({self._label(): self}, source=self._source))
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page about this run: one file, whole or not at all. Figures over time need a run with `series=True`."""
+        """Writes the report page of the run as one file, completely or not at all. Figures over time need a run with `series=True`."""
         from ssdlab.report import write  # noqa: PLC0415
 
         write(runs_of({self._label(): self}), Path(checked_path("path", path)))
@@ -125,26 +124,26 @@ class Result(RunStatistics):
         return scheme_of(self._data) or "run"
 
     def pair_with(self, base: Result, tolerance: float = 0.0) -> None:
-        """Adds the entry `paired`: how its requests fared against the same ones of `base`, altogether and by size.
+        """Adds the entry `paired`: a comparison of the requests with the same ones of `base`, for all and by size.
 
-        A change of at most `tolerance` times the response time in `base` counts as none.
+        A change of at most `tolerance` times the response time in `base` counts as no change.
 
         Raises:
-            UsageError: if a run kept no log, they are not of the same requests, or the tolerance is negative or no number.
+            UsageError: a run kept no log, the requests differ, or the tolerance is negative or not a number.
         """
         by_size = paired_by_size(base, self, tolerance)
         self._data = {**self._data, "paired": {**paired(base, self, tolerance), "by_size": by_size}}
 
     def seal(self) -> None:
-        """Adds the entry `checksum`, by which a change of the file is seen."""
+        """Adds the entry `checksum`, which detects changes of the saved file."""
         self._data = sealed(self._data)
 
     def settle_log(self) -> None:
-        """The log is where it belongs now."""
+        """Updates the path of the log after it was moved to its final place."""
         self._log = self._log and final(self._log)
 
     def drop_log(self) -> None:
-        """Removes the log if it is a temporary one."""
+        """Removes the log if it is temporary."""
         if self._keep is not None:
             self._log = None
             self._keep.cleanup()
@@ -161,14 +160,14 @@ class Result(RunStatistics):
         return tables.as_text(tables.run_tables(self))
 
     def _repr_html_(self) -> str:
-        """The same for notebooks."""
+        """The tables that the command line prints, as HTML for notebooks."""
         from ssdlab import notebook, tables  # noqa: PLC0415
 
         return notebook.of_tables(tables.run_tables(self))
 
 
 def runs_of(results: Mapping[str, Result], **more: Any) -> Runs:
-    """Results as the report sees them, by label; `more` is what it knows of them besides (`Runs`)."""
+    """Results as runs of the report, by label; `more` are further fields of `Runs`."""
     from ssdlab.report.runs import Runs  # noqa: PLC0415
 
     if not results:

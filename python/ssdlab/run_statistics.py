@@ -294,7 +294,7 @@ class Gc(Section):
     state: GcState
     """Time in the GC states of lee2013 Fig. 7, summed over pools. Unit: ns."""
     state_ns: GcState
-    """The same as `state`."""
+    """Time in the GC states of lee2013 Fig. 7, summed over pools. Unit: ns."""
     free_blocks_min: int
     """Minimum of the free blocks over pools and time, write frontiers excluded.
 
@@ -303,7 +303,7 @@ class Gc(Section):
     duration: GcDuration
     """Duration of GC jobs, from the start of the job to the end of the erase. Absent without jobs. Unit: ns."""
     duration_ns: GcDuration
-    """The same as `duration`."""
+    """Duration of GC jobs, from the start of the job to the end of the erase. Absent without jobs. Unit: ns."""
     time_share: float
     """Share of the measured part of the run in which a pool has an active GC job, mean over pools.
 
@@ -317,11 +317,11 @@ class SlackReadWrite(Section):
     mean: float
     """Mean slack of a page. Unit: ns."""
     mean_ns: float
-    """The same as `mean`."""
+    """Mean slack of a page. Unit: ns."""
     std: float
     """Standard deviation of the slack of a page. Unit: ns."""
     std_ns: float
-    """The same as `std`."""
+    """Standard deviation of the slack of a page. Unit: ns."""
 
 
 class SlackPassed(Section):
@@ -491,7 +491,7 @@ class Cache(Section):
     response: CacheResponse
     """Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival. Unit: ns."""
     response_ns: CacheResponse
-    """The same as `response`."""
+    """Response times of reads and writes at the cache, by whether the target of one of their pages was in GC at their arrival. Unit: ns."""
 
 
 class Buffer(Section):
@@ -819,7 +819,7 @@ class Series(Section):
     bin: int
     """Width of a bin: 1000 ns x a power of two, as the length of the run requires. Unit: ns."""
     bin_ns: int
-    """The same as `bin`."""
+    """Width of a bin: 1000 ns x a power of two, as the length of the run requires. Unit: ns."""
     bins: int
     """Number of bins, at most 512. Unit: count."""
     warm_up: int
@@ -828,11 +828,14 @@ class Series(Section):
     Rows show the whole run, all other statistics only the time after the warm-up. Absent without a warm-up. Unit: ns.
     """
     warm_up_ns: int
-    """The same as `warm_up`."""
+    """Simulated time at which the warm-up ended.
+
+    Rows show the whole run, all other statistics only the time after the warm-up. Absent without a warm-up. Unit: ns.
+    """
     latency: SeriesLatency
     """Response times of the requests that completed in each bin; 0 in a bin without such requests. Unit: ns."""
     latency_ns: SeriesLatency
-    """The same as `latency`."""
+    """Response times of the requests that completed in each bin; 0 in a bin without such requests. Unit: ns."""
     outstanding: SeriesOutstanding
     """Number of outstanding requests in each bin."""
     gc: SeriesGc
@@ -855,7 +858,7 @@ class HistogramsClass(Section):
     upper: list[int]
     """By bucket: upper bound of its times; for the last bucket the longest time. Unit: ns."""
     upper_ns: list[int]
-    """The same as `upper`."""
+    """By bucket: upper bound of its times; for the last bucket the longest time. Unit: ns."""
     count: list[int]
     """By bucket: number of requests in it. Unit: count."""
 
@@ -1074,7 +1077,7 @@ class Timeline(Section):
     to: int
     """Simulated time up to which the timeline is complete. Unit: ns."""
     to_ns: int
-    """The same as `to`."""
+    """Simulated time up to which the timeline is complete. Unit: ns."""
     full: bool
     """The timeline ends before the run because the limit of slices was reached."""
 
@@ -1104,7 +1107,7 @@ class PowerCut(Section):
     at: int
     """Simulated time of the power failure. Unit: ns."""
     at_ns: int
-    """The same as `at`."""
+    """Simulated time of the power failure. Unit: ns."""
     unanswered: int
     """Number of requests that had arrived and had no answer. Unit: count."""
     lost_writes: int
@@ -1119,7 +1122,7 @@ class FlowAlone(Section):
     mean: float
     """Mean response time of the flow's reads and writes without the other flows. Unit: ns."""
     mean_ns: float
-    """The same as `mean`."""
+    """Mean response time of the flow's reads and writes without the other flows. Unit: ns."""
     slowdown: float
     """Slowdown of the flow by the others: its mean response time beside them over that without them.
 
@@ -1147,11 +1150,11 @@ class Flow(Section):
     latency: Latency
     """Response times of the flow's requests, by class. Unit: ns."""
     latency_ns: Latency
-    """The same as `latency`."""
+    """Response times of the flow's requests, by class. Unit: ns."""
     breakdown: Breakdown
     """Mean parts of the response times of the flow's requests, by class. Unit: ns."""
     breakdown_ns: Breakdown
-    """The same as `breakdown`."""
+    """Mean parts of the response times of the flow's requests, by class. Unit: ns."""
     iops: float
     """Reads and writes of the flow completed per second of simulated time, without the time and the requests of a warm-up.
 
@@ -1222,7 +1225,7 @@ class RunStatistics(Section):
     latency: Latency
     """Response times (completion minus arrival) by class. Trims and flushes are in no class. Unit: ns."""
     latency_ns: Latency
-    """The same as `latency`."""
+    """Response times (completion minus arrival) by class. Trims and flushes are in no class. Unit: ns."""
     percentile_error: float
     """Bound on the relative error of p50 to p99_99: each is at least the exact nearest-rank percentile, and exceeds it by at most this
     share. Count, mean, deviation, minimum and maximum are exact. Unit: share.
@@ -1230,7 +1233,7 @@ class RunStatistics(Section):
     breakdown: Breakdown
     """Mean parts of the response time by class; the parts add up to the mean response time. Unit: ns."""
     breakdown_ns: Breakdown
-    """The same as `breakdown`."""
+    """Mean parts of the response time by class; the parts add up to the mean response time. Unit: ns."""
     iops: float
     """Reads and writes completed per second of simulated time, without the time and the requests of a warm-up.
 
@@ -1287,7 +1290,7 @@ class RunStatistics(Section):
     simulated: int
     """Simulated time from the start of the run to its end, the warm-up included. Unit: ns."""
     simulated_ns: int
-    """The same as `simulated`."""
+    """Simulated time from the start of the run to its end, the warm-up included. Unit: ns."""
     late: Late
     """For a drive that was served to programs: delay of its answers beyond the times at which they were due. Absent otherwise."""
     power_cut: PowerCut

@@ -1,4 +1,4 @@
-"""A part of a result: a mapping whose entries are attributes too."""
+"""A part of a result: a mapping with entries as attributes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["Section", "UntypedSection"]
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 class Section(Mapping[str, Any]):
-    """A part of a result: a mapping whose entries are attributes too.
+    """A part of a result: a mapping whose entries are also attributes.
 
-    A name may be given without its unit: `latency` is the entry `latency_ns`, in nanoseconds. What a run does not have is absent:
-    asking for it raises `AttributeError` (or `KeyError`), and `get` returns its default.
+    A name may be given without its unit: `latency` is the entry `latency_ns`, in nanoseconds. An entry that the run does not have is
+    absent: access raises `AttributeError` (or `KeyError`), and `get` returns its default.
 
-    Type checkers and editors know the entries of the statistics: each of their parts has a class of its own, which names them. A part
-    without one is an `UntypedSection`.
+    Type checkers and editors know the entries of the statistics, whose parts have classes with named attributes. Other parts are an
+    `UntypedSection`.
     """
 
     _parts: ClassVar[Mapping[str, type[Section]]] = {}
-    """By entry: the class of the part that it holds, or of those in the list that it holds."""
+    """Class of a part, or of the items in a list of parts, by entry."""
 
     def __init__(self, data: Mapping[str, Any], path: str = "") -> None:
         self._data = data
@@ -38,7 +38,7 @@ class Section(Mapping[str, Any]):
 
     def _entry(self, name: str) -> Any:
         """The entry that an attribute stands for."""
-        # Copying and pickling ask for private names before there is any data.
+        # copying and pickling read private names before there is any data
         if name.startswith("_"):
             raise AttributeError(name)
         for key in (name, f"{name}_ns"):
@@ -47,7 +47,7 @@ class Section(Mapping[str, Any]):
         where = self._path or "this result"
         raise AttributeError(f"{where} has no {name}; it has {', '.join(self._data) or 'nothing'}")
 
-    if not TYPE_CHECKING:  # type checkers are to refuse a name that a typed part does not have
+    if not TYPE_CHECKING:  # type checkers should refuse names that a typed part does not have
 
         def __getattr__(self, name: str) -> Any:
             return self._entry(name)
@@ -65,7 +65,7 @@ class Section(Mapping[str, Any]):
         return f"<{self._path or 'result'}: {json.dumps(_shortened(self._data))}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: names and values."""
+        """Names and values as HTML, for notebooks."""
         from ssdlab.html_table import of_mapping  # noqa: PLC0415 (only notebooks need it)
 
         return of_mapping(self._path, self._data)
@@ -76,7 +76,7 @@ class Section(Mapping[str, Any]):
 
 
 class UntypedSection(Section):
-    """A part whose entries depend on the run, such as `config`: a type checker lets every name pass."""
+    """A part whose entries depend on the run, such as `config`. Type checkers accept every name."""
 
     if TYPE_CHECKING:
 
@@ -84,11 +84,11 @@ class UntypedSection(Section):
 
 
 SHOWN = 8
-"""Entries of a list that are shown where a part of a result is printed."""
+"""Maximum number of entries of a list that are printed."""
 
 
 def _shortened(value: Any) -> Any:
-    """A value with the first entries of its lists, and how many there are: series have thousands."""
+    """A value with lists cut to their first entries and their length; series have thousands of entries."""
     if isinstance(value, Mapping):
         return {key: _shortened(entry) for key, entry in value.items()}
     if not isinstance(value, list):

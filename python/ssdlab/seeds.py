@@ -1,4 +1,4 @@
-"""A comparison under several seeds: every scheme with the same ones, and how sure its figures and differences are."""
+"""A comparison under several seeds: means, differences and their uncertainty."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SeedRuns", "label_of", "seeds_from"]
 
 
 def seeds_from(first: int, count: int) -> range:
-    """So many seeds, from `first` on."""
+    """`count` consecutive seeds from `first` on."""
     whole("seed", first)
     if first + whole("seeds", count, least=1) - 1 > LARGEST:
         raise UsageError(f"seeds = {count}: from seed {first} on there are fewer; choose a smaller seed")
@@ -25,7 +25,7 @@ def seeds_from(first: int, count: int) -> range:
 
 
 def label_of(scheme: str, seed: int, seeds: Sequence[int]) -> str:
-    """What a run is called: under the first seed as its scheme is."""
+    """The label of a run: its scheme for the first seed, else scheme and seed."""
     return scheme if seed == seeds[0] else f"{scheme}, seed {seed}"
 
 
@@ -34,8 +34,8 @@ class SeedRuns:
     """The runs of a comparison under several seeds.
 
     Attributes:
-        seeds: the seeds, the same for all schemes.
-        runs: by scheme and seed, the result.
+        seeds: seeds, the same for all schemes.
+        runs: results by scheme and seed.
     """
 
     seeds: tuple[int, ...]
@@ -48,12 +48,12 @@ class SeedRuns:
 
     @cached_property
     def estimates(self) -> dict[str, dict[str, Estimate]]:
-        """By scheme and place (`latency_ns.read.p99`): the mean over seeds with its interval. Without schemes of which a run is missing."""
+        """The mean over seeds with its interval, by scheme and path (`latency_ns.read.p99`). Schemes with a missing run are left out."""
         return {scheme: estimates(runs) for scheme, runs in self._measures.items()}
 
     @cached_property
     def differences(self) -> dict[str, dict[str, Estimate]]:
-        """By scheme and place: how far it is from the first scheme, relative to that, seed by seed: -0.1 for 10 % less."""
+        """The relative difference from the first scheme, seed by seed, by scheme and path: -0.1 for 10 % less."""
         base = self._measures.get(self.against)
         if base is None:
             return {}
@@ -62,12 +62,12 @@ class SeedRuns:
 
     @property
     def differ(self) -> bool:
-        """Whether a seed changes anything."""
+        """Whether results differ between seeds."""
         digests = any(len({run["digest"] for run in runs.values()}) > 1 for runs in self.runs.values())
         return digests or any(len(set(of.values)) > 1 for figures in self.estimates.values() for of in figures.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain copy, as `comparison.json` has it."""
+        """A copy as a dictionary, as in `comparison.json`."""
         return {
             "seeds": list(self.seeds),
             "level": LEVEL,
@@ -86,11 +86,11 @@ class SeedRuns:
 
     @cached_property
     def _measures(self) -> dict[str, list[dict[str, float]]]:
-        """Of each scheme that has finished under all seeds, the numbers of each run."""
+        """The numbers of each run, by scheme; schemes with a missing run are left out."""
         whole_ones = {scheme: runs for scheme, runs in self.runs.items() if len(runs) == len(self.seeds)}
         return {scheme: [measures_of(runs[seed]) for seed in self.seeds] for scheme, runs in whole_ones.items()}
 
 
 def _disagreement(estimate: Estimate) -> dict[str, Any]:
-    """What is to be said instead of mean and interval, where the seeds disagree."""
+    """The entry for an estimate about which the seeds disagree, in place of mean and interval."""
     return {"seeds_disagree": True, "median": estimate.median} if estimate.disagree else {}

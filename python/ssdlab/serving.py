@@ -1,4 +1,4 @@
-"""A drive that is served to programs: what `ssdlab.serve` and the command `ssdlab serve` do."""
+"""Serving a drive to programs, for `ssdlab.serve` and the command `ssdlab serve`."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ UNIX = "unix:"
 
 
 class Told(NamedTuple):
-    """How a drive that is served does.
+    """The state of a served drive.
 
     Attributes:
-        uri: where programs connect, or the path of the file; `None`: not yet.
-        written: pages that have been written to prepare the drive.
-        to_write: how many there will be, 0 if none.
-        clients: how many are connected, or how often the file is open.
-        answered: requests answered.
-        late: of these, the ones that came more than 100 us later than the simulated drive was done.
-        late_ns: how late all of them were together, in real time.
-        late_max_ns: how late the worst was.
+        uri: address that programs connect to, or path of the file; `None` until the drive is ready.
+        written: pages written so far to prepare the drive.
+        to_write: pages to write to prepare the drive; 0 if there are none.
+        clients: number of connections, or of open file handles.
+        answered: number of answered requests.
+        late: number of requests answered more than 100 us after the simulated drive completed them.
+        late_ns: total lateness of all requests, ns of real time.
+        late_max_ns: maximum lateness, ns of real time.
     """
 
     uri: str | None
@@ -49,7 +49,7 @@ class Told(NamedTuple):
 
 
 class Served(NamedTuple):
-    """A drive that is to be served: the run that it is, where, and how."""
+    """A drive to serve: the run, the address or file, and the options."""
 
     job: Job
     options: ServeOptions
@@ -57,13 +57,13 @@ class Served(NamedTuple):
 
 @takes(ServeOptions, but=RunOptions)
 def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeOptions]) -> Result:
-    """Serves a simulated drive to programs, as a block device (NBD) or as a file (FUSE), until Ctrl-C or a power cut.
+    """Serves a simulated drive to programs as a block device (NBD) or as a file (FUSE), until Ctrl-C or a power failure.
 
-    Requests are answered when the simulated drive has completed them; `result.late` says where this machine was too slow for that.
-    `docs/howto/live.md` goes through it.
+    Requests are answered when the simulated drive has completed them; `result.late` reports where this machine was too slow. See
+    `docs/howto/live.md`.
 
     Args:
-        told: called about twelve times a second with how it goes. If it returns True, the power of the drive fails.
+        told: called about twelve times a second with the state of the drive. If it returns True, the drive's power fails.
 
     Raises:
         ssdlab.Error: a subclass of it, with a message that says what to do.
@@ -81,7 +81,7 @@ def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeO
 
 
 def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: ResultFolder) -> Served:
-    """Checks all that can be checked before the drive begins; `pairs`: single keys, as TOML text."""
+    """Checks the options as far as possible before the drive starts; `pairs`: single keys with TOML text."""
     _check_place(asked)
     _check_requests(pairs)
     series = asked.get("series")
@@ -97,7 +97,7 @@ def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: Re
     own = [Path(file) for file in (record, asked["data"]) if file is not None]
     _check_different([*own, *([] if state is None else [state])], asked["timeline"])
     check_apart(setup.inputs(job.plan.config), own)
-    # What repeats the run is a replay of its requests, from the state that it began with.
+    # the run is repeated by a replay of its requests, from its starting state
     began = {} if state is None or not state.exists() else {"state": f"{record}.state"}
     again = None if record is None else setup.but(trace=record, **began).command(asked["scheme"])
     entries = {key: value for key, value in {**job.entries, "command": again}.items() if value is not None}
@@ -105,19 +105,19 @@ def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: Re
 
 
 def _scale_of(value: object) -> float:
-    """A number; the core says which."""
+    """Converts `scale` to a number; the core checks its range."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UsageError(f"scale = {shown(value)}: expected 0.001 to 1000000; 1 is real time, 10 ten times slower")
     return float(value)
 
 
 def _state_of(data: str | os.PathLike[str]) -> Path:
-    """Where the state of the drive is, beside its data."""
+    """The file with the state of the drive, beside the file with its data."""
     return Path(f"{os.fspath(data)}.state")
 
 
 def _check_different(own: list[Path], timeline: object) -> None:
-    """Each file has a place of its own: the last written would be all that is left."""
+    """Refuses output paths that coincide, since only the last file written would remain."""
     files = [*own, *([] if timeline is None else [Path(str(timeline))])]
     places = [os.path.realpath(file) for file in files]
     for number, file in enumerate(files):
@@ -126,7 +126,7 @@ def _check_different(own: list[Path], timeline: object) -> None:
 
 
 def _check_place(asked: ServeOptions) -> None:
-    """One place, and one that can be."""
+    """Refuses both or none of `nbd` and `file`, and an invalid one."""
     if (asked["nbd"] is None) == (asked["file"] is None):
         raise UsageError("serve needs one place: --nbd unix:PATH, --nbd HOST:PORT or --file MOUNTPOINT (in Python nbd=... or file=...)")
     if asked["nbd"] is None:
@@ -137,7 +137,7 @@ def _check_place(asked: ServeOptions) -> None:
 
 
 def _check_requests(pairs: tuple[tuple[str, str], ...]) -> None:
-    """No key says which requests come: in a file of keys that other runs share it may stand, set by hand it would do nothing."""
+    """Refuses single keys that describe requests: they have no effect here. In a file that other runs share they are allowed."""
     if key := next((key for key, _ in pairs if key.partition(".")[0].strip() == "workload"), None):
         raise UsageError(f"{key}: the requests of a served drive come from the programs that use it: leave the key out")
 
@@ -145,7 +145,7 @@ def _check_requests(pairs: tuple[tuple[str, str], ...]) -> None:
 def until_stopped(
     served: Served, folder: ResultFolder, told: Callable[[Told], object] | None, warn: Callable[[str], object] = warnings.warn
 ) -> Result:
-    """Serves the drive; its result is in `folder` afterwards. `warn` is told why its data could not be kept, if so."""
+    """Serves the drive; its result is written to `folder`. `warn` is called with the reason if the data could not be kept."""
     asked, job = served.options, served.job
     nbd = asked["nbd"]
     unix, tcp = (Path(nbd.removeprefix(UNIX)), None) if nbd and nbd.startswith(UNIX) else (None, nbd)
@@ -164,7 +164,7 @@ def until_stopped(
             told=None if told is None else lambda state: told(Told(*state)),
         )
     except Error:
-        signals.obeyed()  # what failed is what came after it
+        signals.obeyed()  # the signal ended the drive; the error is a later one
         raise
     signals.obeyed()
     if unkept is not None:

@@ -1,8 +1,8 @@
-"""Ctrl-C, and what else asks the command to end (SIGTERM, SIGHUP): one line, nothing half written left, what is finished kept.
+"""Handling of Ctrl-C, SIGTERM and SIGHUP by the command: a one-line message, no partial files, and finished results are kept.
 
-They are taken over by the command only, never by the Python API, and only where the shell has not told the command to ignore them. Until
-the command has been read in, nothing is begun yet, and the process ends at once: Python modules that are interrupted while they are read
-in raise whatever they like. Then such a signal is a `KeyboardInterrupt`, which ends runs as Ctrl-C does.
+Only the command handles these signals, not the Python API, and only if the shell did not set the command to ignore them. During imports the
+process exits at once: nothing has started yet, and interrupted imports raise arbitrary errors. Afterwards a signal raises
+`KeyboardInterrupt`, which ends runs like Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-TYPE_CHECKING = False  # that of `typing`, which takes a while to import
+TYPE_CHECKING = False  # replaces that of `typing`, whose import takes a while
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FrameType
@@ -25,13 +25,13 @@ __all__ = ["answer", "answered", "code", "ended", "listening_while", "new_comman
 
 ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 SAME_WISH_S = 1.0
-"""Signals that come so soon after one that was obeyed are the same wish; those that come later end without waiting for anything."""
+"""Time after a handled signal, s, during which another one counts as the same request; a later one exits without waiting."""
 _OF_SHELLS = 128
 _INTERRUPTED = b"error: interrupted\n"
 
 
 class _State:
-    """What has come so far."""
+    """The state of signal handling."""
 
     ready = False
     first: int | None = None
@@ -40,9 +40,9 @@ class _State:
 
 
 def listening_while(command: Callable[[], None]) -> None:
-    """Runs the command; meanwhile signals end it.
+    """Runs the command with signal handlers that end it.
 
-    A function, not a context manager: of a signal that comes within `contextlib`, behind the command, nothing would take care.
+    It is a function, not a context manager: a signal after the command, within `contextlib`, would not be handled.
     """
     _State.ready, _State.first, _State.obeyed_at, _State.answered = False, None, -math.inf, False
     before = {number: signal.getsignal(number) for number in ASKING}
@@ -53,7 +53,7 @@ def listening_while(command: Callable[[], None]) -> None:
         try:
             command()
         except SystemExit as end:
-            # All is done. One that comes while the process ends would only change how, and say what is not so.
+            # The command is complete. A signal while the process exits would only change the exit code and print a false message.
             _put_back(dict.fromkeys(taken, signal.SIG_IGN))
             if ended():
                 _leave(end.code)
@@ -62,7 +62,7 @@ def listening_while(command: Callable[[], None]) -> None:
             _put_back(dict.fromkeys(taken, signal.SIG_IGN) if ended() else taken)
             raise
         _put_back(taken)
-    except KeyboardInterrupt:  # it came before the command could answer for it, or after
+    except KeyboardInterrupt:  # the signal came before or after the command could handle it
         if not ended():
             raise
         if not answered():
@@ -76,11 +76,11 @@ def _put_back(handlers: Mapping[int, Any]) -> None:
 
 
 def _leave(code: object) -> Never:
-    """Ends an interrupted process at once, with all that is due at its end but the interpreter's own clearing up.
+    """Ends an interrupted process at once, with its exit handlers but without the interpreter's finalisation.
 
-    That fails after an interrupt at the wrong instant: modules of C++ that were being read in drop Python objects when there is no Python
-    any more, which aborts (matplotlib's `ft2font`), and CPython kills itself, whatever the exit code, if the interrupt passed through
-    code made of text (run_eval_code_obj).
+    Finalisation fails after an interrupt at a bad moment: C++ modules whose import was interrupted release Python objects after Python has
+    ended, which aborts (matplotlib's `ft2font`), and CPython kills itself, whatever the exit code, if the interrupt passed through code
+    made of text (run_eval_code_obj).
     """
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -90,38 +90,38 @@ def _leave(code: object) -> Never:
 
 
 def ready() -> None:
-    """The command has been read in."""
+    """Marks the end of the command's imports."""
     _State.ready = True
 
 
 def ended() -> bool:
-    """Whether a signal has come."""
+    """Whether a signal has been received."""
     return _State.first is not None
 
 
 def answer() -> None:
-    """The command is about to say that it was interrupted. Another signal would have it say so twice, so that it has to wait again."""
+    """Marks that the command reports the interrupt now. Another signal would make it report twice, so a later one must wait again."""
     _State.obeyed_at = time.monotonic()
     _State.answered = True
 
 
 def new_command() -> None:
-    """A command begins: what an earlier one of the process has said is not its own answer."""
+    """Resets the state for a new command in the same process."""
     _State.answered = False
 
 
 def answered() -> bool:
-    """Whether the command has said that it was interrupted."""
+    """Whether the command has reported the interrupt."""
     return _State.answered
 
 
 def obeyed() -> None:
-    """The signal that came was what the command goes on until: it is not interrupted. Another one, later, does so."""
+    """Marks a signal as the regular end of the command, as for a served drive; a later signal interrupts it."""
     _State.first = None
 
 
 def code() -> int:
-    """What a shell reports of a command that the signal ended."""
+    """Exit code of a command that a signal ended."""
     return _OF_SHELLS + (signal.SIGINT if _State.first is None else _State.first)
 
 
@@ -129,7 +129,7 @@ def _asked(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     if not _State.ready:
         _end_now(number)
     if time.monotonic() - _State.obeyed_at < SAME_WISH_S:
-        return  # one that came in the middle of putting things away would stop that
+        return  # a signal during cleaning up would interrupt it
     _State.obeyed_at = time.monotonic()
     if _State.first is None:
         _State.first = number

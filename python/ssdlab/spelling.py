@@ -1,4 +1,4 @@
-"""The known name that a wrong one was probably meant to be."""
+"""Suggests a known name for a misspelt one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ __all__ = ["nearest"]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean "..."?` where a known name is near, else nothing."""
+    """`; did you mean "..."?` if a similar name is known, else an empty text."""
     found = difflib.get_close_matches(name, list(known), n=1)
     return f'; did you mean "{found[0]}"?' if found else ""

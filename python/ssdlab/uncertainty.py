@@ -1,8 +1,8 @@
-"""How sure a number is: means with confidence intervals, over seeds or over parts of one run. All of this arithmetic is here.
+"""Means with confidence intervals, over seeds or over parts of one run. All arithmetic on uncertainty is here.
 
-Runs under different seeds are independent, so the mean over n of them has Student's t-interval with n - 1 degrees of freedom. The
-response times within one run are not independent: a request waits longer where the one before it did. `batch_means` therefore cuts
-the run into a few long parts, whose means nearly are.
+Runs under different seeds are independent, so the mean over n of them has Student's t-interval with n - 1 degrees of freedom. The response
+times within one run are not independent: a request waits longer if the previous one did. `batch_means` therefore divides the run into a few
+long parts, whose means are nearly independent.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ssdlab.errors import UsageError
 __all__ = ["LEVEL", "Estimate", "batch_means", "estimates", "relative_differences", "student_t"]
 
 LEVEL = 0.95
-"""The level of all intervals: of 20 of them, 19 hold the true value."""
+"""Confidence level of all intervals: 19 of 20 intervals contain the true value."""
 APART = 2.0
-"""Values on both sides of a gap disagree if the largest is more than this factor above the smallest."""
+"""Ratio of the largest to the smallest value above which values on both sides of a gap disagree."""
 BATCHES = 20
-"""Parts of one run. Schmeiser (Operations Research 30(3), 1982) finds 10 to 30 to be best, however long the run."""
+"""Number of parts of one run. Schmeiser (Operations Research 30(3), 1982) recommends 10 to 30, for any length of the run."""
 
 T_95 = (
     12.706,
@@ -50,10 +50,10 @@ T_95 = (
 
 
 def student_t(degrees: int) -> float:
-    """Student's t for a two-sided interval of 95 % with so many degrees of freedom, to about 0.001."""
+    """Student's t for a two-sided interval of 95 %, for any degrees of freedom from 1, to about 0.001."""
     if degrees <= len(T_95):
         return T_95[degrees - 1]
-    # The expansion around the normal quantile (Abramowitz and Stegun 26.7.5).
+    # expansion around the normal quantile (Abramowitz and Stegun 26.7.5)
     z = statistics.NormalDist().inv_cdf((1 + LEVEL) / 2)
     return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
 
@@ -66,7 +66,7 @@ class Estimate:
     half: float | None
     values: tuple[float, ...]
     least: float = -math.inf
-    """No value can be below it: 0 of a time or a count, -1 of a relative difference of such."""
+    """Lower limit of possible values: 0 for a time or a count, -1 for a relative difference."""
 
     @classmethod
     def of(cls, values: Sequence[float], least: float = -math.inf) -> Estimate:
@@ -84,10 +84,10 @@ class Estimate:
 
     @property
     def disagree(self) -> bool:
-        """Whether the values are so far apart that mean and half width would mislead; the median and all values then say what there is.
+        """Whether the values are so far apart that mean and half width would mislead; then use the median and all values.
 
-        That is so if the interval has values that cannot be, such as times below 0; or if the values lie in two groups: the largest gap
-        between neighbours is more than half of the range, and the largest value more than twice the smallest, both from `least` on.
+        That is the case if the interval contains impossible values, such as times below 0; or if the values form two groups: the largest
+        gap between neighbours is more than half of the range, and the largest value more than twice the smallest, both relative to `least`.
         """
         if not self.half:
             return False
@@ -100,21 +100,21 @@ class Estimate:
 
     @property
     def is_tie(self) -> bool:
-        """Of a difference: whether its interval includes 0, so that chance alone may have made it."""
+        """For a difference, whether its interval includes 0, so that it may be due to chance."""
         return self.half is not None and abs(self.mean) <= self.half
 
 
 def estimates(runs: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
-    """The numbers that all runs have, by name, each over the runs."""
+    """Estimates of the numbers that all runs have, by name."""
     first, *others = runs
     values = {name: [run[name] for run in runs] for name in first if all(name in run for run in others)}
     return {name: Estimate.of(of, 0.0 if min(of) >= 0 else -math.inf) for name, of in values.items()}
 
 
 def relative_differences(base: Sequence[Mapping[str, float]], other: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
-    """By name how far the numbers of `other` are from those of `base`, run by run: -0.1 for 10 % less.
+    """The relative differences of the numbers of `other` from those of `base`, run by run, by name: -0.1 for 10 % less.
 
-    The runs of both are paired, such as by seed. A number that is 0 in a run of `base` has no relative difference.
+    The runs of both are paired, for example by seed. A number that is 0 in a run of `base` is left out.
     """
     names = [name for name in base[0] if all(run.get(name) for run in base) and all(name in run for run in other)]
     pairs = list(zip(base, other, strict=True))
@@ -125,15 +125,15 @@ def relative_differences(base: Sequence[Mapping[str, float]], other: Sequence[Ma
 def batch_means(values: Sequence[float], batches: int = BATCHES) -> Estimate:
     """The mean of one run's values in their order, with an interval from the means of consecutive parts of equal length.
 
-    The interval holds if the run is stationary (leave out a warm-up) and the parts are much longer than what keeps their values alike, such
-    as a collection or a burst. Values left over at the end, fewer than `batches`, are in no part.
+    The interval is valid if the run is stationary (leave out a warm-up) and the parts are much longer than effects that correlate values,
+    such as a collection or a burst. Values left over at the end, fewer than `batches`, are not used.
 
     Args:
-        values: such as the response times of a run's log, in order of arrival. At least two for each part.
-        batches: how many parts.
+        values: values in order, such as response times of a run's log in order of arrival; at least two for each part.
+        batches: number of parts, at least 2.
 
     Raises:
-        UsageError: if there are too few values.
+        UsageError: there are too few values.
     """
     whole("batches", batches, least=2)
     if not hasattr(values, "__len__") or isinstance(values, str | Mapping):

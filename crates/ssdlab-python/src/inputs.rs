@@ -9,7 +9,7 @@ use ssdlab::inputs::{StandIn, stand_in};
 
 use crate::errors::guarded;
 
-/// As long as it lives, `copy` is read wherever `path` is opened, under any name.
+/// A stand-in for an input: while it lives, opening `path` under any name reads `copy`.
 #[pyclass(frozen, name = "StandIn", module = "ssdlab._core")]
 pub struct PyStandIn {
     _held: StandIn,

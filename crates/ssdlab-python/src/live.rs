@@ -23,8 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// sum and maximum of the lateness, ns.
 type Told = (Option<String>, u64, u64, u64, u64, u64, u64, u64);
 
-/// Serves a drive until Ctrl-C, or until its power fails; returns the result as JSON text, and why its data could not be kept, if so. `power_cut`: when that is, ns or requests. `told` is
-/// called every now and then with how it goes; the power fails if it returns what is true.
+/// Serves a drive until Ctrl-C or a power failure. Returns the result as JSON text, and the reason if its data could not be kept.
+/// `power_cut`: time of the power failure, ns, or number of requests before it. `told` is called regularly with the progress; the power
+/// fails if it returns a true value.
 #[pyfunction]
 #[pyo3(signature = (plan, *, unix=None, tcp=None, file=None, remote=false, scale=1.0, data=None, record=None, power_cut=None, told=None))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
@@ -54,7 +55,7 @@ pub fn serve(
     let (theirs, shown) = (Arc::clone(&control), Arc::clone(&status));
     workers::spawn(sender, move |sender| {
         let outcome = guarded(|| json(&ssdlab_live::serve(&plan, &options, &theirs, &shown)?));
-        // Without a receiver the caller waits no longer.
+        // Without a receiver, the caller no longer waits.
         let _ = sender.send(Message::Report(outcome));
     })?;
     let mut outcome = None;
@@ -79,7 +80,7 @@ pub fn serve(
         told.call1((state(&control, &status),))?; // the final state
     }
     match (outcome, interrupt) {
-        // Ctrl-C is how a drive ends.
+        // Ctrl-C is the regular end of a served drive.
         (Some(outcome), _) => Ok((outcome?, status.unkept.get().cloned())),
         (None, Some(error)) => Err(error),
         (None, None) => Err(Failure::Panic("a worker thread vanished".into()).into()),

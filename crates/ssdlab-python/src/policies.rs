@@ -28,29 +28,29 @@ pub fn eviction(given: Given) -> CustomEviction {
     CustomEviction::new(&name, &source, move || PyPolicy::new(&callable))
 }
 
-/// The blocks that a GC job may collect, an entry each in four read-only arrays.
+/// The blocks that a GC job may collect, with one entry per block in each of four read-only arrays.
 ///
-/// They are in order: fewest valid pages first, and among equals the one first that has had that number for longest. So `blocks[0]` is the
-/// greedy choice. There is at least one. `numpy.asarray` takes the arrays without a copy; they stay as they are after the call.
+/// They are sorted by valid pages, fewest first; among equals, the block that has had its number for longest comes first. So `blocks[0]` is
+/// the greedy choice. There is at least one block. `numpy.asarray` takes the arrays without a copy; they do not change after the call.
 #[pyclass(frozen, name = "Candidates", module = "ssdlab._core")]
 pub struct PyCandidates {
     length: usize,
-    /// The pool that collects: a plane or, with `ftl.pool = "die"`, a die.
+    /// The pool of the GC job: index of a plane or, with `ftl.pool = "die"`, of a die, from 0.
     #[pyo3(get)]
     pool: u32,
-    /// Pages of every block of the drive.
+    /// Number of pages per block of the drive.
     #[pyo3(get)]
     pages_per_block: u32,
-    /// The blocks' numbers, as in `Simulator.mapping`.
+    /// Number of each block, as in `Simulator.mapping`.
     #[pyo3(get)]
     blocks: Py<PyAny>,
-    /// How many of its pages hold data, for each block.
+    /// Number of valid pages of each block.
     #[pyo3(get)]
     valid_pages: Py<PyAny>,
-    /// How often it was erased, for each block.
+    /// Number of erases of each block.
     #[pyo3(get)]
     erases: Py<PyAny>,
-    /// How many blocks of the pool were filled after it, for each block.
+    /// Age of each block: number of blocks of the pool that were filled after it.
     #[pyo3(get)]
     ages: Py<PyAny>,
 }
@@ -107,26 +107,26 @@ fn array(py: Python<'_>, bytes: &[u8], format: &str) -> PyResult<Py<PyAny>> {
     Ok(PyMemoryView::from(&PyBytes::new(py, bytes))?.call_method1("cast", (format,))?.unbind())
 }
 
-/// The pages that can be evicted, one entry each in five read-only arrays.
+/// The pages that a cache can evict, with one entry per page in each of five read-only arrays.
 ///
-/// They are in the order of their last use, least recently used first. There is at least one. `numpy.asarray` takes the arrays without a
-/// copy; they do not change after the call.
+/// They are in the order of their last use, least recently used first. There is at least one page. `numpy.asarray` takes the arrays without
+/// a copy; they do not change after the call.
 #[pyclass(frozen, name = "EvictionCandidates", module = "ssdlab._core")]
 pub struct PyEvictionCandidates {
     length: usize,
-    /// The pages' numbers.
+    /// Number of each page.
     #[pyo3(get)]
     pages: Py<PyAny>,
-    /// Whether it was written and must be destaged (1 or 0), for each page.
+    /// 1 for each page that was written and must be destaged, else 0.
     #[pyo3(get)]
     dirty: Py<PyAny>,
-    /// Number of page uses since its last use, for each page.
+    /// Age of each page: number of page uses since its last use.
     #[pyo3(get)]
     ages: Py<PyAny>,
-    /// Its target (the chip that stores it, or above an array the drive; -1: not known), for each page.
+    /// Home of each page: the chip that stores it or, above an array, the drive; -1 if it is not known.
     #[pyo3(get)]
     homes: Py<PyAny>,
-    /// Whether GC runs on its target (1 or 0), for each page.
+    /// 1 for each page with GC running on its home, else 0.
     #[pyo3(get)]
     in_gc: Py<PyAny>,
 }

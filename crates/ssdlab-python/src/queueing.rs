@@ -32,7 +32,7 @@ fn usage(message: String) -> Failure {
 /// A row of the table of formulas: name, equation, dimension, arguments, sentences, symbols.
 type Row = (&'static str, &'static str, &'static str, &'static [&'static str], &'static str, &'static str);
 
-/// The table of formulas, in the order of the report.
+/// The formulas of the queueing model, in the order of the report.
 #[pyfunction]
 pub fn queueing_formulas() -> Vec<Row> {
     let row = |formula: &Formula| {
@@ -95,7 +95,7 @@ fn domain_message(error: &DomainError, mut index: usize, shape: &[usize]) -> Str
     }
 }
 
-/// What a configured device's die has: times to read, write, copy and erase, ns; pages of a block; and the priority that its scheme means.
+/// The die of a configured device: times to read, write, copy and erase, ns; pages per block; and the priority of its scheme.
 #[pyfunction]
 pub fn queueing_die(config: &PyConfig) -> PyResult<(u64, u64, u64, u64, u32, String)> {
     let ServiceTimes { read_ns, write_ns, copy_ns, erase_ns } = ServiceTimes::of(&config.0.device);
@@ -103,7 +103,7 @@ pub fn queueing_die(config: &PyConfig) -> PyResult<(u64, u64, u64, u64, u32, Str
     Ok((read_ns, write_ns, copy_ns, erase_ns, config.0.device.pages_per_block, priority))
 }
 
-/// Requests for the queueing model. Of one object, any number of runs see the same requests.
+/// Requests for the queueing model. All runs with the same object have the same requests.
 #[pyclass(frozen, name = "Traffic", module = "ssdlab._core")]
 pub struct PyTraffic(Traffic);
 
@@ -115,7 +115,7 @@ impl PyTraffic {
 
 #[pymethods]
 impl PyTraffic {
-    /// Requests of two streams with these rates: `poisson`, `deterministic` or `saturated`.
+    /// Reads and writes with given rates per ms; `kind` is `poisson`, `deterministic` or `saturated`.
     #[staticmethod]
     #[pyo3(signature = (kind, *, read_per_ms, write_per_ms, requests, seed))]
     fn drawn(kind: &str, read_per_ms: f64, write_per_ms: f64, requests: u64, seed: u64) -> PyResult<Self> {
@@ -132,14 +132,14 @@ impl PyTraffic {
         Self::of(arrivals, requests, seed)
     }
 
-    /// Requests of two streams whose gaps are drawn from lists.
+    /// Reads and writes with gaps, ns, drawn from lists.
     #[staticmethod]
     #[pyo3(signature = (*, read_gaps_ns, write_gaps_ns, requests, seed))]
     fn renewal(read_gaps_ns: Vec<u64>, write_gaps_ns: Vec<u64>, requests: u64, seed: u64) -> PyResult<Self> {
         Self::of(Arrivals::Renewal(GapLists { read: read_gaps_ns.into(), write: write_gaps_ns.into() }), requests, seed)
     }
 
-    /// These requests, in order of time.
+    /// Given requests, in order of arrival, ns.
     #[staticmethod]
     #[pyo3(signature = (*, arrival_ns, is_write, seed))]
     fn replayed(arrival_ns: Vec<u64>, is_write: Vec<bool>, seed: u64) -> PyResult<Self> {
@@ -151,7 +151,7 @@ impl PyTraffic {
         Self::of(Arrivals::Replayed(arrivals?.into()), 0, seed)
     }
 
-    /// The pages that a run of the configured drive would be asked for, and what was left out, as JSON text.
+    /// The page requests that a run of the configured drive would have, and a report on requests left out, as JSON text.
     #[staticmethod]
     #[pyo3(signature = (config, *, requests, seed))]
     fn of_drive(py: Python<'_>, config: &PyConfig, requests: Option<u64>, seed: u64) -> PyResult<(Self, String)> {
@@ -163,13 +163,13 @@ impl PyTraffic {
         })
     }
 
-    /// How many there are.
+    /// Number of requests.
     #[getter]
     fn requests(&self) -> u64 {
         self.0.requests()
     }
 
-    /// Mean arrivals of reads and writes in a millisecond; `None` where all arrive at once and no rate is given.
+    /// Mean reads and writes per millisecond; `None` if all arrive at once and no rate is given.
     #[getter]
     fn rates_per_ms(&self) -> Option<(f64, f64)> {
         self.0.mean_rates().map(|rates| (rates.read_per_ms, rates.write_per_ms))

@@ -44,8 +44,8 @@ impl PyConfig {
     }
 }
 
-/// Builds a configuration from its layers, each later one over those before: device, schemes, workload, file, single keys. Unless it is
-/// `sized`, whether the drive has blocks to spare is not checked: for one that is to be fitted.
+/// Builds a configuration from its layers, of which a later one overrides an earlier one: device, schemes, workload, file, single keys.
+/// Without `sized`, spare blocks are not checked, since the drive will be fitted.
 #[pyfunction]
 #[pyo3(signature = (*, device=None, schemes=Vec::new(), workload=None, file=None, set=Vec::new(), sized=true))]
 pub fn build_config(
@@ -70,7 +70,7 @@ pub fn build_config(
     Ok(PyConfig(built.config, built.written))
 }
 
-/// The keys among those set by hand that have no effect in the configuration, each with what it needs.
+/// The keys set by hand that have no effect in the configuration, each with what it needs.
 #[pyfunction]
 pub fn idle_by_hand(config: &PyConfig, set: Vec<(String, String)>, from_state: bool) -> PyResult<Vec<(String, String)>> {
     let idle = guarded(|| ssdlab::config::idle_by_hand(&config.0, &set, from_state))?;
@@ -193,7 +193,7 @@ impl Batch {
     }
 }
 
-/// Runs the plans in at most `jobs` threads. `progress(list)` is called every now and then with what is known of each run,
+/// Runs the plans in at most `jobs` threads. `progress(list)` is called regularly with the progress of each run,
 /// `finished(index, outcome)` as soon as a run has ended. Returns every run's outcome, a JSON text or an exception, and the
 /// exception that cut the batch short, if one did (Ctrl-C, or an error of a callback).
 #[pyfunction]

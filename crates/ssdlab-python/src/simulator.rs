@@ -31,7 +31,7 @@ impl PyCompletion {
         self.0.index
     }
 
-    /// The flow that sent it, from 0.
+    /// Index of the flow that sent the request, from 0.
     #[getter]
     fn flow(&self) -> u16 {
         self.0.flow
@@ -48,7 +48,7 @@ impl PyCompletion {
         }
     }
 
-    /// First byte.
+    /// First byte of the request.
     #[getter]
     fn offset(&self) -> u64 {
         self.0.offset
@@ -78,7 +78,7 @@ impl PyCompletion {
         self.0.completed_ns - self.0.arrival_ns
     }
 
-    /// The parts that the response time is made of, ns.
+    /// The parts of the response time by name, ns; their sum is the response time.
     #[getter]
     fn parts_ns(&self) -> std::collections::BTreeMap<&'static str, u64> {
         Part::NAMES.into_iter().zip(self.0.parts().0).collect()
@@ -163,7 +163,7 @@ impl PySimulator {
         Ok(PySimulator { simulation: Arc::new(Mutex::new(Some(simulation))), control })
     }
 
-    /// Hands in a request; returns its serial number. Arrivals must not go back in time.
+    /// Submits a request; returns its serial number. Arrival times must not decrease.
     #[pyo3(signature = (op, offset, length, *, arrival_ns, high_priority=false, flow=0))]
     fn submit(&self, op: &str, offset: u64, length: u64, arrival_ns: u64, high_priority: bool, flow: u16) -> PyResult<u64> {
         let kind = crate::caching::kind(op)?;
@@ -192,7 +192,7 @@ impl PySimulator {
         }
     }
 
-    /// Simulates until nothing is left to do.
+    /// Simulates until no event is left.
     fn run_to_idle(&self, py: Python<'_>) -> PyResult<()> {
         self.long(py, |slot| slot.as_mut().ok_or_else(over)?.run_to_idle())
     }
@@ -208,7 +208,7 @@ impl PySimulator {
         self.with(|simulation| Ok(simulation.now()))
     }
 
-    /// By logical page: the physical page that holds its data, -1 for none.
+    /// The physical page that holds the data of each logical page; -1 for a page without data.
     fn mapping(&self) -> PyResult<Vec<i64>> {
         self.with(|simulation| {
             let ftl = simulation.ssd().ftl();
@@ -217,12 +217,12 @@ impl PySimulator {
         })
     }
 
-    /// By block: how often it was erased.
+    /// The number of erases of each block.
     fn erase_counts(&self) -> PyResult<Vec<u32>> {
         self.with(|simulation| Ok(simulation.ssd().ftl().blocks().erases().to_vec()))
     }
 
-    /// The free blocks of a pool, the next to be taken first; frontiers are not among them.
+    /// The free blocks of a pool, the next one to be used first; open blocks are not included.
     fn free_blocks(&self, pool: u64) -> PyResult<Vec<u32>> {
         self.with(|simulation| {
             let ftl = simulation.ssd().ftl();

@@ -26,7 +26,7 @@ pub(crate) fn named<T: DeserializeOwned>(what: &str, name: Option<String>) -> Re
     parsed.map(Some).map_err(|reason| Failure::Core(Error::Usage(format!("{what} \"{name}\": {reason}"))))
 }
 
-/// Reads a whole trace and returns what is in it as JSON text; unreadable lines are counted and listed, not an error.
+/// Reads a whole trace and returns a report on it as JSON text; unreadable lines are counted and listed, not an error.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, format=None, unit_bytes=None, time_unit=None, event=None, fio_wait=None, device=None, skip=0, limit_s=0.0, time_scale=1.0,
@@ -54,7 +54,7 @@ pub fn trace_info(
     })
 }
 
-/// The reading of a trace, from the names that Python gives.
+/// The settings for reading a trace, from names given by Python.
 fn reading(
     format: Option<String>,
     unit_bytes: Option<u64>,
@@ -79,7 +79,7 @@ pub fn prefill_end(path: PathBuf) -> PyResult<u64> {
     Ok(ranges.iter().map(|(offset, size)| offset + size).max().unwrap_or(0))
 }
 
-/// Converts a trace to the format that the target's name asks for (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
+/// Converts a trace to the format given by the ending of the target's name (`.csv`, `.csv.zst`, `.parquet`, ...); returns a report as JSON.
 #[pyfunction]
 #[pyo3(signature = (
     source, target, *, format=None, unit_bytes=None, time_unit=None, event=None, fio_wait=None, device=None, bad_lines=0, time_order=None,
@@ -121,7 +121,7 @@ pub fn trace_convert(
     })
 }
 
-/// The number that a text such as `64MiB` (`bytes`) or `2M` stands for; `name` is what the message for any other calls it.
+/// The number in a text such as `64MiB` (`bytes`) or `2M`; `name` is the value's name in error messages.
 #[pyfunction]
 pub fn amount(name: &str, text: &str, bytes: bool) -> PyResult<u64> {
     let amount = if bytes { Amount::Bytes } else { Amount::Count };
@@ -135,7 +135,7 @@ pub fn presets(kind: &str) -> PyResult<Vec<(String, String, String)>> {
     Ok(infos.into_iter().map(|info| (info.name, info.description, info.source)).collect())
 }
 
-/// A preset as it is written.
+/// The TOML text of a preset.
 #[pyfunction]
 pub fn preset_text(kind: &str, name: &str) -> PyResult<&'static str> {
     Ok(guarded(|| core_presets::text(preset_kind(kind)?, name))?)
@@ -174,7 +174,7 @@ pub fn statistics_schema() -> PyResult<String> {
     Ok(guarded(|| json(&ssdlab::stats::schema()))?)
 }
 
-/// The remarks that a result, as JSON text, decides by itself, as JSON text: for results that were written without remarks.
+/// The remarks derived from the entries of a result (JSON text), as JSON text: for results that were written without remarks.
 #[pyfunction]
 pub fn remarks_of_result(result: &str) -> PyResult<String> {
     Ok(guarded(|| {
@@ -183,7 +183,7 @@ pub fn remarks_of_result(result: &str) -> PyResult<String> {
     })?)
 }
 
-/// Every configuration key and what there is to know of it, as JSON text.
+/// Every configuration key with its description, kind, default and range or choices, as JSON text.
 #[pyfunction]
 pub fn keys() -> PyResult<String> {
     Ok(guarded(|| json(&core_schema::keys().iter().map(key_json).collect::<Vec<_>>()))?)

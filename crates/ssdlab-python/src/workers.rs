@@ -138,7 +138,7 @@ pub fn call<T: Send + 'static>(
     let (sender, receiver) = channel();
     let worker_control = Arc::clone(&control);
     spawn(sender, move |sender| {
-        // Without a receiver the caller waits no longer.
+        // Without a receiver, the caller no longer waits.
         let _ = sender.send(Message::Report(guarded(|| work(&worker_control))));
     })?;
     let mut outcome = None;

@@ -1,10 +1,10 @@
-"""Artifact kits: what a reviewer needs to run the studies of a paper again and compare.
+"""Artifact kits: all files that a reviewer needs to run the studies of a paper again and compare the results.
 
-| file | what |
+| file | purpose |
 |---|---|
-| `kit` | what is in a kit, and writing one |
-| `identity` | which ssdlab made it, on what |
-| `inputs` | traces: their hashes, and where to get them |
-| `readme` | its `README.md` |
-| `reproduce` | its script, which needs no package: copied as it is |
+| `kit` | collects and writes a kit |
+| `identity` | version of ssdlab, and the system it runs on |
+| `inputs` | traces: their hashes and sources |
+| `readme` | the kit's `README.md` |
+| `reproduce` | the kit's script, which needs no package and is copied unchanged |
 """

@@ -1,4 +1,4 @@
-"""Which ssdlab this is, to the commit where that is known, and what it runs on."""
+"""The identity of this ssdlab: version, commit where known, system and packages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ssdlab import _core
 __all__ = ["identity"]
 
 PACKAGES = ("numpy", "pyarrow", "matplotlib", "rich", "typer")
-"""Those that ssdlab imports; they decide no number of a run."""
+"""Packages that ssdlab imports. They do not affect the results of a run."""
 SOURCES = Path(__file__).resolve().parents[3]
-"""Of a package that runs from its sources: their folder."""
+"""The folder of the sources, for a package that runs from its sources."""
 
 
 def identity(sources: Path = SOURCES) -> dict[str, Any]:
-    """Version, commit (where it is known), place of the sources (where the package names it), Python, system and packages."""
+    """Version, commit (where known), location of the sources (where the package metadata has it), Python, system and packages."""
     commit = _commit_of_sources(sources) or _commit_of_installation()
     source = _source()
     return {
@@ -35,7 +35,7 @@ def identity(sources: Path = SOURCES) -> dict[str, Any]:
 
 
 def _commit_of_sources(sources: Path) -> dict[str, Any]:
-    """The commit that the sources are at, and whether they have changes that no commit has."""
+    """The commit of the sources, and whether they have uncommitted changes."""
     if not ((sources / ".git").exists() and (sources / "Cargo.toml").is_file()):
         return {}
     commit, changes = _git(sources, "rev-parse", "HEAD"), _git(sources, "status", "--porcelain", "--untracked-files=no")
@@ -45,7 +45,7 @@ def _commit_of_sources(sources: Path) -> dict[str, Any]:
 
 
 def _git(folder: Path, *words: str) -> str | None:
-    """What git says; `None` if there is none, or it fails."""
+    """The output of a git command; `None` if git is missing or fails."""
     try:
         done = subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False)
     except OSError:
@@ -54,7 +54,7 @@ def _git(folder: Path, *words: str) -> str | None:
 
 
 def _commit_of_installation() -> dict[str, Any]:
-    """The commit that pip notes of a package that it installed from a repository (PEP 610)."""
+    """The commit that pip recorded when it installed the package from a repository (PEP 610)."""
     try:
         note = json.loads(metadata.distribution("ssdlab").read_text("direct_url.json") or "{}")
         return {"commit": str(note["vcs_info"]["commit_id"])}
@@ -63,7 +63,7 @@ def _commit_of_installation() -> dict[str, Any]:
 
 
 def _source() -> str | None:
-    """Where the sources are, as the package's metadata say."""
+    """The location of the sources, from the package metadata."""
     try:
         entries = metadata.metadata("ssdlab").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:

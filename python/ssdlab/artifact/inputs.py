@@ -1,4 +1,4 @@
-"""The traces of studies: which there are, their hashes, and where a reviewer gets each."""
+"""The traces of studies: names, hashes, and the source of each for a reviewer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEYS = ("trace", "prefill")
 
 @dataclass
 class Input:
-    """A trace, or a list of the ranges that held data before it."""
+    """A trace, or a prefill list of the ranges with data before the trace."""
 
     name: str
     file: Path
@@ -30,23 +30,23 @@ class Input:
     source: str | None = None
 
     def to_dict(self, *, included: bool) -> dict[str, Any]:
-        """As `artifact.json` has it."""
+        """The entry of the input in `artifact.json`."""
         source = "in this kit, in `traces`" if included else self.source
         where = {} if source is None else {"source": source}
         return {"name": self.name, "bytes": self.file.stat().st_size, "sha256": hash_of(self.file), **where, "used_by": self.used_by}
 
 
 def inputs_of(studies: Iterable[Study], left_out: Mapping[str, set[tuple[str, ...]]], traces: Path | None) -> dict[str, Input]:
-    """The files that the runs of some studies read, by name.
+    """Collects the files that the runs of some studies read, by name.
 
     Args:
         studies: the studies.
-        left_out: by study, the values whose runs were left out, so that their files need not be there.
-        traces: the folder to look in first.
+        left_out: the combinations of values whose runs were left out, by study; their files need not exist.
+        traces: folder to search first.
 
     Raises:
-        TraceError: one is not there.
-        UsageError: two files that studies read have one name, but not the same content.
+        TraceError: a file is missing.
+        UsageError: two files that studies read have one name but different contents.
     """
     found: dict[str, Input] = {}
     for study in studies:
@@ -71,7 +71,7 @@ def _note(found: dict[str, Input], name: str, file: Path, study: str) -> None:
 
 
 def sources_of(words: Iterable[str]) -> dict[str, str]:
-    """By trace, where it is had, from words such as `web_3.csv=https://...`."""
+    """The source of each trace, by name, from words such as `web_3.csv=https://...`."""
     sources = {}
     for word in words:
         name, equals, where = word.partition("=")
@@ -82,7 +82,7 @@ def sources_of(words: Iterable[str]) -> dict[str, str]:
 
 
 def check_sources(found: Mapping[str, Input], sources: Mapping[str, str]) -> None:
-    """Notes where each trace is had.
+    """Records the source of each trace.
 
     Raises:
         UsageError: a source is given for a trace that no study reads.
@@ -95,10 +95,10 @@ def check_sources(found: Mapping[str, Input], sources: Mapping[str, str]) -> Non
 
 
 def hash_of(file: Path) -> str:
-    """The SHA-256 of what is in a file.
+    """The SHA-256 of a file's content, in hexadecimal.
 
     Raises:
-        FileError: it cannot be read.
+        FileError: the file cannot be read.
     """
     try:
         with file.open("rb") as content:

@@ -1,4 +1,4 @@
-"""What is in an artifact kit, and writing one from the results of studies."""
+"""The content of an artifact kit, and writing one from the results of studies."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ __all__ = ["Kit", "collect", "write"]
 
 FORMAT = 1
 TOLERANCES = {"same_version": 1e-9, "other_version": 0.01}
-"""How far a number may be from the expected one, as a share of it. In the same version only the last digits of a mean may differ, where
-another processor's arithmetic rounds otherwise. In another version a number whose interval is narrower may differ by as much."""
+"""Maximum relative difference between a number and the expected one.
+
+Within one version only the last digits of a mean may differ, since processors round differently. Across versions the tolerance is for
+numbers whose interval is narrower.
+"""
 FIGURES = ("figure.svg", "figure.png")
 DEFINED = ("title", "schemes", "seeds", "parameters", "metrics")
-"""Entries of `study.json` that repeat what the study's file says. Its setup is compared run by run, key by key."""
+"""Entries of `study.json` that repeat the study's file. Its setup is compared run by run, key by key."""
 SPEED = ("prepare_s", "wall_s")
 PLACES = {"--trace", "--prefill"}
 
@@ -48,49 +51,49 @@ class Part:
 
     study: Study
     text: str
-    """The study's file."""
+    """Text of the study's file."""
     folder: Path
-    """Where its results are."""
+    """Folder with the study's results."""
     found: Mapping[str, Any]
-    """Its `study.json`."""
+    """Content of the study's `study.json`."""
     runs: Mapping[str, Mapping[str, Any]]
-    """By the name of its folder, each run: scheme, values, seed, command and configuration."""
+    """Scheme, values, seed, command and configuration of each run, by the name of its folder."""
     seconds: tuple[float, ...]
-    """How long each run took."""
+    """Duration of each run, s."""
     prepared: Prepared
     """The study, ready to run."""
 
 
 @dataclass(frozen=True)
 class Kit:
-    """What a kit is made of."""
+    """The content of a kit."""
 
     parts: tuple[Part, ...]
     inputs: Mapping[str, Input]
     own: Mapping[str, OwnFile] = field(default_factory=dict)
-    """The author's presets, and traces that only configurations name."""
+    """The author's own presets, and traces that only configurations name."""
     wheel: Path | None = None
     with_traces: bool = False
 
     @property
     def without_source(self) -> list[str]:
-        """The traces of which nobody has said where they are had."""
+        """Names of the traces without a source."""
         return [] if self.with_traces else [one.name for one in self.inputs.values() if one.source is None]
 
     @property
     def changed_inputs(self) -> list[str]:
-        """The traces that were written after the results of a study that reads them: their hash may not be that of what was run."""
+        """Names of traces modified after the results of a study that reads them. The trace that was run may have had another hash."""
         made = {part.study.name: (part.folder / STUDY_FILE).stat().st_mtime for part in self.parts}
         return [one.name for one in self.inputs.values() if one.file.stat().st_mtime > min(made[name] for name in one.used_by)]
 
     @property
     def seconds(self) -> float:
-        """Processor time of all runs."""
+        """Total processor time of all runs, s."""
         return sum(sum(part.seconds) for part in self.parts)
 
     @property
     def runs(self) -> int:
-        """How many there are."""
+        """Number of runs."""
         return sum(len(part.seconds) for part in self.parts)
 
 
@@ -103,19 +106,19 @@ def collect(
     wheel: Path | None = None,
     with_traces: bool = False,
 ) -> Kit:
-    """Reads and checks what a kit is made of. Writes nothing.
+    """Reads and checks the content of a kit. Writes nothing.
 
     Args:
         names: studies: a name, a paper for all of its studies, or a file.
-        results: the folder that they were run into.
-        traces: a folder to look for their traces in first.
-        sources: by trace, where a reviewer gets it.
-        wheel: ssdlab as a package, which the kit is to have.
-        with_traces: whether the kit is to have the traces.
+        results: folder with the results of the studies.
+        traces: folder to search first for their traces.
+        sources: where a reviewer gets each trace, by name.
+        wheel: wheel of ssdlab to include in the kit.
+        with_traces: whether to include the traces.
 
     Raises:
-        ssdlab.Error: if there are no results of a study, or not of it as it is now; if they are of another version, or not complete; if a
-            trace is not there, or a source is given for none; if a preset of the study is a file that a kit cannot have; if the wheel is of
+        ssdlab.Error: a study has no results, or they are incomplete, from another version, or from an earlier text of the study; a trace is
+            missing, or a source is given for a trace that no study reads; a preset is a file that a kit cannot include; or the wheel is of
             another version.
     """
     parts = tuple(_part(source, study, results, traces) for source, study in library.located(list(names)).items())
@@ -146,7 +149,7 @@ def _part(source: str, study: Study, results: Path, traces: Path | None) -> Part
 
 
 def _check_defined(study: Study, found: Mapping[str, Any], where: str) -> None:
-    """Raises an error if results are of an earlier text of the study."""
+    """Raises an error if results are from an earlier text of the study."""
     now = json.loads(json.dumps(StudyResult(study, quick=False, outcomes=[], runs={}).to_dict()))
     changed = [key for key in DEFINED if now[key] != found[key]]
     rows = [(row.what, row.formula.text) for row in study.rows]
@@ -157,7 +160,7 @@ def _check_defined(study: Study, found: Mapping[str, Any], where: str) -> None:
 
 
 def _runs(prepared: Prepared, found: Mapping[str, Any], where: str) -> tuple[dict[str, Mapping[str, Any]], tuple[float, ...]]:
-    """The runs of a study with their configurations, checked against those of the study as it is now; and how long each took."""
+    """Checks the runs of a study against its present text; returns their configurations by folder name, and the duration of each, s."""
     runs: dict[str, Mapping[str, Any]] = {}
     seconds = []
     left_out = {tuple(entry["values"]) for entry in found["skipped"]}
@@ -183,7 +186,7 @@ def _runs(prepared: Prepared, found: Mapping[str, Any], where: str) -> tuple[dic
 
 
 def _setup_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a result says of what was simulated; of files the names alone."""
+    """The configuration of a result, with the names of files but not their folders."""
     setup = {key: result[key] for key in ("config", "parameters", "priority", "command") if key in result}
     if "command" in setup:
         setup["command"] = _without_folders(setup["command"])
@@ -191,7 +194,7 @@ def _setup_of(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _setup_now(job: AnyJob) -> dict[str, Any]:
-    """The same of a run that has not begun."""
+    """The configuration of a job that has not started, in the form of `_setup_of`."""
     if isinstance(job, Job):
         return _setup_of({"config": json.loads(job.plan.config.json()), **job.entries})
     return _setup_of(replace(job.experiment, requests=1).run(job.priority).to_dict())
@@ -204,14 +207,14 @@ def _without_folders(command: str) -> str:
 
 
 def _names_only(value: Any, key: str = "") -> Any:
-    """A configuration without what is absent, and without the folders of traces, which are of this machine."""
+    """A configuration without absent values and without the folders of traces, which belong to this machine."""
     if isinstance(value, Mapping):
         return {name: _names_only(entry, name) for name, entry in value.items() if entry is not None}
     return Path(value).name if key in ("trace", "prefill") and isinstance(value, str) else value
 
 
 def _check_wheel(wheel: Path) -> None:
-    """Raises an error unless it is a package of this version (names of wheels: PEP 427)."""
+    """Raises an error unless the file is a wheel of this version of ssdlab (wheel names: PEP 427)."""
     found = re.match(r"ssdlab-([^-]+)-.*\.whl$", wheel.name)
     if found is None or not wheel.is_file():
         raise UsageError(
@@ -225,11 +228,11 @@ def _check_wheel(wheel: Path) -> None:
 
 
 def write(kit: Kit, folder: Path) -> dict[str, Any]:
-    """Writes a kit; returns what its `artifact.json` says.
+    """Writes a kit; returns the content of its `artifact.json`.
 
     Raises:
-        UsageError: if the folder holds results, or another process writes there.
-        FileError: if a file cannot be read or written.
+        UsageError: the folder holds results, or another process writes there.
+        FileError: a file cannot be read or written.
     """
     with ResultFolder(folder, "artifact") as out:
         assert out.stage is not None
@@ -240,7 +243,7 @@ def write(kit: Kit, folder: Path) -> dict[str, Any]:
 
 
 def _fill(kit: Kit, stage: Path) -> dict[str, Any]:
-    """Writes all files of a kit into a folder."""
+    """Writes all files of a kit into the folder `stage`; returns the content of its `artifact.json`."""
     for part in kit.parts:
         _write_part(part, stage)
     if kit.wheel is not None:
@@ -259,7 +262,7 @@ def _fill(kit: Kit, stage: Path) -> dict[str, Any]:
 
 
 def _write_part(part: Part, stage: Path) -> None:
-    """Writes the files of a study."""
+    """Writes the files of one study into the folder `stage`."""
     name = part.study.name
     _write(stage / "studies" / f"{name}.toml", part.text)
     configurations = stage / "configurations" / f"{name}.json"
@@ -286,7 +289,7 @@ def _manifest(kit: Kit) -> dict[str, Any]:
 
 
 def _entry(part: Part, inputs: Mapping[str, Input]) -> dict[str, Any]:
-    """What `artifact.json` says of a study."""
+    """The entry of a study in `artifact.json`."""
     name = part.study.name
     return {
         "name": name,
@@ -313,7 +316,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _copy_own(own: OwnFile, stage: Path) -> None:
-    """Copies a file of the author's own, unless the kit has another one in its place."""
+    """Copies one of the author's own files, unless the kit already has a file of that name."""
     place = stage / own.name
     if place.exists() and (place.is_dir() or hash_of(place) != hash_of(own.file)):
         raise UsageError(f"{own.name}: the kit has another file under this name: rename yours, and run the study again")
@@ -324,4 +327,4 @@ def _copy(file: Path, place: Path) -> None:
     make_folder(place.parent)
     shutil.copyfile(file, place)
     with place.open("rb") as copied:
-        os.fsync(copied.fileno())  # as what the core writes: a power cut after the end loses nothing
+        os.fsync(copied.fileno())  # like the core's writes: a power failure afterwards loses nothing

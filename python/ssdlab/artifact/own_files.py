@@ -1,4 +1,4 @@
-"""Files of the author's own that runs of a study read: presets, and traces that a configuration names. A kit has them under the same names.
+"""The author's own files that runs of a study read: presets, and traces that a configuration names. A kit keeps their names.
 
 `reproduce.py` runs studies in the kit's folder, so a name relative to the folder where the kit was made finds the file in the kit.
 """
@@ -23,37 +23,37 @@ from ssdlab.study.running import Prepared
 __all__ = ["OwnFile", "own_files"]
 
 OF_KITS = frozenset((ARTIFACT_FILE, "README.md", "reproduce.py", "configurations", "expected", "reproduced", "wheels"))
-"""Names in a kit's folder that its own files have."""
+"""Names in a kit's folder that are reserved for its own files."""
 
 
 @dataclass
 class OwnFile:
-    """A file that a kit has under the name that the study uses."""
+    """One of the author's files, which a kit includes under the name that the study uses."""
 
     name: str
     used_by: list[str] = field(default_factory=list)
 
     @property
     def file(self) -> Path:
-        """Where it is now."""
+        """Present path of the file."""
         return Path(self.name)
 
     def to_dict(self) -> dict[str, Any]:
-        """As `artifact.json` has it."""
+        """The entry of the file in `artifact.json`."""
         return {"name": self.name, "bytes": self.file.stat().st_size, "sha256": hash_of(self.file), "used_by": self.used_by}
 
 
 def own_files(studies: Iterable[Prepared], traces: Mapping[str, Input], *, with_traces: bool) -> dict[str, OwnFile]:
-    """The files that runs of some studies read besides the traces that a kit lists, by name.
+    """Collects the files that runs of some studies read besides the traces listed in the kit, by name.
 
     Args:
         studies: the studies, ready to run.
-        traces: the traces that the kit lists.
-        with_traces: whether the kit has traces in it. Without, one that it does not list is refused: a reviewer could not put it anywhere.
+        traces: the traces listed in the kit.
+        with_traces: whether the kit includes its traces. If not, an unlisted trace is refused, since a reviewer could not supply it.
 
     Raises:
         FileError: a file cannot be read.
-        UsageError: a file is not in the current folder or below, has a name that the kit needs, or is a trace that the kit must not have.
+        UsageError: a file is outside the current folder, has a name reserved for the kit, or is a trace that the kit cannot include.
     """
     listed = {os.path.realpath(one.file) for one in traces.values()}
     found: dict[str, OwnFile] = {}
@@ -71,7 +71,7 @@ def own_files(studies: Iterable[Prepared], traces: Mapping[str, Input], *, with_
 
 
 def _note(found: dict[str, OwnFile], name: str, study: str) -> None:
-    """Adds a file, if a kit can have it under its name."""
+    """Adds a file if its name is allowed in a kit."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts:
         raise UsageError(f"{study}: {name} is not below the current folder: a kit cannot have it: move it there, and run the study again")
@@ -83,16 +83,16 @@ def _note(found: dict[str, OwnFile], name: str, study: str) -> None:
 
 
 def _named(job: Any) -> list[str]:
-    """The traces and lists of ranges that a run's configuration names."""
+    """The traces and prefill lists that a run's configuration names."""
     return files_of(job.plan.config) if isinstance(job, Job) else list(job.experiment.files)
 
 
 def _presets_of(prepared: Prepared) -> Iterator[str]:
-    """The presets of a study that are files: devices, schemes, workloads, and those that flows begin with."""
+    """The presets of a study that are files: devices, schemes, workloads, and base presets of flows."""
     for combination in prepared.study.combinations():
         engine = prepared.engines.get(tuple(point.label for point in combination))
         if engine is None:
-            continue  # its runs were left out
+            continue  # the runs of this combination were left out
         setup = prepared.study.setup_of(combination)
         workload = None if "trace" in setup else setup.get("workload")
         schemes = [part for scheme in prepared.study.schemes for part in scheme.split("+")] if engine == DRIVE else []
@@ -103,7 +103,7 @@ def _presets_of(prepared: Prepared) -> Iterator[str]:
 
 
 def _with_presets_in(name: str) -> Iterator[str]:
-    """A preset that is a file, and those that flows of it begin with."""
+    """A preset that is a file, followed by the base presets of its flows that are files."""
     yield name
     workload = tomllib.loads(read_file(Path(name))).get("workload")
     for inner in _presets_of_flows(workload.get("flows") if isinstance(workload, Mapping) else None):
@@ -112,6 +112,6 @@ def _with_presets_in(name: str) -> Iterator[str]:
 
 
 def _presets_of_flows(flows: object) -> list[str]:
-    """The presets that flows begin with."""
+    """The base presets of flows."""
     entries = flows if isinstance(flows, list) else []
     return [flow["preset"] for flow in entries if isinstance(flow, Mapping) and isinstance(flow.get("preset"), str)]

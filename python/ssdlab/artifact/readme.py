@@ -12,7 +12,7 @@ HOUR_S = 3600
 
 
 def readme(manifest: Mapping[str, Any]) -> str:
-    """The text, made of what `artifact.json` says."""
+    """Builds the text from the content of `artifact.json`."""
     parts = [
         "# Artifact kit",
         "This folder has what it takes to repeat simulations of solid-state drives, and to compare the results with the expected ones.",
@@ -128,7 +128,7 @@ def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]] | Sequence[tuple
 
 
 def duration(seconds: float) -> str:
-    """A time in words: seconds, minutes or hours."""
+    """Formats a duration in seconds, minutes or hours."""
     if seconds < MINUTE_S:
         return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
     return f"{seconds / MINUTE_S:.0f} min" if seconds < HOUR_S else f"{seconds / HOUR_S:.1f} h"

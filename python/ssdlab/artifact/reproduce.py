@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the studies of this kit again with ssdlab, and compares what comes out with what is in `expected`.
+"""Runs the studies of this kit again with ssdlab, and compares the results with those in `expected`.
 
-It needs Python 3.11 or newer and no package: it takes an ssdlab of the kit's version that is installed, or installs it into an
-environment of its own. The same version must give the same digests and numbers; another version must agree within intervals.
+It needs Python 3.11 or newer and no package: it uses an installed ssdlab of the kit's version, or installs one into a virtual environment
+of its own. The same version must give the same digests and numbers; another version must agree within intervals.
 
-Exit codes: 0 all agree, 1 something differs or a run failed, 2 the kit was changed or lacks something, 130 it was interrupted.
+Exit codes: 0 all agree, 1 something differs or a run failed, 2 the kit was changed or lacks something, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from typing import Any
 KIT = Path(__file__).resolve().parent
 AGREE, DIFFER, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 SHOWN = 20
-"""So many differences of a study are printed; `comparison.json` has all."""
+"""Maximum number of differences printed per study; `comparison.json` has all."""
 ASK_VERSION = "import ssdlab; print(ssdlab.__version__)"
 
 
 class UnusableError(Exception):
-    """The kit cannot be used like this; the text says what to do."""
+    """The kit cannot be used as it is. The message says what to do."""
 
 
 @dataclass
 class Compared:
-    """What came of the comparison of a study."""
+    """The outcome of comparing one study."""
 
     name: str
     agree: int = 0
@@ -46,15 +46,15 @@ class Compared:
 
 @dataclass(frozen=True)
 class Rule:
-    """When two numbers agree."""
+    """The conditions under which two numbers agree."""
 
     exact: bool
-    """Whether it is the kit's version: digests count too, and every number of every seed."""
+    """Whether ssdlab has the kit's version: then digests and the numbers of every seed are compared too."""
     relative: float
-    """So far may a number be from the expected one, as a share of it."""
+    """Maximum relative difference from the expected number."""
 
     def differs(self, expected: Mapping[str, Any], measured: Mapping[str, Any]) -> str | None:
-        """How an estimate (`mean`, `values` and perhaps `interval`, half of its width) differs from the expected one."""
+        """The difference between two estimates (`mean`, `values` and perhaps `interval`, half its width); `None` if they agree."""
         if self.exact:
             old, new = list(expected["values"]), list(measured["values"])
             if len(old) == len(new) and all(abs(a - b) <= self.relative * abs(a) for a, b in zip(old, new, strict=True)):
@@ -68,14 +68,14 @@ class Rule:
 
 
 def compare(name: str, expected: Mapping[str, Any], measured: Mapping[str, Any], rule: Rule, *, partial: bool = False) -> Compared:
-    """Compares two `study.json` of a study.
+    """Compares the expected `study.json` of a study with the measured one.
 
     Args:
-        name: the study.
-        expected: that of the kit.
-        measured: the new one.
-        rule: when numbers agree.
-        partial: whether what was not measured counts as left out, not as a difference.
+        name: name of the study.
+        expected: content of the kit's `study.json`.
+        measured: content of the new `study.json`.
+        rule: conditions under which numbers agree.
+        partial: whether a number that was not measured counts as left out rather than as a difference.
     """
     result = Compared(name)
     for what, old, new in _pairs(expected, measured, exact=rule.exact):
@@ -99,7 +99,7 @@ def compare(name: str, expected: Mapping[str, Any], measured: Mapping[str, Any],
 
 
 def _pairs(expected: Mapping[str, Any], measured: Mapping[str, Any], *, exact: bool) -> Iterator[tuple[str, Any, Any]]:
-    """What is compared: its name, the expected digest or estimate, and the new one or `None`."""
+    """The compared items: name, expected digest or estimate, and the new one or `None`."""
     if exact:
         digests = {_place(run): run["digest"] for run in measured["runs"]}
         for run in expected["runs"]:
@@ -131,7 +131,7 @@ def _numbers(values: Sequence[float]) -> str:
 
 
 def read_json(file: Path) -> Any:
-    """What a JSON file of the kit or of the results holds."""
+    """The content of a JSON file of the kit or of the results."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as reason:
@@ -139,7 +139,7 @@ def read_json(file: Path) -> Any:
 
 
 def hash_of(file: Path) -> str:
-    """The SHA-256 of a file's content."""
+    """The SHA-256 of a file's content, in hexadecimal."""
     try:
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
@@ -148,7 +148,7 @@ def hash_of(file: Path) -> str:
 
 
 def check_files(kit: Path, manifest: Mapping[str, Any]) -> None:
-    """Raises an error unless every file of the kit is as it was when the kit was made."""
+    """Raises an error unless every file of the kit is unchanged since the kit was made."""
     for name, expected in manifest["files"].items():
         if not (kit / name).is_file():
             raise UnusableError(f"{name}: is not in the kit any more: unpack the kit again")
@@ -157,7 +157,10 @@ def check_files(kit: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def check_traces(manifest: Mapping[str, Any], folder: Path, wanted: Sequence[str], *, partial: bool) -> set[str]:
-    """Raises an error unless the traces of the wanted studies are in a folder, each as it was. Returns what `partial` lets be absent."""
+    """Checks that a folder has the unchanged traces of the wanted studies.
+
+    Returns the names of missing traces, which are an error unless `partial` is true.
+    """
     missing, absent = [], set()
     for trace in manifest["traces"]:
         if not set(trace["used_by"]) & set(wanted):
@@ -178,7 +181,7 @@ def check_traces(manifest: Mapping[str, Any], folder: Path, wanted: Sequence[str
 
 
 def version_of(python: str | Path) -> str | None:
-    """The version of the ssdlab that a Python has, if it has one."""
+    """The version of ssdlab that a Python interpreter can import; `None` if it has none."""
     try:
         done = subprocess.run([python, "-c", ASK_VERSION], capture_output=True, text=True, check=False)
     except OSError:
@@ -187,10 +190,13 @@ def version_of(python: str | Path) -> str | None:
 
 
 def find_ssdlab(manifest: Mapping[str, Any], kit: Path, out: Path, asked: str | None) -> tuple[str, str]:
-    """A Python that has ssdlab, and its version: the one asked for, or one with the kit's version, which is installed if it must be."""
+    """Finds a Python interpreter with ssdlab; returns it and the version.
+
+    That is the interpreter `asked`, or else one with the kit's version, which is installed if necessary.
+    """
     wanted = manifest["made_by"]["version"]
     if asked is not None:
-        # Studies run in another folder. Links are not followed: that of a virtual environment leads out of it.
+        # Studies run in another folder. Links are not followed: the interpreter's link in a virtual environment leads out of it.
         path = str(Path(asked).absolute()) if os.sep in asked else asked
         version = version_of(path)
         if version is None:
@@ -218,7 +224,7 @@ def _install(version: str, kit: Path, environment: Path) -> None:
 
 
 def run_study(python: str, study: Mapping[str, Any], kit: Path, out: Path, options: Sequence[str]) -> tuple[dict[str, Any] | None, bool]:
-    """Runs a study. Its `study.json`, or `None` if that failed, which ssdlab has said; and whether any run began."""
+    """Runs a study; returns its `study.json`, or `None` after a failure that ssdlab reported, and whether any run began."""
     paper, _, name = study["name"].partition("/")
     folder = out / "results" / paper
     quick = ["--quick"] if study["quick"] else []
@@ -230,7 +236,7 @@ def run_study(python: str, study: Mapping[str, Any], kit: Path, out: Path, optio
 
 
 def _written(file: Path) -> int | None:
-    """When a file was written last, if it is there."""
+    """The time of the last write to a file, ns; `None` if it does not exist."""
     return file.stat().st_mtime_ns if file.exists() else None
 
 
@@ -238,7 +244,7 @@ def _written(file: Path) -> int | None:
 
 
 def chosen(manifest: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    """The studies that are asked for; all without names."""
+    """The studies with these names; all studies if `names` is empty."""
     known = {study["name"]: study for study in manifest["studies"]}
     for name in names:
         if name not in known:
@@ -247,7 +253,7 @@ def chosen(manifest: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, 
 
 
 def print_compared(compared: Compared) -> None:
-    """What came of a study, in lines."""
+    """Prints the outcome of one study."""
     outcome = "DIFFERS" if compared.differences else "agrees" if compared.agree else "LEFT OUT"
     counts = f"{compared.agree} digests and numbers agree"
     more = [f"{len(compared.differences)} differ"] if compared.differences else []
@@ -263,7 +269,7 @@ def print_compared(compared: Compared) -> None:
 
 
 def reproduce(arguments: argparse.Namespace, kit: Path = KIT) -> int:
-    """Checks the kit, runs its studies and compares; returns the exit code."""
+    """Checks the kit, runs its studies and compares the results; returns the exit code."""
     manifest = read_json(kit / "artifact.json")
     check_files(kit, manifest)
     studies = chosen(manifest, arguments.studies)
@@ -298,7 +304,7 @@ def reproduce(arguments: argparse.Namespace, kit: Path = KIT) -> int:
 
 
 def _outcome(results: Sequence[Compared]) -> str:
-    """What came of all studies, in a line."""
+    """The outcome of all studies, in one line."""
     differ = [one.name for one in results if one.differences]
     left_out = [one.name for one in results if one.left_out]
     if differ:
@@ -309,15 +315,15 @@ def _outcome(results: Sequence[Compared]) -> str:
 
 
 def _write(file: Path, value: Mapping[str, Any]) -> None:
-    """Writes a file as a whole."""
+    """Writes a JSON file completely or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".partial")
     partial.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-    os.replace(partial, file)  # noqa: PTH105 (the same as for pathlib)
+    os.replace(partial, file)  # noqa: PTH105 (needs no pathlib)
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Reads the command's words and does what they ask."""
+    """Parses the command line and runs the comparison; returns the exit code."""
     parser = argparse.ArgumentParser(description="Run the studies of this kit again, and compare the results with the expected ones.")
     parser.add_argument("studies", nargs="*", metavar="PAPER/STUDY", help="only these studies (default: all)")
     parser.add_argument("--out", type=Path, default=KIT / "reproduced", metavar="DIR", help="folder for the results (default: reproduced)")

@@ -1,1 +1,1 @@
-"""Calibration: from measurements of a drive to a preset, with the error of each row and what could not be determined."""
+"""Calibration: fits a device preset to measurements of a drive, and reports the error of each row and undetermined values."""

@@ -1,4 +1,4 @@
-"""The function that calibrates a drive."""
+"""The function `ssdlab.calibrate`."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ def calibrate(
     jobs: int | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> Calibration:
-    """Fits a simulated drive to measurements of a real one, and predicts the measurements that it was not fitted to.
+    """Fits a simulated drive to measurements of a real one, and predicts the measurements that were not fitted.
 
-    `docs/howto/my-drive.md` goes through it; `docs/calibration.md` says what is fitted to which rows. The same arguments give the same
-    result. It takes some minutes.
+    `docs/howto/my-drive.md` is a walk-through; `docs/calibration.md` lists the rows that each value is fitted to. Equal arguments give
+    equal results. A calibration takes some minutes.
 
     Args:
-        measurements: tables (CSV) with the columns of the published measurements, a folder of such, or what fio printed for the job file
-            of `ssdlab calibrate --print-jobs` (JSON).
-        drive: which drive of the tables; may be left out if there is one.
-        base: the device preset to begin with. What the measurements do not determine stays as it is there.
-        scheme: the scheme presets that the drive works by, joined by `+`.
-        seed: of all runs.
-        jobs: runs at once, as many as there are processors by default. It does not change the result.
-        progress: called with what is being done, and the share of all that is done.
+        measurements: tables (CSV) with the columns of the published measurements, a folder of such tables, or fio's output (JSON) for the
+            job file of `ssdlab calibrate --print-jobs`.
+        drive: name of the drive in the tables; may be left out if there is only one.
+        base: device preset to start from. Values that the measurements do not determine keep their value in it.
+        scheme: scheme presets of the drive, joined by `+`.
+        seed: seed of all runs.
+        jobs: maximum number of runs at once (default: one per processor). It does not change the result.
+        progress: called with the present step, in words, and the share of the work that is done, 0 to 1.
 
     Raises:
-        ssdlab.Error: the measurements cannot be read, or have nothing that a drive could be fitted to.
+        ssdlab.Error: the measurements cannot be read, or have no row that a drive could be fitted to.
         ssdlab.Interrupted: Ctrl-C.
     """
     places = [measurements] if isinstance(measurements, str | os.PathLike) else list(measurements)
     found = measurements_of([Path(path("measurements", place)) for place in places], None if drive is None else text("drive", drive))
     candidate = Candidate(text("base", base), text("scheme", scheme))
-    candidate.tree()  # what is wrong with these is said before the first run
+    candidate.tree()  # reports errors in these values before the first run
     _check_scheme(candidate)
     if find_spec("scipy") is None:
         raise UsageError("calibration needs SciPy: pip install 'ssdlab[calibrate]'")
@@ -77,7 +77,7 @@ def calibrate(
 
 
 def _check_scheme(candidate: Candidate) -> None:
-    """A scheme stands above the device: what it sets, no device preset could."""
+    """Refuses a scheme that sets keys of the device, which would override every device preset."""
     plain, tree = Candidate(candidate.device, SCHEME).tree(), candidate.tree()
     key = next((key for key in KEYS if value_at(tree, key) != value_at(plain, key)), None)
     if key is not None:
@@ -86,10 +86,11 @@ def _check_scheme(candidate: Candidate) -> None:
 
 
 def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
-    """What is in some files and folders, of one drive.
+    """Reads the measurements of one drive from files and folders.
 
     Raises:
-        UsageError: no drive is named and there are several, there is none of that name, or a file is of no known kind.
+        UsageError: `drive` is not given and there are several, no drive has that name, or the type of a file is not known.
+        FileError: a file cannot be read.
     """
     named = list(places)
     files = [file for place in named for file in (csv_tables.tables_in(place) if place.is_dir() else [place])]
@@ -106,7 +107,7 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
 
 
 def _by_fio(files: Iterable[Path], drive: str | None) -> Measurements:
-    parts = [fio.read(file, drive) for file in {os.path.realpath(file): file for file in files}.values()]  # each counts once
+    parts = [fio.read(file, drive) for file in {os.path.realpath(file): file for file in files}.values()]  # each file counts once
     rows = averaged(row for part in parts for row in part.rows)
     return Measurements(parts[0].drive, rows, sum((Counter(part.left_out) for part in parts), Counter()))
 

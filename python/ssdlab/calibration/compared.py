@@ -1,4 +1,4 @@
-"""A measured row beside what the calibrated drive does there."""
+"""A measured row beside the value of the calibrated drive."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Verdict = Literal["fitted", "not fitted", "within", "missed", "reported"]
 
 @dataclass(frozen=True)
 class Compared:
-    """A row beside what the calibrated drive does.
+    """A measured row beside the value of the calibrated drive.
 
     Attributes:
-        row: what was measured.
-        simulated: the same quantity of the simulated drive; `None` if it could not be simulated.
-        is_fitted: whether the drive was fitted to it. If not, it was predicted.
-        bound: how near a prediction has to be, in the quantity's unit; `None` if it is only reported.
+        row: the measured row.
+        simulated: the same quantity of the simulated drive, in the quantity's unit; `None` if it could not be simulated.
+        is_fitted: whether the drive was fitted to the row. If not, the value is a prediction.
+        bound: maximum error of a prediction, in the quantity's unit; `None` for a row that was fitted or is only reported.
     """
 
     row: Measurement
@@ -31,15 +31,15 @@ class Compared:
 
     @property
     def error(self) -> float | None:
-        """(simulated - measured) / measured."""
+        """The relative error, (simulated - measured) / measured; `None` if the row could not be simulated."""
         return None if self.simulated is None else self.simulated / self.row.value - 1
 
     @property
     def verdict(self) -> Verdict:
-        """How near it is.
+        """The verdict on the error.
 
-        `fitted` or `not fitted`: within the tolerance or not, for a row that was fitted. `within` or `missed`: of a prediction with a
-        bound. `reported`: of one without.
+        For a fitted row, `fitted` if the error is within the tolerance, else `not fitted`. For a prediction with a bound, `within` or
+        `missed`; without a bound, `reported`.
         """
         if self.is_fitted:
             return "fitted" if self.simulated is not None and abs(difference(self.row, self.simulated)) <= 1 else "not fitted"
@@ -48,7 +48,7 @@ class Compared:
         return "within" if self.simulated is not None and abs(self.simulated - self.row.value) <= self.bound else "missed"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON has it."""
+        """A copy as a dictionary for JSON."""
         row = self.row
         return {
             "point": _point(row.point),

@@ -1,4 +1,4 @@
-"""Measurements in tables: CSV files with the columns in which SSD-iq's measurements (PVLDB 18(11), 2025) were collected."""
+"""Measurements in CSV tables with the columns of SSD-iq's measurements (PVLDB 18(11), 2025)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = ["check_named", "drives_in", "is_table", "read", "tables_in"]
 
 GIB = 1 << 30
 SETTLED = 0.05
-"""A run whose last part differs by more from the part before had not become steady."""
+"""Maximum relative difference between the last two parts of a run in steady state."""
 RATE_TOLERANCE = 0.1
-"""A load whose rate differs by a larger share from what was offered was not at the operating point that the row describes."""
+"""Maximum relative difference between the achieved and the offered rate of a load."""
 SAME_CAPACITY = 0.01
-"""Capacities that differ by a smaller share are the same, in other units or rounded."""
+"""Maximum relative difference between two statements of the same capacity, which may be rounded or in other units."""
 SHARES_TOLERANCE = 0.01
 LEAST_ZONE = 1e-6
-"""A zone with a smaller share of the addresses would have none on a drive that is made smaller."""
+"""Minimum share of the addresses in a zone: a smaller zone would be empty on the scaled-down drive."""
 PROBE_PER_S = 10_000.0
 PROBE_READS = 0.5
 LOAD_READS = 0.01
 LOAD_THREADS, PROBE_THREADS = 6, 1
-"""In the measurements under load: one of seven threads is the probe."""
+"""Threads of the load and of the probe in the measurements under load."""
 
 WRITES: Mapping[str, QuantityName] = {"waf_measured": "write_amplification", "steady_write_iops": "write_iops"}
 LATENCIES: Mapping[str, QuantityName] = {
@@ -43,28 +43,28 @@ LATENCIES: Mapping[str, QuantityName] = {
     "load_write_avg_us": "load_write_mean_us",
 }
 CAPACITIES = (("user_capacity_GiB", GIB), ("capacity_GB", 1e9))
-"""Columns that state the capacity of a drive, and bytes of their units."""
+"""Columns that state the capacity of a drive, and the bytes of their units."""
 WRITES_NEED = ("pattern", "initial_state", "block_bytes", "queue_depth_total", "used_GiB")
 LOADS_NEED = (
     *("pattern", "block_bytes", "queue_depth_total", "used_share_of_capacity"),
     *("offered_writes_and_reads_per_s", "saturated", "achieved_iops"),
 )
-"""Columns without which no row of a table can be read."""
+"""Columns without which a row of a table cannot be read."""
 CLIPPED_US = 19_998.0
-"""The histograms end here: a percentile of that value may be any above it. A mean is not of the histogram."""
+"""Upper end of the histograms, us: a percentile of this value may be larger. Means are not computed from the histogram."""
 PERCENTILES: Mapping[str, str] = {"p50": "median", "p99": "99th percentile"}
 MOST_SHOWN = 16
-"""A message names so many of a table's columns."""
+"""Maximum number of a table's columns that a message lists."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-"""Python would take `3_000` and `nan` as well."""
+"""Excludes texts such as `3_000` and `nan`, which `float` accepts."""
 
 
 class _Kind(NamedTuple):
-    """What may stand in a column.
+    """The valid numbers of a column.
 
     Attributes:
-        expected: in words.
-        is_right: whether a number is such.
+        expected: the valid numbers in words, for messages.
+        is_right: whether a number is valid.
     """
 
     expected: str
@@ -102,18 +102,18 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 class _LeftOutError(Exception):
-    """A row that is not used, with the reason."""
+    """A row that is not used; the text is the reason."""
 
 
 @dataclass
 class _Table:
-    """A table, with some of its rows.
+    """A table, with some or all of its rows.
 
     Attributes:
-        path: its file.
-        columns: their names.
-        rows: with the line of each; none if no column says which drive they are of.
-        left_out: by reason, how many were not used.
+        path: file of the table.
+        columns: names of the columns.
+        rows: rows with their line numbers; empty if no column names the drive.
+        left_out: number of unused rows, by reason.
     """
 
     path: Path
@@ -123,12 +123,12 @@ class _Table:
 
     @property
     def has_drives(self) -> bool:
-        """Whether it says which drive a row is of."""
+        """Whether the table has a column with the drive's name."""
         return "device" in self.columns
 
     @property
     def reader(self) -> _Reader | None:
-        """What reads its rows; `None` if it has nothing that was measured."""
+        """The function that reads the table's rows; `None` if the table has no measurements."""
         writes, loads = [column for column in self.columns if column in WRITES], [column for column in self.columns if column in LATENCIES]
         if writes and loads:
             raise UsageError(f"{self.path}: columns {writes[0]} and {loads[0]}: expected writes at full speed and loads in a table each")
@@ -136,21 +136,21 @@ class _Table:
 
     @property
     def states_capacity(self) -> bool:
-        """Whether it has nothing but how large drives are, perhaps."""
+        """Whether the table has capacities but no measurements."""
         return any(column in self.columns for column, _ in CAPACITIES)
 
     def of(self, drive: str) -> _Table:
-        """The same, with the rows of one drive."""
+        """A copy of the table with only the rows of one drive."""
         return _Table(self.path, self.columns, [(line, row) for line, row in self.rows if row["device"] == drive])
 
     def check_columns(self, names: Iterable[str]) -> None:
-        """Refuses a table that lacks a column."""
+        """Refuses a table that lacks one of the columns."""
         for name in names:
             if name not in self.columns:
                 raise UsageError(f"{self.path}: no column {name}: expected one, next to {_shown(self.columns)}")
 
     def number(self, line: int, row: Mapping[str, str], column: str) -> float | None:
-        """The number in a column; `None` if the field is empty, or if there is no such column."""
+        """The number in a column; `None` if the field is empty or the column does not exist."""
         text = row.get(column, "")
         if not text:
             return None
@@ -160,7 +160,7 @@ class _Table:
         return value
 
     def needed(self, line: int, row: Mapping[str, str], column: str) -> float:
-        """As `number`, of a column that must have one."""
+        """The number in a column. An empty field is an error."""
         self.check_columns([column])
         value = self.number(line, row, column)
         if value is None:
@@ -172,21 +172,21 @@ _Reader = Callable[[_Table, int, Mapping[str, str], float | None], list[Measurem
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file is meant to be one of these tables, by its name."""
+    """Whether a file's name ends with `.csv`."""
     return path.suffix.lower() == ".csv"
 
 
 def tables_in(folder: Path) -> list[Path]:
-    """The tables of a folder, by name."""
+    """The tables of a folder, sorted by name."""
     with said("read", folder):
         return sorted(path for path in folder.iterdir() if is_table(path))
 
 
 def check_named(paths: Iterable[Path]) -> None:
-    """Refuses tables that have nothing of a drive. A folder may hold such, but not who names each table.
+    """Refuses named tables without data on a drive. In a folder such tables are ignored.
 
     Raises:
-        UsageError: one has no column `device`, or none that is measured or states a capacity.
+        UsageError: a table has no column `device`, or no column with a measurement or a capacity.
         FileError: a file cannot be read.
     """
     for table in _tables(paths):
@@ -196,23 +196,22 @@ def check_named(paths: Iterable[Path]) -> None:
 
 
 def drives_in(paths: Iterable[Path]) -> dict[str, None]:
-    """The drives that the tables have rows of."""
+    """Names of the drives in the tables, in the order of their first rows."""
     return {row["device"]: None for table in _tables(paths) if table.reader is not None for _, row in table.rows}
 
 
 def read(paths: Iterable[Path], drive: str) -> Measurements:
-    """The rows of one drive, averaged over repeats.
+    """Reads the rows of one drive, averaged over repeats.
 
-    Tables without measurements of operating points are passed over, as `drives.csv` is but for the capacity. A table that is given twice
-    counts once.
+    Tables without measurements are skipped, except for a capacity in them (`drives.csv`). A table that is given twice counts once.
 
     Args:
-        paths: the tables.
-        drive: as the column `device` names it.
+        paths: files of the tables.
+        drive: name of the drive in the column `device`.
 
     Raises:
-        UsageError: a file is no such table, or lacks a column; a field is not what its column has, or a needed one is empty; or two rows
-            state different capacities.
+        UsageError: a file is not such a table, or lacks a column; a field is not valid, or a needed field is empty; or two rows state
+            different capacities.
         FileError: a file cannot be read.
     """
     tables = [table.of(drive) for table in _tables(paths)]
@@ -224,7 +223,7 @@ def read(paths: Iterable[Path], drive: str) -> Measurements:
 
 
 def _measured(table: _Table, capacity: float | None) -> list[Measurement]:
-    """What a table has; what it has not is counted."""
+    """Reads the measurements of a table; rows without a measurement are counted in `left_out`."""
     reader = table.reader
     if not table.has_drives:
         table.left_out[f"{table.path.name}: a whole table without the column device"] += 1
@@ -243,7 +242,7 @@ def _measured(table: _Table, capacity: float | None) -> list[Measurement]:
 
 
 def _tables(paths: Iterable[Path]) -> list[_Table]:
-    """Each file once, whatever names it has."""
+    """Reads the tables, each file once even if it is given under several names."""
     files: dict[tuple[int, int], Path] = {}
     for path in paths:
         with said("read", path):
@@ -253,8 +252,8 @@ def _tables(paths: Iterable[Path]) -> list[_Table]:
 
 
 def _table(path: Path) -> _Table:
-    """All rows of a file."""
-    with said("read", path), path.open(newline="", encoding="utf-8-sig") as file:  # Excel puts a mark before the first name
+    """Reads all rows of a table."""
+    with said("read", path), path.open(newline="", encoding="utf-8-sig") as file:  # Excel writes a byte order mark
         lines = csv.reader(file, skipinitialspace=True, strict=True)
         try:
             columns = tuple(name.strip() for name in next(lines, ()))
@@ -281,7 +280,7 @@ def _row(path: Path, line: int, columns: tuple[str, ...], cells: list[str]) -> d
 
 
 def _check_head(path: Path, columns: tuple[str, ...]) -> None:
-    """Refuses what is no first line of such a table."""
+    """Refuses a first line that cannot be the head of a table of measurements."""
     expected = f"expected names of columns, such as device, {_MEASURED}"
     if not any(columns):
         raise UsageError(f"{path}: its first line is empty: {expected}")
@@ -294,7 +293,7 @@ def _check_head(path: Path, columns: tuple[str, ...]) -> None:
         if any("device" in (word.strip(' "') for word in column.split(sign)) for column in columns if sign in column):
             raise UsageError(f"{path}, line 1: names with {name} between them: expected commas. It has {_shown(columns)}")
     measured = [name for name in columns if name in WRITES or name in LATENCIES]
-    if measured:  # not some other table of the folder
+    if measured:  # other tables of the folder are ignored
         raise UsageError(
             f"{path}: no column device beside {measured[0]}: expected one with the name of the drive, next to {_shown(columns)}"
         )
@@ -313,7 +312,7 @@ def _number(text: str) -> float | None:
 
 
 def _capacity(tables: Iterable[_Table]) -> float | None:
-    """What the drive exports, bytes: stated, or what is used where all of it is."""
+    """The exported capacity of the drive, bytes: as stated, or from rows that use all of it; `None` if unknown."""
     rows = [(table, line, row) for table in tables for line, row in table.rows]
     found = [(stated, f"{table.path}, line {line}") for table, line, row in rows if (stated := _stated(table, line, row))]
     if not found and any(table.reader is _under_load for table, _, _ in rows):
@@ -331,7 +330,7 @@ def _stated(table: _Table, line: int, row: Mapping[str, str]) -> float | None:
 
 
 def _used_whole(table: _Table, line: int, row: Mapping[str, str]) -> float | None:
-    """What is used, if that is all."""
+    """The used bytes of a row that uses the whole drive; `None` for other rows."""
     used = table.number(line, row, "used_GiB")
     return used * GIB if used is not None and table.number(line, row, "used_share_of_capacity") == 1 else None
 
@@ -357,7 +356,7 @@ def _measurement(table: _Table, line: int, point: Point, quantity: QuantityName,
 
 
 def _writes(table: _Table, line: int, row: Mapping[str, str]) -> FullSpeed:
-    table.number(line, row, "used_share_of_capacity")  # not needed, but wrong is wrong
+    table.number(line, row, "used_share_of_capacity")  # not needed, but checked
     used = round(table.needed(line, row, "used_GiB") * GIB)
     request = round(table.needed(line, row, "block_bytes"))
     depth = table.number(line, row, "queue_depth_total")
@@ -392,7 +391,7 @@ def _pattern(table: _Table, line: int, row: Mapping[str, str]) -> Pattern:
 
 
 def _zones(table: _Table, line: int, text: str) -> Pattern:
-    """Two zones, written as `s0.8 f0.2 s0.2 f0.8`: share of the addresses and of the writes of each."""
+    """Parses two zones such as `s0.8 f0.2 s0.2 f0.8`: for each its share of the addresses (s) and of the writes (f)."""
     words = text.split()
     shares = [share for word in words if (share := _number(word[1:])) is not None and 0 <= share <= 1]
     if [word[0] for word in words] != ["s", "f", "s", "f"] or len(shares) < len(words):
@@ -450,7 +449,7 @@ def _probe(table: _Table, line: int, row: Mapping[str, str], capacity: float) ->
         request_bytes=request,
         per_s=PROBE_PER_S,
         read_share=PROBE_READS,
-        # Three repeats ask for a request more or less each.
+        # the rates of repeats differ by a request or so
         load_per_s=None if is_saturated or offered is None else round(offered - PROBE_PER_S, -2),
         load_read_share=LOAD_READS,
         load_depth=of_load,
@@ -459,7 +458,7 @@ def _probe(table: _Table, line: int, row: Mapping[str, str], capacity: float) ->
 
 
 def _depths(table: _Table, line: int, row: Mapping[str, str]) -> tuple[int, int]:
-    """How many requests of the load are outstanding, and of the probe; 0 and 0 if that is not stated."""
+    """Outstanding requests of the load and of the probe; 0 and 0 if the depth is not stated."""
     depth = round(table.number(line, row, "queue_depth_total") or 0)
     of_load = depth * LOAD_THREADS // (LOAD_THREADS + PROBE_THREADS)
     if depth and depth < LOAD_THREADS + PROBE_THREADS:
@@ -469,7 +468,7 @@ def _depths(table: _Table, line: int, row: Mapping[str, str]) -> tuple[int, int]
 
 
 def _check_rate(point: Probe, achieved: float | None) -> None:
-    """Leaves out a load that was not as the row says, as the reader of fio's output does."""
+    """Leaves out a load whose rate differs from the offered one, like the reader of fio's output."""
     if point.is_saturated:
         return
     if achieved is None:

@@ -1,4 +1,4 @@
-"""The figure of a calibration: measured against simulated, row by row, fitted and predicted."""
+"""The figure of a calibration: measured against simulated values, for each fitted and predicted row."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ssdlab.report.drawing import Axis
 __all__ = ["drawn"]
 
 WIDTH, HEIGHT = 9.0, 6.0
-"""Inches."""
+"""Width and height of the figure, inches."""
 TICKS = 7
-"""On a logarithmic axis at most."""
+"""Maximum number of ticks on a logarithmic axis."""
 FITTED, PREDICTED, MEASURED = "#7a7a7a", "#d95f02", "#1b1b1b"
 UNDER_LOAD: Sequence[tuple[QuantityName, str]] = (
     ("read_p50_us", "Reads, median"),
@@ -31,7 +31,7 @@ UNDER_LOAD: Sequence[tuple[QuantityName, str]] = (
 
 
 def drawn(drive: str, rows: Sequence[Compared]) -> tuple[str, bytes]:
-    """The figure as SVG and PNG: response times over the load, write amplification and rates over what is in use."""
+    """Draws the figure: response times over the load, write amplification and rates over the used space. Returns SVG and PNG."""
     with rc_context(STYLE):
         sheet = Sheet(figsize=(WIDTH, HEIGHT), layout="constrained")
         FigureCanvasAgg(sheet)
@@ -47,7 +47,7 @@ def drawn(drive: str, rows: Sequence[Compared]) -> tuple[str, bytes]:
 
 
 def _under_load(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, title: str) -> None:
-    """Over the requests that are offered; the saturated load stands at the right, where the drive ends."""
+    """Draws a quantity over the offered rate; the saturated load is at the right, at the rate that the drive reaches."""
     those = [row for row in rows if row.row.quantity == quantity and isinstance(row.row.point, Probe)]
     highest = max((row.row.value for row in rows if row.row.quantity == "iops"), default=0.0)
     at = [(_offered(row) or highest) / 1e3 for row in those]
@@ -60,7 +60,7 @@ def _under_load(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, t
 
 
 def _full_speed(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, title: str, unit: float = 1.0) -> None:
-    """A place for each operating point, uniform writes by what is in use first."""
+    """Draws a quantity at each operating point, uniform writes in the order of the used space first."""
     those = [row for row in rows if row.row.quantity == quantity and isinstance(row.row.point, FullSpeed)]
     those = [row for row in those if row.row.point.request_bytes == 4096] or those
     _both(panel, list(range(len(those))), those, unit)
@@ -69,7 +69,7 @@ def _full_speed(panel: Axes, rows: Sequence[Compared], quantity: QuantityName, t
 
 
 def _both(panel: Axes, at: Sequence[float], rows: Sequence[Compared], unit: float) -> None:
-    """What was measured and what was simulated; a panel without rows is left out."""
+    """Draws measured and simulated values; a panel without rows is left out."""
     panel.set_visible(bool(rows))
     panel.plot(at, [row.row.value * unit for row in rows], "_", color=MEASURED, markersize=9, label="measured")
     for is_fitted, colour, label, mark in ((True, FITTED, "simulated, fitted", "o"), (False, PREDICTED, "simulated, predicted", "D")):

@@ -1,6 +1,6 @@
-"""Measurements from the JSON that fio writes (`--output-format=json` or `json+`), of the jobs in `drive.fio` and others like them.
+"""Measurements from fio's JSON output (`--output-format=json` or `json+`) for the jobs in `drive.fio` and similar ones.
 
-A job becomes an operating point only if its options say all that the point needs. All others are counted in `left_out`, with the reason.
+A job becomes an operating point only if its options determine the point. Other jobs are counted in `left_out`, with the reason.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from ssdlab.errors import UsageError
 __all__ = ["read"]
 
 RATE_TOLERANCE = 0.1
-"""A job whose rate differs by a larger share from what its options request was not at the operating point that they describe."""
+"""Maximum relative difference between the requested and the measured rate of a job."""
 SAME_SIZE = 0.01
-"""Regions that differ by a smaller share are the same: a fill ends with the last whole request."""
+"""Maximum relative difference between regions of the same size: a fill ends with the last complete request."""
 
 PREPARATION, PROBE, LOAD = "overwrite", "probe", "load"
-"""How the names of jobs begin that only prepare the drive, whose response times are measured, and that run beside these."""
+"""Prefixes of the names of jobs that only prepare the drive, that measure response times, and that run beside a probe."""
 
 COMPLETE = 0.9
-"""A job that ran for a smaller share of its `runtime` was interrupted."""
+"""Minimum share of its `runtime` that a job must have run; below it, the job counts as interrupted."""
 COMPLETE_BYTES = 1 - SAME_SIZE
-"""A job that moved a smaller share of the bytes that it should have was interrupted."""
+"""Minimum share of its bytes that a job must have moved; below it, the job counts as interrupted."""
 COMPLETE_BYTES_AFTER_RAMP = 0.5
-"""The same for a job with `ramp_time`, in which the drive may be faster; what is moved in it is not known."""
+"""`COMPLETE_BYTES` of a job with `ramp_time`, in which an unknown number of bytes is moved."""
 INTERIM = "printed while fio was running (--status-interval): the last output of the run is used"
 SAME_TIME = 0.1
-"""Two jobs whose times differ by a larger share of the whole time did not run side by side."""
+"""Maximum difference between the times of two jobs that ran together, as a share of the whole time."""
 LEAST_BYTES, MOST_BYTES = 1024, 2**30
-"""Sizes of requests that can be simulated, and named in KiB."""
+"""Minimum and maximum request size, bytes, that can be simulated."""
 MOST_DEPTH = 10**6
-"""More requests than this are not outstanding at any drive."""
+"""Maximum number of outstanding requests."""
 LARGEST_THETA = 10.0
-"""The largest exponent of Zipf's law that can be simulated."""
+"""Maximum exponent of Zipf's law that can be simulated."""
 LEAST_US = 1.0
-"""No drive answers sooner than this."""
+"""Minimum response time, us."""
 
 _NO_DRIVE = frozenset(
     (
@@ -65,14 +65,14 @@ _NO_DRIVE = frozenset(
         *("falloc", "ftruncate", "e4defrag"),
     )
 )
-"""Engines that read and write no drive, or only by the page cache."""
+"""I/O engines that do not access a drive, or only through the page cache."""
 _UNCACHED = frozenset(("io_uring_cmd", "sg", "spdk"))
-"""Engines that bypass the page cache without `direct=1`."""
+"""I/O engines that bypass the page cache without `direct=1`."""
 _OTHER_WORK = (
     *("bssplit", "blocksize_range", "bsrange", "rate", "thinktime", "fsync", "fdatasync", "sync", "offset", "offset_increment"),
     *("percentage_random", "latency_target", "flow", "zonemode", "unified_rw_reporting", "directory", "nrfiles", "verify"),
 )
-"""Options with which a job does what no operating point describes."""
+"""Options whose effect no operating point describes."""
 _PERCENTILES: tuple[tuple[Direction, int, QuantityName], ...] = (
     ("read", 50, "read_p50_us"),
     ("read", 99, "read_p99_us"),
@@ -82,15 +82,15 @@ _PERCENTILES: tuple[tuple[Direction, int, QuantityName], ...] = (
 
 
 def read(file: Path, drive: str | None = None) -> Measurements:
-    """The measurements in what fio wrote.
+    """Reads the measurements from fio's output.
 
     Args:
-        file: fio's output, as `json` or `json+`. Other text may be around it, and several outputs may follow each other.
-        drive: what the drive is called; without it, the name of the file.
+        file: fio's output, as `json` or `json+`. The file may contain other text and several outputs.
+        drive: name of the drive; by default the name of the file.
 
     Raises:
-        FileError: it cannot be read.
-        UsageError: it is no output of fio, is cut off, has a job that failed, or none that can be used.
+        FileError: the file cannot be read.
+        UsageError: the file is not an output of fio, is cut off, has a job that failed, or has no usable job.
     """
     reader, number, found, previous = _Reader(), 1, list[list[Job]](), None
     for output in outputs(file):
@@ -111,14 +111,14 @@ def read(file: Path, drive: str | None = None) -> Measurements:
 
 @dataclass
 class _Reader:
-    """Goes through jobs in the order in which they ran.
+    """Converts jobs to rows, in the order in which they ran.
 
     Attributes:
-        filled: how many bytes the drive holds, once a job has filled it.
-        once: the job that prepared the drive last, if it wrote each address once before any for a second time.
-        fill: that job, if it was to fill all of the drive, however large that is.
-        rows: what was measured.
-        left_out: by reason, how many jobs, or quantities of a job that is used.
+        filled: bytes that the drive holds, once a job has filled it; `None` before.
+        once: the last job that prepared the drive, if it wrote each address once before any a second time.
+        fill: the job that filled the drive, if it was to fill all of it, whatever its capacity.
+        rows: the rows so far.
+        left_out: number of unused jobs, and of unused quantities of used jobs, by reason.
     """
 
     filled: int | None = None
@@ -140,7 +140,7 @@ class _Reader:
                 self.left_out[str(reason)] += len(group)
 
     def _read(self, jobs: list[Job], *, is_first: bool, is_cut: bool) -> None:
-        """Adds the rows of jobs that ran at the same time; `is_cut`: those behind them never ran."""
+        """Adds the rows of jobs that ran at the same time; `is_cut`: the next jobs never ran."""
         job = jobs[0]
         if job.name.startswith(PREPARATION):
             self._check_filled(job)
@@ -158,7 +158,7 @@ class _Reader:
             self._sequential(job, is_first=is_first, is_cut=is_cut)
 
     def _sequential(self, job: Job, *, is_first: bool, is_cut: bool) -> None:
-        """Sequential writes, which also say how much the drive holds afterwards."""
+        """Adds the row of sequential writes, which also determine how many bytes the drive holds."""
         if not is_first:
             raise UnusableError("sequential writes that are not the first job: only those to an empty drive are an operating point")
         if job.has("time_based") or max(job.threads, job.amount("loops", 1)) > 1:
@@ -172,7 +172,7 @@ class _Reader:
         self._full_speed(job, Pattern("sequential"), self.filled)
 
     def _check_filled(self, job: Job) -> None:
-        """Refuses a fill of a whole drive that a later job shows to be larger: it was interrupted, and nothing else says so."""
+        """Refuses a fill of the whole drive that a later job shows to be incomplete: fio itself does not report the interruption."""
         loop = job.moved_bytes / max(1, job.amount("loops", 1) * job.threads)
         is_whole = job.amount_asked is None and not job.has("runtime")
         if self.fill is not None and self.filled is not None and is_whole and loop > self.filled * (1 + SAME_SIZE):
@@ -180,7 +180,7 @@ class _Reader:
             raise UsageError(f"{job.file}: {what}: expected the same, all of the drive: let both run to their end")
 
     def _random(self, job: Job, *, is_cut: bool) -> None:
-        """Random writes."""
+        """Adds the row of random writes."""
         check_all(partial(_check_ramp, job), partial(self._check_uniform, job), partial(self._region, job))
         used, share = self._region(job)
         _check_complete(job, is_cut=is_cut)
@@ -190,7 +190,7 @@ class _Reader:
         self._row([job], FullSpeed(pattern, used_bytes, job.request_bytes, job.depth), "write_iops", job.rate("write"))
 
     def _probe(self, probe: Job, load: Job | None = None, *, is_cut: bool) -> None:
-        """A probe, and the load beside it."""
+        """Adds the rows of a probe and the load beside it."""
         jobs = [probe] if load is None else [probe, load]
         check_all(partial(self._probe_point, probe, load), *(partial(self._check_uniform, job) for job in jobs))
         point = self._probe_point(probe, load)
@@ -228,7 +228,7 @@ class _Reader:
         )
 
     def _all_used(self, jobs: list[Job]) -> int:
-        """How many bytes the drive holds, if these jobs address all of them at random, with requests of one size."""
+        """Bytes that the drive holds, if the jobs address all of them at random with one request size; else an error."""
         regions = [self._region(job) for job in jobs]
         patterns = {_pattern(job, share) for job, (_, share) in zip(jobs, regions, strict=True)}
         if patterns != {Pattern("uniform")} or not all(job.is_random for job in jobs):
@@ -238,14 +238,14 @@ class _Reader:
         return max(used for used, _ in regions)
 
     def _check_uniform(self, job: Job) -> None:
-        """Refuses writes that go to each address once before any for a second time, or to a drive that was prepared so."""
+        """Refuses random writes to each address once before any a second time, also if only the preparation was done so."""
         if job.writes_each_once:
             raise UnusableError(f"{job.name}: {how_uniform(job)}")
         if self.once is not None and "write" in job.directions:
             raise UnusableError(f"{job.name}: {self.once} prepared the drive: {how_uniform(self.once)}")
 
     def _region(self, job: Job) -> tuple[int, float]:
-        """How many bytes the drive holds, and the share of these that a job addresses."""
+        """Bytes that the drive holds, and the share of them that a job addresses, above 0 to 1."""
         region = job.region
         if not self.filled and not isinstance(region, int):
             raise UnusableError("not known how much of the drive holds data: put the output of the job `fill` before, or set size in bytes")
@@ -261,7 +261,7 @@ class _Reader:
         self.rows.append(Measurement(point, quantity, value, f"{jobs[0].file.name}: {', '.join(map(str, jobs))}"))
 
     def _try(self, jobs: list[Job], point: Point, quantity: QuantityName, value: Callable[[], float]) -> None:
-        """Adds a row if its value is there: the others of the point can be used without it."""
+        """Adds a row if its value is available; other rows of the point do not depend on it."""
         try:
             self._row(jobs, point, quantity, value())
         except UnusableError as reason:
@@ -269,13 +269,13 @@ class _Reader:
 
 
 def _check_ramp(job: Job) -> None:
-    """Refuses random writes that were measured from their beginning."""
+    """Refuses random writes that were measured from their start."""
     if job.seconds("ramp_time") == 0:
         raise UnusableError("random writes without ramp_time: what was measured begins before the drive is steady")
 
 
 def _no_point(job: Job) -> str:
-    """Why a job that runs alone is no operating point, and which one it could be."""
+    """The reason why a single job is not an operating point, and what would make it one."""
     kind = job.options.get("rw", "read")
     if job.rates is not None:
         return f"{job}: rw={kind} with rate_iops: writes are measured at full speed: leave out rate_iops"
@@ -284,7 +284,7 @@ def _no_point(job: Job) -> str:
 
 
 def _together(jobs: list[Job]) -> list[list[Job]]:
-    """Jobs in groups that ran at the same time. Where that is not known, the names say what was meant; `_check_alone` doubts it."""
+    """Groups jobs that ran at the same time. If fio does not state the times, names decide; `_check_alone` checks them."""
     groups: list[list[Job]] = []
     for job in jobs:
         previous = groups[-1][-1] if groups else None
@@ -307,7 +307,7 @@ def _never_ran(jobs: list[Job]) -> bool:
 
 
 def _check_alone(groups: list[list[Job]], at: int) -> None:
-    """Refuses jobs that ran beside others, or of which that is not known."""
+    """Refuses jobs that ran beside others, or may have."""
     jobs = groups[at]
     if len(jobs) > 1 and not _is_pair(jobs):
         names = f"{jobs[0]} to {jobs[-1]}" if len(jobs) > 2 else " and ".join(map(str, jobs))
@@ -332,18 +332,18 @@ def _check_alone(groups: list[list[Job]], at: int) -> None:
 
 
 def _fit_in_a_row(groups: list[list[Job]]) -> bool:
-    """Whether all these groups can have run one after another in the time that fio took."""
+    """Whether the groups can have run one after another within the time that fio took."""
     elapsed = groups[-1][-1].entries[-1].get("elapsed")
     if not isinstance(elapsed, int | float) or not 0 < elapsed < LARGEST_FLOAT:
         return False
     try:
         return sum(max(job.whole_s for job in jobs) for jobs in groups) <= elapsed * (1 + SAME_SIZE)
-    except UnusableError:  # of a job with a ramp_time that is no time, not of the one that is asked about
+    except UnusableError:  # the ramp_time of another job is not a time
         return False
 
 
 def _check_drive(jobs: list[Job]) -> None:
-    """Refuses jobs of different drives: their numbers would be averaged as one drive's."""
+    """Refuses jobs of different drives, whose numbers would be averaged."""
     first: Job | None = None
     for job in jobs:
         if not job.options.get("filename"):
@@ -356,7 +356,7 @@ def _check_drive(jobs: list[Job]) -> None:
 
 
 def _check_complete(job: Job, *, is_cut: bool) -> None:
-    """Refuses a job that ended before it was done: it was interrupted, or could not go on."""
+    """Refuses a job that ended early, by an interruption or an error."""
     asked_s, asked = job.seconds("runtime"), job.amount_asked
     if asked_s and job.measured_s >= COMPLETE * asked_s:
         return
@@ -373,7 +373,7 @@ def _check_complete(job: Job, *, is_cut: bool) -> None:
 
 
 def _check_same_time(probe: Job, load: Job) -> None:
-    """Refuses a pair of which one was measured while the other was not running."""
+    """Refuses a probe and a load if one was measured while the other was not running."""
     within = SAME_TIME * max(probe.whole_s, load.whole_s)
     starts = (probe.started_s, load.started_s) if probe.started_s and load.started_s else (0.0, 0.0)
     begins, ends = zip(
@@ -400,7 +400,7 @@ def _percentile_us(job: Job, direction: Direction, percent: int) -> float:
 
 
 def _time_us(job: Job, direction: Direction, what: str, us: float) -> float:
-    """A response time, if it can be one."""
+    """A response time, us; an error if it is not plausible."""
     longest = 1e6 * job.whole_s
     if not LEAST_US <= us <= longest:
         expected = f"expected {LEAST_US:g} us to the {longest / 1e6:.3g} s that the job ran"
@@ -409,7 +409,7 @@ def _time_us(job: Job, direction: Direction, what: str, us: float) -> float:
 
 
 def _check(job: Job) -> None:
-    """Refuses a job that does more than operating points describe, or not all of whose threads are there."""
+    """Refuses a job whose options no operating point describes, or that lacks some of its threads."""
     for option in _OTHER_WORK:
         if job.has(option):
             raise UnusableError(f"{option}={job.options[option]}: no operating point has it")
@@ -429,7 +429,7 @@ def _check(job: Job) -> None:
 
 
 def _check_amounts(job: Job) -> None:
-    """Refuses what cannot be simulated, or leaves out a part of the addresses."""
+    """Refuses amounts that cannot be simulated, or that leave out a part of the addresses."""
     size, asked, region = job.request_bytes, job.amount_asked, job.region
     if not LEAST_BYTES <= size <= MOST_BYTES:
         raise UnusableError(f"bs={job.options.get('bs')}: requests of {size:,} bytes: expected 1 KiB to 1 GiB")
@@ -442,7 +442,7 @@ def _check_amounts(job: Job) -> None:
 
 
 def _check_rates(job: Job) -> None:
-    """Refuses a job that did not have the rate that it requested."""
+    """Refuses a job whose measured rate differs from the requested one."""
     for direction, rate in (job.rates or {}).items():
         measured = job.rate(direction)
         if abs(measured / rate - 1) > RATE_TOLERANCE:
@@ -451,7 +451,7 @@ def _check_rates(job: Job) -> None:
 
 
 def _offered(load: Job) -> tuple[float | None, float]:
-    """A load's requests a second, `None` if it is whatever the drive takes, and the share of reads."""
+    """The offered rate of a load, requests per second (`None`: as many as the drive takes), and its share of reads."""
     rates = load.rates
     if rates is not None:
         if load.options.get("rate_process") != "poisson":
@@ -464,7 +464,7 @@ def _offered(load: Job) -> tuple[float | None, float]:
 
 
 def _pattern(job: Job, share: float) -> Pattern:
-    """Which addresses random requests go to, in a share of those that hold data."""
+    """The pattern of random requests; `share`: the part of the used addresses that they cover."""
     text = job.options.get("random_distribution", "random")
     kind, _, parameters = text.partition(":")
     if kind == "random":
@@ -480,7 +480,7 @@ def _pattern(job: Job, share: float) -> Pattern:
 
 
 def _zones(parameters: str, text: str) -> Pattern:
-    """Of `zoned:90/10:10/90`: 90 % of the requests go to 10 % of the addresses, and the others to the others."""
+    """Parses `zoned:90/10:10/90`: 90 % of the requests go to 10 % of the addresses, the rest to the other 90 %."""
     zones = [tuple(_numbers(zone, text)) for zone in parameters.split(":")]
     if len(zones) != 2 or any(len(zone) != 2 for zone in zones) or [sum(column) for column in zip(*zones, strict=True)] != [100, 100]:
         raise UnusableError(f"random_distribution={text}: expected two zones, such as zoned:90/10:10/90")

@@ -1,4 +1,4 @@
-"""The jobs in fio's JSON: what each asked of the drive, by its options, and what came of it."""
+"""Jobs in fio's JSON output: their options and their measured values."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Direction", "Job", "UnusableError", "check_all", "how_uniform", "is_
 Direction = Literal["read", "write"]
 
 FEWEST_FOR_P99 = 1000
-"""Fewer requests than this have no 99th percentile that is worth a row."""
+"""Minimum number of requests for a 99th percentile."""
 
 ADDED_UP = 1.5
-"""If the threads of a job ran longer by this factor than the longest of them, those of another job are in the sum."""
+"""Factor between a job's summed run time and the longest run time of a thread above which fio has added another job to it."""
 _SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"))
-"""Engines whose threads have one request outstanding, whatever `iodepth` says."""
+"""I/O engines whose threads have one outstanding request, whatever `iodepth` is."""
 _DIRECTIONS: Mapping[str, tuple[Direction, ...]] = {
     **dict.fromkeys(("read", "randread"), ("read",)),
     **dict.fromkeys(("write", "randwrite"), ("write",)),
@@ -47,11 +47,11 @@ class Job:
     """A job of fio, with all of its threads.
 
     Attributes:
-        file: where it was found.
-        number: its place in the file, from 1; with several threads, that of the first.
-        name: its name.
-        options: its options, with the global ones.
-        entries: one for each of its threads, or one for all (`group_reporting`).
+        file: file of the output.
+        number: position of the job in the file, from 1; with several threads, position of the first one.
+        name: name of the job.
+        options: options of the job, including the global ones.
+        entries: one entry per thread, or one for all threads (`group_reporting`).
     """
 
     file: Path
@@ -64,15 +64,15 @@ class Job:
         return f"job {self.number} ({self.name})"
 
     def has(self, option: str) -> bool:
-        """Whether an option is set to anything but 0 or none."""
+        """Whether an option is set to a value other than 0 or none."""
         return self.options.get(option, "") not in _UNSET
 
     def amount(self, option: str, default: int) -> int:
-        """The whole number that an option is."""
+        """The value of an option as a whole number."""
         return self._amount(option, self.options[option]) if option in self.options else default
 
     def seconds(self, option: str) -> float:
-        """The time that an option is, such as `90`, `2m` or `1:30`; 0 if it is not set."""
+        """The value of an option as a time, s, from texts such as `90`, `2m` or `1:30`; 0 if it is not set."""
         text = self.options.get(option, "0").strip()
         total = 0.0
         for part in text.split(":"):
@@ -84,26 +84,26 @@ class Job:
 
     @property
     def threads(self) -> int:
-        """How many there are."""
+        """Number of threads."""
         return self.amount("numjobs", 1)
 
     @property
     def depth(self) -> int:
-        """How many requests are outstanding at most, of all threads."""
+        """Maximum number of outstanding requests of all threads."""
         is_one = self.options.get("ioengine", "psync") in _SYNCHRONOUS and self.options.get("io_submit_mode") != "offload"
         return self.threads * (1 if is_one else self.amount("iodepth", 1))
 
     @property
     def is_random(self) -> bool:
-        """Whether the addresses are."""
+        """Whether the addresses are random."""
         return self.options.get("rw", "read").startswith("rand")
 
     @property
     def writes_each_once(self) -> bool:
-        """Whether random writes go to each address once before any for a second time.
+        """Whether random writes go to each address once before any a second time.
 
-        fio does so unless told otherwise: it keeps a map of the addresses that it has used. With a distribution that is not uniform it
-        keeps none (fio's `init.c`); the generator `lfsr` needs none to do the same.
+        That is fio's default: it keeps a map of used addresses. With a distribution that is not uniform it keeps none (fio's `init.c`); the
+        generator `lfsr` has the same effect without a map.
         """
         if not self.is_random or self.directions == ("read",):
             return False
@@ -112,7 +112,7 @@ class Job:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """What the requests do."""
+        """The directions of the requests: read, write or both."""
         kind = self.options.get("rw", "read")
         if kind not in _DIRECTIONS:
             raise UnusableError(f"rw={kind}: expected one of {', '.join(_DIRECTIONS)}")
@@ -120,7 +120,7 @@ class Job:
 
     @property
     def request_bytes(self) -> int:
-        """The size of each request."""
+        """The request size, bytes."""
         text = self.options.get("bs", "4k")
         sizes = {self._amount("bs", _part(text, direction) or "4k") for direction in self.directions}
         if len(sizes) > 1:
@@ -129,7 +129,7 @@ class Job:
 
     @property
     def rates(self) -> Mapping[Direction, int] | None:
-        """Requests a second of all threads, as requested; `None` if they are not limited."""
+        """Requested rates of all threads, requests per second; `None` if rates are not limited."""
         text = self.options.get("rate_iops", "")
         rates = {direction: self.threads * self._amount("rate_iops", _part(text, direction) or "0") for direction in self.directions}
         if not any(rates.values()):
@@ -140,12 +140,12 @@ class Job:
 
     @property
     def region(self) -> int | float | None:
-        """The bytes that the addresses are in, or as a float the share of the drive or file; `None` if they are anywhere."""
+        """The addressed bytes, or, as a float, the addressed share of the drive or file; `None` for all of it."""
         return self._extent("size", self.options.get("size", self.options.get("filesize", "")))
 
     @property
     def amount_asked(self) -> int | float | None:
-        """As `region`, but how much is read or written in each loop: all of it, unless `io_size` says otherwise."""
+        """The amount to read or write in each loop, bytes or, as a float, a share: `region` unless `io_size` is set."""
         name = "io_limit" if self.has("io_limit") else "io_size"
         return self._extent(name, self.options[name]) if self.has(name) else self.region
 
@@ -158,34 +158,34 @@ class Job:
 
     @property
     def group(self) -> tuple[int, int] | None:
-        """The numbers of the groups of its first and last threads; `None` if fio did not say."""
+        """The group numbers of the first and the last thread; `None` if fio did not report them."""
         first, last = self.entries[0].get("groupid"), self.entries[-1].get("groupid")
         return (first, last) if isinstance(first, int) and isinstance(last, int) else None
 
     @property
     def started_s(self) -> float | None:
-        """When it started; `None` if fio did not say: only newer versions do."""
+        """The start time, s; `None` if fio did not report it, as older versions."""
         start = self.entries[0].get("job_start")
         return start / 1000 if isinstance(start, int) and 0 < start < LARGEST_FLOAT else None
 
     @property
     def measured_s(self) -> float:
-        """For how long each of its threads was measured, without `ramp_time`: the shortest, or their mean if fio adds them up."""
+        """The measured time of a thread, s, without `ramp_time`: the shortest, or the mean if fio adds times up."""
         return min(self._thread_s() or self._longest_s())
 
     @property
     def longest_s(self) -> float:
-        """For how long the longest of its threads was measured."""
+        """The longest measured time of a thread, s."""
         return max(self._longest_s())
 
     @property
     def whole_s(self) -> float:
-        """For how long it ran, with `ramp_time`."""
+        """The run time with `ramp_time`, s."""
         return self.seconds("ramp_time") + self.longest_s
 
     @property
     def is_added_up(self) -> bool:
-        """Whether fio added another job to it: its threads would then have run longer than any of them."""
+        """Whether fio added another job to this one, so that the summed times exceed the threads' own."""
         return any(each > ADDED_UP * longest > 0 for each, longest in zip(self._thread_s(), self._longest_s(), strict=False))
 
     def _longest_s(self) -> list[float]:
@@ -193,40 +193,40 @@ class Job:
         return [max(pair) / 1000 for pair in pairs]
 
     def _thread_s(self) -> list[float]:
-        """A thread's time of each entry, which has the sum of its threads; empty if fio did not say."""
+        """The mean thread time of each entry, s; empty if fio did not report it."""
         if any("job_runtime" not in entry for entry in self.entries):
             return []
         return [number / max(1.0, self.threads / len(self.entries)) / 1000 for number in self.numbers("job_runtime")]
 
     @property
     def moved_bytes(self) -> float:
-        """How much it read and wrote, without `ramp_time`."""
+        """Bytes read and written, without `ramp_time`."""
         return sum(self.numbers("read", "io_bytes")) + sum(self.numbers("write", "io_bytes"))
 
     @property
     def failed(self) -> int:
-        """How many requests failed, where `continue_on_error` let it go on."""
+        """Number of failed requests, which `continue_on_error` allows."""
         counts = [entry.get("total_err", 0) for entry in self.entries]
         return round(sum(count for count in counts if isinstance(count, int | float) and 0 < count < LARGEST_FLOAT))
 
     def rate(self, direction: Direction) -> float:
-        """Requests a second of all threads, as measured."""
+        """Measured requests per second of all threads."""
         return sum(self.numbers(direction, "iops"))
 
     def mean_us(self, direction: Direction) -> float:
-        """The mean response time, over all threads."""
+        """The mean response time over all threads, us."""
         means = self.numbers(direction, "lat_ns", "mean")
-        # A thread that was measured too briefly has requests, but a mean of zero.
+        # the mean of a thread with a very short measurement is 0
         weights = [count if mean else 0.0 for count, mean in zip(self.numbers(direction, "total_ios"), means, strict=True)]
         if not any(weights):
             raise UnusableError(f"no response times of {direction}s were recorded")
         return sum(weight * mean for weight, mean in zip(weights, means, strict=True)) / sum(weights) / 1000
 
     def percentile_us(self, direction: Direction, percent: int) -> float:
-        """A percentile of the response times.
+        """A percentile of the response times, us.
 
-        That is fio's `lat`, from the submission of a request on, as the simulator has it. If fio was not asked for its percentiles, it is
-        `clat`, which begins when the request has been submitted: the difference is a few microseconds where submission does not block.
+        It comes from fio's `lat`, which begins at the submission of a request, as response times do in the simulator. If fio did not record
+        percentiles of `lat`, it comes from `clat`, which begins after submission: a few microseconds later where submission does not block.
         """
         if len(self.entries) > 1:
             raise UnusableError("percentiles of several threads cannot be joined: set group_reporting=1")
@@ -240,10 +240,10 @@ class Job:
         raise UnusableError(f"no percentile {percent} of {direction}s: set lat_percentiles=1 and percentile_list=50:99")
 
     def numbers(self, *path: str) -> list[float]:
-        """A number of each entry.
+        """A number of each entry, at a path of keys.
 
         Raises:
-            UsageError: an entry does not have it.
+            UsageError: an entry lacks the number.
         """
         return [self._number(entry, path) for entry in self.entries]
 
@@ -256,7 +256,7 @@ class Job:
         return float(value)
 
     def _amount(self, option: str, text: str) -> int:
-        """The whole number in a text such as `4k`: 4096, or 4000 with the option `kb_base=1000`; `4ki` is the other of these two."""
+        """Parses a whole number such as `4k`: 4096, or 4000 with `kb_base=1000`; `4ki` is the other of the two."""
         found = _AMOUNT.fullmatch(text.strip())
         if found is None:
             raise UnusableError(f"{option}={text}: expected a whole number")
@@ -267,7 +267,7 @@ class Job:
 
 
 def check_all(*checks: Callable[[], object]) -> None:
-    """Makes all checks, so that a job is told all that it lacks at once."""
+    """Calls all checks, and reports the failures of all of them in one error."""
     reasons = []
     for check in checks:
         try:
@@ -279,18 +279,18 @@ def check_all(*checks: Callable[[], object]) -> None:
 
 
 def how_uniform(job: Job) -> str:
-    """What to set so that random writes are uniform."""
+    """The options that make a job's random writes uniform, for messages."""
     generator = "leave out random_generator=lfsr, and " if job.options.get("random_generator") == "lfsr" else ""
     what = "fio wrote each address once before any for a second time, which wears a drive less than uniform writes do"
     return f"{what}: {generator}set norandommap=1 (with =1, or fio does not list it)"
 
 
 def outputs(file: Path) -> list[Mapping[str, Any]]:
-    """What fio wrote, each time that it ran: a file may hold several outputs, and other text around them.
+    """Reads the outputs of fio in a file, which may contain several and other text around them.
 
     Raises:
-        FileError: it cannot be read.
-        UsageError: it is no output of fio, or is cut off.
+        FileError: the file cannot be read.
+        UsageError: the file is not an output of fio, or is cut off.
     """
     try:
         text = file.read_bytes().decode("utf-8", errors="replace")
@@ -303,17 +303,17 @@ def outputs(file: Path) -> list[Mapping[str, Any]]:
 
 
 def is_later_output(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
-    """Whether two outputs are of one run of fio, which prints what it has so far with `--status-interval`, and all of it at its end.
+    """Whether two outputs are of one run of fio, which prints interim outputs with `--status-interval` and a final one.
 
-    Both have the same jobs then, and the later one began before the middle of the time that the earlier one covers: another run of the
-    same jobs begins after it. Outputs that do not say when they were printed are of different runs.
+    Both then have the same jobs, and the later one began before the middle of the time that the earlier one covers; a second run of the
+    same jobs begins after it. Outputs without times are taken as separate runs.
     """
     began, (from_s, to_s) = _span(later)[0], _span(earlier)
     return _jobs_listed(earlier) == _jobs_listed(later) and began < (from_s + to_s) / 2
 
 
 def _span(output: Mapping[str, Any]) -> tuple[float, float]:
-    """When the run began, to a second, and when the output was printed, s; no time where fio did not say."""
+    """Start of the run, to a second, and the time of printing, s; an empty span if fio did not report times."""
     printed, entries = output.get("timestamp_ms"), output.get("jobs")
     elapsed = _mapping(entries[-1]).get("elapsed") if isinstance(entries, list) and entries else None
     if not isinstance(printed, int) or not isinstance(elapsed, int) or not 0 < max(printed, elapsed) < LARGEST_FLOAT:
@@ -322,7 +322,7 @@ def _span(output: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _jobs_listed(output: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """The jobs of an output, by name, group and options."""
+    """The jobs of an output, as name, group and options."""
     entries = output.get("jobs")
     return [
         (entry.get("jobname"), entry.get("groupid"), _texts(output.get("global options")) | _texts(entry.get("job options")))
@@ -331,11 +331,11 @@ def _jobs_listed(output: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 class _TwiceError(Exception):
-    """A key that an object has twice, with different values."""
+    """A JSON object has a key twice, with different values."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON. fio lists an option as often as it was given: of several drives only the last would be seen."""
+    """Builds a JSON object. fio repeats the key of an option that is given several times: of several drives only the last would remain."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found and found[key] != value:
@@ -370,15 +370,15 @@ def _documents(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def jobs_of(file: Path, output: Mapping[str, Any], first: int) -> list[Job]:
-    """The jobs of an output. Threads of one job, which fio lists one by one without `group_reporting`, are joined.
+    """Reads the jobs of an output. Threads that fio lists one by one, without `group_reporting`, are joined to one job.
 
     Args:
-        file: where the output was found.
+        file: file of the output.
         output: one of `outputs`.
-        first: the number of its first job.
+        first: number of its first job.
 
     Raises:
-        UsageError: a job failed, or its options are not there.
+        UsageError: a job failed, or its options are missing.
     """
     entries = output.get("jobs")
     if not isinstance(entries, list) or not entries:
@@ -395,9 +395,9 @@ def jobs_of(file: Path, output: Mapping[str, Any], first: int) -> list[Job]:
 
 
 def starts_after(previous: Job, job: Job) -> bool | None:
-    """Whether a job started when the one before it had ended, or ran beside it; `None` if that is not known.
+    """Whether a job started after the previous one had ended (true) or ran beside it (false); `None` if that is unknown.
 
-    fio lists an option only if it stands with a value: of `stonewall` alone, without `=1`, there is no trace but a new group.
+    fio lists an option only with a value: `stonewall` without `=1` only shows as a new group.
     """
     if previous.group is not None and job.group is not None and previous.group[1] == job.group[0]:
         return False
@@ -415,7 +415,7 @@ def _is_next_thread(job: Job, other: Job) -> bool:
 
 
 def _check(job: str, entry: object) -> None:
-    """Refuses a file with a job that failed, or about which too little is known."""
+    """Refuses an output with a job that failed or lacks needed entries."""
     if not isinstance(entry, Mapping) or "jobname" not in entry:
         raise UsageError(f"{job}: not a job of fio: {_EXPECTED}")
     job = f"{job} ({entry['jobname']})"
@@ -438,6 +438,6 @@ def _texts(options: object) -> dict[str, str]:
 
 
 def _part(text: str, direction: Direction) -> str:
-    """What a list such as `4k,8k` (reads, writes) says of a direction: a single value is for both."""
+    """The value for one direction in a list such as `4k,8k` (reads, writes); a single value applies to both."""
     parts = [part.strip() for part in text.split(",")]
     return parts[min(direction == "write", len(parts) - 1)]

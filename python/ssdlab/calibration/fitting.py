@@ -1,7 +1,7 @@
-"""The search for a drive that does what was measured, and how sure each of its values is.
+"""Searches for a drive that reproduces the measurements, and estimates the uncertainty of each value.
 
-The differences of all fitted rows, in units of their tolerance, are made small by SciPy's `least_squares` over the logarithms of the
-parameters. A large difference counts less than its square (`soft_l1`), so that a row which the model cannot explain does not bend the rest.
+SciPy's `least_squares` minimises the differences of all fitted rows, in units of their tolerance, over the logarithms of the parameters. A
+large difference counts less than its square (`soft_l1`), so that a row which the model cannot explain does not distort the others.
 """
 
 from __future__ import annotations
@@ -38,55 +38,55 @@ __all__ = ["Fit", "Fitted", "difference"]
 
 Vector = NDArray[np.float64]
 LONGEST = 10
-"""Steps of a search at most."""
+"""Maximum number of steps of a search."""
 SHORT = 6
-"""Steps of one that is only to see whether it is worth more."""
+"""Maximum number of steps of a search that only ranks a starting point."""
 PLACES = 32
-"""Drives that are tried to begin with."""
+"""Number of starting points."""
 PRIOR = 1.5
-"""How far, as a logarithm, a value may be from where it began, if no row speaks of it: a factor of about four."""
+"""Prior standard deviation of a parameter's logarithm: a factor of about four."""
 PULL = 0.1 / PRIOR
-"""How strongly values are drawn to where they began: enough that what no row speaks of stays, too little to be seen elsewhere."""
+"""Weight of the pull to the starting values: it fixes parameters without rows, and does not show in others."""
 MUCH = 1.5
-"""A drive that is so many times larger or smaller than the one to begin with gets more or fewer dies."""
+"""Ratio of the used bytes to the base's from which the number of dies is changed."""
 SHORTEST = 32
-"""Programs of a block at least, so that stripes with parity fit."""
+"""Minimum programs per block, so that parity stripes fit."""
 LITTLE = 0.001
-"""Less write amplification than this is no parity."""
+"""Write amplification above 1 below which sequential writes show no parity."""
 ALIKE = 0.05
-"""What rows state without a search is determined if they agree to this."""
+"""Maximum relative spread of a value that rows state directly, for it to be determined."""
 IMPOSSIBLE = 20.0
 """The difference of a row that cannot be simulated."""
 CLEAR = 3.0
-"""Beyond this a difference says no more of how sure a value is: where a small step saturates the drive, response times leap."""
+"""Cut-off of differences in slopes for uncertainties: next to saturation a small step makes response times jump."""
 BETTER = 0.97
-"""A choice is changed if the sum of squares falls below this share."""
+"""Share of the present sum of squares below which a choice is changed."""
 WORTH = 2.0
-"""An alternative is searched for only if its sum of squares is below so many times that of the one taken."""
+"""An alternative is searched if its sum of squares is below this multiple of the present one."""
 WAIT_US, WAIT_FACTOR = 100.0, 1.5
-"""Shorter waits of writes count for little; a factor of so much between longer ones is a difference of one."""
+"""Waits of writes, us, below which differences count little, and the ratio of waits that is a difference of one."""
 NOISE = 0.3
-"""Differences that mean nothing, in units of the tolerance: simulated percentiles are of some thousand requests."""
+"""Differences due to chance, in units of the tolerance: simulated percentiles are from some thousand requests."""
 
 
 def difference(row: Measurement, simulated: float) -> float:
-    """How far a simulated value is from the measured one, in units of the tolerance."""
+    """The difference between a simulated and the measured value, in units of the tolerance."""
     quantity = QUANTITIES[row.quantity]
     return (simulated - row.value) / max(quantity.tolerance * row.value, quantity.floor)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a search found.
+    """The outcome of a search.
 
     Attributes:
-        values: of the parameters, by name.
-        choices: the alternatives taken, by name.
-        read_off: configuration keys whose values rows state without a search.
-        doubts: by configuration key, why what was read off is not determined.
-        uncertainty: by parameter, the standard error as a share of its value.
-        ends: by parameter, the least and the most that was tried.
-        losses: by choice and alternative, how much larger the sum of squares was than with the alternative taken.
+        values: values of the parameters, by name.
+        choices: names of the alternatives taken, by choice.
+        read_off: values that rows state directly, by configuration key.
+        doubts: why a value in `read_off` is not determined, by configuration key.
+        uncertainty: relative standard error, by parameter.
+        ends: lower and upper bound of the search, by parameter.
+        losses: increase of the sum of squares over the alternative taken, by choice and alternative.
     """
 
     values: Mapping[str, float]
@@ -98,20 +98,20 @@ class Fitted:
     losses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def settings(self, tree: Mapping[str, Any]) -> dict[str, Any]:
-        """The configuration keys."""
+        """The configuration keys with their values."""
         return {**settings_of(self.values, self.choices, tree), **self.read_off}
 
 
 class Fit:
-    """Searches for one drive.
+    """The search for one drive.
 
     Args:
-        rows: what it is fitted to.
-        waits: rows that say for how long writes wait below saturation.
-        base: the drive to begin with.
-        runs: what simulates.
-        used_bytes: the most that is in use in any row, fitted or predicted.
-        told: called with what is being done, and about which share of all is done.
+        rows: rows to fit.
+        waits: rows with the waits of writes below saturation.
+        base: drive to start from.
+        runs: simulator of candidates.
+        used_bytes: largest number of used bytes in any row, fitted or predicted.
+        told: called with the present step in words, and the share of the work that is done.
     """
 
     def __init__(
@@ -131,12 +131,12 @@ class Fit:
         self._used = used_bytes
         self._chips, self._base = _as_large_as(self._used, base)
         self._tree = self._base.tree()
-        # Others stay as they are in the base, wherever that has them.
+        # the other parameters keep their value in the base
         self._searched = tuple(parameter for parameter in PARAMETERS if any(parameter.matters_at(row.point) for row in rows))
         self._ends = {parameter.name: self._range(parameter) for parameter in PARAMETERS}
 
     def run(self) -> Fitted:
-        """The whole search.
+        """Runs the whole search.
 
         Raises:
             ssdlab.Interrupted: Ctrl-C.
@@ -147,7 +147,8 @@ class Fit:
         doubts |= dict.fromkeys(self._chips, "no row tells apart more dies from faster ones")
         fitted = Fitted(self._start(), first, {**self._chips, **parity}, doubts, ends=self._ends)
         fitted = self._choose(PASSING, fitted, 0.02)
-        # First what rates tell, and only then what reads under load tell: a drive that cannot take the load is no place to look around.
+        # first the parameters that rates determine, then those that reads under load determine: a drive that cannot take the load is a bad
+        # start
         fitted = self._search([row for row in plain if isinstance(row.point, FullSpeed)], fitted, 0.05, 0.15, of=WRITING)
         spread = self._spread([row for row in plain if isinstance(row.point, Probe)], fitted, 0.15)
         found = [self._search(plain, fitted, 0.25, 0.35, longest=SHORT), self._search(plain, spread, 0.35, 0.45, longest=SHORT)]
@@ -158,15 +159,15 @@ class Fit:
         return self._choose_pacing(fitted, 0.85)
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
-        """What was found, as configuration keys."""
+        """The fitted values as configuration keys."""
         values = {parameter.name: fitted.values[parameter.name] for parameter in self._searched}
         return replace(fitted, values=values).settings(self._tree)
 
     def check(self, points: Iterable[Point]) -> None:
-        """Whether the operating points can be simulated at all.
+        """Checks that the operating points can be simulated at all.
 
         Raises:
-            ConfigError: one cannot.
+            ConfigError: a point cannot be simulated.
         """
         here = self._candidate(Fitted(self._start(), {choice.name: choice.of(self._tree) for choice in CHOICES}, self._chips))
         for point in points:
@@ -177,12 +178,12 @@ class Fit:
                 raise ConfigError(f"{point}: cannot be simulated, so take its rows out: {error}") from error
 
     def simulated(self, fitted: Fitted, points: Sequence[Point]) -> list[Simulated | None]:
-        """What the drive does at some points."""
+        """The simulated quantities at some operating points; `None` for a point that cannot be simulated."""
         candidate = self._candidate(fitted)
         return self._runs.at([(candidate, point) for point in points])
 
     def _start(self) -> dict[str, float]:
-        """Where the search begins: the drive it begins with, with as much flash as what is used asks for."""
+        """Starting values: those of the base, with its flash capacity scaled to the used bytes."""
         values = {parameter.name: parameter.start(self._tree) for parameter in PARAMETERS}
         exported = values["capacity_gb"] * (1 - self._tree["device"]["overprovisioning"])
         values["capacity_gb"] *= self._used / 1e9 / exported
@@ -192,13 +193,13 @@ class Fit:
         }
 
     def _range(self, parameter: Parameter) -> tuple[float, float]:
-        """The least and the most that is tried of a parameter: with the value of the base, if that has one."""
+        """The bounds of a parameter, extended to the base's value if it has one."""
         low, high = parameter.ends(self._used)
         start = parameter.start(self._tree)
         return (low, high) if parameter.name == CAPACITY or start <= 0 else (min(low, start), max(high, start))
 
     def _parity(self) -> tuple[dict[str, int], dict[str, str]]:
-        """Sequential writes cause no collection: what they write more than the host does is parity. And why that is in doubt, if so."""
+        """The parity stripe from sequential writes, which cause no collection: writes beyond the host's are parity. Also returns doubts."""
         amplifications = [
             row.value
             for row in self._rows
@@ -214,7 +215,7 @@ class Fit:
         return {"ftl.parity_stripe": found}, doubts
 
     def _with_buffer(self, fitted: Fitted) -> Fitted:
-        """A write that does not wait takes as much longer as putting it into the buffer does."""
+        """The access time of the write buffer, from the response time of writes that do not wait."""
         rows = [row for row in self._rows if row.quantity == "write_p50_us" and speaks(row.point) == "below saturation"]
         results = self.simulated(fitted, [row.point for row in rows])
         both = zip(rows, results, strict=True)
@@ -240,8 +241,8 @@ class Fit:
         longest: int = LONGEST,
         certain: bool = False,
     ) -> Fitted:
-        """Fits some parameters to some rows; `certain`: also says how sure they are."""
-        # Imported here because it takes longer than many a command.
+        """Fits some parameters to some rows; `certain`: also estimates their uncertainty."""
+        # imported here because it takes longer than many commands
         from scipy.optimize import least_squares  # noqa: PLC0415
 
         of = [parameter for parameter in of or PARAMETERS if parameter in self._searched]
@@ -272,15 +273,15 @@ class Fit:
         return np.array([_difference(row, results[row.point]) for row in rows])
 
     def _loss(self, rows: Sequence[Measurement], fitted: Fitted) -> float:
-        """What the search makes small."""
+        """The sum that the search minimises."""
         return float(np.sum(_soft(self._differences(rows, fitted))))
 
     def _spread(self, rows: Sequence[Measurement], start: Fitted, share: float) -> Fitted:
-        """The best of drives that are spread over all times of a suspension.
+        """The best of several starting points that are spread over the suspension parameters.
 
-        These stand in for each other, so that a search from one place ends in the next hollow.
+        These parameters can replace each other, so that a search from a single point ends in a local minimum.
         """
-        # Imported here because it takes longer than many a command.
+        # imported here because it takes longer than many commands
         from scipy.stats.qmc import Sobol  # noqa: PLC0415
 
         if not rows:
@@ -303,9 +304,9 @@ class Fit:
         most: float = IMPOSSIBLE,
         up: bool = True,
     ) -> Vector:
-        """How the differences, of at most so much, change with the logarithms of the parameters; all runs for it are done together.
+        """Derivatives of the differences, limited to `most`, by the logarithms of the parameters; all runs are done in parallel.
 
-        `up`: towards larger values, where there is room.
+        `up`: step to larger values, if the bounds allow it.
         """
         here = self._candidate(fitted)
         others = {parameter.name: _moved(fitted, parameter, self._ends[parameter.name], up=up) for parameter in of}
@@ -325,9 +326,9 @@ class Fit:
         return slopes
 
     def _uncertainty(self, rows: Sequence[Measurement], fitted: Fitted) -> dict[str, float]:
-        """Standard errors, from how fast the differences grow around the values found, and how large they are left.
+        """Standard errors, from the slopes and the remaining differences at the fitted values.
 
-        To the side where they grow more slowly: next to the load that saturates the drive, a step to the other side makes them leap.
+        The smaller slope of both sides is used: next to saturation, a step to the saturated side makes differences jump.
         """
         above, below = (self._slopes(rows, fitted, self._searched, most=CLEAR, up=up) for up in (True, False))
         slopes = np.where(np.abs(above) < np.abs(below), above, below)
@@ -339,7 +340,7 @@ class Fit:
         return {parameter.name: float(error) for parameter, error in zip(self._searched, errors, strict=True)}
 
     def _choose(self, choice: Choice, fitted: Fitted, share: float, *, search: float | None = None) -> Fitted:
-        """Takes the alternative with the smallest sum of squares over the rows that tell them apart; `search`: after a search for each."""
+        """Takes the alternative with the smallest sum of squares over the rows that distinguish them; `search`: after a search for each."""
         rows = [row for row in self._rows if choice.is_told_by(row.point)]
         if not rows:
             return fitted
@@ -356,9 +357,9 @@ class Fit:
         return self._taken(choice, fitted, found)
 
     def _choose_collection(self, fitted: Fitted, share: float) -> Fitted:
-        """Takes the way of collection whose skewed writes are as much faster or slower than its uniform ones as was measured.
+        """Takes the collection policy whose ratio of skewed to uniform writes is closest to the measured one.
 
-        Absolute rates would not do: they also depend on the capacity, which was fitted with another way of collection.
+        Absolute rates would mislead: they also depend on the capacity, which was fitted with another policy.
         """
         rows = [row for row in self._rows if COLLECTION.is_told_by(row.point)]
         if not rows:
@@ -371,7 +372,7 @@ class Fit:
         return self._taken(COLLECTION, fitted, found)
 
     def _relative_differences(self, rows: Sequence[Measurement], fitted: Fitted) -> Vector:
-        """Differences as if uniform writes were simulated as measured."""
+        """Differences, with rates scaled as if uniform writes were simulated exactly as measured."""
         uniform = {(row.point.used_bytes, row.quantity): row for row in self._rows if _is_uniform(row.point)}
         beside = [uniform.get((row.point.used_bytes, row.quantity)) for row in rows]
         points = [*(row.point for row in rows), *(row.point for row in beside if row is not None)]
@@ -386,9 +387,9 @@ class Fit:
         return np.array(differences)
 
     def _choose_pacing(self, fitted: Fitted, share: float) -> Fitted:
-        """Takes the window with which writes wait for as long as was measured.
+        """Takes the pacing window whose waits of writes are closest to the measured ones.
 
-        Last, since runs of a drive whose writes wait for collection take longer than a search could bear.
+        This is the last step, since runs with writes that wait for collection take too long for a search.
         """
         rows = [row for row in self._waits if PACING.is_told_by(row.point)]
         if not rows:
@@ -401,11 +402,11 @@ class Fit:
             results = self.simulated(other, [row.point for row in rows])
             found[name] = (sum(_wait_difference(row, result) ** 2 for row, result in zip(rows, results, strict=True)), other)
             if name == others[0] and found[name][0] > found[first][0]:
-                break  # writes do not wait, and all other windows take long as well
+                break  # writes do not wait, and the other windows take as long
         return self._taken(PACING, fitted, found)
 
     def _taken(self, choice: Choice, fitted: Fitted, found: Mapping[str, tuple[float, Fitted]]) -> Fitted:
-        """The best alternative, if it is clearly better than the one there was."""
+        """The best alternative if it is clearly better than the present one, else the present one."""
         taken = fitted.choices[choice.name]
         best = min(found, key=lambda name: found[name][0])
         if found[best][0] < BETTER * found[taken][0]:
@@ -415,7 +416,7 @@ class Fit:
 
 
 def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Candidate]:
-    """The drive with as many dies as what is in use asks for, so that dies are about as large; of a very small one with shorter blocks."""
+    """The base with dies scaled in number to the used bytes, so that die sizes are kept; a very small drive gets shorter blocks."""
     tree = base.tree()
     device = tree["device"]
     times = used_bytes / (flash_bytes(tree) * (1 - device["overprovisioning"]))
@@ -432,7 +433,7 @@ def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Cand
 
 
 def _stripe(amplification: float, most: int) -> int:
-    """Programs of which one holds parity; 0 if none does: fewer than one in a block, which has `most`, cannot be simulated."""
+    """Programs per parity stripe; 0 without parity. A stripe longer than a block, `most` programs, cannot be simulated."""
     more = amplification - 1
     if more < LITTLE:
         return 0
@@ -451,26 +452,26 @@ def _difference(row: Measurement, simulated: Simulated | None, most: float = IMP
 
 
 def _wait_difference(row: Measurement, simulated: Simulated | None) -> float:
-    """How far apart two waits are that may differ by a factor of a thousand."""
+    """The difference between two waits that may differ by a factor of a thousand, on a logarithmic scale."""
     if simulated is None or row.quantity not in simulated:
         return IMPOSSIBLE
     return math.log((simulated[row.quantity] + WAIT_US) / (row.value + WAIT_US)) / math.log(WAIT_FACTOR)
 
 
 def _soft(differences: Vector) -> Vector:
-    """Their squares, with less weight on large ones: what the search makes small."""
+    """Softened squares of differences, with less weight on large ones: the sum that the search minimises."""
     soft: Vector = 2 * (np.sqrt(1 + differences**2) - 1)
     return soft
 
 
 def _with(fitted: Fitted, of: Sequence[Parameter], logarithms: Vector) -> Fitted:
-    """With other values of some parameters."""
+    """A copy with other values of some parameters."""
     others = {parameter.name: float(np.exp(value)) for parameter, value in zip(of, logarithms, strict=True)}
     return replace(fitted, values={**fitted.values, **others})
 
 
 def _moved(fitted: Fitted, parameter: Parameter, ends: tuple[float, float], *, up: bool) -> Fitted:
-    """A step away in one parameter, to the other side where there is no room."""
+    """A copy with one parameter moved by a step, to the other side if the bounds require it."""
     value = fitted.values[parameter.name]
     by = parameter.step if up else -parameter.step
     if not ends[0] <= value * math.exp(by) <= ends[1]:

@@ -1,4 +1,4 @@
-"""What is measured of a drive: operating points, and quantities at each."""
+"""Measurements of a drive: operating points, and the quantities measured at each."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["QUANTITIES", "FullSpeed", "Measurement", "Measurements", "Pattern", 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Which addresses are written.
+    """The addresses that are written.
 
     Attributes:
-        kind: `sequential`: once in order, from empty. `uniform`: random. `zipf`: some more often than others. `zones`: two parts of the
-            addresses, each with its share of the writes. What is popular is scattered over the addresses.
-        theta: of `zipf`: the exponent.
-        hot_share: of `zones`: the share of the addresses in the part that is written more often.
-        hot_access: of `zones`: the share of the writes that go there; 1 if the other part is never written again.
+        kind: `sequential`: once in order, from empty. `uniform`: random. `zipf`: with frequencies by Zipf's law. `zones`: two parts of the
+            addresses, each with its share of the writes. Frequently written addresses are scattered over the range.
+        theta: exponent of `zipf`.
+        hot_share: share of the addresses in the more frequently written part of `zones`, 0 to 1.
+        hot_access: share of the writes to that part, 0 to 1; 1 if the other part is never written again.
     """
 
     kind: Literal["sequential", "uniform", "zipf", "zones"]
@@ -36,13 +36,13 @@ class Pattern:
 
 @dataclass(frozen=True)
 class FullSpeed:
-    """Writes as fast as the drive takes them, until it is steady.
+    """Writes at full speed, measured in steady state.
 
     Attributes:
-        pattern: which addresses.
-        used_bytes: how much of the drive is used; the rest is empty.
-        request_bytes: the size of a write.
-        depth: how many are outstanding.
+        pattern: addresses of the writes.
+        used_bytes: bytes of the drive that are used; the rest is empty.
+        request_bytes: request size, bytes.
+        depth: number of outstanding requests.
     """
 
     pattern: Pattern
@@ -58,18 +58,19 @@ class FullSpeed:
 
 @dataclass(frozen=True)
 class Probe:
-    """Requests at a fixed rate, whose response times are measured, beside a load of other requests; all to uniform random addresses.
+    """A probe at a fixed rate, whose response times are measured, beside a load; both access uniform random addresses.
 
     Attributes:
-        used_bytes: how much of the drive is used.
-        request_bytes: the size of each request.
-        per_s: the probe's requests a second.
-        read_share: how many of them read.
-        load_per_s: the load's requests a second, at random instants; 0: there is none; `None`: as many as `load_depth` lets through.
-        load_read_share: how many of them read.
-        load_depth: how many of the load are outstanding at most.
-        probe_depth: how many of the probe are, beside a load at a fixed rate; the others wait, which is part of their response times.
-            0: that is not so.
+        used_bytes: bytes of the drive that are used.
+        request_bytes: size of each request, bytes.
+        per_s: rate of the probe, requests per second.
+        read_share: share of reads in the probe, 0 to 1.
+        load_per_s: rate of the load at random instants, requests per second; 0 without a load; `None` for a closed loop of depth
+            `load_depth`.
+        load_read_share: share of reads in the load, 0 to 1.
+        load_depth: maximum number of outstanding requests of the load.
+        probe_depth: maximum number of outstanding requests of the probe beside a load at a fixed rate; further requests wait, which is part
+            of their response times. 0: no limit.
     """
 
     used_bytes: int
@@ -83,12 +84,12 @@ class Probe:
 
     @property
     def is_saturated(self) -> bool:
-        """Whether the load is whatever the drive takes."""
+        """Whether the load is a closed loop, which saturates the drive."""
         return self.load_per_s is None
 
     @property
     def offered_per_s(self) -> float | None:
-        """Requests a second of probe and load; `None` if the load is whatever the drive takes."""
+        """Requests per second of probe and load; `None` for a saturated load."""
         return None if self.load_per_s is None else self.per_s + self.load_per_s
 
     def __str__(self) -> str:
@@ -111,13 +112,13 @@ QuantityName = Literal[
 
 
 class Quantity(NamedTuple):
-    """Something that is measured.
+    """A measured quantity.
 
     Attributes:
-        about: what it is.
-        unit: its unit.
-        tolerance: an error of this share of the value counts as much as one of `floor`, and as much as those of other quantities.
-        floor: errors below this, in its unit, count as little as with a larger value.
+        about: description of the quantity.
+        unit: unit of the quantity.
+        tolerance: relative error that counts as a difference of 1.
+        floor: minimum error that counts as a difference of 1, in the quantity's unit.
     """
 
     about: str
@@ -146,12 +147,12 @@ class Measurement:
     """One row: a quantity at an operating point.
 
     Attributes:
-        point: what the drive was asked to do.
-        quantity: what was measured, a name of `QUANTITIES`.
-        value: the mean of the repeats, in the quantity's unit.
-        repeats: how often it was measured.
-        spread: half the range of the repeats, as a share of the value.
-        source: where it was found: a file, and lines or jobs of it.
+        point: operating point.
+        quantity: measured quantity, a name in `QUANTITIES`.
+        value: mean of the repeats, in the quantity's unit.
+        repeats: number of repeats.
+        spread: half the range of the repeats, relative to the value.
+        source: file, and lines or jobs in it.
     """
 
     point: Point
@@ -164,12 +165,12 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Measurements:
-    """All rows of a drive, and what was left out of the files with the reason.
+    """All rows of a drive, and the reasons for rows that were left out.
 
     Attributes:
-        drive: what the drive is called.
-        rows: one for each quantity at each point, averaged over repeats.
-        left_out: by reason, how many rows of the files.
+        drive: name of the drive.
+        rows: one row for each quantity at each point, averaged over repeats.
+        left_out: number of unused rows of the files, by reason.
     """
 
     drive: str
@@ -182,7 +183,7 @@ class Measurements:
 
 
 def averaged(rows: Iterable[Measurement]) -> tuple[Measurement, ...]:
-    """One row for each quantity at each point, in the order in which they first appear."""
+    """One row for each quantity at each point, averaged over repeats, in the order of first appearance."""
     alike: dict[tuple[Point, QuantityName], list[Measurement]] = {}
     for row in rows:
         alike.setdefault((row.point, row.quantity), []).append(row)

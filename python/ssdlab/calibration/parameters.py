@@ -1,19 +1,19 @@
-"""What is fitted: the parameters of a drive that nobody publishes, their bounds, and which rows speak of which.
+"""The fitted parameters of a drive: their bounds, and the rows that determine each.
 
-| parameter | least and most | rows that speak of it |
+| parameter | bounds | rows that determine it |
 |---|---|---|
-| share of programs that hold parity | one in a block to half | write amplification of sequential writes: read off, not searched for |
-| flash capacity | 1.02 to 4 times what is in use | write amplification and rates at full speed |
+| share of programs that hold parity | one per block to one half | write amplification of sequential writes, directly without a search |
+| flash capacity | 1.02 to 4 times the used bytes | write amplification and rates at full speed |
 | program time | 300 to 8,000 us | rates at full speed, and of a saturated load |
-| read time | 5 to 200 us | response times of reads, and a little the rates of writes that GC works for |
-| least run | 10 to 2,000 us | response times of reads beside writes, and the rate of a saturated load |
-| time lost | 1 to 2,000 us | the same |
-| time to suspend | 1 to 200 us | the same |
-| time in the write buffer | from 0 | response times of writes below saturation |
+| read time | 5 to 200 us | response times of reads, and slightly the rates of writes with GC |
+| minimum run time | 10 to 2,000 us | response times of reads beside writes, and the rate of a saturated load |
+| lost time | 1 to 2,000 us | response times of reads beside writes, and the rate of a saturated load |
+| suspend time | 1 to 200 us | response times of reads beside writes, and the rate of a saturated load |
+| write buffer access time | from 0 | response times of writes below saturation |
 
-A range includes the value of the base. What no row speaks of stays as it is there.
+Bounds are extended to include the value of the base. A parameter without rows keeps the value of the base.
 
-Choices are between mechanisms: their alternatives are tried one after the other.
+Choices select a mechanism: their alternatives are tried one after the other.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ __all__ = [
 ]
 
 Tree = Mapping[str, Any]
-"""The configuration of the drive that the calibration begins with."""
+"""The configuration of the base drive."""
 Values = Mapping[str, float]
-"""Values of parameters by name."""
+"""Values of parameters, by name."""
 Speaks = Literal["full speed", "saturated", "below saturation"]
 CAPACITY = "capacity_gb"
 AS_BASE = "as in the base"
-"""The alternative of a choice that leaves its keys as they are in the drive that the calibration begins with."""
+"""The alternative of a choice that keeps the base's values."""
 ALL: frozenset[Speaks] = frozenset({"full speed", "saturated", "below saturation"})
 FULL: frozenset[Speaks] = frozenset({"full speed", "saturated"})
 PROBED: frozenset[Speaks] = frozenset({"saturated", "below saturation"})
@@ -59,18 +59,18 @@ PROBED: frozenset[Speaks] = frozenset({"saturated", "below saturation"})
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that is searched for.
+    """A numeric parameter of the search.
 
     Attributes:
-        name: what it is called in results.
-        about: what it is.
-        unit: its unit.
-        low: the least that is tried; of the capacity in units of what is in use.
-        high: the most that is tried, likewise.
-        start: where the search begins, by the drive that it begins with.
-        settings: the configuration keys that it sets, from the values of all.
-        rows: at which operating points it matters.
-        step: how far, as a logarithm, it is moved to see what changes: far enough that it is more than what chance changes.
+        name: name in results.
+        about: description.
+        unit: unit of the value.
+        low: lower bound; for the capacity, relative to the used bytes.
+        high: upper bound; for the capacity, relative to the used bytes.
+        start: returns the starting value for a base drive.
+        settings: returns the configuration keys for the values of all parameters.
+        rows: kinds of operating points whose rows depend on the parameter.
+        step: step of its logarithm for numerical derivatives, large enough to exceed the effects of chance.
     """
 
     name: str
@@ -84,24 +84,24 @@ class Parameter:
     step: float
 
     def ends(self, used_bytes: int) -> tuple[float, float]:
-        """The least and the most that is tried for a drive of which so much is in use."""
+        """The bounds for a drive with this many used bytes."""
         unit = used_bytes / 1e9 if self.name == CAPACITY else 1.0
         return self.low * unit, self.high * unit
 
     def matters_at(self, point: Point) -> bool:
-        """Whether what is measured at a point depends on it."""
+        """Whether measurements at a point depend on the parameter."""
         return speaks(point) in self.rows
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Alternatives that are tried.
+    """A choice between alternatives.
 
     Attributes:
-        name: what it is called in results.
-        about: what is chosen.
-        alternatives: by name, the configuration keys of each.
-        is_told_by: whether an operating point tells them apart.
+        name: name in results.
+        about: description.
+        alternatives: configuration keys of each alternative, by name.
+        is_told_by: returns whether an operating point distinguishes the alternatives.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Choice:
     is_told_by: Callable[[Point], bool]
 
     def of(self, tree: Tree) -> str:
-        """The alternative that a drive has."""
+        """The name of the alternative that a drive has."""
         for name, settings in self.alternatives.items():
             if settings and all(value_at(tree, key) == value for key, value in settings.items()):
                 return name
@@ -118,7 +118,7 @@ class Choice:
 
 
 def speaks(point: Point) -> Speaks:
-    """Of what kind an operating point is."""
+    """The kind of an operating point."""
     if isinstance(point, FullSpeed):
         return "full speed"
     return "saturated" if point.is_saturated else "below saturation"
@@ -136,7 +136,7 @@ def _read_us(tree: Tree) -> float:
 
 
 def _read_times(values: Values, tree: Tree) -> Mapping[str, Any]:
-    """All page types in the proportion that they have."""
+    """Scales the read times of all page types by one factor."""
     times = tree["device"]["read_ns_by_page"]
     if not times:
         return {"device.read_ns": round(values["read_us"] * 1e3)}
@@ -145,7 +145,7 @@ def _read_times(values: Values, tree: Tree) -> Mapping[str, Any]:
 
 
 def _key(name: str, about: str, key: str, low: float, high: float, rows: frozenset[Speaks], step: float) -> Parameter:
-    """A time that is one key, in us."""
+    """A parameter that is a single key with a time; bounds in us."""
     section, entry = key.split(".")
     return Parameter(
         name,
@@ -181,9 +181,9 @@ PARAMETERS: Sequence[Parameter] = (
     _key("suspend_us", "Time until a suspended die is free", "device.suspend_ns", 1.0, 200.0, PROBED, 0.25),
 )
 WRITING = PARAMETERS[:2]
-"""What writes alone tell."""
+"""Parameters that writes at full speed determine."""
 SUSPENDING = PARAMETERS[3:]
-"""The times of a suspension."""
+"""Parameters of program and erase suspension."""
 
 PASSING = Choice(
     "reads_pass",
@@ -240,7 +240,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "gc.pace_window": "pacing",
     }
 )
-"""By configuration key, the value of a calibration that sets it."""
+"""Name of the calibrated value that sets a key, by configuration key."""
 
 
 def value_at(tree: Tree, key: str) -> Any:
@@ -250,12 +250,12 @@ def value_at(tree: Tree, key: str) -> Any:
 
 
 def settings_of(values: Values, choices: Mapping[str, str], tree: Tree) -> dict[str, Any]:
-    """The configuration keys of some values and choices, by name."""
+    """The configuration keys for some values and choices, by name."""
     found: dict[str, Any] = {}
     for parameter in PARAMETERS:
         if parameter.name in values:
             found |= parameter.settings(values, tree)
     for choice in CHOICES:
         if choice.name in choices:
-            found |= choice.alternatives.get(choices[choice.name], {})  # none of `AS_BASE`
+            found |= choice.alternatives.get(choices[choice.name], {})  # `AS_BASE` sets no keys
     return found

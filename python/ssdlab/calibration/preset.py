@@ -1,4 +1,4 @@
-"""A device preset in TOML: the one that a calibration began with, with the values that it found and how sure each is."""
+"""A device preset in TOML: the preset that a calibration started from, with the fitted values and their uncertainty."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ssdlab.plans import value_text
 __all__ = ["preset_text"]
 
 WIDTH = 140
-"""Columns of a comment."""
+"""Width of comment lines, characters."""
 
 
 def preset_text(
     base: str, drive: str, scheme: str, settings: Mapping[str, Any], remarks: Mapping[str, str], overprovisioning: float, *, well: bool
 ) -> str:
-    """The text of the preset.
+    """Builds the text of the preset.
 
     Args:
-        base: the device preset, or file with one, that the calibration began with: values that were not fitted keep its comments.
-        drive: what the drive is called.
-        scheme: the scheme that the preset goes with.
-        settings: what was found, by configuration key.
-        remarks: what is to be said of each value, by its name in the calibration.
-        overprovisioning: of the drive found.
-        well: whether it is well fitted.
+        base: device preset, or file with one, that the calibration started from. Values that were not fitted keep its comments.
+        drive: name of the drive.
+        scheme: scheme that the preset was calibrated with.
+        settings: fitted values, by configuration key.
+        remarks: comment on each value, by its name in the calibration.
+        overprovisioning: over-provisioning of the fitted drive.
+        well: whether the drive is well fitted.
     """
     original = text = _text_of(base)
     caveat = "" if well else " Badly fitted: do not trust it where rows were missed."
@@ -50,7 +50,7 @@ def preset_text(
 
 
 def _changed(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a preset says, with other values of some keys."""
+    """Sets some keys in the tree of a preset; returns it."""
     for key, value in values.items():
         *sections, name = key.split(".")
         place = tree
@@ -61,7 +61,7 @@ def _changed(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _says(text: str, wanted: Mapping[str, Any]) -> bool:
-    """Whether a text says this: lines may be written in ways that `_with` does not know, such as a list over several lines."""
+    """Whether a text parses to this tree. `_with` does not handle all TOML, such as a list over several lines."""
     try:
         return tomllib.loads(text) == wanted
     except tomllib.TOMLDecodeError:
@@ -69,7 +69,7 @@ def _says(text: str, wanted: Mapping[str, Any]) -> bool:
 
 
 def _afresh(tree: Mapping[str, Any], remarks: Mapping[str, str], section: str = "") -> Iterator[str]:
-    """The lines of a preset that is written anew, without the comments that the one to begin with had."""
+    """The lines of a preset without the comments of the base."""
     for name, value in tree.items():
         if not isinstance(value, dict):
             yield from _entry(name, value, remarks.get(f"{section}{name}", ""))
@@ -83,19 +83,19 @@ def _text_of(base: str) -> str:
     if not base.endswith(".toml"):
         return _core.preset_text("device", base)
     try:
-        return Path(base).read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
+        return Path(base).read_text(encoding="utf-8-sig")  # some editors write a byte order mark
     except OSError as reason:
         raise FileError(f"{base}: cannot read: {reason.strerror}", reason.errno, base) from reason
 
 
 def _headed(text: str, line: str) -> str:
-    """The text with one line of its head replaced, or added if it has none, as files of one's own may."""
+    """The text with a line of its head replaced, or prepended if the head lacks it, as in user-defined files."""
     found = re.search(rf"^{line.split(' ', maxsplit=1)[0]} *= .*$", text, flags=re.MULTILINE)
     return f"{line}\n{text}" if found is None else text[: found.start()] + line + text[found.end() :]
 
 
 def _with(text: str, key: str, value: Any, remark: str) -> str:
-    """The text with a value of a key, in place of the one that it has, and with a comment in place of that one's."""
+    """The text with the value of a key and its comment replaced or added."""
     section, name = key.split(".", 1)
     lines = _entry(name, value, remark)
     parts = list(_sections(text))
@@ -125,7 +125,7 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _replaced(body: list[str], name: str, lines: list[str]) -> list[str]:
-    """The lines of a section with those of one key replaced, its comment too; or added behind the others."""
+    """The lines of a section with the lines of one key, comment included, replaced or added at the end."""
     for place, line in enumerate(body):
         if re.match(rf"{re.escape(name)}\s*=", line):
             begin = place

@@ -1,4 +1,4 @@
-"""What a calibration came to: fitted values and how sure they are, and the error of every row, fitted and predicted."""
+"""The result of a calibration: fitted values with their uncertainty, and the error of every row, fitted and predicted."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ssdlab.json_text import json_text
 __all__ = ["Calibration", "Value", "calibration_of", "most_used", "written"]
 
 SURE = 0.025
-"""A value with a standard error of at most so much is determined: two of them are 5 %."""
+"""Maximum relative standard error of a determined value: two standard errors are 5 %."""
 ROUGH = 0.3
-"""With a standard error of more than this not even about how large it is."""
+"""Relative standard error above which not even the order of the value is known."""
 WELL = 0.8
-"""The share of the rows that have to be within their tolerance for a drive to be called well fitted; so with bounds of predictions."""
+"""Minimum share of fitted rows within their tolerance, and of predictions within their bound, for a well fitted drive."""
 PLAIN = 2.0
-"""Alternatives count as told apart if the sum of squares of the other ones is larger by so much."""
+"""Minimum increase of the sum of squares by which the rows distinguish an alternative."""
 
 READ_OFF: Mapping[str, tuple[str, str]] = {
     "ftl.parity_stripe": ("Programs of which one holds parity, by sequential writes", "programs"),
@@ -36,9 +36,12 @@ READ_OFF: Mapping[str, tuple[str, str]] = {
     "device.channels": ("Channels, by the capacity", "channels"),
     "device.pages_per_block": ("Pages of a block, by the capacity", "pages"),
 }
-"""By configuration key: what rows state without a search, and its unit."""
+"""Description and unit of a value that rows state directly, by configuration key."""
 ALWAYS_SAID = ("ftl.parity_stripe", "buffer.access_ns")
-"""Of these also that no row states them. The others change only with a drive much larger or smaller than the base."""
+"""Keys of `READ_OFF` that are listed even if no row states them.
+
+The others only change for a drive much larger or smaller than the base.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,13 @@ class Value:
     """A fitted value.
 
     Attributes:
-        name: what it is.
-        about: the same in words.
-        value: the value; of a choice its name.
-        unit: its unit.
-        uncertainty: its standard error as a share of it; of a choice `None`.
-        is_determined: whether the rows determine it: if there is an error, to 5 %. If not, the drive that the calibration began with had
-            a say.
-        why: how it was found, or what keeps it from being determined.
+        name: name of the value.
+        about: description of the value.
+        value: the value; for a choice, the name of the alternative.
+        unit: unit of the value; empty for a choice.
+        uncertainty: relative standard error; `None` for a choice.
+        is_determined: whether the rows determine the value; with a standard error, to 5 %. If not, it depends on the base drive.
+        why: how the value was found, or why it is not determined.
     """
 
     name: str
@@ -70,17 +72,17 @@ class Calibration:
     """A drive that was fitted to measurements.
 
     Attributes:
-        drive: what the drive is called.
-        base: the device preset that it began with.
-        scheme: the scheme presets that it goes with.
-        seed: of all runs.
-        values: the fitted values.
+        drive: name of the drive.
+        base: device preset that the calibration started from.
+        scheme: scheme presets that the drive was calibrated with.
+        seed: seed of all runs.
+        values: fitted values.
         rows: every row, fitted and predicted.
-        left_out: by reason, how many rows of the files were not used.
-        runs: how many runs it took.
-        exported_bytes: what the drive exports: the most that was in use.
-        flash_bytes: the flash that it has for that.
-        settings: what was found, by configuration key.
+        left_out: number of unused rows of the files, by reason.
+        runs: number of runs.
+        exported_bytes: bytes that the drive exports: the largest number of used bytes.
+        flash_bytes: flash capacity of the drive, bytes.
+        settings: fitted values, by configuration key.
     """
 
     drive: str
@@ -96,42 +98,42 @@ class Calibration:
     settings: Mapping[str, Any]
 
     def count(self, *verdicts: Verdict) -> int:
-        """How many rows have one of these verdicts."""
+        """The number of rows with one of these verdicts."""
         return sum(row.verdict in verdicts for row in self.rows)
 
     @property
     def fitted_share(self) -> float | None:
-        """The share of the fitted rows that are within their tolerance."""
+        """The share of the fitted rows that are within their tolerance, 0 to 1; `None` without such rows."""
         return _share(self.count("fitted"), self.count("fitted", "not fitted"))
 
     @property
     def predicted_share(self) -> float | None:
-        """The share of the predictions with a bound that are within it."""
+        """The share of the predictions with a bound that are within it, 0 to 1; `None` without such rows."""
         return _share(self.count("within"), self.count("within", "missed"))
 
     @property
     def is_well_fitted(self) -> bool:
-        """Whether four fifths of the fitted rows, and of the predictions with a bound, are near enough.
+        """Whether at least 80 % of the fitted rows are within their tolerance and of the predictions within their bound.
 
-        If not, the drive has something that the model lacks, and what is predicted of it is not to be trusted.
+        If not, the real drive has a mechanism that the model lacks, and predictions are not reliable.
         """
         shares = (self.fitted_share, self.predicted_share)
         return all(share is None or share >= WELL for share in shares)
 
     @property
     def misfit(self) -> str:
-        """How many rows are near enough, for who asks why it is badly fitted."""
+        """The numbers of rows within tolerance and bound, in words, for messages."""
         bounded = self.count("within", "missed")
         predicted = f"{self.count('within')} of {bounded} predictions within their bound" if bounded else "no row could check a prediction"
         return f"{self.count('fitted')} of {self.count('fitted', 'not fitted')} fitted rows are within their tolerance, {predicted}"
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Writes the preset to a file that ends with `.toml`; beside it all rows (`.rows.json`) and the figure (`.svg`, `.png`).
+        """Writes the preset to a `.toml` file, and beside it all rows (`.rows.json`) and the figure (`.svg`, `.png`).
 
         Raises:
             FileError: a file cannot be written.
         """
-        # Imported here because matplotlib takes longer than many a command.
+        # imported here because matplotlib takes longer than many commands
         from ssdlab.calibration.figure import drawn  # noqa: PLC0415
 
         svg, png = drawn(self.drive, self.rows)
@@ -140,12 +142,12 @@ class Calibration:
             _core.write_file(place, content)
 
     def preset(self) -> str:
-        """A device preset in TOML, with how sure each value is."""
+        """The device preset in TOML, with the uncertainty of each value."""
         spare = 1 - self.exported_bytes / self.flash_bytes
         return preset_text(self.base, self.drive, self.scheme, self.settings, _remarks(self.values), spare, well=self.is_well_fitted)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON has it."""
+        """A copy as a dictionary for JSON."""
         return {
             "drive": self.drive,
             "base": self.base,
@@ -179,7 +181,7 @@ class Calibration:
 
 
 def written(preset: Path) -> list[Path]:
-    """The files that `save` writes: rows, figure twice, preset. fio's `mine.json` is not among those for `mine.toml`."""
+    """The files that `save` writes: rows, figure as SVG and PNG, preset. fio's `mine.json` is not among those for `mine.toml`."""
     return [preset.with_suffix(ending) for ending in (".rows.json", ".svg", ".png", ".toml")]
 
 
@@ -192,16 +194,16 @@ def calibration_of(
     results: Mapping[Point, Simulated | None],
     runs: int,
 ) -> Calibration:
-    """Puts together what a search found.
+    """Builds a calibration from the outcome of a search.
 
     Args:
         measurements: all rows of the drive.
-        base: the drive that the search began with.
-        seed: of all runs.
-        fitted: what it found.
-        settings: the same as configuration keys.
-        results: what the drive found does at each operating point.
-        runs: how many runs it took.
+        base: drive that the search started from.
+        seed: seed of all runs.
+        fitted: outcome of the search.
+        settings: fitted values, by configuration key.
+        results: simulated quantities of the fitted drive at each operating point.
+        runs: number of runs.
     """
     used_bytes = most_used(measurements)
     those = set(fitted_rows(measurements))
@@ -229,7 +231,7 @@ def calibration_of(
 
 
 def most_used(measurements: Measurements) -> int:
-    """The most bytes that are in use in any row."""
+    """The largest number of used bytes in any row."""
     return max(row.point.used_bytes for row in measurements.rows)
 
 

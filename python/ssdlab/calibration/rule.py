@@ -1,18 +1,18 @@
-"""Which rows are fitted, which are predicted, and how near a prediction has to be: said before anything is fitted.
+"""The rule that decides before fitting which rows are fitted, which are predicted, and the bound of each prediction.
 
-Fitted:
+Fitted rows:
 
-- sequential and uniform writes at full speed with the least and the most of the drive in use;
-- every other load below saturation, from the lowest on; mean, median and 99th percentile of reads, median of writes;
-- the rate under a saturated load, and the median of its reads (it says whether reads pass writes);
-- Zipf's law with an exponent of 0.8 or more, as its rows are never gated; and of zones of which one is never written again every other
-  one, from the smallest such zone on. They say how blocks are collected.
+- sequential and uniform writes at full speed, with the smallest and the largest number of used bytes;
+- every second load below saturation, from the lowest on: mean, median and 99th percentile of reads, and median of writes;
+- under a saturated load, the rate and the median of reads (it shows whether reads pass writes);
+- Zipf's law with an exponent of 0.8 or more, whose rows never have a bound; and, of zones of which one is never written again, every second
+  one, from the largest hot zone on. These rows determine the collection policy.
 
-Beside these, `waiting_rows` choose how far writes may be ahead of collection: at the loads that are fitted, the 99th percentile of the
-probe's writes and the mean of the load's. They are only reported, as those of other loads are.
+In addition, `waiting_rows` determine the pacing window: at the fitted loads, the 99th percentile of the probe's writes and the mean of the
+load's. They are only reported, as at other loads.
 
-All else is predicted. A prediction has a bound (`bound`) unless it is one that is only reported: Zipf's law from 0.8 on, the 99th
-percentile of writes, what lies within a tenth of the highest rate or above, and means below saturation.
+All other rows are predicted. A prediction has a bound (`bound`), except for Zipf's law from 0.8 on, the 99th percentile of writes, means
+below saturation, and loads within a tenth of the highest rate or above.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = ["SKEWED_THETA", "bound", "fitted_rows", "highest_rate", "waiting_rows
 
 SKEWED_THETA = 0.8
 KNEE = 0.1
-"""Within so much of the highest rate, response times depend on the last percent of the load."""
+"""Distance from the highest rate, relative to it, within which response times depend on the last percent of the load."""
 FITTED_BELOW = frozenset({"read_mean_us", "read_p50_us", "read_p99_us", "write_p50_us"})
 WAITING = frozenset({"write_p99_us", "load_write_mean_us"})
 FITTED_SATURATED = frozenset({"iops", "read_p50_us"})
 SATURATED: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"iops": (0.06, 0.0), "load_write_mean_us": (0.08, 0.0), "write_p50_us": (0.25, 3.0), "read_p99_us": (0.4, 0.0)}
 )
-"""Bounds of predictions under a saturated load."""
+"""Bounds of predictions under a saturated load: relative, and in the quantity's unit."""
 CALM, MIDDLING = 0.85, (0.4, 0.9)
-"""Shares of the highest rate: below which the median of reads has its bound, and between which their 99th percentile the narrower one."""
+"""Shares of the highest rate: upper end of the bound for the median of reads, and range of the narrow bound for their 99th percentile."""
 
 
 def fitted_rows(measurements: Measurements) -> tuple[Measurement, ...]:
@@ -60,7 +60,7 @@ def fitted_rows(measurements: Measurements) -> tuple[Measurement, ...]:
 
 
 def waiting_rows(measurements: Measurements) -> tuple[Measurement, ...]:
-    """The rows that say for how long writes wait at the loads that are fitted."""
+    """The rows with waits of writes at the fitted loads."""
     loads = _fitted_loads(measurements)
     return tuple(
         row for row in measurements.rows if isinstance(row.point, Probe) and row.quantity in WAITING and row.point.offered_per_s in loads
@@ -68,14 +68,14 @@ def waiting_rows(measurements: Measurements) -> tuple[Measurement, ...]:
 
 
 def highest_rate(rows: Iterable[Measurement]) -> float | None:
-    """Requests a second under a saturated load, or the most that was offered."""
+    """The rate under a saturated load, requests per second, or else the highest offered rate; `None` without such rows."""
     probes = [row for row in rows if isinstance(row.point, Probe) and row.quantity == "iops"]
     saturated = [row.value for row in probes if isinstance(row.point, Probe) and row.point.is_saturated]
     return max(saturated or [row.value for row in probes], default=None)
 
 
 def bound(row: Measurement, highest: float | None) -> tuple[float, float] | None:
-    """How far a prediction may be off: as a share of the value, or in its unit if that is more; `None` for one that is only reported."""
+    """The maximum error of a prediction, relative and in the quantity's unit, of which the larger counts; `None` without a bound."""
     point = row.point
     if isinstance(point, FullSpeed):
         return _bound_full_speed(row.quantity, point.pattern)
@@ -102,7 +102,7 @@ def _bound_full_speed(quantity: str, pattern: Pattern) -> tuple[float, float] | 
 
 
 def _ends(measurements: Measurements, kind: str) -> set[int]:
-    """The least and the most in use with writes of a kind at full speed."""
+    """The smallest and the largest number of used bytes for a pattern at full speed."""
     points = (row.point for row in measurements.rows if isinstance(row.point, FullSpeed))
     uses = sorted({point.used_bytes for point in points if point.pattern.kind == kind})
     return {*uses[:1], *uses[-1:]}
@@ -118,13 +118,13 @@ def _is_frozen(pattern: Pattern) -> bool:
 
 
 def _fitted_loads(measurements: Measurements) -> set[float]:
-    """Requests a second at every other load, from the lowest on."""
+    """The rates of every second load, requests per second, from the lowest on."""
     highest = highest_rate(measurements.rows)
     return set(sorted({offered for row in measurements.rows if (offered := _below(row, highest)) is not None})[::2])
 
 
 def _below(row: Measurement, highest: float | None) -> float | None:
-    """What is offered at an operating point below saturation, and not within a tenth of it."""
+    """The offered rate of a row below saturation; `None` for other rows, and within a tenth of the highest rate."""
     if not isinstance(row.point, Probe) or (offered := row.point.offered_per_s) is None:
         return None
     return None if highest is not None and offered > (1 - KNEE) * highest else offered

@@ -1,8 +1,8 @@
-"""From an operating point to a run of a simulated drive, and from its result to the quantities that are measured there.
+"""Runs of a simulated drive at an operating point, and the quantities measured there.
 
-Runs are of a smaller drive: fewer dies, whose blocks have fewer pages, with as much less load, buffer and cores. What happens on a die
-stays as it is: its share of the load, its spare space, the blocks it chooses victims from. A block's erase takes as much less as it has
-pages.
+Runs simulate a smaller drive: fewer dies, with fewer pages per block, and load, buffer and cores in proportion. Conditions on a die are
+kept: its share of the load, its spare space, and the number of blocks that victims are chosen from. The erase time is scaled with the pages
+of a block.
 """
 
 from __future__ import annotations
@@ -33,26 +33,32 @@ Simulated = Mapping[QuantityName, float]
 
 DIES, PROBED_DIES = 2, 4
 PAGES = 192
-"""A simulated drive has at least so many dies, and blocks of about so many pages, if the drive has more."""
+"""Minimum number of dies at full speed (`DIES`) and with a probe (`PROBED_DIES`), and the approximate number of pages per block, of the
+smaller drive."""
 STEADY_SHARE, STEADY_WARM_UP = 0.3, 0.1
-"""Of uniform writes to a drive prepared as steady: how much of the used space is written, and how much of that before counting."""
+"""Uniform writes to a drive preconditioned as steady: written share of the used space, and the share of it that is warm-up."""
 SKEWED_SHARE, SKEWED_WARM_UP = 4.0, 3.2
-"""Of other writes, to a drive filled in order: nothing but they make it steady."""
+"""Other writes, to a drive filled in order, which only these writes bring to steady state: written share and warm-up."""
 FILL_SHARE = 0.5
 PROBE_READS = 4_000
-"""Reads of which a probe's percentiles are taken: forty above the 99th."""
+"""Number of reads for a probe's percentiles: forty are above the 99th."""
 TIGHT, TIGHT_PROBE_READS = 0.3, 20_000
-"""Below this `gc.pace_window` writes wait for collection at any load, and for how long depends on how many dies collect at once and on how
-many requests wait. So all dies are simulated, with the threads of the load, and more reads: such times are few, and last for long."""
+"""Value of `gc.pace_window` below which writes wait for collection at any load.
+
+The wait depends on the number of dies that collect at once and of waiting requests, so all dies and the threads of the load are simulated,
+with more reads: such periods are rare and long.
+"""
 COLLECTED_SHARE = 0.005
-"""Of a load below saturation: it writes at least so much of the used space while counting, some twenty blocks' worth. One or two blocks
-collected in that time would leave to chance how many reads wait for collection."""
+"""Minimum share of the used space that a load below saturation writes after the warm-up, about twenty blocks.
+
+With one or two collected blocks, the number of reads that wait for collection would be left to chance.
+"""
 PROBE_WARM_UP = 0.2
 SETTLING_SHARE = 0.1
-"""Of a saturated load: it runs until so much of the used space has been written, as the pool of free blocks settles."""
+"""Share of the used space that a saturated load writes before and during measurement, since the pool of free blocks has to settle."""
 UNIT = 4096
 STATES = 4
-"""Drives that are kept as they are when they are steady, for runs to begin with: each is some tens of megabytes."""
+"""Maximum number of saved steady states between batches; each takes some tens of megabytes."""
 TIMED_SECTIONS = ("workload.", "host.")
 TIMED = frozenset(
     {
@@ -68,7 +74,7 @@ TIMED = frozenset(
         "gc.pace_window",
     }
 )
-"""Keys that matter only once time passes, with those of `TIMED_SECTIONS`: a steady drive is the same whatever they are."""
+"""Keys that, with those of `TIMED_SECTIONS`, only affect timing: a steady state does not depend on them."""
 LATENCIES: Mapping[QuantityName, tuple[str, str, str]] = MappingProxyType(
     {
         "read_mean_us": ("probe", "read", "mean"),
@@ -79,17 +85,17 @@ LATENCIES: Mapping[QuantityName, tuple[str, str, str]] = MappingProxyType(
         "load_write_mean_us": ("load", "write", "mean"),
     }
 )
-"""By quantity: of which flow, of which requests, and which number of a result's `latency_ns`."""
+"""Flow, class of requests, and statistic in a result's `latency_ns`, by quantity."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A drive that might be the one that was measured.
+    """A drive that may be the measured one.
 
     Attributes:
-        device: the preset that it begins with.
-        scheme: the scheme presets, joined by `+`.
-        settings: what differs from them, as pairs of key and TOML text.
+        device: device preset to start from.
+        scheme: scheme presets, joined by `+`.
+        settings: differences from the presets, as pairs of key and TOML text.
     """
 
     device: str
@@ -97,11 +103,11 @@ class Candidate:
     settings: tuple[tuple[str, str], ...] = ()
 
     def but(self, settings: Settings) -> Candidate:
-        """The same with other values of some keys."""
+        """A copy with other values of some keys."""
         return replace(self, settings=tuple({**dict(self.settings), **_texts(settings)}.items()))
 
     def tree(self) -> dict[str, Any]:
-        """Its configuration, whole."""
+        """The complete configuration of the drive."""
         config = Setup(device=self.device, set=self.settings).build(self.scheme)
         tree: dict[str, Any] = json.loads(config.json())
         return tree
@@ -111,8 +117,8 @@ class Runs:
     """Simulates candidates at operating points, each pair once.
 
     Args:
-        seed: of all runs.
-        workers: runs at once, as many as there are processors by default.
+        seed: seed of all runs.
+        workers: maximum number of runs at once (default: one per processor).
     """
 
     def __init__(self, *, seed: int, workers: int | None = None) -> None:
@@ -123,15 +129,15 @@ class Runs:
 
     @property
     def done(self) -> int:
-        """Runs so far."""
+        """Number of pairs simulated so far."""
         return len(self._known)
 
     def at(self, wanted: Sequence[tuple[Candidate, Point]]) -> list[Simulated | None]:
-        """What each candidate does at its point; `None` where it cannot be simulated, as one without spare space.
+        """The quantities of each candidate at its point; `None` for a drive that cannot be simulated, such as one without spare space.
 
         Raises:
             ssdlab.Interrupted: Ctrl-C.
-            ssdlab.Error: a run failed for another reason than its drive.
+            ssdlab.Error: a run failed for a reason other than its drive.
         """
         runs: dict[tuple[Candidate, Point], tuple[Setup, float]] = {}
         for pair in dict.fromkeys(wanted):
@@ -161,9 +167,9 @@ class Runs:
 
 
 class _SteadyDrives:
-    """Drives as they are when they are steady, as files: making one takes ten times as long as the run of a probe.
+    """Saved states of steady drives: preparing one takes ten times as long as the run of a probe.
 
-    Runs that differ in nothing but time begin with the same one. A run does the same as if it had prepared the drive itself.
+    Runs that differ only in timing start from the same state. The results equal those of runs that prepare the drive themselves.
     """
 
     def __init__(self) -> None:
@@ -172,7 +178,7 @@ class _SteadyDrives:
         self._made = 0
 
     def given(self, runs: Iterable[tuple[Setup, str]]) -> list[Setup]:
-        """The same runs, which begin with such a drive where several do."""
+        """The setups, with a saved state where several runs start from the same one."""
         wanted = [(setup, scheme, _drive(setup, scheme)) for setup, scheme in runs]
         count = Counter(drive for _, _, drive in wanted if drive is not None)
         return [
@@ -181,15 +187,15 @@ class _SteadyDrives:
         ]
 
     def forget(self) -> None:
-        """Removes all but the latest."""
+        """Removes all states but the last `STATES`."""
         for drive in list(self._files)[:-STATES]:
             if file := self._files.pop(drive):
                 file.unlink()
 
     def _file(self, setup: Setup, scheme: str, drive: tuple[object, ...], runs: int) -> Path | None:
-        """The drive of a run; `None` if no other has the same, or if it cannot be made, which the run itself then says."""
+        """The state file of a run; `None` if only one run uses it, or if it cannot be prepared, which the run itself then reports."""
         if drive in self._files:
-            self._files[drive] = self._files.pop(drive)  # the latest
+            self._files[drive] = self._files.pop(drive)  # moves it to the end, as the last one used
         elif runs > 1:
             file = Path(self._folder.name) / f"{self._made}.state"
             self._made += 1
@@ -203,7 +209,7 @@ class _SteadyDrives:
 
 
 def _drive(setup: Setup, scheme: str) -> tuple[object, ...] | None:
-    """What a steady drive depends on; `None` of a run that begins with another one."""
+    """The settings that a steady state depends on; `None` for a run with another precondition."""
     settings = dict(setup.set)
     if settings.get("ftl.precondition.kind") != value_text("steady"):
         return None
@@ -212,7 +218,7 @@ def _drive(setup: Setup, scheme: str) -> tuple[object, ...] | None:
 
 
 def flash_bytes(tree: Mapping[str, Any]) -> int:
-    """Bytes of a drive's flash pages, without their spare bytes."""
+    """Bytes of a drive's flash pages, without out-of-band bytes."""
     device = tree["device"]
     counts = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane", "pages_per_block", "page_bytes")
     return math.prod(device[name] for name in counts)
@@ -223,7 +229,7 @@ def _texts(settings: Settings) -> dict[str, str]:
 
 
 def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]:
-    """The run of a candidate at an operating point, and which share of the drive it is of: rates of the run are such a share."""
+    """The run of a candidate at an operating point, and the simulated share of the drive, by which rates are scaled."""
     tree = candidate.tree()
     if isinstance(point, FullSpeed):
         smaller, share, units = _smaller(tree, point.used_bytes, DIES)
@@ -237,13 +243,13 @@ def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]
 
 
 def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None) -> tuple[dict[str, Any], float, float]:
-    """Settings of the smaller drive, its share of the dies, and the mapping units that it uses; `dies`: at least so many, `None`: all."""
+    """Settings of the smaller drive, its share of the dies, and its used mapping units; `dies`: minimum number, `None` for all."""
     device, buffer, host = tree["device"], tree["buffer"], tree["host"]
     on_channel = device["chips_per_channel"] * device["dies_per_chip"] * device["planes_per_die"]
     channels = device["channels"] if dies is None else min(device["channels"], math.ceil(dies / on_channel))
     share = channels / device["channels"]
     stripe = device["pages_per_program"] * max(1, tree["ftl"]["parity_stripe"])
-    pages = min(device["pages_per_block"], max(1, round(PAGES / stripe)) * stripe)  # whole stripes, so that as large a share is parity
+    pages = min(device["pages_per_block"], max(1, round(PAGES / stripe)) * stripe)  # whole stripes, so that the share of parity is kept
     length = pages / device["pages_per_block"]
     settings: dict[str, Any] = {
         "device.channels": channels,
@@ -259,7 +265,7 @@ def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None) -> tupl
 
 
 def _full_speed(point: FullSpeed, share: float, units: float) -> tuple[dict[str, Any], int, int]:
-    """What is written, how many requests that are, and how many of these are the warm-up."""
+    """The settings of the writes, the number of requests, and the number of them that are warm-up."""
     pattern, size = point.pattern, max(1, point.request_bytes // UNIT)
     settings: dict[str, Any] = {
         "workload.read_share": 0.0,
@@ -293,7 +299,10 @@ def _addresses(pattern: Pattern) -> dict[str, Any]:
 
 
 def _probe(point: Probe, share: float, units: float, *, is_tight: bool) -> tuple[dict[str, Any], int, int]:
-    """As `_full_speed`. The probe is a flow of its own beside the load, or alone if there is none. `is_tight`: see `TIGHT`."""
+    """Settings of probe and load, number of requests, and number of warm-up requests. `is_tight`: see `TIGHT`.
+
+    The probe is a flow beside the load, or alone without a load.
+    """
     reads = TIGHT_PROBE_READS if is_tight else PROBE_READS
     kb = point.request_bytes / 1024
     probe = {"read_share": point.read_share, "request_kb": kb, "arrival": "fixed", "interarrival_us": 1e6 / (point.per_s * share)}
@@ -309,7 +318,7 @@ def _probe(point: Probe, share: float, units: float, *, is_tight: bool) -> tuple
         warm_up = requests / 2
     else:
         if is_tight and point.probe_depth:
-            # A queue for each thread. Its requests wait there, with the response time running, while as many as its depth are in the drive.
+            # one queue per thread; requests beyond its depth wait in it, as part of their response time
             threads = max(1, round(point.load_depth / point.probe_depth))
             settings |= {"host.queues": threads + 1, "host.queue_depth": max(1, round(point.probe_depth * share))}
         load |= {"arrival": "exponential", "interarrival_us": 1e6 * threads / (point.load_per_s * share)}
@@ -325,7 +334,7 @@ def _probe(point: Probe, share: float, units: float, *, is_tight: bool) -> tuple
 
 
 def _simulated(point: Point, result: Result, share: float) -> Simulated:
-    """What a run measured, of the whole drive."""
+    """The quantities of a run, with rates scaled to the whole drive."""
     data = result.to_dict()
     if isinstance(point, FullSpeed):
         return {"write_amplification": data["gc"]["write_amplification"], "write_iops": data["iops"] / share}

@@ -1,4 +1,4 @@
-"""The command `ssdlab` as a whole: its parts, how it ends, and what it says when something goes wrong.
+"""The command `ssdlab`: its subcommands, exit codes and error messages.
 
 Exit codes: 0 done, 1 the run failed, 2 wrong usage or configuration, 130 interrupted (Ctrl-C), 143 and 129 ended by SIGTERM and SIGHUP.
 """
@@ -25,13 +25,13 @@ __all__ = ["app", "main"]
 
 
 class Commands(Group):
-    """The group of all commands: turns exceptions into one line and an exit code, at one place."""
+    """The group of all commands. It turns exceptions into a one-line message and an exit code."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(parts=PARTS, **attributes)
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command that was asked for."""
+        """Runs the chosen command."""
         try:
             signals.new_command()
             return super().invoke(ctx)
@@ -49,7 +49,7 @@ app = typer.Typer(
     help="A trace-driven SSD simulator.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # help as plain text: markup would swallow what stands in brackets
+    rich_markup_mode=None,  # plain text: markup would drop texts in brackets
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": MOST_COLUMNS},
 )
 
@@ -69,11 +69,11 @@ def _options(
 
 
 def main() -> None:
-    """The entry point: whatever happens, the user sees a line, not a traceback."""
-    if sys.stdout is None:  # the command was started with a closed one
+    """Entry point of the command. Errors of any kind are reported in one line without a traceback."""
+    if sys.stdout is None:  # the process was started without a standard output
         complain("standard output is closed: send it to /dev/null if it is not wanted")
         sys.exit(1)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name need not be UTF-8, nor a terminal take all of it
+    if isinstance(sys.stdout, io.TextIOWrapper):  # file names may not be UTF-8, and the terminal's encoding may lack characters
         sys.stdout.reconfigure(errors="backslashreplace")
     code = _run()
     try:
@@ -88,9 +88,9 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        # By its name however it was started, also as a module or by a test.
+        # the same name if started as a module or by a test
         code = app(prog_name="ssdlab", standalone_mode=False)
-        if code == INTERRUPTED and signals.ended():  # the parser swallows a Ctrl-C that comes while it reads the words
+        if code == INTERRUPTED and signals.ended():  # the parser drops a Ctrl-C during parsing
             tell_of_interrupt()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -107,10 +107,10 @@ def _run() -> int:
 
 
 def _failure(error: Exception) -> int:
-    """What no command expected."""
+    """Reports an unexpected exception; returns the exit code."""
     if hasattr(error, "format_message"):
         return _wrong_usage(error)
-    if signals.ended():  # while a module was read in, which then says that it is broken
+    if signals.ended():  # it may be an import that the signal interrupted, and fails with any error
         tell_of_interrupt()
         return INTERRUPTED
     complain(
@@ -121,7 +121,7 @@ def _failure(error: Exception) -> int:
 
 
 def _wrong_usage(error: Any) -> int:
-    """An option or argument that the parser refused. Its own rendering takes a box of five lines to say it."""
+    """Reports a refused option or argument in one line, instead of typer's box of five lines; returns the exit code."""
     context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(error.format_message())
@@ -133,13 +133,13 @@ def _wrong_usage(error: Any) -> int:
 
 
 def _lost_output(reason: OSError) -> int:
-    """Standard output cannot be written. A reader that has seen enough (`| head`) is no reason for words."""
-    if reason.filename is not None:  # not standard output, which has no name
+    """Reports that standard output cannot be written; returns the exit code. A closed pipe (`| head`) is not reported."""
+    if reason.filename is not None:  # standard output has no name
         complain(f"{os.fsdecode(reason.filename)}: {reason.strerror or reason}")
         return 1
     if not isinstance(reason, BrokenPipeError):
         complain(f"cannot write: {reason.strerror or reason}")
     with contextlib.suppress(OSError):
-        # What is still buffered would fail once more when Python exits.
+        # buffered output would fail again when Python exits
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1

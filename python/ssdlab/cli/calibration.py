@@ -21,7 +21,7 @@ from ssdlab.progress import ShareProgress
 __all__ = ["calibrate"]
 
 BADLY_FITTED = 1
-"""The exit code of a calibration that came out badly: a script must not go on as if nothing were."""
+"""Exit code of a calibration with a bad fit, so that scripts stop."""
 
 
 def calibrate(
@@ -53,7 +53,7 @@ def calibrate(
         raise UsageError("calibrate: give measurements of a drive, or --print-jobs for the job file that measures one")
     if out is not None and out.suffix != ".toml":
         raise UsageError(f"--out {out}: expected a name that ends with .toml")
-    # Imported here because NumPy and SciPy take longer than many a command.
+    # imported here because NumPy and SciPy take longer than many commands
     from ssdlab.calibration import api  # noqa: PLC0415
     from ssdlab.calibration.result import written  # noqa: PLC0415
 
@@ -84,7 +84,7 @@ def calibrate(
 
 
 def _check_writable(files: list[Path]) -> None:
-    """What cannot be written is said before minutes of work."""
+    """Checks that files can be written, before minutes of work."""
     if folder := next((file for file in files if file.is_dir()), None):
         raise UsageError(f"{folder}: there is a folder of this name: choose another name for --out")
     try:

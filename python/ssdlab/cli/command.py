@@ -1,4 +1,4 @@
-"""How every command reads its words and writes its help."""
+"""Parsing of the command line, and formatting of help, for all commands."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ssdlab.cli.reading import read_plainly
 __all__ = ["MOST_COLUMNS", "Command", "Group"]
 
 MOST_COLUMNS = 100
-"""Help is no wider on a wide terminal: longer lines are hard to read."""
+"""Maximum width of help on wide terminals, characters."""
 
 MANY = 15
 
 ONCE = {
     "--scheme": "join schemes by + to merge them into one (npgc+slacker), or run each with `ssdlab compare --scheme npgc --scheme slacker`",
 }
-"""What to do instead of giving an option twice that is given once, where that is not plain."""
+"""Advice for an option that was given twice but takes one value, by option."""
 
 
 class _Guided:
-    """Help with examples, and plain values read fast, for commands and groups."""
+    """Mixin of commands and groups: help with examples, and fast parsing of plain values."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The command's arguments and options."""
@@ -41,10 +41,10 @@ class _Guided:
 
 
 class Command(_Guided, TyperCommand):
-    """A command: an option that is given once is refused a second time, and a word too many is explained."""
+    """A command. It refuses a second value for a single-valued option, and explains surplus words."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the command's words."""
+        """Parses the command line."""
         if not args and _guide(ctx).needs and not ctx.resilient_parsing:
             typer.echo(self._brief(ctx), err=True)
             raise typer.Exit(2)
@@ -56,8 +56,8 @@ class Command(_Guided, TyperCommand):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes arguments and options, these in groups."""
-        from ssdlab.option import Heading  # noqa: PLC0415 (the help of a group needs no options)
+        """Writes arguments and options, in groups if there are many."""
+        from ssdlab.option import Heading  # noqa: PLC0415 (the help of a group does not use options)
 
         groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", *get_args(Heading))}
         parameters = self.get_params(ctx)
@@ -72,7 +72,7 @@ class Command(_Guided, TyperCommand):
                     formatter.write_dl(records)
 
     def _brief(self, ctx: Any) -> str:
-        """What the command is for and must be given, and examples."""
+        """A short help for a call without arguments: usage, needed arguments and examples."""
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
@@ -87,7 +87,7 @@ class Command(_Guided, TyperCommand):
         return str(formatter.getvalue())
 
     def _surplus(self, args: Sequence[str], surplus: Sequence[str]) -> str:
-        """What is wrong with a word that belongs to no option: most often a second value behind one."""
+        """The message for a surplus word, which is most often a second value for an option."""
         words = " ".join(surplus)
         before = (_value_before(args, index) for index, word in enumerate(args) if word == surplus[0])
         option, value = next((found for found in before if found is not None), ("", ""))
@@ -103,7 +103,7 @@ class Command(_Guided, TyperCommand):
 
 
 class Group(_Guided, TyperGroup):
-    """A group of commands, each imported when it is called: the group's own help needs none of them, and takes less time than they."""
+    """A group of commands. Each is imported when it is called: the group's own help does not need them."""
 
     def __init__(self, *, parts: Mapping[str, Part], **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -111,14 +111,14 @@ class Group(_Guided, TyperGroup):
         self.commands = _Commands(parts)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """Writes what each command is for, not cut."""
+        """Writes the description of each command in full."""
         rows = [(name, part.about) for name, part in self.parts.items()]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
 
 class _Commands(dict[str, Any]):
-    """Commands by name, each imported when it is asked for."""
+    """Commands by name, each imported on first use."""
 
     def __init__(self, parts: Mapping[str, Part]) -> None:
         super().__init__(dict.fromkeys(parts))
@@ -131,7 +131,7 @@ class _Commands(dict[str, Any]):
         return command
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The command of this name, if there is one."""
+        """The command with this name, or `default`."""
         known = name in self
         return self[name] if known else default
 
@@ -145,10 +145,10 @@ class _Commands(dict[str, Any]):
 
 
 def _command(name: str, part: Part) -> Any:
-    """The command that a part describes."""
+    """Builds the command that a part describes."""
     if part.below:
         return Group(name=name, help=part.about, parts=part.below, no_args_is_help=True, rich_markup_mode=None)
-    from ssdlab.cli.options import as_command  # noqa: PLC0415 (the help of a group needs no options)
+    from ssdlab.cli.options import as_command  # noqa: PLC0415 (the help of a group does not use options)
 
     module, function = part.code.split(":")
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -158,7 +158,7 @@ def _command(name: str, part: Part) -> Any:
 
 
 def _narrow(record: tuple[str, str], width: int) -> tuple[str, str]:
-    """An option and its help; choices that do not fit beside the option stand in its help."""
+    """An option's help record. Choices too wide to appear beside the option are appended to its help."""
     name, _, choices = record[0].partition(" <")
     if len(record[0]) + 2 <= width or not choices:
         return record
@@ -166,14 +166,14 @@ def _narrow(record: tuple[str, str], width: int) -> tuple[str, str]:
 
 
 def _group(parameter: Any) -> str:
-    """The heading below which help has an argument or option."""
+    """The heading under which help lists an argument or option."""
     if parameter.param_type_name == "argument":
         return "Arguments"
     return getattr(parameter, "rich_help_panel", None) or "Options"
 
 
 def _refuse_twice(ctx: Any, given: Sequence[Any]) -> None:
-    """Of an option with one value the last would count, and the others be lost without a word."""
+    """Refuses an option that takes one value and is given several times: only the last would count."""
     single = [one for one in given if one.param_type_name == "option" and not (one.multiple or one.is_flag or one.count)]
     for parameter in single:
         if single.count(parameter) > 1:
@@ -182,7 +182,7 @@ def _refuse_twice(ctx: Any, given: Sequence[Any]) -> None:
 
 
 def _value_before(args: Sequence[str], index: int) -> tuple[str, str] | None:
-    """The option and its value right before a word, if that is what stands there."""
+    """The option and value directly before a word; `None` for another word there."""
     before = args[index - 1] if index else ""
     if before.startswith("--") and "=" in before:
         option, _, value = before.partition("=")
@@ -207,7 +207,7 @@ def _write_examples(guide: Guide, formatter: Any) -> None:
 
 
 def _broken(command: str, width: int) -> list[str]:
-    """A command in lines that a shell takes as one, broken in front of options."""
+    """Breaks a command in front of options into lines that a shell reads as one."""
     first, *rest = command.split(" --")
     parts = [first, *(f"--{part}" for part in rest)]
     lines = [parts[0]]

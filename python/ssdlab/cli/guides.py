@@ -1,4 +1,4 @@
-"""What a command is to be given, and examples of it: shown by its help, and where it is called without a word."""
+"""Needed arguments and examples of each command, for its help and for a call without arguments."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["GUIDES", "NO_GUIDE", "Guide"]
 
 
 class Guide(NamedTuple):
-    """How a command is called."""
+    """Usage of a command."""
 
     examples: tuple[str, ...]
-    """A test runs them all, one after the other, in a folder with `trace.csv` and `sweep.toml`."""
+    """Example command lines. A test runs them in order in a folder with `trace.csv` and `sweep.toml`."""
     needs: str = ""
-    """What it must be given, where a call without a word says so."""
+    """Description of the needed arguments, printed for a call without arguments; empty if none are needed."""
 
 
 NO_GUIDE = Guide(())

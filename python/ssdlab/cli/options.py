@@ -1,4 +1,4 @@
-"""The options of `ssdlab.options` as words of the command line."""
+"""Conversion of the options in `ssdlab.options` to options of the command line."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _hush(quiet: bool) -> bool:
-    """Also what is read before a command has begun its work shows nothing then."""
+    """Disables progress bars before the command starts to read files."""
     if quiet:
         show_reading(False)
     return quiet
 
 
 def count(text: str) -> int:
-    """A number such as 5000, 5k or 2M."""
+    """Parses a number such as 5000, 5k or 2M."""
     return _amount(text, in_bytes=False)
 
 
 def size(text: str) -> int:
-    """A number of bytes such as 4096, 4k, 4KiB or 4kB."""
+    """Parses a number of bytes such as 4096, 4k, 4KiB or 4kB."""
     return _amount(text, in_bytes=True)
 
 
@@ -49,7 +49,7 @@ def _amount(text: str, *, in_bytes: bool) -> int:
 
 
 def _preset(kind: Literal["device", "scheme", "workload"]) -> Callable[[str], list[str]]:
-    """What a shell may complete a preset's name to, also behind a +."""
+    """The shell completion of preset names, also after a `+`."""
 
     def complete(incomplete: str) -> list[str]:
         before, plus, last = incomplete.rpartition("+")
@@ -68,14 +68,14 @@ def _key(incomplete: str) -> list[str]:
 
 
 def folder(text: str) -> Path:
-    """A folder by its name."""
+    """Checks the name of a folder; returns its path."""
     if not text:
         raise typer.BadParameter("expected the name of a folder; . is the current one")
     return Path(text)
 
 
 class TimeOrder(StrEnum):
-    """What to do where a trace's times go back."""
+    """Handling of times that decrease in a trace."""
 
     error = "error"
     clamp = "clamp"
@@ -83,7 +83,7 @@ class TimeOrder(StrEnum):
 
 
 class _Read(NamedTuple):
-    """How the command line reads values of a form: their type, and what else typer is to know."""
+    """Type and further typer settings of a value form."""
 
     kind: Any
     more: Mapping[str, Any] = MappingProxyType({})
@@ -107,11 +107,11 @@ COMPLETIONS: Mapping[Completion, Callable[[str], list[str]]] = MappingProxyType(
     {"device": _preset("device"), "scheme": _preset("scheme"), "workload": _preset("workload"), "format": _format, "key": _key}
 )
 CALLBACKS = {"quiet": _hush}
-"""What is done as soon as an option has been read."""
+"""Callbacks that run as soon as an option is parsed, by option."""
 
 
 def as_command(function: Function) -> Function:
-    """Lets typer see the options of a function as `Shell` has them: those of `**options: Unpack[...]`, and those that it names itself."""
+    """Sets a function's signature for typer: the options of `**options: Unpack[...]` with their `Shell`, and its own parameters."""
     plain = inspect.signature(function, eval_str=True)
     kinds = [get_args(one.annotation)[0] for one in plain.parameters.values() if one.kind is inspect.Parameter.VAR_KEYWORD]
     if kinds:
@@ -147,12 +147,12 @@ def _parameter(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def _choice(parameter: inspect.Parameter) -> _Read:
-    """One of the values of a `Literal`, which typer takes as an enumeration, and help lists."""
+    """The form of a `Literal`: an enumeration, whose values help lists."""
     return _Read(StrEnum(parameter.name.capitalize(), [(value, value) for value in get_args(parameter.annotation.__origin__)]))
 
 
 def parse_settings(settings: Any) -> tuple[tuple[str, str], ...]:
-    """The pairs of the words behind `--set`, each `KEY=VALUE`; the value is left as it is written."""
+    """Parses the values of `--set`, `KEY=VALUE` each, to pairs; the value stays TOML text."""
     pairs = []
     for setting in settings or []:
         text("--set", setting)
@@ -164,7 +164,7 @@ def parse_settings(settings: Any) -> tuple[tuple[str, str], ...]:
 
 
 def parse_window(text: Any) -> Window | None:
-    """The times of `--timeline-window START:END`, us."""
+    """Parses `--timeline-window START:END`, us."""
     if text is None:
         return None
     start, colon, end = text.partition(":")

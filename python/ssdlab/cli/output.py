@@ -1,4 +1,4 @@
-"""What the commands print, and where: results on standard output, all else on standard error."""
+"""Output of the commands: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ if TYPE_CHECKING:
 __all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "tell_of_interrupt", "telling_of_old", "warn"]
 
 INTERRUPTED = 130
-"""What a shell reports of a command that Ctrl-C ended: 128 + SIGINT."""
+"""Exit code of a command that Ctrl-C ended: 128 + SIGINT."""
 
 
 _WRITTEN_OUT = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
-"""Characters of a value that would move a terminal's cursor or change its colours."""
+"""Replacements of control characters, which would move a terminal's cursor or change its colours."""
 
 
 def complain(message: str) -> None:
-    """What went wrong, as one line on standard error."""
+    """Prints an error message as one line on standard error."""
     _say(f"error: {message}")
 
 
 def tell_of_interrupt(message: str = "interrupted") -> None:
-    """Says that the command was interrupted, once: a second Ctrl-C may come while the first is answered."""
+    """Prints once that the command was interrupted; a second Ctrl-C may come while the first is handled."""
     if not signals.answered():
         signals.answer()
         complain(message)
 
 
 def how_far(finished: int, asked: int, what: str = "runs had finished", kept: str | None = "their results are kept") -> str:
-    """How many of several runs were done at an interrupt, and what is kept of them if there are some."""
+    """The number of runs finished at an interrupt and, if there are any, that their results are kept; as text."""
     if not finished:
         return f"none of {asked:,} {what}"
     return f"{finished:,} of {asked:,} {what}" + (f", {kept}" if kept else "")
 
 
 def warn(message: str) -> None:
-    """What should be known of a result, as one line on standard error."""
+    """Prints a warning as one line on standard error."""
     _say(f"warning: {message}")
 
 
 @contextlib.contextmanager
 def telling_of_old(out: ResultFolder) -> Iterator[None]:
-    """So that nobody takes earlier results for those of a command that failed."""
+    """Warns after a failed command that the results in the folder are earlier ones."""
     try:
         yield
     except Error as error:
-        if error.exit_code == 1:  # else nothing began
+        if error.exit_code == 1:  # with another exit code no run started
             _tell_of_old(out)
         raise
     _tell_of_old(out)
@@ -74,13 +74,13 @@ def _say(message: str) -> None:
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """The one JSON object of a command's standard output."""
+    """Prints the single JSON object of a command."""
     sys.stdout.write(json_text(value) + "\n")
 
 
 def print_tables(items: Iterable[RenderableType]) -> None:
-    """Tables and lines, in colour on a terminal."""
-    # Imported here because what draws tables takes longer than many a run.
+    """Prints tables and lines, in colour on a terminal."""
+    # imported here because rendering tables takes longer to import than many runs take
     from rich.measure import Measurement  # noqa: PLC0415
 
     from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT, is_line  # noqa: PLC0415
@@ -88,7 +88,7 @@ def print_tables(items: Iterable[RenderableType]) -> None:
     is_terminal = sys.stdout.isatty()
     console = _console(None if is_terminal else WIDTH_OF_TEXT)
     for item in items:
-        # On a narrow terminal, broken lines are better than digits cut off.
+        # on a narrow terminal, broken lines are better than cut-off digits
         needed = Measurement.get(console, console.options.update(width=UNBOUNDED), item).minimum
         wide = console if needed <= console.width else _console(needed)
         wide.print(item, soft_wrap=isinstance(item, str) or (not is_terminal and is_line(item)))

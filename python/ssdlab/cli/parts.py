@@ -1,4 +1,4 @@
-"""The commands: the sentence that help shows, and the function that executes the command."""
+"""The commands, each with the sentence shown by help and its function."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Part(NamedTuple):
     code: str = ""
     """`module:function`, imported when the command is called."""
     below: Mapping[str, Part] = MappingProxyType({})
-    """Of a group: its commands."""
+    """The commands of a group, by name."""
     runs_program: bool = False
-    """Whether what follows its first word belongs to that, with `--` in front or without."""
+    """Whether the words after the first one belong to a program to run, with or without `--` before it."""
 
 
 TRACE = {

@@ -19,7 +19,7 @@ __all__ = ["plot"]
 
 
 class OfKind(StrEnum):
-    """Requests that a figure may be reduced to."""
+    """A class of requests that a figure can be limited to."""
 
     read = "read"
     write = "write"
@@ -104,7 +104,7 @@ def _numbers(text: str | None) -> Sequence[int] | None:
 
 
 def _where(sweep: SweepResult, pairs: Sequence[str]) -> dict[str, Any]:
-    """Values as the axes have them: 0.1 is a number there."""
+    """Converts `AXIS=VALUE` words to values of the axes: the text 0.1 becomes a number on an axis of numbers."""
     chosen = {}
     for pair in pairs:
         axis, equals, text = pair.partition("=")

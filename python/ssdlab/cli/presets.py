@@ -1,4 +1,4 @@
-"""`ssdlab list`, `show`, `schema`: what there is to choose from."""
+"""`ssdlab list`, `show` and `schema`: presets, policies and the configuration schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POLICY_SECTIONS = ("ftl", "gc", "scheduler", "cache", "array")
 
 
 class Listable(StrEnum):
-    """What can be listed."""
+    """Kinds of items to list."""
 
     devices = "devices"
     schemes = "schemes"
@@ -31,7 +31,7 @@ class Listable(StrEnum):
 
 
 class Showable(StrEnum):
-    """What can be shown."""
+    """Kinds of presets to show."""
 
     device = "device"
     scheme = "scheme"
@@ -47,7 +47,7 @@ def list_(what: Annotated[Listable, typer.Argument(help="What to list.")]) -> No
 
 
 def _broken(line: str, width: int | None) -> str:
-    """A name and its description, this broken into lines below each other; whole in a file or pipe."""
+    """A name and its description, broken into lines of the given width; on one line in a file or pipe."""
     described = re.match(r"( *\S+ +)(?=\S)", line)
     if width is None or len(line) < width or described is None:
         return line
@@ -69,7 +69,7 @@ def schema() -> None:
 
 
 def policies() -> Iterator[str]:
-    """The configuration keys that choose between named values, each followed by these values."""
+    """The configuration keys with named choices, each followed by its choices."""
     for key in json.loads(_core.keys()):
         name = key["name"]
         if name.split(".")[0] in POLICY_SECTIONS and "choices" in key:

@@ -1,4 +1,4 @@
-"""`ssdlab queueing`: the single die as a queueing model, formulas beside simulation."""
+"""`ssdlab queueing`: the single die as a queueing model, with formulas beside simulation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["queueing"]
 
 SERIES = ("requests", "collections", "copies")
 MOST_DIGITS = 18
-"""Of a gap: no number of nanoseconds in use is as long."""
+"""Maximum number of digits of a gap, ns."""
 OPTIONS = {
     "read_per_ms": "--read-rate",
     "write_per_ms": "--write-rate",
@@ -51,11 +51,11 @@ OPTIONS = {
     "erase_ns": "--erase-us (in ns)",
     **{name: f"--{name}" for name in ("valid", "pages", "requests", "seed", "arrivals", "fit", "volume")},
 }
-"""What messages call an argument, and what it is called here."""
+"""Option names by the argument names that messages use."""
 
 
 class Show(StrEnum):
-    """What is computed."""
+    """What to compute: formulas, simulation or both."""
 
     both = "both"
     formulas = "formulas"
@@ -63,7 +63,7 @@ class Show(StrEnum):
 
 
 class Priority(StrEnum):
-    """Which operations go first."""
+    """Service priorities."""
 
     rwp = "rwp"
     cep = "cep"
@@ -71,7 +71,7 @@ class Priority(StrEnum):
 
 
 class Arrivals(StrEnum):
-    """How requests arrive."""
+    """Arrival processes."""
 
     poisson = "poisson"
     deterministic = "deterministic"
@@ -134,7 +134,7 @@ def queueing(
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab queueing`."""
-    # Imported here because NumPy takes longer than many a command.
+    # imported here because NumPy takes longer than many commands
     from ssdlab import queueing as model  # noqa: PLC0415
 
     names = [entry.value for entry in priority or (Priority.rwp, Priority.cep)]
@@ -171,7 +171,7 @@ def queueing(
         seed=seed,
     )
     with _named_as_options():
-        _ = experiment.traffic, experiment.valid_pages  # what is wrong with the arguments is no matter of the formulas
+        _ = experiment.traffic, experiment.valid_pages  # errors in the arguments are raised as such, not as errors of the formulas
     formulas = {} if show is Show.simulation else _formulas(experiment)
     runs: dict[str, QueueingResult] = {}
     stopped: KeyboardInterrupt | Error | None = None
@@ -190,7 +190,7 @@ def queueing(
         try:
             if folder.stage is not None:
                 _write(folder.stage, report, runs)
-        except Error:  # what could be written is kept
+        except Error:  # the files written so far are kept
             folder.commit()
             raise
         folder.commit()
@@ -211,7 +211,7 @@ def _show(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Prints what there is."""
+    """Prints the report."""
     if as_json:
         print_json(report)
     elif not quiet:
@@ -223,7 +223,7 @@ def _show(
 
 @contextlib.contextmanager
 def _named_as_options() -> Iterator[None]:
-    """Messages about arguments name them as they are called on the command line."""
+    """Replaces names of arguments in messages with names of options."""
     try:
         yield
     except UsageError as error:
@@ -254,7 +254,7 @@ def _run(experiment: Experiment, priority: str, *, out: Path | None, quiet: bool
 
 
 def _ns(option: str, us: float | None) -> int | None:
-    """Microseconds as whole nanoseconds."""
+    """Converts microseconds to whole nanoseconds."""
     if us is None:
         return None
     ns = us * 1000
@@ -275,7 +275,7 @@ def _numbers(text: str) -> int | list[int]:
 
 
 def _read_gaps(path: Path) -> tuple[list[int], list[int]]:
-    """The gaps of reads and of writes from a CSV file with the columns `op` and `gap_ns`."""
+    """Reads the gaps of reads and of writes, ns, from a CSV file with the columns `op` and `gap_ns`."""
     gaps: dict[str, list[int]] = {"read": [], "write": []}
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -294,7 +294,7 @@ def _read_gaps(path: Path) -> tuple[list[int], list[int]]:
 
 
 def _write(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingResult]) -> None:
-    write_json(folder / QUEUEING_FILE, report)  # first: no series or figure is worth the numbers
+    write_json(folder / QUEUEING_FILE, report)  # first: a failure of series or figure must not lose the numbers
     for priority, run in runs.items():
         make_folder(folder / priority)
         for name in SERIES:

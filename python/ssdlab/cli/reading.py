@@ -1,6 +1,6 @@
-"""Values of the command line read without what typer checks them with: importing that takes longer than most commands.
+"""Parsing of plain values without typer's validation, whose import takes longer than most commands.
 
-What is plain is read here, and means the same; all else, and all that is wrong, is left to typer, which imports it then.
+Plain values are parsed here with the same result; other values, and invalid ones, are passed to typer.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 __all__ = ["read_plainly"]
 
 MOST_DIGITS = 18
-"""A whole number of no more is within all that can count."""
+"""Maximum number of digits of a whole number that is parsed here; it fits all integer types."""
 
 
 def read_plainly(parameters: Iterable[Any]) -> None:
-    """Has parameters of typer's read plain values by themselves."""
+    """Makes typer's parameters parse plain values themselves."""
     for parameter in parameters:
         if hasattr(parameter, "get_runtime_param") and not isinstance(parameter.get_runtime_param, _Reader):
             parameter.get_runtime_param = _Reader(parameter, parameter.get_runtime_param)
 
 
 class _Reader:
-    """Takes the place of what makes typer's reader of a parameter, and of that reader."""
+    """Replaces typer's reader of a parameter, and its factory."""
 
     def __init__(self, parameter: Any, make: Callable[[], Any]) -> None:
         self._make = make
@@ -35,7 +35,7 @@ class _Reader:
         return self
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value that a word, or several, stand for."""
+        """Parses the word or words of a parameter."""
         several = param.multiple or param.nargs == -1
         if value is None:
             return () if several else None

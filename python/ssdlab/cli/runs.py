@@ -65,7 +65,7 @@ def run(**words: Unpack[RunWords]) -> None:
         try:
             if batch.finished and folder.stage is not None:
                 batch.finished["run"].report(folder.stage / REPORT_FILE)
-        finally:  # no page is worth the run
+        finally:  # an error of the page does not lose the run
             if batch.interrupt is None:
                 folder.commit()
     batch.raise_failure()
@@ -73,7 +73,7 @@ def run(**words: Unpack[RunWords]) -> None:
     if words["json"]:
         print_json(result.to_dict())
     elif not quiet:
-        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many a run)
+        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         print_tables([*tables.run_tables(result), *_where(out)])
     _check_gc(batch, words["expect_gc"])
@@ -106,7 +106,7 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page (default: report.html in DIR).", metavar="FILE")] = None,
 ) -> None:
     """The command `ssdlab report`."""
-    from ssdlab.pages import write_again  # noqa: PLC0415 (it takes longer than many a run)
+    from ssdlab.pages import write_again  # noqa: PLC0415 (it takes longer than many runs)
 
     page = out or folder / REPORT_FILE
     with held(folder) if out is None else contextlib.nullcontext():
@@ -127,13 +127,13 @@ def precondition(
     if words["json"]:
         print_json(report)
     elif not words["quiet"]:
-        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many a run)
+        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         print_tables([tables.report_table(report, "Precondition"), f"state: {out}"])
 
 
 def _setup(words: RunWords | CompareWords | PreconditionWords) -> Setup:
-    """What is simulated; over time as well where there will be a report."""
+    """The setup of a command; it records series if a report will be written."""
     return Setup(set=parse_settings(words["set"]), series=words.get("out") is not None, **picked(o.SetupOptions, words))
 
 
@@ -149,12 +149,12 @@ def _execute(jobs: list[Job], workers: int | None, quiet: bool, out: ResultFolde
 
 
 def _comparison_report(batch: Batch, comparison: Comparison, folder: Path | None) -> dict[str, Any]:
-    """What there is, be it only a part of what was asked for; written to the folder, if there is one."""
+    """Builds the report of the finished runs, and writes it to the folder, if any."""
     report = comparison.to_dict()
     if batch.failed:
         report["failed"] = {scheme: str(error) for scheme, error in batch.failed.items()}
     if folder is not None and comparison:
-        from ssdlab import report as reports  # noqa: PLC0415 (it takes longer than many a run)
+        from ssdlab import report as reports  # noqa: PLC0415 (it takes longer than many runs)
 
         write_json(folder / COMPARISON_FILE, report)
         more = {key: report.get(key, {}) for key in ("paired", "failed", "seeds")}
@@ -163,17 +163,17 @@ def _comparison_report(batch: Batch, comparison: Comparison, folder: Path | None
 
 
 def _show_comparison(comparison: Comparison, report: dict[str, Any], out: Path | None, *, as_json: bool, quiet: bool) -> None:
-    """Prints what there is."""
+    """Prints the results."""
     if as_json:
         print_json(report)
     elif comparison and not quiet:
-        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many a run)
+        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         print_tables([*tables.comparison_tables(comparison), *_where(out)])
 
 
 def _end_comparison(batch: Batch, asked: int) -> None:
-    """Says what went wrong, if anything did, and ends with its exit code."""
+    """Reports failures, if any, and ends with their exit code."""
     if isinstance(batch.interrupt, KeyboardInterrupt):
         tell_of_interrupt(f"interrupted: {how_far(len(batch.finished), asked)}")
         raise typer.Exit(INTERRUPTED)
@@ -181,7 +181,7 @@ def _end_comparison(batch: Batch, asked: int) -> None:
         raise batch.interrupt
     failed = {scheme: error for scheme, error in batch.failed.items() if not isinstance(error, StoppedError)}
     if len(failed) > 1 and len({str(error) for error in failed.values()}) == 1:
-        complain(str(next(iter(failed.values()))))  # what all schemes have in common, such as the trace
+        complain(str(next(iter(failed.values()))))  # an error that all schemes share, such as of the trace
     else:
         for scheme, error in failed.items():
             complain(f"{scheme}: {error}")

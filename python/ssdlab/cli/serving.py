@@ -50,17 +50,17 @@ def serve(**words: Unpack[ServeWords]) -> None:
     if words["json"]:
         print_json(result.to_dict())
     elif not quiet:
-        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many a run)
+        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         where = [] if out is None else [f"results: {out}", f"report: {out / REPORT_FILE} (opens in a browser)"]
         print_tables([*tables.run_tables(result), *where])
 
 
 class _Switch:
-    """The power of the drive: it fails at SIGUSR1, until all is written; another one then changes nothing.
+    """The power switch of the drive: SIGUSR1 turns it off. The signal is ignored afterwards.
 
     Attributes:
-        is_off: it has failed.
+        is_off: whether the power has failed.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class _Switch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # Whoever pressed it once may do so again while the process ends.
+        # the user may send the signal again while the process ends
         signal.signal(signal.SIGUSR1, signal.SIG_IGN if self.is_off else self._before)
 
     def _turn_off(self, *_: object) -> None:
@@ -79,10 +79,10 @@ class _Switch:
 
 
 class _Shown:
-    """Says where programs connect, once they can, and how the drive does.
+    """Prints the address once programs can connect, and shows the progress of the drive.
 
     Attributes:
-        told: what it was told last.
+        told: last state of the drive; `None` before the first.
     """
 
     def __init__(self, progress: CountProgress, switch: _Switch, *, quiet: bool) -> None:
@@ -104,7 +104,7 @@ class _Shown:
 
 
 def _doing(told: Told) -> str:
-    """What it does, and how late it is."""
+    """The activity of the drive and its lateness, as text."""
     if told.uri is None:
         return "preparing the drive; pages written"
     clients = "1 client" if told.clients == 1 else f"{told.clients} clients"

@@ -32,7 +32,7 @@ def list_() -> None:
 
 def show(name: Annotated[str, typer.Argument(help="The study.", metavar="PAPER/STUDY")]) -> None:
     """The command `ssdlab study show`."""
-    library.load(name)  # a file is checked, and a wrong name is an error
+    library.load(name)  # checks a file, and reports a wrong name
     typer.echo(library.text(name), nl=False)
 
 
@@ -69,7 +69,10 @@ def run(
 
 
 def prepared_of(names: list[str], *, quick: bool, out: Path, traces: Path | None) -> list[Prepared]:
-    """The studies that are asked for, all without names. One whose traces are not there is left out, unless it was named itself."""
+    """Prepares the studies with these names; all studies if `names` is empty.
+
+    A study whose traces are missing is skipped, unless it was named individually.
+    """
     found = []
     for study in library.find(names or list(library.shipped())):
         try:

@@ -26,7 +26,7 @@ MOST_ERRORS = 10
 
 
 class Engine(StrEnum):
-    """What runs the points."""
+    """Engines that run the points."""
 
     local = "local"
     ray = "ray"
@@ -74,7 +74,7 @@ def sweep(
 
 
 def _end(result: SweepResult, file: Path, out: Path) -> None:
-    """Says what went wrong, if anything did, and ends with its exit code."""
+    """Reports failures, if any, and ends with their exit code."""
     for point, error in result.failed[:MOST_ERRORS]:
         complain(f"{point.label}: {error}")
     if len(result.failed) > MOST_ERRORS:

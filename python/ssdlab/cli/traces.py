@@ -21,7 +21,7 @@ __all__ = ["convert", "info", "record", "sample"]
 
 
 COMMAND_SHOWN = 60
-"""So many letters of a command are shown in a table."""
+"""Maximum number of characters of a command in a table."""
 
 Volume = Annotated[
     str | None,
@@ -29,11 +29,11 @@ Volume = Annotated[
         "--volume", "--device-of-trace", help="Only requests of this volume (disk, LUN, ASU), as the trace names it.", metavar="NAME"
     ),
 ]
-"""As for `run`, with the name that it had here at first."""
+"""The option `--volume`, and its original name in these commands."""
 
 
 def _no_queue_depth(depth: int | None) -> None:
-    """A trace says when requests arrive, not how many are outstanding."""
+    """Refuses `--queue-depth`: a trace states when requests arrive, not how many are outstanding."""
     if depth is not None:
         raise UsageError(
             f"--queue-depth {depth}: a trace has arrival times and no queue depth; give it to `ssdlab run` or `ssdlab compare`"
@@ -46,7 +46,7 @@ QueueDepth = Annotated[
         "--queue-depth", help="Refused: a trace has arrival times.", metavar="N", hidden=True, parser=count, callback=_no_queue_depth
     ),
 ]
-"""What only a replay can have: one line says so."""
+"""The option `--queue-depth`, which only a replay has; its error message explains that."""
 
 
 def info(
@@ -111,7 +111,7 @@ def convert(
 
 
 def _part(skip: int | None, limit_s: float | None, time_scale: float | None) -> dict[str, Any]:
-    """A part of a trace, as functions take it."""
+    """The options that select a part of a trace, as arguments of functions."""
     return {"skip": skip or 0, "limit_s": limit_s, "time_scale": time_scale}
 
 
@@ -147,7 +147,7 @@ def _write(
     bad_lines: int | None,
     **options: Any,
 ) -> None:
-    """Writes all or a part of a trace, and prints what came of it. `options` are those of `trace_convert`."""
+    """Converts a trace or a part of it, and prints the report. `options` are arguments of `trace_convert`."""
     report = api.trace_convert(source, target, volume=volume, bad_lines=bad_lines or 0, **options)
     if as_json:
         print_json(report)
@@ -155,7 +155,7 @@ def _write(
         print_tables([tables.trace_table(report, str(target))])
 
 
-# What follows the first word of COMMAND belongs to it, with -- in front or without.
+# Words after the first one of COMMAND belong to it, with or without -- before it.
 def record(
     command: Annotated[list[str], typer.Argument(help="The program to run, with its arguments.", metavar="-- COMMAND...")],
     device: Annotated[Path, typer.Option("--dev", help="The block device to record: a disk or a partition.", metavar="DEV")],
@@ -165,7 +165,7 @@ def record(
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab trace record`."""
-    # Imported here because PyArrow takes longer than many a run.
+    # imported here because PyArrow takes longer than many runs
     from ssdlab import recording  # noqa: PLC0415
 
     recording.check_target(out)
@@ -191,13 +191,13 @@ def record(
 
 
 def _shown(report: Mapping[str, Any]) -> dict[str, Any]:
-    """A report on a recording, with the beginning of the command; where events were lost, a warning has said already."""
+    """A recording's report with its command shortened, and without lost events, which a warning reports."""
     typed = textwrap.shorten(shlex.join(report["command"]), COMMAND_SHOWN, placeholder=" ...")
     return {key: value for key, value in report.items() if key != "lost_between_s"} | {"command": typed}
 
 
 def _bad_lines(path: Path, found: dict[str, Any]) -> list[str]:
-    """The lines that cannot be read: the first of them by number, and how many more there are."""
+    """The unreadable lines: the first ones with number and reason, and how many others there are."""
     shown = found.get("bad", [])
     lines = [_bad_line(path, bad) for bad in shown]
     more = found["bad_lines"] - len(shown)
@@ -205,12 +205,12 @@ def _bad_lines(path: Path, found: dict[str, Any]) -> list[str]:
 
 
 def _bad_line(path: Path, bad: dict[str, Any]) -> str:
-    place = f"{path}:{bad['line']}: "  # as errors give it; here the path is above and the line in front
+    place = f"{path}:{bad['line']}: "  # the prefix of errors; here the path is printed above and the line in front
     return f"  line {bad['line']}: {bad['message'].removeprefix(place)}"
 
 
 def _print_infos(infos: dict[str, dict[str, Any]], *, single: bool) -> None:
-    """One file's figures as they are; those of several by file."""
+    """Prints the report of a single file as it is, and reports of several files by name."""
     if single:
         for found in infos.values():
             print_json(found)

@@ -1,8 +1,7 @@
-"""A workload of the user's own becomes a trace: the block requests that reach a device while a command runs.
+"""Records a workload as a trace: the block requests that reach a device while a command runs.
 
-Linux only: the kernel's own block events are read, through an instance of tracefs that nobody else uses. The parts: `lines` reads one
-line of the kernel's, `devices` and `tracefs` find what is needed or say what is missing, `recorder` runs the command, `recording` is what
-came of it, and writes it.
+Linux only: it reads the kernel's block events through a tracefs instance of its own. Modules: `lines` parses the kernel's lines, `devices`
+and `tracefs` find device and tracefs or report what is missing, `recorder` runs the command, and `recording` collects and writes the trace.
 """
 
 from __future__ import annotations

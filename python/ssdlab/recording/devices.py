@@ -1,4 +1,4 @@
-"""The device that is recorded: what the kernel calls it, and which part of it was named."""
+"""The recorded device: its number in the kernel, and the partition that was named."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ssdlab.recording.lines import ISSUE, QUEUE, SECTOR_BYTES
 __all__ = ["SYSFS", "Device", "describe", "find_device"]
 
 SYSFS = Path("/sys/dev/block")
-"""Where the kernel describes block devices, by number."""
+"""Folder in which the kernel describes block devices by number."""
 
-_MINOR_BITS = 20  # of a device number within the kernel, which is not the one that `stat` returns
+_MINOR_BITS = 20  # bits of the minor number within the kernel, which differs from `stat`'s
 
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """A disk, or a partition of one. Events name the disk, and sectors from its start.
+    """A disk, or a partition of a disk. Events name the disk, and sectors from its start.
 
     Attributes:
-        path: as the user named it.
-        major: of the disk.
-        minor: of the disk.
-        start: the first sector of what was named, in units of 512 bytes.
-        sectors: how many it has.
-        partition: whether it is a part of the disk.
-        event: the kernel's event that tells of requests to it.
+        path: path given by the user.
+        major: major number of the disk.
+        minor: minor number of the disk.
+        start: first sector of the device on the disk, in units of 512 bytes.
+        sectors: number of sectors, in units of 512 bytes.
+        partition: whether it is a partition.
+        event: kernel event of its requests.
     """
 
     path: str
@@ -42,27 +42,27 @@ class Device:
 
     @property
     def filter(self) -> str:
-        """The kernel's filter for events of the disk."""
+        """The kernel's filter expression for events of the disk."""
         return f"dev == {self.major << _MINOR_BITS | self.minor}"
 
     @property
     def size_bytes(self) -> int:
-        """Its size."""
+        """Size of the device, bytes."""
         return self.sectors * SECTOR_BYTES
 
     def holds(self, sector: int) -> bool:
-        """Whether a sector of the disk belongs to what was named."""
+        """Whether a sector of the disk belongs to the device."""
         return self.start <= sector < self.start + self.sectors
 
 
 def find_device(path: Path, sysfs: Path = SYSFS) -> Device:
-    """The block device of a name such as `/dev/nvme0n1`, `/dev/sda2` or `/dev/mapper/data`.
+    """Finds the block device with a path such as `/dev/nvme0n1`, `/dev/sda2` or `/dev/mapper/data`.
 
     Raises:
-        UsageError: for anything that is not a block device with a medium.
+        UsageError: the path is not a block device with a medium.
     """
     try:
-        found = os.stat(path)  # noqa: PTH116, as its numbers are taken apart by `os` too
+        found = os.stat(path)  # noqa: PTH116 (`os` also splits its device number)
     except OSError as reason:
         raise UsageError(f"--dev {path}: {reason.strerror}; `lsblk` lists the block devices") from reason
     if not stat.S_ISBLK(found.st_mode):
@@ -72,7 +72,7 @@ def find_device(path: Path, sysfs: Path = SYSFS) -> Device:
 
 
 def describe(path: Path, major: int, minor: int, sysfs: Path = SYSFS) -> Device:
-    """The device with these numbers."""
+    """Describes the device with these numbers."""
     folder = sysfs / f"{major}:{minor}"
     try:
         partition = (folder / "partition").exists()

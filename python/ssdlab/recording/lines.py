@@ -1,4 +1,4 @@
-"""The kernel's lines about block requests, as `trace_pipe` prints them."""
+"""Parses the kernel's lines about block requests, as printed by `trace_pipe`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import NamedTuple
 __all__ = ["ISSUE", "OPS", "QUEUE", "REQUEUE", "SECTOR_BYTES", "Event", "Lost", "op_of", "parse_line"]
 
 SECTOR_BYTES = 512
-"""The kernel counts in these, whatever the device's own sectors are."""
+"""Unit of the kernel's sector numbers, bytes, for all devices."""
 
 OPS = "RWTF"
-"""Read, write, trim, flush, as the trace has them."""
+"""Operations in a trace: read, write, trim, flush."""
 
 ISSUE = "block_rq_issue"
-"""The drive is given a request, after merging, splitting and scheduling."""
+"""Event: a request is issued to the drive, after merging, splitting and scheduling."""
 REQUEUE = "block_rq_requeue"
-"""The drive's driver handed one back; it will be issued again."""
+"""Event: the driver returned a request, which will be issued again."""
 QUEUE = "block_bio_queue"
-"""A request enters the block layer: all that is seen of devices without a queue of their own, such as LVM volumes."""
+"""Event: a request enters the block layer. Devices without a queue of their own, such as LVM volumes, have no other event."""
 
 # `task-pid (tgid) [cpu] flags seconds: event: major,minor rwbs bytes (command) sector + sectors priority [task]`. The thread group is an
 # option; `bytes` only some events have, the priority only some kernels. A task's name may hold anything, but at most 15 characters.
@@ -31,32 +31,32 @@ _NAMES = tuple(f": {event}: " for event in (ISSUE, REQUEUE, QUEUE))
 
 
 class Event(NamedTuple):
-    """Something that happened to a request, by the clock of the recording."""
+    """An event of a request, by the clock of the recording."""
 
     time_us: int
     cpu: int
     requeued: bool
     rwbs: str
     op: str
-    """One of `OPS`, or empty for what is no request of a trace."""
+    """One of `OPS`; empty for a request that is not part of a trace."""
     sector: int
-    """From the start of the disk, in units of 512 bytes."""
+    """Sector from the start of the disk, in units of 512 bytes."""
     sectors: int
 
 
 class Lost(NamedTuple):
-    """Events of a processor that were overwritten before they could be read; the kernel may not know how many."""
+    """Events of a processor that were overwritten before they were read; their number may be unknown."""
 
     cpu: int
     events: int | None
 
 
 def op_of(rwbs: str, sectors: int) -> str:
-    """What a request is, by the letters of the kernel's `blk_fill_rwbs`: perhaps F (flush before), the operation, further flags.
+    """The operation of a request, from the letters of the kernel's `blk_fill_rwbs`: optionally F (flush before), operation, flags.
 
-    The further flags (F: to the medium, A: read ahead, S: synchronous, M: metadata) change nothing. Zeroes to be written (N, as anything
-    that has no letter, but with sectors) transfer no data and are a trim, as in the readers of traces. Commands past the block layer (N
-    without sectors) and operations of zones (Z) are no requests of a trace.
+    The flags (F: to the medium, A: read ahead, S: synchronous, M: metadata) change nothing. Zeroes to be written (N, like other operations
+    without a letter, but with sectors) transfer no data and count as a trim, as in the readers of traces. Commands that bypass the block
+    layer (N without sectors) and zone operations (Z) are not part of a trace.
     """
     flushes = len(rwbs) > 1 and rwbs[0] == "F" and rwbs[1] in "FRWDNZ"
     kind = rwbs[1:] if flushes else rwbs
@@ -70,10 +70,10 @@ def op_of(rwbs: str, sectors: int) -> str:
 
 
 def parse_line(line: str) -> Event | Lost | None:
-    """What a line says; `None` for one that says nothing about requests.
+    """Parses a line; `None` for a line that is not about requests.
 
     Raises:
-        ValueError: if it is about a request, but not in a form known here.
+        ValueError: the line is about a request, but in an unknown form.
     """
     found = _EVENT.search(line)
     if found is None:

@@ -1,4 +1,4 @@
-"""Runs a command and reads meanwhile what the kernel tells of the requests that reach a device."""
+"""Runs a command, and reads the kernel's events of requests to a device meanwhile."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ssdlab.recording.tracefs import Instance, Tracefs
 __all__ = ["Progress", "Recorder", "check_command", "check_system"]
 
 Progress = Callable[[str, int], object]
-"""Called with what is being done and how many events there are so far."""
+"""A callback with the present step and the number of events so far."""
 
 _LOOK_S = 0.05
-"""How often is looked for events: seldom enough to leave the processors to the command."""
+"""Interval between reads of events, s; long enough to leave the processors to the command."""
 _TELL_S = 0.5
 _STDERR = 2
-_READS_PER_LOOK = 1000  # so that a flood of events does not keep from looking at anything else
+_READS_PER_LOOK = 1000  # so that many events do not block other checks
 _ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def check_system(platform: str = sys.platform, user: int | None = None) -> None:
-    """Checks that this is Linux, and the user root.
+    """Checks that the system is Linux and the user is root.
 
     Raises:
-        Error: if not.
+        Error: the system or the user is another one.
     """
     if platform != "linux":
         raise Error(f"requests can be recorded on Linux only, and this is {platform}: record on a Linux machine, and bring the trace here")
@@ -44,10 +44,10 @@ def check_system(platform: str = sys.platform, user: int | None = None) -> None:
 
 
 def check_command(command: Sequence[str]) -> None:
-    """Checks that there is such a program.
+    """Checks that the program exists.
 
     Raises:
-        UsageError: if not.
+        UsageError: the program does not exist.
     """
     if not command or shutil.which(command[0]) is None:
         name = command[0] if command else ""
@@ -58,12 +58,12 @@ class Recorder:
     """Records the requests of one device.
 
     Args:
-        device: which one.
-        tracefs: where the kernel tells of them.
-        buffer_mb: of memory for each processor, for events that have not been read yet.
-        progress: is told how it goes, about twice a second.
-        flush: writes out all that waits in memory to be written, as `sync` does.
-        patience_s: how long a command may take to end when it is told to, before it is told more firmly.
+        device: device to record.
+        tracefs: mounted tracefs.
+        buffer_mb: memory for unread events, MiB per processor.
+        progress: called about twice a second with step and number of events.
+        flush: writes out dirty pages, by default `os.sync`.
+        patience_s: time for the command to end after each signal, s, before a stronger one is sent.
     """
 
     def __init__(
@@ -82,21 +82,21 @@ class Recorder:
         self._progress = progress
         self._flush = flush or os.sync
         self._patience_s = patience_s
-        self._collector = Collector(device, began_us=0)  # until it begins
+        self._collector = Collector(device, began_us=0)  # replaced when recording begins
         self._signals = _Signals()
         self._rest = b""
         self._told = 0.0
 
     def record(self, command: Sequence[str]) -> Recording:
-        """Runs `command` to its end; what it prints goes to standard error.
+        """Runs `command` to its end; its output goes to standard error.
 
-        What others have left to be written is written before, and what the command has left, before the recording ends: writes belong to
-        the command. Ctrl-C, or a signal that would end this process, ends the command and then the recording; what was recorded is kept. A
-        second one gives everything up.
+        Dirty pages of others are written out before, and those of the command before the recording ends: its writes belong to the trace.
+        Ctrl-C, or a signal that would end this process, ends the command and then the recording; the recorded part is kept. A second signal
+        aborts.
 
         Raises:
-            Error: if the kernel or the command cannot be made to do it. Nothing stays behind in the kernel.
-            KeyboardInterrupt: by a second Ctrl-C, or one before the command began.
+            Error: the kernel or the command refuses. The kernel's tracing is reset.
+            KeyboardInterrupt: a second Ctrl-C, or one before the command began.
         """
         self._tracefs.check(self._device.event)
         with self._signals, Instance(self._tracefs, self._device, self._buffer_mb) as instance:
@@ -110,7 +110,7 @@ class Recorder:
             instance.end()
             while self._read(instance):
                 pass
-            self._take(b"\n")  # the last line may lack its end
+            self._take(b"\n")  # completes the last line
             dropped = instance.lost()
         return Recording(
             device=self._device,
@@ -124,7 +124,7 @@ class Recorder:
         )
 
     def _run(self, command: Sequence[str], instance: Instance) -> tuple[int, float]:
-        """Runs the command while its requests are read: its exit code, and how long it ran, in seconds."""
+        """Runs the command and reads its requests; returns its exit code and its duration, s."""
         began = ended = time.monotonic()
         try:
             process = subprocess.Popen(command, stdout=_STDERR)
@@ -136,7 +136,7 @@ class Recorder:
             process.wait()
             ended = time.monotonic()
 
-        # A terminal sends Ctrl-C to the command as well, which may need time to end; of what reached only this process it must be told.
+        # A terminal also sends Ctrl-C to the command, which may need time to end. Signals to this process alone are passed on.
         means = [process.terminate, process.kill]
         deadline = float("inf")
         waiting = threading.Thread(target=wait, daemon=True)
@@ -150,23 +150,23 @@ class Recorder:
                     means.pop(0)()
                     deadline = time.monotonic() + self._patience_s
         finally:
-            process.kill()  # which does nothing to one that has ended
+            process.kill()  # has no effect on an ended process
             waiting.join()
         code = process.returncode
         return code if code >= 0 else 128 - code, ended - began
 
     def _write_out(self, instance: Instance, doing: str) -> None:
-        """Waits until what is dirty is on the devices, and reads meanwhile."""
-        writing = threading.Thread(target=self._flush, daemon=True)  # not waited for if the user gives up: nothing can hurry it
+        """Waits until dirty pages are on the devices, and reads events meanwhile."""
+        writing = threading.Thread(target=self._flush, daemon=True)  # not waited for if the user aborts: it cannot be interrupted
         writing.start()
         while writing.is_alive():
             self._look(instance, doing, writing)
 
     def _look(self, instance: Instance, doing: str, work: threading.Thread) -> None:
-        """Reads what there is, says how far it is, and rests a little, unless there is more or the work ends before.
+        """Reads available events, reports progress, and pauses, unless there are more events or the work ends.
 
         Raises:
-            KeyboardInterrupt: if the user gives up. Here and not where a signal happens to arrive, which could be while cleaning up.
+            KeyboardInterrupt: the user aborts. It is raised here rather than in a signal handler, which could interrupt cleaning up.
         """
         if self._signals.came > 1:
             raise KeyboardInterrupt
@@ -178,20 +178,20 @@ class Recorder:
         work.join(0 if behind else _LOOK_S)
 
     def _read(self, instance: Instance) -> bool:
-        """Reads once; false if there was nothing."""
+        """Reads once; returns false if there was no data."""
         data = instance.read()
         self._take(data)
         return bool(data)
 
     def _take(self, data: bytes) -> None:
-        """Collects whole lines, and keeps what is left for the next time."""
+        """Passes complete lines to the collector, and keeps the rest for the next call."""
         *lines, self._rest = (self._rest + data).split(b"\n") if data else (self._rest,)
         for line in lines:
             self._collector.add(line.decode("ascii", "replace"))
 
 
 class _Signals:
-    """A context manager: signals that would end the process are only counted."""
+    """A context manager in which signals that would end the process are only counted."""
 
     def __init__(self) -> None:
         self.came = 0
@@ -202,7 +202,7 @@ class _Signals:
         if threading.current_thread() is threading.main_thread():
             for name in _ENDING_SIGNALS:
                 number = getattr(signal, name)
-                if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+                if signal.getsignal(number) is not signal.SIG_IGN:  # as for `nohup`
                     self._before[number] = signal.signal(number, self._came)
         return self
 

@@ -1,4 +1,4 @@
-"""What was recorded: collected line by line in memory, so that recording writes to no device, and written at the end."""
+"""A recording: collected line by line in memory, so that it writes to no device, and saved at the end."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from ssdlab.recording.lines import OPS, SECTOR_BYTES, Lost, parse_line
 __all__ = ["Collector", "Gap", "Recording", "check_target"]
 
 ENDINGS = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst", ".parquet")
-"""What the names of traces to be written end with, as for `ssdlab trace convert`."""
+"""Allowed endings of a trace's name, as for `ssdlab trace convert`."""
 
 IDLE_US = 1_000_000
-"""Longer without a request is idle."""
+"""Pause without requests, us, above which the device counts as idle."""
 
 _FLUSH = OPS.index("F")
-_REQUEUED = 8  # added to the number of the operation
+_REQUEUED = 8  # added to the index of the operation
 _US = 1_000_000
 
 
 @dataclass(frozen=True, order=True)
 class Gap:
-    """A stretch of time in which events were lost, by the clock of the recording."""
+    """An interval in which events were lost, by the clock of the recording."""
 
     begin_us: int
     end_us: int
 
 
 class Collector:
-    """Takes the kernel's lines in the order in which they are read: roughly by time, as each processor has a buffer of its own.
+    """Collects the kernel's lines in the order of reading: roughly by time, since each processor has its own buffer.
 
     Args:
-        device: whose requests are collected.
-        began_us: when the recording began, by the kernel's clock.
+        device: device whose requests are collected.
+        began_us: start of the recording by the kernel's clock, us.
     """
 
     def __init__(self, device: Device, *, began_us: int) -> None:
@@ -58,11 +58,11 @@ class Collector:
         self._times, self._sectors, self._counts, self._ops = array("Q"), array("Q"), array("Q"), array("B")
         self._last: dict[int, int] = {}
         self._open: dict[int, int] = {}
-        """By processor that has lost events: when it was heard of before."""
+        """Time of the last event before the loss, for each processor that has lost events."""
         self._gaps: list[Gap] = []
         self.lost = 0
         self.left_out: Counter[str] = Counter()
-        """Requests that are nothing for a trace, by their letters."""
+        """Number of requests that are not part of a trace, by their letters."""
         self.write_zeroes = 0
         self.other_partitions = 0
         self.unreadable = 0
@@ -72,7 +72,7 @@ class Collector:
         return len(self._times)
 
     def add(self, line: str) -> None:
-        """Takes one line."""
+        """Adds one line."""
         try:
             event = parse_line(line)
         except ValueError:
@@ -92,7 +92,7 @@ class Collector:
         if not op:
             self.left_out[rwbs] += not requeued
             return
-        if op == "F":  # of the disk as a whole: what the kernel prints as its sector means nothing
+        if op == "F":  # flushes are of the whole disk: the printed sector has no meaning
             sector, sectors = self._device.start, 0
         elif not self._device.holds(sector):
             self.other_partitions += not requeued
@@ -105,7 +105,7 @@ class Collector:
         self._ops.append(OPS.index(op) + _REQUEUED * requeued)
 
     def table(self) -> tuple[pa.Table, int]:
-        """The requests by time, in the columns of a Parquet trace; and how many were left out because they were handed back."""
+        """The requests by time, in the columns of a Parquet trace, and the number of requests left out because the driver returned them."""
         times, sectors, counts, ops = (np.asarray(column) for column in (self._times, self._sectors, self._counts, self._ops))
         order = np.argsort(times, kind="stable")
         withdrawn, requeued = _withdrawn(order, sectors, counts, ops)
@@ -120,11 +120,11 @@ class Collector:
         return pa.table(columns), requeued
 
     def first_us(self) -> int:
-        """When the first request was."""
+        """Time of the first request, us; 0 without requests."""
         return min(self._times, default=0)
 
     def gaps(self) -> list[Gap]:
-        """When events were lost, on whichever processor: in order, and apart from each other."""
+        """Intervals in which events were lost on any processor, in order and disjoint."""
         latest = max(self._last.values(), default=self._began_us)
         merged: list[Gap] = []
         for gap in sorted([*self._gaps, *(Gap(begin, latest) for begin in self._open.values())]):
@@ -138,12 +138,12 @@ class Collector:
 def _withdrawn(
     order: npt.NDArray[Any], sectors: npt.NDArray[Any], counts: npt.NDArray[Any], ops: npt.NDArray[Any]
 ) -> tuple[list[int], int]:
-    """The places in `order` of requests that the driver handed back, as it could not take them yet, and of the events that say so.
+    """Finds requests that the driver returned because it could not take them yet.
 
-    And how many such requests there were.
+    Returns the positions in `order` of these requests and of the events that report them, and the number of such requests.
 
-    Of a request that was issued several times only the last issue counts: that one the drive has carried out. It may have been merged with
-    another one in between, so it is the earlier issue, which is known exactly, that goes.
+    If a request was issued several times, the last issue counts, which the drive has executed. It may have been merged with another one, so
+    the earlier issue, which is known exactly, is removed.
     """
     if not (ops >= _REQUEUED).any():
         return [], 0
@@ -157,7 +157,7 @@ def _withdrawn(
             issued[key].append(place)
             continue
         gone.append(place)
-        if issued[key]:  # not if it was issued before the recording began
+        if issued[key]:  # false if it was issued before the recording
             gone.append(issued[key].pop())
             requests += 1
     return gone, requests
@@ -165,17 +165,17 @@ def _withdrawn(
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """What came of running a command.
+    """The outcome of a recorded command.
 
     Attributes:
-        device: what was recorded.
-        command: what was run.
-        exit_code: what it ended with, 128 and the signal's number if it was a signal.
-        duration_s: how long it ran.
-        interrupted: whether the recording was ended from outside, by Ctrl-C or a signal.
-        collector: what the kernel told.
-        dropped: how many events it had to drop, by its own account.
-        left_behind: the folder of the kernel's that could not be removed, if so.
+        device: recorded device.
+        command: words of the command.
+        exit_code: exit code of the command; 128 + number for a signal.
+        duration_s: duration of the command, s.
+        interrupted: whether Ctrl-C or a signal ended the recording.
+        collector: collected events.
+        dropped: number of events that the kernel reports as dropped.
+        left_behind: tracefs folder that could not be removed, if any.
     """
 
     device: Device
@@ -189,17 +189,17 @@ class Recording:
 
     @property
     def lost(self) -> int:
-        """How many events are missing."""
+        """Number of missing events."""
         return max(self.dropped, self.collector.lost)
 
     def save(self, out: Path) -> dict[str, Any]:
-        """Writes the trace, whole or not at all, in the format that its name ends with.
+        """Writes the trace, completely or not at all, in the format of the name's ending.
 
         Returns:
-            A report on the recording. What was not the case is absent.
+            A report on the recording; counts of 0 are absent.
 
         Raises:
-            Error: if there is nothing to write, or it cannot be written; then it is kept elsewhere, and the message says where.
+            Error: there are no requests, or the trace cannot be written. The recording is then kept in a file that the message names.
         """
         table, requeued = self.collector.table()
         if not table.num_rows or pc.all(pc.equal(table["op"], "F")).as_py():  # flushes there are by writing out alone
@@ -208,7 +208,7 @@ class Recording:
         return self._report(table, requeued)
 
     def warnings(self) -> list[str]:
-        """What makes the trace another one than the command alone would have made."""
+        """Reasons why the trace differs from the command's own requests, for messages."""
         said = []
         if self.lost:
             said.append(self._losses())
@@ -230,7 +230,7 @@ class Recording:
         return f"LOST {self.lost:,} EVENTS{when}: the trace is not complete; record again with a larger --buffer-mb"
 
     def _gaps_s(self) -> list[tuple[float, float]]:
-        """When events were lost, in the time of the trace: negative if before its first request."""
+        """Intervals in which events were lost, s, by the trace's clock: negative before the first request."""
         start = self.collector.first_us()
         return [((gap.begin_us - start) / _US, (gap.end_us - start) / _US) for gap in self.collector.gaps()]
 
@@ -275,7 +275,7 @@ class Recording:
 
 
 def _save(table: pa.Table, out: Path) -> None:
-    """By way of a file in a temporary folder, which stays if it cannot be converted: the recording may have taken hours."""
+    """Writes the trace through a file in a temporary folder, which is kept if conversion fails: the recording may have taken hours."""
     folder = Path(tempfile.mkdtemp(prefix="ssdlab-"))
     between = folder / "recorded.parquet"
     try:
@@ -294,10 +294,10 @@ def _save(table: pa.Table, out: Path) -> None:
 
 
 def check_target(out: Path) -> None:
-    """Checks, before anything is recorded, that a trace can be written under this name.
+    """Checks before the recording that a trace can be written to this path.
 
     Raises:
-        UsageError: for a name that says no format, or in a folder that cannot be written.
+        UsageError: the name has no known ending, or its folder cannot be written to.
     """
     if not out.name.lower().endswith(ENDINGS):
         raise UsageError(f"--out {out}: expected a name that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")

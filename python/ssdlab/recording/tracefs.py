@@ -1,4 +1,4 @@
-"""The kernel's tracing, as files: finding it, and an instance of it for one recording."""
+"""The kernel's tracing as files: finds tracefs, and makes an instance for one recording."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ssdlab.recording.lines import ISSUE, REQUEUE
 __all__ = ["PLACES", "Instance", "Tracefs", "find_tracefs"]
 
 PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
-"""Where tracefs is mounted: of its own, or below debugfs."""
+"""Mount points of tracefs: its own, or below debugfs."""
 
-# An instance begins with the options that the rest of the system's tracing happens to have: those that would change what is read.
+# An instance starts with the options of the system's tracing; options that change the lines are set here.
 _OPTIONS = {
-    "overwrite": "1",  # the oldest events go, and the kernel says where
+    "overwrite": "1",  # the oldest events are dropped, and the kernel reports where
     "context-info": "1",
     "irq-info": "1",
     "latency-format": "0",
@@ -32,7 +32,7 @@ _OPTIONS = {
     "bin": "0",
 }
 _LOSSES = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
-_PATIENCE_S = 2.0  # for the kernel to let go of an instance
+_PATIENCE_S = 2.0  # time for the kernel to release an instance
 
 
 class Tracefs:
@@ -42,17 +42,17 @@ class Tracefs:
         self.folder = folder
 
     def create(self, name: str) -> Path:
-        """Makes an instance: the kernel fills its folder."""
+        """Makes an instance; the kernel fills its folder. Returns its path."""
         path = self.folder / "instances" / name
         path.mkdir()
         return path
 
     def remove(self, path: Path) -> None:
-        """Removes one, which the kernel refuses while its pipe is open."""
+        """Removes an instance; the kernel refuses while its pipe is open."""
         path.rmdir()
 
     def check(self, event: str) -> None:
-        """Checks that the kernel has this block event, and instances."""
+        """Checks that the kernel has the block event and supports instances."""
         if not _is_folder(self.folder / "events" / "block" / event):
             needed = "it was built without block events (CONFIG_BLK_DEV_IO_TRACE)"
             raise Error(f"{self.folder}: this kernel has no event {event}: {needed}; record on another one")
@@ -70,7 +70,7 @@ def find_tracefs(places: Sequence[Path] = PLACES) -> Tracefs:
 
 
 class Instance:
-    """A context manager: tracing of one device, apart from all other tracing on the machine, and gone afterwards."""
+    """A context manager for tracing one device, separately from other tracing on the machine. It is removed on exit."""
 
     def __init__(self, tracefs: Tracefs, device: Device, buffer_mb: int) -> None:
         self._tracefs = tracefs
@@ -79,7 +79,7 @@ class Instance:
         self._pipe = -1
         self.path = tracefs.folder / "instances" / f"ssdlab-{os.getpid()}"
         self.left_behind = False
-        """Set on exit: whether the kernel would not let it go."""
+        """Whether the kernel refused to remove the instance; set on exit."""
 
     def __enter__(self) -> Instance:
         try:
@@ -97,15 +97,15 @@ class Instance:
         self._close()
 
     def begin(self) -> None:
-        """From here on, events are recorded."""
+        """Starts recording of events."""
         self._write("tracing_on", "1")
 
     def end(self) -> None:
-        """From here on, none are any more; what was recorded can still be read."""
+        """Stops recording; recorded events can still be read."""
         self._write("tracing_on", "0")
 
     def read(self) -> bytes:
-        """Some of what can be read now; nothing if there is nothing."""
+        """Reads available data; empty if there is none."""
         try:
             return os.read(self._pipe, 1 << 16)
         except BlockingIOError:
@@ -114,7 +114,7 @@ class Instance:
             raise Error(f"{self.path / 'trace_pipe'}: cannot read: {reason.strerror}") from reason
 
     def lost(self) -> int:
-        """How many events the kernel had to drop, by its own account."""
+        """Number of events that the kernel reports as dropped."""
         stats = (path.read_text() for path in self.path.glob("per_cpu/cpu*/stats"))
         return sum(int(count) for text in stats for count in _LOSSES.findall(text))
 
@@ -122,10 +122,10 @@ class Instance:
         self.end()
         self._write("trace_clock", "mono")
         for option, value in _OPTIONS.items():
-            if (self.path / "options" / option).exists():  # not every kernel has all
+            if (self.path / "options" / option).exists():  # some kernels lack some options
                 self._write(f"options/{option}", value)
         self._write("buffer_size_kb", str(self._buffer_mb * 1024))
-        # Only what has a queue hands requests back.
+        # only devices with a queue return requests
         for event in (ISSUE, REQUEUE) if self._device.event == ISSUE else (self._device.event,):
             self._write(f"events/block/{event}/filter", self._device.filter)
             self._write(f"events/block/{event}/enable", "1")
@@ -160,7 +160,7 @@ class Instance:
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether it is one that can be seen."""
+    """Whether a path is a folder that can be accessed."""
     try:
         return path.is_dir()
     except OSError:

@@ -1,4 +1,4 @@
-"""Results for the eye: one page with everything about a run or a comparison, and its figures on paper."""
+"""Report pages of a run or a comparison, and figures for print."""
 
 from ssdlab.report.page import write
 from ssdlab.report.runs import Runs, load

@@ -1,4 +1,4 @@
-"""What was simulated, in words: the drive, the workload, and what was set by hand."""
+"""Describes the runs in words: drive, workload and keys set by hand."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ssdlab.tables import three
 __all__ = ["facts"]
 
 ELSEWHERE = ("--device", "--scheme", "--workload", "--trace", "--seed", "--requests")
-"""Options that the other facts tell of."""
+"""Options that other facts describe."""
 BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
 def facts(runs: Runs) -> list[tuple[str, str]]:
-    """Names and texts, those first that matter most."""
+    """Names and texts of the facts, the most important first."""
     first = runs[0]
     known = [
         ("Drive", _drive(first)),
@@ -47,7 +47,7 @@ def _drive(run: Run) -> str:
 
 
 def _time(device: Mapping[str, Any], what: str) -> str:
-    """How long an operation of flash takes; from the shortest to the longest, where that differs by page."""
+    """The time of a flash operation, or its range if it depends on the page."""
     by_page = device.get(f"{what}_ns_by_page") or [device[f"{what}_ns"]]
     ends = sorted({min(by_page), max(by_page)})
     return " to ".join(shown(ns, "ns") for ns in ends)
@@ -61,7 +61,7 @@ def _array(run: Run) -> str:
 
 
 def _cache(runs: Runs) -> str:
-    """The caches of all runs, where any has one."""
+    """The caches of the runs; empty without any."""
     found = {run.label: run.at("config.cache") for run in runs}
     texts = {label: _one_cache(cache) for label, cache in found.items() if cache and cache.get("policy", "none") != "none"}
     if len(set(texts.values())) == 1 and len(texts) == len(found):
@@ -81,7 +81,7 @@ def _workload(run: Run) -> str:
     count = sum(requests.values())
     if not count:
         return name
-    measured = run.data["simulated_ns"] - (run.at("warm_up.ns") or 0)  # as the requests are: without the warm-up
+    measured = run.data["simulated_ns"] - (run.at("warm_up.ns") or 0)  # without the warm-up, as for the requests
     seconds = f" in {shown(measured, 'ns')}"
     percent = requests.get("read", 0) / count * 100
     whole = f"{percent:.0f}" if percent >= 1 else three(percent)
@@ -90,7 +90,7 @@ def _workload(run: Run) -> str:
 
 
 def _overrides(run: Run) -> str:
-    """What the command says besides device, scheme and workload."""
+    """The options in the command other than device, scheme and workload."""
     words = words_of(run.data.get("command"))[2:]
     pairs = list(zip(words[::2], words[1::2], strict=False))
     return ", ".join(
@@ -110,6 +110,6 @@ def _counted(count: int, thing: str) -> str:
 
 
 def binary(count: int) -> str:
-    """Bytes in the binary unit that they fill."""
+    """Formats bytes in a binary unit."""
     size, unit = next((entry for entry in BINARY if count >= entry[0]), BINARY[-1])
     return f"{count / size:,.4g} {unit}"

@@ -1,4 +1,4 @@
-"""Axes on paper: scales, round ticks, and what they show in words with its unit."""
+"""Axes of figures for print: scales, round ticks and labels with units."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 __all__ = ["STEPS", "ends_of", "label_of", "log_ticks", "number", "round_ticks", "scale", "widened", "wrapped"]
 
 STEPS = [1, 2, 5, 10]
-"""Between ticks."""
+"""Allowed mantissas of tick distances."""
 MOST_WITH_FIVES = 60.0
-"""Up to this factor from one end to the other, a logarithmic axis has ticks within decades."""
+"""Maximum ratio of the ends of a logarithmic axis with ticks inside decades."""
 DURATIONS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 COUNTS = ((1e9, "billions"), (1e6, "millions"), (1e3, "thousands"), (1.0, ""))
 SHORT = 100
-"""From so many of them on, counts are given in thousands or millions."""
+"""Minimum ratio of a count to thousand or million for that unit."""
 LETTER = 0.58
-"""How wide letters are, of their height."""
+"""Average width of letters, relative to their height."""
 
 
 def number(value: float) -> str:
-    """A tick as people write it."""
+    """Formats a tick value."""
     return f"{value:,.10g}" if abs(value) < 1e15 else f"{value:g}"
 
 
 def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Round numbers between two ends: 1, 2 and 5 of each decade, or decades, or every second, ... of these."""
+    """Round numbers between the ends of a logarithmic axis: 1, 2 and 5 of each decade, or decades, or every n-th decade."""
     fives = _within([factor * 10.0**power for power in _decades(low, high) for factor in (1, 2, 5)], low, high)
     if high / low <= MOST_WITH_FIVES and len(fives) <= most:
         return fives
@@ -46,7 +46,7 @@ def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
 
 
 def widened(low: float, high: float) -> tuple[float, float]:
-    """Ends of a logarithmic axis between which there are at least two ticks, so that its scale can be read."""
+    """Extends the ends of a logarithmic axis to include at least two ticks, so that its scale can be read."""
     if len(log_ticks(low, high)) >= 2:
         return low, high
     near = [factor * 10.0**power for power in _decades(low / 10, high * 10) for factor in (1, 2, 5)]
@@ -62,7 +62,7 @@ def _within(ticks: Sequence[float], low: float, high: float) -> list[float]:
 
 
 def _minor(ticks: Sequence[float], low: float, high: float) -> list[float]:
-    """The marks between ticks of neighbouring decades."""
+    """Minor ticks between the decades."""
     if high / low > 1e7 or not all(math.log10(tick).is_integer() for tick in ticks):
         return []
     return _within([factor * 10.0**power for power in _decades(low, high) for factor in range(2, 10)], low, high)
@@ -71,7 +71,7 @@ def _minor(ticks: Sequence[float], low: float, high: float) -> list[float]:
 def scale(
     axis: MplAxis, description: Axis, set_scale: Callable[[str], object], ends: tuple[float, float], ticks: int, *, integer: bool = False
 ) -> str:
-    """Scale and ticks of an axis, at most so many. Returns what its unit is, if it has one to be named."""
+    """Sets scale and at most `ticks` ticks of an axis; returns its unit, or an empty text."""
     low, high = ends
     if description.log:
         set_scale("log")
@@ -88,24 +88,24 @@ def scale(
 
 
 def round_ticks(axis: MplAxis, most: int, *, integer: bool = False) -> None:
-    """Ticks 1, 2 or 5 apart, and none between them."""
+    """Sets ticks at distances of 1, 2 or 5, without minor ticks."""
     axis.set_major_locator(MaxNLocator(max(most, 2), steps=STEPS, integer=integer))
     axis.set_minor_locator(NullLocator())
 
 
 def _unit(unit: str, ticks: Sequence[float]) -> tuple[float, str]:
-    """What numbers on an axis are divided by, and what they are then."""
+    """The divisor of an axis's numbers, and the resulting unit."""
     if unit == "share":
         return 0.01, "%"
-    if unit == "ns":  # in which they are shortest: 0.5 and 20 ms, and not 500 and 20,000 µs
+    if unit == "ns":  # the unit with the shortest labels: 0.5 and 20 ms rather than 500 and 20,000 µs
         return min(DURATIONS, key=lambda entry: max((len(number(tick / entry[0])) for tick in ticks), default=0))
     return next((entry for entry in COUNTS if max(map(abs, ticks), default=0) >= entry[0] * SHORT), COUNTS[-1])
 
 
 def label_of(title: str, description: Axis, unit: str) -> str:
-    """What an axis shows, with its unit. `title` says it better than the description, where there is one."""
+    """The label of an axis with its unit; `title` replaces the description if given."""
     own = description.label
-    words = title or (own if own[1:2].isdigit() else own[:1].upper() + own[1:])  # p99 stays so
+    words = title or (own if own[1:2].isdigit() else own[:1].upper() + own[1:])  # p99 keeps its case
     named = [description.label] if title and description.unit == "count" else []
     if description.unit == "per_s" and " second" not in words:
         named = [description.label]
@@ -114,11 +114,11 @@ def label_of(title: str, description: Axis, unit: str) -> str:
 
 
 def wrapped(text: str, length: float, font: float) -> str:
-    """Broken into lines that fit into a length in inches."""
+    """Breaks a text into lines of a length in inches."""
     return textwrap.fill(text, max(8, int(length * 72 / (font * LETTER))), break_long_words=False)
 
 
 def ends_of(axis: Any) -> tuple[float, float]:
-    """What an axis shows, from low to high."""
+    """The ends of an axis, in increasing order."""
     low, high = axis.get_view_interval()
     return min(low, high), max(low, high)

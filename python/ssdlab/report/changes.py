@@ -1,4 +1,4 @@
-"""Differences of a figure between runs, and how sure they are: ties and noise."""
+"""Differences of a figure between runs, and their uncertainty: ties and noise."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ssdlab.uncertainty import Estimate, estimates, relative_differences
 __all__ = ["TIE", "Change", "apart", "as_good", "change", "number_of", "seeded", "spread"]
 
 TIE = 0.001
-"""Values closer together than this are as good as each other: percentiles are no more exact."""
+"""Relative difference up to which values are a tie: percentiles are not more exact."""
 
 ESTIMATES: Mapping[str, Callable[[Run, Run], float | None]] = {
     "latency_ns.all.mean": noise.scatter,
     "latency_ns.all.p99": lambda base, other: noise.tail_scatter(base, other, 0.99),
 }
-"""What one run of each can say how sure a difference is of."""
+"""Estimators of the uncertainty of a difference from one run each, by path."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A relative difference, and the half width of its 95 % interval; none where it was not judged.
+    """A relative difference and the half width of its 95 % interval; `None` if it was not judged.
 
-    Where seeds disagree it is the median of the differences under each, which are its `values`.
+    If seeds disagree, `relative` is the median of the differences under each seed, which are in `values`.
     """
 
     relative: float
@@ -40,32 +40,32 @@ class Change:
 
     @classmethod
     def within(cls, relative: float, half: float | None) -> Change:
-        """A difference with its interval; one that reaches down to -100 % or below cannot be, so that nothing is judged by it."""
+        """A difference with its interval. An interval down to -100 % or below is impossible, and is discarded."""
         return cls(relative, half if half is not None and relative - half > -1 else None)
 
     @property
     def disagree(self) -> bool:
-        """Whether seeds disagree about it, so that nothing is judged."""
+        """Whether seeds disagree about the difference, so that it is not judged."""
         return bool(self.values)
 
     @property
     def judged(self) -> bool:
-        """Whether it is known to be more than chance, or a tie."""
+        """Whether the difference is known to exceed chance, or is a tie."""
         return self.half is not None or self.tie
 
     @property
     def tie(self) -> bool:
-        """Whether it may as well be none."""
+        """Whether the difference may be zero."""
         return not self.disagree and abs(self.relative) <= max(self.half or 0.0, TIE)
 
     @property
     def noise(self) -> bool:
-        """Whether only scatter makes it a tie."""
+        """Whether the difference is a tie only because of noise."""
         return self.tie and abs(self.relative) > TIE
 
 
 def number_of(runs: Runs, run: Run, place: str) -> Any:
-    """A figure of a run: its mean over the seeds, where there are several; their median, where they disagree."""
+    """A figure of a run: with several seeds, their mean, or their median if they disagree."""
     seeds = seeded(runs, run, place)
     if not seeds:
         return run.at(place)
@@ -74,20 +74,20 @@ def number_of(runs: Runs, run: Run, place: str) -> Any:
 
 
 def spread(runs: Runs, run: Run, place: str) -> Estimate | None:
-    """A figure over seeds that disagree about it; `None` where they do not, or there is only one."""
+    """A figure over seeds that disagree about it; `None` if they agree, or for one seed."""
     values = runs.seeds.get("values", {}).get(run.label, {}).get(place)
     estimate = estimates([{place: value} for value in values])[place] if values else None
     return estimate if estimate is not None and estimate.disagree else None
 
 
 def seeded(runs: Runs, run: Run, place: str) -> Mapping[str, Any] | None:
-    """Mean and half width of the interval over seeds, where there are several."""
+    """Mean and half width of the interval over seeds; `None` for one seed."""
     found = runs.seeds.get("schemes", {}).get(run.label, {}).get(place)
     return found if isinstance(found, dict) else None
 
 
 def change(runs: Runs, base: Run, other: Run, place: str) -> Change | None:
-    """How a figure differs from that of another run; `None` where one does not have it, or it is nothing."""
+    """The relative difference of a figure from another run; `None` if a run lacks it or the base is 0."""
     before, after = number_of(runs, base, place), number_of(runs, other, place)
     if not before or after is None:
         return None
@@ -99,7 +99,7 @@ def change(runs: Runs, base: Run, other: Run, place: str) -> Change | None:
 
 
 def as_good(runs: Runs, one: Run, other: Run, place: str) -> bool:
-    """Whether neither of two is better, for all that can be told; whichever is asked for first."""
+    """Whether neither of two runs is known to be better, independent of their order."""
     if number_of(runs, one, place) == number_of(runs, other, place):
         return True
     found = apart(runs, one, other, place)
@@ -107,13 +107,13 @@ def as_good(runs: Runs, one: Run, other: Run, place: str) -> bool:
 
 
 def apart(runs: Runs, one: Run, other: Run, place: str) -> Change | None:
-    """How two differ, against the one that comes first: relative to the larger, the same interval would say something else."""
+    """The difference of two runs, relative to the run that comes first: relative to the larger value, the interval would differ."""
     base, further = sorted((one, other), key=lambda run: run.index)
     return change(runs, base, further, place)
 
 
 def _over_seeds(runs: Runs, base: Run, other: Run, place: str, relative: float) -> Change:
-    """Seed by seed, of any two. A figure that is 0 under some seed is not judged."""
+    """The difference of two runs seed by seed. A figure that is 0 under a seed is not judged."""
     before, after = (runs.seeds.get("values", {}).get(run.label, {}).get(place) for run in (base, other))
     found = relative_differences([{place: value} for value in before], [{place: value} for value in after]) if before and after else {}
     against = runs.seeds.get("differences", {}).get(other.label, {}).get(place)

@@ -1,4 +1,4 @@
-"""The configuration of runs: what differs from the defaults, what differs between runs, and all of it."""
+"""The configuration of runs: differences from the defaults and between runs, and all keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Setting", "settings"]
 
 @dataclass(frozen=True)
 class Setting:
-    """A key: what it means, its default and its value in each run, as texts."""
+    """A configuration key: description, default, and value in each run, as texts."""
 
     key: str
     meaning: str
@@ -25,17 +25,17 @@ class Setting:
 
     @property
     def differs(self) -> bool:
-        """Whether the runs have different values."""
+        """Whether the value differs between runs."""
         return len(set(self.values)) > 1
 
     @property
     def chosen(self) -> bool:
-        """Whether any run has another value than the default."""
+        """Whether the value differs from the default in any run."""
         return any(value != self.default for value in self.values)
 
 
 def settings(runs: Runs) -> list[Setting]:
-    """Every key of the configuration, in the order of the reference."""
+    """All configuration keys, in the order of the reference."""
     keys = _keys()
     trees = [dict(leaves(run.data["config"])) for run in runs]
     names = [*keys, *dict.fromkeys(key for tree in trees for key in tree if key not in keys)]

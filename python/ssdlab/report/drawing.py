@@ -1,6 +1,6 @@
-"""What is drawn, without saying how: the page draws it with a script, `ssdlab.report.paper` on paper.
+"""Description of figures, independent of rendering: the page draws them by a script, `ssdlab.report.paper` by matplotlib.
 
-A figure is some plots; a plot is some panels above each other that share the axis across. Times are ns, shares lie between 0 and 1.
+A figure has plots; a plot has panels above each other that share the x axis. Times are in ns, shares are 0 to 1.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ __all__ = [
 ]
 
 Unit = Literal["ns", "share", "count", "per_s"]
-"""Of an axis: durations, shares (shown in percent), numbers of things, and these in a second."""
+"""Unit of an axis: durations, shares (shown in percent), counts, and counts per second."""
 Join = Literal["mean", "max", "min"]
 
-# Paul Tol's muted colours, which are not those of the schemes; collection stands out, on light and on dark ground.
+# Paul Tol's muted colours, which differ from those of the schemes; GC is conspicuous on light and dark backgrounds.
 PART_COLOURS: Mapping[str, str] = {
     "host_queue": "#7B6BD0",
     "die_queue": "#88CCEE",
@@ -50,18 +50,18 @@ PART_COLOURS: Mapping[str, str] = {
     "pace": "#661100",
 }
 OTHER_PART = "#117733"
-"""The colour of a part that is not among these."""
+"""Colour of a part that is not in `PART_COLOURS`."""
 SHADES: Mapping[str, Sequence[str]] = {
     "light": ("#ffffff", "#fbe3b0", "#f7b563", "#ee7d3a", "#d1453f", "#9c2964", "#621680", "#250d4f"),
     "dark": ("#181b20", "#3a1466", "#65156e", "#9b2964", "#d24644", "#f37819", "#fbb61a", "#fcffa4"),
 }
-"""Of heat maps, on light and on dark ground, from nothing to most: matplotlib's inferno."""
+"""Colours of heat maps on light and dark backgrounds, from lowest to highest: matplotlib's inferno."""
 STATE_COLOURS: Mapping[str, str] = {"s1": "#DDCC77", "s2": "#CC6677", "s3": "#AA4499"}
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it shows, in which unit, how far down at least, how far up. Axes with one key in `same` reach equally far up."""
+    """An axis: label, unit, lower and upper limit. Axes with the same key in `same` have the same upper end."""
 
     label: str
     unit: Unit
@@ -73,10 +73,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Steps:
-    """A value for each bin of equal width; `None` where there is none.
+    """A value for each bin of equal width; `None` for a bin without a value.
 
-    Where there are more bins than can be drawn, several are joined, as `join` says. The mean is that of `weights`, such as requests, where
-    bins do not count the same.
+    If there are more bins than can be drawn, neighbours are joined as `join` specifies. A mean is weighted by `weights`, such as numbers of
+    requests.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Steps:
     weights: Sequence[float] | None = None
 
     def joined(self, bins: int) -> Steps:
-        """With at most as many bins."""
+        """A copy with at most this many bins."""
         each = -(-len(self.values) // bins)
         if each == 1:
             return self
@@ -108,7 +108,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line of steps: from each x on, its y; from the last on `end`, where that is another than its y."""
+    """A step function: from each x on, its y; from the last x on `end`, unless it is `None`."""
 
     name: str
     run: int
@@ -119,7 +119,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Rule:
-    """A level. `run` is -1 where it is that of all runs."""
+    """A horizontal line. `run` is -1 if all runs share it."""
 
     name: str
     run: int
@@ -128,42 +128,42 @@ class Rule:
 
 @dataclass(frozen=True)
 class Stack:
-    """Shares of each bin, on top of each other: key of the colour, name, values."""
+    """Stacked shares of each bin: key of the colour, name and values of each layer."""
 
     run: int
     width: float
     layers: Sequence[tuple[str, str, Sequence[float]]]
 
     def joined(self, bins: int) -> Stack:
-        """With at most as many bins."""
+        """A copy with at most this many bins."""
         each = -(-len(self.layers[0][2]) // bins)
         return replace(self, width=self.width * each, layers=[(key, name, _means(shares, each)) for key, name, shares in self.layers])
 
 
 @dataclass(frozen=True)
 class Heat:
-    """A row of shares for each thing, in bins; colours reach up to `most`."""
+    """A heat map with a row of shares for each item, in bins; `most` is the share with the last colour."""
 
     run: int
     width: float
     rows: Sequence[Sequence[float]]
     row: str
-    """What a row is: `chip`."""
+    """Name of a row's item: `chip`."""
     per_row: int
     things: int
-    """How many there are; the last row may stand for fewer than the others."""
+    """Number of items; the last row may stand for fewer than the others."""
     most: float
     drives: int = 1
-    """Of an array: how many drives share the things, one after the other."""
+    """Number of drives of an array, which share the items in order."""
 
     def joined(self, bins: int) -> Heat:
-        """With at most as many bins; colours reach as far as before."""
+        """A copy with at most this many bins, and the same colours."""
         each = -(-len(self.rows[0]) // bins)
         return replace(self, width=self.width * each, rows=[_means(row, each) for row in self.rows])
 
 
 def _means(shares: Sequence[float], each: int) -> Sequence[float]:
-    """Of neighbouring bins; what would come after the last is nothing."""
+    """Means of neighbouring bins; missing bins after the last count as 0."""
     return shares if each == 1 else [sum(shares[at : at + each]) / each for at in range(0, len(shares), each)]
 
 
@@ -172,7 +172,7 @@ Mark = Steps | Curve | Rule | Stack | Heat
 
 @dataclass(frozen=True)
 class Panel:
-    """Marks over a common axis across."""
+    """Marks with common axes."""
 
     title: str
     y: Axis
@@ -182,20 +182,20 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """Panels above each other that share the axis across."""
+    """Panels above each other that share the x axis."""
 
     title: str
     x: Axis
     panels: Sequence[Panel]
     link: Literal["time", "latency"] = "time"
-    """Plots of one link are zoomed together."""
+    """Plots with the same link are zoomed together."""
     note: str = ""
-    """What the axes have no place for."""
+    """A remark on values that the axes cannot show."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: its parts from left to right."""
+    """A bar with its parts from left to right."""
 
     name: str
     run: int
@@ -204,7 +204,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """Groups of bars from left to right: keys and names of their parts, and the groups by name."""
+    """Groups of horizontal bars: keys and names of their parts, and the groups by name."""
 
     title: str
     axis: Axis
@@ -214,7 +214,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Range:
-    """Mean, spread around it, and extreme of something."""
+    """Mean, standard deviation and maximum of a quantity."""
 
     name: str
     run: int
@@ -225,7 +225,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Ranges:
-    """Means with what lies a standard deviation around them, and maxima."""
+    """Means with a range of one standard deviation, and maxima."""
 
     title: str
     axis: Axis
@@ -234,13 +234,13 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: a key to name files by, a heading, a sentence on how to read it, and plots."""
+    """A figure: key for file names, heading, a sentence on how to read it, and plots."""
 
     key: str
     title: str
     text: str
     plots: Sequence[Plot | Bars | Ranges]
     legend: Sequence[tuple[str, str]] = ()
-    """Names of parts and their colours, where there are such."""
+    """Names and colours of parts, if any."""
     note: str = ""
-    """On paper, a remark below it."""
+    """A remark below the figure, in print only."""

@@ -1,4 +1,4 @@
-"""Figures as the page's script takes them: JSON with no more digits than can be seen."""
+"""Figures as JSON for the page's script, without superfluous digits."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from ssdlab.report.runs import Runs
 __all__ = ["as_script", "embedded", "numbers"]
 
 DIGITS = 6
-"""Of the numbers that are drawn. Those of the tables are exact."""
+"""Significant digits of drawn numbers. Tables have exact ones."""
 FULL = 65535
-"""A share of 1 in a heat map."""
+"""Encoded value of a share of 1 in a heat map."""
 
 
 def embedded(figures: Iterable[Figure], runs: Runs) -> str:
-    """Figures as JSON that may stand in a page: no text in it ends the element."""
+    """Figures as JSON that can be embedded in a page: no text in it closes the element."""
     warm_up = runs[0].at("warm_up.ns")
     data = {
         "colours": len(COLOURS),
@@ -55,7 +55,7 @@ def embedded(figures: Iterable[Figure], runs: Runs) -> str:
 
 
 def as_script(data: Mapping[str, Any]) -> str:
-    """JSON that may stand in a page."""
+    """JSON that can be embedded in a page."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -94,12 +94,12 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def _fields(item: Any) -> dict[str, Any]:
-    """What a description holds, without what it leaves open."""
+    """The fields of a description, without those that are `None`."""
     return {key: value for key, value in vars(item).items() if value is not None}
 
 
 def numbers(values: Iterable[float | None]) -> list[float | None]:
-    """As many digits as can be seen."""
+    """Numbers rounded to `DIGITS` significant digits."""
     return [_short(value) for value in values]
 
 
@@ -111,7 +111,7 @@ def _short(value: float | None) -> float | None:
 
 
 def _shares(rows: Sequence[Sequence[float]]) -> str:
-    """Shares as 16 bits each, the lower byte first; what is not nothing does not become it."""
+    """Shares as 16 bits each, the lower byte first; a positive share never becomes 0."""
     cells = array("H", (max(round(share * FULL), 1) if share > 0 else 0 for share in chain.from_iterable(rows)))
     if cells.itemsize != 2 or array("H", [1]).tobytes() != b"\x01\x00":
         cells.byteswap()

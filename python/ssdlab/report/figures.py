@@ -1,4 +1,4 @@
-"""The figures of a report, from results. A figure that a run has nothing for is `None`."""
+"""The figures of a report, from results. A figure without data is `None`."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ STATES = {
 }
 SHARED_BY = {"all": "Reads and writes", **KINDS}
 NEAR = 0.8
-"""Free blocks of which the fewest are so large a share of the most are shown without what is below."""
+"""Ratio of the fewest to the most free blocks above which the axis does not start at 0."""
 NEAREST = 1.004
-"""Response times closer together than by this factor are drawn as one step: less than a pixel at any zoom that makes sense."""
+"""Ratio of response times up to which they are drawn as one step: less than a pixel at any useful zoom."""
 TIME = Axis("simulated time", "ns", low=0.0)
 LATENCY = Axis("response time", "ns", log=True)
 
 
 def latency_cdf(runs: Runs) -> Figure | None:
-    """How many requests took at most how long."""
+    """The cumulative distribution of response times."""
     plots = [
         _distribution(runs, kind, "Share of requests that took at most as long", Axis("requests", "share", low=0.0, high=1.0), _at_most)
         for kind in KINDS
@@ -68,7 +68,7 @@ def latency_cdf(runs: Runs) -> Figure | None:
 
 
 def latency_tail(runs: Runs) -> Figure | None:
-    """How many requests took longer than what, the slowest of all included."""
+    """The share of requests that took longer than a time, including the slowest."""
     axis = Axis("requests", "share", log=True, low=0.1, high=1.0)
     plots = [_distribution(runs, kind, "Share of requests that took longer", axis, _longer) for kind in KINDS]
     text = "The slow end of the same: how many requests took longer than the axis below says. Each line ends at the slowest request."
@@ -76,7 +76,7 @@ def latency_tail(runs: Runs) -> Figure | None:
 
 
 def timeline(runs: Runs) -> Figure | None:
-    """Response times over time, with collection under them."""
+    """Response times over time, with GC below them."""
     text = (
         "Response times of the requests completed in each interval, mean and longest, and below them how many chips were collecting "
         "garbage: where lines rise together, collection is what requests waited for."
@@ -87,7 +87,7 @@ def timeline(runs: Runs) -> Figure | None:
 
 
 def breakdown(runs: Runs) -> Figure | None:
-    """What mean response times are made of."""
+    """The parts of mean response times."""
     groups = {kind: [run for run in runs if run.at(f"breakdown_ns.{kind}")] for kind in SHARED_BY}
     found = [run.at(f"breakdown_ns.{kind}") for kind, having in groups.items() for run in having]
     parts = [part for part in PARTS if any(times.get(part) for times in found)]
@@ -111,7 +111,7 @@ def breakdown(runs: Runs) -> Figure | None:
 
 
 def gc(runs: Runs) -> Figure | None:
-    """Which chips collected when, and how many pages that moved."""
+    """GC on each chip over time, and the number of pages moved."""
     having = [run for run in runs.recorded if any(map(any, _chips(run)))]
     if not having:
         return None
@@ -145,7 +145,7 @@ def free_blocks(runs: Runs) -> Figure | None:
             "Free blocks of a pool",
             TIME,
             [
-                # Lines are above the thresholds: free blocks lie on T_soft for most of many a run.
+                # thresholds are drawn above: free blocks lie at T_soft for most of many runs
                 Panel("Fewest of all pools", axis, [*rules, *fewest]),
                 Panel("Mean of all pools", axis, [*rules, *mean]),
             ],
@@ -167,9 +167,9 @@ def free_blocks(runs: Runs) -> Figure | None:
 
 
 def _where_it_happens(fewest: Sequence[Steps], rules: list[Rule]) -> tuple[Axis, list[Rule], str]:
-    """The axis of free blocks, the thresholds on it, and a word about those that are not.
+    """The axis of free blocks, the thresholds on it, and a note about the thresholds outside.
 
-    From 0 on, nobody would see how a large pool goes a few blocks below T_soft.
+    An axis from 0 would hide that a large pool goes a few blocks below T_soft.
     """
     values = [value for steps in fewest for value in steps.values if value is not None]
     far = [rule for rule in rules if rule.value < min(values) * NEAR]
@@ -181,7 +181,7 @@ def _where_it_happens(fewest: Sequence[Steps], rules: list[Rule]) -> tuple[Axis,
 
 
 def queues(runs: Runs) -> Figure | None:
-    """How many requests were under way, and how many were completed."""
+    """Numbers of outstanding requests and of completed ones, over time."""
     having = runs.recorded
     if not having:
         return None
@@ -202,7 +202,7 @@ def queues(runs: Runs) -> Figure | None:
 
 
 def utilisation(runs: Runs) -> Figure | None:
-    """How busy dies and buses were."""
+    """The busy share of dies and buses."""
     having = runs.recorded
     if not having:
         return None
@@ -214,7 +214,7 @@ def utilisation(runs: Runs) -> Figure | None:
 
 
 def wear(runs: Runs) -> Figure | None:
-    """How often blocks were erased."""
+    """The erase counts of blocks."""
     ranges = [Range(run.label, run.index, *(run.at(f"wear.{key}") for key in ("mean", "std", "max"))) for run in runs if run.at("wear")]
     if not any(entry.most for entry in ranges):
         return None
@@ -223,7 +223,7 @@ def wear(runs: Runs) -> Figure | None:
 
 
 def cache(runs: Runs) -> Figure | None:
-    """Hits of the cache and what of it was dirty, over time."""
+    """Hits and dirty pages of the cache, over time."""
     having = [run for run in runs.recorded if run.at("series.cache")]
     if not having:
         return None
@@ -241,7 +241,7 @@ def cache(runs: Runs) -> Figure | None:
 
 
 def slack(runs: Runs) -> Figure | None:
-    """How much earlier than their requests pages ended."""
+    """The slack of pages: the time by which a page ended before its request."""
     groups = [
         (name, [Bar(run.label, run.index, [run.at(f"slack.{kind}.mean_ns")]) for run in runs if run.at(f"slack.{kind}")])
         for kind, name in KINDS.items()
@@ -261,7 +261,7 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
 
 
 def glance_tail(runs: Runs) -> Figure | None:
-    """The tail of all requests, for the first screen."""
+    """The tail of all requests, for the overview."""
     axis = Axis("requests", "share", log=True, low=0.1, high=1.0)
     kinds = [kind for kind in KINDS if any(run.at(f"histograms.{kind}.upper_ns") for run in runs)]
     if not kinds:
@@ -275,7 +275,7 @@ def glance_tail(runs: Runs) -> Figure | None:
 
 
 def glance_breakdown(runs: Runs) -> Figure | None:
-    """What the mean of all requests is made of, for the first screen."""
+    """The parts of the mean response time of all requests, for the overview."""
     whole = breakdown(runs)
     if whole is None:
         return None
@@ -285,11 +285,11 @@ def glance_breakdown(runs: Runs) -> Figure | None:
 
 
 GLANCE: Sequence[Callable[[Runs], Figure | None]] = (glance_tail, glance_breakdown)
-"""What the first screen of the page shows beside its table."""
+"""Figures in the overview, beside its table."""
 
 
 def _figure(key: str, title: str, text: str, plots: Iterable[Plot | None], legend: Sequence[tuple[str, str]] = ()) -> Figure | None:
-    """A figure of the plots that there are."""
+    """A figure with the plots that are not `None`; `None` without any."""
     having = [plot for plot in plots if plot is not None]
     return Figure(key, title, text, having, legend) if having else None
 
@@ -311,21 +311,21 @@ def _distribution(
 
 
 def _zero_share(run: Run, kind: str) -> float:
-    """Of the requests that took no time at all, as a cache without access time or a page without data answers."""
+    """Share of requests that took no time, such as hits of a cache without access time or reads of pages without data."""
     upper, counts = run.at(f"histograms.{kind}.upper_ns"), run.at(f"histograms.{kind}.count")
     return counts[0] / sum(counts) if upper and not upper[0] else 0.0
 
 
 def _at_zero(plots: Iterable[Plot | None]) -> str:
-    """A logarithmic axis has no place for them, and one that begins at 1 ns has none for the others."""
+    """A note about requests that took no time, which logarithmic axes, and those from 1 ns, cannot show."""
     told = [f"{plot.title.lower()} ({plot.note.partition(': ')[2]})" for plot in plots if plot is not None and plot.note]
     return f" Some requests took no time at all and lie left of the axis: of {', of '.join(told)}." if told else ""
 
 
 def _coarser(upper: Sequence[int], counts: Sequence[int], longest: int) -> tuple[list[float], list[int]]:
-    """Buckets, those close together as one, whose upper bound is that of the last: counts up to an upper bound stay exact.
+    """Joins neighbouring buckets, with the upper bound of the last one: counts up to an upper bound stay exact.
 
-    That of requests that took no time stays by itself.
+    The bucket of requests that took no time is kept.
     """
     bounds: list[float] = []
     sums: list[int] = []
@@ -349,14 +349,14 @@ def _at_most(run: Run, kind: str, upper: Sequence[float], counts: Sequence[int])
 
 
 def _longer(run: Run, kind: str, upper: Sequence[float], counts: Sequence[int]) -> Curve:
-    """Down to the slowest requests; beyond them there are none, for which a logarithmic axis has no place."""
+    """The share of requests above each time, up to the slowest; a share of 0 cannot be drawn on a logarithmic axis."""
     total = sum(counts)
     shares = [(total - reached) / total for reached in _sums(counts)][:-1]
     return _begun(run, kind, upper, [*shares, shares[-1] if shares else 1.0], 1.0, end=0.0)
 
 
 def _begun(run: Run, kind: str, upper: Sequence[float], shares: Sequence[float], before: float, end: float | None = None) -> Curve:
-    """A curve from the shortest response time on that is above 0."""
+    """A curve from the shortest response time above 0 on."""
     if not upper[0]:
         return Curve(run.label, run.index, [upper[1], *upper[1:]], shares, end=end)
     return Curve(run.label, run.index, [float(run.at(f"latency_ns.{kind}.min")), *upper], [before, *shares], end=end)
@@ -392,7 +392,7 @@ def _counts(run: Run, kind: str) -> Sequence[int]:
 
 
 def _where_any(run: Run, kind: str, what: str) -> list[float | None]:
-    """Response times of bins in which requests were completed that took time."""
+    """Response times of the bins in which requests that took time were completed."""
     times = run.at(f"series.latency_ns.{kind}")
     return [value or None if count else None for value, count in zip(times[what], times["count"], strict=True)]
 
@@ -412,7 +412,7 @@ def _chips(run: Run) -> Sequence[Sequence[float]]:
 
 
 def _collecting(run: Run) -> list[float | None]:
-    """The share of all chips that collect, by bin; the last row may stand for fewer chips than the others."""
+    """The share of chips in GC, by bin; the last row may stand for fewer chips than the others."""
     rows, each = _chips(run), run.at("series.gc.chips_per_row")
     chips = _chip_count(run)
     weights = [each] * (len(rows) - 1) + [chips - each * (len(rows) - 1)]
@@ -435,9 +435,9 @@ def _per_second(run: Run, counts: Sequence[int]) -> list[float | None]:
 
 
 def _of_what_was(run: Run, values: Sequence[float]) -> list[float | None]:
-    """Values that are per time of a bin, the last one per time of it that is in the run.
+    """Values per time of a bin, with the last one corrected for the part of its bin that is in the run.
 
-    Of less than half a bin there is none: it would tell of a moment, and look like a fall or a peak. A run of one bin has all of it.
+    A last bin that is less than half in the run has no value, since it would look like a drop or a peak; the only bin always has one.
     """
     width = run.at("series.bin_ns")
     part = run.data["simulated_ns"] / width - (len(values) - 1)
@@ -456,7 +456,7 @@ def _state_stack(run: Run) -> Stack:
 
 
 def _rules(runs: Sequence[Run]) -> list[Rule]:
-    """The thresholds: one line where all runs have the same."""
+    """The thresholds, merged to one line if all runs have the same."""
     rules = []
     for key, name in (("soft", "T_soft"), ("hard", "T_hard")):
         levels: dict[float, int] = {}
@@ -470,7 +470,7 @@ def _rules(runs: Sequence[Run]) -> list[Rule]:
 
 
 def nice(value: float) -> float:
-    """The next share that is round."""
+    """The next larger round share, up to 1."""
     if value <= 0:
         return 0.0
     step = 10.0 ** math.floor(math.log10(value))

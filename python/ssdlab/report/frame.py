@@ -1,4 +1,4 @@
-"""What all pages have: a head that lets nothing be loaded, colours, and the script."""
+"""Common parts of all pages: a head that forbids loading resources, colours, and the script."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ DARK = {
     "black": "#ffffff",
 }
 SCRIPT = ("state", "numbers", "axes", "elements", "plot", "heat", "rows", "save", "print", "sweep", "controls")
-"""Parts of the script, in their order."""
+"""Parts of the script, in order."""
 DASHES = ("none", "9 4", "2.5 3.5", "9 3 2.5 3")
-"""Lines that lie on each other are seen through each other's gaps; where colours begin again, they are broken in another way."""
+"""Dash patterns of lines. Coinciding lines show through the gaps; when colours repeat, the next pattern is used."""
 
 
 def framed(title: str, body: Iterable[str], data: str, labels: Sequence[str]) -> str:
-    """A page: its title, what is in it, what its script draws, and the names of the schemes."""
+    """A complete page: title, body, data for its script, and names of the schemes."""
     title = html.escape(title)
     return "".join(
         [
@@ -86,7 +86,7 @@ def bar(labels: Sequence[str]) -> str:
 
 
 def scroll(table: str, label: str = "Table") -> str:
-    """A table whose headings stay where they are while it is scrolled."""
+    """A table whose headings stay in place while it is scrolled."""
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">{table}</div>'
 
 
@@ -105,6 +105,6 @@ def _css(runs: int) -> str:
         scheme = f"color-scheme: {name.lower()}; "
         css = re.sub(rf"\b{name}\b", scheme + "; ".join(f"--{key}: {value}" for key, value in theme.items()), css)
     colours = "; ".join(f"--run-{index}: {'var(--black)' if colour == BLACK else colour}" for index, colour in enumerate(COLOURS))
-    # While a scheme's button is pointed at, the others step back.
+    # while the pointer is on a scheme's button, the other schemes fade
     stressed = "".join(f'body[data-stressed="{run}"] .plot [data-run]:not([data-run="{run}"]) {{ opacity: .12 }}\n' for run in range(runs))
     return f":root {{ {colours} }}\n{css}{stressed}"

@@ -1,4 +1,4 @@
-"""What is drawn on axes on paper: lines, areas, bars, in the page's colours. In grey they differ by dashes, markers and hatches."""
+"""Drawing on matplotlib axes: lines, areas and bars, in the page's colours. In grey they differ by dashes, markers and hatches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DASHES: tuple[Any, ...] = (
 )
 MARKERS = "os^Dvp*X"
 MARKERS_APART = 0.23
-"""Of the width or height of a panel."""
+"""Distance of markers, relative to the width or height of a panel."""
 HATCHES = {
     "gc": "////",
     "die_queue": "....",
@@ -53,16 +53,16 @@ HATCHES = {
     "s2": "////",
     "s3": "xxxx",
 }
-"""Of parts and states whose shades of grey would be alike."""
+"""Hatches of parts and states with similar shades of grey."""
 
 
 def colour(run: int) -> str:
-    """Of a run, everywhere the same."""
+    """The colour of a run, the same in all figures."""
     return COLOURS[run % len(COLOURS)]
 
 
 def _line(run: int, *, several: bool) -> dict[str, Any]:
-    """A line that is known from others also in grey: markers are spread over it, elsewhere than on its neighbours."""
+    """The style of a line. Among several, lines have distributed markers, so that they are distinct in grey."""
     if not several:
         return {"color": colour(run), "linewidth": 1.0}
     begin = MARKERS_APART * ((run * 0.382) % 1)
@@ -75,14 +75,14 @@ def of_run(run: int) -> dict[str, Any]:
 
 
 def key_of_run(run: int, label: str) -> Line2D:
-    """Its line in a legend."""
+    """The legend entry of a run."""
     look = _line(run, several=True)
     del look["markevery"]
     return Line2D([], [], label=label, **look)
 
 
 def key_of_part(key: str, label: str, shade: str) -> Patch:
-    """A part in a legend."""
+    """The legend entry of a part."""
     return Patch(facecolor=shade, label=label, **_hatch(key))
 
 
@@ -92,7 +92,7 @@ def _hatch(key: str) -> dict[str, Any]:
 
 
 def draw(axes: Axes, mark: Mark, look: Look, *, several: bool) -> None:
-    """Draws a mark. `several`: there are lines of several runs on these axes."""
+    """Draws a mark. `several`: whether the axes have lines of several runs."""
     match mark:
         case Steps():
             values = [math.nan if value is None else value for value in mark.values]
@@ -102,8 +102,8 @@ def draw(axes: Axes, mark: Mark, look: Look, *, several: bool) -> None:
             axes.plot(mark.x, mark.y, drawstyle="steps-post", **_line(mark.run, several=several))
         case Rule():
             of = "black" if mark.run < 0 else colour(mark.run)
-            axes.axhline(mark.value, color=of, linestyle=(0, (4, 3)), linewidth=0.7, zorder=0.9)  # below what is drawn
-            place, side = (1, "right") if mark.name == "T_soft" else (0, "left")  # they may lie close to each other
+            axes.axhline(mark.value, color=of, linestyle=(0, (4, 3)), linewidth=0.7, zorder=0.9)  # below the data
+            place, side = (1, "right") if mark.name == "T_soft" else (0, "left")  # the lines may be close to each other
             axes.annotate(mark.name, (place, mark.value), xycoords=("axes fraction", "data"), ha=side, va="bottom", fontsize=look.small)
         case Stack():
             below = np.zeros(len(mark.layers[0][2]))
@@ -124,7 +124,7 @@ def _heat(axes: Axes, heat: Heat, look: Look) -> None:
     extent = (0.0, bins * heat.width, rows * heat.per_row - 0.5, -0.5)
     image = axes.imshow(shares, cmap=colours, vmin=0, vmax=heat.most, extent=extent, aspect="auto", interpolation="nearest")
     round_ticks(axes.yaxis, 5, integer=True)
-    # In the margin: it does not make this panel narrower than those below.
+    # in the margin, so that the panel is as wide as those below
     bar = axes.figure.colorbar(image, cax=axes.inset_axes((1.02, 0, 0.025, 1)), ticks=[0, heat.most])
     bar.ax.set_yticklabels(["0", number(heat.most * 100)])
     bar.ax.tick_params(labelsize=look.small, pad=1.5, length=2)
@@ -133,7 +133,7 @@ def _heat(axes: Axes, heat: Heat, look: Look) -> None:
 
 
 def bars(panel: Axes, plot: Bars, look: Look, written: Any) -> float:
-    """Draws groups of bars with their lengths, as `written` writes them, behind them. Returns the longest."""
+    """Draws groups of bars, with their lengths formatted by `written` behind them; returns the longest length."""
     names, places, top = [], [], 0.0
     longest = max(sum(bar.values) for _, group in plot.groups for bar in group)
     for group, entries in plot.groups:
@@ -159,7 +159,7 @@ def bars(panel: Axes, plot: Bars, look: Look, written: Any) -> float:
 
 
 def ranges(panel: Axes, plot: Ranges) -> float:
-    """Draws means with what lies a standard deviation around them, and maxima. Returns the largest."""
+    """Draws means with a range of one standard deviation, and maxima; returns the largest value."""
     for place, entry in enumerate(plot.ranges):
         shade = colour(entry.run)
         low = max(entry.mean - entry.std, 0.0)

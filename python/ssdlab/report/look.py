@@ -1,4 +1,4 @@
-"""How large a figure is on paper, what of it is drawn, and in which letters."""
+"""Size, fonts and selected parts of a figure in print."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ __all__ = ["Kind", "Length", "Look", "inches", "panels_of", "reduced"]
 
 Kind = Literal["read", "write"]
 Length = str | float
-"""Inches as a number, or a text with a unit: `"3.4in"`, `"86mm"`."""
+"""A length: inches as a number, or a text with a unit: `"3.4in"`, `"86mm"`."""
 
 UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-"""Inches; points are those of TeX, which tells widths of columns in them."""
+"""Inches per unit. Points are those of TeX, which prints column widths in them."""
 SIZES = (0.5, 100.0)
-"""Inches that a figure may have."""
+"""Minimum and maximum width and height of a figure, inches."""
 LETTERS = (4.0, 40.0)
-"""Points that letters may have."""
+"""Minimum and maximum font size, points."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a figure is drawn. Sizes are inches; `None`: as large as suits it."""
+    """Style of a figure. Sizes are in inches; `None` is the default size of the figure."""
 
     width: float | None = None
     height: float | None = None
     font: float = 8.0
-    """Points."""
+    """Font size, points."""
     title: bool | None = None
-    """The figure's heading above it. `None`: only those of its parts; false: these only where there are several."""
+    """`True` writes the figure's heading. `None` writes only the headings of its parts, and `False` these only if there are several."""
 
     @classmethod
     def of(cls, width: Length | None, height: Length | None, font: float | None, title: bool | None) -> Look:
-        """From what a caller says.
+        """Builds a style from arguments.
 
         Raises:
-            UsageError: for what is no length, or none for a figure.
+            UsageError: a length is invalid, or out of range.
         """
         if title is not None and not isinstance(title, bool):
             raise UsageError(f"title = {shown(title)}: expected True or False")
@@ -54,12 +54,12 @@ class Look:
 
     @property
     def small(self) -> float:
-        """The size of remarks: readable in print."""
+        """The font size of remarks, points."""
         return min(self.font, max(self.font - 1, 7.0))
 
 
 def inches(name: str, value: object) -> float:
-    """A length in inches."""
+    """Converts a length to inches."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", value) if isinstance(value, str) else None
     unit = 1.0 if not found else UNITS.get(found[2] or "in", math.nan)
     length = float(found[1]) * unit if found else value if _is_number(value) else math.nan
@@ -73,7 +73,7 @@ def _is_number(value: object) -> bool:
 
 
 def panels_of(figure: Figure) -> list[str]:
-    """What its parts show, in the order in which they are numbered, from 1."""
+    """Descriptions of the figure's parts, in the order of their numbers, from 1."""
     found: list[str] = []
     for plot in figure.plots:
         if isinstance(plot, Plot):
@@ -86,15 +86,15 @@ def panels_of(figure: Figure) -> list[str]:
 
 
 def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] | None = None) -> Figure:
-    """A figure without what is not wanted.
+    """A copy of a figure with some of its parts.
 
     Args:
-        figure: the whole.
-        kind: only what is of reads, or of writes.
-        panels: only these parts, numbered as `panels_of` has them; they stay in the figure's order.
+        figure: the complete figure.
+        kind: `"read"` or `"write"` to select parts about these requests; `None` for all.
+        panels: numbers of parts to select, as in `panels_of`; they keep the figure's order.
 
     Raises:
-        UsageError: for parts that it does not have.
+        UsageError: the figure has no such part.
     """
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         raise UsageError(f"kind = {shown(kind)}: expected {' or '.join(KINDS)}")

@@ -1,11 +1,10 @@
-"""How far a difference between two runs would scatter, as one run of each can tell: by batch means.
+"""Estimates the uncertainty of a difference between two runs from one run of each, by batch means.
 
-A run is cut into parts of equal length. If parts differ among each other, so would repeats of the run. Requests of the same time were
-the same under both schemes, so what counts is how their *difference* scatters from part to part: most of what the load does to both
-drops out.
+A run is divided into parts of equal length, whose scatter shows how repeats of the run would differ. Requests at the same time are
+identical under both schemes, so the scatter of the *difference* between the schemes counts: most effects of the load on both cancel out.
 
-The method is that of batch means (Law, Simulation Modeling and Analysis, section 9.5.3) for a ratio of ratios (Cochran, Sampling
-Techniques, section 6): parts need not have equally many requests.
+The method is batch means (Law, Simulation Modeling and Analysis, section 9.5.3) for a ratio of ratios (Cochran, Sampling Techniques,
+section 6): parts may have different numbers of requests.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from ssdlab.uncertainty import Estimate, student_t
 __all__ = ["PARTS", "scatter", "tail_scatter"]
 
 PARTS = 20
-"""Enough for an interval, and few enough that what happens in one has little to do with what happens in the next."""
+"""Number of parts: enough for an interval, and few enough that neighbouring parts are nearly independent."""
 LEAST = 100
-"""Requests in a part, on average."""
+"""Minimum mean number of requests in a part."""
 FEWEST = 10
-"""Independent requests beyond a percentile, at least."""
+"""Minimum number of independent requests beyond a percentile."""
 STUDENT = student_t(PARTS - 1)
 
 Part = tuple[float, float]
-"""How many requests a part of a run has, and the sum of their response times, ns."""
+"""Number of requests in a part of a run, and the sum of their response times, ns."""
 
 
 def scatter(base: Run, other: Run) -> float | None:
-    """The half width of the 95 % interval of the relative difference of mean response times; `None` where the runs are too short to say."""
+    """Half width of the 95 % interval of the relative difference of mean response times; `None` for runs that are too short."""
     before, after = _parts(base), _parts(other)
     if before is None or after is None:
         return None
@@ -48,13 +47,13 @@ def scatter(base: Run, other: Run) -> float | None:
 
 
 def _total(parts: Sequence[Part]) -> tuple[float, float]:
-    """How many requests, and their mean response time."""
+    """Number of requests, and their mean response time, ns."""
     count = math.fsum(n for n, _ in parts)
     return count, math.fsum(total for _, total in parts) / count
 
 
 def _parts(run: Run) -> list[Part] | None:
-    """The requests completed in each part of a run, without its warm-up."""
+    """The requests completed in each part of a run, after its warm-up; `None` for a run that is too short."""
     series = run.series
     if not series or not series["bins"]:
         return None
@@ -75,11 +74,11 @@ def _by_bin(latencies: object) -> Iterable[Sequence[tuple[int, float]]]:
 
 
 def tail_scatter(base: Run, other: Run, share: float) -> float | None:
-    """The same of a percentile, roughly: `share` is 0.99 for p99. `None` where too few requests took longer to say.
+    """Approximate half width for the difference of a percentile; `share` is 0.99 for p99. `None` if too few requests took longer.
 
-    Requests that wait for the same collection are no independent witnesses. Each run counts as that many independent requests
-    as would give its mean the scatter that its parts have, and the percentile lies between the values at the ranks that so many allow.
-    Both runs had the same load; how much of the scatter that explains is taken from how their parts go up and down together.
+    Requests that wait for the same collection are not independent. The effective number of independent requests of a run follows from the
+    scatter of its parts' means, and determines the ranks between which the percentile lies. Since both runs had the same load, the
+    correlation of their parts reduces the scatter of the difference.
     """
     before, after = _percentile(base, share), _percentile(other, share)
     if before is None or after is None:
@@ -90,7 +89,7 @@ def tail_scatter(base: Run, other: Run, share: float) -> float | None:
 
 
 def _correlation(base: Run, other: Run) -> float:
-    """How strongly parts of both runs go up and down together, from 0 to 1."""
+    """Correlation of the parts' means of both runs, from 0 to 1."""
     means = [[total / n if n else 0.0 for n, total in _parts(run) or ()] for run in (base, other)]
     if any(len(set(values)) < 2 for values in means):
         return 0.0
@@ -98,7 +97,7 @@ def _correlation(base: Run, other: Run) -> float:
 
 
 def _percentile(run: Run, share: float) -> tuple[float, float] | None:
-    """A percentile of all requests, and the relative half width of its interval."""
+    """A percentile of all requests, ns, and the relative half width of its interval."""
     parts, variance = _parts(run), run.at("latency_ns.all.variance")
     upper, counts = run.histogram
     if parts is None or not variance or not upper:

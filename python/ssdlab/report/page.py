@@ -1,4 +1,4 @@
-"""The page `report.html`: one file with everything in it, which asks for nothing from elsewhere."""
+"""The page `report.html`: a single file that loads nothing else."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ MARKS = (
     "▲ marks what is at least twice as bad as the first."
 )
 FEW, MANY = 4, 8
-"""Schemes of which the overview's table is short, and from which on it is long."""
+"""Number of schemes up to which the overview's table is short, and from which on it is long."""
 PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns", "same": "share"}
 
 
 def write(runs: Runs, path: Path) -> None:
-    """Writes the page, whole or not at all."""
+    """Writes the page, completely or not at all."""
     write_file(path, page(runs))
 
 
 def page(runs: Runs) -> str:
-    """The page as text."""
+    """The text of the page."""
     drawn = [figure for figure in (make(runs) for make in FIGURES.values()) if figure is not None]
     glance = [figure for figure in (make(runs) for make in GLANCE) if figure is not None]
     labels = [run.label for run in runs]
@@ -62,11 +62,11 @@ def page(runs: Runs) -> str:
     return framed(runs.title, body, embedded([*glance, *drawn], runs), labels)
 
 
-# ---- what is above the figures ---------------------------------------------------------------------------------------
+# ---- parts above the figures -----------------------------------------------------------------------------------------
 
 
 def _lead(runs: Runs) -> Iterable[str]:
-    """The outcome, what else is to be known, and what was simulated."""
+    """The outcome, remarks, and a description of the runs."""
     yield f'<p class="lead">{html.escape(verdict(runs) if len(runs) > 1 else of_run(runs[0]))}</p>\n'
     items = "".join(f"<li>{html.escape(text)}</li>" for text in remarks(runs))
     yield f'<ul class="remarks">{items}</ul>\n' if items else ""
@@ -81,7 +81,7 @@ def _listed(pairs: Iterable[tuple[str, str]], kind: str = "") -> str:
 
 
 def _overview(runs: Runs, told: Shown, glance: Sequence[Figure]) -> str:
-    """What to see at first: a few figures of each scheme, and beside them the tail and what the mean is made of."""
+    """The overview: a few figures of each scheme, with the tail and the parts of the mean beside them."""
     rows = overview(runs)
     heads = "".join(f'<th scope="col">{html.escape(row.name)}</th>' for row in rows)
     lines = "".join(
@@ -92,7 +92,7 @@ def _overview(runs: Runs, told: Shown, glance: Sequence[Figure]) -> str:
     table = f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{lines}</tbody></table>"
     legend = f'<p class="muted small">{MARKS}</p>' if len(runs) > 1 else ""
     many = (" many" if len(runs) > MANY else "") + (" seeds" if runs.seeds else "")
-    # A short table leaves room for a figure below it.
+    # a short table leaves room for a figure below it
     first, *below = [_figure(figure, told) for figure in glance] if glance else [""]
     left, right = ("".join(below), first) if len(runs) <= FEW else ("", "".join([first, *below]))
     return (
@@ -114,7 +114,7 @@ def _summary(runs: Runs, told: Shown) -> str:
     few = any(cell.few for group in groups for row in group.rows for cell in row.cells)
     text += f" Grey percentiles: fewer than {FEWEST} requests took longer, as said beside them." if few else ""
     rows = [row for group in groups for row in (_heading(group.title, len(runs)), *(_row(row, runs, told) for row in group.rows))]
-    # Of one run, groups stand side by side.
+    # groups of a single run are placed side by side
     bodies = (_heading(group.title, 1) + "".join(_row(row, runs, told) for row in group.rows) for group in groups)
     alone = (f"<table><tbody>{body}</tbody></table>" for body in bodies)
     table = _table(runs, rows) if len(runs) > 1 else f'<div class="columns">{"".join(alone)}</div>'
@@ -140,7 +140,7 @@ def _row(row: Row, runs: Runs, told: Shown) -> str:
 
 
 def _cell(row: Row, cell: Cell, run: Run, told: Shown) -> str:
-    """A value with the letters of warnings about it. The exact value goes along, for whoever reads the page with a program."""
+    """A cell with the letters of warnings about its value. The exact value is included for programs that read the page."""
     if cell.value is None:
         return "<td></td>"
     exact = html.escape(json.dumps(cell.value))
@@ -156,12 +156,12 @@ def _cell(row: Row, cell: Cell, run: Run, told: Shown) -> str:
 
 
 def _tied(difference: str) -> str:
-    """A difference; that it is a tie may stand below it."""
+    """A difference, which may be broken before the mark of a tie."""
     return f'<span class="whole">{difference.removesuffix(" tie")}</span> tie' if difference.endswith(" tie") else difference
 
 
 def _broken(text: str) -> str:
-    """A value; its interval or range may stand below it, where the table is too wide otherwise."""
+    """A value, which may be broken before its interval or range if the table is too wide."""
     value, within, half = html.escape(text).partition(" ± ")
     if within:
         return f'<span class="mean">{value}</span> <span class="within">± {half}</span>'
@@ -184,11 +184,11 @@ FLOWS = {
     "alone.mean_ns": ("mean alone", "ns"),
     "alone.slowdown": ("slowdown", "ratio"),
 }
-"""What the table of flows shows: by place in `flows[]`, head and unit."""
+"""Columns of the table of flows: heading and unit, by path in `flows[]`."""
 
 
 def _flows(runs: Runs) -> str:
-    """The flows, where there are several: a row for each, and of several schemes for each of these."""
+    """The table of flows, if there are several: a row for each flow, and for each scheme."""
     flows = [(run, Run(flow["name"], run.index, flow)) for run in runs for flow in run.data.get("flows", ())]
     flows.sort(key=lambda pair: [flow["name"] for flow in pair[0].data["flows"]].index(pair[1].label))
     having = {place: head for place, head in FLOWS.items() if any(_of_flow(flow, place) is not None for _, flow in flows)}
@@ -260,7 +260,7 @@ def _figure(figure: Figure, told: Shown) -> str:
 
 
 def _place(figure: Figure, index: int, plot: Plot | Bars | Ranges) -> str:
-    """Where a plot is drawn; what screen readers and those who use the keyboard are told about it."""
+    """The place of a plot, with its description for screen readers and keyboard users."""
     zoomed = isinstance(plot, Plot)
     keys = "arrow keys read values" + (", shift and arrows move, plus and minus zoom, 0 shows all" if zoomed else "")
     label = html.escape(f"{figure.title}, {plot.title}: {keys}")
@@ -279,7 +279,7 @@ def _place(figure: Figure, index: int, plot: Plot | Bars | Ranges) -> str:
 
 
 def _notes(runs: Runs, drawn: Sequence[Figure]) -> str:
-    """Why figures are not there that one might look for."""
+    """Reasons why expected figures are missing."""
     keys = {figure.key for figure in drawn}
     notes = []
     if not any(run.series for run in runs):
@@ -297,7 +297,7 @@ def _notes(runs: Runs, drawn: Sequence[Figure]) -> str:
     return f"<section><h2>Figures</h2>{help_}{paragraphs}<noscript><p>Figures need JavaScript.</p></noscript></section>\n"
 
 
-# ---- how it was run --------------------------------------------------------------------------------------------------
+# ---- run and reports -------------------------------------------------------------------------------------------------
 
 
 def _setup(runs: Runs, told: Shown) -> str:
@@ -321,7 +321,7 @@ def _setup(runs: Runs, told: Shown) -> str:
 
 
 def _facts(runs: Runs) -> str:
-    """Version, seed and digests; where timelines are."""
+    """Version, seed and digests, and the files of timelines."""
     found = [("ssdlab", runs[0].data["version"]), ("Seed", str(runs[0].data["seed"]))]
     found += [(f"Digest, {run.label}" if len(runs) > 1 else "Digest", run.data["digest"]) for run in runs]
     found.append(("Simulated", shown(runs[0].data["simulated_ns"], "ns")))
@@ -334,7 +334,7 @@ def _facts(runs: Runs) -> str:
 
 
 def _reports(runs: Runs) -> str:
-    """What was read from the trace, how the drive was prepared and fitted."""
+    """Reports on reading the trace, and on preparing and fitting the drive."""
     parts = []
     for place, title in (("workload", "Workload"), ("precondition", "Preparation of the drive"), ("fit", "Fit of the device")):
         rows = [

@@ -1,4 +1,4 @@
-"""Figures on paper: drawn by matplotlib, for notebooks and as PNG, SVG and PDF."""
+"""Figures for print, drawn by matplotlib, for notebooks and as PNG, SVG and PDF."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "Picture", "in_a_row", "line_height"]
 
 COLUMN = 3.6
-"""Width of a plot, inches, where the figure may be as wide as suits it."""
+"""Default width of a plot, inches."""
 NARROWEST = 2.6
-"""Plots stand beside each other where each is as wide, inches."""
+"""Minimum width of plots beside each other, inches."""
 PAGE = 9.0
-"""Height of a page, inches: figures are no higher unless their parts would be too flat to be read."""
+"""Maximum height of a figure, inches, unless its parts would become too flat to read."""
 FLATTEST = 0.3
-"""Of the height that suits a panel."""
+"""Minimum height of a panel, relative to its default height."""
 PANEL = 1.15
-"""Height of a panel of height 1, inches."""
+"""Default height of a panel of height 1, inches."""
 LINES = 1.55
-"""Height of a line of text, of its letters."""
+"""Height of a line of text, relative to the font size."""
 FORMATS = (".png", ".svg", ".pdf")
 DPI = 300
 TICK = 4.6
-"""Across, a tick takes as much room as so many letters are high; up, as much as `TICK_UP`."""
+"""Room for a tick on the x axis, in font sizes; on the y axis it is `TICK_UP`."""
 TICK_UP = 2.0
 BINS_PER_INCH = 40
-"""So many steps can be told apart."""
+"""Maximum number of distinguishable bins per inch."""
 FEWEST_BINS = 20
 ROOM = 1.0
-"""What labels and ticks take of the width of a plot, inches."""
+"""Room for labels and ticks in the width of a plot, inches."""
 
 
 class Picture:
-    """A figure of results. Notebooks show it; `save` writes it; `sheet` is matplotlib's own figure, for changes by hand."""
+    """A figure of results. Notebooks show it; `save` writes it; `sheet` is matplotlib's figure, for manual changes."""
 
     def __init__(self, figure: Figure, labels: Mapping[int, str], look: Look | None = None) -> None:
         self._figure = figure
@@ -67,17 +67,17 @@ class Picture:
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """Title of the figure."""
         return self._figure.title
 
     @property
     def about(self) -> str:
-        """How to read it."""
+        """A sentence on how to read the figure."""
         return self._figure.text
 
     @cached_property
     def sheet(self) -> Sheet:
-        """Matplotlib's figure."""
+        """The figure as matplotlib's `Figure`."""
         with mpl.rc_context({**STYLE, "font.size": self._look.font, "hatch.linewidth": 0.5}):
             return self._draw()
 
@@ -85,11 +85,11 @@ class Picture:
         return _Sheet(self._figure, self._labels, self._look).drawn()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as `.png`, `.svg` or `.pdf`, whole or not at all. Letters are TrueType in PDF, and text in SVG.
+        """Writes the figure as `.png`, `.svg` or `.pdf`, completely or not at all. Fonts are TrueType in PDF, and text stays text in SVG.
 
         Raises:
-            UsageError: the name ends otherwise.
-            FileError: it cannot be written.
+            UsageError: the name has another ending.
+            FileError: the file cannot be written.
         """
         target = Path(checked_path("path", path))
         if target.suffix not in FORMATS:
@@ -97,7 +97,7 @@ class Picture:
         write_file(target, self._rendered(target.suffix[1:]))
 
     def _rendered(self, format: str, dpi: int = DPI) -> bytes:
-        """The same results give the same bytes: dates are left out."""
+        """Renders the figure. Equal results give equal bytes, since dates are left out."""
         metadata: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}[format]
         content = io.BytesIO()
         with mpl.rc_context({**STYLE, "hatch.linewidth": 0.5}):
@@ -116,7 +116,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A panel on its axes, and the plot that it is of."""
+    """A panel on its axes, and the index of its plot."""
 
     axes: Axes
     panel: Panel
@@ -124,17 +124,17 @@ class _Drawn:
 
 
 def line_height(font: float) -> float:
-    """Inches from one line of text to the next."""
+    """Distance between lines of text, inches."""
     return font * LINES / 72
 
 
 def text_width(text: str, font: float) -> float:
-    """Of a line of text, inches."""
+    """Width of a line of text, inches."""
     return float(TextPath((0, 0), text, size=font).get_extents().width) / 72
 
 
 def in_a_row(names: Sequence[str], width: float, font: float) -> int:
-    """How many entries of a legend fit beside each other; it is filled column by column."""
+    """Number of legend entries that fit side by side. Legends are filled column by column."""
     widths = [text_width(name, font) + font * 3.6 / 72 for name in names]
     gap = 1.2 * font / 72
     for columns in range(len(names), 1, -1):
@@ -146,7 +146,7 @@ def in_a_row(names: Sequence[str], width: float, font: float) -> int:
 
 
 class _Sheet:
-    """A figure on its way to matplotlib: plots beside each other where there is room, a legend above, remarks below."""
+    """Layout of a figure: plots side by side if there is room, a legend above, remarks below."""
 
     def __init__(self, figure: Figure, labels: Mapping[int, str], look: Look) -> None:
         self._labels, self._look = labels, look
@@ -159,10 +159,10 @@ class _Sheet:
         self._rows = [figure.plots[at : at + self._columns] for at in range(0, count, self._columns)]
         self._drawn: list[_Drawn] = []
         self._unnamed: dict[str, None] = {}
-        """What colours mean, where there is no room for it beside them."""
+        """Meanings of colours without room beside their scale."""
 
     def drawn(self) -> Sheet:
-        """Matplotlib's figure."""
+        """Draws the figure; returns it as matplotlib's `Figure`."""
         look, figure = self._look, self._figure
         legend = list(self._legend())
         columns = in_a_row([entry.get_label() for entry in legend], self._width, look.font)
@@ -188,16 +188,16 @@ class _Sheet:
             sheet.legend(handles=legend, loc="outside upper center", ncols=columns, **look_of_legend)
         return sheet
 
-    # ---- what it is made of ----
+    # ---- sizes and texts ----
 
     def _head(self, plot: Plot | Bars | Ranges) -> float:
-        """What of the height of a plot cannot be flattened: texts, and bars with their names."""
+        """Fixed part of a plot's height, inches: texts, and bars with their names."""
         if not isinstance(plot, Plot):
             return self._height(plot)
         return line_height(self._look.font) * (3.2 if plot.title else 2.2)
 
     def _height(self, plot: Plot | Bars | Ranges) -> float:
-        """Of a plot with its texts, inches."""
+        """Height of a plot with its texts, inches."""
         line = line_height(self._look.font)
         if isinstance(plot, Plot):
             return sum(panel.height * PANEL for panel in plot.panels) + self._head(plot)
@@ -208,7 +208,7 @@ class _Sheet:
         return sum((len(bars) + named) * row + 0.3 * row for _, bars in plot.groups) + 3.2 * line
 
     def _legend(self) -> Iterator[Any]:
-        """The runs, where lines are theirs, and the parts."""
+        """Legend entries: runs with lines, and parts."""
         panels = [panel for plot in self._figure.plots if isinstance(plot, Plot) for panel in plot.panels]
         of = [{mark.run for mark in panel.marks if mark.run >= 0} for panel in panels]
         if any(len(runs) > 1 for runs in of):
@@ -217,7 +217,7 @@ class _Sheet:
         yield from (ink.key_of_part(keys.get(shade, ""), name, shade) for name, shade in self._figure.legend)
 
     def _notes(self) -> str:
-        """What axes have no place for."""
+        """Remarks on values that axes cannot show."""
         told = [(plot.title, plot.note) for plot in self._figure.plots if isinstance(plot, Plot) and plot.note]
         lines = [*(f"{title} that {note}" if title else note for title, note in told), *filter(None, [self._figure.note])]
         return "\n".join(wrapped(line, self._width - 0.1, self._look.small) for line in lines)
@@ -228,7 +228,7 @@ class _Sheet:
     # ---- drawing ----
 
     def _fill(self, sheet: Sheet, heights: Sequence[float], stretch: float) -> None:
-        """All panels of one column on one grid where that can be, so that their edges are aligned."""
+        """Places all panels of a column on one grid if possible, so that their edges are aligned."""
         outer = sheet.add_gridspec(len(self._rows), self._columns, height_ratios=heights)
         shapes = [[[panel.height for panel in plot.panels] if isinstance(plot, Plot) else [] for plot in row] for row in self._rows]
         if all(all(shape == row[0] != [] for shape in row) for row in shapes):
@@ -285,7 +285,7 @@ class _Sheet:
         return bool(title) and (self._look.title is not False or len(self._figure.plots) > 1)
 
     def _reach(self, axes: Axes, panel: Panel, x: Axis) -> None:
-        """The least that axes show; what is drawn may go beyond."""
+        """Sets the limits of axes: at least those of their description."""
         widths = [mark.width * _bins(mark) for mark in panel.marks if isinstance(mark, Steps | Stack | Heat)]
         if not x.log:
             axes.set_xlim(0, max(widths, default=axes.get_xlim()[1]))
@@ -301,7 +301,7 @@ class _Sheet:
         axes.grid(visible=True, axis="both", which="major", alpha=0.3, linewidth=0.5)
 
     def _align(self) -> None:
-        """Panels of different plots that show the same have the same ends, up and across."""
+        """Gives panels of different plots with the same quantity the same limits."""
         up: dict[Any, list[_Drawn]] = {}
         across: dict[Any, list[_Drawn]] = {}
         for drawn in self._drawn:
@@ -311,7 +311,7 @@ class _Sheet:
         for key, group in up.items():
             if key[0] == "same" or len({drawn.plot for drawn in group}) == len(group):
                 ends = [drawn.axes.get_ylim() for drawn in group]
-                if not any(high < low for low, high in ends):  # of chips, the first is on top
+                if not any(high < low for low, high in ends):  # with chips, the first one is at the top
                     self._set(group, "y", min(low for low, _ in ends), max(high for _, high in ends))
         for group in across.values():
             ends = [drawn.axes.get_xlim() for drawn in group]
@@ -328,7 +328,7 @@ class _Sheet:
         return plot.x
 
     def _name(self, drawn: _Drawn, stretch: float) -> None:
-        """Ticks and labels, once it is known what all panels show."""
+        """Sets ticks and labels, after the limits of all panels are known."""
         axes, panel, look = drawn.axes, drawn.panel, self._look
         height = panel.height * PANEL * stretch
         if any(isinstance(mark, Heat) for mark in panel.marks):
@@ -350,7 +350,7 @@ class _Sheet:
             axes.set_xlabel(label_of("", x, unit), fontsize=look.font)
 
     def _rest(self, axes: Axes, plot: Bars | Ranges) -> None:
-        """Bars lie, so that names have room."""
+        """Draws horizontal bars, which leave room for names."""
         look = self._look
         axes.grid(visible=False, axis="y")
         axes.grid(visible=True, axis="x", alpha=0.3, linewidth=0.5)
@@ -368,7 +368,7 @@ class _Sheet:
 
 
 def _visible(figure: Figure, bins: int) -> Figure:
-    """With no more bins than can be told apart; colours reach as far as what is left needs."""
+    """A copy with at most `bins` bins per mark, and heat maps scaled to the remaining values."""
     joined = _each_mark(figure, lambda mark: mark.joined(bins) if isinstance(mark, Steps | Stack | Heat) else mark)
     panels = [panel for plot in joined.plots if isinstance(plot, Plot) for panel in plot.panels]
     heats = [mark for panel in panels for mark in panel.marks if isinstance(mark, Heat)]

@@ -1,4 +1,4 @@
-"""`result.plot` and `comparison.plot`: the figures of the report, one by one."""
+"""`result.plot` and `comparison.plot`: the figures of the report, individually."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ssdlab.report.paper import Picture
 
     class Options(TypedDict, total=False):
-        """What every figure takes; see `Plots`."""
+        """Options of every figure; see `Plots`."""
 
         width: Length | None
         height: Length | None
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["ABOUT", "WORDS", "Plots"]
 
 OVER_TIME = ("timeline", "gc", "free_blocks", "queues", "utilisation", "cache")
-"""Figures that are drawn from what a run records only when asked to; so are distributions."""
+"""Figures that need series. Distributions need them too."""
 OTHERWISE = {
     **dict.fromkeys(("latency_cdf", "latency_tail", "timeline"), "no requests were completed"),
     **dict.fromkeys(("free_blocks", "queues", "utilisation"), "no time passed"),
@@ -43,44 +43,44 @@ OTHERWISE = {
     "slack": "no request had more than one page that ended at different times",
     "breakdown": "no requests were completed",
 }
-"""Why there is nothing to draw, where it is not for want of series."""
+"""Reasons why a figure has no data other than missing series, by figure."""
 
 
 class Plots:
-    """The figures of a result or comparison. Each has `save("x.pdf")` (or `.png`, `.svg`) and is shown by notebooks.
+    """The figures of a result or comparison. Each has `save("x.pdf")` (or `.png`, `.svg`); notebooks show it.
 
-    Those over time and the distributions need runs that recorded series: with `series=True` or `out=...`. A figure that there is nothing
-    to draw for raises `UsageError`. All of them take:
+    Figures over time and distributions need runs that recorded series: with `series=True` or `out=...`. A figure without data raises
+    `UsageError`. All figures take these options:
 
     - `width`, `height`: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`;
-    - `font`: the size of letters in points, 8 by default;
-    - `title`: `True` writes the figure's heading above it, `False` also leaves out that of a part that is alone;
-    - `schemes`: only these of a comparison, in this order; colours and line styles stay those of the whole;
-    - `kind`: `"read"` or `"write"`, only what is of these requests;
-    - `panels`: only these parts, by number from 1 as `panels(...)` lists them.
+    - `font`: font size in points, 8 by default;
+    - `title`: `True` writes the figure's heading above it, `False` also omits the heading of a single part;
+    - `schemes`: schemes of a comparison to draw, in this order; colours and line styles do not change;
+    - `kind`: `"read"` or `"write"`, for parts about these requests only;
+    - `panels`: numbers of parts to draw, from 1, as `panels(...)` lists them.
     """
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
 
     def latency_cdf(self, **options: Unpack[Options]) -> Picture:
-        """Which share of requests took at most how long, reads and writes."""
+        """Cumulative distribution of response times, for reads and for writes."""
         return self.picture("latency_cdf", **options)
 
     def latency_tail(self, **options: Unpack[Options]) -> Picture:
-        """Which share of requests took longer than how long, down to the slowest."""
+        """Share of requests that took longer than a time, up to the slowest."""
         return self.picture("latency_tail", **options)
 
     def timeline(self, **options: Unpack[Options]) -> Picture:
-        """Mean and longest response times over time, and below them how many chips were collecting garbage."""
+        """Mean and longest response times over time, and the share of chips in GC."""
         return self.picture("timeline", **options)
 
     def breakdown(self, **options: Unpack[Options]) -> Picture:
-        """What mean response times are made of."""
+        """Parts of the mean response times."""
         return self.picture("breakdown", **options)
 
     def gc(self, **options: Unpack[Options]) -> Picture:
-        """When each chip was collecting garbage, and how many pages that moved."""
+        """GC on each chip over time, and the pages that it moved."""
         return self.picture("gc", **options)
 
     def free_blocks(self, **options: Unpack[Options]) -> Picture:
@@ -88,34 +88,34 @@ class Plots:
         return self.picture("free_blocks", **options)
 
     def queues(self, **options: Unpack[Options]) -> Picture:
-        """Requests under way, and requests completed in a second."""
+        """Outstanding requests, and requests completed per second."""
         return self.picture("queues", **options)
 
     def utilisation(self, **options: Unpack[Options]) -> Picture:
-        """How busy dies and channels were."""
+        """Busy share of dies and channels over time."""
         return self.picture("utilisation", **options)
 
     def wear(self, **options: Unpack[Options]) -> Picture:
-        """How often blocks were erased."""
+        """Erase counts of blocks."""
         return self.picture("wear", **options)
 
     def cache(self, **options: Unpack[Options]) -> Picture:
-        """Hits of the cache and its dirty pages."""
+        """Cache hits and dirty pages over time."""
         return self.picture("cache", **options)
 
     def slack(self, **options: Unpack[Options]) -> Picture:
-        """How much earlier than their requests pages ended."""
+        """Slack of pages: the time by which a page ended before its request."""
         return self.picture("slack", **options)
 
     def __repr__(self) -> str:
         return f"<figures: {', '.join(FIGURES)}>"
 
     def available(self) -> list[str]:
-        """The names of the figures that there is something to draw for."""
+        """Names of the figures with data."""
         return [name for name in FIGURES if self._figure(self._runs, name) is not None]
 
     def panels(self, name: str) -> list[str]:
-        """What the parts of a figure show; the first is number 1."""
+        """Descriptions of a figure's parts; the first is number 1."""
         return panels_of(self._there(self._runs, name))
 
     def picture(
@@ -130,12 +130,12 @@ class Plots:
         kind: Kind | None = None,
         panels: Sequence[int] | None = None,
     ) -> Picture:
-        """A figure by its name, or by a word of it such as `tail`; the options are those of all figures.
+        """A figure by its name, or by a word of it such as `tail`; the options are those of every figure.
 
         Raises:
-            UsageError: for a figure, scheme or part that there is not, and for a size that is none.
+            UsageError: the figure, a scheme or a part does not exist or has no data, or a size is invalid.
         """
-        # Matplotlib takes longer to import than many a run takes.
+        # Matplotlib takes longer to import than many runs take
         from ssdlab.report.paper import Picture  # noqa: PLC0415
 
         look = Look.of(width, height, font, title)
@@ -144,7 +144,7 @@ class Plots:
         return Picture(figure, {run.index: run.label for run in runs}, look)
 
     def _there(self, runs: Runs, name: str) -> Figure:
-        """A figure that there is something to draw for."""
+        """A figure with data; an error if it has none."""
         if name not in FIGURES and name not in WORDS:
             raise UsageError(f'no figure "{name}"{nearest(name, (*FIGURES, *WORDS))}: there are {", ".join(self.available())}')
         name = WORDS.get(name, name)
@@ -170,14 +170,14 @@ class Plots:
 
 
 def _of_seed(runs: Runs) -> str:
-    """Which of several seeds is drawn: tables and verdicts are of all."""
+    """A sentence on the seed that is drawn, if there are several; tables and verdicts cover all seeds."""
     seeds = runs.seeds.get("seeds")
     return f"Figures are those of seed {runs[0].data['seed']}, of {len(seeds)} seeds." if seeds else ""
 
 
 _SPLIT = [(word, name) for name in FIGURES if "_" in name for word in name.split("_")]
 WORDS = {word: name for word, name in _SPLIT if [other for other, _ in _SPLIT].count(word) == 1}
-"""Of the name of a figure, that no other has: `tail`."""
+"""Figure names by a word that only they contain: `tail`."""
 
 
 def _about(name: str) -> str:
@@ -186,4 +186,4 @@ def _about(name: str) -> str:
 
 
 ABOUT = {name: _about(name) for name in FIGURES}
-"""What each figure shows, in a sentence."""
+"""Description of each figure."""

@@ -1,4 +1,4 @@
-"""Results as the report sees them: labelled, in order, from memory or from the files of a run or comparison."""
+"""Runs as the report uses them: labelled results in order, from memory or from the files of a run or comparison."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ssdlab.spelling import nearest
 __all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "read_result", "saved_in", "title_of", "undamaged", "words_of"]
 
 KINDS = {"read": "Reads", "write": "Writes"}
-"""Of requests, as figures call them."""
+"""Names of request kinds in figures."""
 
 NEEDED: dict[str, type] = {
     **dict.fromkeys(("config", "requests", "latency_ns", "breakdown_ns", "gc", "slack", "flash", "bytes_written", "counters"), dict),
@@ -30,19 +30,19 @@ NEEDED: dict[str, type] = {
     "seed": int,
     "simulated_ns": int,
 }
-"""What every result has."""
+"""Entries of every result, with their types."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One result and what it is called. `index` chooses its colour, everywhere the same."""
+    """A result with its label. `index` determines its colour in all figures."""
 
     label: str
     index: int
     data: Mapping[str, Any]
 
     def at(self, place: str) -> Any:
-        """An entry by its path, such as `latency_ns.read.p99`; `None` where the run does not have it."""
+        """An entry by its path, such as `latency_ns.read.p99`; `None` if the run does not have it."""
         found: Any = self.data
         for part in place.split("."):
             found = found.get(part) if isinstance(found, Mapping) else None
@@ -50,18 +50,18 @@ class Run:
 
     @property
     def series(self) -> Mapping[str, Any] | None:
-        """What happened when, if the run recorded it."""
+        """The recorded series, if any."""
         return self.data.get("series")
 
     @property
     def drives(self) -> int:
-        """How many drives there are: 1, or those of the array."""
+        """Number of drives: 1, or those of the array."""
         array = self.at("config.array") or {}
         return int(array["drives"]) if array.get("level", "none") != "none" else 1
 
     @cached_property
     def histogram(self) -> tuple[list[int], list[int]]:
-        """The response times of all requests, where they were recorded: upper bounds of buckets, and how many requests are in each."""
+        """The distribution of response times of all requests, if recorded: upper bounds of buckets, ns, and counts."""
         counts: Counter[int] = Counter()
         for kind in KINDS:
             counts.update(dict(zip(self.at(f"histograms.{kind}.upper_ns") or (), self.at(f"histograms.{kind}.count") or (), strict=True)))
@@ -71,19 +71,19 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs:
-    """One run, or those of a comparison: the first is what the others are compared with."""
+    """One run or the runs of a comparison. The others are compared with the first."""
 
     runs: tuple[Run, ...]
     paired: Mapping[str, Any] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     seeds: Mapping[str, Any] = field(default_factory=dict)
-    """What several seeds say, as `comparison.json` has it: means and differences with their intervals."""
+    """Means and differences over several seeds with their intervals, as in `comparison.json`."""
     source: Path | None = None
-    """The folder or file that they were read from."""
+    """Folder or file that the runs were read from."""
 
     @classmethod
     def of(cls, results: Mapping[str, Mapping[str, Any]], **more: Any) -> Runs:
-        """From results by label."""
+        """Builds runs from results by label."""
         return cls(tuple(Run(label, index, data) for index, (label, data) in enumerate(results.items())), **more)
 
     def __iter__(self) -> Iterator[Run]:
@@ -96,10 +96,10 @@ class Runs:
         return self.runs[index]
 
     def only(self, labels: Sequence[str]) -> Runs:
-        """Some of them, in this order; each keeps its colour.
+        """A selection of the runs in the given order; each keeps its colour.
 
         Raises:
-            UsageError: if there is none of such a name.
+            UsageError: a run does not exist.
         """
         by_label = {run.label: run for run in self}
         if isinstance(labels, str) or not isinstance(labels, Sequence) or not labels:
@@ -111,12 +111,12 @@ class Runs:
 
     @property
     def recorded(self) -> tuple[Run, ...]:
-        """Those that recorded what happened when, with at least one bin."""
+        """The runs with recorded series of at least one bin."""
         return tuple(run for run in self.runs if run.series and run.series["bins"])
 
     @property
     def title(self) -> str:
-        """What was simulated, in a few words: schemes, device, workload."""
+        """A short description of the runs: schemes, device and workload."""
         words = words_of(self[0].data.get("command"))
         options = dict(pairwise(words))
         trace, device = self[0].at("config.workload.trace"), options.get("--device")
@@ -127,10 +127,10 @@ class Runs:
 
 
 def load(folder: Path) -> Runs:
-    """The results that `ssdlab run` or `ssdlab compare` left in a folder.
+    """Loads the results of `ssdlab run` or `ssdlab compare` from a folder.
 
     Raises:
-        UsageError: there are none, or a file is not one of theirs.
+        UsageError: the folder has no results, or a file in it is invalid.
         FileError: a file cannot be read.
     """
     file, data = saved_in(folder)
@@ -141,11 +141,11 @@ def load(folder: Path) -> Runs:
 
 
 def saved_in(folder: Path) -> tuple[Path, dict[str, Any]]:
-    """The file that holds the results of a folder, and what is in it.
+    """The file with the results of a folder, and its content.
 
     Raises:
-        UsageError: there are none, or the file is not one of theirs.
-        FileError: it cannot be read.
+        UsageError: the folder has no results, or the file is invalid.
+        FileError: the file cannot be read.
     """
     settle(folder)
     # pathlib raises for a name that is too long
@@ -153,7 +153,7 @@ def saved_in(folder: Path) -> tuple[Path, dict[str, Any]]:
     if not found:
         written = "`ssdlab run --out` and `compare --out` write them"
         raise UsageError(f"{folder}: neither {RESULT_FILE} nor {COMPARISON_FILE} is here ({written})")
-    file = max(found, key=lambda file: file.stat().st_mtime_ns)  # a folder may have been used twice
+    file = max(found, key=lambda file: file.stat().st_mtime_ns)  # the folder may have been used twice
     if file.name == RESULT_FILE:
         return file, read_result(file)
     data = _read(file)
@@ -166,11 +166,11 @@ def saved_in(folder: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def read_result(file: Path) -> dict[str, Any]:
-    """A result as it was written.
+    """Reads a result file.
 
     Raises:
-        UsageError: it is none, or that of another version.
-        FileError: it cannot be read.
+        UsageError: the file is not a result, or from another version.
+        FileError: the file cannot be read.
     """
     data = _read(file)
     _check(data, file)
@@ -179,10 +179,10 @@ def read_result(file: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def undamaged(source: Path | None) -> Iterator[None]:
-    """What is read within comes from there: where something is missing or of another kind, that is said in a line.
+    """Reports missing or invalid entries of results from `source` in one line.
 
     Raises:
-        UsageError: if so. Of results that come from nowhere it is a defect, and stays what it was.
+        UsageError: an entry is missing or invalid. For results without a source it is a defect, and the exception is not changed.
     """
     try:
         yield
@@ -196,13 +196,13 @@ def undamaged(source: Path | None) -> Iterator[None]:
 
 
 def scheme_of(data: Mapping[str, Any]) -> str | None:
-    """The scheme that a run was asked for, where its command is known."""
+    """The scheme of a run, if its command is known."""
     words = words_of(data.get("command"))
     return words[words.index("--scheme") + 1] if "--scheme" in words else None
 
 
 def title_of(data: Mapping[str, Any], *, compared: bool = False) -> str:
-    """What was simulated, in a line, where the command is known: as the title of a run, or of a comparison that it is one of."""
+    """A description of a run in one line, if its command is known: for its own title, or that of its comparison."""
     words = words_of(data.get("command"))
     if not words:
         return ""
@@ -231,7 +231,7 @@ def _check(data: object, file: Path) -> None:
 
 
 def command_of(runs: Runs) -> str | None:
-    """A command that repeats the run, or the comparison; `None` where it is not known, as of policies written in Python."""
+    """A command that repeats the run or comparison; `None` if it is not known, as for policies written in Python."""
     commands = [words_of(run.data.get("command")) for run in runs]
     if not all(commands):
         return None
@@ -249,7 +249,7 @@ def command_of(runs: Runs) -> str | None:
 
 
 def words_of(command: object) -> list[str]:
-    """The words of a command; none where it is not known."""
+    """The words of a command; empty if it is not known."""
     return shlex.split(command) if isinstance(command, str) else []
 
 

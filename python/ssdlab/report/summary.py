@@ -1,4 +1,4 @@
-"""The summary table: a row for each figure, a column for each run, the best of each row and differences against the first run."""
+"""The summary table: a row for each figure, a column for each run, the best value of each row, and differences from the first run."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Cell", "Group", "Place", "Row", "everything", "few", "overview", "pe
 
 Better = Literal["low", "high"] | None
 FAR = 2.0
-"""A value is far worse than the first from this factor on."""
+"""Factor from which on a value counts as far worse than the first."""
 FACTOR = 4.0
-"""From here on a difference is told as a factor."""
+"""Relative increase from which on a difference is written as a factor."""
 FEWEST = 10
-"""Requests beyond a percentile, at least, for it to say something of others than these."""
+"""Minimum number of requests beyond a percentile for the percentile to be meaningful."""
 BEYOND = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p99_9": 0.001, "p99_99": 0.0001}
-"""The share of the requests that took longer."""
+"""Share of requests beyond each percentile."""
 
 KINDS = {"all": "all requests", "read": "reads", "write": "writes"}
 LATENCIES = {"mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99", "max": "longest"}
@@ -37,7 +37,7 @@ UNITS = {
     "_bytes": "bytes",
     "_mb": "mb",
 }
-"""Ends of names, and the units that they stand for."""
+"""Units by the endings of names."""
 DURATIONS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 SCALES = {
     "share": (" %", 0.01, 2),
@@ -46,15 +46,15 @@ SCALES = {
     "s": (" s", 1.0, 2),
     "mb": (" MiB", 1.0, 1),
 }
-"""Of means over seeds: what stands behind them, what they are divided by, and their digits behind the point."""
+"""Unit, divisor and decimals of means over seeds, by unit."""
 MINUS = "\N{MINUS SIGN}"
 UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys", "remarks", CHECKSUM)
-"""Parts of a result that stand elsewhere, or are figures."""
+"""Entries of a result that are shown elsewhere or as figures."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A figure of a result: what it is called, where it stands, its unit, and which is better."""
+    """A figure of a result: name, path, unit, and whether low or high values are better."""
 
     name: str
     place: str
@@ -70,7 +70,7 @@ OVERVIEW = (
     Place("longest GC job", "gc.duration_ns.max", "ns", "low"),
     Place("requests", "latency_ns.all.count", "count"),
 )
-"""What the first screen compares."""
+"""Figures in the overview."""
 OTHERS: Mapping[str, tuple[Place, ...]] = {
     "Requests": (
         Place("all", "latency_ns.all.count", "count"),
@@ -140,29 +140,29 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, as it is shown, its difference against the first run, whether no other is better, and what is to be known of it."""
+    """A cell: value, text, difference from the first run, and whether no other value is better."""
 
     value: Any
     text: str
     difference: str = ""
     best: bool = False
     worse: str = ""
-    """How far it is worse than the first, where that is far."""
+    """How far the value is worse than the first, if it is far worse."""
     few: str = ""
-    """Why a percentile says little: how few requests took longer."""
+    """Why a percentile is uncertain: how few requests took longer."""
     judged: bool = True
-    """Of the best: whether it is known to be better by more than chance."""
+    """For a best value, whether it is known to be better by more than chance."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A figure of all runs; a run that does not have it has no value."""
+    """A figure of all runs; a run without it has an empty cell."""
 
     name: str
     place: str
     cells: tuple[Cell, ...]
     compared: bool = False
-    """Whether its cells have differences against the first, if only none worth mentioning."""
+    """Whether the cells have differences from the first run, even if all are negligible."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Group:
 
 
 def summary(runs: Runs) -> list[Group]:
-    """The rows that any run has a value for other than zero."""
+    """The rows with a value other than zero in any run."""
     places = {
         f"Response times, {name}": tuple(Place(title, f"latency_ns.{kind}.{key}", "ns", "low") for key, title in LATENCIES.items())
         for kind, name in KINDS.items()
@@ -185,7 +185,7 @@ def summary(runs: Runs) -> list[Group]:
 
 
 def places() -> list[Place]:
-    """All of them, each with the heading that it stands under in its name."""
+    """All figures of the table, named with their headings."""
     times = [
         Place(f"Response times, {name}: {title}", f"latency_ns.{kind}.{key}", "ns")
         for kind, name in KINDS.items()
@@ -195,7 +195,7 @@ def places() -> list[Place]:
 
 
 def everything(runs: Runs) -> list[Row]:
-    """Every number and text of the results but configurations and what is drawn."""
+    """Every number and text of the results, except configurations and drawn series."""
     places = dict.fromkeys(
         place for run in runs for place, _ in leaves({key: value for key, value in run.data.items() if key not in UNLISTED})
     )
@@ -203,7 +203,7 @@ def everything(runs: Runs) -> list[Row]:
 
 
 def overview(runs: Runs) -> list[Row]:
-    """The few figures that the first screen compares."""
+    """The figures in the overview."""
     return list(_rows(runs, OVERVIEW))
 
 
@@ -227,9 +227,9 @@ def _cells(runs: Runs, place: Place) -> Iterator[Cell]:
 
 
 def _over_seeds(runs: Runs, run: Run, place: Place, value: float, half: float) -> str:
-    """A mean with its interval; the median and the range, where the seeds disagree."""
+    """A mean with its interval; median and range if the seeds disagree."""
     found = spread(runs, run, place.place)
-    if found is None and half > value >= 0:  # older files have no values
+    if found is None and half > value >= 0:  # files of earlier versions have no values
         return f"{shown(value, place.unit)} (seeds disagree)"
     if found is None:
         return within(value, half, place.unit)
@@ -244,7 +244,7 @@ def _disagree(runs: Runs, one: Run, other: Run, place: Place) -> bool:
 
 
 def _is_judged(runs: Runs, place: Place) -> bool:
-    """Whether it is known of each run if the best is better by more than chance."""
+    """Whether the best value is known to be better than every other by more than chance."""
     having = [run for run in runs if number_of(runs, run, place.place) is not None]
     best = (min if place.better == "low" else max)(having, key=lambda run: number_of(runs, run, place.place))
     found = [apart(runs, best, run, place.place) for run in having if run is not best]
@@ -252,7 +252,7 @@ def _is_judged(runs: Runs, place: Place) -> bool:
 
 
 def _far_worse(place: Place, first: Any, value: Any) -> str:
-    """How many times worse than the first, where that is far."""
+    """How many times worse than the first a value is, as text; empty if it is not far worse."""
     if place.better is None or not first or not value:
         return ""
     factor = value / first if place.better == "low" else first / value
@@ -260,7 +260,7 @@ def _far_worse(place: Place, first: Any, value: Any) -> str:
 
 
 def few(run: Run, place: str) -> str:
-    """What to think of a percentile that hardly any request is beyond."""
+    """A caveat for a percentile with hardly any requests beyond it; empty for others."""
     path, _, name = place.rpartition(".")
     if name not in BEYOND or not path.startswith("latency_ns."):
         return ""
@@ -272,7 +272,7 @@ def few(run: Run, place: str) -> str:
 
 
 def _best(runs: Runs, place: Place) -> set[int]:
-    """Which values no other is better than, but for ties; none if all are as good, or the seeds disagree."""
+    """Indices of the best runs, ties included; empty if all are tied, or seeds disagree."""
     having = [run for run in runs if number_of(runs, run, place.place) is not None]
     if place.better is None or len(having) < 2:
         return set()
@@ -284,7 +284,7 @@ def _best(runs: Runs, place: Place) -> set[int]:
 
 
 def _difference(runs: Runs, run: Run, place: Place) -> str:
-    """In percent of the first; of shares in points."""
+    """The difference from the first run in percent; for shares, in percentage points."""
     first, value = (number_of(runs, one, place.place) for one in (runs[0], run))
     if first is None or value is None or (place.unit != "share" and not first):
         return ""
@@ -301,7 +301,7 @@ def _difference(runs: Runs, run: Run, place: Place) -> str:
 
 
 def percent(relative: float, half: float | None = None) -> str:
-    """A relative difference in percent, with the half width of its interval; nothing where it is none worth mentioning."""
+    """A relative difference in percent with the half width of its interval; empty if it is negligible."""
     if relative >= FACTOR:
         return f"\N{MULTIPLICATION SIGN} {1 + relative:,.{0 if relative >= 9 else 1}f}"
     if round(relative * 100, 1) == 0:
@@ -311,7 +311,7 @@ def percent(relative: float, half: float | None = None) -> str:
 
 
 def _unit(place: str) -> str:
-    """The unit of a figure, from the names on its path."""
+    """The unit of a figure, from the names in its path."""
     names = place.split(".")
     ends = [*reversed(names[:-1])]
     for name in [names[-1], *ends]:
@@ -322,7 +322,7 @@ def _unit(place: str) -> str:
 
 
 def shown(value: Any, unit: str) -> str:
-    """A value with its unit, as people write it."""
+    """Formats a value with its unit."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -340,7 +340,7 @@ def shown(value: Any, unit: str) -> str:
 
 
 def within(value: float, half: float, unit: str) -> str:
-    """A mean and the half width of its interval, in one unit: `1.16 ± 0.09 ms`. What is the same for all seeds has no interval."""
+    """A mean and the half width of its interval in one unit: `1.16 ± 0.09 ms`. A half width of 0 is left out."""
     if not half:
         return shown(int(value) if unit in ("count", "bytes") and value == int(value) else value, unit)
     name, size, digits = _scale(value, unit)
@@ -348,13 +348,13 @@ def within(value: float, half: float, unit: str) -> str:
         digits = max(digits, 2 - math.floor(math.log10(abs(value / size))))
     rounded = f"{half / size:,.{digits}f}"
     if not float(rounded.replace(",", "")):
-        digits = min(digits + 2, math.ceil(-math.log10(half / size)))  # so that it does not look exact
+        digits = min(digits + 2, math.ceil(-math.log10(half / size)))  # otherwise the value would look exact
         rounded = f"{half / size:,.{digits}f}"
     return f"{value / size:,.{digits}f} ± {rounded}{name}"
 
 
 def _scale(value: float, unit: str) -> tuple[str, float, int]:
-    """What stands behind a mean, what it is divided by, and its digits behind the point."""
+    """Unit, divisor and decimals of a mean."""
     if unit == "ns":
         name, size = next(((f" {name}", size) for size, name in DURATIONS if value >= size), (" ns", 1))
         return name, size, 0 if size == 1 or value / size >= 100 else 1 if value / size >= 10 else 2
@@ -367,7 +367,7 @@ def _scale(value: float, unit: str) -> tuple[str, float, int]:
 
 
 def of_run(run: Run) -> str:
-    """What `ssdlab run` says of a result in a line."""
+    """A one-line summary of a result for `ssdlab run`."""
     latency = run.at("latency_ns.all")
     count = sum(run.data["requests"].values())
     times = f", mean response time {shown(latency['mean'], 'ns')}, p99 {shown(latency['p99'], 'ns')}" if latency else ""

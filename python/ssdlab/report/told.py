@@ -1,4 +1,4 @@
-"""The remarks of the runs on a page: as paragraphs, behind the numbers that they are about, and below figures."""
+"""The remarks on a page: as paragraphs, as references after numbers, and below figures."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SHOWS = {
     ),
     **dict.fromkeys(("gc", "free_blocks", "wear"), "gc.jobs"),
 }
-"""By figure: the number of a result whose warnings hold for it, too."""
+"""Path of a number whose warnings also apply to a figure, by figure."""
 
 
 def of(runs: Runs) -> Shown:
-    """The remarks of the runs on a page."""
+    """The remarks on the runs of a page."""
     if len(runs) == 1:
         return shown(of_run(runs[0].data))
     differ = runs.seeds.get("differ") if runs.seeds.get("seeds") else None
@@ -37,16 +37,16 @@ def warnings(told: Shown) -> str:
 
 
 def notes(told: Shown) -> str:
-    """A paragraph for each of the others."""
+    """A paragraph for each remark that is not a warning."""
     return "".join(f"<p>[{letter}] {html.escape(str(remark))}</p>\n" for letter, remark in told.lettered() if not remark.is_warning)
 
 
 def superscript(found: Iterable[tuple[str, Remark]]) -> str:
-    """The letters of warnings behind a number; what they say is shown where a reader points at them."""
+    """The letters of warnings after a number, each with its sentence as a tooltip."""
     return "".join(f'<sup class="told" title="{html.escape(remark.sentence)}">[{letter}]</sup>' for letter, remark in found)
 
 
 def below_figure(told: Shown, key: str) -> str:
-    """The warnings that hold for what a figure shows."""
+    """The warnings that apply to a figure."""
     found = told.of(SHOWS[key]) if key in SHOWS else []
     return "".join(f'<p class="warning small">[{letter}] {html.escape(remark.sentence)}</p>' for letter, remark in found)

@@ -1,4 +1,4 @@
-"""The outcome in words: which scheme is best, whether that is more than noise, and at whose cost."""
+"""The outcome in words: the best scheme, whether it is better by more than noise, and the costs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAILS = ((P99, "p99"), ("latency_ns.all.p99_9", "p99.9"))
 DISAGREE = "the seeds disagree"
 TOO_FEW = f"fewer than {FEWEST} requests took longer"
 PLAIN = 0.05
-"""Differences that nothing was judged by are told of from here on."""
+"""Minimum relative difference that is reported without a judgement."""
 REASONS = {
     "host_queue": "waiting in front of the drive",
     "die_queue": "waiting for dies busy with host work",
@@ -31,15 +31,15 @@ REASONS = {
     "controller": "the controller",
     "link": "the link to the host",
 }
-"""The parts of a response time, where they are the reason for a difference."""
+"""Descriptions of the parts of a response time, as reasons for a difference."""
 TELLING = 0.2
-"""A part is named as a reason from this share of the whole difference on."""
+"""Minimum share of the whole difference for a part to be named as a reason."""
 MOST = 3
-"""Remarks of a kind: more nobody reads."""
+"""Maximum number of remarks of one kind."""
 
 
 def verdict(runs: Runs) -> str:
-    """The outcome: how long requests took, and under which scheme they took the least time; of means, where the tail does not tell."""
+    """The outcome: the scheme with the shortest response times, by p99 or, if it does not decide, by the mean."""
     told = 0
     sure: list[str] = []
     unsure: list[str] = []
@@ -53,7 +53,7 @@ def verdict(runs: Runs) -> str:
             unsure += [outcome] if doubt not in (TOO_FEW, DISAGREE) else []
             continue
         decided = len(_winners(runs, having, place)) == 1 < len(having)
-        # Of two ties one is enough.
+        # one tie is enough
         sure += [outcome] if outcome and (decided or not sure) else []
         if decided:
             break
@@ -69,13 +69,13 @@ def verdict(runs: Runs) -> str:
 
 
 def remarks(runs: Runs) -> list[str]:
-    """What else is to be known: how sure it is, what a gain costs, and what was left out."""
+    """Remarks on uncertainty, on costs of a gain, and on the warm-up."""
     found = [*_why(runs), *_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
     return [*found, *_warm_up(runs)]
 
 
 def _why(runs: Runs) -> Iterator[str]:
-    """Which parts of the mean make up most of its largest difference from the first, where that is no tie."""
+    """The parts that make up most of the largest difference of the mean from the first run, unless it is a tie."""
     differences = [(run, change(runs, runs[0], run, MEAN)) for run in runs.runs[1:]]
     real = [(abs(found.relative), run) for run, found in differences if found and not found.tie and not found.disagree]
     if not real:
@@ -93,7 +93,7 @@ def _why(runs: Runs) -> Iterator[str]:
 
 
 def _warm_up(runs: Runs) -> Iterator[str]:
-    """What was left out. Of several seeds only what is the same for all: the time, or the requests where these were asked for."""
+    """A sentence on the warm-up. With several seeds, only its time or its requests are stated, whichever is the same for all."""
     left_out = runs[0].at("warm_up")
     if not left_out:
         return
@@ -104,7 +104,7 @@ def _warm_up(runs: Runs) -> Iterator[str]:
 
 
 def _winners(runs: Runs, having: Sequence[Run], place: str) -> list[Run]:
-    """The best, and those that are as good for all that is known."""
+    """The best runs, with those that are tied."""
     if not having:
         return []
     best = min(having, key=lambda run: number_of(runs, run, place))
@@ -112,7 +112,7 @@ def _winners(runs: Runs, having: Sequence[Run], place: str) -> list[Run]:
 
 
 def _outcome(runs: Runs, having: Sequence[Run], place: str, what: str) -> str:
-    """Who has the shortest, in a sentence; nothing where all have the same."""
+    """A sentence on the runs with the shortest times; empty if all have the same."""
     winners = _winners(runs, having, place)
     if not winners or len(having) < 2:
         return ""
@@ -126,7 +126,7 @@ def _outcome(runs: Runs, having: Sequence[Run], place: str, what: str) -> str:
 
 
 def _doubt(runs: Runs, having: Sequence[Run], place: str) -> str:
-    """Why nobody knows whether the best is better than by chance, where that is so."""
+    """Why it is not known that the best is better by more than chance; empty if it is known."""
     if any(few(run, place) for run in having):
         return TOO_FEW
     if not having:
@@ -142,7 +142,7 @@ def _doubt(runs: Runs, having: Sequence[Run], place: str) -> str:
 
 
 def _told(runs: Runs, winners: Sequence[Run], place: str) -> str:
-    """The best value, and how it differs from the first's, where that is not as good."""
+    """The best value, and its difference from the first run's, if the first is not among the best."""
     best = min(winners, key=lambda run: number_of(runs, run, place))
     found = None if runs[0] in winners else change(runs, runs[0], best, place)
     against = f", {percent(found.relative, found.half)} against {runs[0].label}" if found and not found.tie else ""
@@ -150,7 +150,7 @@ def _told(runs: Runs, winners: Sequence[Run], place: str) -> str:
 
 
 def _noise(runs: Runs, having: Sequence[Run], place: str, what: str) -> Iterator[str]:
-    """All are as good as each other for all that can be told, though not the same."""
+    """A sentence if all runs are tied because of noise, but differ."""
     noisy = _noisy(runs, having, place)
     if noisy:
         far = max(noisy, key=lambda found: abs(found.relative))
@@ -162,14 +162,14 @@ def _noise(runs: Runs, having: Sequence[Run], place: str, what: str) -> Iterator
 
 
 def _noisy(runs: Runs, having: Sequence[Run], place: str) -> list[Change]:
-    """The differences from the best that only noise makes none."""
+    """The differences from the best run that are ties only because of noise."""
     best = min(having, key=lambda run: number_of(runs, run, place))
     found = [apart(runs, best, run, place) for run in having if run is not best]
     return [entry for entry in found if entry is not None and entry.noise]
 
 
 def _sure(runs: Runs) -> Iterator[str]:
-    """By what differences were judged."""
+    """Sentences on how differences were judged."""
     seeds = runs.seeds.get("seeds")
     if seeds:
         yield f"Means over {len(seeds)} seeds; ± is the {runs.seeds.get('level', 0.95):.0%} interval of each.".replace("%", " %")
@@ -185,7 +185,7 @@ def _sure(runs: Runs) -> Iterator[str]:
 
 
 def _disagreements(runs: Runs) -> Iterator[str]:
-    """The values under each seed, where their mean would mislead."""
+    """The values under each seed, if their mean would mislead."""
     for place, name in JUDGED:
         for run in runs:
             found = spread(runs, run, place)
@@ -195,7 +195,7 @@ def _disagreements(runs: Runs) -> Iterator[str]:
 
 
 def _costs(runs: Runs) -> Iterator[str]:
-    """Gains in the mean that the tail pays for, and gains of reads that writes pay for, or the other way round."""
+    """Gains in the mean at the cost of the tail, and gains of reads at the cost of writes or the reverse."""
     for run in runs.runs[1:]:
         mean = change(runs, runs[0], run, MEAN)
         for place, name in TAILS:
@@ -219,7 +219,7 @@ def _is_better(found: Change) -> bool:
 
 
 def _one_by_one(runs: Runs) -> Iterator[str]:
-    """What the same requests say, one by one, of the scheme that gained most by their count."""
+    """The comparison of the same requests one by one, for the scheme with most faster requests."""
     found = {label: kinds["all"] for label, kinds in runs.paired.items() if label != "against" and "all" in kinds}
     if not found:
         return

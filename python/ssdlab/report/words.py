@@ -1,4 +1,4 @@
-"""What figures of results are called in words, by their place in a result."""
+"""Descriptions of figures of results in words, by their path."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ssdlab.report.summary import KINDS, LATENCIES, OTHERS
 __all__ = ["described", "key_label"]
 
 ALONE = ("Throughput", "Wear", "Array", "Slack")
-"""Groups whose rows need no heading to be understood, or need another."""
+"""Groups whose rows need no heading, or another one."""
 OF_GROUP = {"Garbage collection": "of garbage collection", "Bytes written": "(bytes written)", "Cache": "of the cache", "Slack": "slack"}
 DRAWN: Mapping[str, Unit] = {"ns": "ns", "share": "share", "per_s": "per_s"}
-"""Units that axes know."""
+"""Units that axes support."""
 ENDS: Mapping[str, Unit] = {"_ns": "ns", "_share": "share", "_ratio": "share", "iops": "per_s", "_per_s": "per_s"}
 KEY_UNITS = {"_us": "µs", "_ns": "ns", "_ms": "ms", "_s": "s", "_kb": "KiB", "_bytes": "bytes", "_share": "share"}
 
 
 def described(place: str) -> Axis:
-    """An axis for a number of a result: what it is in words, and its unit."""
+    """The axis for a number of a result: description and unit."""
     names = place.split(".")
     if names[0] == "latency_ns" and len(names) == 3 and names[2] in LATENCIES:
         kind = "" if names[1] == "all" else f" of {KINDS.get(names[1], names[1].replace('_', ' '))}"
@@ -33,7 +33,7 @@ def described(place: str) -> Axis:
 
 
 def key_label(key: str) -> str:
-    """A key of the configuration, with the unit that its name ends with."""
+    """A configuration key, with the unit that its name ends with."""
     for end, unit in KEY_UNITS.items():
         if key.endswith(end):
             return f"{key.removesuffix(end)} ({unit})"
@@ -47,7 +47,7 @@ def _belonging(group: str, name: str) -> str:
 
 
 def _plain(names: list[str]) -> str:
-    """Words of a path, the last first said: `breakdown_ns.read.gc` is `breakdown, read: gc`."""
+    """Words of a path, with the last one after a colon: `breakdown_ns.read.gc` is `breakdown, read: gc`."""
     words = [name.removesuffix("_ns").replace("_", " ") for name in names]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])}: {words[-1]}"
 

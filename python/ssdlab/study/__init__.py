@@ -1,13 +1,13 @@
-"""Studies: published experiments as data, run again and compared with what was published.
+"""Studies: published experiments as data, which are run again and compared with the published values.
 
-| module | knows |
+| module | content |
 |---|---|
-| `expressions` | the arithmetic of metrics and rows |
-| `definition` | what a study's TOML file says |
-| `library` | where studies are |
+| `expressions` | arithmetic of metrics and rows |
+| `definition` | content of a study's TOML file |
+| `library` | locations of studies |
 | `evaluation` | means over seeds, rows, verdicts |
-| `running` | all runs of a study, and its result |
-| `figures` | its figure (imports matplotlib, so imported when needed) |
-| `report` | results of many studies as one page |
-| `api` | what people call |
+| `running` | runs of a study, and its result |
+| `figures` | figure of a study (imports matplotlib, so it is imported when needed) |
+| `report` | results of several studies as one page |
+| `api` | public functions |
 """

@@ -1,4 +1,4 @@
-"""The functions of studies: which there are, running one, collecting results."""
+"""The public functions of studies: list, run and report."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def studies() -> dict[str, str]:
 def run_study(
     name: Path_, *, quick: bool = False, jobs: int | None = None, out: Path_ | None = None, traces: Path_ | None = None
 ) -> StudyResult:
-    """Runs a published experiment again, and compares what was measured with what was published.
+    """Runs a published experiment again, and compares the measured values with the published ones.
 
     Args:
-        name: a study (`studies()`), or a file of one's own that ends with `.toml`.
-        quick: a first look, with fewer requests and seeds.
-        jobs: runs at once, as many as there are processors by default. It does not change any result.
-        out: a folder that gets `PAPER/STUDY` with the result, the figure, and the results of all runs.
-        traces: a folder to look for traces in.
+        name: name of a study (`studies()`), or a file that ends with `.toml`.
+        quick: run fewer requests and seeds, for a first look.
+        jobs: maximum number of runs at once (default: one per processor). It does not change any result.
+        out: folder for the results; its subfolder `PAPER/STUDY` gets the result, the figure, and the results of all runs.
+        traces: folder to search for traces.
 
     Raises:
-        ssdlab.Error: if the study cannot be read or run. Runs that fail do not raise: they are in `result.failed`.
-        ssdlab.Interrupted: Ctrl-C. What had finished is in `out`.
+        ssdlab.Error: the study cannot be read or run. Runs that fail do not raise; they are in `result.failed`.
+        ssdlab.Interrupted: Ctrl-C. The results of finished runs are in `out`.
     """
     prepared = prepare(
         library.load(text("name", os.fspath(path("name", name)))),
@@ -46,15 +46,15 @@ def run_study(
 
 
 def study_report(folder: Path_, page: Path_) -> int:
-    """Collects the studies that were run into `folder` into pages; returns how many studies there are.
+    """Collects the results of the studies in `folder` into pages; returns the number of studies.
 
     Args:
-        folder: the folder that studies were run into.
-        page: `.html` for one page with its figures in it, `.md` for one with figures beside it, or a folder (a name without an ending)
-            for a page for each paper and one that compares published and measured numbers. `effects.csv`, beside the page or in the
-            folder, has all published numbers with what was measured and the grade.
+        folder: folder with the results of studies.
+        page: `.html` for one page with embedded figures, `.md` for one page with figures beside it, or a folder (a name without an ending)
+            for a page for each paper and one that compares published and measured numbers. `effects.csv`, beside the page or in the folder,
+            has all published numbers with the measured numbers and grades.
 
     Raises:
-        ssdlab.Error: if there are no results, or the page has another ending.
+        ssdlab.Error: there are no results, or `page` has another ending.
     """
     return report.write(Path(path("folder", folder)), Path(path("page", page)))

@@ -1,4 +1,4 @@
-"""A study as data: what its TOML file says, checked."""
+"""The definition of a study: its TOML file, parsed and checked."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ QUANTITIES = {
     "duration": "Duration of a collection (ms)",
     "backlog": "Backlog of a collection (ms)",
 }
-"""What can be drawn over time, and what the axis says then."""
+"""Quantities that can be drawn over time, with their axis labels."""
 DRIVE_QUANTITIES = ("wait",)
-"""Those of them that a drive's log has."""
+"""Quantities that a drive's request log has."""
 QUICK_SEEDS = 2
-"""Seeds of a study's quick form."""
+"""Number of seeds of a study's quick form."""
 QUICK_RUNS = 40
-"""With more runs than this the quick form has one seed: what takes long in a short run is preparing its drive."""
+"""Number of runs above which the quick form has one seed: short runs take long to prepare their drive."""
 ALL = "*"
 RANGE = ".."
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value of a parameter: its label, and what it says of the runs (setup keys, and the tables with full keys)."""
+    """A value of a parameter: its label, and its setup keys (with full keys in the tables)."""
 
     label: str
     setup: Mapping[str, Any]
@@ -82,15 +82,15 @@ class Axis:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """How its values are called."""
+        """Labels of the values."""
         return tuple(point.label for point in self.points)
 
     def named(self, label: str) -> str:
-        """A value as a title: a word speaks for itself, a number does not."""
+        """A value as a title; a number gets the name of the parameter."""
         return label if label[:1].isalpha() else f"{self.name}: {label}"
 
     def chosen(self, asked: str) -> tuple[str, ...]:
-        """The labels that `*`, a label, or `first..last` mean."""
+        """The labels selected by `*`, a label, or `first..last`."""
         if asked == ALL:
             return self.labels
         first, dots, last = asked.partition(RANGE)
@@ -101,23 +101,23 @@ class Axis:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number for each run."""
+    """A number computed for each run."""
 
     name: str
     title: str
     formulas: Mapping[str, Formula]
-    """By engine, where it is not the same for all."""
+    """Formulas by engine; a single one may apply to all."""
 
     @property
     def text(self) -> str | dict[str, str]:
-        """As it is written."""
+        """The formula as written in the file."""
         texts = {engine: formula.text for engine, formula in self.formulas.items()}
         return texts if len(set(texts.values())) > 1 or len(texts) < len(ENGINES) else next(iter(texts.values()))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the study's table: a number, what the paper says of it, and what it must be for the finding to hold."""
+    """A row of the study's table: a number, the paper's claim about it, and the bounds of the finding."""
 
     what: str
     formula: Formula
@@ -126,45 +126,45 @@ class Row:
     at_least: float | None = None
     at_most: float | None = None
     ours: bool = False
-    """The paper says nothing of it, or the study is not the paper's experiment: a published number beside it is for comparison."""
+    """Whether the paper makes no claim, or the study is not the paper's experiment; a published number is then for comparison only."""
     calibrated: bool = False
-    """A parameter of its runs was chosen with the published number in view."""
+    """Whether a parameter of the runs was calibrated to the published number."""
     note: str = ""
 
     @property
     def claim(self) -> Claim | None:
-        """What the paper says of the number; nothing for a row of this project's own."""
+        """The paper's claim about the number; `None` for a row of this project's own."""
         claim = Claim(_kind(self), self.paper, self.at_least, self.at_most)
         return None if self.ours or (self.paper is None and not claim.is_bounded) else claim
 
     @property
     def reference(self) -> Reference | None:
-        """The metric of one run that it is; `None` for one that is calculated from several, or from one."""
+        """The single metric of one run that the row shows; `None` if the row is computed otherwise."""
         return parse_reference(self.formula.text)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What is drawn: a panel for each of some metrics, and quantities of single runs over time."""
+    """The figure of a study: a panel for each of some metrics, and quantities of single runs over time."""
 
     panels: tuple[str, ...] = ()
     log: bool = False
     relative_to: str | None = None
     published: bool = False
-    """Whether panels have the published numbers of rows that are a value of their metric."""
+    """Whether panels show the published numbers of rows that are values of their metric."""
     overlay: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
-    """Metrics that are drawn as lines over that of a panel; those that name no scheme stand for all."""
+    """Metrics drawn as lines over the metric of a panel; a metric without a scheme applies to all."""
     together: str | None = None
-    """A parameter whose values share panels."""
+    """Name of a parameter whose values share panels."""
     over_time: tuple[Reference, ...] = ()
-    """Quantities, each with the values of the parameters (no scheme): a row of panels for each, a column for each scheme."""
+    """Quantities over time, each with values of the parameters (no scheme): a row of panels each, with a column for each scheme."""
     window_ms: tuple[float, float] = (0.0, math.inf)
-    """The time that they are drawn of."""
+    """Time window of the quantities over time, ms."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study, as its file describes it."""
+    """A study as defined by its file."""
 
     name: str
     title: str
@@ -179,20 +179,20 @@ class Study:
     figure: Figure | None = None
     deviations: tuple[str, ...] = ()
     discussion: tuple[Statement, ...] = ()
-    """What came of it, and why, as far as runs show it."""
+    """Statements about the results, and explanations that runs show."""
     paired: str | None = None
-    """A scheme: the requests of all others are compared with its own, one by one."""
+    """Scheme that the requests of all others are compared with, one by one."""
     paired_tolerance: float = 0.0
-    """A share of each request's response time: a change of at most so much counts as none."""
+    """Relative change of a response time that counts as no change in that comparison."""
     folder: Path = field(default=Path(), compare=False)
-    """The folder that the names of traces are relative to, besides the current one."""
+    """Folder that names of traces are relative to, besides the current one."""
 
     def combinations(self) -> Iterator[tuple[Point, ...]]:
         """Every combination of the parameters' values."""
         return itertools.product(*(axis.points for axis in self.axes))
 
     def shortened(self) -> Study:
-        """The study with fewer requests and seeds: two, or one where two would make more than `QUICK_RUNS` runs."""
+        """The quick form of the study: fewer requests, and two seeds, or one if two would make more than `QUICK_RUNS` runs."""
         quick = self.setup.get("quick")
         setup = {**self.setup, "requests": quick} if quick is not None else self.setup
         axes = tuple(Axis(axis.name, tuple(_shortened(point) for point in axis.points)) for axis in self.axes)
@@ -202,22 +202,22 @@ class Study:
         return Study(**{**self.__dict__, **changes})
 
     def places(self, reference: Reference) -> list[tuple[str, tuple[str, ...]]]:
-        """The scheme and the labels of each run that a reference means."""
+        """Scheme and labels of each run that a reference selects."""
         scheme, *labels = reference.where
         return [(scheme, combination) for combination in self.labels(labels)]
 
     def labels(self, asked: Sequence[str]) -> list[tuple[str, ...]]:
-        """The combinations of values that some labels mean."""
+        """Combinations of labels selected by texts such as `*`."""
         labels = [*asked, *[ALL] * (len(self.axes) - len(asked))]
         return list(itertools.product(*(axis.chosen(label) for axis, label in zip(self.axes, labels, strict=True))))
 
     def pictures(self) -> list[tuple[str, tuple[str, ...]]]:
-        """What is drawn over time: each quantity, and the labels of the runs, one for each scheme."""
+        """The quantities over time: each quantity with the labels of its runs, one run for each scheme."""
         references = () if self.figure is None else self.figure.over_time
         return [(asked.metric, labels) for asked in references for labels in self.labels(asked.where)]
 
     def setup_of(self, combination: Sequence[Point]) -> dict[str, Any]:
-        """What a combination of values asks to be run: the study's keys under those of the values."""
+        """The setup of a combination of values: the study's keys, overridden by those of the values."""
         merged: dict[str, Any] = {"engine": DRIVE}
         for setup in (self.setup, *(point.setup for point in combination)):
             merged |= {**setup, **{table: {**merged.get(table, {}), **setup.get(table, {})} for table in TABLES}}
@@ -225,10 +225,10 @@ class Study:
 
 
 def parse(name: str, text: str, folder: Path) -> Study:
-    """The study that a file describes.
+    """Parses the file of a study.
 
     Raises:
-        ConfigError: if it cannot be read, has a key that studies do not have, or names what it does not define.
+        ConfigError: the text is not TOML, has an unknown key, or refers to a name that is not defined.
     """
     table = read_toml(name, text)
     check_keys(name, table, STUDY_KEYS)
@@ -333,7 +333,7 @@ def _metric_formula(where: str, text: str) -> Formula:
 
 
 def _kind(row: Row) -> str:
-    """What sort of number a row has, by its unit and arithmetic (docs/studies.md says how)."""
+    """The kind of number in a row, from its unit and arithmetic (see docs/studies.md)."""
     if row.unit in ("x", "points"):
         return RATIO if row.unit == "x" else DIFFERENCE
     negative = row.paper is not None and row.paper < 0
@@ -343,7 +343,7 @@ def _kind(row: Row) -> str:
 
 
 def _row(where: str, table: Mapping[str, Any], study: Mapping[str, Any]) -> Row:
-    """A row, with what the study says of all its rows: whether they are its own, and whether they were calibrated."""
+    """Builds a row, with the study's defaults for `ours` and `calibrated`."""
     check_keys(where, table, ROW_KEYS)
     published = "paper" in table
     for key in ("ours", "calibrated"):
@@ -362,7 +362,7 @@ def _row(where: str, table: Mapping[str, Any], study: Mapping[str, Any]) -> Row:
 
 
 def _check_numbers(where: str, row: Row) -> None:
-    """TOML has nan and inf, and bounds may exclude every number: no measurement could agree with such a row."""
+    """Refuses nan, inf and bounds that exclude every number, with which no measurement could agree."""
     for key, number in (("paper", row.paper), ("at_least", row.at_least), ("at_most", row.at_most)):
         if number is not None and not math.isfinite(number):
             raise ConfigError(f"{where}: {key} = {number}: expected a finite number")
@@ -375,7 +375,7 @@ def _check_numbers(where: str, row: Row) -> None:
 
 
 def _check_none(where: str, row: Row) -> None:
-    """A published 0 has no factor of two: bounds say what counts as none, and they may not be wide."""
+    """Refuses a published 0 without narrow bounds, which define what counts as no effect."""
     if row.claim is None or not row.claim.says_none:
         return
     low, high = (as_change(row.claim.kind, bound) for bound in row.claim.bounds)
@@ -426,7 +426,7 @@ def _window(where: str, value: Sequence[float]) -> tuple[float, float]:
 
 
 def _check_names(study: Study) -> None:
-    """Every name that rows and figure use must be defined, and each row has a name of its own, by which explanations find it."""
+    """Refuses undefined names in rows and figure, and rows of the same name, which explanations refer to."""
     names = [row.what for row in study.rows]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -472,7 +472,7 @@ def _check_figure(study: Study, where: str, figure: Figure) -> None:
 
 
 def _any_numbers(study: Study, formula: Formula, name: str) -> float | tuple[float, ...]:
-    """As many numbers as a name of a row will stand for."""
+    """The number, or as many numbers as a name in a row will stand for."""
     count = len(study.places(formula.references[name]))
     return 1.0 if count == 1 else (1.0,) * count
 

@@ -1,4 +1,4 @@
-"""Published numbers against measured ones: the table `effects.csv`, and how well they agree, over all and by paper."""
+"""Published and measured numbers: the table `effects.csv`, and their agreement, overall and by paper."""
 
 from __future__ import annotations
 
@@ -16,56 +16,56 @@ from ssdlab.study.results import Ran
 __all__ = ["Agreement", "Effect", "agreement", "agreement_rows", "csv_text", "effects_of", "grade_counts", "rank_correlation"]
 
 HEADS = ("paper", "study", "finding", "published", "measured", "low", "high", "unit", "grade", "calibrated")
-"""The columns of `effects.csv`."""
+"""Columns of `effects.csv`."""
 FEWEST = 3
-"""Pairs of numbers from which on a rank correlation says something."""
+"""Minimum number of pairs for a rank correlation."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A published number, and what was measured for it."""
+    """A published number with the measured one."""
 
     paper: str
     study: str
-    """With the paper's key: `lee2013/fig11`."""
+    """Name with the paper's key: `lee2013/fig11`."""
     finding: str
     published: float
     measured: float | None
-    """The mean over the seeds; `None` if it was not measured."""
+    """Mean over the seeds; `None` if it was not measured."""
     low: float | None
-    """The ends of the 95 % confidence interval; `None` for a single seed."""
+    """Lower end of the 95 % confidence interval (`high` is the upper end); `None` for a single seed."""
     high: float | None
     unit: str
     kind: str
-    """As in `ssdlab.study.grading`."""
+    """Kind of number, as in `ssdlab.study.grading`."""
     grade: str
     calibrated: bool
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well the published numbers of a paper, or of all, agree with the measured ones."""
+    """Agreement of published and measured numbers, of one paper or of all."""
 
     name: str
     grades: Mapping[str, int]
-    """How many numbers have each grade."""
+    """Number of published numbers with each grade."""
     compared: int
-    """How many measured numbers compare two others, so that they have a sign."""
+    """Number of measured numbers that compare two others, so that they have a sign."""
     sign_right: int
-    """How many of these have the published sign; of a published \"no effect\", how many have none."""
+    """Number of compared numbers with the published sign; a published \"no effect\" requires no effect."""
     correlation: float | None
-    """Spearman's, of these as changes in percent; `None` if they are too few."""
+    """Spearman's rank correlation of the compared numbers as changes in percent; `None` if they are too few."""
 
     @property
     def numbers(self) -> int:
-        """How many published numbers there are."""
+        """Number of published numbers."""
         return sum(self.grades.values())
 
 
 def effects_of(studies: Iterable[Ran]) -> list[Effect]:
-    """All published numbers that were measured again, by paper and study, in a study in the order of its rows.
+    """The published numbers that were measured again, ordered by paper, study and row.
 
-    Studies that are not the paper's experiment (`ours`) repeat published numbers for comparison; these are not counted again.
+    Studies that are not the paper's experiment (`ours`) repeat published numbers for comparison; they are left out.
     """
     ordered = sorted((study for _, study in studies), key=lambda study: str(study["study"]))
     return [_effect(study["study"], row) for study in ordered for row in study["rows"] if "paper" in row and row["grade"] != OURS]
@@ -81,7 +81,7 @@ def _effect(name: str, row: Mapping[str, Any]) -> Effect:
 
 
 def csv_text(effects: Iterable[Effect]) -> str:
-    """The table as CSV, a line for each published number; what was not measured is empty."""
+    """The table as CSV, a line for each published number; a number that was not measured is empty."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(HEADS)
@@ -94,13 +94,13 @@ def csv_text(effects: Iterable[Effect]) -> str:
 
 
 def grade_counts(studies: Iterable[Ran]) -> dict[str, int]:
-    """How many rows of some studies have each grade, claims without a number and rows of this project's own included."""
+    """Number of rows with each grade, including claims without a number and this project's own rows."""
     counts = Counter(row["grade"] for _, study in studies for row in study["rows"])
     return {grade: counts[grade] for grade in GRADES if counts[grade]}
 
 
 def agreement(effects: Sequence[Effect]) -> list[Agreement]:
-    """How well the numbers of each paper agree, and those of all papers (the last entry)."""
+    """The agreement of the numbers of each paper, and of all papers (last entry)."""
     papers = sorted({effect.paper for effect in effects})
     parts = [_agreement(paper, [effect for effect in effects if effect.paper == paper]) for paper in papers]
     return [*parts, _agreement("all", effects)] if len(parts) > 1 else parts
@@ -115,7 +115,7 @@ def _agreement(name: str, effects: Sequence[Effect]) -> Agreement:
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Spearman's rank correlation; equal values share a mean rank. `None` for fewer than three pairs, or where all are equal."""
+    """Spearman's rank correlation, with mean ranks for equal values; `None` for fewer than three pairs or equal values only."""
     if len(pairs) < FEWEST:
         return None
     one, other = (_ranks(values) for values in zip(*pairs, strict=True))
@@ -134,7 +134,7 @@ AGREEMENT_HEADS = ("paper", "published numbers", SIZE, DIRECTION, CONTRADICTED, 
 
 
 def agreement_rows(parts: Iterable[Agreement]) -> list[tuple[str, ...]]:
-    """A table of agreement as texts, with its heads."""
+    """The table of agreement as texts, with headings."""
     grades = [grade for grade in GRADES if grade != OURS]
     rows = []
     for part in parts:

@@ -1,4 +1,4 @@
-"""The picture of published against measured numbers."""
+"""The figure of published against measured numbers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ __all__ = ["draw"]
 
 MARKERS = {SIZE: "o", DIRECTION: "^", CONTRADICTED: "X", INCONCLUSIVE: "d"}
 LARGE = (CONTRADICTED,)
-"""Grades whose points are larger, and in front."""
+"""Grades drawn with larger points, in front."""
 PANEL = (4.6, 4.6)
 """Width and height of a panel, inches."""
 EDGE = {True: 0.1, False: 0.01}
-"""Where the logarithmic scale ends towards 0 and a linear one begins: for comparisons, and for amounts."""
+"""Limit of the linear part around 0 of the scale, for comparisons (true) and for amounts (false)."""
 ROOM = 1.6
-"""How far the axes reach beyond the largest number, as a factor."""
+"""Extent of the axes beyond the largest number, as a factor."""
 
 
 def draw(effects: Sequence[Effect]) -> tuple[str, bytes]:
-    """The picture as SVG and as PNG: a panel for what compares two numbers, and one for amounts, each where there are such."""
+    """Draws the figure as SVG and PNG: a panel for comparisons of two numbers and one for amounts, where there are any."""
     measured = [effect for effect in effects if effect.measured is not None]
     panels = [(compares, chosen) for compares in (True, False) if (chosen := [e for e in measured if (e.kind != AMOUNT) == compares])]
     papers = sorted({effect.paper for effect in effects})
@@ -85,7 +85,7 @@ def _panel(panel: Axes, effects: Sequence[Effect], colours: dict[str, str], *, c
 
 
 def _band(panel: Axes, edge: float, reach: float, *, compares: bool) -> None:
-    """The band of a factor of two, and the line of equal numbers."""
+    """Draws the band of a factor of two, and the line of equal numbers."""
     steps = [edge / 100, *(edge * (reach * FACTOR / edge) ** (step / 100) for step in range(101))]
     for sign in (1, -1) if compares else (1,):
         along = [sign * step for step in steps]

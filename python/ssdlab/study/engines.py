@@ -28,28 +28,28 @@ def job(
     paired: str | None = None,
     tolerance: float = 0.0,
 ) -> AnyJob:
-    """The run that a study's setup asks for, checked.
+    """Builds and checks the run for a study's setup.
 
     Args:
-        label: what it is called.
-        setup: the keys of the study and its point, traces found.
-        scheme: of the drive; of the queueing model, the priority.
-        seed: of all random streams.
-        folder: where its result goes.
-        series: whether it keeps what is drawn over time.
-        paired: the label of the run that its requests are compared with, which may be itself: then others are compared with it.
-        tolerance: a change of a response time by at most this share of it counts as none in that comparison.
+        label: name of the run.
+        setup: keys of the study and its point, with paths of traces.
+        scheme: scheme of the drive, or priority of the queueing model.
+        seed: seed of all random streams.
+        folder: folder of the result.
+        series: whether to keep series for quantities over time.
+        paired: label of the run whose requests this run's are compared with; its own label if others are compared with it.
+        tolerance: relative change of a response time that counts as no change in that comparison.
 
     Raises:
-        ConfigError: if the setup has what its engine does not know.
-        ssdlab.Error: if it cannot be simulated.
+        ConfigError: the setup has a key that its engine does not have.
+        ssdlab.Error: the run cannot be simulated.
     """
     fields = {key: value for key, value in setup.items() if key not in ("engine", "set", "quick", QUEUEING)}
     if "trace" in fields:
         fields.pop("workload", None)
     fields |= {"seed": seed, "set": tuple((key, value_text(value)) for key, value in setup["set"].items())}
     if setup["engine"] == QUEUEING:
-        # Imported here because NumPy takes longer than many a run.
+        # imported here because NumPy takes longer than many runs
         from ssdlab import queueing  # noqa: PLC0415
 
         _check_known(setup)
@@ -62,7 +62,7 @@ def job(
 
 
 def _check_known(setup: Mapping[str, Any]) -> None:
-    """Refuses what is of the drive only."""
+    """Refuses keys that only the drive has."""
     foreign = [key for key in setup if key in DRIVE_ONLY] + [key for key in setup["set"] if not key.startswith(WORKLOAD)]
     if foreign:
         raise ConfigError(f'{foreign[0]}: engine = "{QUEUEING}" has no such key: of the drive\'s there are those of {WORKLOAD}*')

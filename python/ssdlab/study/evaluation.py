@@ -1,4 +1,4 @@
-"""From the metrics of all runs to the rows of a study: a number for each seed, their mean and how sure it is."""
+"""Evaluation of a study: rows from the metrics of all runs, with a number for each seed, their mean and its uncertainty."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ssdlab.uncertainty import Estimate
 __all__ = ["Measured", "Outcome", "RunKey", "evaluate", "metrics_of"]
 
 RunKey = tuple[str, tuple[str, ...], int]
-"""Scheme, labels of the parameters' values, seed."""
+"""Key of a run: scheme, labels of the parameters' values, and seed."""
 
 HOLDS, WITHIN, FAILS, SHOWN = "yes", "within interval", "NO", ""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A run: its digest and its metrics; of a metric that it does not have, why. `warnings`: the remarks that its numbers need."""
+    """A run's digest, metrics and warnings. A metric without a value has a text with the reason."""
 
     digest: str
     metrics: Mapping[str, float | str]
@@ -33,22 +33,22 @@ class Measured:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A row with what came of it."""
+    """A row with its measured value."""
 
     row: Row
     estimate: Estimate | None
     reason: str = ""
     warnings: Mapping[str, Sequence[Remark]] = field(default_factory=dict)
-    """By run: the remarks on the numbers that the row is made of."""
+    """Warnings on the numbers that the row is computed from, by run."""
 
     @property
     def difference(self) -> float | None:
-        """Measured minus published."""
+        """Measured minus published number; `None` if one is missing."""
         return None if self.estimate is None or self.row.paper is None else self.estimate.mean - self.row.paper
 
     @property
     def criterion(self) -> str:
-        """What the number must be, in words."""
+        """The bounds of the number, in words."""
         parts = []
         if self.row.at_least is not None:
             parts.append(f">= {self.row.at_least:g}")
@@ -58,9 +58,9 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """Whether the finding is reproduced; nothing where the row only shows a number.
+        """The verdict on the finding; empty for a row that only shows a number.
 
-        "yes" and "NO" are for confidence intervals that lie all on one side of a bound, "within interval" for those that a bound crosses.
+        "yes" and "NO" mean that the confidence interval lies on one side of a bound, "within interval" that a bound crosses it.
         """
         if self.estimate is None:
             return UNMEASURED
@@ -75,7 +75,7 @@ class Outcome:
 
     @property
     def grade(self) -> str:
-        """How well the number agrees with what the paper says, by one rule: `ssdlab.study.grading`."""
+        """The grade of agreement with the paper, by the rule in `ssdlab.study.grading`."""
         claim = self.row.claim
         if claim is None:
             return OURS
@@ -86,7 +86,7 @@ class Outcome:
 
 
 def metrics_of(study: Study, engine: str, result: Mapping[str, Any]) -> Measured:
-    """The metrics of a run of an engine."""
+    """Computes the metrics of a run."""
     metrics: dict[str, float | str] = {}
     for metric in study.metrics.values():
         try:
@@ -99,12 +99,12 @@ def metrics_of(study: Study, engine: str, result: Mapping[str, Any]) -> Measured
 
 
 def evaluate(study: Study, runs: Mapping[RunKey, Measured], missing: Mapping[tuple[str, ...], str]) -> list[Outcome]:
-    """Every row of the study.
+    """Computes every row of the study.
 
     Args:
         study: the study.
-        runs: its runs, those that finished.
-        missing: why the runs of a combination of values were left out.
+        runs: finished runs.
+        missing: reasons why the runs of a combination of values were left out.
     """
     return [_outcome(study, row, runs, missing) for row in study.rows]
 
@@ -118,7 +118,7 @@ def _outcome(study: Study, row: Row, runs: Mapping[RunKey, Measured], missing: M
 
 
 def _warnings(study: Study, row: Row, runs: Mapping[RunKey, Measured]) -> dict[str, list[Remark]]:
-    """By run: the remarks on what the metrics of a row are made of."""
+    """Warnings on the numbers that a row's metrics are computed from, by run."""
     found: dict[str, list[Remark]] = {}
     for reference in row.formula.references.values():
         paths = {path for formula in study.metrics[reference.metric].formulas.values() for path in formula.names}
@@ -131,7 +131,7 @@ def _warnings(study: Study, row: Row, runs: Mapping[RunKey, Measured]) -> dict[s
 
 
 def _resolver(study: Study, row: Row, runs: Mapping[RunKey, Measured], missing: Mapping[tuple[str, ...], str], seed: int) -> Any:
-    """What the references of a row stand for in the runs of one seed: all schemes saw the same requests."""
+    """A function for the values of a row's references under one seed, with which all schemes had the same requests."""
 
     def resolve(name: str) -> float | tuple[float, ...]:
         reference = row.formula.references[name]

@@ -1,12 +1,12 @@
-"""The arithmetic of study files: numbers from the statistics of a run, and rows from the metrics of all runs.
+"""The arithmetic of study files: metrics from the statistics of a run, and rows from the metrics of all runs.
 
 A metric is arithmetic over a result's entries, written with dots:
 
     latency_ns.all.mean / 1e6
     flows.probe.latency_ns.read.p99 / 1e3
 
-A row is arithmetic over metrics, each with the scheme and the values of the parameters in brackets, `*` for all of them (those left
-out at the end are all as well); all of them together are a list, in the order of the file:
+A row is arithmetic over metrics, each with scheme and values of the parameters in brackets; `*` selects all values, and so do values left
+out at the end. Several selected values are a list, in the order of the file:
 
     change(mean[pgc, 8], mean[npgc, 8])
     max(mean[pgc]) / min(mean[pgc])
@@ -41,16 +41,16 @@ Value = float | tuple[float, ...]
 
 
 class AbsentError(Exception):
-    """A number that a run does not have; the text says which."""
+    """A run does not have a number; the text says which."""
 
 
 class _LengthError(Exception):
-    """Lists of different lengths in one calculation."""
+    """A calculation has lists of different lengths."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """`mean[pgc, 8]`: a metric, and where it is asked for."""
+    """A reference to a metric in some runs: `mean[pgc, 8]`."""
 
     metric: str
     where: tuple[str, ...]
@@ -60,13 +60,13 @@ class Reference:
 
 
 INTERNAL = re.compile(r"\breference_\d+\b")
-"""What stands for a name with brackets while a formula is parsed."""
+"""Matches the placeholder of a name with brackets in a parsed formula."""
 
 BRACKETS = re.compile(r"([A-Za-z_]\w*)\s*\[([^\[\]]*)\]")
 
 
 def parse_reference(text: str) -> Reference | None:
-    """What a text like `mean[pgc, 8]`, or only `mean`, refers to; `None` if it is neither."""
+    """Parses a reference such as `mean[pgc, 8]` or `mean`; `None` for other texts."""
     name, bracket, inside = text.strip().partition("[")
     whole = text.strip() if bracket else f"{name}[]"
     match = BRACKETS.fullmatch(whole)
@@ -78,7 +78,7 @@ def _labels(text: str) -> tuple[str, ...]:
 
 
 class Formula:
-    """Parsed arithmetic, of a metric (names with dots) or of a row (names with brackets)."""
+    """Parsed arithmetic of a metric (names with dots) or of a row (names with brackets)."""
 
     def __init__(self, text: str, where: str) -> None:
         self.text = text
@@ -92,7 +92,7 @@ class Formula:
         self.names = tuple(self._check(self._tree))
 
     def calls(self, function: str) -> bool:
-        """Whether the arithmetic has a call of the function."""
+        """Whether the arithmetic calls a function."""
         return any(isinstance(node, ast.Call) and _path(node.func) == function for node in ast.walk(self._tree))
 
     def _take_reference(self, match: re.Match[str]) -> str:
@@ -101,7 +101,7 @@ class Formula:
         return name
 
     def _check(self, node: ast.AST) -> Iterable[str]:
-        """Refuses whatever is not arithmetic; yields the names."""
+        """Refuses everything but arithmetic; yields the names in it."""
         path = _path(node)
         if path is not None:
             yield path
@@ -123,7 +123,7 @@ class Formula:
             raise ConfigError(f'{self.where} = "{self.text}": {self._shown(node)} is not arithmetic; allowed are + - * / ** and functions')
 
     def _check_arguments(self, node: ast.Call, function: str) -> None:
-        """Refuses a call with more or fewer arguments than the function takes."""
+        """Refuses a call with a wrong number of arguments."""
         signature = inspect.signature(FUNCTIONS[function])
         try:
             signature.bind(*node.args)
@@ -133,23 +133,23 @@ class Formula:
             raise ConfigError(f'{self.where} = "{self.text}": {message}') from error
 
     def _shown(self, node: ast.AST) -> str:
-        """A part of the formula, as its author wrote it."""
+        """A part of the formula as written in the file."""
         return INTERNAL.sub(lambda name: str(self.references.get(name[0], name[0])), ast.unparse(node))
 
     def check(self, resolve: Callable[[str], Value]) -> None:
-        """Finds the mistakes that do not depend on the numbers: `resolve` says how many there are for a name, and any will do.
+        """Finds mistakes that do not depend on values. `resolve` returns any numbers for a name, as many as it stands for.
 
         Raises:
-            ConfigError: if the formula is no number, calls a function with the wrong arguments, or calculates with lists that do not fit.
+            ConfigError: the formula is not a number, calls a function with wrong arguments, or combines lists of different lengths.
         """
         with contextlib.suppress(AbsentError):
             self._number(resolve, ANY_NUMBERS)
 
     def number(self, resolve: Callable[[str], Value]) -> float:
-        """The value, with names replaced by what `resolve` says.
+        """Computes the value, with `resolve` returning the values of names.
 
         Raises:
-            AbsentError: if a name has no value, or the value is no finite number.
+            AbsentError: a name has no value, or the result is not a finite number.
         """
         return self._number(resolve, FUNCTIONS)
 
@@ -182,10 +182,10 @@ class Formula:
 
 
 def lookup(result: Mapping[str, Any], path: str) -> float:
-    """The entry of a result that a path with dots names. Of a list, as that of flows, the parts are found by their names.
+    """An entry of a result by its path with dots. Items of a list, such as flows, are found by their names.
 
     Raises:
-        AbsentError: if the result has no such number.
+        AbsentError: the result has no number at this path.
     """
     value: Any = result
     for name in path.split("."):
@@ -201,7 +201,7 @@ def lookup(result: Mapping[str, Any], path: str) -> float:
 
 
 def _path(node: ast.AST) -> str | None:
-    """`a.b.c` as a text; `None` for anything but names and dots."""
+    """`a.b.c` as a text; `None` for an expression other than names and dots."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -211,7 +211,7 @@ def _path(node: ast.AST) -> str | None:
 
 
 def _each(calculate: Callable[..., float], *values: Value) -> Value:
-    """Number by number, where some of the values are lists."""
+    """Applies a function to numbers, or item by item to lists."""
     lengths = [len(value) for value in values if isinstance(value, tuple)]
     if not lengths:
         return _safely(calculate, *values)
@@ -222,7 +222,7 @@ def _each(calculate: Callable[..., float], *values: Value) -> Value:
 
 
 def _safely(calculate: Callable[..., float], *numbers: Value) -> float:
-    """The result; not a number where there is none, or where an argument is none already."""
+    """Applies a function to numbers; nan if it has no value, or an argument is nan."""
     if any(math.isnan(number) for number in numbers if isinstance(number, float)):
         return math.nan
     try:
@@ -236,7 +236,7 @@ def _flat(values: Iterable[Value]) -> tuple[float, ...]:
 
 
 def _of_all(function: Callable[[tuple[float, ...]], float]) -> Callable[..., Value]:
-    """A function of any number of numbers and lists; not a number where one of them is none."""
+    """A function of all numbers in its arguments, which may be numbers and lists; nan if one of them is nan."""
 
     def over_all(*values: Value) -> Value:
         numbers = _flat(values)
@@ -246,9 +246,9 @@ def _of_all(function: Callable[[tuple[float, ...]], float]) -> Callable[..., Val
 
 
 def _of_the_model(formula: Callable[..., float]) -> Callable[..., Value]:
-    """A formula of the queueing model, number by number."""
+    """A formula of the queueing model that also takes lists, item by item."""
 
-    @wraps(formula)  # and with it the names of the arguments
+    @wraps(formula)  # keeps the names of the arguments
     def calculated(*arguments: Value) -> Value:
         try:
             return _each(formula, *arguments)
@@ -259,7 +259,7 @@ def _of_the_model(formula: Callable[..., float]) -> Callable[..., Value]:
 
 
 def _power(a: float, b: float) -> float:
-    """Not a number where it would be a complex one."""
+    """A power; nan instead of a complex number."""
     value = a**b
     return math.nan if isinstance(value, complex) else float(value)
 
@@ -299,9 +299,9 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "count": _count,
     **{name: _of_the_model(formula) for name, formula in MODEL.items()},
 }
-"""What a formula may call: the least, largest and mean of numbers and lists; `abs`, without the sign; `change(new, old)` in percent;
-`growth(list)`, the factor from each number of a list to the next; `count(list, limit)`, how many numbers are at most the limit; and the
-formulas of the queueing model."""
+"""Functions that a formula may call: minimum, maximum and mean of numbers and lists; `abs`; `change(new, old)` in percent; `growth(list)`,
+the factors between successive numbers; `count(list, limit)`, the count of numbers up to the limit; and the formulas of the queueing
+model."""
 
 ANY_NUMBERS = FUNCTIONS | dict.fromkeys(MODEL, lambda *values: _each(lambda *_: 1.0, *values))
-"""The same, but the model's formulas take any numbers, also those for which they have no value."""
+"""`FUNCTIONS`, with formulas of the model that accept any numbers, also outside their domain."""

@@ -1,4 +1,4 @@
-"""The figure of a study: panels of its metrics and, below them, single runs over time."""
+"""The figure of a study: panels of its metrics and, below them, quantities of single runs over time."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ __all__ = ["draw"]
 
 MARKERS = "os^Dvp*X"
 MANY_BARS = 12
-"""With more groups of bars than this their names stand upright."""
+"""Number of groups of bars above which their names are vertical."""
 PANEL = (3.5, 2.5)
 """Width and height of a panel, inches."""
 
 
 def draw(result: StudyResult, folder: Path) -> None:
-    """Draws the study's figure into `figure.svg` and `figure.png` of the folder, each whole or not at all."""
+    """Draws the study's figure into `figure.svg` and `figure.png` of a folder, each completely or not at all."""
     figure = result.study.figure
     assert figure is not None
     with mpl.rc_context(STYLE):
@@ -46,7 +46,7 @@ def draw(result: StudyResult, folder: Path) -> None:
 
 
 def _drawing(result: StudyResult, figure: Figure) -> Drawing:
-    """Panels of metrics, and below them those over time."""
+    """Draws panels of metrics, and panels over time below them."""
     grids = [panels for panels in (_Panels(result, figure) if figure.panels else None, Timelines(result, PANEL)) if panels]
     heights = [grid.size[1] for grid in grids]
     drawing = Drawing(figsize=(max(grid.size[0] for grid in grids), sum(heights)), layout="constrained")
@@ -60,20 +60,20 @@ def _drawing(result: StudyResult, figure: Figure) -> Drawing:
 
 @dataclass(frozen=True)
 class _Line:
-    """What a scheme's values are drawn as in one panel."""
+    """A scheme's values in one panel."""
 
     name: str
     scheme: str
     where: tuple[tuple[str, ...], ...]
-    """The labels of its points."""
+    """Labels of the points."""
     colour: str
     index: int
     other: int
-    """0, or which of the values that share the panel it is."""
+    """Index among the values that share the panel."""
 
 
 class _Panels:
-    """A row of panels for each metric, a column for each value of all parameters but the last; one row if there is one column."""
+    """Panels: a row for each metric, and a column for each value of all parameters but the last. A single column becomes a row."""
 
     def __init__(self, result: StudyResult, figure: Figure) -> None:
         self._result, self._figure = result, figure
@@ -105,7 +105,7 @@ class _Panels:
                 panel.set_ylabel(title if relative is None else f"{title.partition(' (')[0]},\nrelative to {relative}")
             if self._inner.name and (len(columns) == 1 or metric == rows[-1]):
                 panel.set_xlabel(self._inner.name)
-        for panel in panels:  # last: panels of a row share a scale, which this fixes
+        for panel in panels:  # last, since it fixes the scale that panels of a row share
             if panel.get_yscale() == "linear":
                 panel.set_ylim(bottom=0)
         legend = _legend(panels)
@@ -141,7 +141,7 @@ class _Panels:
             _mark_decades(panel)
 
     def _lines(self, outer: tuple[str, ...]) -> list[_Line]:
-        """The lines of a panel: one for each scheme and each of the values that share it."""
+        """The lines of a panel: one for each scheme and each value that shares the panel."""
         lines: list[_Line] = []
         for (index, scheme), (other, value) in itertools.product(
             enumerate(self._result.study.schemes), enumerate(self._together.labels or ("",))
@@ -153,7 +153,7 @@ class _Panels:
         return lines
 
     def _overlaid(self, metric: str, lines: Sequence[_Line]) -> Iterator[tuple[_Line, Reference]]:
-        """The lines that metrics are drawn for over a panel, with what is drawn."""
+        """The lines over which metrics are drawn in a panel, with references to these metrics."""
         for style in self._figure.overlay.get(metric, ()):
             for line in lines:
                 scheme, *labels = style.where or (line.scheme,)
@@ -162,7 +162,7 @@ class _Panels:
                     yield line, style
 
     def _published(self, metric: str, lines: Sequence[_Line]) -> Iterator[tuple[_Line, int, float]]:
-        """The published numbers of a panel: each with its line, and which of the line's points it is of."""
+        """The published numbers of a panel, each with its line and the index of its point."""
         study = self._result.study
         for row in study.rows:
             reference = row.reference
@@ -179,14 +179,14 @@ class _Panels:
 
 
 def _legend(panels: Sequence[Axes]) -> dict[str, Artist]:
-    """What lines and bars mean, measured ones first."""
+    """Legend entries of lines and bars, measured ones first."""
     entries = [entry for panel in panels for entry in zip(*panel.get_legend_handles_labels(), strict=True)]
     measured = [entry for entry in entries if isinstance(entry[0], Container)]
     return {name: handle for handle, name in [*measured, *entries]}
 
 
 def _in_a_row(names: Sequence[str], width: float) -> int:
-    """How many entries of a legend stand beside each other in some inches."""
+    """Number of legend entries that fit side by side into a width, inches."""
     widths = [0.55 + 0.07 * len(name) for name in names]
     return len(names) if sum(widths) <= width else max(1, int(width / max(widths)))
 
@@ -194,7 +194,7 @@ def _in_a_row(names: Sequence[str], width: float) -> int:
 def _draw_points(
     panel: Axes, line: _Line, numbers: Sequence[float], heights: Sequence[float], halves: Sequence[float], *, joined: bool
 ) -> None:
-    """Points with their intervals; hollow ones of the further values that share the panel."""
+    """Draws points with their intervals; points of further values that share the panel are hollow."""
     look: dict[str, Any] = {"marker": MARKERS[line.index % len(MARKERS)], "markersize": 4, "linewidth": 1.3}
     if not joined:
         look |= {"linestyle": "none"}
@@ -212,12 +212,12 @@ def _draw_bars(panel: Axes, line: _Line, count: int, heights: Sequence[float], h
 
 
 def _place(line: _Line, count: int, group: int) -> float:
-    """Where the bar of a line stands in a group of `count`."""
+    """The position of a line's bar in a group of `count` bars."""
     return group + (line.index - (count - 1) / 2) * 0.8 / count
 
 
 def _draw_published(panel: Axes, numbers: Sequence[float] | None, count: int, published: Sequence[tuple[_Line, int, float]]) -> None:
-    """Crosses where the published numbers are."""
+    """Draws published numbers as crosses."""
     places = [_place(line, count, index) if numbers is None else numbers[index] for line, index, _ in published]
     if places:
         look: dict[str, Any] = {"linestyle": "none", "marker": "x", "markersize": 5, "color": "black", "zorder": 4}
@@ -225,7 +225,7 @@ def _draw_published(panel: Axes, numbers: Sequence[float] | None, count: int, pu
 
 
 def _draw_overlay(panel: Axes, name: str, colour: str, numbers: Sequence[float] | None, heights: Sequence[float]) -> None:
-    """A dashed line: from value to value, or over each group of bars."""
+    """Draws a metric as a dashed line: between points, or over each group of bars."""
     look: dict[str, Any] = {"label": name, "linestyle": "--", "linewidth": 1.3, "zorder": 3}
     if numbers is not None:
         panel.plot(numbers, heights, color=colour, **look)
@@ -243,7 +243,7 @@ def _mark_decades(panel: Axes) -> None:
 
 
 def _has_heights(result: StudyResult, figure: Figure, metric: str) -> bool:
-    """Whether anything of a metric is above 0: a logarithmic axis needs it."""
+    """Whether any value of a metric is above 0, which a logarithmic axis needs."""
     study = result.study
     combinations = [tuple(point.label for point in combination) for combination in study.combinations()]
     return any(height > 0 for scheme in study.schemes for height in _heights(result, figure, metric, scheme, combinations)[0])
@@ -252,7 +252,7 @@ def _has_heights(result: StudyResult, figure: Figure, metric: str) -> bool:
 def _heights(
     result: StudyResult, figure: Figure, metric: str, scheme: str, combinations: Sequence[tuple[str, ...]]
 ) -> tuple[list[float], list[float]]:
-    """The scheme's values and the half widths of their intervals; not a number where there is none."""
+    """The scheme's values and the half widths of their intervals; nan for missing ones."""
     estimates = [_estimate(result, figure, metric, scheme, labels) for labels in combinations]
     heights = [float("nan") if estimate is None else estimate.mean for estimate in estimates]
     halves = [0.0 if estimate is None or estimate.half is None else estimate.half for estimate in estimates]
@@ -260,7 +260,7 @@ def _heights(
 
 
 def _estimate(result: StudyResult, figure: Figure, metric: str, scheme: str, labels: tuple[str, ...]) -> Estimate | None:
-    """The scheme's value; where the figure is relative to a scheme, seed by seed, as both saw the same requests."""
+    """The scheme's value; if the figure is relative to a scheme, it is the ratio seed by seed, as both had the same requests."""
     estimate = result.estimate(metric, scheme, labels)
     if figure.relative_to is None or estimate is None:
         return estimate
@@ -271,7 +271,7 @@ def _estimate(result: StudyResult, figure: Figure, metric: str, scheme: str, lab
 
 
 def _numbers(labels: Sequence[str]) -> list[float] | None:
-    """The labels as numbers, if they are some and more than one."""
+    """The labels as numbers; `None` if they are not numbers or there is only one."""
     try:
         numbers = [float(label.removesuffix("%").removeprefix("x")) for label in labels]
     except ValueError:
@@ -280,7 +280,7 @@ def _numbers(labels: Sequence[str]) -> list[float] | None:
 
 
 def _apart(numbers: Sequence[float], labels: Sequence[str]) -> list[str]:
-    """The labels, without those that would run into the one before."""
+    """The labels, with those removed that would overlap the previous one."""
     least = 0.07 * (max(numbers) - min(numbers))
     shown: list[str] = []
     last = -math.inf

@@ -1,4 +1,4 @@
-"""How well a measured number agrees with what a paper says: one rule for all rows (docs/studies.md, "How a row is graded")."""
+"""The grade of agreement of a measured number with a paper's claim: one rule for all rows (docs/studies.md, "How a row is graded")."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ OURS, UNMEASURED = "ours", "not measured"
 GRADES = (SIZE, DIRECTION, CONTRADICTED, INCONCLUSIVE, OURS, UNMEASURED)
 
 CHANGE, DIFFERENCE, RATIO, AMOUNT = "change", "difference", "ratio", "amount"
-"""Kinds of numbers: a change in percent, a difference of two numbers, a ratio of two, and what has no sign, such as a time or a share."""
+"""Kinds of numbers: a change in percent, a difference of two numbers, a ratio of two, and an amount without a sign (a time or share)."""
 NEUTRAL = {CHANGE: 0.0, DIFFERENCE: 0.0, RATIO: 1.0, AMOUNT: 0.0}
-"""No effect, and of an amount nothing at all."""
+"""The value that means no effect, or for an amount none at all, by kind."""
 
 FACTOR = 2.0
-"""Between a half and twice the published number is of its size."""
+"""Maximum ratio of a measured to the published number, or the reverse, for agreement in size."""
 NO_EFFECT = 5.0
-"""What may count as no effect at most, in the unit of the row (for a ratio in percent)."""
+"""Maximum bound for no effect, in the unit of the row (for a ratio in percent)."""
 
 Band = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of a number: the number, or bounds for what the paper says in words."""
+    """A paper's claim about a number: the number, or bounds that represent the paper's words."""
 
     kind: str
     published: float | None = None
@@ -52,7 +52,7 @@ class Claim:
 
     @property
     def bounds(self) -> Band:
-        """The bounds, infinite where there is none."""
+        """The bounds, infinite if there are none."""
         return (-math.inf if self.at_least is None else self.at_least, math.inf if self.at_most is None else self.at_most)
 
     @property
@@ -62,18 +62,18 @@ class Claim:
 
     @property
     def says_none(self) -> bool:
-        """Whether the published number is no effect, or none at all of an amount."""
+        """Whether the published number means no effect, or none at all for an amount."""
         return self.published is not None and self.published == NEUTRAL[self.kind]
 
 
 def grade(claim: Claim, low: float, mean: float, high: float) -> str:
-    """The grade of a measured mean with its confidence interval.
+    """Grades a measured mean with its confidence interval.
 
     Args:
-        claim: what the paper says.
-        low: the lower end of the interval; equal to the mean if there was one seed.
-        mean: the measured number, in the unit of the claim.
-        high: the upper end of the interval.
+        claim: the paper's claim.
+        low: lower end of the interval; equal to the mean for one seed.
+        mean: measured number, in the unit of the claim.
+        high: upper end of the interval.
 
     Returns:
         One of `SIZE`, `DIRECTION`, `CONTRADICTED` and `INCONCLUSIVE`.
@@ -95,7 +95,7 @@ def grade(claim: Claim, low: float, mean: float, high: float) -> str:
 
 
 def _amount_of_another_size(claim: Claim, interval: Band, band: Band) -> str:
-    """An amount has no sign: it is of the right direction only by bounds for what the paper's text says of it."""
+    """The grade of an amount of another size. Without a sign, only bounds from the paper's text can give it the right direction."""
     if claim.is_bounded and _within(interval, claim.bounds):
         return DIRECTION
     undecided = _meet(interval, band) or (claim.is_bounded and _meet(interval, claim.bounds))
@@ -103,11 +103,11 @@ def _amount_of_another_size(claim: Claim, interval: Band, band: Band) -> str:
 
 
 def size_band(claim: Claim) -> Band:
-    """From where to where a measured number is of the published size.
+    """The range in which a measured number has the published size.
 
-    That is a half to twice the published number. For a reduction what it leaves must be within a factor of two as well: -99 % leaves a
-    tenth of what -90 % leaves, although the two numbers are close. A ratio is graded as the change that it is. For a published number
-    that says that there is no effect, or nothing at all, the bounds say it.
+    It is half to twice the published number. For a reduction, the remainder must be within a factor of two as well: -99 % leaves a tenth of
+    what -90 % leaves, although the two numbers are close. A ratio is graded as a change. If the published number means no effect, the
+    bounds of the claim apply.
     """
     assert claim.published is not None
     if claim.says_none:
@@ -119,7 +119,7 @@ def size_band(claim: Claim) -> Band:
 
 
 def as_change(kind: str, value: float) -> float:
-    """A number of a kind as a change in percent, where it is a ratio; else as it is."""
+    """A ratio as a change in percent; numbers of other kinds are returned unchanged."""
     return 100 * (value - 1) if kind == RATIO else value
 
 
@@ -137,7 +137,7 @@ def _change_band(published: float) -> Band:
 
 
 def _side(claim: Claim) -> Band:
-    """Where a number has the published sign; the ends do not count, see `_within`."""
+    """The range of numbers with the published sign; its ends are excluded, see `_within`."""
     assert claim.published is not None
     neutral = NEUTRAL[claim.kind]
     beyond = math.nextafter(neutral, math.copysign(math.inf, claim.published - neutral))

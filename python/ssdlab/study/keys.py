@@ -1,4 +1,4 @@
-"""The keys of study files: their types, and the errors that name what is wrong."""
+"""The keys of study files: their types, and errors that name the wrong key or value."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ __all__ = [
 
 DRIVE, QUEUEING = "drive", "queueing"
 ENGINES = (DRIVE, QUEUEING)
-"""What a run is one of: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
+"""Engines of a run: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
 
 SETUP_KEYS = ("engine", *options_of(InputOptions), "quick")
-"""What a study, or a point of it, may say of its runs beside `set` and `queueing`."""
+"""Keys of a study or its points that describe runs, in addition to `set` and `queueing`."""
 TABLES = ("set", QUEUEING)
-"""Tables of single keys, in which what a point says is put over what the study says."""
+"""Tables of single keys, in which a point's keys override the study's."""
 QUEUEING_OPTIONS = (
     *("valid", "arrivals", "read_per_ms", "write_per_ms", "read_gaps_ns", "write_gaps_ns", "free_blocks"),
     *("read_ns", "write_ns", "copy_ns", "erase_ns", "pages"),
 )
-"""What the table `queueing` may say: the options of the model that the drive does not have."""
+"""Keys of the table `queueing`: options of the model that the drive does not have."""
 
 TYPES: dict[str, type | tuple[type, ...]] = {
     **file_types(SweepOptions),
@@ -90,7 +90,7 @@ LISTS: dict[str, type | tuple[type, ...]] = {
 
 
 def read_toml(name: str, text: str) -> dict[str, Any]:
-    """What a TOML text says; `name` is what errors call it."""
+    """Parses TOML; `name` is used in messages."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -102,7 +102,7 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
 
 
 def read_file(path: Path) -> str:
-    """The text of a file."""
+    """Reads the text of a file."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as reason:
@@ -111,7 +111,7 @@ def read_file(path: Path) -> str:
 
 
 def check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Refuses keys that are not known, and values of a wrong type."""
+    """Refuses unknown keys, and values of a wrong type."""
     for key, value in table.items():
         if key not in known:
             raise ConfigError(f'{where}: unknown key "{key}"{nearest(key, known)} (keys: {", ".join(known)})')
@@ -119,7 +119,7 @@ def check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> No
 
 
 def check_type(where: str, key: str, value: object) -> None:
-    """Refuses a value that is not of the type that its key has."""
+    """Refuses a value with another type than its key has."""
     if key in LISTS:
         entries = value if isinstance(value, list) and value else None
         if entries is None or not all(_is(entry, LISTS[key]) for entry in entries):
@@ -131,7 +131,7 @@ def check_type(where: str, key: str, value: object) -> None:
 
 
 def _is(value: object, kind: type | tuple[type, ...]) -> bool:
-    """`isinstance`, but true and false are no numbers."""
+    """`isinstance`, except that truth values are not numbers."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
     return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
 
@@ -151,6 +151,6 @@ def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def check_known(where: str, name: str, known: Mapping[str, object] | Sequence[str], kind: str) -> None:
-    """Refuses a name that is not among the known ones."""
+    """Refuses a name that is not known."""
     if name not in known:
         raise ConfigError(f'{where}: no {kind} "{name}"{nearest(name, known)} (there are {", ".join(known)})')

@@ -1,4 +1,4 @@
-"""Where studies are: those that come with the package, and a user's own files."""
+"""The locations of studies: in the package, and in a user's files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shipped() -> dict[str, str]:
 
 
 def text(name: str) -> str:
-    """A study as it is written, by its name or by the path of a user's own TOML file."""
+    """The text of a study, by name or by the path of a TOML file."""
     if name.endswith(".toml"):
         return read_file(Path(name))
     return _shipped_text(name)
@@ -39,7 +39,7 @@ def _shipped_text(name: str) -> str:
 
 
 def load(name: str) -> Study:
-    """A study, checked."""
+    """Reads and checks a study."""
     path = Path(name)
     own = path.suffix == ".toml"
     if own and path.stem.startswith("."):
@@ -52,24 +52,24 @@ def load(name: str) -> Study:
 
 @cache
 def rows_of(name: str) -> tuple[str, ...]:
-    """How the rows of a study of the package are called."""
+    """Names of the rows of a study in the package."""
     return tuple(row["what"] for row in read_toml(name, _shipped_text(name)).get("rows", []))
 
 
 def find(names: list[str]) -> list[Study]:
-    """The studies that are asked for: by name, by file, or all of a paper by its key. Each once, in the order of asking.
+    """Finds studies by name, by file, or all of a paper by its key; each once, in the given order.
 
     Raises:
-        UsageError: if two files have one name: their results would lie in the same folder.
+        UsageError: two files have the same name, so that their results would lie in the same folder.
     """
     return list(located(names).values())
 
 
 def located(names: list[str]) -> dict[str, Study]:
-    """The studies that are asked for, as `find` has them, each by the name or file that `text` takes.
+    """Finds studies like `find`, by the name or file that `text` takes.
 
     Raises:
-        UsageError: if two files have one name: their results would lie in the same folder.
+        UsageError: two files have the same name, so that their results would lie in the same folder.
     """
     found: dict[str, Study] = {}
     files: dict[str, str] = {}

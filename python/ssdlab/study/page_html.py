@@ -1,4 +1,4 @@
-"""Findings as one HTML page with everything in it."""
+"""Findings as one HTML page with embedded figures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STRIKING = ("NO", "contradicted")
 
 
 def page(studies: Sequence[Ran], effects_png: bytes | None) -> str:
-    """The page of some studies; `effects_png` is the picture of published against measured numbers, if there are any."""
+    """The page of some studies; `effects_png` is the figure of published against measured numbers, if there are any."""
     names = [study["study"] for _, study in studies]
     contents = "".join(f'<li><a href="#{html.escape(name)}">{html.escape(name)}</a></li>' for name in names)
     measured = parts.measured_of(studies)
@@ -58,13 +58,13 @@ def _not_reproduced(studies: Sequence[Ran]) -> str:
 
 
 def _common(common: Mapping[str, str]) -> str:
-    """The deviations that several studies have."""
+    """The deviations that several studies share."""
     lines = "".join(f"<li><b>{name}</b>: {html.escape(deviation)}</li>" for deviation, name in common.items())
     return f"<section><h2>{parts.COMMON}</h2><ul>{lines}</ul></section>\n" if lines else ""
 
 
 def _emphasised(text: str) -> str:
-    """Text with `**` around what is bold, as HTML."""
+    """Converts text with `**` around bold parts to HTML."""
     return re.sub(r"\*\*(.*?)\*\*", r"<b>\1</b>", html.escape(text))
 
 

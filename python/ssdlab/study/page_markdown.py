@@ -1,4 +1,4 @@
-"""Findings as Markdown, with their figures in files."""
+"""Findings as Markdown, with figures in separate files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["effects_page", "effects_part", "page", "wrapped"]
 CONTRADICTED_HEADS = ("finding", "study", "published", "simulated")
 
 COLUMNS = 100
-"""Lines of prose are at most so long, so that a change of a few words shows as that."""
+"""Maximum length of lines of prose, so that small changes give small diffs."""
 ITEM = "- "
-"""What an item of a list begins with."""
+"""Start of an item of a list."""
 MARK = re.compile(r" ([-+*#>]|\d+[.)])(?= )")
-"""A word that would make a list, heading or quotation of its line if it came first there."""
+"""Matches a word that would start a list, heading or quotation at the beginning of a line."""
 TIED = "\0"
-"""The space before such a word while lines are broken: none ends there."""
+"""Replacement of the space before such a word, at which lines are not broken."""
 
 FigureName = Callable[[Mapping[str, Any]], str]
-"""The figure of a study, from the page."""
+"""Returns the path of a study's figure, relative to the page."""
 
 
 def page(
@@ -39,16 +39,16 @@ def page(
     causes: str = "",
     effects: str = "",
 ) -> str:
-    """A page of findings.
+    """Builds a page of findings.
 
     Args:
-        title: its heading.
-        studies: the studies on it.
-        measured: what rows that explanations name have measured, also those of studies on other pages.
-        figure: where the figure of a study is, from the page.
-        about: what the page is, if it is of one set of studies.
-        causes: where is told why findings were not reproduced, if not with the studies.
-        effects: what `effects_part` made, or nothing.
+        title: heading of the page.
+        studies: studies on the page.
+        measured: measured values of rows that explanations name, also of studies on other pages.
+        figure: returns the path of a study's figure, relative to the page.
+        about: description of the page, if it covers one set of studies.
+        causes: where the causes of findings that were not reproduced are explained, if not with the studies.
+        effects: output of `effects_part`, or empty.
     """
     common = parts.common_deviations(studies)
     reading = "".join(f"- {item}\n" for item in parts.READING)
@@ -77,7 +77,7 @@ def _not_reproduced(studies: Sequence[Ran], causes: str) -> str:
 
 
 def effects_part(studies: Sequence[Ran], picture: str, table: str) -> str:
-    """How well published and measured numbers agree: a section with the picture, and the name of the file with the numbers."""
+    """A section on the agreement of published and measured numbers, with the figure and a link to the table."""
     heads, *rows = parts.agreement_table(studies)
     return (
         f"\n## Published against measured\n\n{parts.EFFECTS_INTRODUCTION}\n\n{_table(heads, rows)}\n"
@@ -87,7 +87,7 @@ def effects_part(studies: Sequence[Ran], picture: str, table: str) -> str:
 
 
 def effects_page(studies: Sequence[Ran], picture: str, table: str) -> str:
-    """A page of its own for the effects, with every number that is contradicted."""
+    """A page on the agreement of published and measured numbers, with every contradicted number."""
     wrong = [(study["study"], row) for _, study in studies for row in study["rows"] if "paper" in row and row["grade"] == CONTRADICTED]
     listed = (
         _table(CONTRADICTED_HEADS, [(row["what"], name, *study_cells(row)[:2]) for name, row in wrong]) if wrong else "There is none.\n"
@@ -102,7 +102,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def wrapped(text: str) -> str:
-    """The same with paragraphs and items of lists in lines of `COLUMNS`. Tables, headings and pictures stay as they are."""
+    """Breaks paragraphs and list items into lines of `COLUMNS`. Tables, headings and pictures are not changed."""
     pieces: list[str] = []
     for line in text.splitlines():
         if _is_prose(line) and pieces and (_is_prose(pieces[-1]) or pieces[-1].startswith(ITEM)):
@@ -113,12 +113,12 @@ def wrapped(text: str) -> str:
 
 
 def _is_prose(line: str) -> bool:
-    """It is a line of a paragraph, or goes on with an item of a list."""
+    """Whether a line belongs to a paragraph or continues a list item."""
     return bool(line) and not line.startswith(("|", "#", "!", ITEM))
 
 
 def _broken(piece: str) -> str:
-    """A paragraph or an item of a list in lines; anything else as it is."""
+    """Breaks a paragraph or a list item into lines; other pieces are returned unchanged."""
     mark = ITEM if piece.startswith(ITEM) else ""
     if not (mark or _is_prose(piece)):
         return piece

@@ -1,4 +1,4 @@
-"""What a page of findings is made of, as texts: HTML and Markdown set the same parts."""
+"""The parts of a page of findings, as texts for both HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ READING = (
     "Below a table, **Shown by** names the rows that show what a text says. **Cause not shown by a run**: the cause is a guess, or not "
     "known.",
 )
-"""What the columns of the tables mean, an item each. Markdown, without anything but `**`."""
+"""Descriptions of the tables' columns, as list items. Markdown with no markup but `**`."""
 EFFECTS_INTRODUCTION = (
     "This table says how many published numbers of each paper have each grade. Size: the simulated number has the published sign, and "
     "is within a factor of two. Direction: the sign is right, but not the size; or a number without a sign is within bounds that the "
@@ -82,11 +82,11 @@ NOT_REPRODUCED = "Not reproduced"
 NOT_REPRODUCED_HEADS = ("finding", "study", "published", "simulated", "expected")
 
 Measured = Mapping[tuple[str, str], str]
-"""What was measured for each row of some studies, as text, by study and row."""
+"""Measured value of each row of some studies, as text, by study and row."""
 
 
 def summary(studies: Sequence[Ran]) -> str:
-    """How many rows were reproduced, and how many have each grade."""
+    """A sentence with the numbers of reproduced rows and of rows with each grade."""
     verdicts = [row["reproduced"] for _, study in studies for row in study["rows"] if row.get("reproduced")]
     names = {
         "yes": "reproduced",
@@ -103,7 +103,7 @@ def summary(studies: Sequence[Ran]) -> str:
 
 
 def _of_calibrated(studies: Sequence[Ran]) -> str:
-    """How many of the rows were reproduced that something was calibrated to, and how many of the others; nothing if all are others."""
+    """A sentence with the numbers of reproduced rows among calibrated and other rows; empty without calibrated rows."""
     verdicts = [("calibrated" in row, row["reproduced"]) for _, study in studies for row in study["rows"] if row.get("reproduced")]
     ends = {is_calibrated: [verdict for calibrated, verdict in verdicts if calibrated == is_calibrated] for is_calibrated in (True, False)}
     if not ends[True]:
@@ -113,27 +113,27 @@ def _of_calibrated(studies: Sequence[Ran]) -> str:
 
 
 def causes(studies: Sequence[Ran]) -> str:
-    """Where a reader finds why findings were not reproduced; nothing if no study says."""
+    """A reference to the explanations of findings that were not reproduced; empty if no study has any."""
     return (
         "The causes, where they are known, are below the tables of the studies." if any(study["discussion"] for _, study in studies) else ""
     )
 
 
 def not_reproduced(studies: Sequence[Ran]) -> list[tuple[str, ...]]:
-    """The findings whose interval is outside the bound, below `NOT_REPRODUCED_HEADS`."""
+    """The findings with an interval outside the bound, as rows for `NOT_REPRODUCED_HEADS`."""
     failed = [(study["study"], row) for _, study in studies for row in study["rows"] if row.get("reproduced") == "NO"]
     cells = [(row["what"], name, *study_cells(row)) for name, row in failed]
     return [(what, name, published, simulated, expected) for what, name, published, simulated, _, expected, *_ in cells]
 
 
 def agreement_table(studies: Sequence[Ran]) -> list[tuple[str, ...]]:
-    """How well published and measured numbers agree, by paper and over all, with the heads; nothing without published numbers."""
+    """Agreement of published and measured numbers, by paper and overall, with headings; empty without published numbers."""
     effects = effects_of(studies)
     return agreement_rows(agreement(effects)) if effects else []
 
 
 def sizes(study: Mapping[str, Any]) -> str:
-    """How long and how often it was run, and of which device."""
+    """Number of requests and seeds of a study, and its device."""
     seeds = len(study["seeds"])
     requests, device = (study["setup"].get(key) for key in ("requests", "device"))
     runs = f"{len(study['runs'])} runs, {seeds} {'seed' if seeds == 1 else 'seeds'}"
@@ -145,14 +145,14 @@ def sizes(study: Mapping[str, Any]) -> str:
 
 
 def common_deviations(studies: Sequence[Ran]) -> dict[str, str]:
-    """The deviations that more than one study of a page has, each with its name (`D1`, `D2`, ...), in the order of their first study."""
+    """Deviations that several studies of a page share, each with a name (`D1`, `D2`, ...), in the order of their first study."""
     counts = Counter(deviation for _, study in studies for deviation in study["deviations"])
     shared = [deviation for deviation, count in counts.items() if count > 1]
     return {deviation: f"D{number}" for number, deviation in enumerate(shared, 1)}
 
 
 def remarks(study: Mapping[str, Any], common: Mapping[str, str]) -> Iterator[str]:
-    """What deviates from the paper, what was left out and what failed; of what `common` has, only the names."""
+    """Deviations from the paper, and runs left out or failed; deviations in `common` only by name."""
     names = [common[deviation] for deviation in study["deviations"] if deviation in common]
     if names:
         yield f'{", ".join(names)}: see "{COMMON}".'
@@ -164,12 +164,12 @@ def remarks(study: Mapping[str, Any], common: Mapping[str, str]) -> Iterator[str
 
 
 def measured_of(studies: Sequence[Ran]) -> Measured:
-    """What was measured for each row of the studies."""
+    """Measured values of each row of the studies, as text."""
     return {(study["study"], row["what"]): study_cells(row)[1] for _, study in studies for row in study["rows"]}
 
 
 def paragraphs(measured: Measured, study: Mapping[str, Any]) -> Iterator[str]:
-    """The statements about the results, each explanation with the rows that show it and what they measured."""
+    """Statements about the results; explanations have the rows that show them, with measured values."""
     for statement in study["discussion"]:
         shown = [(entry["study"], entry["row"]) for entry in statement.get("shown_by", [])]
         named = [f"{name}: {row}" + (f" ({measured[name, row]})" if (name, row) in measured else "") for name, row in shown]
@@ -178,21 +178,21 @@ def paragraphs(measured: Measured, study: Mapping[str, Any]) -> Iterator[str]:
 
 
 def rows(study: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """The cells of each row, below `HEADS`."""
+    """The cells of each row, for `HEADS`."""
     for row in study["rows"]:
         notes = [row[key] for key in ("note", "reason") if key in row] + (["calibrated"] if "calibrated" in row else [])
         yield (row["what"] + "".join(f" ({note})" for note in notes), *study_cells(row))
 
 
 def point_rows(study: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Every metric of every scheme at every combination of values."""
+    """Values of every metric for every scheme and combination of values."""
     for point in study["points"]:
         cells = (point["metrics"].get(metric) for metric in study["metrics"])
         yield (*point["values"], point["scheme"], *("-" if cell is None else _with_interval(cell) for cell in cells))
 
 
 def point_heads(study: Mapping[str, Any]) -> tuple[str, ...]:
-    """The heads of `point_rows`."""
+    """The headings of `point_rows`."""
     return (*(axis["name"] for axis in study["parameters"]), "scheme", *(metric["title"] for metric in study["metrics"].values()))
 
 
@@ -210,4 +210,4 @@ PARTS: tuple[Part, ...] = (
     lambda study: not_reproduced([(Path(), study)]),
     lambda study: (grade_counts([(Path(), study)]), agreement_table([(Path(), study)])),
 )
-"""Everything that a page makes of a study, to try a result."""
+"""Functions for all parts of a page that depend on one study, to check its result."""

@@ -1,4 +1,4 @@
-"""Results of studies as pages: tables, figures, what deviates from the papers and why, published against measured numbers."""
+"""Pages of study results: tables, figures, deviations from the papers, and published against measured numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ssdlab.study.results import Ran, collect
 __all__ = ["write"]
 
 CSV, SVG, PAGE = "effects.csv", "effects.svg", "effects.md"
-"""The files about published numbers: the table, the picture, the page."""
+"""Files on published numbers: table, figure and page."""
 REAL = "real"
 REAL_CAUSES = "What is known of the causes is in docs/evidence/calibrated-drives.md (What is missed, and why)."
 REAL_ABOUT = (
@@ -29,20 +29,20 @@ REAL_ABOUT = (
     "drives has more rows (most means, rates below saturation, the 99th percentile of writes, a second unit of a drive). It also "
     "says what is missed, and why."
 )
-"""What the studies are that are of no paper."""
+"""Description of studies that are not from a paper."""
 
 
 def write(folder: Path, out: Path) -> int:
-    """Writes the results of the studies that were run into `folder`; returns how many there are.
+    """Writes pages of the study results in `folder`; returns the number of studies.
 
     Args:
-        folder: the folder that studies were run into.
-        out: `.html` for one page with everything in it; `.md` for one page with its figures in a folder beside it; a name without an
-            ending for a folder that gets a page for each paper, `studies-PAPER.md`, and `effects.md` with the picture of published against
-            measured numbers. With each, `effects.csv` in the same folder has all published numbers.
+        folder: folder with the results of studies.
+        out: `.html` for one page with embedded figures; `.md` for one page with its figures in a folder beside it; a name without an ending
+            for a folder that gets a page for each paper, `studies-PAPER.md`, and `effects.md` with the figure of published against measured
+            numbers. `effects.csv` in the same folder has all published numbers.
 
     Raises:
-        UsageError: if `out` has another ending, or `folder` has no results.
+        UsageError: `out` has another ending, or `folder` has no results.
     """
     if out.suffix not in (".html", ".md", ""):
         raise UsageError(f"{out}: a report is written as .html or .md, or into a folder")
@@ -89,7 +89,7 @@ def _write_folder(folder: Path, studies: Sequence[Ran], effects: Sequence[Effect
 
 
 def _about(paper: str) -> tuple[str, str, str]:
-    """The title of the page of some studies, what it is, and where the causes of misses are told, if not with the studies."""
+    """Title and description of a paper's page, and where causes are explained, if not with the studies."""
     again = f"`ssdlab study run {paper}` runs them again.\n\n"
     if paper == REAL:
         return "What the studies of real drives found", f"{REAL_ABOUT} {again}", REAL_CAUSES
@@ -115,8 +115,8 @@ def _write_picture(path: Path, effects: Sequence[Effect]) -> None:
 
 
 def _picture(effects: Sequence[Effect]) -> tuple[str, bytes]:
-    """Published against measured numbers, as SVG and as PNG."""
-    # Imported here because matplotlib takes longer than a page of text.
+    """The figure of published against measured numbers, as SVG and PNG."""
+    # imported here because matplotlib takes longer than a page of text
     from ssdlab.study.effects_figure import draw  # noqa: PLC0415
 
     return draw(effects)

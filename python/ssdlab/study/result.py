@@ -1,4 +1,4 @@
-"""What came of a study: `StudyResult`."""
+"""The result of a study: `StudyResult`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["StudyResult", "labels_of"]
 
 @dataclass
 class StudyResult:
-    """What came of a study."""
+    """The result of a study."""
 
     study: Study
     quick: bool
@@ -30,7 +30,7 @@ class StudyResult:
     failed: dict[str, Error] = field(default_factory=dict)
     folder: Path | None = None
     series: dict[RunKey, Section] = field(default_factory=dict)
-    """The results that have what is drawn over time."""
+    """Results of runs with series, for quantities over time."""
 
     def estimate(self, metric: str, scheme: str, labels: tuple[str, ...]) -> Estimate | None:
         """A metric of a scheme at a combination of values, over the seeds; `None` if a run does not have it."""
@@ -40,7 +40,7 @@ class StudyResult:
 
     @property
     def remarks(self) -> list[Remark]:
-        """What must be known beside the numbers of the rows."""
+        """Remarks that qualify the numbers of the rows."""
         found: dict[str, list[Remark]] = {}
         for outcome in self.outcomes:
             for run, remarks in outcome.warnings.items():
@@ -49,7 +49,7 @@ class StudyResult:
         return of_named(found)
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain copy, as `study.json` has it. What was not measured is absent."""
+        """A copy as a dictionary, as in `study.json`. Values that were not measured are absent."""
         study = self.study
         return {
             "study": study.name,
@@ -87,7 +87,7 @@ class StudyResult:
 
 
 def labels_of(combination: Sequence[Point]) -> tuple[str, ...]:
-    """What the values of a combination are called, which stands for it."""
+    """The labels of a combination of values."""
     return tuple(point.label for point in combination)
 
 

@@ -1,4 +1,4 @@
-"""The results of studies, read back from the folder that they were run into."""
+"""Reads the results of studies from their folder."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ssdlab.json_text import read_json
 __all__ = ["Part", "Ran", "check_result", "collect"]
 
 Ran = tuple[Path, Mapping[str, Any]]
-"""A study that was run: its folder, and its `study.json`."""
+"""A study that was run: its folder, and the content of its `study.json`."""
 Part = Callable[[Mapping[str, Any]], object]
-"""Something that is made of a result; it raises where the result lacks an entry."""
+"""A function of a result; it raises if the result lacks an entry."""
 
 KINDS: dict[str, type] = {
     **dict.fromkeys(("study", "title", "place", "about", "version"), str),
@@ -23,19 +23,19 @@ KINDS: dict[str, type] = {
     **dict.fromkeys(("setup", "metrics", "failed"), dict),
     "quick": bool,
 }
-"""What a page needs of a study's result."""
+"""Types of the entries that pages use."""
 
 
 def collect(folder: Path, parts: Sequence[Part]) -> list[Ran]:
-    """The results of the studies that were run into `folder`, each with the folder that it lies in.
+    """Reads the results of the studies in `folder`, each with its own folder.
 
     Args:
-        folder: the folder.
-        parts: what will be made of each result, tried on it, so that one that lacks something is named.
+        folder: folder with the results of studies.
+        parts: functions that will be applied to each result; they are tried, so that an incomplete result is reported.
 
     Raises:
-        FileError: if the folder cannot be read.
-        UsageError: if it has no results, or a file that `ssdlab study run` did not write.
+        FileError: the folder cannot be read.
+        UsageError: the folder has no results, or a file that `ssdlab study run` did not write.
     """
     found = []
     try:
@@ -52,15 +52,15 @@ def collect(folder: Path, parts: Sequence[Part]) -> list[Ran]:
 
 
 def check_result(file: Path, parts: Sequence[Part] = ()) -> Mapping[str, Any]:
-    """What a `study.json` says.
+    """Reads and checks a `study.json`.
 
     Args:
-        file: the file.
-        parts: what will be made of it, tried on it.
+        file: path of the file.
+        parts: functions that will be applied to the result; they are tried.
 
     Raises:
-        FileError: it cannot be read.
-        UsageError: it is not as `ssdlab study run` writes it.
+        FileError: the file cannot be read.
+        UsageError: the file was not written by `ssdlab study run`, or was changed.
     """
     try:
         study: Mapping[str, Any] = read_json(file)
@@ -71,7 +71,7 @@ def check_result(file: Path, parts: Sequence[Part] = ()) -> Mapping[str, Any]:
 
 
 def _check(study: object, parts: Sequence[Part]) -> None:
-    """Raises a `ValueError` for what `ssdlab study run` does not write."""
+    """Raises a `ValueError` for content that `ssdlab study run` does not write."""
     if not isinstance(study, dict):
         raise ValueError("not a JSON object")
     for key, kind in KINDS.items():

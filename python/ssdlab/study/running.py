@@ -1,4 +1,4 @@
-"""Running a study: all its runs in parallel, the rows, the figure, one result file."""
+"""Runs a study: all runs in parallel, rows, figure, and one result file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RUNS = "runs"
 
 @dataclass(frozen=True)
 class Prepared:
-    """A study whose runs have been checked and can begin."""
+    """A study with checked runs that are ready to start."""
 
     study: Study
     quick: bool
@@ -35,29 +35,29 @@ class Prepared:
 
     @property
     def folder(self) -> Path | None:
-        """The study's own."""
+        """The study's own folder."""
         return self.out.folder
 
 
 def prepare(study: Study, *, quick: bool = False, out: Path | None = None, traces: Path | None = None) -> Prepared:
-    """Checks everything that can be checked before the runs.
+    """Checks a study as far as possible before the runs.
 
     Args:
         study: the study.
-        quick: with the fewer requests and seeds that the study names for a first look.
-        out: a folder in which the study gets its own, `PAPER/STUDY`.
-        traces: a folder to look for traces in, before the usual ones.
+        quick: use the fewer requests and seeds of the quick form.
+        out: folder for results, in which the study has its own, `PAPER/STUDY`.
+        traces: folder to search for traces first.
 
     Raises:
-        ConfigError: if a run cannot be simulated, or the results of two would lie in the same folder.
-        TraceError: if none of the study's traces is there. Where some are, the others are skipped, with the reason.
+        ConfigError: a run cannot be simulated, or the results of two runs would lie in the same folder.
+        TraceError: none of the study's traces exists. If some exist, runs of the others are skipped, with the reason.
     """
     if quick:
         study = study.shortened()
     folder = None if out is None else out / study.name
     into = ResultFolder(folder, "study")
     files = TraceFiles(study, traces)
-    # The figure shows single runs, those of the first seed; without a folder there is no figure.
+    # the figure shows single runs of the first seed; without a folder there is no figure
     shown = set() if folder is None else {shown for _, shown in study.pictures()}
     jobs: dict[RunKey, AnyJob] = {}
     kinds: dict[tuple[str, ...], str] = {}
@@ -88,9 +88,9 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
 
 
 def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | None = None) -> StudyResult:
-    """Runs a study; writes the result file and the figure if it has a folder, and a run has finished.
+    """Runs a study; writes the result file and the figure if it has a folder and a run has finished.
 
-    A run that fails leaves the others alone; rows that need it are not measured.
+    Other runs continue after a failed one; rows that depend on it have no measured value.
 
     Raises:
         ssdlab.Interrupted: Ctrl-C. The results of finished runs are in the study's folder.
@@ -103,7 +103,7 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
             batch.raise_failure()
         result = _result(prepared, batch)
         try:
-            # A study of which no run ended has no results: a file without any would be taken for some.
+            # a result file without runs would be taken for results
             if out.stage is not None and batch.finished:
                 _write(result, out.stage)
         finally:
@@ -112,9 +112,9 @@ def run(prepared: Prepared, *, workers: int | None = None, progress: Progress | 
 
 
 def _write(result: StudyResult, folder: Path) -> None:
-    write_json(folder / STUDY_FILE, result.to_dict())  # first: no figure is worth the runs
+    write_json(folder / STUDY_FILE, result.to_dict())  # first: an error of the figure must not lose the results
     if result.study.figure is not None:
-        # Imported here because it takes longer than many a study.
+        # imported here because it takes longer than many studies
         from ssdlab.study.figures import draw  # noqa: PLC0415
 
         draw(result, folder)
@@ -130,21 +130,21 @@ def _result(prepared: Prepared, batch: Batch) -> StudyResult:
 
 
 def _located(setup: dict[str, Any], find: Callable[[str], Path]) -> dict[str, Any]:
-    """The setup with its traces found."""
+    """The setup with traces replaced by their paths."""
     return setup | {key: find(setup[key]) for key in ("trace", "prefill") if key in setup}
 
 
 class TraceFiles:
-    """Where traces are looked for: the folder asked for, the study's own, the current one and its `traces`."""
+    """Folders in which traces are searched: the given one, the study's own, the current one, and its `traces`."""
 
     def __init__(self, study: Study, asked: Path | None) -> None:
         self._folders = [*([asked] if asked is not None else []), study.folder, Path(), Path("traces")]
 
     def find(self, name: str) -> Path:
-        """Where a trace is.
+        """Finds a trace.
 
         Raises:
-            TraceError: it is in none of these folders.
+            TraceError: the trace is in none of the folders.
         """
         for folder in self._folders:
             if (folder / name).is_file():

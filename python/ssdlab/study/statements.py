@@ -1,4 +1,4 @@
-"""What a study says of its results: descriptions, and explanations with the rows that show them."""
+"""Statements of a study about its results: descriptions, and explanations with the rows that show them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ssdlab.study.keys import check_keys, check_known
 __all__ = ["NOT_EXPLAINED", "Shown", "Statement", "check_shown", "statements"]
 
 NOT_EXPLAINED = "not explained"
-"""What an explanation says in place of rows if no run shows it."""
+"""Text of an explanation that no row shows."""
 KEYS = ("text", "shown_by")
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A row of a study, the measurement that shows an explanation."""
+    """A row of a study that shows an explanation."""
 
     study: str
     row: str
@@ -30,22 +30,22 @@ class Shown:
 
 @dataclass(frozen=True)
 class Statement:
-    """A paragraph about the results. An explanation names rows that show it, or none; a description has `None`."""
+    """A paragraph about the results. An explanation has the rows that show it, possibly none; a description has `None`."""
 
     text: str
     shown_by: tuple[Shown, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As `study.json` has it: `shown_by` is absent for a description, and an empty list for what is not explained."""
+        """The entry in `study.json`: `shown_by` is absent for a description, and empty for an explanation that no row shows."""
         rows = {} if self.shown_by is None else {"shown_by": [{"study": row.study, "row": row.row} for row in self.shown_by]}
         return {"text": self.text, **rows}
 
 
 def statements(where: str, entries: Sequence[str | Mapping[str, Any]]) -> tuple[Statement, ...]:
-    """The statements of a list of texts (descriptions) and tables (explanations).
+    """Parses a list of texts (descriptions) and tables (explanations).
 
     Raises:
-        ConfigError: if a table lacks `text` or `shown_by`, or names rows in a form other than `PAPER/STUDY: ROW`.
+        ConfigError: a table lacks `text` or `shown_by`, or names a row in a form other than `PAPER/STUDY: ROW`.
     """
     return tuple(_statement(f"{where}[{index}]", entry) for index, entry in enumerate(entries))
 
@@ -70,15 +70,15 @@ def _rows(where: str, value: object) -> list[Shown]:
 
 
 def check_shown(where: str, discussion: Sequence[Statement], rows_of: Callable[[str], Sequence[str]]) -> None:
-    """Refuses an explanation whose rows do not exist.
+    """Refuses explanations with rows that do not exist.
 
     Args:
-        where: what errors call the discussion.
-        discussion: its statements.
-        rows_of: the names of the rows of a study; raises a `UsageError` if there is no such study.
+        where: name of the discussion in messages.
+        discussion: statements to check.
+        rows_of: returns the names of the rows of a study; raises a `UsageError` if the study does not exist.
 
     Raises:
-        ConfigError: if there is no such study, or it has no such row.
+        ConfigError: a study or row does not exist.
     """
     for index, statement in enumerate(discussion):
         for reference in statement.shown_by or ():

@@ -1,4 +1,4 @@
-"""Single runs over time: a row of panels for each quantity, a column for each scheme."""
+"""Quantities of single runs over time: a row of panels for each quantity, and a column for each scheme."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["Timelines", "steps"]
 
 MANY = 400
-"""From so many points on they are drawn as an image within the figure, which is smaller and shows as much."""
+"""Number of points from which on they are drawn as a bitmap in the figure, which is smaller and looks the same."""
 MS, S = 1e6, 1e9
 WAITING = ("host_queue_ns", "die_queue_ns", "gc_ns", "bus_queue_ns")
-"""The columns of a drive's log that are waiting."""
+"""Columns of a drive's request log with waiting times."""
 
 
 class Timelines:
-    """The panels over time of a study's figure."""
+    """The panels over time in a study's figure."""
 
     def __init__(self, result: StudyResult, panel: tuple[float, float]) -> None:
         self._result = result
@@ -42,7 +42,7 @@ class Timelines:
         return bool(self._pictures)
 
     def draw(self, part: FigureBase) -> None:
-        """Draws the panels. Scales are the same within a row, so that schemes can be compared."""
+        """Draws the panels. Panels of a row have the same scale, so that schemes can be compared."""
         study = self._result.study
         grid = part.subplots(len(self._pictures), len(study.schemes), squeeze=False, sharex=True, sharey="row")
         for place, (row, (quantity, labels)) in enumerate(zip(grid, self._pictures, strict=True)):
@@ -61,14 +61,14 @@ class Timelines:
         assert study.figure is not None
         first, last = study.figure.window_ms
         run = self._result.series.get((scheme, labels, study.seeds[0]))
-        if run is None:  # it failed
+        if run is None:  # the run failed
             return
         times, values = _series(quantity, run)
         begin, end = np.searchsorted(times, [first * MS, last * MS])
         dense = end - begin > MANY
         look: dict[str, Any] = {"color": colour, "rasterized": bool(dense)}
         if quantity in ("queue", "copies"):
-            before = max(begin - 1, 0)  # what was there when the window began
+            before = max(begin - 1, 0)  # the level at the beginning of the window
             panel.step(times[before:end] / S, values[before:end], where="post", linewidth=0.8, **look)
         else:
             panel.plot(times[begin:end] / S, values[begin:end], linestyle="none", marker=".", markersize=2 if dense else 4, **look)
@@ -76,7 +76,7 @@ class Timelines:
 
 
 def _series(quantity: str, run: Any) -> tuple[Times, Values]:
-    """Instants, ns, and what is drawn there."""
+    """Instants, ns, and values of a quantity."""
     if quantity == "wait":
         requests = run.requests
         return _column(requests, "arrival_ns"), _waits(requests) / MS
@@ -91,7 +91,7 @@ def _series(quantity: str, run: Any) -> tuple[Times, Values]:
 
 
 def steps(entered: Times, counts: Times, left: Times) -> tuple[Times, Values]:
-    """How many there are after each instant at which some entered, `counts` at a time, or one left."""
+    """Step function of the number of items: instants, and the number after each. `counts` items enter at a time; one leaves at a time."""
     times = np.concatenate([entered, left])
     changes = np.concatenate([counts, -np.ones_like(left)])
     instants, places = np.unique(times, return_inverse=True)

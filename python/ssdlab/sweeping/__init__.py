@@ -1,10 +1,10 @@
 """Sweeps: a run at each point of a grid.
 
-| file | what |
+| file | content |
 |---|---|
-| `definition` | a sweep as data: its axes and points, checked |
-| `running` | the runs, resumed where some are there already, and the files that they come to |
-| `result` | what came of a sweep: points, a table, a figure |
+| `definition` | axes and points of a sweep, parsed and checked |
+| `running` | runs, with resumption, and result files |
+| `result` | results of a sweep: points, table, figure |
 | `remote` | runs as tasks of Ray, on several machines |
 | `api` | `ssdlab.sweep` |
 """

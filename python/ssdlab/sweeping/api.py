@@ -32,27 +32,27 @@ def sweep(
     progress: bool = False,
     **options: Unpack[SweepOptions],
 ) -> SweepResult:
-    """Simulates every point of a grid, in parallel; arguments that are not described here are as for `run`, the same at all points.
+    """Simulates every point of a grid, in parallel. Arguments not described here are as for `run`, and apply to all points.
 
     Args:
-        grid: by axis the values that it takes; the points are all combinations, the last axis fastest. An axis is a key of the
-            configuration (`"gc.soft": [0.05, 0.1]`), an option of `run` (`"scheme": ["npgc", "pgc"]`, `"seed": range(1, 6)`), or has a
-            name of its own and values that say several things under a label
-            (`"load": [{"label": "light", "time_scale": 1, "set": {"gc.soft": 0.1}}, ...]`).
-        seeds: run every point under so many seeds, from `seed` on: the same as an axis `seed`. The result's `means` are over them.
-        out: a folder for `results.parquet` and `results.csv`, a row each for every point, `means.parquet` and `means.csv` over seeds,
+        grid: values by axis; the points are all combinations, with the last axis varying fastest. An axis is a key of the configuration
+            (`"gc.soft": [0.05, 0.1]`), an option of `run` (`"scheme": ["npgc", "pgc"]`, `"seed": range(1, 6)`), or has a name of its own
+            and values that set several keys and options under a label (`"load": [{"label": "light", "time_scale": 1, "set": {"gc.soft":
+            0.1}}, ...]`).
+        seeds: number of seeds for every point, from `seed` on; equivalent to an axis `seed`. The result's `means` are over the seeds.
+        out: folder for `results.parquet` and `results.csv` with a row for each point, `means.parquet` and `means.csv` over seeds,
             `sweep.toml`, and `POINT/result.json`.
-        jobs: runs at once, as many as there are processors by default. It does not change any result.
+        jobs: maximum number of runs at once (default: one per processor). It does not change any result.
         engine: `"local"`, or `"ray"` for tasks of Ray (`pip install 'ssdlab[ray]'`), at `RAY_ADDRESS` or else on this machine.
-        resume: points whose results are in `out` already are not run again.
-        progress: whether to show how far it is on standard error, where that is a terminal.
+        resume: whether to keep results in `out`, and only run the other points.
+        progress: whether to show progress on standard error, if it is a terminal.
 
     Raises:
-        ssdlab.Error: if a point cannot be simulated: it is named, before any run begins. Runs that fail do not raise: they are in
-            `failed` of what is returned.
-        ssdlab.Interrupted: Ctrl-C. The results of finished points are its `finished`, and in `out`.
+        ssdlab.Error: a point cannot be simulated; the message names it, and no run begins. Runs that fail do not raise; they are in
+            `failed` of the result.
+        ssdlab.Interrupted: Ctrl-C. The results of finished points are in the exception's `finished`, and in `out`.
     """
-    complete("sweep", SweepOptions, options)  # refuses what it has not
+    complete("sweep", SweepOptions, options)  # refuses unknown options
     by_hand = options.get("set")
     given = {
         **options,
@@ -81,7 +81,7 @@ def _listed(axis: str, values: object) -> list[Any]:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """Numbers of NumPy as Python's, arrays as lists, paths as texts."""
+    """Converts numbers of NumPy to Python's, arrays to lists, and paths to texts."""
     if depth > DEEPEST:
         raise UsageError(f"{shown(value)}: it lies in more than {DEEPEST} lists or tables")
     if isinstance(value, Mapping):

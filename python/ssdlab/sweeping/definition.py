@@ -1,4 +1,4 @@
-"""A sweep as data: what its TOML file or its arguments say, checked."""
+"""The definition of a sweep: its TOML file or arguments, parsed and checked."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from ssdlab.study.keys import check_keys, check_type, flat, read_file, read_toml
 __all__ = ["MOST_POINTS", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "load"]
 
 PATHS = tuple(name for name, option in options_of(SweepOptions).items() if option.check == "path")
-"""Options that name files."""
+"""Options with names of files."""
 OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
 AXIS_OPTIONS = tuple(name for name in OPTIONS if name != "verify")
-"""Options of a run that an axis can vary, beside the keys of the configuration."""
+"""Options of a run that an axis can vary, besides the keys of the configuration."""
 LABEL, SET, GRID = "label", "set", "grid"
 SEED, SEEDS = "seed", "seeds"
 KEYS = (*OPTIONS, SEEDS, SET, GRID)
 MOST_POINTS = 20_000
-"""Their results take a gigabyte of memory. A grid that is larger is a mistake sooner than a wish."""
+"""Maximum number of points, whose results take a gigabyte of memory. A larger grid is more likely a mistake."""
 UNSAFE = re.compile(r"[^\w.+,-]+", re.ASCII)
-"""What a folder's name has no use for."""
+"""Characters that are replaced in names of folders."""
 BARE = re.compile(r"[\w-]+", re.ASCII)
-"""A key of TOML that needs no quotes."""
+"""Matches TOML keys that need no quotes."""
 
 
 @dataclass(frozen=True)
 class AxisValue:
-    """A value of an axis: what its column says, and what it says of the runs."""
+    """A value of an axis: the value in its column, and the options and keys that it sets."""
 
     value: Any
     options: Mapping[str, Any]
@@ -49,39 +49,39 @@ class AxisValue:
 
     @property
     def text(self) -> str:
-        """The value for people."""
+        """The value as text."""
         return self.value if isinstance(self.value, str) else value_text(self.value)
 
 
 @dataclass(frozen=True)
 class SweepAxis:
-    """What is varied: its name and its values."""
+    """An axis of the grid: name and values."""
 
     name: str
     values: tuple[AxisValue, ...]
 
     @property
     def says(self) -> dict[str, str]:
-        """All that its values say of the runs: by key of the configuration, or option, how it is written."""
+        """The options and keys that the values set: names as written, by configuration key or option."""
         return {_canonical(key): key for value in self.values for key in (*value.options, *value.set)}
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value of each axis, and what that comes to."""
+    """A point of the grid: a value of each axis, with the resulting options and keys."""
 
     values: Mapping[str, Any]
     options: Mapping[str, Any]
     set: Mapping[str, Any]
     label: str
-    """What it is called in messages."""
+    """Name in messages."""
     folder: str
-    """What its folder is called; no other point's is called so."""
+    """Name of the folder, unique among the points."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep: what all its runs have in common, and the axes of the grid."""
+    """A sweep: common options and keys, and the axes of the grid."""
 
     name: str
     options: Mapping[str, Any]
@@ -108,7 +108,7 @@ class Sweep:
             )
 
     def to_toml(self) -> str:
-        """The file that says the same."""
+        """The sweep as a TOML file."""
         lines = [f"# A sweep of {len(self):,} points by ssdlab {version()}", *(_line(key, value) for key, value in self.options.items())]
         if self.set:
             lines += ["", f"[{SET}]", *(_line(key, value) for key, value in self.set.items())]
@@ -117,25 +117,25 @@ class Sweep:
 
 
 def load(path: Path) -> Sweep:
-    """The sweep of a TOML file.
+    """Reads the sweep in a TOML file.
 
     Raises:
-        FileError: if it cannot be read.
-        ConfigError: if it says what a sweep cannot say.
+        FileError: the file cannot be read.
+        ConfigError: the file does not define a valid sweep.
     """
     return define(path.name, read_toml(str(path), read_file(path)), path.parent)
 
 
 def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> Sweep:
-    """The sweep that a table describes.
+    """Builds the sweep that a table defines.
 
     Args:
-        name: what errors call it.
+        name: name of the sweep in messages.
         table: options of a run, `set`, and `grid`.
-        folder: names of files are relative to it where the file is there, else to the current one.
+        folder: folder of the sweep's file. Names of files are relative to it if the file exists there, else to the current folder.
 
     Raises:
-        ConfigError: if it has a key that sweeps do not have, or an axis that varies nothing.
+        ConfigError: the table has an unknown key, or an axis that sets nothing.
     """
     for key, value in table.items():
         if key in OPTIONS and isinstance(value, list):
@@ -159,7 +159,7 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
 
 
 def _with_seeds(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The table with `seeds`, a number of them from `seed` on, as the last axis of the grid."""
+    """The table with `seeds` replaced by an axis of seeds, from `seed` on, as the last one of the grid."""
     grid = table.get(GRID, {})
     if SEEDS not in table or not isinstance(grid, Mapping):
         return table
@@ -197,7 +197,7 @@ def _axis(grid: str, name: str, values: object, folder: Path | None) -> SweepAxi
 
 
 def _plain(grid: str, name: str, value: object, folder: Path | None) -> AxisValue:
-    """A value of an option, or of a key of the configuration, which the core checks."""
+    """A value of an axis named after an option, or after a configuration key, which the core checks."""
     where = f"{grid}.{name}"
     if "." in name:
         if not isinstance(value, bool | int | float | str | list):
@@ -214,7 +214,7 @@ def _plain(grid: str, name: str, value: object, folder: Path | None) -> AxisValu
 
 
 def _described(where: str, table: Mapping[str, Any], folder: Path | None) -> AxisValue:
-    """A value that says several things under one label."""
+    """A labelled value that sets several options and keys."""
     check_keys(where, table, (LABEL, SET, *AXIS_OPTIONS))
     if not table.get(LABEL):
         raise ConfigError(f"{where}: {LABEL} is missing")
@@ -223,7 +223,7 @@ def _described(where: str, table: Mapping[str, Any], folder: Path | None) -> Axi
 
 
 def _check_said_once(sweep: Sweep) -> None:
-    """Refuses what would be said twice, of which one could have no effect."""
+    """Refuses an option or key that is set in two places, of which one would have no effect."""
     said = {_canonical(key): (key, "for all points") for key in (*sweep.options, *sweep.set)}
     for axis in sweep.axes:
         for canonical, key in axis.says.items():
@@ -236,12 +236,12 @@ def _check_said_once(sweep: Sweep) -> None:
 
 
 def _canonical(key: str) -> str:
-    """The key of the configuration that an option stands for."""
+    """The configuration key that an option sets, or the name itself."""
     return SHORTHANDS.get(key, key)
 
 
 def _located(options: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
-    """Files that lie beside the sweep's are found there."""
+    """Options with files replaced by paths in the sweep's folder, if they exist there."""
     return {
         key: str(folder / value) if key in PATHS and folder is not None and (folder / value).is_file() else value
         for key, value in options.items()
@@ -249,7 +249,7 @@ def _located(options: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
 
 
 def _comparable(value: object) -> object:
-    """Equal for equal values, but true is not 1; 1 is 1.0."""
+    """A key that is equal for equal values: 1 equals 1.0, but not true."""
     if isinstance(value, list):
         return tuple(map(_comparable, value))
     if isinstance(value, dict):
@@ -258,7 +258,7 @@ def _comparable(value: object) -> object:
 
 
 def _folder_name(named: Sequence[tuple[str, AxisValue]]) -> str:
-    """The axes and their values; where that is no name for a folder, as much of it as is one, and a hash."""
+    """A folder name with axes and values; if it has unsafe characters or is too long, it is shortened and gets a hash."""
     plain = "_".join(f"{UNSAFE.sub('-', name)}={UNSAFE.sub('-', value.text)}" for name, value in named)
     if len(plain) <= LONGEST_NAME and not any(UNSAFE.search(text) for name, value in named for text in (name, value.text)):
         return folder_name(plain)
@@ -266,7 +266,7 @@ def _folder_name(named: Sequence[tuple[str, AxisValue]]) -> str:
 
 
 def _written(axis: str, value: AxisValue) -> Any:
-    """A value of an axis as the file has it: alone where it is that of the option or the key which the axis is called after."""
+    """A value of an axis as in the file: the plain value if it only sets the option or key that the axis is named after."""
     if {**value.options, **value.set} == {axis: value.value}:
         return value.value
     return {LABEL: value.value, **value.options, **({SET: value.set} if value.set else {})}

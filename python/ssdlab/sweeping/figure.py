@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 __all__ = ["figure"]
 
 SIZE = (5.4, 3.2)
-"""Inches."""
+"""Width and height of the figure, inches."""
 
 
 @dataclass(frozen=True)
 class _Line:
-    """What one combination of values comes to, by value on the axis across."""
+    """The values of one combination, by value on the x axis."""
 
     label: str
     estimates: Mapping[Any, Estimate]
 
 
 class _SweepPicture(Picture):
-    """The figure of a sweep, drawn by itself: its axes are not those of a run."""
+    """The figure of a sweep, whose axes differ from those of a run's figures."""
 
     def __init__(self, y: str, x: str, values: Sequence[Any], lines: Sequence[_Line], look: Look) -> None:
         seeds = any(estimate.half is not None for line in lines for estimate in line.estimates.values())
@@ -104,12 +104,12 @@ class _SweepPicture(Picture):
 
 
 def _centre(estimate: Estimate) -> float:
-    """Where a point lies: at the mean, or the median of seeds that disagree."""
+    """The position of a point: the mean, or the median if seeds disagree."""
     return estimate.median if estimate.disagree else estimate.mean
 
 
 def _reach(estimate: Estimate) -> tuple[float, float]:
-    """How far its bar goes down and up: over its interval, or over all values of seeds that disagree."""
+    """The length of a point's bar down and up: its interval, or the range of all values if seeds disagree."""
     if not estimate.disagree:
         return estimate.half or 0.0, estimate.half or 0.0
     return estimate.median - min(estimate.values), max(estimate.values) - estimate.median
@@ -124,7 +124,7 @@ def figure(
     where: Mapping[str, Any],
     look: Look,
 ) -> Picture:
-    """What `SweepResult.plot` returns, of the values of each axis and of all points."""
+    """Draws the figure of `SweepResult.plot` from the values of each axis and all points."""
     text("y", y)
     check_texts({"x": x, "by": by})
     mapping("where", where)
@@ -175,5 +175,5 @@ def _are_numbers(values: Sequence[Any]) -> bool:
 
 
 def _said(axis: str, value: Any) -> str:
-    """A word speaks for itself, a number does not."""
+    """A value as text; a number gets the name of the axis."""
     return value if isinstance(value, str) else f"{axis} = {value}"

@@ -1,4 +1,4 @@
-"""The page of a sweep: figures over what was varied, and a table of its points to sort and to choose from."""
+"""The page of a sweep: figures over the axes, and a table of the points that can be sorted and filtered."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["page", "write"]
 
 SEED = "seed"
 FIRST = "latency_ns.all.p99"
-"""What is drawn at first."""
+"""Quantity that is shown initially."""
 COLUMNS = {
     "latency_ns.all.mean": "mean",
     FIRST: "p99",
@@ -39,7 +39,7 @@ COLUMNS = {
     "gc.jobs": "GC jobs",
     "iops": "requests/s",
 }
-"""Figures of a point that the table shows, and their headings."""
+"""Figures in the table of points, and their headings."""
 MOST_FAILED = 20
 HELP = (
     "Choose what is drawn, over which axis, and which axis makes lines and which makes panels. ← and → read a figure. "
@@ -48,16 +48,16 @@ HELP = (
 
 
 def write(sweep: SweepResult, path: Path) -> None:
-    """Writes the page, whole or not at all."""
+    """Writes the page, completely or not at all."""
     write_file(path, page(sweep, final(path).parent))
 
 
 def page(sweep: SweepResult, folder: Path) -> str:
-    """The page as text.
+    """Builds the page as text.
 
     Args:
-        sweep: what came of it.
-        folder: where the page will be, which its links to results are relative to.
+        sweep: results of the sweep.
+        folder: folder of the page, to which links to results are relative.
     """
     axes = ", ".join(axis for axis in sweep.axes if axis != SEED) or SEED
     title = f"Sweep over {axes}"
@@ -79,7 +79,7 @@ def page(sweep: SweepResult, folder: Path) -> str:
 
 
 def _lead(sweep: SweepResult) -> Iterator[str]:
-    """How many points there are, of what."""
+    """Sentences with the number of points and what they have in common."""
     yield f'<p class="lead">{len(sweep):,} of {len(sweep.sweep):,} points.</p>\n'
     axes = [(axis.name, ", ".join(value.text for value in axis.values)) for axis in sweep.sweep.axes]
     given = (*sweep.sweep.options.items(), *sweep.sweep.set.items())
@@ -102,7 +102,7 @@ def _about(sweep: SweepResult) -> str:
 
 
 def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
-    """What the script needs: axes, points, their figures, and these by combination of values, over seeds."""
+    """Data for the script: axes, points and their figures, and figures over seeds by combination of values."""
     axes = sweep.sweep.axes
     at = [[_index(axis, point.values[axis.name]) for axis in axes] for point in sweep]
     groups: dict[tuple[int, ...], list[int]] = {}
@@ -129,7 +129,7 @@ def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
 
 
 def _told(sweep: SweepResult, place: str) -> list[str]:
-    """For each point what stands behind the number at a place: the letters of the warnings about it."""
+    """References to warnings about the number at a path of the result, for each point."""
     told = shown(sweep.remarks)
     return [told.mark(place, named(point.values)) for point in sweep]
 
@@ -139,21 +139,21 @@ def _index(axis: SweepAxis, value: Any) -> int:
 
 
 def _numbers(axis: SweepAxis) -> dict[str, Any]:
-    """The values of an axis that has numbers, which are drawn where they lie."""
+    """Numeric values of an axis, which are drawn to scale."""
     values = [value.value for value in axis.values]
     plain = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     return {"numbers": values} if plain else {}
 
 
 def _places(found: Sequence[Mapping[str, Any]]) -> list[Place]:
-    """The figures that any point has other than zero."""
+    """The figures that are not zero at every point."""
     return [place for place in places() if any(isinstance(row.get(place.place), int | float) and row[place.place] for row in found)]
 
 
 def _figure(place: Place, found: Sequence[Mapping[str, Any]], groups: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Its value at each point, and where there are several seeds, mean and half width of the interval of each combination.
+    """Values of a figure at each point and, with several seeds, mean and half width of the interval of each combination.
 
-    Of seeds that disagree there are `ranges` instead, least and largest value, and the median stands for the mean.
+    If seeds disagree, `ranges` has the smallest and largest value, and the median replaces the mean.
     """
     values = [row.get(place.place) for row in found]
     figure = {"place": place.place, "name": place.name, "unit": place.unit, "values": numbers(values)}
@@ -176,7 +176,7 @@ def _estimate(values: Sequence[Any]) -> Estimate | None:
 
 
 def _link(point: SweepPoint, folder: Path) -> str:
-    """Where its result is, as the page may name it; nothing where it is nowhere."""
+    """The path of a point's result, relative to the page; empty if it was not saved."""
     if point.folder is None:
         return ""
     return quote(os.path.relpath(point.folder / RESULT_FILE, folder))

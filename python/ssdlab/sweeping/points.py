@@ -1,4 +1,4 @@
-"""The points of a sweep that were run, one by one or over their seeds."""
+"""Points of a sweep that were run, individually or over seeds."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class SweepPoint:
     """A point of a sweep that was run."""
 
     values: Mapping[str, Any]
-    """By axis: its value there."""
+    """Values of the axes at this point, by axis."""
     result: Result
     folder: Path | None = None
-    """What holds its `result.json`."""
+    """Folder with its `result.json`."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class SweepMean:
     """A point of a sweep over its seeds."""
 
     values: Mapping[str, Any]
-    """By axis but `seed`: its value there."""
+    """Values of the axes except `seed`, by axis."""
     seeds: tuple[int, ...]
-    """The seeds under which it finished."""
+    """Seeds of the finished runs."""
     estimates: Mapping[str, Estimate]
-    """By place, such as `latency_ns.read.p99`: the mean over these seeds with its 95 % interval."""
+    """Mean over these seeds with its 95 % interval, by path, such as `latency_ns.read.p99`."""

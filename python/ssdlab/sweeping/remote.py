@@ -1,7 +1,7 @@
 """Points as tasks of Ray, on this machine or several. Ray is an extra: `pip install 'ssdlab[ray]'`.
 
-Each task builds and runs its point as it would be here; what it was asked for is compared with what was asked for here, so that no other
-version, trace or preset on another machine gets into the results.
+Each task builds and runs its point like a local run. Its inputs are compared with those on this machine, so that another version, trace or
+preset on a remote machine cannot affect the results.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ __all__ = ["execute"]
 
 ADDRESS = "RAY_ADDRESS"
 PATIENCE_S = 10.0
-"""For a cluster to answer."""
+"""Maximum time for a cluster to answer, s."""
 LOOK_S = 0.5
-"""Between looks for Ctrl-C."""
+"""Interval between checks for Ctrl-C, s."""
 RETRIES = 3
-"""So often Ray runs a point again whose machine was lost, or whose result was lost with it: it comes out the same on any."""
+"""Number of times that Ray repeats a point after a machine or its result was lost; results are equal on all machines."""
 WAITING, DONE = (-1, 0, 0, 0), (2, 0, 0, 0)
 
 
 def execute(tasks: Sequence[Task], *, workers: int | None, progress: Progress | None) -> Batch:
-    """Runs the tasks, at most `workers` at once (as many as Ray has processors). Does not raise what the runs raise.
+    """Runs the tasks, at most `workers` at once (default: one per processor of Ray). Errors of runs are not raised.
 
     Raises:
-        UsageError: if Ray is not installed.
-        ssdlab.Error: if it cannot be reached.
+        UsageError: Ray is not installed.
+        ssdlab.Error: the cluster cannot be reached.
     """
     try:
         ray: Any = import_module("ray")
@@ -64,7 +64,7 @@ def execute(tasks: Sequence[Task], *, workers: int | None, progress: Progress | 
                     states[place] = DONE
                     if progress is not None:
                         progress(list(states))
-        except BaseException as interrupt:  # as in the core, whatever ends the wait is the caller's to raise
+        except BaseException as interrupt:  # as in the core, the caller raises whatever ended the wait
             ended.interrupt = interrupt
             for reference in running:
                 ray.cancel(reference, force=True)
@@ -73,14 +73,14 @@ def execute(tasks: Sequence[Task], *, workers: int | None, progress: Progress | 
 
 @contextlib.contextmanager
 def _started(ray: Any, workers: int | None) -> Iterator[None]:
-    """Ray as it runs already, at the address in RAY_ADDRESS, or a local one for as long as it is needed."""
+    """Connects to a running Ray at the address in RAY_ADDRESS, or starts a local one while the context lasts."""
     if ray.is_initialized():
         yield
         return
     address = os.environ.get(ADDRESS)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address is None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a local simulation has nothing to report to anybody
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a local simulation should report nothing
         options |= {"address": "local", "num_cpus": workers, "include_dashboard": False}
     else:
         options["address"] = address
@@ -97,14 +97,14 @@ def _started(ray: Any, workers: int | None) -> Iterator[None]:
 
 
 def _knock(address: str | None) -> None:
-    """Fails where nobody listens; Ray would try for minutes."""
+    """Fails if the address does not answer, for which Ray would wait minutes."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()
 
 
 def _simulate(folder: str, point: Point) -> dict[str, Any] | tuple[str, str]:
-    """The task: the result of a point, or the class and text of an error. Names of files are relative to `folder`, as they are here."""
+    """Runs a point in a task; returns its result, or class and text of an error. File names are relative to `folder`, as here."""
     with contextlib.suppress(OSError):
         os.chdir(folder)
     try:
@@ -126,7 +126,7 @@ def _outcome(ray: Any, reference: Any) -> dict[str, Any] | tuple[str, str]:
 
 
 def _settle(ended: Batch, task: Task, outcome: dict[str, Any] | tuple[str, str]) -> None:
-    """Keeps a result, or says why there is none."""
+    """Saves a result, or records the error."""
     name = task.point.folder
     if isinstance(outcome, tuple):
         kind, message = outcome
@@ -145,7 +145,7 @@ def _settle(ended: Batch, task: Task, outcome: dict[str, Any] | tuple[str, str])
 
 
 def _some(places: Iterator[int], count: int) -> Iterator[int]:
-    """The next few."""
+    """The next `count` items of an iterator."""
     for _ in range(count):
         place = next(places, None)
         if place is None:

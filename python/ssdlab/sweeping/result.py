@@ -1,4 +1,4 @@
-"""What came of a sweep: its points, one table of all, and a figure."""
+"""The results of a sweep: its points, a table of all points, and a figure."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LARGEST_SIGNED = 2**63 - 1
 
 @dataclass(frozen=True, eq=False)
 class SweepResult(Sequence[SweepPoint]):
-    """What came of a sweep: the points that finished, in the order of the grid, the last axis fastest.
+    """The results of a sweep: the finished points in the order of the grid, the last axis fastest.
 
     Attributes:
-        sweep: what was asked for.
-        failed: the points that failed, and why.
-        left: the points that were not run, after Ctrl-C.
-        folder: where the results are, if anywhere.
+        sweep: definition of the sweep.
+        failed: failed points with the reasons.
+        left: points that were not run because of Ctrl-C.
+        folder: folder of the results, if they were saved.
     """
 
     sweep: Sweep
@@ -66,15 +66,15 @@ class SweepResult(Sequence[SweepPoint]):
         return {axis.name: [value.value for value in axis.values] for axis in self.sweep.axes}
 
     def table(self) -> pa.Table:
-        """A row for each point, as `results.parquet` has it: first the axes, then each figure under its name (`latency_ns.read.p99`).
+        """A table with a row for each point, as in `results.parquet`: the axes, then each figure by its path (`latency_ns.read.p99`).
 
-        What a run does not have is null.
+        Values that a run does not have are null.
         """
         return _table(self.axes, [{**figures_of(point.result), **point.values} for point in self.points])
 
     @cached_property
     def remarks(self) -> list[Remark]:
-        """What must be known beside the numbers: the remarks of the runs, and those that only all of them together decide."""
+        """Remarks that qualify the numbers: those of the runs, and those that result from the sweep as a whole."""
         return of_sweep(self.axes, [(point.values, point.result) for point in self.points])
 
     @cached_property
@@ -93,10 +93,10 @@ class SweepResult(Sequence[SweepPoint]):
         ]
 
     def mean_table(self) -> pa.Table:
-        """A row for each point over its seeds, as `means.parquet` has it.
+        """A table with a row for each point over its seeds, as in `means.parquet`.
 
-        First the axes but `seed`, and how many `seeds`; then two columns for each figure, such as `latency_ns.read.p99` with the mean and
-        `latency_ns.read.p99.half_width` with the half width of its 95 % confidence interval (null for one seed).
+        It has the axes except `seed`, the number of `seeds`, and two columns for each figure, such as `latency_ns.read.p99` with the mean
+        and `latency_ns.read.p99.half_width` with the half width of its 95 % confidence interval (null for one seed).
         """
         rows: list[dict[str, Any]] = []
         for point in self.means:
@@ -106,7 +106,7 @@ class SweepResult(Sequence[SweepPoint]):
         return _table([*(axis for axis in self.axes if axis != SEED), "seeds"], rows)
 
     def to_parquet(self, *, means: bool = False) -> bytes:
-        """The table as a Parquet file; with `means` that of the means over seeds."""
+        """The table of points as a Parquet file; with `means`, the table of means over seeds."""
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         content = io.BytesIO()
@@ -114,7 +114,7 @@ class SweepResult(Sequence[SweepPoint]):
         return content.getvalue()
 
     def to_csv(self, *, means: bool = False) -> bytes:
-        """The same as a CSV file: a line with the names, texts in quotes, nothing between the commas for null."""
+        """The table of points, or of means, as a CSV file: a line of names, texts in quotes, and an empty field for null."""
         import pyarrow.csv as pcsv  # noqa: PLC0415
 
         content = io.BytesIO()
@@ -122,7 +122,7 @@ class SweepResult(Sequence[SweepPoint]):
         return content.getvalue()
 
     def numbers(self) -> list[str]:
-        """The columns of the table that hold numbers, which `plot` can draw."""
+        """Names of the table's columns with numbers, which `plot` can draw."""
         found = {name: value for point in self.points for name, value in figures_of(point.result).items()}
         return [name for name, value in found.items() if isinstance(value, int | float) and not isinstance(value, bool)]
 
@@ -138,31 +138,31 @@ class SweepResult(Sequence[SweepPoint]):
         font: float | None = None,
         title: bool | None = None,
     ) -> Picture:
-        """A figure over an axis, such as `sweep.plot("latency_ns.read.p99", "gc.soft").save("p99.png")`; notebooks show it.
+        """Draws a figure over an axis, such as `sweep.plot("latency_ns.read.p99", "gc.soft").save("p99.png")`; notebooks show it.
 
-        With an axis `seed` it is the mean over seeds, with its 95 % confidence interval.
+        With an axis `seed` it shows the mean over seeds, with its 95 % confidence interval.
 
         Args:
-            y: a column of the table that holds numbers.
-            x: an axis; by default the last one but `seed`.
-            by: the axis whose values are a line each; by default all combinations of the other axes are. Axes that are neither must have
-                one value.
-            where: values of axes: only the points that have them are drawn.
-            width: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`; so is `height`.
-            height: as `width`.
-            font: the size of letters in points, 8 by default.
-            title: whether what it shows is written above it.
+            y: column of the table with numbers.
+            x: axis; by default the last one except `seed`.
+            by: axis with a line for each value; by default, each combination of the other axes has a line. Other axes must have a single
+                value.
+            where: values of axes, to select points.
+            width: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`.
+            height: inches, or a text with a unit.
+            font: font size in points, 8 by default.
+            title: whether to write the figure's title above it.
 
         Raises:
-            UsageError: if there is no such figure or axis, or nothing to draw.
+            UsageError: the column or an axis does not exist, or no point has a value.
         """
-        # Matplotlib takes longer to import than many a run takes.
+        # Matplotlib takes longer to import than many runs take
         from ssdlab.sweeping.figure import figure  # noqa: PLC0415
 
         return figure(self.axes, self.points, y, x, by, where or {}, Look.of(width, height, font, title))
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain copy, as `ssdlab sweep --json` prints it."""
+        """A copy as a dictionary, as printed by `ssdlab sweep --json`."""
         failed = [{"values": dict(point.values), "error": str(error)} for point, error in self.failed]
         left = [dict(point.values) for point in self.left]
         return {
@@ -185,7 +185,7 @@ class SweepResult(Sequence[SweepPoint]):
         return tables.as_text(tables.sweep_tables(self))
 
     def _repr_html_(self) -> str:
-        """The same for notebooks."""
+        """The table that the command line prints, as HTML for notebooks."""
         from ssdlab import notebook, tables  # noqa: PLC0415
 
         return notebook.of_tables(tables.sweep_tables(self))
@@ -203,8 +203,8 @@ def _but_seed(point: SweepPoint) -> dict[str, Any]:
 
 
 def _table(first: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """A table of rows by name, with some columns first."""
-    # Imported here because it takes longer than many a run.
+    """A table from rows by name, with `first` as the first columns."""
+    # imported here because it takes longer than many runs
     import pyarrow as pa  # noqa: PLC0415
 
     names = dict.fromkeys([*first, *(name for row in rows for name in row)])
@@ -212,7 +212,7 @@ def _table(first: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def _column(values: Sequence[Any]) -> pa.Array:
-    """Numbers as numbers; where they are mixed with texts, or lists, all as text."""
+    """A column of numbers; if there are other values too, all as text."""
     import pyarrow as pa  # noqa: PLC0415
 
     kinds = {type(value) for value in values if value is not None}

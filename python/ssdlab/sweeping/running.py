@@ -1,4 +1,4 @@
-"""Running a sweep: every point checked before the first run, those that are there already left as they are, one table of all."""
+"""Runs a sweep: every point is checked before the first run, existing results can be kept, and tables are written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENGINES = LOCAL, RAY = ("local", "ray")
 
 @dataclass(frozen=True)
 class Prepared:
-    """A sweep whose points have been checked, and of which some may be there already."""
+    """A sweep with checked points, some of which may have results already."""
 
     sweep: Sweep
     tasks: tuple[Task, ...]
@@ -36,31 +36,31 @@ class Prepared:
     out: ResultFolder
     source: Path | None
     changed: int = 0
-    """How many results are there, but not as they were written, so that they are made again."""
+    """Number of existing results that were changed after ssdlab wrote them, and are replaced."""
 
     @property
     def idle(self) -> list[Mapping[str, str]]:
-        """For each point the keys set by hand that have no effect there."""
+        """Keys set by hand that have no effect, for each point."""
         return [task.job.idle for task in self.tasks]
 
     @property
     def left(self) -> tuple[Task, ...]:
-        """What there is to run."""
+        """The points to run."""
         return tuple(task for task in self.tasks if task.point.folder not in self.done)
 
 
 def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, source: Path | None = None) -> Prepared:
-    """Checks every point, and what is in the folder. Writes nothing.
+    """Checks every point, and the content of the folder. Writes nothing.
 
     Args:
         sweep: the sweep.
-        out: the folder for its results.
-        resume: whether points whose results are there already are left as they are.
-        source: the file that describes the sweep, which is not to be written over.
+        out: folder for its results.
+        resume: whether to keep existing results.
+        source: file that defines the sweep, which must not be overwritten.
 
     Raises:
-        ssdlab.Error: if a point cannot be simulated; the message names it.
-        UsageError: if the folder has results, and `resume` is not set or they are of something else.
+        ssdlab.Error: a point cannot be simulated; the message names it.
+        UsageError: the folder has results, and `resume` is false or they belong to another sweep.
     """
     if resume and out is None:
         raise UsageError("resume = True: expected out as well, the folder that has results")
@@ -85,10 +85,12 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
 
 
 def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, progress: Progress | None = None) -> SweepResult:
-    """Runs what is left to run; writes the tables if there is a folder, also after Ctrl-C, which the result's `interrupt` then is.
+    """Runs the remaining points, and writes the tables if there is a folder.
+
+    After Ctrl-C it also writes them; the exception is then the result's `interrupt`.
 
     Raises:
-        ssdlab.Error: if nothing can be run at all. Runs that fail are in the result.
+        ssdlab.Error: no run can be started. Runs that fail are in the result.
     """
     if workers is not None:
         whole("jobs", workers, least=1)
@@ -114,7 +116,7 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
 
 def _write(result: SweepResult, folder: Path) -> None:
     """Writes the tables and the page."""
-    from ssdlab.sweeping import page  # noqa: PLC0415 (the report takes longer to import than many a run takes)
+    from ssdlab.sweeping import page  # noqa: PLC0415 (the report takes longer to import than many runs take)
 
     _core.write_file(folder / PARQUET, result.to_parquet())
     _core.write_file(folder / CSV, result.to_csv())
@@ -137,7 +139,7 @@ def _execute(tasks: tuple[Task, ...], engine: str, workers: int | None, progress
 def _result(prepared: Prepared, batch: Batch) -> SweepResult:
     finished = {**prepared.done, **batch.finished}
     failed = [(task.point, batch.failed[task.point.folder]) for task in prepared.tasks if task.point.folder in batch.failed]
-    if batch.interrupt is not None:  # runs that were told to stop have not failed
+    if batch.interrupt is not None:  # runs that were requested to stop have not failed
         failed = [(point, error) for point, error in failed if not isinstance(error, StoppedError)]
     known = {*finished, *(point.folder for point, _ in failed)}
     return SweepResult(
@@ -155,7 +157,7 @@ def _result(prepared: Prepared, batch: Batch) -> SweepResult:
 
 
 def _refuse_results(folder: Path) -> None:
-    """A sweep takes long: its results are not written over by one that was meant to go on with it."""
+    """Refuses to overwrite the results of a sweep, which take long, if `resume` was probably forgotten."""
     if not os.path.isdir(folder):  # noqa: PTH112 (pathlib raises for a name that is too long)
         return
     here = [file for file in (*(folder / name for name in TABLE_FILES), *folder.glob(f"*/{RESULT_FILE}")) if file.exists()]

@@ -1,4 +1,4 @@
-"""A point of a sweep that can be run: its run, and what its result says of what was asked for."""
+"""A checked point of a sweep: its run, and the description of its inputs in the result."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from ssdlab.sweeping.definition import Point
 __all__ = ["Task", "difference"]
 
 ENTRY = "sweep"
-"""What the result of a point says of it: its values, the requests asked for, the contents of the files that it read."""
+"""Entry of a point's result that describes its inputs: values, requests, and hashes of the files that it read."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A point that has been checked and can be run."""
+    """A point that was checked and can be run."""
 
     point: Point
     job: Job
     asked: Mapping[str, Any]
-    """What its result will say of what was asked for; with the same, it is the same run."""
+    """Description of the inputs in the result; runs with equal descriptions are the same run."""
 
     @classmethod
     def of(cls, point: Point, folder: Path | None) -> Task:
-        """Checks everything that can be checked before the run; `folder` is the sweep's.
+        """Checks a point as far as possible before its run; `folder` is the sweep's.
 
         Raises:
-            ssdlab.Error: if it cannot be simulated.
+            ssdlab.Error: the point cannot be simulated.
         """
         options = {key: value for key, value in point.options.items() if key != "scheme"}
         setup = Setup(**options, shared=True, set=tuple((key, value_text(value)) for key, value in point.set.items()))
@@ -59,15 +59,15 @@ class Task:
 
     @property
     def file(self) -> Path:
-        """Where its result is, or will be."""
+        """The path of the point's result file."""
         assert self.job.folder is not None
         return self.job.folder / RESULT_FILE
 
     def there(self) -> Result | None:
-        """Its result, if it is in its folder already; one that was cut off or changed since it was written is none.
+        """The existing result of the point; `None` without one, or if it is incomplete or was changed.
 
         Raises:
-            UsageError: if the result there is of something else.
+            UsageError: the existing result has other inputs.
         """
         file = self.file
         try:
@@ -85,10 +85,10 @@ class Task:
 
 
 def difference(asked: Any, found: Any, path: str = "") -> str | None:
-    """The first entry of what was asked for that is not the same in a result; `None`: it is of the same."""
+    """The first difference between the inputs of a point and those in a result; `None` if they are equal."""
     if not isinstance(asked, Mapping) or not isinstance(found, Mapping):
         return None if asked == found else f"{path or 'all'} is {_shown(found)} there, {_shown(asked)} here"
-    names = asked if not path else {**asked, **found}  # a result has other entries besides
+    names = asked if not path else {**asked, **found}  # a result has other entries too
     differences = (difference(asked.get(name), found.get(name), f"{path}.{name}".lstrip(".")) for name in names)
     return next((entry for entry in differences if entry is not None), None)
 
@@ -98,7 +98,7 @@ def _shown(value: Any) -> str:
 
 
 def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathLike[str]]:
-    """The files that decide what comes of a run, besides its configuration."""
+    """Files that affect the results of a run, besides its configuration."""
     files = {
         "trace": config["workload"].get("trace"),
         "prefill": config["ftl"]["precondition"].get("prefill"),
@@ -108,7 +108,7 @@ def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathL
 
 
 def _hash_of(file: Path) -> str:
-    """What is in a file, in short; it is read once for all points."""
+    """The hash of a file's content; it is computed once for all points."""
     try:
         status = place(file).stat()
         return _hash_at(file, status.st_mtime_ns, status.st_size)
@@ -123,12 +123,12 @@ def _hash_at(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001
 
 
 def _listed(values: tuple[int, str] | None) -> list[int | str] | None:
-    """As JSON gives it back."""
+    """A tuple as the list that JSON gives back."""
     return None if values is None else list(values)
 
 
 def _without_absent(value: Any) -> Any:
-    """As results have it: what is not there is absent, never null."""
+    """A value without `None` entries, which results leave out."""
     if isinstance(value, Mapping):
         return {key: _without_absent(entry) for key, entry in value.items() if entry is not None}
     return value

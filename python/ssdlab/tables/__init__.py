@@ -1,9 +1,9 @@
-"""Results as tables for people, with units.
+"""Results as tables with units.
 
-| file | what |
+| file | content |
 |---|---|
-| `numbers` | numbers for people: durations, counts, sizes, rates and shares with their units |
-| `layout` | how tables fit a terminal: whole, with broken headings, or in parts below each other |
+| `numbers` | formatting of durations, counts, sizes, rates and shares with units |
+| `layout` | fitting of tables to a terminal: whole, with broken headings, or in parts below each other |
 | `runs` | the tables of a run |
 | `comparisons` | the tables of a comparison of schemes, also over several seeds |
 | `sweeps` | the table of a sweep |

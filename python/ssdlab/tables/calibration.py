@@ -1,4 +1,4 @@
-"""The tables of a calibration: what was found and how sure it is, the error of each row, and what the errors come to."""
+"""The tables of a calibration: fitted values with their uncertainty, the error of each row, and a summary of the errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Data = Mapping[str, Any]
 
 
 def calibration_tables(data: Data) -> list[RenderableType]:
-    """The tables of a calibration, as `Calibration.to_dict` has it."""
+    """The tables of a calibration, from `Calibration.to_dict`."""
     return [_values(data["values"]), *_rows(data["rows"]), _errors(data["rows"]), *_summary(data)]
 
 
@@ -49,7 +49,7 @@ def _rows(rows: Sequence[Data]) -> list[RenderableType]:
 
 
 def _title(rows: Sequence[Data], name: str) -> str:
-    """What a quantity is, and its unit."""
+    """The title of a quantity's table, with its unit."""
     row = next(row for row in rows if row["quantity"] == name)
     return f"{row['about']}, {row['unit']}" if row["unit"] else str(row["about"])
 

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Seeded(Protocol):
-    """Schemes that ran under several seeds (`SeedRuns`)."""
+    """Runs of schemes under several seeds (`SeedRuns`)."""
 
     @property
     def seeds(self) -> Sequence[int]:
@@ -37,7 +37,7 @@ class Seeded(Protocol):
 
     @property
     def runs(self) -> Mapping[str, Mapping[int, RunData]]:
-        """By scheme and seed, the result."""
+        """Results by scheme and seed."""
 
     @property
     def against(self) -> str:
@@ -45,15 +45,15 @@ class Seeded(Protocol):
 
     @property
     def estimates(self) -> Mapping[str, Mapping[str, Estimate]]:
-        """By scheme and place in a result: the mean over seeds."""
+        """The mean over seeds, by scheme and path in a result."""
 
     @property
     def differences(self) -> Mapping[str, Mapping[str, Estimate]]:
-        """By scheme and place: how far it is from the first scheme, relative to that."""
+        """The relative difference from the first scheme, by scheme and path."""
 
     @property
     def differ(self) -> bool:
-        """Whether a seed changes anything."""
+        """Whether results differ between seeds."""
 
 
 class Compared(Protocol):
@@ -61,7 +61,7 @@ class Compared(Protocol):
 
     @property
     def title(self) -> str:
-        """What all runs have in common, in a line."""
+        """A line with what all runs have in common."""
 
     @property
     def seeds(self) -> Seeded | None:
@@ -69,18 +69,18 @@ class Compared(Protocol):
 
     @property
     def paired(self) -> Mapping[str, Mapping[str, Any]]:
-        """By scheme: how its requests fared against the same ones under the first."""
+        """The comparison of each scheme's requests with the same ones under the first scheme, by scheme."""
 
     @property
     def remarks(self) -> Sequence[Remark]:
-        """What must be known beside the numbers."""
+        """Remarks that qualify the numbers."""
 
     def items(self) -> Iterable[tuple[str, RunData]]:
         """Schemes and results."""
 
 
 def comparison_table(runs: Mapping[str, RunData], told: Shown) -> RenderableType:
-    """A row for each scheme, with the letters of remarks behind the numbers. Times are response times of all requests."""
+    """A row for each scheme, with letters of remarks after the numbers. Times are response times of all requests."""
     cached = any("cache" in result for result in runs.values())
     columns = [
         "scheme",
@@ -121,11 +121,11 @@ CHANGES = {
     "write amplification": "gc.write_amplification",
     "GC jobs": "gc.jobs",
 }
-"""What schemes are compared in, and where it stands in a result."""
+"""Figures in the table of differences, with their path in a result."""
 
 
 def change_table(runs: Mapping[str, RunData]) -> RenderableType:
-    """A row for each scheme but the first: by how much it differs from that."""
+    """A row for each scheme but the first, with its differences from the first."""
     (first, base), *others = runs.items()
     table = new_table(["scheme", *CHANGES])
     for scheme, result in others:
@@ -134,7 +134,7 @@ def change_table(runs: Mapping[str, RunData]) -> RenderableType:
 
 
 def _at(result: Mapping[str, Any], place: str) -> Any:
-    """An entry by its path; `None` where there is none."""
+    """An entry by its path; `None` if it does not exist."""
     found: Any = result
     for part in place.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
@@ -142,7 +142,7 @@ def _at(result: Mapping[str, Any], place: str) -> Any:
 
 
 def _change(value: float | None, base: float | None) -> str:
-    """In percent; a tie is called one."""
+    """A difference in percent; a tie is marked."""
     if value is None or base is None:
         return "-"
     if value == base:
@@ -154,7 +154,7 @@ def _change(value: float | None, base: float | None) -> str:
 
 
 def _identities(runs: Mapping[str, RunData]) -> list[RenderableType]:
-    """Seed and digests, by which a comparison is known again, and how fast the simulator was."""
+    """Seed and digests, which identify a comparison, and the speed of the simulator."""
     seeds = ", ".join(dict.fromkeys(str(result["seed"]) for result in runs.values() if "seed" in result))
     digests = ", ".join(f"{scheme} {result['digest'][:16]}" for scheme, result in runs.items() if "digest" in result)
     known = {scheme: result["requests_per_s"] for scheme, result in runs.items() if "requests_per_s" in result}
@@ -169,7 +169,7 @@ def _hit_ratio(result: RunData) -> str:
 
 
 def comparison_tables(comparison: Compared) -> list[RenderableType]:
-    """What `ssdlab compare` prints: a row for each scheme, where requests were logged how they fared one by one, and what else to know."""
+    """The output of `ssdlab compare`: a row for each scheme, the comparison one by one if requests were logged, and remarks."""
     runs = dict(comparison.items())
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
     told = shown(comparison.remarks)
@@ -188,11 +188,11 @@ SEED_COLUMNS = {
     "latency_ns.all.p99_9": "p99.9",
     "gc.write_amplification": "write amplification",
 }
-"""What is shown with its interval: places of a result."""
+"""Figures that are shown with their interval: heading by path in a result."""
 
 
 def seed_tables(runs: Seeded, told: Shown) -> list[RenderableType]:
-    """Means over seeds, with the letters of remarks, and the differences to the first scheme, with their intervals."""
+    """Means over seeds with letters of remarks, and differences from the first scheme, both with their intervals."""
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
     means = new_table(["scheme", *SEED_COLUMNS.values()])
     for scheme, figures in runs.estimates.items():
@@ -216,7 +216,7 @@ def _has_tie(runs: Seeded) -> bool:
 
 
 def _disagreements(runs: Seeded) -> list[RenderableType]:
-    """The values under each seed, where a mean would mislead."""
+    """The values under each seed, if their mean would mislead."""
     values = [f"{scheme}, {line}" for scheme, figures in runs.estimates.items() for line in disagreeing(figures)]
     changes = [
         f"{scheme} against {runs.against}, {SEED_COLUMNS[place]}: {', '.join(f'{change:+.1%}' for change in figures[place].values)}"
@@ -233,7 +233,7 @@ DISAGREE = "Seeds disagree: a mean with an interval would mislead, and differenc
 
 
 def disagreeing(figures: Mapping[str, Estimate]) -> list[str]:
-    """A line for each shown statistic about which the seeds disagree: its value under each of them."""
+    """A line for each figure about which the seeds disagree, with its value under each of them."""
     having = {place: figures[place] for place in SEED_COLUMNS if place in figures and figures[place].disagree}
     return [f"{SEED_COLUMNS[place]}: {', '.join(_in_words(place, value) for value in of.values)}" for place, of in having.items()]
 
@@ -243,7 +243,7 @@ def _in_words(place: str, value: float) -> str:
 
 
 def with_interval(place: str, estimate: Estimate | None) -> str:
-    """A mean with its half width, in one unit and with digits that show both; the median where the seeds disagree."""
+    """A mean with its half width, in one unit and with sufficient digits; the median if the seeds disagree."""
     if estimate is None:
         return "-"
     if estimate.disagree:
@@ -262,7 +262,7 @@ MOST_DIGITS = 4
 
 
 def _change_over_seeds(estimate: Estimate | None) -> str:
-    """A relative difference in percent with its half width; a tie is said, and where the seeds disagree that it is not judged."""
+    """A relative difference in percent with its half width; ties, and differences that seeds disagree about, are marked."""
     if estimate is None:
         return "-"
     if estimate.disagree:
@@ -275,7 +275,7 @@ def _change_over_seeds(estimate: Estimate | None) -> str:
 
 
 def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> RenderableType:
-    """A row for each scheme and kind of requests."""
+    """A row for each scheme and kind of requests, from the comparison one by one."""
     table = new_table(["scheme", "requests", "count", "faster", "by (mean)", "slower", "by (mean)", "unchanged"])
     for scheme, kinds in paired.items():
         for kind, row in kinds.items():

@@ -1,4 +1,4 @@
-"""How tables fit a terminal: whole, with broken headings, or in parts below each other."""
+"""Fitting of tables to a terminal: whole, with broken headings, or in parts below each other."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ __all__ = [
 ]
 
 WIDTH_OF_TEXT = 80
-"""Tables take no more columns where there is no terminal to fit into; lines of words are not broken there."""
+"""Maximum width of tables without a terminal; lines of text are not broken there."""
 
 UNBOUNDED = 10_000
-"""Wider than anything: to ask for the width that is needed."""
+"""A width that fits everything, to measure the width that is needed."""
 
 
 def as_text(items: Iterable[RenderableType]) -> str:
     """Tables as plain text."""
     out = io.StringIO()
-    # In a notebook rich would show each table by itself, and leave the text empty.
-    # Brackets are text: the letters of remarks stand in them.
+    # in a notebook rich would show each table itself, and return no text
+    # letters of remarks are in brackets, which are text
     console = Console(file=out, width=WIDTH_OF_TEXT, color_system=None, force_jupyter=False, markup=False)
     for item in items:
         console.print(item, soft_wrap=is_line(item))
@@ -45,12 +45,12 @@ def as_text(items: Iterable[RenderableType]) -> str:
 
 
 def is_line(item: RenderableType) -> bool:
-    """A line of words: a terminal may break it, a file or pipe has it whole."""
+    """Whether an item is a line of text. A terminal may break it; a file or pipe gets it whole."""
     return isinstance(item, str | Text)
 
 
 def new_table(columns: Sequence[str]) -> Table:
-    """A table whose first column names the row; the others hold numbers. Only headings are ever broken into lines."""
+    """A table whose first column names the row; other columns hold numbers. Only headings may be broken."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False, show_edge=False)
     for index, column in enumerate(columns):
         table.add_column(column, justify="right" if index else "left")
@@ -58,14 +58,14 @@ def new_table(columns: Sequence[str]) -> Table:
 
 
 def titled(title: str, table: Table, otherwise: RenderableType | None = None, *, keys: int = 1) -> RenderableType:
-    """Title and table; rich's own titles are broken to the width of the table, and its cells cut off on a narrow terminal."""
+    """A title and a table. Rich's own titles are broken to the width of the table, and its cells are cut on a narrow terminal."""
     narrow = narrowed(table)
     choices = Fitting(Whole(table), Whole(narrow), otherwise or _Stacked(narrow, keys))
     return Group(Text(title, style="bold", overflow="ignore"), choices, "")
 
 
 def narrowed(table: Table) -> Table:
-    """The table with the headings broken that are wider than what stands below them."""
+    """The table with headings broken that are wider than the cells below them."""
     narrow = copy.deepcopy(table)
     for column, broken in zip(table.columns, narrow.columns, strict=True):
         cells = max((len(line) for cell in column.cells for line in str(cell).splitlines()), default=0)
@@ -75,7 +75,7 @@ def narrowed(table: Table) -> Table:
 
 
 class Whole:
-    """A table that takes the width it needs."""
+    """A table at its full width."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -92,7 +92,7 @@ class Whole:
 
 
 class _Stacked:
-    """A table in parts below each other, with as many columns as fit; each begins with those that name the row."""
+    """A table in parts below each other, each with as many columns as fit after the key columns."""
 
     def __init__(self, table: Table, keys: int) -> None:
         self._table = table
@@ -111,7 +111,7 @@ class _Stacked:
         return Measurement(needed, needed)
 
     def _parts(self, console: Console, options: ConsoleOptions) -> list[Table]:
-        """As few as there can be, about as wide as each other."""
+        """The smallest number of parts that fit, with similar widths."""
         left = list(range(self._keys, len(self._table.columns)))
         parts = [self._table]
         for count in range(1, len(left) + 1):
@@ -131,7 +131,7 @@ class _Stacked:
 
 
 class Captioned:
-    """A table of numbers whose rows have a line of words each above them."""
+    """A table of numbers with a line of text above each row."""
 
     def __init__(self, captions: Sequence[str], table: Table) -> None:
         table.columns[0].justify = "right"
@@ -159,7 +159,7 @@ class Captioned:
         return Measurement.get(console, options.update(width=UNBOUNDED), self._table).maximum
 
     def _words(self) -> Iterator[RenderableType]:
-        """On a terminal that is too narrow for the table, what its cells say."""
+        """The cells as lines of text, for a terminal that is too narrow for the table."""
         heads = [" ".join(str(column.header).split()) for column in self._table.columns]
         for caption, *cells in zip(self._captions, *(column.cells for column in self._table.columns), strict=True):
             yield Text(caption)
@@ -167,7 +167,7 @@ class Captioned:
 
 
 class Fitting:
-    """The first of some renderings that is not cut off at the right, else the last."""
+    """The first of several renderings that fits the width, or else the last."""
 
     def __init__(self, *choices: RenderableType) -> None:
         self._choices = choices

@@ -1,6 +1,6 @@
-"""Numbers for people: durations, counts, sizes, rates and shares with their units.
+"""Formatting of durations, counts, sizes, rates and shares with their units.
 
-Three significant digits, and more where whole numbers have them. Only zero is printed as zero.
+Numbers have three significant digits, and more for large whole numbers. Only zero is printed as zero.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ __all__ = [
 ]
 
 UNITS = {"_per_s": "/s", "_s": "s", "_kb": "KiB", "_mb": "MiB", "_bytes": "bytes", "_share": "%"}
-"""Ends of names, and the units that they stand for. Names keep `kb` and `mb` for powers of 1024."""
+"""Units by the endings of names. Names keep `kb` and `mb` for powers of 1024."""
 
 SMALLEST_GIB = 2**30 // 100
-"""Sizes from here on are given in GiB as well."""
+"""Size from which on GiB are printed too, bytes."""
 
 DURATIONS = ((1e3, 1.0, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms"))
 SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 """Binary units of bytes, the largest first."""
 ROUNDS_UP = 0.9995
-"""From this share of a power of ten on, a number of three digits shows as that power."""
+"""Share of a power of ten from which on a number rounds to that power."""
 PLAIN = 1e-6
-"""Smaller numbers are written in powers of ten."""
+"""Number below which powers of ten are used."""
 
 
 def three(value: float) -> str:
-    """Three significant digits, all those before the point: `1,234`, `12.3`, `0.0123`, `1.23e-08`. Only zero is `0`."""
+    """Formats three significant digits, and all before the point: `1,234`, `12.3`, `0.0123`, `1.23e-08`. Only zero is `0`."""
     if not value or not math.isfinite(value):
         return f"{value:.0f}"
     rounded = float(f"{value:.3g}")
@@ -49,26 +49,26 @@ def three(value: float) -> str:
 
 
 def duration(ns: float) -> str:
-    """Nanoseconds in the unit that reads best."""
+    """Formats nanoseconds in a suitable unit."""
     divisor, unit = next(((divisor, unit) for limit, divisor, unit in DURATIONS if ns < limit * ROUNDS_UP), (1e9, "s"))
     value = ns / divisor
     return f"{value:,.0f} ns" if unit == "ns" and value == int(value) else f"{three(value)} {unit}"
 
 
 def size(count: float) -> str:
-    """Bytes in the binary unit that reads best: `512 bytes`, `16.0 KiB`."""
+    """Formats bytes in a suitable binary unit: `512 bytes`, `16.0 KiB`."""
     divisor, unit = next(((divisor, unit) for divisor, unit in SIZES if abs(count) >= divisor * ROUNDS_UP), (1, "bytes"))
     return f"{count:,} bytes" if divisor == 1 else f"{three(count / divisor)} {unit}"
 
 
 def share(value: float, *, sign: bool = False, digits: int = 1) -> str:
-    """A share in percent, with `digits` behind the point; shares below a percent with three significant digits."""
+    """Formats a share in percent with `digits` decimals; a share below one percent has three significant digits."""
     plus = "+" if sign and value > 0 else ""
     return f"{plus}{100 * value:,.{digits}f}%" if abs(value) >= 0.01 else f"{plus}{three(100 * value)}%"
 
 
 def number(value: object) -> str:
-    """A count with separators, a ratio with three digits behind the point or three significant ones, anything else as it is."""
+    """Formats a count with separators, a ratio with three decimals or three significant digits, and other values as text."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int):
@@ -77,7 +77,7 @@ def number(value: object) -> str:
 
 
 def quantity(key: str, value: object) -> str:
-    """A number in the unit that the end of its name says."""
+    """Formats a number with the unit given by the ending of its name."""
     for ending, unit in UNITS.items():
         if isinstance(value, int | float) and not isinstance(value, bool) and key.endswith(ending):
             binary = f" ({value / 2**30:,.2f} GiB)" if unit == "bytes" and value >= SMALLEST_GIB else ""
@@ -88,7 +88,7 @@ def quantity(key: str, value: object) -> str:
 
 
 def significant(value: float, *, sign: bool = False) -> str:
-    """A number to about three significant digits, never in powers of ten unless it is tiny."""
+    """Formats a number with about three significant digits, without powers of ten unless it is tiny."""
     magnitude = abs(value)
     plus = "+" if sign else ""
     if magnitude >= 100 or not magnitude:
@@ -99,10 +99,10 @@ def significant(value: float, *, sign: bool = False) -> str:
 
 
 def relative_text(ratio: float) -> str:
-    """How far a figure is from what was expected; beyond ten times as much, how many times."""
+    """The relative difference from an expected value, in percent; from ten times on, as a factor."""
     return f"{ratio - 1:+.1%}" if ratio < 10 else f"x {ratio:,.0f}"
 
 
 def time_of(row: Mapping[str, Any], key: str) -> str:
-    """An entry that is a time; `-` where it is absent."""
+    """Formats an entry with a time; `-` if it is absent."""
     return duration(row[key]) if key in row else "-"

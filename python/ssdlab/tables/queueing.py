@@ -1,4 +1,4 @@
-"""The tables of the queueing model: formulas, simulation and the difference."""
+"""The tables of the queueing model: formulas, simulation and differences."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ __all__ = [
 ]
 
 FEW = 5
-"""So many numbers of a list are shown."""
+"""Maximum number of printed entries of a list."""
 
 
 class _Row(NamedTuple):
-    """A figure of the queueing model: what it is called, where it stands in a result, and the formulas for it by priority."""
+    """A row of the table: label, path in a result, and formulas by priority."""
 
     label: str
     place: str
     formulas: Mapping[str, str] = MappingProxyType({})
 
     def formula(self, priority: str) -> str:
-        """The formula for it, empty where there is none."""
+        """The name of the formula for a priority; empty if there is none."""
         return self.formulas.get(priority, self.formulas.get("", ""))
 
 
@@ -53,14 +53,14 @@ QUEUEING_ROWS = (
     _Row("a collection takes", "gc.duration_ns.mean", {"rwp": "gc_duration_rwp_ns", "cep": "gc_duration_cep_ns"}),
     _Row("the die is idle after", "gc.backlog_ns.mean"),
 )
-"""What the table of the queueing model shows."""
+"""Rows of the table of the queueing model."""
 
 AT_THE_LIMIT = {"total_rate_per_ms": "max_throughput_per_ms"}
-"""With requests waiting all the time, as many are served as can be."""
+"""Formulas for saturated arrivals, by figure: the measured throughput is the maximum."""
 
 
 def queueing_tables(runs: Mapping[str, RunData], formulas: Mapping[str, float]) -> list[RenderableType]:
-    """Formulas, simulation and the difference: side by side for all priorities where there is room, else below each other."""
+    """Formulas, simulation and differences: all priorities side by side if they fit, else below each other."""
     first = next(iter(runs.values()))
     saturated = first["parameters"]["arrivals"]["kind"] == "saturated"
     formulas = {**formulas, **{name: formulas[limit] for name, limit in AT_THE_LIMIT.items() if saturated and limit in formulas}}
@@ -85,12 +85,12 @@ def _queueing_table(runs: Mapping[str, RunData], formulas: Mapping[str, float], 
         cells = [cell for priority, run in runs.items() for cell in _queueing_cells(row, priority, run, formulas)]
         if any(cell != "-" for cell in cells) and not (saturated and not row.place):
             table.add_row(row.label, *cells)
-    # Whole: the columns of a priority belong together, and all priorities stand below each other where they are too wide.
+    # the columns of a priority belong together; if they do not fit, priorities are printed below each other
     return titled("Single-die queueing model", table, Whole(narrowed(table)))
 
 
 def _too_high(runs: Mapping[str, RunData], formulas: Mapping[str, float]) -> list[RenderableType]:
-    """Why the formula for waits under cep is not what was simulated, where it is above that."""
+    """An explanation of the formula for waits under cep, if it exceeds the simulated wait."""
     name = "mean_wait_cep_independent_ns"
     waits = runs["cep"]["wait_ns"].get("all") if "cep" in runs else None
     if waits is None or formulas.get(name, 0.0) <= waits["mean"]:
@@ -120,7 +120,7 @@ def _queueing_cells(row: _Row, priority: str, run: RunData, formulas: Mapping[st
 
 
 def _queueing_quantity(name: str, value: float) -> str:
-    """A figure of the model or a value of its formulas, with its unit."""
+    """Formats a figure of the model or a value of its formulas with its unit."""
     if name.endswith("_per_ms"):
         return f"{significant(value)} /ms"
     if "_ns" in name:
@@ -129,7 +129,7 @@ def _queueing_quantity(name: str, value: float) -> str:
 
 
 def queueing_title(run: RunData) -> str:
-    """What was simulated, in a line for people."""
+    """A line that describes the run."""
     p = run["parameters"]
     times = ", ".join(f"{name} {duration(p[f'{name}_ns'])}" for name in ("read", "write", "copy", "erase"))
     valid = _valid(p["valid"])
@@ -144,7 +144,7 @@ def queueing_title(run: RunData) -> str:
 
 
 def _valid(valid: int | Sequence[int]) -> str:
-    """Pages to copy: a number, or the first of a list in turn."""
+    """Pages to copy: a number, or the first entries of a list."""
     if isinstance(valid, int):
         return f"{valid}"
     return (

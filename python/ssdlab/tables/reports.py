@@ -1,4 +1,4 @@
-"""The tables of reports (on preparation, recordings) and of studies."""
+"""The tables of reports (on preparation and recordings) and of studies."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = [
 ]
 
 STUDY_HEADS = ("published", "simulated", "difference", "expected", "reproduced", "grade")
-"""Of the columns of a study's table, beside what a row is about."""
+"""Headings of a study's table, besides the row's description."""
 STRIKING = ("NO", "contradicted")
 """Cells of a study's table that are set in red."""
 
 
 def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
-    """Any report: a row for each figure, nested names joined by blanks, units with the values; of lists the length."""
+    """A report with a row for each figure. Nested names are joined by blanks, values have units, and lists are shown by their length."""
     table = new_table(["", "value"])
     for name, key, value in _figures(report):
         table.add_row(name, quantity(key, value))
@@ -36,7 +36,7 @@ def report_table(report: Mapping[str, Any], title: str) -> RenderableType:
 
 
 def study_table(study: Mapping[str, Any]) -> RenderableType:
-    """The rows of a study (as in its `study.json`)."""
+    """The rows of a study, from its `study.json`."""
     table, apart = new_table(["", *STUDY_HEADS]), new_table(STUDY_HEADS)
     told = shown(map(from_dict, study.get("remarks", ())))
     for row in study["rows"]:
@@ -53,7 +53,7 @@ def study_table(study: Mapping[str, Any]) -> RenderableType:
 
 
 def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str]:
-    """A row of a study as texts, below `STUDY_HEADS`: what was simulated with its confidence interval."""
+    """A row of a study as texts for `STUDY_HEADS`, with the confidence interval of the simulated value."""
     unit = row.get("unit", "")
     unit = f" {unit}" if unit not in ("", "x") else unit
     measured = row.get("measured")
@@ -73,10 +73,10 @@ def study_cells(row: Mapping[str, Any]) -> tuple[str, str, str, str, str, str]:
 
 
 def _figures(report: Mapping[str, Any], prefix: str = "", unit: str = "") -> Iterable[tuple[str, str, object]]:
-    """Label, name (whose end is the unit) and value of each figure. `unit`: the end of the name of the group."""
+    """Label, name (whose ending is the unit) and value of each figure. `unit`: ending of the group's name."""
     for key, value in report.items():
         end = next((end for end in UNITS if key.endswith(end)), "")
-        # A share is called one; other units stand with the value.
+        # the label says that it is a share; other units are printed with the value
         label = f"{prefix} {(key if end == '_share' else key.removesuffix(end)).replace('_', ' ')}".strip()
         if isinstance(value, Mapping):
             yield from _figures(value, label, end)

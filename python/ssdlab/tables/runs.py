@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 RunData = Mapping[str, Any]
-"""The result of a run, of the drive or of the queueing model, by the names of its entries."""
+"""The result of a run, of the drive or of the queueing model, as a mapping."""
 
 CLASSES = {
     "all": "all",
@@ -39,7 +39,7 @@ LATENCIES = {"mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": 
 
 
 def headline(result: RunData) -> str:
-    """A result in a few words."""
+    """A short summary of a result."""
     latency = result.get("latency_ns", {}).get("all")
     count = sum(result.get("requests", {}).values())
     times = f", mean {duration(latency['mean'])}, p99 {duration(latency['p99'])}" if latency else ""
@@ -47,7 +47,7 @@ def headline(result: RunData) -> str:
 
 
 def gc_sentence(result: RunData) -> str:
-    """Whether garbage collection ran, and by how much more than the host the drive wrote, which needs no collection."""
+    """A sentence on whether GC ran, and on write amplification, which may exceed 1 without GC."""
     gc = result.get("gc", {})
     amplification = gc.get("write_amplification")
     under_way = "no GC job has ended" if gc_ran(result) else "garbage collection did not run"
@@ -58,7 +58,7 @@ def gc_sentence(result: RunData) -> str:
 
 
 def run_tables(result: RunData) -> list[RenderableType]:
-    """What `ssdlab run` prints."""
+    """The output of `ssdlab run`."""
     told = shown(of_run(result))
     return [
         *_header(result),
@@ -83,17 +83,17 @@ def run_tables(result: RunData) -> list[RenderableType]:
 
 
 def setup_lines(result: RunData) -> list[RenderableType]:
-    """How the device was fitted to the requests, what was left out as a warm-up, and how a trace was read."""
+    """Lines on fitting the device, on the warm-up, and on how a trace was read."""
     return [*_fit_line(result), *_warm_up_line(result), *map(Text, reading_lines(result.get("workload")))]
 
 
 def remark_lines(told: Shown) -> list[RenderableType]:
-    """A line for each remark, with the letter that numbers refer to it by."""
+    """A line for each remark, with its letter."""
     return [Text(line, style="yellow" if is_warning else "") for line, is_warning in told.lines()]
 
 
 def timeline_line(result: RunData, whose: str = "") -> list[RenderableType]:
-    """What part of the run its timeline shows, if there is one."""
+    """A line on the part of the run in its timeline, if there is one."""
     timeline = result.get("timeline")
     if not timeline:
         return []
@@ -121,7 +121,7 @@ def _warm_up_line(result: RunData) -> list[RenderableType]:
 
 
 def _header(result: RunData) -> list[RenderableType]:
-    """What was simulated, and how fast and how busy the drive was."""
+    """Lines on the drive and workload, the speed of the drive, and its utilisation."""
     title = getattr(result, "title", "")
     lines = [Text(title, style="bold")] if title else []
     return [*lines, Text(_throughput(result)), ""]
@@ -142,7 +142,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def latency_table(result: RunData, told: Shown) -> RenderableType:
-    """Response times by class of requests, with the letters of remarks on them."""
+    """Response times by class of requests, with letters of remarks."""
     table = new_table(["requests", "count", *LATENCIES.values()])
     for key, name in CLASSES.items():
         row = result.get("latency_ns", {}).get(key)
@@ -152,7 +152,7 @@ def latency_table(result: RunData, told: Shown) -> RenderableType:
 
 
 def _flows(result: RunData) -> list[RenderableType]:
-    """The flows, where there are several: what each got, and how much the others slowed it down."""
+    """The table of flows, if there are several: their response times, and their slowdown by the others."""
     flows = [flow for flow in result.get("flows", ()) if any(flow["requests"].values())]
     if not flows:
         return []
@@ -172,7 +172,7 @@ def _flows(result: RunData) -> list[RenderableType]:
 
 
 def breakdown_table(result: RunData) -> RenderableType:
-    """What the mean response time is made of; parts that are zero throughout are left out."""
+    """Parts of the mean response time; parts that are always zero are left out."""
     breakdown = result.get("breakdown_ns", {})
     parts = [part for part in breakdown.get("all", {}) if any(row.get(part) for row in breakdown.values())]
     table = new_table(["requests", *(part.replace("_", " ") for part in parts)])
@@ -195,7 +195,7 @@ def _gc_details(result: RunData) -> str:
 
 
 def _gc_scheduling(result: RunData) -> list[RenderableType]:
-    """How collection gave way to requests, and the states that it was in; what did not happen is left out."""
+    """Preemptions and suspensions of GC, and its states; zeros are left out."""
     gc = result.get("gc", {})
     counts = [f"{gc[key]:,} {key}" for key in ("preemptions", "suspensions") if gc.get(key)]
     for kind in ("merged", "pipelined"):
@@ -218,11 +218,11 @@ WRITTEN = {
     "padding": "padding",
     "parity": "parity",
 }
-"""What was written to the flash, and what people call it."""
+"""Labels of the bytes written to flash, by purpose."""
 
 
 def _written(result: RunData, mark: str) -> list[RenderableType]:
-    """The two sides of write amplification in bytes, where the host or the drive wrote, with the letters of remarks on their ratio."""
+    """Bytes written by the host and to flash, if any, with letters of remarks on their ratio."""
     written = result.get("bytes_written", {})
     amplification = result.get("gc", {}).get("write_amplification")
     if not written.get("host") and not written.get("flash"):
@@ -239,7 +239,7 @@ def _written(result: RunData, mark: str) -> list[RenderableType]:
 
 
 def _slack(result: RunData) -> list[RenderableType]:
-    """How well the ends of requests were estimated, and what came of it; nothing where no estimates were made."""
+    """Accuracy and effect of the estimated ends of requests; empty without estimates."""
     slack, counters = result.get("slack", {}), result.get("counters", {})
     if "estimation_error" not in slack:
         return []
@@ -257,7 +257,7 @@ def _slack(result: RunData) -> list[RenderableType]:
 
 
 def _cache(result: RunData) -> list[RenderableType]:
-    """The statistics of the cache, GC awareness included."""
+    """Statistics of the cache, including GC awareness."""
     cache = result.get("cache")
     if cache is None:
         return []
@@ -283,7 +283,7 @@ def _cache(result: RunData) -> list[RenderableType]:
 
 
 def _mapping(result: RunData) -> list[RenderableType]:
-    """What the mapping cache did."""
+    """Statistics of the mapping cache."""
     mapping = result.get("mapping")
     if mapping is None:
         return []
@@ -303,7 +303,7 @@ def _mapping(result: RunData) -> list[RenderableType]:
 
 
 def _buffer(result: RunData) -> list[RenderableType]:
-    """What the write buffer did."""
+    """Statistics of the write buffer."""
     buffer = result.get("buffer")
     if buffer is None:
         return []
@@ -322,7 +322,7 @@ def _buffer(result: RunData) -> list[RenderableType]:
 
 
 def _interface(result: RunData) -> list[RenderableType]:
-    """What the host interface did."""
+    """Statistics of the host interface."""
     interface = result.get("interface")
     if interface is None:
         return []
@@ -343,7 +343,7 @@ def _interface(result: RunData) -> list[RenderableType]:
 
 
 def _array(result: RunData) -> list[RenderableType]:
-    """How the array wrote."""
+    """Statistics of the array's writes."""
     array = result.get("array")
     if array is None:
         return []
@@ -359,7 +359,7 @@ def _array(result: RunData) -> list[RenderableType]:
 
 
 def speed_line(result: RunData) -> str:
-    """How long it was in simulated time, and on this machine."""
+    """Simulated time, and time and speed on this machine."""
     simulated, wall, speed = (result.get(key) for key in ("simulated_ns", "wall_s", "requests_per_s"))
     text = f"Simulated {duration(simulated or 0)}"
     if wall is not None:
@@ -374,14 +374,14 @@ def speed_line(result: RunData) -> str:
 
 
 def _late(result: RunData, late: Mapping[str, Any]) -> str:
-    """How much later than the simulated drive had completed them requests of a drive that was served were answered."""
+    """The lateness of the answers of a served drive, as text."""
     answers = sum(result["requests"].values())
     those = f"{late['count']:,} of {answers:,} answers came more than 100 us after they were due"
     return f"{those} (mean {duration(late['mean'])}, worst {duration(late['max'])})"
 
 
 def _power_cut(result: RunData) -> str:
-    """What a power failure did to a drive that was served."""
+    """The effect of a power failure on a served drive, as text."""
     cut = result.get("power_cut")
     if cut is None:
         return ""

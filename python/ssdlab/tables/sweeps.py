@@ -27,11 +27,11 @@ class SweptPoint(Protocol):
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """By axis: its value there."""
+        """Values of the axes, by axis."""
 
     @property
     def result(self) -> RunData:
-        """The result of its run."""
+        """The result of the run."""
 
 
 class SweptMean(Protocol):
@@ -39,19 +39,19 @@ class SweptMean(Protocol):
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """By axis but `seed`: its value there."""
+        """Values of the axes except `seed`, by axis."""
 
     @property
     def seeds(self) -> Sequence[int]:
-        """The seeds under which it finished."""
+        """Seeds of the finished runs."""
 
     @property
     def estimates(self) -> Mapping[str, Estimate]:
-        """By place in a result: the mean over these seeds."""
+        """Mean over these seeds, by path in a result."""
 
 
 class Swept(Protocol):
-    """What came of a sweep (`SweepResult`)."""
+    """The results of a sweep (`SweepResult`)."""
 
     @property
     def axes(self) -> Mapping[str, Sequence[Any]]:
@@ -59,34 +59,34 @@ class Swept(Protocol):
 
     @property
     def points(self) -> Sequence[SweptPoint]:
-        """The points that finished."""
+        """The finished points."""
 
     @property
     def means(self) -> Sequence[SweptMean]:
-        """These over their seeds; empty without several."""
+        """The points over their seeds; empty without several seeds."""
 
     @property
     def failed(self) -> Sized:
-        """The points that failed."""
+        """The failed points."""
 
     @property
     def remarks(self) -> Sequence[Remark]:
-        """What must be known beside the numbers; points by their names."""
+        """Remarks that qualify the numbers; points are named by their values."""
 
     @property
     def sweep(self) -> Sized:
-        """All points that were asked for."""
+        """All points of the grid."""
 
 
 SEED = "seed"
-"""The axis of a sweep over which means are taken."""
+"""The axis over which means are taken."""
 
 POINTS_SHOWN = 40
-"""So many points of a sweep are shown."""
+"""Maximum number of points in the table."""
 
 
 def sweep_tables(sweep: Swept) -> list[RenderableType]:
-    """What `ssdlab sweep` prints: a row for each of the first points, with its values and response times of all requests."""
+    """The output of `ssdlab sweep`: a row for each of the first points, with its values and response times of all requests."""
     told = shown(sweep.remarks)
     if sweep.means:
         return [*_sweep_means(sweep, told), *remark_lines(told), *_sweep_failures(sweep)]
@@ -138,11 +138,11 @@ def _sweep_means(sweep: Swept, told: Shown) -> list[RenderableType]:
 
 
 LINES_SHOWN = 10
-"""So many lines about seeds that disagree are shown."""
+"""Maximum number of lines on seeds that disagree."""
 
 
 def _disagreements(means: Sequence[SweptMean]) -> list[RenderableType]:
-    """The values under each seed, where a mean would mislead."""
+    """The values under each seed, if their mean would mislead."""
     lines = [f"{named(point.values)}, {line}" for point in means for line in disagreeing(point.estimates)]
     if not lines:
         return []

@@ -1,4 +1,4 @@
-"""The tables of traces: what `trace info` and `trace convert` print, and the line of a run that says how its trace was read."""
+"""The tables of `trace info` and `trace convert`, and the line of a run on how its trace was read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ssdlab.tables.numbers import duration
 __all__ = ["reading_lines", "trace_table"]
 
 VOLUMES_SHOWN = 20
-"""So many volumes of a trace are named."""
+"""Maximum number of volumes in the table."""
 KINDS = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
 SHARES = {"read_share": "read share", "sequential_share": "sequential share", "bursty_write_share": "bursty write share"}
 COUNTS = {
@@ -26,7 +26,7 @@ COUNTS = {
 
 
 def trace_table(report: Mapping[str, Any], title: str) -> RenderableType:
-    """A report on a trace, of `trace_info` or `trace_convert`, with its remarks below."""
+    """A report of `trace_info` or `trace_convert`, with its remarks below."""
     table = new_table(["", "value"])
     for name, value in _rows(report):
         table.add_row(name, value)
@@ -35,7 +35,7 @@ def trace_table(report: Mapping[str, Any], title: str) -> RenderableType:
 
 
 def reading_lines(workload: Mapping[str, Any] | None) -> list[str]:
-    """How the traces of a run were read, from the part `workload` of its result: its own, and those of its flows."""
+    """Lines on how the traces of a run were read, from the entry `workload` of its result: its own trace, and those of flows."""
     workload = workload or {}
     flows = {f" of flow {name}": report.get("trace") for name, report in workload.get("flows", {}).items()}
     traces = {"": workload.get("trace"), **flows}
@@ -43,7 +43,7 @@ def reading_lines(workload: Mapping[str, Any] | None) -> list[str]:
 
 
 def _reading(trace: Mapping[str, Any]) -> str:
-    """The format, the units and the codes of operations, as they were taken, and the lines that hold no request."""
+    """Format, units and operation codes of a trace as they were read, and the lines without a request."""
     units = trace["units"]
     header = " without a header" if trace.get("without_header") else ""
     event = f", {units['event']} events" if "event" in units else ""
@@ -102,14 +102,14 @@ def _skipped(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _volumes(volumes: Sequence[Mapping[str, Any]]) -> str:
-    """The volumes of a trace with their requests, one a line."""
+    """The volumes of a trace with their numbers of requests, one per line."""
     lines = [f"{volume['name']} ({volume['requests']:,} requests)" for volume in volumes[:VOLUMES_SHOWN]]
     more = len(volumes) - VOLUMES_SHOWN
     return "\n".join([*lines, f"and {more:,} more (--json has all)"] if more > 0 else lines)
 
 
 def _size(count: int) -> str:
-    """Bytes, and the unit of 1024s that reads best."""
+    """Formats bytes, with a suitable unit of powers of 1024."""
     for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
         if count >= 1024**power:
             return f"{count:,} bytes ({_three(count / 1024**power)} {unit})"
@@ -117,5 +117,5 @@ def _size(count: int) -> str:
 
 
 def _three(value: float) -> str:
-    """Three significant digits; whole numbers from 100 on. What is not 0 is never shown as 0."""
+    """Formats three significant digits; numbers from 100 on as whole numbers. Only zero is printed as 0."""
     return f"{value:,.0f}" if value == 0 or value >= 100 else f"{value:.3g}"
