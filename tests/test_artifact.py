@@ -162,7 +162,7 @@ def test_any_other_file_that_was_changed_or_lost_is_found(kit: Path, name: str) 
     assert f"{name}: was changed after" in rerun(kit).failed(2)
     if name != "reproduce.py":
         (kit / name).unlink()
-        assert f"{name}: is not in the kit any more" in rerun(kit).failed(2)
+        assert f"{name}: is missing from the kit" in rerun(kit).failed(2)
 
 
 def test_an_expected_number_that_is_not_what_comes_out_differs(kit: Path) -> None:
@@ -463,7 +463,7 @@ def test_results_that_are_not_whole_make_no_kit(traced: Path) -> None:
     refused(lambda study: study.pop("rows"), 'no result of a study: "rows" is missing')
     (traced / "data" / "other.csv").unlink()
     line = artifact(traced).failed(2)
-    assert "4 runs of the results cannot be checked: the trace other.csv is not here" in line
+    assert "4 runs of the results cannot be checked: the trace other.csv was not found" in line
 
 
 def test_options_that_mean_nothing_are_refused(traced: Path) -> None:

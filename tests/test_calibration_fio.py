@@ -435,7 +435,7 @@ def test_threads_that_are_not_there(tmp_path: Path) -> None:
     output["jobs"][1]["job options"]["numjobs"] = output["jobs"][2]["job options"]["numjobs"] = "3"
     file = tmp_path / "threads.json"
     file.write_text(json.dumps(output))
-    assert fio.read(file).left_out == {"2 of 3 threads are there": 1}
+    assert fio.read(file).left_out == {"2 of 3 threads are there: pass the file as fio wrote it": 1}
 
 
 def test_quantities_that_are_not_there_are_left_out_alone(tmp_path: Path) -> None:
@@ -770,7 +770,7 @@ REFUSED = {
         r"line \d+: fio's output is damaged or ends too early \(.*\): let fio run to its end, and copy",
     ),
     "long number": ('{"fio version": ' + "9" * 5000 + "}", rf"a number with more digits than can be read: {EXPECTED}"),
-    "deep": ('{"fio version": ' + "[" * 100_000, r"lists or objects lie too deep within each other"),
+    "deep": ('{"fio version": ' + "[" * 100_000, r"nested too deeply"),
     "no jobs": (text_of(lambda output: output["jobs"].clear()), rf"fio's output has no jobs: {EXPECTED}"),
     "client": (text_of(lambda output: output.update(client_stats=[])), r"fio ran as a client of servers: run it on the machine that has"),
     "no job": (text_of(lambda output: output["jobs"].insert(1, 7)), rf"job 2: not a job of fio: {EXPECTED}"),

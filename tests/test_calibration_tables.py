@@ -290,7 +290,7 @@ def test_other_tables_are_counted_in_a_folder_and_refused_if_named(tmp_path: Pat
     csv_tables.check_named([good, written(tmp_path / "drives.csv", CAPACITY)])
     with pytest.raises(ssdlab.UsageError, match=r"other\.csv: no column device: expected one, next to name, colour"):
         csv_tables.check_named([good, other])
-    with pytest.raises(ssdlab.UsageError, match=r"idle\.csv: nothing that is measured: expected .* next to device, colour"):
+    with pytest.raises(ssdlab.UsageError, match=r"idle\.csv: no measurements: expected .* next to device, colour"):
         csv_tables.check_named([good, idle])
 
 

@@ -301,7 +301,7 @@ def test_a_wrong_name_is_offered_only_figures_that_there_are(small: dict[str, An
 
 
 def test_what_is_not_of_reads_or_writes_is_refused(plots: Plots) -> None:
-    with pytest.raises(UsageError, match="nothing of gc is of reads: it does not tell reads from writes"):
+    with pytest.raises(UsageError, match="gc has no part about reads: it does not tell reads from writes"):
         plots.gc(kind="read")
     with pytest.raises(UsageError, match=r'no figure "latency"; did you mean "latency_'):
         plots.picture("latency")
@@ -466,7 +466,7 @@ def test_the_command_refuses_wrong_wishes(ssdlab_command: Ssdlab, tmp_path: Path
     ssdlab.run(set=SMALL, requests=100, out=tmp_path / "out")
     for arguments, words in (
         (["tail"], "-o FILE is missing, such as -o tail.pdf"),
-        (["tail", "-o", "x.bmp"], "written as .png, .svg or .pdf"),
+        (["tail", "-o", "x.bmp"], "ends with .png, .svg or .pdf"),
         (["tale", "-o", "x.pdf"], 'no figure "tale"'),
         (["cache", "-o", "x.pdf"], "nothing to draw: the drive has no cache"),
         (["tail", "-o", "x.pdf", "--width", "3.4furlongs"], "such as 3.4in"),

@@ -154,7 +154,7 @@ def test_studies_write_to_their_folder_only(place: Path, ssdlab_command: Ssdlab,
 def test_a_study_whose_name_is_no_name_of_a_folder_is_refused(place: Path, ssdlab_command: Ssdlab, name: str) -> None:
     (place / name).write_text(STUDY.replace("SCHEME", "pgc").replace("LABEL", "one"))
     before = left_alone(place.parent, place / "o")
-    assert "begins with no dot" in ssdlab_command("study", "run", name, "--out", "o", "--quiet", cwd=place).failed(2)
+    assert "does not begin with a dot" in ssdlab_command("study", "run", name, "--out", "o", "--quiet", cwd=place).failed(2)
     assert left_alone(place.parent, place / "o") == before
     assert not (place / "o").exists()
 

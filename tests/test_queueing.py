@@ -259,7 +259,7 @@ def test_what_is_not_defined_is_absent() -> None:
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"priority": "fcfs"}, 'priority "fcfs": unknown variant `fcfs`, expected one of `rwp`, `cep`, `fifo`'),
     ({"priority": "cep", "scheme": "cep"}, "both given"),
-    ({"arrivals": "erlang"}, 'arrivals = "erlang" is none of poisson'),
+    ({"arrivals": "erlang"}, 'arrivals = "erlang": expected one of poisson'),
     ({"valid": 256}, "valid = 256: expected 0 to 255"),
     ({"valid": [1, -1]}, "valid = -1"),
     ({"valid": []}, r"valid = \[\]"),

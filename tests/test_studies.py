@@ -126,7 +126,7 @@ def test_what_is_not_arithmetic_is_refused(text: str, words: str) -> None:
 
 
 def test_a_list_is_no_number() -> None:
-    with pytest.raises(ssdlab.ConfigError, match="list of 2 numbers; say which"):
+    with pytest.raises(ssdlab.ConfigError, match="list of 2 numbers; name one of them"):
         Formula("a[x]", "here").number(lambda _: (1.0, 2.0))
 
 
@@ -224,7 +224,7 @@ def test_of_many_studies_those_without_their_traces_are_left_out(
     found = {prepared.study.name for prepared in cli_studies.prepared_of(["wu2017"], quick=True, out=tmp_path, traces=None)}
     assert "wu2017/fig6" in found
     assert "wu2017/traces" not in found
-    assert "is not here" in ssdlab_command("study", "run", "wu2017/traces").failed(1)
+    assert "was not found" in ssdlab_command("study", "run", "wu2017/traces").failed(1)
 
 
 def test_labels_whose_results_would_lie_in_one_folder_are_refused(ssdlab_command: Ssdlab, tiny: Path, tmp_path: Path) -> None:

@@ -186,7 +186,9 @@ def test_a_page_has_the_picture_and_the_table_beside_it(results: Path, tmp_path:
 
 
 def test_another_ending_is_refused(ssdlab_command: Ssdlab, results: Path) -> None:
-    assert "a report is written as .html or .md, or into a folder" in ssdlab_command("study", "report", results, "--out", "a.pdf").failed(2)
+    assert "expected a name that ends with .html or .md, or a folder" in ssdlab_command(
+        "study", "report", results, "--out", "a.pdf"
+    ).failed(2)
 
 
 @pytest.mark.parametrize("page", ["page.html", "page.md"])

@@ -321,7 +321,7 @@ def test_what_cannot_be_drawn(arguments: dict[str, Any], words: list[str]) -> No
         ("", ["grid", "at least one axis"]),
         ("[grid]\n", ["grid", "at least one axis"]),
         ("grid = 5\n", ["grid"]),
-        ("[grid]\nseed = [1, 2\nscheme = ['npgc']\n", ["no valid TOML", "line 3"]),
+        ("[grid]\nseed = [1, 2\nscheme = ['npgc']\n", ["not valid TOML", "line 3"]),
         ("requests = 5\n[gird]\nseed = [1]\n", ["gird", "grid"]),
         ("[grid]\nschemes = ['npgc']\n", ["schemes", '"scheme"']),
         ("[grid]\nsotf = [0.1]\n", ["sotf", "gc.soft"]),

@@ -303,7 +303,7 @@ def test_tracefs_that_is_not_there_or_too_little(tmp_path: Path) -> None:
 
 
 def test_commands_and_targets_are_checked_before(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no-such-program: there is no such program"):
+    with pytest.raises(UsageError, match="no-such-program: no such program"):
         recording.check_command(["no-such-program", "-x"])
     for path, message in [
         (tmp_path / "trace.txt", r"ends in \.csv, .*or \.parquet"),

@@ -160,7 +160,7 @@ def test_a_sweep_takes_it_for_all_points_or_as_an_axis_and_resumes_only_with_the
     data = json.loads(file.read_text())
     data["sweep"]["warm_up"] = [50, "requests"]
     file.write_text(json.dumps(data))
-    with pytest.raises(ssdlab.UsageError, match="is the result of something else"):
+    with pytest.raises(ssdlab.UsageError, match="is the result of another run"):
         ssdlab.sweep({"warm_up": [100, "200ms"]}, **options, resume=True)
 
 

@@ -289,7 +289,7 @@ class ResultFolder:
             _clear_partial(self.folder, OF_FOLDERS)
             runs, self._old = self.runs, self._look(self.folder)
             if runs != self.runs:
-                raise UsageError(f"{self.folder}: other results have come here just now: start again, or choose another folder")
+                raise UsageError(f"{self.folder}: another process has just written results here: start again, or choose another folder")
             _check_links(self.folder, self._old.files)
             make_folder(self.folder / STAGE)
         except BaseException:

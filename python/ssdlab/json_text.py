@@ -27,9 +27,9 @@ def read_json(file: Path) -> Any:
     except ValueError as reason:
         raise UsageError(f"{file}: not JSON: {reason}") from reason
     except RecursionError as reason:
-        raise UsageError(f"{file}: not JSON that ssdlab writes: lists or objects lie too deep within each other") from reason
+        raise UsageError(f"{file}: not JSON that ssdlab writes: nested too deeply") from reason
     except MemoryError as reason:
-        raise UsageError(f"{file}: larger than the memory: ssdlab writes no such file") from reason
+        raise UsageError(f"{file}: too large to read; not a file written by ssdlab") from reason
 
 
 def json_text(value: Any, indent: str = "") -> str:

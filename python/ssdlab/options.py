@@ -166,7 +166,7 @@ Skip = Annotated[
 LimitS = Annotated[
     float | None,
     Option(
-        "only so many seconds of the trace, by its own clock, from the first request taken.",
+        "only this many seconds of the trace, by its own clock, from the first request taken.",
         Shell("--seconds S", "Only S seconds of the trace, by its own clock, from the first request taken.", "Traces", "number"),
         key="workload.limit_s",
         check="number",
@@ -203,15 +203,15 @@ Prefill = Annotated[
 Fit = Annotated[
     Literal["trace"] | int | None,
     Option(
-        '`"trace"` or a number of bytes: gives the device the fewest blocks a plane with which it exports all that the trace (and the '
-        "prefill file) addresses, or that many bytes; `result.fit` has the outcome.",
+        '`"trace"` or a number of bytes: gives the device the fewest blocks per plane that export all addresses of the trace (and of '
+        "the prefill file), or this many bytes; `result.fit` has the outcome.",
         Shell("--fit trace|BYTES", "Set the number of blocks to fit the trace's addresses, or this many bytes, such as 64MiB.", WHAT),
     ),
 ]
 Size = Annotated[
     int | None,
     Option(
-        "bytes that programs see: gives the device the fewest blocks a plane with which it exports so many. By default it has its own.",
+        "exported bytes: gives the device the fewest blocks per plane that export this many. By default the device keeps its blocks.",
         Shell("--size BYTES", "Set the number of blocks to export this many bytes (default: as the device has it).", WHAT, "size"),
     ),
 ]
@@ -225,14 +225,14 @@ Nbd = Annotated[
 MountPoint = Annotated[
     Path_ | None,
     Option(
-        "an empty folder. The drive is the file `drive` in it, which its owner alone may use (a FUSE mount).",
+        "an empty folder. The drive is the file `drive` in it, which only its owner may use (a FUSE mount).",
         Shell("--file MOUNTPOINT", "Serve a file: MOUNTPOINT/drive. The folder must be empty (a FUSE mount).", "Options"),
     ),
 ]
 AllowRemote = Annotated[
     bool,
     Option(
-        "also at an address that other machines reach. NBD asks for no password.",
+        "whether to serve at an address that other machines reach. NBD asks for no password.",
         Shell("--allow-remote", "Serve at an address that other machines reach, too. NBD asks for no password.", "Options", "flag"),
         default=False,
     ),
@@ -248,8 +248,8 @@ Scale = Annotated[
 Data = Annotated[
     Path_ | None,
     Option(
-        "a sparse file for the drive's bytes, made if it is not there. FILE.state beside it has the state of the drive at its end, with "
-        "which the next on these bytes begins. By default bytes are in memory, and gone afterwards.",
+        "a sparse file for the drive's bytes, created if it does not exist. FILE.state beside it has the state of the drive at its end, "
+        "from which the next drive with this file starts. By default bytes are in memory, and lost at the end.",
         Shell("--data FILE", "Keep the drive's bytes in this sparse file (default: in memory).", "Options", "file"),
         check="path",
     ),
@@ -257,15 +257,15 @@ Data = Annotated[
 PowerCut = Annotated[
     str | int | None,
     Option(
-        'ends the drive as a power failure would: after a simulated time such as `"17s"` or `"500ms"`, or a number of requests. What a '
-        "volatile cache or write buffer held is gone from the data. `result.power_cut` says how much that was.",
+        'ends the drive as a power failure would: after a simulated time such as `"17s"` or `"500ms"`, or a number of requests. Data '
+        "in a volatile cache or write buffer are lost. `result.power_cut` has their amount.",
         Shell("--power-cut TIME|N", "End as a power failure would, after a simulated time, such as 17s, or a number of requests.", WHAT),
     ),
 ]
 RecordFile = Annotated[
     Path_ | None,
     Option(
-        "a file for the requests as a trace, `.csv`: replayed on the same device under the same scheme, they take as long.",
+        "a `.csv` file for the requests as a trace. Replayed on the same device under the same scheme, they have the same response times.",
         Shell("--record FILE.csv", "Write the requests as a trace, which can be replayed under other schemes.", "Results", "file"),
         check="path",
     ),
@@ -273,7 +273,7 @@ RecordFile = Annotated[
 Requests = Annotated[
     int | None,
     Option(
-        "stop after this many; by default the whole trace, or 100,000 generated requests.",
+        "stop after this many requests; by default the whole trace, or 100,000 generated requests.",
         Shell(
             "--requests N",
             "Stop after N requests, such as 5000, 20k or 2M (default: the whole trace, or 100,000 generated ones).",
@@ -292,7 +292,7 @@ WarmUp = Annotated[
 ]
 Seed = Annotated[
     int,
-    Option("of all random streams.", Shell("--seed N", "Seed of all random streams.", WHAT, "seed"), default=DEFAULT_SEED),
+    Option("seed of all random streams.", Shell("--seed N", "Seed of all random streams.", WHAT, "seed"), default=DEFAULT_SEED),
 ]
 Settings = Annotated[
     Set | None,
@@ -327,8 +327,8 @@ Verify = Annotated[
 AloneToo = Annotated[
     bool,
     Option(
-        "of several flows (`workload.flows`), run each alone as well, with the same requests: `result.flows[i].alone` and "
-        "`result.fairness` say how much the others slow it down.",
+        "with several flows (`workload.flows`), run each alone too, with the same requests: `result.flows[i].alone` and "
+        "`result.fairness` have its slowdown by the others.",
         Shell("--alone", "Of several flows, run each alone too: how much the others slow it down.", WHAT, "flag"),
         default=False,
     ),
@@ -402,8 +402,8 @@ Paired = Annotated[
 Seeds = Annotated[
     int,
     Option(
-        "run every scheme under so many seeds, from `seed` on. The comparison is then of the first, and its `seeds` has the means over "
-        "all, the differences to the first scheme, and how sure they are. Series, timelines and `paired` are of the first seed only.",
+        "run every scheme under this many seeds, from `seed` on. The comparison is then of the first seed, and its `seeds` has the means "
+        "over all, the differences from the first scheme, and their intervals. Series, timelines and `paired` are of the first seed only.",
         Shell(
             "--seeds N", "Run every scheme under N seeds, from --seed on: means, differences and their 95 % intervals.", WHAT, "positive"
         ),
@@ -420,7 +420,7 @@ Out = Annotated[
 Jobs = Annotated[
     int | None,
     Option(
-        "runs at once, as many as there are processors by default. It does not change any result.",
+        "maximum number of runs at once (default: one per processor). It does not change any result.",
         Shell("--jobs N", "Runs at once (default: as many as processors).", "Options", "positive"),
     ),
 ]

@@ -58,7 +58,7 @@ def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limi
     """The timeline described by a caller's options; `None` without a file."""
     if file is None:
         if window is not None or limit is not None:
-            raise UsageError("a window or a limit of a timeline was given, but no timeline was asked for: name its file as well")
+            raise UsageError("a window or a limit was given for a timeline, but no timeline was asked for: give its file too")
         return None
     name = os.fspath(path("timeline", file))
     if not name.endswith((".json", ".json.gz")):
@@ -77,7 +77,7 @@ def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limi
 def _window_ns(us: object) -> int:
     """Converts microseconds to nanoseconds."""
     if isinstance(us, bool) or not isinstance(us, Real) or not math.isfinite(us) or us < 0:
-        raise UsageError(f"timeline_window: {shown(us)} is no time: expected microseconds from 0 on")
+        raise UsageError(f"timeline_window: invalid time {shown(us)}: expected microseconds >= 0")
     return whole("timeline_window", us * 1000 if isinstance(us, int) else round(float(us) * 1000))
 
 
@@ -141,10 +141,10 @@ DEEPEST = 32
 def value_text(value: object, depth: int = 0) -> str:
     """A Python value as TOML text, as `--set` takes it."""
     if depth > DEEPEST:
-        raise UsageError(f"{shown(value)} is no configuration value: it lies in more than {DEEPEST} lists")
+        raise UsageError(f"{shown(value)}: configuration value nested too deeply (limit {DEEPEST})")
     if isinstance(value, bool | str | None):
         if value is None:
-            raise UsageError("None is no configuration value: leave the key out instead")
+            raise UsageError("None is not a configuration value: leave the key out")
         return _quoted(value)
     if isinstance(value, int | float):
         return repr(value.item() if hasattr(value, "item") else value)  # numbers of NumPy that are floats have another repr
@@ -156,7 +156,7 @@ def value_text(value: object, depth: int = 0) -> str:
         return "[" + ", ".join(value_text(entry, depth + 1) for entry in value) + "]"
     if hasattr(value, "item"):  # a number of NumPy
         return value_text(value.item())
-    raise UsageError(f"{shown(value)} is no configuration value: a number, a text, true or false, or a list of such")
+    raise UsageError(f"{shown(value)} is not a configuration value: expected a number, a text, true, false, or a list of these")
 
 
 def _refuse_commas(scheme: str | None) -> None:
@@ -170,11 +170,9 @@ def _refuse_commas(scheme: str | None) -> None:
 def _quoted(value: object) -> str:
     """A TOML text: JSON, except for lone surrogates, DEL and NUL, which no file or name has."""
     if isinstance(value, str) and "\0" in value:
-        raise UsageError(f"{shown(value)} is no configuration value: expected a text without NUL characters")
+        raise UsageError(f"{shown(value)} is not a configuration value: expected a text without NUL characters")
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-        raise UsageError(
-            f"{shown(value)} is no configuration value: it is no valid UTF-8 (a file of such a name can be given as -, standard input)"
-        )
+        raise UsageError(f"{shown(value)} is not a configuration value: not valid UTF-8 (give a file of this name as -, standard input)")
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -221,7 +219,7 @@ def _extent(config: _core.Config) -> int:
     workload, precondition = _tree(config)["workload"], _tree(config)["ftl"]["precondition"]
     ends = [_extent_of(flow) for flow in (workload, *workload["flows"]) if flow.get("trace") is not None]
     if not ends:
-        raise UsageError('fit = "trace": no trace is given; a number of bytes can be')
+        raise UsageError('fit = "trace": no trace is given: give one, or a number of bytes in place of "trace"')
     prefill = precondition.get("prefill")
     return max(*ends, 1 if prefill is None else _core.prefill_end(prefill))
 
@@ -366,11 +364,11 @@ class Setup:
         check_texts({"scheme": scheme})
         _refuse_commas(scheme)
         if asked["workload"] is not None and asked["trace"] is not None:
-            raise UsageError("a workload preset and a trace were both given: one of them is the input, not both")
+            raise UsageError("a workload preset and a trace were both given: leave one of them out")
         if asked["prefill"] is not None and asked["state"] is not None:
-            raise UsageError("prefill and state were both given: a saved state is a prepared drive already")
+            raise UsageError("prefill and state were both given, but a saved state is already prepared: leave one of them out")
         if asked["victim"] is not None and "gc.victim" in dict(self.set):
-            raise UsageError("victim and gc.victim were both given: the one is a policy of your own, the other a built-in one")
+            raise UsageError("victim and gc.victim were both given, and both choose the policy: leave one of them out")
         config, fit = self._layers(scheme, ()), asked["fit"]
         if fit is None:
             return config
@@ -378,12 +376,12 @@ class Setup:
         try:
             return self._layers(scheme, found.settings())
         except ConfigError as error:
-            raise ConfigError(f"fit = {fit}: with {found.blocks} blocks a plane this device cannot work: {error}") from error
+            raise ConfigError(f"fit = {fit}: with {found.blocks} blocks per plane this device cannot be simulated: {error}") from error
 
     def _layers(self, scheme: str | None, more: tuple[tuple[str, str], ...]) -> _core.Config:
         asked = self.options
         if asked["fit"] is not None and any(key == BLOCKS_KEY for key, _ in self.set):
-            raise UsageError(f"fit and {BLOCKS_KEY} were both given: fit is what chooses it")
+            raise UsageError(f"fit and {BLOCKS_KEY} were both given, but fit sets that key: leave one of them out")
         self._hold([asked["config"]])
         config = _core.build_config(
             device=asked["device"],

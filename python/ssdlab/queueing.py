@@ -212,7 +212,7 @@ class Experiment:
         replays = self.replay is not None or self.trace is not None or self.workload is not None
         kind = ("replayed" if replays else "poisson") if self.arrivals is None else text("arrivals", self.arrivals)
         if kind not in get_args(Arrivals):
-            raise UsageError(f'arrivals = "{kind}" is none of {", ".join(get_args(Arrivals))}')
+            raise UsageError(f'arrivals = "{kind}": expected one of {", ".join(get_args(Arrivals))}')
         rates, gaps = ("read_per_ms", "write_per_ms"), ("read_gaps_ns", "write_gaps_ns")
         streams = ("trace", "workload", "format", "unit_bytes", "volume", "time_scale", "bad_lines", "fit")
         meant = {"renewal": gaps, "replayed": ("replay", *streams)}.get(kind, rates)
@@ -220,10 +220,10 @@ class Experiment:
             if name not in meant and getattr(self, name) is not None:
                 raise UsageError(f'{name} means nothing with arrivals = "{kind}": it is for {_meaning(name)}')
         if self.replay is not None and any(getattr(self, name) is not None for name in ("requests", *streams)):
-            raise UsageError("replay is the whole list of requests: leave out requests, trace, workload and what goes with them")
+            raise UsageError("replay has all requests: leave out requests, trace, workload and their options")
         names_requests = self.config is not None or any(key.startswith("workload.") for key, _ in self.set)
         if kind == "replayed" and not (replays or names_requests):
-            raise UsageError('arrivals = "replayed": there is nothing to replay; name a trace or a workload')
+            raise UsageError('arrivals = "replayed": there is nothing to replay: name a trace or a workload, or give replay')
         for key, _ in self.set:
             if not key.startswith("device.") and not (key.startswith("workload.") and kind == "replayed"):
                 raise UsageError(f"{key} means nothing to the queueing model, which takes device.* and, of replayed requests, workload.*")
@@ -316,7 +316,7 @@ class Experiment:
     def priority(self, asked: str | None) -> str:
         """The requested priority, or else that of the scheme, or else reads and writes first."""
         if asked is not None and self.scheme is not None:
-            raise UsageError("priority and scheme were both given: the scheme's gc.priority is the priority")
+            raise UsageError("priority and scheme were both given, but a scheme sets the priority (gc.priority): leave one of them out")
         if self.scheme is not None:
             return _core.queueing_die(self._core_config)[-1]
         return "rwp" if asked is None else text("priority", asked)

@@ -20,7 +20,7 @@ def seeds_from(first: int, count: int) -> range:
     """`count` consecutive seeds from `first` on."""
     whole("seed", first)
     if first + whole("seeds", count, least=1) - 1 > LARGEST:
-        raise UsageError(f"seeds = {count}: from seed {first} on there are fewer; choose a smaller seed")
+        raise UsageError(f"seeds = {count}: from seed {first} on there are fewer, as the largest is 2^64 - 1: choose a smaller seed")
     return range(first, first + count)
 
 

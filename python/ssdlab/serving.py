@@ -90,7 +90,7 @@ def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: Re
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
     log: Log = "kept" if asked["log_requests"] else None
     if asked["power_cut"] is not None and length_of("power_cut", asked["power_cut"]) is None:
-        raise UsageError(f"power_cut = {asked['power_cut']}: expected more than no time and no requests, such as 17s or 20k")
+        raise UsageError(f"power_cut = {asked['power_cut']}: expected a time or a number of requests above 0, such as 17s or 20k")
     job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted)
     record = asked["record"]
     state = None if asked["data"] is None else _state_of(asked["data"])

@@ -151,7 +151,7 @@ def check_files(kit: Path, manifest: Mapping[str, Any]) -> None:
     """Raises an error unless every file of the kit is unchanged since the kit was made."""
     for name, expected in manifest["files"].items():
         if not (kit / name).is_file():
-            raise UnusableError(f"{name}: is not in the kit any more: unpack the kit again")
+            raise UnusableError(f"{name}: is missing from the kit: unpack the kit again")
         if hash_of(kit / name) != expected:
             raise UnusableError(f"{name}: was changed after the kit was made: unpack the kit again")
 
@@ -170,7 +170,7 @@ def check_traces(manifest: Mapping[str, Any], folder: Path, wanted: Sequence[str
             absent.add(trace["name"])
             missing.append(f"{trace['name']} (SHA-256 {trace['sha256']}; {trace.get('source', 'ask the authors of this kit')})")
         elif hash_of(file) != trace["sha256"]:
-            raise UnusableError(f"{file}: is not the trace that the kit was made with, whose SHA-256 is {trace['sha256']}")
+            raise UnusableError(f"{file}: is not the trace that the kit was made with: expected SHA-256 {trace['sha256']}")
     if missing and not partial:
         every = "\n  ".join(missing)
         raise UnusableError(f"traces are not in {folder}: put them there, or leave out what needs them by --partial:\n  {every}")
@@ -330,8 +330,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--traces", type=Path, default=KIT / "traces", metavar="DIR", help="folder that has the traces (default: traces)")
     parser.add_argument("--python", metavar="PATH", help="a Python with ssdlab, of the kit's version or another")
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at once (default: one for each processor)")
-    parser.add_argument("--partial", action="store_true", help="leave out what needs traces that are not there")
-    parser.add_argument("--intervals", action="store_true", help="compare as with another version, also where the version is the same")
+    parser.add_argument("--partial", action="store_true", help="leave out runs whose traces are missing")
+    parser.add_argument("--intervals", action="store_true", help="compare intervals, as with another version")
     arguments = parser.parse_args(words)
     try:
         return reproduce(arguments)

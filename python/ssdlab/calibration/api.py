@@ -96,12 +96,12 @@ def measurements_of(places: Iterable[Path], drive: str | None) -> Measurements:
     files = [file for place in named for file in (csv_tables.tables_in(place) if place.is_dir() else [place])]
     csv_tables.check_named(place for place in named if csv_tables.is_table(place) and not place.is_dir())
     if not files:
-        raise UsageError("no measurements: expected tables (.csv), a folder with such, or what fio printed (.json)")
+        raise UsageError("no measurements: expected tables (.csv), a folder of tables, or fio's output (.json)")
     csvs = [file for file in files if csv_tables.is_table(file)]
     if len(csvs) < len(files):
         if csvs:
             other = next(file for file in files if file not in csvs)
-            raise UsageError(f"{csvs[0]} and {other}: tables and what fio printed, together: give one kind")
+            raise UsageError(f"{csvs[0]} and {other}: tables and fio's output cannot be combined: give one kind")
         return _by_fio(files, drive)
     return csv_tables.read(csvs, _named(csv_tables.drives_in(csvs), drive))
 

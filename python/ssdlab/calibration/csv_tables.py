@@ -192,7 +192,7 @@ def check_named(paths: Iterable[Path]) -> None:
     for table in _tables(paths):
         table.check_columns(["device"])
         if table.reader is None and not table.states_capacity:
-            raise UsageError(f"{table.path}: nothing that is measured: expected {_MEASURED}, next to {_shown(table.columns)}")
+            raise UsageError(f"{table.path}: no measurements: expected {_MEASURED}, next to {_shown(table.columns)}")
 
 
 def drives_in(paths: Iterable[Path]) -> dict[str, None]:
@@ -413,7 +413,9 @@ def _zones(table: _Table, line: int, text: str) -> Pattern:
 
 def _under_load(table: _Table, line: int, row: Mapping[str, str], capacity: float | None) -> list[Measurement]:
     if capacity is None:
-        raise UsageError(f"{table.path}, line {line}: how large is the drive? Give drives.csv, or a table of writes at full speed, as well")
+        raise UsageError(
+            f"{table.path}, line {line}: the drive's capacity is not stated: give drives.csv, or a table of writes at full speed, too"
+        )
     point = _probe(table, line, row, capacity)
     values = {quantity: table.number(line, row, column) for column, quantity in LATENCIES.items()}
     _check_rate(point, values["iops"])

@@ -412,7 +412,7 @@ def _check(job: Job) -> None:
     """Refuses a job whose options no operating point describes, or that lacks some of its threads."""
     for option in _OTHER_WORK:
         if job.has(option):
-            raise UnusableError(f"{option}={job.options[option]}: no operating point has it")
+            raise UnusableError(f"{option}={job.options[option]}: no operating point has it: leave it out")
     if not job.has("direct") and job.options.get("buffered") != "0" and job.options.get("ioengine") not in _UNCACHED:
         raise UnusableError("no direct=1: the page cache was measured, not the drive")
     if job.options.get("ioengine") in _NO_DRIVE:
@@ -425,7 +425,7 @@ def _check(job: Job) -> None:
         raise UnusableError(f"{job}: {job.failed:,} of its requests failed (total_err): remove the cause, and run fio again")
     _check_amounts(job)
     if len(job.entries) not in {1, job.threads}:
-        raise UnusableError(f"{len(job.entries)} of {job.threads} threads are there")
+        raise UnusableError(f"{len(job.entries)} of {job.threads} threads are there: pass the file as fio wrote it")
 
 
 def _check_amounts(job: Job) -> None:
@@ -434,11 +434,13 @@ def _check_amounts(job: Job) -> None:
     if not LEAST_BYTES <= size <= MOST_BYTES:
         raise UnusableError(f"bs={job.options.get('bs')}: requests of {size:,} bytes: expected 1 KiB to 1 GiB")
     if isinstance(region, int) and region < size:
-        raise UnusableError(f"size={job.options.get('size')}: less than one request of {size:,} bytes")
+        raise UnusableError(f"size={job.options.get('size')}: less than one request of {size:,} bytes: set a larger size")
     if not 1 <= job.depth <= MOST_DEPTH:
         raise UnusableError(f"numjobs and iodepth: {job.depth:,} requests are outstanding: expected 1 to {MOST_DEPTH:,}")
     if asked != region and not (isinstance(asked, int) and isinstance(region, int) and asked > region):
-        raise UnusableError(f"{job}: io_size without a size, or below it: how many of the addresses were used is not known")
+        raise UnusableError(
+            f"{job}: io_size without a size, or below it, so that the used addresses are not known: set size, and no smaller io_size"
+        )
 
 
 def _check_rates(job: Job) -> None:
@@ -447,7 +449,7 @@ def _check_rates(job: Job) -> None:
         measured = job.rate(direction)
         if abs(measured / rate - 1) > RATE_TOLERANCE:
             what = f"{rate:,} {direction}s/s were requested and {measured:,.0f} made"
-            raise UnusableError(f"{job.name}: {what}: the drive, or the computer, could not do more, or fio not less")
+            raise UnusableError(f"{job.name}: {what}: set a rate that the drive and the computer reach")
 
 
 def _offered(load: Job) -> tuple[float | None, float]:
@@ -476,7 +478,7 @@ def _pattern(job: Job, share: float) -> Pattern:
         return Pattern("zipf", theta=theta)
     if share == 1 and kind == "zoned":
         return _zones(parameters, text)
-    raise UnusableError(f"random_distribution={text}: expected random, or over all that the drive holds zipf or zoned")
+    raise UnusableError(f"random_distribution={text}: expected random or, over all data on the drive, zipf or zoned")
 
 
 def _zones(parameters: str, text: str) -> Pattern:

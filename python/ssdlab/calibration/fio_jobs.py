@@ -124,7 +124,7 @@ class Job:
         text = self.options.get("bs", "4k")
         sizes = {self._amount("bs", _part(text, direction) or "4k") for direction in self.directions}
         if len(sizes) > 1:
-            raise UnusableError(f"bs={text}: reads and writes of different sizes")
+            raise UnusableError(f"bs={text}: reads and writes of different sizes: set one size")
         return sizes.pop()
 
     @property
@@ -135,7 +135,7 @@ class Job:
         if not any(rates.values()):
             return None
         if not all(rates.values()):
-            raise UnusableError(f"rate_iops={text}: reads or writes have no rate")
+            raise UnusableError(f"rate_iops={text}: reads or writes have no rate: set both")
         return rates
 
     @property
@@ -361,7 +361,7 @@ def _documents(file: Path, text: str) -> Iterator[Mapping[str, Any]]:
         except ValueError as reason:
             raise UsageError(f"{file}: a number with more digits than can be read: {_EXPECTED}") from reason
         except RecursionError as reason:
-            raise UsageError(f"{file}: lists or objects lie too deep within each other: {_EXPECTED}") from reason
+            raise UsageError(f"{file}: nested too deeply: {_EXPECTED}") from reason
         if "fio version" not in document:
             raise UsageError(f"{file}: JSON without `fio version`: {_EXPECTED}")
         if "client_stats" in document:

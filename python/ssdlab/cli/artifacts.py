@@ -24,11 +24,11 @@ def artifact(
         list[str], typer.Argument(help="Studies: a name, a paper for all of its studies, or a file.", metavar="PAPER/STUDY...")
     ],
     out: Annotated[Path, typer.Option(help="Folder for the kit.", metavar="DIR")],
-    results: Annotated[Path, typer.Option(help="The folder that the studies were run into.", metavar="DIR")] = RESULTS,
-    traces: Annotated[Path | None, typer.Option(help="Folder to look for traces in.", metavar="DIR")] = None,
+    results: Annotated[Path, typer.Option(help="Folder with the results of the studies.", metavar="DIR")] = RESULTS,
+    traces: Annotated[Path | None, typer.Option(help="Folder to search for traces.", metavar="DIR")] = None,
     with_traces: Annotated[bool, typer.Option("--with-traces", help="Copy the traces into the kit.")] = False,
     source: Annotated[list[str] | None, typer.Option(help="Where a reviewer gets a trace; may be repeated.", metavar="TRACE=WHERE")] = None,
-    wheel: Annotated[Path | None, typer.Option(help="ssdlab as a package of this version, to put into the kit.", metavar="FILE")] = None,
+    wheel: Annotated[Path | None, typer.Option(help="Wheel of this version of ssdlab, to include in the kit.", metavar="FILE")] = None,
     quiet: Quiet = False,
 ) -> None:
     """The command `ssdlab artifact`."""
@@ -37,9 +37,9 @@ def artifact(
     for trace in kit.without_source:
         warn(f"{trace}: the kit does not say where a reviewer gets this trace: add --source {trace}=WHERE or --with-traces")
     for trace in kit.changed_inputs:
-        warn(f"{trace}: is newer than the results: unless its content is the same, run the study again, or nobody can reproduce the kit")
+        warn(f"{trace}: is newer than the results: if its content has changed, run the study again, or the kit cannot be reproduced")
     if made_by.get("uncommitted_changes"):
-        warn("the sources of ssdlab have changes that no commit has: nobody else can get this version")
+        warn("the sources of ssdlab have changes that no commit has: commit them, or a reviewer cannot get this version")
     if not quiet:
         studies = f"{len(kit.parts)} {'study' if len(kit.parts) == 1 else 'studies'}"
         typer.echo(f"{out / ARTIFACT_FILE}: {studies}, {kit.runs} runs, which took {duration(kit.seconds)} of processor time")

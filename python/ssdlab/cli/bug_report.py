@@ -14,7 +14,7 @@ __all__ = ["bug_report"]
 
 
 def bug_report(
-    folder: Annotated[Path | None, typer.Argument(help="What `run` or `compare` wrote with --out.", metavar="DIR")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="Output folder (--out) of `run` or `compare`.", metavar="DIR")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of configuration keys.", metavar="FILE.toml")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the report here (default: standard output).", metavar="FILE")] = None,
 ) -> None:
@@ -24,7 +24,7 @@ def bug_report(
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder}: expected a folder that `ssdlab run --out` or `compare --out` wrote")
     if config is not None and not config.is_file():
-        raise UsageError(f"{config}: expected a TOML file of configuration keys; it is not there")
+        raise UsageError(f"{config}: no such file: expected a TOML file of configuration keys")
     text = written(folder, config)
     if out is None:
         typer.echo(text, nl=False)

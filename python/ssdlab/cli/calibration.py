@@ -26,11 +26,11 @@ BADLY_FITTED = 1
 
 def calibrate(
     measurements: Annotated[
-        list[Path] | None, typer.Argument(help="Tables (.csv), a folder with such, or what fio printed (.json).", metavar="MEASUREMENTS...")
+        list[Path] | None, typer.Argument(help="Tables (.csv), a folder of tables, or fio's output (.json).", metavar="MEASUREMENTS...")
     ] = None,
-    drive: Annotated[str | None, typer.Option(help="Which drive of the tables.", metavar="NAME")] = None,
-    base: Annotated[str | None, typer.Option(help="Device preset to begin with, or a file with one.", metavar="NAME|FILE.toml")] = None,
-    scheme: Annotated[str | None, typer.Option(help="Scheme preset(s) that the drive works by.", metavar="NAME[+NAME...]")] = None,
+    drive: Annotated[str | None, typer.Option(help="Name of the drive in the tables.", metavar="NAME")] = None,
+    base: Annotated[str | None, typer.Option(help="Device preset to start from, or a file with one.", metavar="NAME|FILE.toml")] = None,
+    scheme: Annotated[str | None, typer.Option(help="Scheme preset(s) of the drive.", metavar="NAME[+NAME...]")] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Write the preset here; all rows (.rows.json) and a figure (.svg, .png) beside it.", metavar="FILE.toml"),
@@ -44,9 +44,9 @@ def calibrate(
     """The command `ssdlab calibrate`."""
     if print_jobs:
         if measurements:
-            raise UsageError("--print-jobs and measurements were both given: --print-jobs prints what measures a drive, and nothing else")
+            raise UsageError("--print-jobs and measurements were both given: leave one of them out")
         if out is not None or json_:
-            raise UsageError("--print-jobs prints a job file, and no preset or JSON: leave out --out and --json")
+            raise UsageError("--print-jobs prints only a job file: leave out --out and --json")
         typer.echo(files("ssdlab.calibration").joinpath("drive.fio").read_text(encoding="utf-8"), nl=False)
         return
     if not measurements:

@@ -26,24 +26,24 @@ class OfKind(StrEnum):
 
 
 def plot(
-    folder: Annotated[Path, typer.Argument(help="What `run --out`, `compare --out` or `sweep --out` wrote.", metavar="DIR")],
+    folder: Annotated[Path, typer.Argument(help="Output folder (--out) of `run`, `compare` or `sweep`.", metavar="DIR")],
     figure: Annotated[
-        str | None, typer.Argument(help="A figure, or a column of a sweep's table. Left out: say which there are.", metavar="[FIGURE]")
+        str | None, typer.Argument(help="A figure, or a column of a sweep's table (default: list them).", metavar="[FIGURE]")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file: .pdf, .svg or .png.", metavar="FILE")] = None,
     width: Annotated[str | None, typer.Option(help="Width, such as 3.4in, 86mm, 8.6cm or 245pt.", metavar="LENGTH")] = None,
-    height: Annotated[str | None, typer.Option(help="Height (default: what suits the figure).", metavar="LENGTH")] = None,
-    font: Annotated[float | None, typer.Option(help="Size of the letters in points (default: 8).", metavar="PT")] = None,
+    height: Annotated[str | None, typer.Option(help="Height (default: depends on the figure).", metavar="LENGTH")] = None,
+    font: Annotated[float | None, typer.Option(help="Font size in points (default: 8).", metavar="PT")] = None,
     title: Annotated[
         bool | None, typer.Option("--title/--no-title", help="Write the figure's heading above it, or leave all headings out.")
     ] = None,
     schemes: Annotated[str | None, typer.Option(help="Only these schemes, in this order.", metavar="NAME[,NAME...]")] = None,
-    kind: Annotated[OfKind | None, typer.Option(help="Only what is of reads, or of writes.")] = None,
+    kind: Annotated[OfKind | None, typer.Option(help="Only parts about reads, or about writes.")] = None,
     panels: Annotated[str | None, typer.Option(help="Only these parts of the figure, by number.", metavar="N[,N...]")] = None,
-    over: Annotated[str | None, typer.Option(help="Of a sweep: the axis across (default: the last one but seed).", metavar="AXIS")] = None,
-    by: Annotated[str | None, typer.Option(help="Of a sweep: the axis whose values are a line each.", metavar="AXIS")] = None,
+    over: Annotated[str | None, typer.Option(help="For a sweep: the x axis (default: the last one except seed).", metavar="AXIS")] = None,
+    by: Annotated[str | None, typer.Option(help="For a sweep: the axis with a line for each value.", metavar="AXIS")] = None,
     where: Annotated[
-        list[str] | None, typer.Option(help="Of a sweep: only points with this value; may be repeated.", metavar="AXIS=VALUE")
+        list[str] | None, typer.Option(help="For a sweep: only points with this value; may be repeated.", metavar="AXIS=VALUE")
     ] = None,
 ) -> None:
     """The command `ssdlab plot`."""

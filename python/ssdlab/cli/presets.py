@@ -57,7 +57,7 @@ def _broken(line: str, width: int | None) -> str:
 
 def show(
     kind: Annotated[Showable, typer.Argument(help="The kind of preset.")],
-    name: Annotated[str, typer.Argument(help="Its name.")],
+    name: Annotated[str, typer.Argument(help="Name of the preset.")],
 ) -> None:
     """The command `ssdlab show`."""
     typer.echo(_core.preset_text(kind.value, name), nl=False)

@@ -112,12 +112,12 @@ def queueing(
     priority: Annotated[list[Priority] | None, typer.Option(help="Service discipline; repeat for several (default: rwp and cep).")] = None,
     free_blocks: Annotated[
         int | None,
-        typer.Option(help="Free blocks; writes wait while GC has taken all (default: unbounded).", metavar="N", parser=count),
+        typer.Option(help="Free blocks; writes wait while GC uses all of them (default: unlimited).", metavar="N", parser=count),
     ] = None,
     requests: Annotated[
         int | None,
         typer.Option(
-            help="Requests (default: 1,000,000 drawn, or as of run for a trace or workload).",
+            help="Number of requests (default: 1,000,000 drawn, or as for run with a trace or workload).",
             metavar="N",
             parser=count,
             rich_help_panel=o.WHAT,

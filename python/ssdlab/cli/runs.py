@@ -102,7 +102,7 @@ def compare(**words: Unpack[CompareWords]) -> None:
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="What `run`, `compare` or `sweep` wrote with --out.", metavar="DIR")],
+    folder: Annotated[Path, typer.Argument(help="Output folder (--out) of `run`, `compare` or `sweep`.", metavar="DIR")],
     out: Annotated[Path | None, typer.Option(help="The page (default: report.html in DIR).", metavar="FILE")] = None,
 ) -> None:
     """The command `ssdlab report`."""

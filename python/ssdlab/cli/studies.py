@@ -43,8 +43,8 @@ def run(
     all_: Annotated[bool, typer.Option("--all", help="All studies that come with ssdlab.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A first look: fewer requests and seeds.")] = False,
     jobs: o.Jobs = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results, PAPER/STUDY in it for each.", metavar="DIR")] = RESULTS,
-    traces: Annotated[Path | None, typer.Option(help="Folder to look for traces in.", metavar="DIR")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results, with a folder PAPER/STUDY for each study.", metavar="DIR")] = RESULTS,
+    traces: Annotated[Path | None, typer.Option(help="Folder to search for traces.", metavar="DIR")] = None,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -110,7 +110,7 @@ def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> S
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="The folder that studies were run into.", metavar="DIR")] = RESULTS,
+    folder: Annotated[Path, typer.Argument(help="Folder with the results of studies.", metavar="DIR")] = RESULTS,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -33,7 +33,7 @@ class Engine(StrEnum):
 
 
 def sweep(
-    file: Annotated[Path, typer.Argument(help="The grid and what all runs have in common.", metavar="SWEEP.toml")],
+    file: Annotated[Path, typer.Argument(help="TOML file with the grid and the common options of all runs.", metavar="SWEEP.toml")],
     out: Annotated[
         Path,
         typer.Option(
@@ -47,7 +47,7 @@ def sweep(
     engine: Annotated[
         Engine, typer.Option(help="ray: as tasks of Ray, at RAY_ADDRESS or else on this machine (pip install 'ssdlab[ray]').")
     ] = Engine.local,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on: points whose results are in DIR already are not run again.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue: run only the points without a result in DIR.")] = False,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:

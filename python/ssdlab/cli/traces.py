@@ -100,7 +100,7 @@ def convert(
     limit_s: o.LimitS = None,
     time_scale: o.TimeScale = None,
     queue_depth: QueueDepth = None,  # noqa: ARG001 (its callback refuses it)
-    time_order: Annotated[TimeOrder, typer.Option(help="How to treat times that go back.")] = TimeOrder.error,
+    time_order: Annotated[TimeOrder, typer.Option(help="Handling of times that decrease.")] = TimeOrder.error,
     requests: Annotated[int | None, typer.Option(help="At most N requests, such as 5000 or 20k.", metavar="N", parser=count)] = None,
     json_: o.Json = False,
 ) -> None:
@@ -134,7 +134,9 @@ def sample(
 ) -> None:
     """The command `ssdlab trace sample`."""
     if not skip and seconds is None and requests is None:
-        raise UsageError("which part? give --skip, --seconds or --requests; `ssdlab trace convert` writes all of a trace")
+        raise UsageError(
+            "no part of the trace is chosen: give --skip, --seconds or --requests (`ssdlab trace convert` writes the whole trace)"
+        )
     reading = {"format": format, "unit_bytes": unit_bytes, "time_unit": time_unit, "event": event, "fio_wait": fio_wait}
     _write(source, target, json_, volume, bad_lines, **reading, skip=skip, limit_s=seconds, requests=requests)
 

@@ -88,7 +88,7 @@ def describe(path: Path, major: int, minor: int, sysfs: Path = SYSFS) -> Device:
     if sectors == 0:
         raise UsageError(f"--dev {path}: has no medium, its size is 0; `lsblk` lists the block devices with their sizes")
     if is_zoned:
-        raise UsageError(f"--dev {path}: is a zoned drive; what is appended to a zone has no address that a trace could hold")
+        raise UsageError(f"--dev {path}: is a zoned drive, whose zone appends have no address for a trace: record another device")
     return Device(
         path=os.fspath(path),
         major=disk_major,

@@ -51,7 +51,7 @@ def check_command(command: Sequence[str]) -> None:
     """
     if not command or shutil.which(command[0]) is None:
         name = command[0] if command else ""
-        raise UsageError(f"{name}: there is no such program to run; behind -- comes a program with its arguments, such as -- fio job.fio")
+        raise UsageError(f"{name}: no such program: give a program with its arguments after --, such as -- fio job.fio")
 
 
 class Recorder:

@@ -302,8 +302,8 @@ def check_target(out: Path) -> None:
     if not out.name.lower().endswith(ENDINGS):
         raise UsageError(f"--out {out}: expected a name that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
     if out.is_dir():
-        raise UsageError(f"--out {out}: is a folder")
+        raise UsageError(f"--out {out}: is a folder: give the name of a file in it")
     if not out.parent.is_dir():
         raise UsageError(f"--out {out}: there is no folder {out.parent}")
     if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise UsageError(f"--out {out}: cannot be written")
+        raise UsageError(f"--out {out}: no permission to write: choose another name or folder")

@@ -57,7 +57,7 @@ class Tracefs:
             needed = "it was built without block events (CONFIG_BLK_DEV_IO_TRACE)"
             raise Error(f"{self.folder}: this kernel has no event {event}: {needed}; record on another one")
         if not _is_folder(self.folder / "instances"):
-            raise Error(f"{self.folder}: this kernel's tracing has no instances, which are there from Linux 3.15 on; record on another one")
+            raise Error(f"{self.folder}: this kernel's tracing has no instances: record on Linux 3.15 or newer")
 
 
 def find_tracefs(places: Sequence[Path] = PLACES) -> Tracefs:

@@ -109,7 +109,7 @@ def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] |
     if not plots:
         of_kinds = any(name in words for words in there for name in KINDS.values())
         why = "there are none in it" if of_kinds else "it does not tell reads from writes"
-        raise UsageError(f"kind = {shown(kind)}: nothing of {figure.key} is of {KINDS[kind].lower() if kind else 'that'}: {why}")
+        raise UsageError(f"kind = {shown(kind)}: {figure.key} has no part about {KINDS[kind].lower() if kind else 'that'}: {why}")
     return replace(figure, plots=plots)
 
 

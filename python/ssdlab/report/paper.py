@@ -93,7 +93,7 @@ class Picture:
         """
         target = Path(checked_path("path", path))
         if target.suffix not in FORMATS:
-            raise UsageError(f"{target}: a figure is written as .png, .svg or .pdf")
+            raise UsageError(f"{target}: expected a name that ends with .png, .svg or .pdf")
         write_file(target, self._rendered(target.suffix[1:]))
 
     def _rendered(self, format: str, dpi: int = DPI) -> bytes:

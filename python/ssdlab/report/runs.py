@@ -159,7 +159,7 @@ def saved_in(folder: Path) -> tuple[Path, dict[str, Any]]:
     data = _read(file)
     runs = data.get("runs")
     if not isinstance(runs, dict) or not runs:
-        raise UsageError(f"{file}: not what `ssdlab compare` writes: it has no runs")
+        raise UsageError(f"{file}: it has no runs; not a file written by `ssdlab compare`")
     for run in runs.values():
         _check(run, file)
     return file, data

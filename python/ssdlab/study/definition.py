@@ -327,7 +327,7 @@ def _metric(name: str, key: str, value: object) -> Metric:
 def _metric_formula(where: str, text: str) -> Formula:
     formula = Formula(text, where)
     if formula.references:
-        raise ConfigError(f'{where} = "{formula.text}": brackets belong into rows; a metric is of one run')
+        raise ConfigError(f'{where} = "{formula.text}": brackets are for rows only: a metric is computed for each run')
     formula.check(lambda _: 1.0)
     return formula
 
@@ -367,7 +367,7 @@ def _check_numbers(where: str, row: Row) -> None:
         if number is not None and not math.isfinite(number):
             raise ConfigError(f"{where}: {key} = {number}: expected a finite number")
     if row.at_least is not None and row.at_most is not None and row.at_least > row.at_most:
-        raise ConfigError(f"{where}: at_least = {row.at_least:g}: is more than at_most = {row.at_most:g}; exchange them, or leave one out")
+        raise ConfigError(f"{where}: at_least = {row.at_least:g}: is more than at_most = {row.at_most:g}; swap them, or leave one out")
     least = {RATIO: 0.0, CHANGE: -100.0}.get(_kind(row), -math.inf)
     if row.paper is not None and row.paper < least:
         what = "a ratio is at least 0" if least == 0 else 'a reduction is at most 100 %; a difference of percentages has unit = "points"'
@@ -395,7 +395,7 @@ def _figure(where: str, table: Mapping[str, Any]) -> Figure:
     needs = dict.fromkeys(("log", "relative_to", "published", "together"), "panels") | {"window_ms": "over_time"}
     for key, of in needs.items():
         if key in table and of not in table:
-            raise ConfigError(f"{where}: {key} means nothing without {of}")
+            raise ConfigError(f"{where}: {key} has no effect without {of}: add it, or leave {key} out")
     if table.get("published") and "relative_to" in table:
         raise ConfigError(f"{where}: published = true: the published numbers are not relative to a scheme; leave out one of the two")
     overlay = table.get("overlay", {})
@@ -421,7 +421,7 @@ def _references(where: str, value: object) -> tuple[Reference, ...]:
 
 def _window(where: str, value: Sequence[float]) -> tuple[float, float]:
     if len(value) != 2 or not 0 <= value[0] < value[1]:
-        raise ConfigError(f"{where} = {value}: expected two times, from and to")
+        raise ConfigError(f"{where} = {value}: expected two times in ms, from and to, such as [0, 1000]")
     return (float(value[0]), float(value[1]))
 
 
@@ -468,7 +468,7 @@ def _check_figure(study: Study, where: str, figure: Figure) -> None:
     for quantity, labels in study.pictures():
         if engines[labels] == DRIVE and quantity not in DRIVE_QUANTITIES:
             what = f"{where}: over_time: {Reference(quantity, labels)}"
-            raise ConfigError(f'{what}: of the drive there is only {", ".join(DRIVE_QUANTITIES)}; {quantity} needs engine = "{QUEUEING}"')
+            raise ConfigError(f'{what}: runs of the drive only have {", ".join(DRIVE_QUANTITIES)}; {quantity} needs engine = "{QUEUEING}"')
 
 
 def _any_numbers(study: Study, formula: Formula, name: str) -> float | tuple[float, ...]:

@@ -65,4 +65,4 @@ def _check_known(setup: Mapping[str, Any]) -> None:
     """Refuses keys that only the drive has."""
     foreign = [key for key in setup if key in DRIVE_ONLY] + [key for key in setup["set"] if not key.startswith(WORKLOAD)]
     if foreign:
-        raise ConfigError(f'{foreign[0]}: engine = "{QUEUEING}" has no such key: of the drive\'s there are those of {WORKLOAD}*')
+        raise ConfigError(f'{foreign[0]}: engine = "{QUEUEING}" uses only the keys {WORKLOAD}* of a drive: leave it out')

@@ -159,7 +159,7 @@ class Formula:
         except _LengthError as error:
             raise ConfigError(f'{self.where} = "{self.text}": {error}') from error
         if isinstance(value, tuple):
-            raise ConfigError(f'{self.where} = "{self.text}": is a list of {len(value)} numbers; say which, or take min, max or mean')
+            raise ConfigError(f'{self.where} = "{self.text}": is a list of {len(value)} numbers; name one of them, or use min, max or mean')
         if not math.isfinite(value):
             raise AbsentError(f"{self.text} is not a finite number")
         return value
@@ -196,7 +196,7 @@ def lookup(result: Mapping[str, Any], path: str) -> float:
             raise AbsentError(f"the run has no {path}{known}")
         value = value[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise AbsentError(f"{path} is no number")
+        raise AbsentError(f"{path} is not a number")
     return float(value)
 
 

@@ -94,11 +94,11 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: no valid TOML: {error}") from error
+        raise ConfigError(f"{name}: not valid TOML: {error}") from error
     except RecursionError as error:
-        raise ConfigError(f"{name}: no valid TOML: lists or tables lie too deep within each other") from error
+        raise ConfigError(f"{name}: not valid TOML: nested too deeply") from error
     except ValueError as error:  # a number of thousands of digits
-        raise ConfigError(f"{name}: no valid TOML: {error}") from error
+        raise ConfigError(f"{name}: not valid TOML: {error}") from error
 
 
 def read_file(path: Path) -> str:

@@ -43,7 +43,7 @@ def load(name: str) -> Study:
     path = Path(name)
     own = path.suffix == ".toml"
     if own and path.stem.startswith("."):
-        raise UsageError(f"{name}: a study is called after its file: give the file a name that begins with no dot")
+        raise UsageError(f"{name}: a study is named after its file: give the file a name that does not begin with a dot")
     study = parse(f"own/{path.stem}" if own else name, text(name), path.parent if own else Path())
     names = [row.what for row in study.rows]
     check_shown(f"{study.name}: discussion", study.discussion, lambda other: names if other == study.name else rows_of(other))
@@ -78,7 +78,9 @@ def located(names: list[str]) -> dict[str, Study]:
         for member in members or [name]:
             study = load(member)
             if study.name in found and member != files[study.name] and not _same_file(member, files[study.name]):
-                raise UsageError(f"{files[study.name]} and {member}: both are {study.name}, which can have one result: rename one of them")
+                raise UsageError(
+                    f"{files[study.name]} and {member}: both are named {study.name}, and would write the same results: rename one of them"
+                )
             found.setdefault(study.name, study)
             files.setdefault(study.name, member)
     return {files[name]: study for name, study in found.items()}

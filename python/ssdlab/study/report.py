@@ -45,7 +45,7 @@ def write(folder: Path, out: Path) -> int:
         UsageError: `out` has another ending, or `folder` has no results.
     """
     if out.suffix not in (".html", ".md", ""):
-        raise UsageError(f"{out}: a report is written as .html or .md, or into a folder")
+        raise UsageError(f"{out}: expected a name that ends with .html or .md, or a folder")
     studies = collect(folder, PARTS)
     effects = effects_of(studies)
     if out.suffix == ".html":

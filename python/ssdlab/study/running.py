@@ -149,7 +149,7 @@ class TraceFiles:
         for folder in self._folders:
             if (folder / name).is_file():
                 return folder / name
-        raise TraceError(f"the trace {name} is not here: name the folder that has it by --traces DIR")
+        raise TraceError(f"the trace {name} was not found: give the folder that has it by --traces DIR")
 
 
 def _check_folders(study: Study) -> None:

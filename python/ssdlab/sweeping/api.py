@@ -83,7 +83,7 @@ def _listed(axis: str, values: object) -> list[Any]:
 def _plain(value: Any, depth: int = 0) -> Any:
     """Converts numbers of NumPy to Python's, arrays to lists, and paths to texts."""
     if depth > DEEPEST:
-        raise UsageError(f"{shown(value)}: it lies in more than {DEEPEST} lists or tables")
+        raise UsageError(f"{shown(value)}: nested too deeply (limit {DEEPEST})")
     if isinstance(value, Mapping):
         return {key: _plain(entry, depth + 1) for key, entry in value.items()}
     if isinstance(value, list | tuple):

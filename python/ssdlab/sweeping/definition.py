@@ -139,7 +139,7 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
     """
     for key, value in table.items():
         if key in OPTIONS and isinstance(value, list):
-            raise ConfigError(f"{name}: {key} = {value_text(value)}: several values belong into [{GRID}]: {key} = [...]")
+            raise ConfigError(f"{name}: {key} = {value_text(value)}: expected one value; several values go into [{GRID}]: {key} = [...]")
     check_keys(name, {key: value for key, value in table.items() if key != SEEDS}, KEYS)
     table = _with_seeds(name, table)
     grid = table.get(GRID, {})
@@ -154,7 +154,7 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
     _check_said_once(sweep)
     if len(sweep) > MOST_POINTS:
         counts = " x ".join(f"{len(axis.values):,} ({axis.name})" for axis in sweep.axes)
-        raise ConfigError(f"{name}: {len(sweep):,} points, {counts}: at most {MOST_POINTS:,} go into one sweep")
+        raise ConfigError(f"{name}: {len(sweep):,} points, {counts}: expected at most {MOST_POINTS:,} in a sweep; split the grid")
     return sweep
 
 

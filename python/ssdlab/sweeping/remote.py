@@ -134,7 +134,7 @@ def _settle(ended: Batch, task: Task, outcome: dict[str, Any] | tuple[str, str])
         return
     other = difference(task.asked, outcome)
     if other is not None:
-        ended.failed[name] = Error(f"the machine that ran it has something else ({other}): ssdlab, traces and presets must be the same")
+        ended.failed[name] = Error(f"the machine that ran it has other inputs ({other}): ssdlab, traces and presets must be the same")
         return
     result = Result(outcome, title=task.job.title)
     if task.job.folder is not None:

@@ -80,7 +80,7 @@ class Task:
             return None
         other = difference(self.asked, data)
         if other is not None:
-            raise UsageError(f"{file} is the result of something else ({other}): delete it, or choose another folder")
+            raise UsageError(f"{file} is the result of another run ({other}): delete it, or choose another folder")
         return Result(data, title=self.job.title) if is_sealed(data) else None
 
 
