@@ -350,6 +350,7 @@ LEFT_OUT: list[tuple[int, int, dict[str, str | None], str, int]] = [
     (0, 0, {"numjobs": "1", "loops": "2"}, "sequential writes with time_based, loops or numjobs", 1),
     (0, 0, {"time_based": "1"}, "sequential writes with time_based, loops or numjobs", 1),
     (0, 2, {"direct": "0"}, "no direct=1: the page cache was measured", 1),
+    (0, 2, {"buffered": "1"}, "no direct=1: the page cache was measured", 1),
     (0, 2, {"bssplit": "4k/50:8k/50"}, "bssplit=4k/50:8k/50: no operating point has it", 1),
     (0, 2, {"fsync": "1"}, "fsync=1: no operating point has it", 1),
     (0, 2, {"bs": "many"}, "bs=many: expected a whole number", 1),

@@ -262,6 +262,19 @@ def test_parquet_columns_of_no_use(ssdlab_command: Ssdlab, tmp_path: Path) -> No
     assert "time_ns: expected whole numbers" in line
 
 
+def test_parquet_times_that_are_durations_are_nanoseconds_or_refused(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    """Parquet stores durations as bare numbers; only the Arrow schema says their unit."""
+    columns = {"time_ns": [0, 5], "op": ["R", "R"], "offset_bytes": [0, 0], "size_bytes": [512, 512], "device": ["a", "a"]}
+    for unit in ("ns", "us", "ms", "s"):
+        schema = pa.schema(PLAIN | {"time_ns": pa.duration(unit)})
+        pq.write_table(pa.table(columns, schema=schema), tmp_path / "times.parquet")
+        command = ssdlab_command("trace", "convert", "times.parquet", f"{unit}.csv")
+        if unit == "ns":
+            assert command.code == 0, command.err
+        else:
+            assert f"time_ns holds durations in {unit}" in command.failed(1)
+
+
 def test_sample_takes_a_part(ssdlab_command: Ssdlab, good: Path, tmp_path: Path) -> None:
     done = ssdlab_command("trace", "sample", good, "part.csv", "--skip", "1", "--seconds", "0.000015", "--json")
     assert done.json()["requests"] == {"read": 0, "write": 2, "trim": 0, "flush": 0}

@@ -56,6 +56,31 @@ def test_seeds_that_change_no_response_time_may_still_change_the_drive() -> None
     assert codes(of_sweep({"seed": [1, 2]}, same)) == ["nothing-random"]
 
 
+def test_what_is_said_of_schemes_holds_under_every_seed() -> None:
+    """Under the first seed neither scheme collects, and both came to the same; under the second they collect, and differ."""
+
+    def run(scope: str, jobs: int, mean: int, *more: str) -> dict[str, Any]:
+        remarks = result(**dict.fromkeys(more, "It holds."))["remarks"]
+        config = {"gc": {"scope": scope}}
+        return {
+            "config": config,
+            "digest": f"{mean}",
+            "latency_ns": {"mean": mean},
+            "gc": {"jobs": jobs},
+            "flash": {"r": 1},
+            "remarks": remarks,
+        }
+
+    first = {"a": run("die", 0, 7), "b": run("none", 0, 7)}
+    later = {"a": run("die", 5, 9, "not_settled"), "b": run("none", 5, 20)}
+    assert codes(of_comparison(first)) == ["no-collection", "same-result"]
+    seeds = {scheme: {1: first[scheme], 2: later[scheme]} for scheme in first}
+    remarks = of_comparison(first, seeds_differ=True, of_seeds=seeds)
+    assert [(remark.code, remark.where) for remark in remarks] == [("not-settled", ("a, seed 2",))]
+    alike = {scheme: {1: run_of, 2: run_of} for scheme, run_of in first.items()}
+    assert codes(of_comparison(first, seeds_differ=True, of_seeds=alike)) == ["no-collection", "same-result"]
+
+
 @pytest.fixture(scope="module")
 def overloaded() -> ssdlab.Result:
     return ssdlab.run(set=OVERLOADED, requests=2000)

@@ -481,7 +481,8 @@ def test_the_command_in_the_page_repeats_the_run(ssdlab_command: Ssdlab, tmp_pat
 
 
 def test_command_of_values_from_python() -> None:
-    result = ssdlab.run(set={**SMALL, "gc.suspend": ["read", "erase"], "workload.address": "uniform"}, requests=50, time_scale=2.0)
+    changed = {"gc.scope": "none", "gc.suspend": ["read", "erase"], "workload.address": "uniform"}
+    result = ssdlab.run(set={**SMALL, **changed}, requests=50, time_scale=2.0)
     command = result["command"]
     assert "--scale-time 2.0" in command
     words = shlex.split(command)

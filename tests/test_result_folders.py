@@ -93,6 +93,16 @@ def test_files_that_ssdlab_did_not_write_are_never_deleted(ssdlab_command: Ssdla
     assert all((out / name).read_text() == "mine" for name in own)
 
 
+def test_files_with_the_names_of_results_that_are_none_stay(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    own = ["result.json", "requests.parquet"]
+    for name in own:
+        (out / name).write_text("mine")
+    done(ssdlab_command, *COMPARE, *TWO)
+    assert all((out / name).read_text() == "mine" for name in own)
+
+
 def test_a_list_that_names_files_elsewhere_deletes_nothing_there(tmp_path: Path) -> None:
     outside, out = tmp_path / "mine.txt", tmp_path / "out"
     outside.write_text("mine")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab.checks import path as checked_path
 from ssdlab.paired import paired
-from ssdlab.remarks import Remark, as_dicts, of_comparison
+from ssdlab.remarks import Remark, as_dicts, from_dict, of_comparison
 from ssdlab.result import Result, runs_of
 from ssdlab.seeds import SeedRuns, label_of
 
@@ -90,13 +90,17 @@ class Comparison(Mapping[str, Result]):
         from ssdlab.report import write  # noqa: PLC0415
 
         data = self.to_dict()
-        more = {key: data[key] for key in ("paired", "seeds") if key in data}
+        more = {key: data[key] for key in ("paired", "seeds", "remarks") if key in data}
         write(runs_of(self._runs, **more), Path(checked_path("path", path)))
 
     @cached_property
     def remarks(self) -> list[Remark]:
         """Remarks that qualify the numbers: those of the runs, and those that result from the comparison."""
-        return of_comparison(self._runs, seeds_differ=None if self._seeds is None else self._seeds.differ)
+        if self._seeds is not None:
+            return of_comparison(self._runs, seeds_differ=self._seeds.differ, of_seeds=self._seeds.runs)
+        if self._saved.get("seeds") and "remarks" in self._saved:  # the runs of later seeds are not saved
+            return [from_dict(entry) for entry in self._saved["remarks"]]
+        return of_comparison(self._runs)
 
     @cached_property
     def paired(self) -> dict[str, dict[str, Any]]:

@@ -226,7 +226,7 @@ class _Set:
         listed = cls.listed(folder)
         kind, names = listed.kind, list(listed.files)
         if kind is None:
-            kinds = [kind for kind, index in INDEX.items() if all((folder / name).is_file() for name in index)]
+            kinds = [kind for kind, index in INDEX.items() if all(_is_ours(folder / name) for name in index)]
             names = [str(file.relative_to(folder)) for kind in kinds for name in UNLISTED[kind] for file in folder.glob(name)]
             names += [f"{run}/{name}" for run in _compared(folder) for name in RUN_FILES]
             kind = kinds[0] if kinds else None
@@ -462,6 +462,14 @@ def _files_below(stage: Path) -> Iterator[Path]:
 def _is_below(name: object) -> bool:
     """Whether a name in a manifest stays inside the folder."""
     return isinstance(name, str) and bool(name) and not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether a file with the name of results may be results of a version without manifests: of JSON, an object."""
+    try:
+        return file.suffix != ".json" or isinstance(json.loads(file.read_bytes()), dict) if file.is_file() else False
+    except (OSError, ValueError, RecursionError):
+        return False
 
 
 def _compared(folder: Path) -> list[str]:

@@ -171,16 +171,44 @@ def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
     return remarks
 
 
-def of_comparison(runs: Mapping[str, RunData], *, seeds_differ: bool | None = None) -> list[Remark]:
+def of_comparison(
+    runs: Mapping[str, RunData], *, seeds_differ: bool | None = None, of_seeds: Mapping[str, Mapping[int, RunData]] | None = None
+) -> list[Remark]:
     """The remarks of the runs of a comparison, and remarks on the comparison as a whole.
 
     Args:
         runs: results by scheme; with several seeds, results of the first.
         seeds_differ: whether results differ between seeds; `None` for one seed.
+        of_seeds: with several seeds, the results by scheme and seed. What is said of schemes must then hold under each seed, and remarks
+            that only runs of later seeds have are added, with the seed.
     """
-    together = [*_no_collection(runs), *_same(runs), *_seeds(runs, seeds_differ)]
+    by_seed = _by_seed(of_seeds or {}, runs)
+    first = list(_same(runs))
+    everywhere = [remark for remark in first if all(_has_same(remark, other) for other in by_seed.values())]
+    never = list(_no_collection(runs)) if all(any(_no_collection(other)) for other in by_seed.values()) else []
+    together = [*never, *everywhere, *_seeds(runs, seeds_differ)]
     codes = {remark.code for remark in together}
-    return [*together, *(remark for remark in of_runs(runs) if remark.code != NO_COLLECTION or NO_COLLECTION not in codes)]
+    own = of_runs(runs)
+    later = {f"{scheme}, seed {seed}": result for seed, other in by_seed.items() for scheme, result in other.items()}
+    known = {(remark.code, remark.about) for remark in own}
+    own += [remark for remark in of_runs(later) if (remark.code, remark.about) not in known] if later else []
+    return [*together, *(remark for remark in own if remark.code != NO_COLLECTION or NO_COLLECTION not in codes)]
+
+
+def _by_seed(of_seeds: Mapping[str, Mapping[int, RunData]], first: Mapping[str, RunData]) -> dict[int, dict[str, RunData]]:
+    """Results by seed and scheme, of the seeds after the first that all schemes have."""
+    seeds = list(dict.fromkeys(seed for results in of_seeds.values() for seed in results))[1:]
+    return {
+        seed: {scheme: of_seeds[scheme][seed] for scheme in first}
+        for seed in seeds
+        if all(seed in of_seeds.get(scheme, ()) for scheme in first)
+    }
+
+
+def _has_same(remark: Remark, runs: Mapping[str, RunData]) -> bool:
+    """Whether the runs that a remark calls the same are the same under another seed too."""
+    names = remark.where or tuple(runs)
+    return all(_is_same(runs[names[0]], runs[name]) for name in names[1:])
 
 
 def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
@@ -207,11 +235,16 @@ NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that 
 SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
 
 
+SEEDS_OF_A_STATE = "A seed changes random choices of the drive, not its saved state and not the trace: the intervals are not about others."
+
+
 def _seeds(runs: Mapping[str, RunData], differ: bool | None) -> Iterator[Remark]:
     if differ is False:
         yield Remark("nothing-random", WARNING, "", NOTHING_RANDOM, "One seed is enough.")
     elif differ and any(_at(result, "config.workload.trace") for result in runs.values()):
-        yield Remark("seeds-of-a-trace", NOTE, "", SEEDS_OF_A_TRACE, "Compare on several traces to know about these.")
+        from_state = any(_at(result, "precondition.kind") == "state" for result in runs.values())
+        sentence = SEEDS_OF_A_STATE if from_state else SEEDS_OF_A_TRACE
+        yield Remark("seeds-of-a-trace", NOTE, "", sentence, "Compare on several traces to know about these.")
 
 
 class _Reason(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import os
@@ -293,7 +294,9 @@ def outputs(file: Path) -> list[Mapping[str, Any]]:
         UsageError: the file is not an output of fio, or is cut off.
     """
     try:
-        text = file.read_bytes().decode("utf-8", errors="replace")
+        data = file.read_bytes()
+        # PowerShell writes UTF-16 with a mark where output is sent to a file.
+        text = data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig", errors="replace")
     except OSError as reason:
         raise FileError(f"{file}: cannot read: {reason.strerror}", reason.errno, os.fspath(file)) from reason
     found = list(_documents(file, text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from ssdlab.remarks import Remark, Shown, of_comparison, of_run, shown
+from ssdlab.remarks import Remark, Shown, from_dict, of_comparison, of_run, shown
 from ssdlab.report.runs import Runs
 
 __all__ = ["NOTHING", "below_figure", "notes", "of", "superscript", "warnings"]
@@ -25,6 +25,8 @@ def of(runs: Runs) -> Shown:
     """The remarks on the runs of a page."""
     if len(runs) == 1:
         return shown(of_run(runs[0].data))
+    if runs.seeds.get("seeds") and runs.remarks:
+        return shown(map(from_dict, runs.remarks))
     differ = runs.seeds.get("differ") if runs.seeds.get("seeds") else None
     return shown(of_comparison({run.label: run.data for run in runs}, seeds_differ=differ))
 
