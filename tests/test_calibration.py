@@ -142,8 +142,8 @@ def test_rows_fitted_and_predicted_are_apart_and_by_the_rule() -> None:
 
 def test_a_smaller_drive_does_as_the_whole_one_does() -> None:
     """What is measured does not depend on how many dies are simulated: all of a small drive, or a quarter of one four times as large."""
-    few = Candidate(BASE, SCHEME).but({"device.channels": 2, "device.pages_per_block": 192, "device.blocks_per_plane": 200})
-    many = few.but({"device.channels": 8, "buffer.bytes": 4 * 8_388_608, "host.cores": 32})
+    few = Candidate(BASE, SCHEME).with_changes({"device.channels": 2, "device.pages_per_block": 192, "device.blocks_per_plane": 200})
+    many = few.with_changes({"device.channels": 8, "buffer.bytes": 4 * 8_388_608, "host.cores": 32})
     used = round(flash_bytes(few.tree()) * 0.75)
     runs = Runs(seed=1)
     points = [FullSpeed(Pattern("uniform"), share * used, 4096, share * 128) for share in (1, 4)]
@@ -155,9 +155,11 @@ def test_a_smaller_drive_does_as_the_whole_one_does() -> None:
 
 
 def test_runs_that_begin_with_the_same_steady_drive_do_as_if_each_had_prepared_it() -> None:
-    drive = Candidate(BASE, SCHEME).but({"device.channels": 2, "device.pages_per_block": 192, "device.blocks_per_plane": 60})
+    drive = Candidate(BASE, SCHEME).with_changes({"device.channels": 2, "device.pages_per_block": 192, "device.blocks_per_plane": 60})
     used = round(flash_bytes(drive.tree()) * 0.75)
-    slower = drive.but({"device.program_ns": 3_000_000, "device.suspend_ns": 5_000, "buffer.drain": "eager", "gc.pace_window": 0.35})
+    slower = drive.with_changes(
+        {"device.program_ns": 3_000_000, "device.suspend_ns": 5_000, "buffer.drain": "eager", "gc.pace_window": 0.35}
+    )
     writes = FullSpeed(Pattern("uniform"), used, 4096, 64)
     loads = [Probe(used, 4096, 10_000, 0.5, load, 0.01, 384) for load in (5_000.0, 8_000.0, None)]
     smaller = FullSpeed(Pattern("uniform"), round(used * 0.9), 4096, 64)
@@ -168,7 +170,7 @@ def test_runs_that_begin_with_the_same_steady_drive_do_as_if_each_had_prepared_i
     assert together == [Runs(seed=3).at([pair])[0] for pair in pairs]
     # Whichever drive is at hand, runs begin with that of their own candidate.
     runs = Runs(seed=3)
-    other = [(drive.but({"gc.victim": "fifo"}), point) for point in loads]
+    other = [(drive.with_changes({"gc.victim": "fifo"}), point) for point in loads]
     assert [runs.at(chosen) for chosen in (pairs, other, pairs[1:3])][1:] == [[Runs(seed=3).at([pair])[0] for pair in other], together[1:3]]
     assert runs.done == len(pairs) + len(other)
 
@@ -225,7 +227,7 @@ def found_again(seed: int, *, is_probed: bool) -> list[str]:
     """Calibrates a known drive; returns determined values that differ by more than 5 % from the truth, and wrong choices."""
     values, choices, read_off = random_drive(seed)
     base = Candidate(BASE, SCHEME)
-    known = base.but({**settings_of(values, choices, base.tree()), **read_off})
+    known = base.with_changes({**settings_of(values, choices, base.tree()), **read_off})
     points = [*WRITES, *probes(known)] if is_probed else WRITES
     found = measured(known, points, seed=1000 + seed)  # with other random numbers than those of the search
     runs = Runs(seed=1)

@@ -275,7 +275,7 @@ def test_a_drive_of_python_is_cut_by_what_it_tells(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=client)
     thread.start()
-    result = ssdlab.serve(nbd=f"unix:{tmp_path / 'a.sock'}", scale=0.1, set=DRIVE, told=told)
+    result = ssdlab.serve(nbd=f"unix:{tmp_path / 'a.sock'}", scale=0.1, set=DRIVE, progress=told)
     thread.join()
     assert result["power_cut"]["unanswered"] <= 1
     assert result["requests"]["write"] > 1

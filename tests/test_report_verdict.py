@@ -22,10 +22,10 @@ from ssdlab.report.about import facts
 from ssdlab.report.changes import as_good
 from ssdlab.report.drawing import Heat, Plot
 from ssdlab.report.frame import DASHES, swatch
+from ssdlab.report.page_remarks import of as page_remarks
+from ssdlab.report.page_remarks import warnings
 from ssdlab.report.runs import Runs, load
 from ssdlab.report.summary import overview, summary
-from ssdlab.report.told import of as page_remarks
-from ssdlab.report.told import warnings
 from ssdlab.report.verdict import remarks, verdict
 
 MINUS = "\N{MINUS SIGN}"

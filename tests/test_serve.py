@@ -311,7 +311,7 @@ def client():
         assert client.read(0, 5) == b"hello"
     os.kill(os.getpid(), signal.SIGINT)
 asked = threading.Thread(target=client)
-result = ssdlab.serve(nbd="unix:{tmp_path / "a.sock"}", scale=0.1, set={DRIVE!r}, told=ask)
+result = ssdlab.serve(nbd="unix:{tmp_path / "a.sock"}", scale=0.1, set={DRIVE!r}, progress=ask)
 print(result["requests"]["write"], result["requests"]["read"], result.late.scale, told[-1].uri)
 print(result)
 """

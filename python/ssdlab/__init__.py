@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ssdlab.result import Result
     from ssdlab.section import Section
     from ssdlab.seeds import SeedRuns
-    from ssdlab.serving import Told, serve
+    from ssdlab.serving import DriveState, serve
     from ssdlab.study.api import run_study, studies, study_report
     from ssdlab.sweeping.api import sweep
     from ssdlab.sweeping.points import SweepMean, SweepPoint
@@ -77,7 +77,7 @@ _HOMES = {
     "result": "Result",
     "section": "Section",
     "seeds": "SeedRuns",
-    "serving": "Told serve",
+    "serving": "DriveState serve",
     "study.api": "run_study studies study_report",
     "sweeping.api": "sweep",
     "sweeping.points": "SweepMean SweepPoint",
@@ -116,6 +116,7 @@ __all__ = [
     "Comparison",
     "Completion",
     "ConfigError",
+    "DriveState",
     "Error",
     "Estimate",
     "EvictionCandidates",
@@ -136,7 +137,6 @@ __all__ = [
     "SweepMean",
     "SweepPoint",
     "SweepResult",
-    "Told",
     "TraceError",
     "UsageError",
     "VictimPolicy",

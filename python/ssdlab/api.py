@@ -70,7 +70,7 @@ def run(**options: Unpack[RunOptions]) -> Result:
     return cast("Result", batch.finished["run"])
 
 
-@takes(CompareOptions, but=RunOptions)
+@takes(CompareOptions, without=RunOptions)
 def compare(**options: Unpack[CompareOptions]) -> Comparison:
     """Simulates one workload on one device under several schemes, in parallel. Arguments are as for `run`.
 
@@ -130,17 +130,17 @@ def comparison_jobs(
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
 
-    setup = setup.but(shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
+    setup = setup.with_changes(shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
 
     def again(scheme: str, seed: int) -> Job:
         place = folder and folder / scheme_folder(scheme) / f"seed-{seed}"
         kept: Log = "kept" if log_requests else None
-        return Job.prepare(label_of(scheme, seed, seeds), setup.but(seed=seed, series=False), scheme, folder=place, log=kept)
+        return Job.prepare(label_of(scheme, seed, seeds), setup.with_changes(seed=seed, series=False), scheme, folder=place, log=kept)
 
     return [job(scheme) for scheme in schemes] + [again(scheme, seed) for seed in seeds[1:] for scheme in schemes]
 
 
-@takes(PreconditionOptions, but=RunOptions)
+@takes(PreconditionOptions, without=RunOptions)
 def precondition(out: Path_, **options: Unpack[PreconditionOptions]) -> dict[str, Any]:
     """Prepares a device as `ftl.precondition` configures and saves its state to the file `out`, for `run(state=...)`.
 
@@ -312,7 +312,7 @@ class Simulator:
     Arguments are the options of `run` that do not describe a workload.
     """
 
-    @takes(SimulatorOptions, but=RunOptions)
+    @takes(SimulatorOptions, without=RunOptions)
     def __init__(self, **options: Unpack[SimulatorOptions]) -> None:
         asked = complete("Simulator", SimulatorOptions, options)
         scheme = asked["scheme"]

@@ -24,10 +24,10 @@ from ssdlab.folders import (
     RESULT_FILE,
     TIMELINE_FILE,
     ResultFolder,
+    file_errors,
     final,
     make_folder,
     replaced_with,
-    said,
     write_json,
 )
 from ssdlab.inputs import Held
@@ -152,7 +152,7 @@ class Job:
 
 def _temporary() -> tempfile.TemporaryDirectory[str]:
     """Creates a temporary folder, below TMPDIR, for a log that is not kept."""
-    with said("write", Path(os.environ.get("TMPDIR", "/tmp"))):
+    with file_errors("write", Path(os.environ.get("TMPDIR", "/tmp"))):
         return tempfile.TemporaryDirectory(prefix="ssdlab-")
 
 
@@ -223,7 +223,7 @@ def execute(
             make_folder(job.folder)
     batch = Batch()
     workers = len(os.sched_getaffinity(0)) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
-    told = _Told(len(jobs), progress)
+    told = _BatchProgress(len(jobs), progress)
     _run_drives(batch, {index: job for index, job in enumerate(jobs) if isinstance(job, Job)}, workers, told)
     if batch.interrupt is None:
         _run_queues(batch, {index: job for index, job in enumerate(jobs) if isinstance(job, QueueingJob)}, workers, told)
@@ -235,7 +235,7 @@ def execute(
     return batch
 
 
-class _Told:
+class _BatchProgress:
     """Progress of all runs of a batch, reported by several threads, each for some of the runs."""
 
     def __init__(self, runs: int, progress: Progress | None) -> None:
@@ -258,7 +258,7 @@ class _Told:
         return tell
 
 
-def _run_drives(batch: Batch, jobs: Mapping[int, Job], workers: int, told: _Told) -> None:
+def _run_drives(batch: Batch, jobs: Mapping[int, Job], workers: int, told: _BatchProgress) -> None:
     """Executes runs of the drive in threads of the core."""
     ordered = list(jobs.values())
     pairs = Pairs(ordered)
@@ -331,7 +331,7 @@ class Pairs:
                 base.drop_log()
 
 
-def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, told: _Told) -> None:
+def _run_queues(batch: Batch, jobs: Mapping[int, QueueingJob], workers: int, told: _BatchProgress) -> None:
     """Executes runs of the queueing model in Python threads that call the core.
 
     Ctrl-C interrupts the main thread; the others stop at their next report of progress.

@@ -39,7 +39,7 @@ class CacheReplay:
         return (self.counters["read_hits"] + self.counters["write_hits"]) / lookups if lookups else None
 
 
-@takes(CacheOptions, but=CacheOptions)
+@takes(CacheOptions, without=CacheOptions)
 def replay_cache(
     requests: Iterable[tuple[str, int, int]],
     *,

@@ -42,13 +42,13 @@ __all__ = [
     "TIMELINE_FILE",
     "Kind",
     "ResultFolder",
+    "file_errors",
     "final",
     "folder_name",
     "held",
     "make_folder",
     "replaced_with",
     "run_folder",
-    "said",
     "scheme_folder",
     "settle",
     "write_json",
@@ -120,7 +120,7 @@ def make_folder(folder: Path) -> None:
     Raises:
         FileError: a folder cannot be made.
     """
-    with said("write", folder):
+    with file_errors("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -349,7 +349,7 @@ class ResultFolder:
     def _look(self, folder: Path) -> _Set:
         _check_above(folder)
         group = REPLACEABLE if self.kind in REPLACEABLE else (self.kind,)
-        with said("write", folder):  # such as a name that is too long
+        with file_errors("write", folder):  # such as a name that is too long
             found = _Set.found(folder, group)
         if found.kind is not None and found.kind not in group:
             raise UsageError(f"{folder} holds {CALLED[found.kind]}, which {CALLED[self.kind]} must not replace: choose another folder")
@@ -414,7 +414,7 @@ def _check_links(folder: Path, names: Iterable[str]) -> None:
 def _finish(folder: Path) -> None:
     """Completes the replacement in the manifest; does nothing if it is complete."""
     new, stage = _Set.listed(folder), folder / STAGE
-    with said("write", folder):
+    with file_errors("write", folder):
         if new.replaces is not None:
             _check_links(folder, (*new.files, *new.replaces))
             # a file that is no longer in the hidden folder was already moved
@@ -441,7 +441,7 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
 
 
 def _clear(stage: Path) -> None:
-    with said("remove", stage):
+    with file_errors("remove", stage):
         if stage.exists():
             shutil.rmtree(stage)
 
@@ -546,7 +546,7 @@ def _holder(folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def said(what: str, folder: Path) -> Iterator[None]:
+def file_errors(what: str, folder: Path) -> Iterator[None]:
     """Converts an `OSError` to a `FileError` that names the folder."""
     try:
         yield

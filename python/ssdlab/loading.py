@@ -11,7 +11,7 @@ from ssdlab.batch import COMPARISON_FILE, LOG_FILE, RESULT_FILE
 from ssdlab.checks import path
 from ssdlab.comparison import Comparison
 from ssdlab.errors import UsageError
-from ssdlab.folders import run_folder, said
+from ssdlab.folders import file_errors, run_folder
 from ssdlab.report.runs import read_result, saved_in, title_of, undamaged
 from ssdlab.result import Result
 from ssdlab.seeds import SeedRuns
@@ -41,7 +41,7 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
         FileError: a file cannot be read.
     """
     place = Path(path("folder", folder))
-    with undamaged(place), said("read", place):
+    with undamaged(place), file_errors("read", place):
         if is_sweep(place):
             return load_sweep(place)
         file, data = saved_in(place)

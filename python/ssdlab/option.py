@@ -167,19 +167,19 @@ def signature_with(plain: inspect.Signature, kind: type) -> inspect.Signature:
     return plain.replace(parameters=parameters)
 
 
-def takes(kind: type, *, but: type | None = None) -> Callable[[Function], Function]:
+def takes(kind: type, *, without: type | None = None) -> Callable[[Function], Function]:
     """A decorator that shows the options of `kind` in `help` and `inspect.signature`, for a function with `**options: Unpack[kind]`.
 
     Args:
         kind: a class of `ssdlab.options`.
-        but: class of options that are documented elsewhere; descriptions of the others are added to the docstring, as first arguments.
+        without: class of options that are documented elsewhere; descriptions of the others are added to the docstring, as first arguments.
     """
 
     def shown(function: Function) -> Function:
         signature = signature_with(inspect.signature(function), kind)
         plain = [one.replace(annotation=getattr(one.annotation, "__origin__", one.annotation)) for one in signature.parameters.values()]
         function.__signature__ = signature.replace(parameters=plain)  # type: ignore[attr-defined]
-        elsewhere = {} if but is None else options_of(but)
+        elsewhere = {} if without is None else options_of(without)
         lines = [
             line
             for name, option in options_of(kind).items()

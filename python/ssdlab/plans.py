@@ -353,7 +353,7 @@ class Setup:
             whole("fit", self.options["fit"], least=1)
         self.options |= cast("SetupOptions", {name: named(cast("Path_ | None", self.options.get(name))) for name in INPUTS})
 
-    def but(self, **changes: Any) -> Setup:
+    def with_changes(self, **changes: Any) -> Setup:
         """A copy with some options changed."""
         own = {"set": self.set, "series": self.series, "shared": self.shared, "fitted_as": self.fitted_as}
         return Setup(**{**own, **self.options, **changes})
@@ -410,7 +410,7 @@ class Setup:
         if fit is None:
             return self
         devices = {fitted_device(self._layers(scheme, ()), fit) for scheme in schemes}
-        alike = self if len(devices) < 2 else self.but(fitted_as=max(devices))
+        alike = self if len(devices) < 2 else self.with_changes(fitted_as=max(devices))
         alike.held.update(self.held)
         return alike
 

@@ -19,12 +19,12 @@ from ssdlab.options import RunOptions, ServeOptions, SetupOptions
 from ssdlab.plans import Setup, length_of, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.result import Result
 
-__all__ = ["Served", "Told", "prepared", "serve", "until_stopped"]
+__all__ = ["DriveState", "Served", "prepared", "serve", "until_stopped"]
 
 UNIX = "unix:"
 
 
-class Told(NamedTuple):
+class DriveState(NamedTuple):
     """The state of a served drive.
 
     Attributes:
@@ -55,15 +55,15 @@ class Served(NamedTuple):
     options: ServeOptions
 
 
-@takes(ServeOptions, but=RunOptions)
-def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeOptions]) -> Result:
+@takes(ServeOptions, without=RunOptions)
+def serve(progress: Callable[[DriveState], object] | None = None, **options: Unpack[ServeOptions]) -> Result:
     """Serves a simulated drive to programs as a block device (NBD) or as a file (FUSE), until Ctrl-C or a power failure.
 
     Requests are answered when the simulated drive has completed them; `result.late` reports where this machine was too slow. See
     `docs/howto/live.md`.
 
     Args:
-        told: called about twelve times a second with the state of the drive. If it returns True, the drive's power fails.
+        progress: called about twelve times a second with the state of the drive. If it returns True, the drive's power fails.
 
     Raises:
         ssdlab.Error: a subclass of it, with a message that says what to do.
@@ -74,7 +74,7 @@ def serve(told: Callable[[Told], object] | None = None, **options: Unpack[ServeO
     served = prepared(asked, pairs, folder)
     warn_of_idle_keys([served.job.idle])
     with folder:
-        result = until_stopped(served, folder, told)
+        result = until_stopped(served, folder, progress)
         folder.commit()
     result.settle_log()
     return result
@@ -86,7 +86,7 @@ def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: Re
     _check_requests(pairs)
     series = asked.get("series")
     setup = Setup(set=pairs, series=asked["out"] is not None if series is None else series, **picked(SetupOptions, asked))
-    setup = setup.but(fit=asked["size"])
+    setup = setup.with_changes(fit=asked["size"])
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
     log: Log = "kept" if asked["log_requests"] else None
     if asked["power_cut"] is not None and length_of("power_cut", asked["power_cut"]) is None:
@@ -99,7 +99,7 @@ def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: Re
     check_apart(setup.inputs(job.plan.config), own)
     # the run is repeated by a replay of its requests, from its starting state
     began = {} if state is None or not state.exists() else {"state": f"{record}.state"}
-    again = None if record is None else setup.but(trace=record, **began).command(asked["scheme"])
+    again = None if record is None else setup.with_changes(trace=record, **began).command(asked["scheme"])
     entries = {key: value for key, value in {**job.entries, "command": again}.items() if value is not None}
     return Served(replace(job, entries=entries), asked)
 
@@ -143,7 +143,7 @@ def _check_requests(pairs: tuple[tuple[str, str], ...]) -> None:
 
 
 def until_stopped(
-    served: Served, folder: ResultFolder, told: Callable[[Told], object] | None, warn: Callable[[str], object] = warnings.warn
+    served: Served, folder: ResultFolder, progress: Callable[[DriveState], object] | None, warn: Callable[[str], object] = warnings.warn
 ) -> Result:
     """Serves the drive; its result is written to `folder`. `warn` is called with the reason if the data could not be kept."""
     asked, job = served.options, served.job
@@ -161,7 +161,7 @@ def until_stopped(
             data=None if asked["data"] is None else Path(asked["data"]),
             record=None if asked["record"] is None else Path(asked["record"]),
             power_cut=length_of("power_cut", asked["power_cut"]),
-            told=None if told is None else lambda state: told(Told(*state)),
+            progress=None if progress is None else lambda state: progress(DriveState(*state)),
         )
     except Error:
         signals.obeyed()  # the signal ended the drive; the error is a later one

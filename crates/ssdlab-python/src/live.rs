@@ -21,13 +21,13 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Progress of a drive: address or file (`None`: not yet), pages prepared, pages to be prepared, clients, requests answered, late ones, and
 /// sum and maximum of the lateness, ns.
-type Told = (Option<String>, u64, u64, u64, u64, u64, u64, u64);
+type DriveState = (Option<String>, u64, u64, u64, u64, u64, u64, u64);
 
 /// Serves a drive until Ctrl-C or a power failure. Returns the result as JSON text, and the reason if its data could not be kept.
-/// `power_cut`: time of the power failure, ns, or number of requests before it. `told` is called regularly with the progress; the power
+/// `power_cut`: time of the power failure, ns, or number of requests before it. `progress` is called regularly with the progress; the power
 /// fails if it returns a true value.
 #[pyfunction]
-#[pyo3(signature = (plan, *, unix=None, tcp=None, file=None, remote=false, scale=1.0, data=None, record=None, power_cut=None, told=None))]
+#[pyo3(signature = (plan, *, unix=None, tcp=None, file=None, remote=false, scale=1.0, data=None, record=None, power_cut=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn serve(
     py: Python<'_>,
@@ -40,7 +40,7 @@ pub fn serve(
     data: Option<PathBuf>,
     record: Option<PathBuf>,
     power_cut: Option<(u64, String)>,
-    told: Option<Bound<'_, PyAny>>,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Option<String>)> {
     let place = match (unix, tcp, file) {
         (Some(path), None, None) => Place::Socket(Address::Unix(path)),
@@ -69,15 +69,15 @@ pub fn serve(
                 outcome = message;
                 return Ok(ControlFlow::Break(()));
             }
-            if let (Some(told), false) = (&told, stopping) {
-                let cut_power = told.call1((state(&control, &status),))?;
+            if let (Some(progress), false) = (&progress, stopping) {
+                let cut_power = progress.call1((state(&control, &status),))?;
                 status.cut_power.store(cut_power.is_truthy()?, Ordering::Relaxed);
             }
             Ok(ControlFlow::Continue(()))
         },
     );
-    if let (Some(told), Some(_)) = (&told, &outcome) {
-        told.call1((state(&control, &status),))?; // the final state
+    if let (Some(progress), Some(_)) = (&progress, &outcome) {
+        progress.call1((state(&control, &status),))?; // the final state
     }
     match (outcome, interrupt) {
         // Ctrl-C is the regular end of a served drive.
@@ -87,7 +87,7 @@ pub fn serve(
     }
 }
 
-fn state(control: &Control, status: &Status) -> Told {
+fn state(control: &Control, status: &Status) -> DriveState {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     (
         status.uri.get().cloned(),

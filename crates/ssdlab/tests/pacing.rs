@@ -229,7 +229,7 @@ fn cases() -> Vec<Case> {
             .concat(),
         },
         Case {
-            name: "at the door of a write buffer",
+            name: "in front of a write buffer",
             config: buffered(true),
             requests: requests(&two_writes),
             responses: responses(in_buffer.clone(), &[in_buffer.clone(), let_in.clone()]),

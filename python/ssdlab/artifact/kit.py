@@ -20,7 +20,7 @@ from ssdlab.artifact.own_files import OwnFile, own_files
 from ssdlab.artifact.readme import readme
 from ssdlab.batch import RESULT_FILE, AnyJob, Job
 from ssdlab.errors import UsageError
-from ssdlab.folders import ARTIFACT_FILE, STUDY_FILE, ResultFolder, final, make_folder, said, settle, write_json
+from ssdlab.folders import ARTIFACT_FILE, STUDY_FILE, ResultFolder, file_errors, final, make_folder, settle, write_json
 from ssdlab.json_text import read_json
 from ssdlab.study import library
 from ssdlab.study.definition import Study
@@ -236,7 +236,7 @@ def write(kit: Kit, folder: Path) -> dict[str, Any]:
     """
     with ResultFolder(folder, "artifact") as out:
         assert out.stage is not None
-        with said("write", folder):
+        with file_errors("write", folder):
             manifest = _fill(kit, out.stage)
         out.commit()
     return manifest

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName, averaged
 from ssdlab.errors import UsageError
-from ssdlab.folders import said
+from ssdlab.folders import file_errors
 
 __all__ = ["check_named", "drives_in", "is_table", "read", "tables_in"]
 
@@ -178,7 +178,7 @@ def is_table(path: Path) -> bool:
 
 def tables_in(folder: Path) -> list[Path]:
     """The tables of a folder, sorted by name."""
-    with said("read", folder):
+    with file_errors("read", folder):
         return sorted(path for path in folder.iterdir() if is_table(path))
 
 
@@ -245,7 +245,7 @@ def _tables(paths: Iterable[Path]) -> list[_Table]:
     """Reads the tables, each file once even if it is given under several names."""
     files: dict[tuple[int, int], Path] = {}
     for path in paths:
-        with said("read", path):
+        with file_errors("read", path):
             status = path.stat()
         files.setdefault((status.st_dev, status.st_ino), path)
     return [_table(path) for path in files.values()]
@@ -253,7 +253,7 @@ def _tables(paths: Iterable[Path]) -> list[_Table]:
 
 def _table(path: Path) -> _Table:
     """Reads all rows of a table."""
-    with said("read", path), path.open(newline="", encoding="utf-8-sig") as file:  # Excel writes a byte order mark
+    with file_errors("read", path), path.open(newline="", encoding="utf-8-sig") as file:  # Excel writes a byte order mark
         lines = csv.reader(file, skipinitialspace=True, strict=True)
         try:
             columns = tuple(name.strip() for name in next(lines, ()))

@@ -414,7 +414,7 @@ def _check(job: Job) -> None:
         if job.has(option):
             raise UnusableError(f"{option}={job.options[option]}: no operating point has it: leave it out")
     # One option is the inverse of the other; a job's own options come after the global ones, and the last one counts.
-    last = next((option for option in reversed(job.options) if option in ("direct", "buffered")), None)
+    last = next((option for option in reversed(list(job.options)) if option in ("direct", "buffered")), None)
     bypasses = job.has("direct") if last == "direct" else last == "buffered" and not job.has("buffered")
     if not bypasses and job.options.get("ioengine") not in _UNCACHED:
         raise UnusableError("no direct=1: the page cache was measured, not the drive")

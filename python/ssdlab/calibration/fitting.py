@@ -228,7 +228,7 @@ class Fit:
         return replace(fitted, read_off={**fitted.read_off, "buffer.access_ns": max(0, found)}, doubts={**fitted.doubts, **doubts})
 
     def _candidate(self, fitted: Fitted) -> Candidate:
-        return self._base.but(self.settings(fitted))
+        return self._base.with_changes(self.settings(fitted))
 
     def _search(
         self,
@@ -429,7 +429,7 @@ def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Cand
         if left < 1 / MUCH:
             together = device["pages_per_program"]
             other["device.pages_per_block"] = max(SHORTEST, round(device["pages_per_block"] * left / together)) * together
-    return other, base.but(other)
+    return other, base.with_changes(other)
 
 
 def _stripe(amplification: float, most: int) -> int:

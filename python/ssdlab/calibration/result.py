@@ -225,7 +225,7 @@ def calibration_of(
         left_out=measurements.left_out,
         runs=runs,
         exported_bytes=used_bytes,
-        flash_bytes=flash_bytes(base.but(settings).tree()),
+        flash_bytes=flash_bytes(base.with_changes(settings).tree()),
         settings=settings,
     )
 

@@ -102,7 +102,7 @@ class Candidate:
     scheme: str
     settings: tuple[tuple[str, str], ...] = ()
 
-    def but(self, settings: Settings) -> Candidate:
+    def with_changes(self, settings: Settings) -> Candidate:
         """A copy with other values of some keys."""
         return replace(self, settings=tuple({**dict(self.settings), **_texts(settings)}.items()))
 
@@ -182,7 +182,7 @@ class _SteadyDrives:
         wanted = [(setup, scheme, _drive(setup, scheme)) for setup, scheme in runs]
         count = Counter(drive for _, _, drive in wanted if drive is not None)
         return [
-            setup if drive is None or not (file := self._file(setup, scheme, drive, count[drive])) else setup.but(state=file)
+            setup if drive is None or not (file := self._file(setup, scheme, drive, count[drive])) else setup.with_changes(state=file)
             for setup, scheme, drive in wanted
         ]
 
@@ -238,7 +238,7 @@ def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]
         is_tight = tree["gc"]["pace"] != "none" and tree["gc"]["pace_window"] < TIGHT and not point.is_saturated
         smaller, share, units = _smaller(tree, point.used_bytes, None if is_tight else PROBED_DIES)
         load, requests, warm_up = _probe(point, share, units, is_tight=is_tight)
-    run = candidate.but({**smaller, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
+    run = candidate.with_changes({**smaller, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
     return Setup(device=run.device, set=run.settings, requests=requests, warm_up=warm_up, seed=seed), share
 
 

@@ -16,7 +16,7 @@ import typer
 from ssdlab import signals
 from ssdlab._core import abandon_files, version
 from ssdlab.cli.command import MOST_COLUMNS, Group
-from ssdlab.cli.output import INTERRUPTED, complain, tell_of_interrupt
+from ssdlab.cli.output import INTERRUPTED, complain, report_interrupt
 from ssdlab.cli.parts import PARTS
 from ssdlab.errors import Error
 from ssdlab.progress import show_reading
@@ -39,7 +39,7 @@ class Commands(Group):
             complain(str(error))
             raise typer.Exit(error.exit_code) from error
         except KeyboardInterrupt as interrupt:
-            tell_of_interrupt()
+            report_interrupt()
             raise typer.Exit(INTERRUPTED) from interrupt
 
 
@@ -91,11 +91,11 @@ def _run() -> int:
         # the same name if started as a module or by a test
         code = app(prog_name="ssdlab", standalone_mode=False)
         if code == INTERRUPTED and signals.ended():  # the parser drops a Ctrl-C during parsing
-            tell_of_interrupt()
+            report_interrupt()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
-        tell_of_interrupt()
+        report_interrupt()
         return INTERRUPTED
     except OSError as reason:
         return _lost_output(reason)
@@ -111,7 +111,7 @@ def _failure(error: Exception) -> int:
     if hasattr(error, "format_message"):
         return _wrong_usage(error)
     if signals.ended():  # it may be an import that the signal interrupted, and fails with any error
-        tell_of_interrupt()
+        report_interrupt()
         return INTERRUPTED
     complain(
         f"internal error, please report it with the command that led to it: {type(error).__name__}: {error} "

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ssdlab.folders import ResultFolder
 
-__all__ = ["INTERRUPTED", "complain", "print_json", "print_tables", "tell_of_interrupt", "telling_of_old", "warn"]
+__all__ = ["INTERRUPTED", "complain", "noting_old_results", "print_json", "print_tables", "report_interrupt", "warn"]
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C ended: 128 + SIGINT."""
@@ -31,7 +31,7 @@ def complain(message: str) -> None:
     _say(f"error: {message}")
 
 
-def tell_of_interrupt(message: str = "interrupted") -> None:
+def report_interrupt(message: str = "interrupted") -> None:
     """Prints once that the command was interrupted; a second Ctrl-C may come while the first is handled."""
     if not signals.answered():
         signals.answer()
@@ -51,18 +51,18 @@ def warn(message: str) -> None:
 
 
 @contextlib.contextmanager
-def telling_of_old(out: ResultFolder) -> Iterator[None]:
+def noting_old_results(out: ResultFolder) -> Iterator[None]:
     """Warns after a failed command that the results in the folder are earlier ones."""
     try:
         yield
     except Error as error:
         if error.exit_code == 1:  # with another exit code no run started
-            _tell_of_old(out)
+            _note_old_results(out)
         raise
-    _tell_of_old(out)
+    _note_old_results(out)
 
 
-def _tell_of_old(out: ResultFolder) -> None:
+def _note_old_results(out: ResultFolder) -> None:
     if out.has_old and not signals.ended():
         warn(f"{out.folder}: the earlier results are still there, and no new ones")
 

@@ -19,7 +19,7 @@ from ssdlab._core import write_file
 from ssdlab.batch import check_apart
 from ssdlab.checks import whole
 from ssdlab.cli.options import count, folder, parse_settings
-from ssdlab.cli.output import INTERRUPTED, how_far, print_json, print_tables, tell_of_interrupt, telling_of_old
+from ssdlab.cli.output import INTERRUPTED, how_far, noting_old_results, print_json, print_tables, report_interrupt
 from ssdlab.errors import Error, FileError, UsageError
 from ssdlab.folders import QUEUEING_FILE, ResultFolder, make_folder, replaced_with, write_json
 from ssdlab.plans import DEFAULT_SEED
@@ -177,7 +177,7 @@ def queueing(
     stopped: KeyboardInterrupt | Error | None = None
     folder = ResultFolder(out, "queueing")
     check_apart([file for file in (trace, gaps, config) if file is not None], replaced_with(folder.stage))
-    with telling_of_old(folder), folder:
+    with noting_old_results(folder), folder:
         try:
             for name in () if show is Show.formulas else names:
                 with _named_as_options():
@@ -198,7 +198,7 @@ def queueing(
     if isinstance(stopped, Error):
         raise stopped
     if stopped is not None:
-        tell_of_interrupt(f"interrupted: {how_far(len(runs), len(names))}")
+        report_interrupt(f"interrupted: {how_far(len(runs), len(names))}")
         raise typer.Exit(INTERRUPTED) from stopped
 
 

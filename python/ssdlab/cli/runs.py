@@ -14,7 +14,7 @@ from ssdlab import options as o
 from ssdlab.api import comparison_jobs
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, Log, execute, write_json
 from ssdlab.cli.options import parse_settings, parse_window
-from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, tell_of_interrupt, telling_of_old, warn
+from ssdlab.cli.output import INTERRUPTED, complain, how_far, noting_old_results, print_json, print_tables, report_interrupt, warn
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import StoppedError, UsageError
 from ssdlab.folders import ResultFolder, held
@@ -60,7 +60,7 @@ def run(**words: Unpack[RunWords]) -> None:
     log: Log = "kept" if words["log_requests"] else None
     saved = None if words["save_state"] is None else Path(words["save_state"])
     job = Job.prepare("run", setup, words["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=saved)
-    with telling_of_old(folder), folder:
+    with noting_old_results(folder), folder:
         batch = _execute([job], None, quiet, folder)
         try:
             if batch.finished and folder.stage is not None:
@@ -89,7 +89,7 @@ def compare(**words: Unpack[CompareWords]) -> None:
     folder = ResultFolder(out, "comparison")
     logs, paired = words["log_requests"], words["paired"]
     runs = comparison_jobs(setup, schemes, folder.runs, log_requests=logs, timeline=wanted, paired=paired, seeds=seeds)
-    with telling_of_old(folder), folder:
+    with noting_old_results(folder), folder:
         batch = _execute(runs, words["jobs"], quiet, folder)
         comparison = collected(batch.finished, schemes, seeds, title=setup.title(None, compared=True))
         try:
@@ -175,7 +175,7 @@ def _show_comparison(comparison: Comparison, report: dict[str, Any], out: Path |
 def _end_comparison(batch: Batch, asked: int) -> None:
     """Reports failures, if any, and ends with their exit code."""
     if isinstance(batch.interrupt, KeyboardInterrupt):
-        tell_of_interrupt(f"interrupted: {how_far(len(batch.finished), asked)}")
+        report_interrupt(f"interrupted: {how_far(len(batch.finished), asked)}")
         raise typer.Exit(INTERRUPTED)
     if batch.interrupt is not None:
         raise batch.interrupt

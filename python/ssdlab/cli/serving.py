@@ -10,13 +10,13 @@ from typing import Self, Unpack
 from ssdlab import options as o
 from ssdlab.batch import REPORT_FILE
 from ssdlab.cli.options import parse_settings, parse_window
-from ssdlab.cli.output import print_json, print_tables, telling_of_old, warn
+from ssdlab.cli.output import noting_old_results, print_json, print_tables, warn
 from ssdlab.errors import UsageError
 from ssdlab.folders import ResultFolder
 from ssdlab.option import picked
 from ssdlab.plans import idle_warnings
 from ssdlab.progress import CountProgress
-from ssdlab.serving import Told, prepared, until_stopped
+from ssdlab.serving import DriveState, prepared, until_stopped
 
 __all__ = ["serve"]
 
@@ -38,12 +38,12 @@ def serve(**words: Unpack[ServeWords]) -> None:
     served = prepared(asked, parse_settings(words["set"]), folder)
     for line in idle_warnings([served.job.idle]):
         warn(line)
-    with telling_of_old(folder), _Switch() as switch, folder:
+    with noting_old_results(folder), _Switch() as switch, folder:
         with CountProgress("", quiet=quiet) as progress:
             shown = _Shown(progress, switch, quiet=quiet)
             result = until_stopped(served, folder, shown, warn)
-        if asked["file"] is not None and shown.told is not None and shown.told.clients and "power_cut" not in result:
-            warn(f"{shown.told.uri} was still open: programs and file systems that use it get errors from now on")
+        if asked["file"] is not None and shown.state is not None and shown.state.clients and "power_cut" not in result:
+            warn(f"{shown.state.uri} was still open: programs and file systems that use it get errors from now on")
         if folder.stage is not None:
             result.report(folder.stage / REPORT_FILE)
         folder.commit()
@@ -82,7 +82,7 @@ class _Shown:
     """Prints the address once programs can connect, and shows the progress of the drive.
 
     Attributes:
-        told: last state of the drive; `None` before the first.
+        state: last state of the drive; `None` before the first.
     """
 
     def __init__(self, progress: CountProgress, switch: _Switch, *, quiet: bool) -> None:
@@ -90,25 +90,25 @@ class _Shown:
         self._switch = switch
         self._quiet = quiet
         self._is_said = False
-        self.told: Told | None = None
+        self.state: DriveState | None = None
 
-    def __call__(self, told: Told) -> bool:
-        self.told = told
-        if told.uri is not None and not self._is_said:
+    def __call__(self, state: DriveState) -> bool:
+        self.state = state
+        if state.uri is not None and not self._is_said:
             self._is_said = True
             if not self._quiet:
-                print(f"serving at {told.uri} until Ctrl-C", file=sys.stderr, flush=True)
+                print(f"serving at {state.uri} until Ctrl-C", file=sys.stderr, flush=True)
         if self._progress.callback is not None:
-            self._progress.callback(_doing(told), told.answered if told.uri else told.written)
+            self._progress.callback(_doing(state), state.answered if state.uri else state.written)
         return self._switch.is_off
 
 
-def _doing(told: Told) -> str:
+def _doing(state: DriveState) -> str:
     """The activity of the drive and its lateness, as text."""
-    if told.uri is None:
+    if state.uri is None:
         return "preparing the drive; pages written"
-    clients = "1 client" if told.clients == 1 else f"{told.clients} clients"
-    if not told.answered:
+    clients = "1 client" if state.clients == 1 else f"{state.clients} clients"
+    if not state.answered:
         return f"{clients}; requests answered"
-    mean, worst = told.late_ns / told.answered / 1e3, told.late_max_ns / 1e3
-    return f"{clients}; late {told.late:,} (mean {mean:,.0f} us, worst {worst:,.0f} us); requests answered"
+    mean, worst = state.late_ns / state.answered / 1e3, state.late_max_ns / 1e3
+    return f"{clients}; late {state.late:,} (mean {mean:,.0f} us, worst {worst:,.0f} us); requests answered"

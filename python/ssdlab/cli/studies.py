@@ -9,7 +9,7 @@ import typer
 
 from ssdlab import options as o
 from ssdlab import tables
-from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, tell_of_interrupt, telling_of_old, warn
+from ssdlab.cli.output import INTERRUPTED, complain, how_far, noting_old_results, print_json, print_tables, report_interrupt, warn
 from ssdlab.errors import Interrupted, TraceError, UsageError
 from ssdlab.progress import TotalProgress
 from ssdlab.study import library
@@ -91,14 +91,14 @@ def _as_json(results: list[StudyResult]) -> dict[str, Any]:
 
 def _run(prepared: Prepared, jobs: int | None, *, json_: bool, quiet: bool) -> StudyResult:
     name = prepared.study.name
-    with telling_of_old(prepared.out), TotalProgress(name, len(prepared.jobs), quiet=quiet) as progress:
+    with noting_old_results(prepared.out), TotalProgress(name, len(prepared.jobs), quiet=quiet) as progress:
         try:
             result = run_prepared(prepared, workers=jobs, progress=progress.callback)
         except Interrupted as interrupt:
             has_old = prepared.out.has_old
             kept = None if has_old else f"their results are in {prepared.folder}/runs"
             earlier = f", the earlier results are in {prepared.folder}" if has_old else ""
-            tell_of_interrupt(f"{name}: interrupted: {how_far(len(interrupt.finished), len(prepared.jobs), kept=kept)}{earlier}")
+            report_interrupt(f"{name}: interrupted: {how_far(len(interrupt.finished), len(prepared.jobs), kept=kept)}{earlier}")
             raise
     for label, error in result.failed.items():
         complain(f"{name}: {label}: {error}")

@@ -13,7 +13,7 @@ from ssdlab import options as o
 from ssdlab import tables
 from ssdlab.batch import REPORT_FILE
 from ssdlab.cli.options import folder
-from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, tell_of_interrupt, warn
+from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, report_interrupt, warn
 from ssdlab.plans import idle_warnings
 from ssdlab.progress import TotalProgress
 from ssdlab.sweeping.definition import load
@@ -81,7 +81,7 @@ def _end(result: SweepResult, file: Path, out: Path) -> None:
         complain(f"{len(result.failed) - MOST_ERRORS:,} more points failed (--json names all)")
     if result.interrupt is not None:
         command = shlex.join(["ssdlab", "sweep", str(file), "--out", str(out), "--resume"])
-        tell_of_interrupt(f"interrupted: {how_far(len(result), len(result.sweep), 'points are done')}; go on with: {command}")
+        report_interrupt(f"interrupted: {how_far(len(result), len(result.sweep), 'points are done')}; go on with: {command}")
         raise typer.Exit(INTERRUPTED)
     if result.failed:
         raise typer.Exit(max(error.exit_code for _, error in result.failed))

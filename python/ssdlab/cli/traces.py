@@ -13,7 +13,7 @@ import typer
 from ssdlab import api, tables
 from ssdlab import options as o
 from ssdlab.cli.options import TimeOrder, count
-from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, tell_of_interrupt, warn
+from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, report_interrupt, warn
 from ssdlab.errors import Error, UsageError
 from ssdlab.progress import CountProgress
 
@@ -188,7 +188,7 @@ def record(
         tables_ = [tables.trace_table(info, str(out)), tables.report_table(_shown(report), "Recording")]
         print_tables([*tables_, "Next:", f"  ssdlab run --trace {shlex.quote(str(out))} --fit trace"])
     if recorded.interrupted:
-        tell_of_interrupt("interrupted; the trace holds what was recorded until then")
+        report_interrupt("interrupted; the trace holds what was recorded until then")
         raise typer.Exit(INTERRUPTED)
 
 

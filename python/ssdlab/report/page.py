@@ -10,7 +10,7 @@ from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.remarks import Shown, gc_ran
-from ssdlab.report import told as telling
+from ssdlab.report import page_remarks
 from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
@@ -44,13 +44,13 @@ def page(runs: Runs) -> str:
     drawn = [figure for figure in (make(runs) for make in FIGURES.values()) if figure is not None]
     glance = [figure for figure in (make(runs) for make in GLANCE) if figure is not None]
     labels = [run.label for run in runs]
-    told = telling.of(runs)
+    told = page_remarks.of(runs)
     body = [
         bar(labels),
         f"<main>\n<h1>{html.escape(runs.title)}</h1>\n",
         *_lead(runs),
         _overview(runs, told, glance),
-        telling.warnings(told),
+        page_remarks.warnings(told),
         _contents(drawn, several_flows=any("flows" in run.data for run in runs)),
         _summary(runs, told),
         _flows(runs),
@@ -150,7 +150,7 @@ def _cell(row: Row, cell: Cell, run: Run, told: Shown) -> str:
     said = f' title="{html.escape("; ".join(filter(None, (cell.worse, cell.few))))}"' if cell.worse or cell.few else ""
     notes = f' <span class="note">({html.escape(cell.few.partition(" of ")[0])} beyond)</span>' if cell.few else ""
     difference = f' <span class="difference">{_tied(cell.difference)}</span>' if run.index and row.compared else ""
-    letters = telling.superscript(told.of(row.place, run.label))
+    letters = page_remarks.superscript(told.of(row.place, run.label))
     place = html.escape(row.place)
     return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{_broken(cell.text)}{letters}{notes}{difference}</td>'
 
@@ -255,7 +255,8 @@ def _figure(figure: Figure, told: Shown) -> str:
     return (
         f'<figure id="{figure.key}"><figcaption><div><h2>{name}</h2><p class="muted">{html.escape(figure.text)}</p></div>'
         f'<div class="zoom">{buttons}</div></figcaption>{f"<ul class=key>{parts}</ul>" if parts else ""}'
-        f'{telling.below_figure(told, figure.key)}<div class="plots{" one" if len(figure.plots) == 1 else ""}">{plots}</div></figure>\n'
+        f"{page_remarks.below_figure(told, figure.key)}"
+        f'<div class="plots{" one" if len(figure.plots) == 1 else ""}">{plots}</div></figure>\n'
     )
 
 
@@ -314,7 +315,7 @@ def _setup(runs: Runs, told: Shown) -> str:
     chosen.sort(key=lambda setting: not setting.differs)
     usual = [setting for setting in found if not setting.chosen]
     return (
-        f'<section id="setup"><h2>How it was run</h2>{repeat}{_facts(runs)}{telling.notes(told)}{_reports(runs)}'
+        f'<section id="setup"><h2>How it was run</h2>{repeat}{_facts(runs)}{page_remarks.notes(told)}{_reports(runs)}'
         f"<details><summary>Configuration: {len(chosen)} keys that differ from their defaults</summary>{_settings(runs, chosen)}</details>"
         f"<details><summary>Configuration: {len(usual)} keys at their defaults</summary>{_settings(runs, usual)}</details></section>\n"
     )
@@ -343,7 +344,7 @@ def _reports(runs: Runs) -> str:
         named = [Row(row.name.removeprefix(f"{place}.").replace("_", " ").replace(".", ", "), row.place, row.cells) for row in rows]
         if rows:
             parts.append(
-                f"<details><summary>{title}</summary>{_table(runs, [_row(row, runs, telling.NOTHING) for row in named])}</details>"
+                f"<details><summary>{title}</summary>{_table(runs, [_row(row, runs, page_remarks.NOTHING) for row in named])}</details>"
             )
     return "".join(parts)
 

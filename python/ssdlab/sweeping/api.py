@@ -20,7 +20,7 @@ from ssdlab.sweeping.running import Engine, prepare, run
 __all__ = ["sweep"]
 
 
-@takes(SweepOptions, but=RunOptions)
+@takes(SweepOptions, without=RunOptions)
 def sweep(
     grid: Mapping[str, Iterable[Any]],
     *,

@@ -15,7 +15,7 @@ from ssdlab.folders import RESULT_FILE, final
 from ssdlab.measures import figures_of
 from ssdlab.plans import value_text
 from ssdlab.remarks import named, shown
-from ssdlab.report import told as telling
+from ssdlab.report import page_remarks
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import DASHES, bar, framed, scroll
 from ssdlab.report.summary import Place, places
@@ -87,7 +87,7 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in axes)
     told = ", ".join(f"{key} = {value}" for key, value in same)
     yield f'<dl class="about">{rows}{f"<dt>the same for all</dt><dd>{html.escape(told)}</dd>" if told else ""}</dl>\n'
-    yield telling.warnings(shown(sweep.remarks)) + telling.notes(shown(sweep.remarks))
+    yield page_remarks.warnings(shown(sweep.remarks)) + page_remarks.notes(shown(sweep.remarks))
     failed = [f"{point.label} failed: {error}" for point, error in sweep.failed]
     more = [f"{len(failed) - MOST_FAILED:,} more points failed"] if len(failed) > MOST_FAILED else []
     left = [f"{len(sweep.left):,} points have no result yet"] if sweep.left else []

@@ -9,5 +9,5 @@ mod session;
 
 pub use handshake::Greeting;
 use handshake::Handshake;
-use requests::{Asked, Wire, reply};
+use requests::{Incoming, Wire, reply};
 pub use session::Session;

@@ -26,15 +26,15 @@ const ENOSPC: u32 = 28;
 
 /// A message of a client.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Incoming {
     /// A request for the drive.
-    Ask(Ask),
+    Request(Ask),
     /// A request that cannot be met, and its reply.
     Refused(Vec<u8>),
     /// The client disconnects.
-    Leaves,
+    Disconnect,
     /// The bytes are not a request: nothing that follows can be understood.
-    Nonsense,
+    Invalid,
 }
 
 /// Parses the requests of one connection.
@@ -50,30 +50,30 @@ pub struct Wire {
 
 impl Wire {
     /// The first message in what a client sent, and its length; `None` if it is not whole yet.
-    pub fn next(&self, input: &[u8]) -> Option<(Asked, usize)> {
+    pub fn next(&self, input: &[u8]) -> Option<(Incoming, usize)> {
         let header: &[u8; HEADER] = input.first_chunk()?;
         let number = |at: usize| u64::from_be_bytes(*header[at..].first_chunk().expect("the header is long enough"));
         let (flags, kind) = (number(4) >> 48, number(6) >> 48);
         let (cookie, offset) = (number(8), number(16));
         let length = u32::from_be_bytes(*header[24..].first_chunk().expect("the header ends there"));
         if header[..4] != REQUEST_MAGIC.to_be_bytes() {
-            return Some((Asked::Nonsense, 0));
+            return Some((Incoming::Invalid, 0));
         }
         let (flags, kind) = (flags as u16, kind as u16);
         let payload = if kind == WRITE { length as usize } else { 0 };
         if payload > self.longest as usize {
-            return Some((Asked::Nonsense, 0)); // longer than announced, and it would have to be read to get behind it
+            return Some((Incoming::Invalid, 0)); // longer than announced, and it would have to be read to get behind it
         }
         let data = input.get(HEADER..HEADER + payload)?;
         let asked = match kind {
-            DISCONNECT => Asked::Leaves,
+            DISCONNECT => Incoming::Disconnect,
             _ => match self.action(kind, flags, offset, length, data) {
                 Ok(action) => {
                     let asker = Asker { client: self.client, cookie };
                     let (offset, length) = if kind == FLUSH { (0, 0) } else { (offset, length.into()) };
-                    Asked::Ask(Ask { asker, action, offset, length, force: flags & FUA != 0, came: None })
+                    Incoming::Request(Ask { asker, action, offset, length, force: flags & FUA != 0, came: None })
                 }
-                Err(reason) => Asked::Refused(refusal(cookie, reason)),
+                Err(reason) => Incoming::Refused(refusal(cookie, reason)),
             },
         };
         Some((asked, HEADER + payload))
@@ -150,8 +150,8 @@ mod tests {
         [&numbers[..], &offset.to_be_bytes(), &length.to_be_bytes(), data].concat()
     }
 
-    fn ask(action: Action, offset: u64, length: u64, force: bool) -> Asked {
-        Asked::Ask(Ask { asker: Asker { client: 3, cookie: 7 }, action, offset, length, force, came: None })
+    fn ask(action: Action, offset: u64, length: u64, force: bool) -> Incoming {
+        Incoming::Request(Ask { asker: Asker { client: 3, cookie: 7 }, action, offset, length, force, came: None })
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(read(0, TRIM, 0, 1 << 20, &[]), ask(Action::Trim, 0, 1 << 20, false));
         assert_eq!(read(NO_HOLE, WRITE_ZEROES, 8, 8, &[]), ask(Action::Zero { holes: false }, 8, 8, false));
         assert_eq!(read(0, WRITE_ZEROES, 8, 8, &[]), ask(Action::Zero { holes: true }, 8, 8, false));
-        assert_eq!(read(0, DISCONNECT, 0, 0, &[]), Asked::Leaves);
+        assert_eq!(read(0, DISCONNECT, 0, 0, &[]), Incoming::Disconnect);
     }
 
     #[test]
@@ -189,18 +189,18 @@ mod tests {
         for (flags, kind, offset, length, code) in cases {
             let (asked, _) = WIRE.next(&message(flags, kind, offset, length, &[])).expect("whole");
             match asked {
-                Asked::Refused(reply) => assert_eq!(reply, header(7, code), "command {kind}"),
+                Incoming::Refused(reply) => assert_eq!(reply, header(7, code), "command {kind}"),
                 other => assert_eq!((code, other), (0, ask(Action::Write(vec![]), end, 0, false))),
             }
         }
         let (asked, used) = WIRE.next(&message(0, WRITE, end - 1, 2, b"ab")).expect("whole");
-        assert_eq!((asked, used), (Asked::Refused(header(7, ENOSPC).to_vec()), HEADER + 2));
+        assert_eq!((asked, used), (Incoming::Refused(header(7, ENOSPC).to_vec()), HEADER + 2));
     }
 
     #[test]
     fn nothing_is_read_beyond_what_makes_no_sense() {
-        assert_eq!(WIRE.next(&[0; HEADER]), Some((Asked::Nonsense, 0)));
-        assert_eq!(WIRE.next(&message(0, WRITE, 0, (1 << 16) + 1, &[])), Some((Asked::Nonsense, 0)));
+        assert_eq!(WIRE.next(&[0; HEADER]), Some((Incoming::Invalid, 0)));
+        assert_eq!(WIRE.next(&message(0, WRITE, 0, (1 << 16) + 1, &[])), Some((Incoming::Invalid, 0)));
     }
 
     #[test]

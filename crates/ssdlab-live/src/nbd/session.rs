@@ -1,6 +1,6 @@
 //! The conversation between a client and the server, without the connection that carries it.
 
-use super::{Asked, Greeting, Handshake, Wire, reply};
+use super::{Greeting, Handshake, Incoming, Wire, reply};
 use crate::drive::{Answer, Ask};
 
 /// The conversation with one client.
@@ -54,12 +54,12 @@ impl Session {
         {
             used += length;
             match asked {
-                Asked::Ask(ask) => {
+                Incoming::Request(ask) => {
                     self.outstanding += 1;
                     asks.push(ask);
                 }
-                Asked::Refused(reply) => self.output.extend(reply),
-                Asked::Leaves | Asked::Nonsense => self.closed = true,
+                Incoming::Refused(reply) => self.output.extend(reply),
+                Incoming::Disconnect | Incoming::Invalid => self.closed = true,
             }
         }
         self.input.drain(..used);

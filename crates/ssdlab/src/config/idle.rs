@@ -56,8 +56,7 @@ const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a j
 const SEVERAL_JOBS: &str =
     "jobs of several planes on a die (gc.scope = \"none\", \"block\" or \"plane\", ftl.pool = \"plane\", device.planes_per_die above 1)";
 const SEVERAL_POOLS: &str = "several planes of a die, each with a pool (device.planes_per_die above 1, ftl.pool = \"plane\")";
-const BESIDE_MOVES: &str =
-    "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\"), or gc.moves_in_flight above 1";
+const BESIDE_MOVES: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\"), or gc.moves_in_flight above 1";
 const ONE_PER_QUEUE: &str = "several flows (workload.flows with names), since a flow has one queue";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const QUEUES: &str = "host.queues above 1";

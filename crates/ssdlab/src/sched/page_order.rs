@@ -27,14 +27,14 @@ impl OnPage {
 
 /// The two ends of a page's chain of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct ChainEnds {
     /// The oldest operation on the page.
     pub oldest: TxnId,
     /// The youngest operation on the page.
     pub youngest: TxnId,
 }
 
-impl Ends {
+impl ChainEnds {
     fn stored(self) -> (u32, u32) {
         (self.oldest.number(), self.youngest.number())
     }
@@ -42,8 +42,8 @@ impl Ends {
 
 /// The two ends of the chain of operations on a page, if there are any.
 #[inline(always)]
-pub fn ends(ftl: &Ftl, lpn: Lpn) -> Option<Ends> {
-    ftl.chain(lpn).map(|(oldest, youngest)| Ends { oldest: TxnId::new(oldest), youngest: TxnId::new(youngest) })
+pub fn ends(ftl: &Ftl, lpn: Lpn) -> Option<ChainEnds> {
+    ftl.chain(lpn).map(|(oldest, youngest)| ChainEnds { oldest: TxnId::new(oldest), youngest: TxnId::new(youngest) })
 }
 
 /// The operations on a page, oldest first.
@@ -59,9 +59,9 @@ pub fn next(transactions: &Transactions, id: TxnId) -> Option<TxnId> {
 
 /// Puts a transaction at the end of its page's chain, which has these ends. Returns true if it need not wait for older operations.
 #[inline]
-pub fn append(ftl: &mut Ftl, transactions: &mut Transactions, id: TxnId, ends: Option<Ends>) -> bool {
+pub fn append(ftl: &mut Ftl, transactions: &mut Transactions, id: TxnId, ends: Option<ChainEnds>) -> bool {
     let lpn = transactions[id].lpn;
-    let Some(Ends { oldest, youngest }) = ends else {
+    let Some(ChainEnds { oldest, youngest }) = ends else {
         ftl.set_chain(lpn, None, Some((id.number(), id.number())));
         return true;
     };
@@ -79,7 +79,7 @@ pub fn remove(ftl: &mut Ftl, transactions: &mut Transactions, id: TxnId) -> Opti
     let ends = ends(ftl, lpn).expect("a page with a transaction has a chain");
     let next = transactions[id].on_page.next;
     if ends.oldest == id {
-        let rest = next.map(|next| Ends { oldest: next, ..ends }.stored());
+        let rest = next.map(|next| ChainEnds { oldest: next, ..ends }.stored());
         ftl.set_chain(lpn, Some(ends.stored()), rest);
         return next;
     }
@@ -88,7 +88,7 @@ pub fn remove(ftl: &mut Ftl, transactions: &mut Transactions, id: TxnId) -> Opti
     let before = before.expect("what is not the oldest stands behind another");
     transactions[before].on_page.next = next;
     if ends.youngest == id {
-        ftl.set_chain(lpn, Some(ends.stored()), Some(Ends { youngest: before, ..ends }.stored()));
+        ftl.set_chain(lpn, Some(ends.stored()), Some(ChainEnds { youngest: before, ..ends }.stored()));
     }
     None
 }

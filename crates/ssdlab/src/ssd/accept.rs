@@ -8,7 +8,7 @@ use crate::blocked::{Blocked, DriveTimes};
 use crate::config::UnmappedRead;
 use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
-use crate::sched::page_order::{self, Ends};
+use crate::sched::page_order::{self, ChainEnds};
 use crate::sched::{Change, QueueKind, TRIMMED, Transaction, TransactionKind};
 use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 
@@ -184,7 +184,7 @@ impl Ssd {
     }
 
     /// Answers a page read that needs no flash: from a write that has not ended, or since the page holds no data. Returns true if it has.
-    fn answer_at_once(&mut self, now: Ns, request: ReqId, place: Option<Ppn>, bytes: Change, ends: Option<Ends>) -> bool {
+    fn answer_at_once(&mut self, now: Ns, request: ReqId, place: Option<Ppn>, bytes: Change, ends: Option<ChainEnds>) -> bool {
         let unmapped = match ends.and_then(|ends| self.transactions[ends.youngest].changes()) {
             None => place.is_none(),
             Some(TRIMMED) => true,
@@ -241,7 +241,7 @@ impl Ssd {
     }
 
     /// Puts a transaction at the end of its page's chain, and activates it if it need not wait for older operations.
-    pub(super) fn enter_page_order(&mut self, now: Ns, id: TxnId, ends: Option<Ends>) {
+    pub(super) fn enter_page_order(&mut self, now: Ns, id: TxnId, ends: Option<ChainEnds>) {
         let goes = page_order::append(&mut self.ftl, &mut self.transactions, id, ends);
         if ends.is_some() && self.transactions[id].high_priority && !self.rules.dynamic {
             self.raise_older(now, id);
@@ -353,7 +353,7 @@ impl Ssd {
                 None => self.trim_page(now, lpn),
                 // The page will be trimmed when older operations have ended: one more trim would change nothing, and rows of trims would
                 // pile up.
-                Some(Ends { youngest, .. }) if self.transactions[youngest].kind == TransactionKind::Trim => {}
+                Some(ChainEnds { youngest, .. }) if self.transactions[youngest].kind == TransactionKind::Trim => {}
                 ends => {
                     self.host.page_pending(id);
                     let transaction = self.new_transaction(now, id, TransactionKind::Trim, lpn, (0, page_bytes as u32), ChipId(0));

@@ -38,12 +38,12 @@ pub(super) struct Outstanding {
     /// When the transaction that completed last did so, ns, and its logical page.
     last: (Ns, Lpn),
     /// Times of the request's pages, for their slack.
-    pub ends: Ends,
+    pub ends: PageTimes,
 }
 
 /// Sums over the pages of a request that have ended, as needed for their slack.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ends {
+pub(super) struct PageTimes {
     /// Number of pages that have ended.
     pub pages: u32,
     /// Sum of the pages' times from the arrival of the request to their end, ns.
@@ -60,7 +60,7 @@ pub(super) struct Ends {
     pub in_warm_up: bool,
 }
 
-impl Ends {
+impl PageTimes {
     /// Adds a page that has ended `ns` after the arrival of the request.
     #[inline]
     pub(super) fn add(&mut self, ns: Ns) {
@@ -101,7 +101,7 @@ impl Outstanding {
 pub(super) struct Completed {
     pub place: ReqId,
     pub request: Request,
-    pub ends: Ends,
+    pub ends: PageTimes,
 }
 
 /// Why and since when the first request of the host queue waits.
@@ -222,7 +222,7 @@ impl HostRequests {
             pending: 1,
             times: DriveTimes::default(),
             last: (0, Lpn(0)),
-            ends: Ends { in_warm_up: self.warming_up, ..Ends::default() },
+            ends: PageTimes { in_warm_up: self.warming_up, ..PageTimes::default() },
         }
     }
 
@@ -248,7 +248,7 @@ impl HostRequests {
 
     /// Mutable access to the sums over the pages of a request that have ended.
     #[inline(always)]
-    pub(super) fn ends(&mut self, id: ReqId) -> &mut Ends {
+    pub(super) fn ends(&mut self, id: ReqId) -> &mut PageTimes {
         &mut self.requests[id].ends
     }
 

@@ -100,9 +100,9 @@ mod tests {
     use crate::gc::victim::bench::Bench;
 
     /// A victim policy that calls a closure.
-    struct Says<F>(F);
+    struct FixedAnswer<F>(F);
 
-    impl<F: FnMut(&Candidates<'_>) -> Result<Option<BlockId>, Failure> + Send> VictimPolicy for Says<F> {
+    impl<F: FnMut(&Candidates<'_>) -> Result<Option<BlockId>, Failure> + Send> VictimPolicy for FixedAnswer<F> {
         fn pick(&mut self, candidates: &Candidates<'_>) -> Result<Option<BlockId>, Failure> {
             (self.0)(candidates)
         }
@@ -118,7 +118,7 @@ mod tests {
     /// The block collected if the policy returns `named`, the number of fallbacks to greedy, and the failure.
     fn picked(named: Option<u32>) -> (Option<u32>, u64, Option<String>) {
         let mut bench = bench();
-        let custom = CustomVictim::new("ours", "ours 1", move || Says(move |_: &Candidates<'_>| Ok(named.map(BlockId))));
+        let custom = CustomVictim::new("ours", "ours 1", move || FixedAnswer(move |_: &Candidates<'_>| Ok(named.map(BlockId))));
         let mut picker = bench.picker(crate::config::Victim::Greedy);
         picker.ask(&custom);
         let block = picker.pick(&mut bench.ftl, PoolId(0)).map(|block| block.0);
@@ -156,7 +156,7 @@ mod tests {
         let counted = Arc::clone(&asked);
         let custom = CustomVictim::new("ours", "ours 1", move || {
             let asked = Arc::clone(&counted);
-            Says(move |_: &Candidates<'_>| {
+            FixedAnswer(move |_: &Candidates<'_>| {
                 asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 Err("no idea".into())
             })
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_hash_tells_sources_apart() {
-        let hash = |source| CustomVictim::new("ours", source, || Says(|_: &Candidates<'_>| Ok(None))).source_hash().to_string();
+        let hash = |source| CustomVictim::new("ours", source, || FixedAnswer(|_: &Candidates<'_>| Ok(None))).source_hash().to_string();
         assert_eq!(hash("a"), hash("a"));
         assert_ne!(hash("a"), hash("b"));
         assert_eq!(hash("a").len(), 64);

@@ -8,10 +8,10 @@
 
 use crate::flash::{Op, OpKind};
 use crate::request::RequestKind;
-use crate::sched::page_order::{self, Ends as PageEnds};
+use crate::sched::page_order::{self, ChainEnds};
 use crate::sched::{Ahead, Before, Latencies, QueueKind, Slack, TRIMMED, Transaction, TransactionKind};
 use crate::ssd::Ssd;
-use crate::ssd::host::{Completed, Ends};
+use crate::ssd::host::{Completed, PageTimes};
 use crate::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, ReqId, TxnId};
 
 /// The estimate for a page operation that has not ended.
@@ -57,7 +57,7 @@ pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
 }
 
 /// Puts a page operation into its page's chain and its queue, and estimates from its place there when it will end.
-pub(in crate::ssd) fn enter(ssd: &mut Ssd, now: Ns, id: TxnId, ends: Option<PageEnds>) {
+pub(in crate::ssd) fn enter(ssd: &mut Ssd, now: Ns, id: TxnId, ends: Option<ChainEnds>) {
     let Transaction { chip, request, .. } = ssd.transactions[id];
     let channel = channel_of_chip(ssd, chip);
     let serial = ssd.host.request(request).index;
@@ -144,9 +144,11 @@ pub(in crate::ssd) fn write_to_come(ssd: &mut Ssd, id: TxnId, comes: bool) {
 }
 
 /// The estimated time from now to the end of an operation if it waits only for older ones on its page, ns; 0 if it waits for none.
-fn after_older(ssd: &Ssd, now: Ns, id: TxnId, ends: Option<PageEnds>, alone: Ns) -> Ns {
+fn after_older(ssd: &Ssd, now: Ns, id: TxnId, ends: Option<ChainEnds>, alone: Ns) -> Ns {
     match ends {
-        Some(PageEnds { youngest: older, .. }) if !ssd.transactions[id].active && ssd.transactions[older].kind != TransactionKind::Trim => {
+        Some(ChainEnds { youngest: older, .. })
+            if !ssd.transactions[id].active && ssd.transactions[older].kind != TransactionKind::Trim =>
+        {
             let slack = ssd.sched.slack().expect("the caller has looked");
             slack.end(older).saturating_sub(now) + alone
         }
@@ -215,8 +217,8 @@ pub(in crate::ssd) fn request_ended(ssd: &mut Ssd, now: Ns, Completed { place, r
     let response = now - request.arrival_ns;
     let stats = ssd.probes.slack_mut();
     match ends {
-        Ends { pages: 0, .. } => stats.only_page_ended(kind),
-        Ends { pages, sum, squares, .. } => stats.pages_ended(kind, pages, sum, squares, response),
+        PageTimes { pages: 0, .. } => stats.only_page_ended(kind),
+        PageTimes { pages, sum, squares, .. } => stats.pages_ended(kind, pages, sum, squares, response),
     }
     if let Some(slack) = ssd.sched.slack() {
         let estimate = slack.latest_end(place) - request.arrival_ns;

@@ -17,7 +17,7 @@ use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
 /// Pages that registers or the controller's buffer hold for reads.
 #[derive(Clone, Debug)]
 pub(in crate::ssd) struct Merging {
-    /// By die: the page whose move ended last, and when, ns. At that instant it is still in the register.
+    /// MergeWith die: the page whose move ended last, and when, ns. At that instant it is still in the register.
     just_moved: Vec<Option<(Lpn, Ns)>>,
     /// Reads of this instant that found their page in the controller's buffer.
     answered: Vec<TxnId>,
@@ -47,7 +47,7 @@ impl Merging {
 
 /// How a host operation merges with a move.
 #[derive(Clone, Copy, Debug)]
-enum By {
+enum MergeWith {
     /// The page is in the controller's buffer.
     Buffer,
     /// The page is in the controller's buffer, and its program is in service.
@@ -66,7 +66,7 @@ pub(in crate::ssd) fn try_merge(ssd: &mut Ssd, now: Ns, id: TxnId) -> bool {
 }
 
 /// How the operation could merge with a move, if it can.
-fn may_merge(ssd: &Ssd, now: Ns, id: TxnId) -> Option<By> {
+fn may_merge(ssd: &Ssd, now: Ns, id: TxnId) -> Option<MergeWith> {
     let (pool, lpn) = (ssd.transactions[id].pool, ssd.transactions[id].lpn);
     let write = ssd.transactions[id].kind == TransactionKind::Write;
     let job = ssd.gc.job(pool)?;
@@ -79,19 +79,19 @@ fn may_merge(ssd: &Ssd, now: Ns, id: TxnId) -> Option<By> {
     // A page that was written or trimmed since is not what the move holds.
     let place = ssd.ftl.lookup(lpn)?;
     if let Some(moved) = ssd.gc.buffered(pool, lpn) {
-        return (moved.from == place).then_some(By::Buffer);
+        return (moved.from == place).then_some(MergeWith::Buffer);
     }
     let moved = ssd.gc.moving_page(pool, lpn).filter(|moved| (moved.from, moved.writer) == (place, None))?;
     if !write && several && moved.to.is_some() {
         // The buffer holds the page until its program has ended.
-        return Some(By::Program);
+        return Some(MergeWith::Program);
     }
     let at = ssd.flash.slot_of_gc(ssd.geometry().die_of_pool(pool), pool)?;
     let phase = ssd.flash.phase(at, now);
     let from_array = matches!(ssd.flash.op(at).kind, OpKind::Move | OpKind::Read);
     let before_out = matches!(phase, Phase::Command | Phase::Read(_) | Phase::BeforeOut);
     let merges = if write { takes_writer(ssd, phase, now) } else { from_array && before_out };
-    merges.then_some(By::Slot(at))
+    merges.then_some(MergeWith::Slot(at))
 }
 
 /// A move in this phase can still take a host write. If its read can be suspended, a write during the read makes the move unnecessary
@@ -105,12 +105,12 @@ fn takes_writer(ssd: &Ssd, phase: Phase, now: Ns) -> bool {
     }
 }
 
-fn merge(ssd: &mut Ssd, now: Ns, id: TxnId, by: By) {
+fn merge(ssd: &mut Ssd, now: Ns, id: TxnId, by: MergeWith) {
     let (pool, lpn, kind) = (ssd.transactions[id].pool, ssd.transactions[id].lpn, ssd.transactions[id].kind);
     let moved = match by {
-        By::Buffer => ssd.gc.buffered_mut(pool, lpn).expect("it is in the buffer"),
-        By::Program => ssd.gc.moving_page_mut(pool, lpn),
-        By::Slot(at) => {
+        MergeWith::Buffer => ssd.gc.buffered_mut(pool, lpn).expect("it is in the buffer"),
+        MergeWith::Program => ssd.gc.moving_page_mut(pool, lpn),
+        MergeWith::Slot(at) => {
             timeline::merged(ssd, now, at, id);
             ssd.flash.merge(at);
             ssd.gc.moving_page_mut(pool, lpn)
@@ -120,14 +120,14 @@ fn merge(ssd: &mut Ssd, now: Ns, id: TxnId, by: By) {
     if kind == TransactionKind::Write {
         moved.writer = Some(id);
         write_merged(ssd, now, pool, to, id);
-        if matches!(by, By::Buffer) {
+        if matches!(by, MergeWith::Buffer) {
             // The write waits from now on for what holds the die, although it is in no queue of the die.
             ssd.ready.wake(ssd.geometry().die_of_pool(pool));
         }
     } else {
         match by {
-            By::Buffer | By::Program => ssd.merging.answered.push(id),
-            By::Slot(_) => ssd.transactions[id].next = moved.readers.replace(id),
+            MergeWith::Buffer | MergeWith::Program => ssd.merging.answered.push(id),
+            MergeWith::Slot(_) => ssd.transactions[id].next = moved.readers.replace(id),
         }
         ssd.probes.note(now, &ssd.ftl, Event::MergedRead(lpn, Some(from)));
     }

@@ -17,14 +17,14 @@ use crate::ssd::{Planted, Ssd};
 use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
 
 /// Units that share a flash operation with a first one.
-struct Along {
+struct Companions {
     ids: [Option<TxnId>; PROGRAM_UNITS_MAX as usize],
     count: usize,
 }
 
-impl Along {
+impl Companions {
     fn none() -> Self {
-        Along { ids: [None; PROGRAM_UNITS_MAX as usize], count: 0 }
+        Companions { ids: [None; PROGRAM_UNITS_MAX as usize], count: 0 }
     }
 
     fn add(&mut self, id: TxnId) {
@@ -47,7 +47,7 @@ fn take_units(ssd: &mut Ssd, now: Ns, die: DieId, candidate: HostCandidate, kind
     let along = match kind {
         OpKind::Program => writes_behind(ssd, candidate.id),
         // What is left in a register may be of another page.
-        OpKind::RegisterRead => Along::none(),
+        OpKind::RegisterRead => Companions::none(),
         _ => reads_of_page(ssd, candidate),
     };
     let first = ssd.take_from_queue(now, die, candidate);
@@ -62,8 +62,8 @@ fn take_units(ssd: &mut Ssd, now: Ns, die: DieId, candidate: HostCandidate, kind
 }
 
 /// The writes of the same request that wait directly behind one, as many as its program has room for.
-fn writes_behind(ssd: &Ssd, id: TxnId) -> Along {
-    let (mut along, request) = (Along::none(), ssd.transactions[id].request);
+fn writes_behind(ssd: &Ssd, id: TxnId) -> Companions {
+    let (mut along, request) = (Companions::none(), ssd.transactions[id].request);
     let mut next = ssd.transactions[id].next;
     while let Some(id) = next.filter(|&id| ssd.transactions[id].request == request)
         && along.count + 1 < ssd.geometry().units_per_program as usize
@@ -76,8 +76,8 @@ fn writes_behind(ssd: &Ssd, id: TxnId) -> Along {
 
 /// The reads of the same request that wait for other units of the flash page of a read's unit. Units without data count as if they lay
 /// in the order of their addresses.
-fn reads_of_page(ssd: &Ssd, read: HostCandidate) -> Along {
-    let (mut along, lpn) = (Along::none(), ssd.transactions[read.id].lpn);
+fn reads_of_page(ssd: &Ssd, read: HostCandidate) -> Companions {
+    let (mut along, lpn) = (Companions::none(), ssd.transactions[read.id].lpn);
     let mut add = |other: Lpn| {
         if other != lpn
             && let Some(id) = read_of(ssd, other, read)

@@ -88,7 +88,7 @@ impl State {
 
     /// If a write waits for room and no program or read is outstanding, releases the oldest entry. Returns true if it did.
     pub(super) fn press(&mut self) -> bool {
-        let stuck = !self.outside.is_empty() && !self.held.is_paced() && self.sent == 0 && self.filling == 0;
+        let stuck = !self.waiting.is_empty() && !self.held.is_paced() && self.sent == 0 && self.filling == 0;
         match self.entries.oldest().filter(|_| stuck) {
             Some((entry, _)) => self.entries.hurry(entry),
             None => return false,

@@ -3,22 +3,22 @@
 //! | file | what is there |
 //! |---|---|
 //! | `requests` | a request comes in: it waits for room, finds its data, completes |
-//! | `door` | without a buffer: writes wait for credit (`gc.pace`) |
+//! | `pacing_queue` | without a buffer: writes wait for credit (`gc.pace`) |
 //! | `drain` | when the content is programmed, and what happens then |
 //! | `entries` | the units in the buffer: their age, and where they go |
 //! | `table` | which entry has a unit |
-//! | `outside` | requests that wait for room |
+//! | `waiting` | requests that wait for room |
 //! | `flushes` | flushes that wait until all is in flash |
 //! | `shadow` | verify mode: versions of data |
 
-mod door;
 mod drain;
 mod entries;
 mod flushes;
-mod outside;
+mod pacing_queue;
 mod requests;
 mod shadow;
 mod table;
+mod waiting;
 
 use std::collections::VecDeque;
 
@@ -35,11 +35,11 @@ use crate::slab::Slab;
 use crate::stats::{BufferStats, Completion, Times};
 use crate::timeline::Origin;
 use crate::units::Ns;
-use door::Door;
 use entries::{Entries, Progress};
 use flushes::Flushes;
-use outside::Outside;
+use pacing_queue::PacingQueue;
 use shadow::Shadow;
+use waiting::Waiting;
 
 /// Most programs of the buffer outstanding per plane: one in the flash array, and one ready to begin when that ends.
 const PROGRAMS_OF_PLANE: u32 = 2;
@@ -138,10 +138,10 @@ impl Held {
 /// A drive behind a write buffer.
 pub struct Buffer {
     drive: MappingCache,
-    /// `None`: there is no write buffer, and requests go to `door` if there is one, else straight to the drive.
+    /// `None`: there is no write buffer, and requests go to `pacing` if there is one, else straight to the drive.
     state: Option<Box<State>>,
     /// Holds back writes without credit where there is no write buffer; `None`: writes are not held back.
-    door: Option<Box<Door>>,
+    pacing: Option<Box<PacingQueue>>,
 }
 
 /// State of a write buffer.
@@ -165,7 +165,7 @@ struct State {
     requests: Desk<HostRequest>,
     below: Slab<u32, Below>,
     waiters: Slab<u32, Waiter>,
-    outside: Outside,
+    waiting: Waiting,
     /// The reason why the oldest waiting request could not come in at the last attempt.
     lacks: Option<Lacks>,
     held: Held,
@@ -192,8 +192,8 @@ impl Buffer {
     /// A write buffer as configured in front of `drive`.
     pub fn new(config: &Config, drive: MappingCache) -> Self {
         let state = config.buffer.is_on().then(|| Box::new(State::new(config, &drive)));
-        let door = (state.is_none() && drive.drive().paces()).then(|| Box::new(Door::new(drive.ftl().geometry().unit_bytes)));
-        Buffer { drive, state, door }
+        let pacing = (state.is_none() && drive.drive().paces()).then(|| Box::new(PacingQueue::new(drive.ftl().geometry().unit_bytes)));
+        Buffer { drive, state, pacing }
     }
 
     /// The drive behind the buffer.
@@ -225,9 +225,9 @@ impl Buffer {
                 state.take(now, index, request, scattered, &mut self.drive);
                 self.settle(now);
             }
-            None if self.door.is_some() => {
-                let door = self.door.as_deref_mut().expect("just seen");
-                door.take(now, index, request, scattered, &mut self.drive);
+            None if self.pacing.is_some() => {
+                let pacing = self.pacing.as_deref_mut().expect("just seen");
+                pacing.take(now, index, request, scattered, &mut self.drive);
             }
             None if scattered => self.drive.accept_scattered(now, index, request),
             None => self.drive.accept(now, index, request),
@@ -239,14 +239,14 @@ impl Buffer {
     fn may_settle(&self) -> bool {
         match self.state.as_deref() {
             Some(state) => Store::has_completed(&self.drive) || state.may_admit(&self.drive),
-            None => self.door.as_deref().is_some_and(|door| !door.is_empty()),
+            None => self.pacing.as_deref().is_some_and(|pacing| !pacing.is_empty()),
         }
     }
 
     /// Does all that can be done at this instant. Returns true if the drive has got requests.
     fn settle(&mut self, now: Ns) -> bool {
         let Some(state) = self.state.as_deref_mut() else {
-            return self.door.as_deref_mut().is_some_and(|door| door.admit(now, &mut self.drive));
+            return self.pacing.as_deref_mut().is_some_and(|pacing| pacing.admit(now, &mut self.drive));
         };
         loop {
             if Store::has_completed(&self.drive) {
@@ -267,15 +267,15 @@ impl Buffer {
 
 impl Observed for Buffer {
     fn describe(&self) -> Option<String> {
-        if let Some(door) = self.door.as_deref() {
-            return Some(door.describe());
+        if let Some(pacing) = self.pacing.as_deref() {
+            return Some(pacing.describe());
         }
         let state = self.state.as_deref()?;
         Some(format!(
             "write buffer: {} requests are outstanding, {} of them wait for room and {} for a flush; {} of {} units are in use; {} requests to \
              the drive are outstanding, {} of them programs",
             state.requests.len(),
-            state.outside.len(),
+            state.waiting.len(),
             state.flushes.waiting(),
             state.entries.in_use(),
             state.entries.capacity(),
@@ -297,7 +297,7 @@ impl Observed for Buffer {
     }
 
     fn is_at_rest(&self) -> bool {
-        let passed = self.door.as_deref().is_none_or(Door::is_empty);
+        let passed = self.pacing.as_deref().is_none_or(PacingQueue::is_empty);
         passed && self.state.as_deref().is_none_or(|state| state.requests.is_empty() && state.entries.in_use() == 0)
     }
 
@@ -310,10 +310,10 @@ impl Observed for Buffer {
 
     fn volatile_units(&self, each: &mut EachVolatile<'_>) {
         let Some(state) = self.state.as_deref() else {
-            self.door.iter().flat_map(|door| door.units_that_wait()).for_each(|unit| each(unit, None));
+            self.pacing.iter().flat_map(|pacing| pacing.units_that_wait()).for_each(|unit| each(unit, None));
             return self.drive.unwritten_units(each);
         };
-        state.outside.written_units().for_each(|unit| each(unit, None));
+        state.waiting.written_units().for_each(|unit| each(unit, None));
         if !state.protected {
             state.entries.not_in_flash().for_each(|(unit, write)| each(unit, Some(write)));
         }
@@ -355,7 +355,7 @@ impl State {
             requests: Desk::default(),
             below: Slab::default(),
             waiters: Slab::default(),
-            outside: Outside::new(),
+            waiting: Waiting::new(),
             lacks: None,
             held: Held::default(),
             accesses: VecDeque::new(),
@@ -401,7 +401,7 @@ impl State {
         self.below.make_room(2 * units)?;
         self.waiters.make_room(units)?;
         self.waited_before.make_room(units)?;
-        self.outside.make_room(units)?;
+        self.waiting.make_room(units)?;
         memory::make_room(&mut self.accesses, 2 * units)
     }
 }
@@ -416,8 +416,8 @@ impl Store for Buffer {
         if let Some(state) = self.state.as_deref_mut() {
             state.make_room(units)?;
         }
-        if let Some(door) = self.door.as_deref_mut() {
-            door.make_room(units)?;
+        if let Some(pacing) = self.pacing.as_deref_mut() {
+            pacing.make_room(units)?;
         }
         Store::make_room(&mut self.drive, units)
     }
@@ -429,7 +429,7 @@ impl Store for Buffer {
 
     #[inline(always)]
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
-        if self.state.is_none() && self.door.is_none() {
+        if self.state.is_none() && self.pacing.is_none() {
             return Store::accept(&mut self.drive, now, index, request);
         }
         self.take(now, index, request, false);
@@ -442,9 +442,9 @@ impl Store for Buffer {
     #[inline(always)]
     fn set_next_origin(&mut self, origin: Origin) {
         match self.state.as_deref_mut() {
-            None => match self.door.as_deref_mut() {
+            None => match self.pacing.as_deref_mut() {
                 None => self.drive.next_request_is(origin),
-                Some(door) => door.next_request_is(origin),
+                Some(pacing) => pacing.next_request_is(origin),
             },
             Some(state) => state.requests.next_request_is(origin),
         }
@@ -489,9 +489,9 @@ impl Store for Buffer {
     #[inline(always)]
     fn drain_completions(&mut self, into: &mut Vec<Completion>) {
         match self.state.as_deref_mut() {
-            None => match self.door.as_deref_mut() {
+            None => match self.pacing.as_deref_mut() {
                 None => Store::drain_completions(&mut self.drive, into),
-                Some(door) => door.drain_completions(&mut self.drive, into),
+                Some(pacing) => pacing.drain_completions(&mut self.drive, into),
             },
             Some(state) => state.requests.drain_completions(into),
         }

@@ -30,7 +30,7 @@ impl State {
         let place = self.requests.accept(index, request, own);
         match request.kind {
             RequestKind::Read | RequestKind::Trim if self.reads_pass => self.take_passing(now, place, drive),
-            _ if self.outside.is_empty() => self.enter(now, place, first, drive),
+            _ if self.waiting.is_empty() => self.enter(now, place, first, drive),
             _ => self.wait_outside(place, first),
         }
     }
@@ -40,11 +40,11 @@ impl State {
         let request = &self.requests[place].request;
         let kind = request.kind;
         let (first, end) = if kind == RequestKind::Trim { inner_units(request, self.unit_bytes) } else { self.units_of(request) };
-        match self.outside.last_conflict(kind, &(first..end)) {
+        match self.waiting.last_conflict(kind, &(first..end)) {
             None => self.passes(now, place, true, drive),
             Some(conflict) => {
                 self.stats.full_waits += u64::from(!self.held.is_paced());
-                self.outside.passing_waits(conflict, place, kind, first..end);
+                self.waiting.passing_waits(conflict, place, kind, first..end);
             }
         }
     }
@@ -80,7 +80,7 @@ impl State {
         self.stats.full_waits += u64::from(!self.held.is_paced());
         let request = &self.requests[place].request;
         let end = self.units_of(request).1;
-        self.outside.waits(place, request.kind, next..end);
+        self.waiting.waits(place, request.kind, next..end);
     }
 
     /// Requests wait outside, and the oldest may find the room or credit that it lacked.
@@ -91,7 +91,7 @@ impl State {
             Some(Lacks::Room) => self.entries.is_full(),
             Some(Lacks::Credit(unit)) => !drive.drive().would_let_in(Lpn(unit)),
         };
-        !self.outside.is_empty() && !lacks
+        !self.waiting.is_empty() && !lacks
     }
 
     /// Waiting requests come in, in order, as far as there is room and credit, then the reads and trims that waited for them.
@@ -100,7 +100,7 @@ impl State {
             return;
         }
         self.lacks = None;
-        while let Some((place, next)) = self.outside.front() {
+        while let Some((place, next)) = self.waiting.front() {
             let blocked = match self.requests[place].request.kind {
                 RequestKind::Write => self.write(now, place, next, drive),
                 RequestKind::Read | RequestKind::Trim | RequestKind::Flush => {
@@ -108,8 +108,8 @@ impl State {
                     None
                 }
             };
-            self.outside.entered(blocked);
-            while let Some(passing) = self.outside.next_passing() {
+            self.waiting.entered(blocked);
+            while let Some(passing) = self.waiting.next_passing() {
                 self.passes(now, passing, false, drive);
             }
             if blocked.is_some() {

@@ -61,7 +61,7 @@ impl State {
         if !units.is_empty() {
             self.commands[place].own.left = self.table.page_of(units.start)..self.table.page_of(units.end - 1) + 1;
         }
-        self.door.push_back(place);
+        self.line.push_back(place);
     }
 
     /// A write of whole units that need not be consecutive arrives.
@@ -80,7 +80,7 @@ impl State {
         }
         command.left = 0..command.pages.len() as u32;
         let place = self.commands.accept_units(index, request, command);
-        self.door.push_back(place);
+        self.line.push_back(place);
     }
 
     /// The consecutive units whose entries a command needs: of a trim, those that lie wholly inside it.
@@ -121,9 +121,9 @@ impl State {
     }
 
     /// Commands use their translation pages in order of arrival. Returns true if a command has used all of its pages.
-    pub(super) fn open_door(&mut self, now: Ns, drive: &mut Ssd) -> bool {
+    pub(super) fn serve_line(&mut self, now: Ns, drive: &mut Ssd) -> bool {
         let mut any = false;
-        while let Some(&place) = self.door.front() {
+        while let Some(&place) = self.line.front() {
             while let Some(page) = self.next_page(place) {
                 if !self.use_page(now, place, page, drive) {
                     let held = std::mem::replace(&mut self.commands[place].own.held, true);
@@ -133,7 +133,7 @@ impl State {
                 let command = &mut self.commands[place];
                 (command.own.left.start, command.own.held) = (command.own.left.start + 1, false);
             }
-            self.door.pop_front();
+            self.line.pop_front();
             self.enter(now, place, drive);
             any = true;
         }

@@ -82,7 +82,7 @@ struct State {
     /// Number of commands that have arrived, which numbers them.
     came: u64,
     /// Commands that have not used all of their translation pages yet, oldest first.
-    door: VecDeque<u32>,
+    line: VecDeque<u32>,
     /// Commands that have used all of their translation pages and wait for some, or for older commands, oldest first.
     waiting: VecDeque<u32>,
     waiters: Slab<u32, Waiter>,
@@ -183,7 +183,7 @@ impl MappingCache {
             state.note_padding(&mut self.drive);
             let mut any = state.take_completions(now, &mut self.drive);
             any |= state.note_moves(&mut self.drive);
-            any |= state.open_door(now, &mut self.drive);
+            any |= state.serve_line(now, &mut self.drive);
             any |= state.begin_updates(now, &mut self.drive);
             if !any {
                 state.check_if_verifying(&self.drive);
@@ -200,7 +200,7 @@ impl Observed for MappingCache {
             "mapping cache: {} commands are outstanding, {} of them have not used all of their translation pages and {} wait; {} translation \
              pages are being changed in flash, and {} are to be; {} requests to the drive are outstanding",
             state.commands.len(),
-            state.door.len(),
+            state.line.len(),
             state.waiting.len(),
             state.updates.in_flight(),
             state.updates.pending(),
@@ -257,7 +257,7 @@ impl State {
             written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
             commands: Desk::default(),
             came: 0,
-            door: VecDeque::new(),
+            line: VecDeque::new(),
             waiting: VecDeque::new(),
             waiters: Slab::default(),
             below: Slab::default(),
@@ -299,8 +299,8 @@ impl State {
         self.pages.check()?;
         self.updates.check()?;
         let outside = self.commands.iter().filter(|(_, command)| !command.own.passed).count();
-        if outside != self.door.len() + self.waiting.len() {
-            return Err(format!("{outside} commands have not gone on, but {} use pages and {} wait", self.door.len(), self.waiting.len()));
+        if outside != self.line.len() + self.waiting.len() {
+            return Err(format!("{outside} commands have not gone on, but {} use pages and {} wait", self.line.len(), self.waiting.len()));
         }
         let Some(shadow) = &self.shadow else { return Ok(()) };
         shadow.defect()?;
@@ -334,7 +334,7 @@ impl State {
         self.commands.make_room(units)?;
         self.below.make_room(2 * units)?;
         self.waiters.make_room(2 * units)?;
-        memory::make_room(&mut self.door, units)?;
+        memory::make_room(&mut self.line, units)?;
         memory::make_room(&mut self.waiting, units)
     }
 }

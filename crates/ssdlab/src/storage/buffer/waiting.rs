@@ -67,7 +67,7 @@ impl Ord for Passing {
 }
 
 /// All requests that wait outside a buffer.
-pub(super) struct Outside {
+pub(super) struct Waiting {
     requests: VecDeque<Waits>,
     /// The number of the oldest waiting request, counted from the first that ever waited.
     first: u64,
@@ -80,9 +80,9 @@ pub(super) struct Outside {
     passing_came: u64,
 }
 
-impl Outside {
+impl Waiting {
     pub(super) fn new() -> Self {
-        Outside { requests: VecDeque::new(), first: 0, last_write: Table::new(0), passing: BinaryHeap::new(), trims: 0, passing_came: 0 }
+        Waiting { requests: VecDeque::new(), first: 0, last_write: Table::new(0), passing: BinaryHeap::new(), trims: 0, passing_came: 0 }
     }
 
     pub(super) fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
@@ -194,7 +194,7 @@ mod tests {
     /// Units 0 and 1 come in with the first write, then 5 and 6 of the second in turn. A read of 5 or 6 waits until its unit has come in.
     #[test]
     fn a_read_goes_on_when_its_unit_has_come_in_and_not_before() {
-        let mut outside = Outside::new();
+        let mut outside = Waiting::new();
         outside.make_room(8).unwrap();
         outside.waits(10, RequestKind::Write, 0..2);
         outside.waits(11, RequestKind::Write, 5..7);
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn a_trim_that_waits_holds_up_the_reads_of_its_units_and_no_others() {
         let (read, trim) = (RequestKind::Read, RequestKind::Trim);
-        let mut outside = Outside::new();
+        let mut outside = Waiting::new();
         outside.make_room(8).unwrap();
         outside.waits(10, RequestKind::Write, 0..2);
         outside.waits(11, RequestKind::Write, 5..6);

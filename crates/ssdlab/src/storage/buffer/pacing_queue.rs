@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::MappingCache;
-use super::outside::Outside;
 use super::requests::inner_units;
+use super::waiting::Waiting;
 use crate::blocked::Blocked;
 use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
@@ -15,7 +15,7 @@ use crate::storage::desk::{Desk, Tracked};
 use crate::timeline::Origin;
 use crate::units::{Lpn, Ns};
 
-/// State of an outstanding request at the door.
+/// State of an outstanding request that has come to the queue.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     scattered: bool,
@@ -24,24 +24,24 @@ struct Passing {
 }
 
 /// Where the requests of a drive without a write buffer pass or, without credit, wait.
-pub(super) struct Door {
+pub(super) struct PacingQueue {
     unit_bytes: u32,
     requests: Desk<Passing>,
-    outside: Outside,
+    waiting: Waiting,
     /// The first unit without credit of the oldest waiting write.
     unpaid: u32,
     /// Buffer reused from call to call.
     ended: Vec<Completion>,
 }
 
-impl Door {
+impl PacingQueue {
     pub(super) fn new(unit_bytes: u32) -> Self {
-        Door { unit_bytes, requests: Desk::default(), outside: Outside::new(), unpaid: 0, ended: Vec::new() }
+        PacingQueue { unit_bytes, requests: Desk::default(), waiting: Waiting::new(), unpaid: 0, ended: Vec::new() }
     }
 
     pub(super) fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
         self.requests.make_room(units)?;
-        self.outside.make_room(units)
+        self.waiting.make_room(units)
     }
 
     pub(super) fn next_request_is(&mut self, origin: Origin) {
@@ -50,18 +50,18 @@ impl Door {
 
     /// Describes outstanding requests, for the watchdog's report.
     pub(super) fn describe(&self) -> String {
-        format!("paced writes: {} requests are outstanding, {} of them wait for credit", self.requests.len(), self.outside.len())
+        format!("paced writes: {} requests are outstanding, {} of them wait for credit", self.requests.len(), self.waiting.len())
     }
 
     /// Units of writes that wait for credit.
     pub(super) fn units_that_wait(&self) -> impl Iterator<Item = u32> + '_ {
-        self.outside.written_units()
+        self.waiting.written_units()
     }
 
     /// No write waits for credit.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.outside.is_empty()
+        self.waiting.is_empty()
     }
 
     /// Accepts a request: a flush, or a read or trim without conflict, goes on to the drive; a write waits for credit.
@@ -77,8 +77,8 @@ impl Door {
             }
             RequestKind::Flush => self.pass(now, place, drive),
             RequestKind::Write => {
-                self.outside.waits(place, request.kind, touched.clone());
-                if self.outside.oldest() == Some(place) {
+                self.waiting.waits(place, request.kind, touched.clone());
+                if self.waiting.oldest() == Some(place) {
                     self.unpaid = touched.start;
                     self.admit(now, drive);
                 }
@@ -89,9 +89,9 @@ impl Door {
     /// A read or trim of `units` arrives: it waits only for older requests of these units.
     fn take_passing(&mut self, now: Ns, place: u32, units: Range<u32>, drive: &mut MappingCache) {
         let kind = self.requests[place].request.kind;
-        match self.outside.last_conflict(kind, &units) {
+        match self.waiting.last_conflict(kind, &units) {
             None => self.pass(now, place, drive),
-            Some(conflict) => self.outside.passing_waits(conflict, place, kind, units),
+            Some(conflict) => self.waiting.passing_waits(conflict, place, kind, units),
         }
     }
 
@@ -99,17 +99,17 @@ impl Door {
     /// true if operations of the drive may begin.
     pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) -> bool {
         let mut any = false;
-        while let Some(place) = self.outside.oldest() {
+        while let Some(place) = self.waiting.oldest() {
             if let Some(unpaid) = self.first_unpaid(place, drive) {
                 self.unpaid = unpaid;
                 return drive.drive_mut().awaits_credit(Some(Lpn(unpaid))) || any;
             }
             self.pass(now, place, drive);
-            self.outside.entered(None);
-            while let Some(passing) = self.outside.next_passing() {
+            self.waiting.entered(None);
+            while let Some(passing) = self.waiting.next_passing() {
                 self.pass(now, passing, drive);
             }
-            self.unpaid = self.outside.front().map_or(0, |(_, unit)| unit);
+            self.unpaid = self.waiting.front().map_or(0, |(_, unit)| unit);
             drive.drive_mut().awaits_credit(None);
             any = true;
         }
