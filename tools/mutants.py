@@ -125,7 +125,7 @@ class Mutant:
 
 
 def holds(part: str, file: Path) -> bool:
-    """Whether a source belongs to a part of the core, such as `gc`, `storage/interface` or `ssd/units.rs`."""
+    """Whether a source belongs to a part of the core, such as `gc`, `storage/interface` or `ssd/mechanisms/units.rs`."""
     path = file.relative_to(CORE).as_posix()
     return path in (part, f"{part}.rs") or path.startswith(f"{part}/")
 
@@ -578,7 +578,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="try only so many mutants, drawn at random, instead of all")
     parser.add_argument("--seed", type=int, default=1, help="for the draw")
-    parser.add_argument("--only", action="append", help="change only this part, as gc or ssd/units.rs (more than once: these)")
+    parser.add_argument("--only", action="append", help="change only this part, as gc or ssd/mechanisms/units.rs (more than once: these)")
     parser.add_argument("--match", help="try only mutants whose name this regular expression finds")
     parser.add_argument("--leave-out", action="append", default=[], help="leave out tests with this in their name")
     parser.add_argument("--longest", type=float, default=3600.0, help="leave out tests that take more seconds without a mutant")
