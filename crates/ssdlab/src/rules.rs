@@ -3,7 +3,7 @@
 
 use crate::config::{
     Advance, Allocation, ArrayLevel, Begin, Config, Frontier, Order, Pace, PartialWrite, Priority, Scope, Suspendable, SuspendedForReads,
-    Trigger, Turns, UnmappedRead, Victim,
+    Trigger, Turns, UnmappedRead,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -255,7 +255,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     // A page that moves to another plane of its pool may become eligible to be read; with a block taken by GC a write may find a page.
     let by_moves = gc.plane_in_pool || gc.priority == Priority::Host && ftl.frontier == Frontier::Shared && !config.redirects_writes();
     // Victims that are drawn, and jobs of several dies that wait for each other.
-    let by_order = matches!(config.gc.victim, Victim::Random | Victim::DChoices) || gc.scope == Scope::Device && geometry.dies > 1;
+    let by_order = config.gc.victim.draws() || gc.scope == Scope::Device && geometry.dies > 1;
     // Waiting host operations decide when a job begins or goes on.
     let by_requests = gc.begin != Begin::Frontier || gc.until > 0 || gc.with_requests;
     // Each move earns credit when it ends.

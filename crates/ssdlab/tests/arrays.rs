@@ -774,9 +774,8 @@ fn work(config: &Config, requests: &[Request]) -> Work {
 pub fn drawn_with_cache(case: u64) -> (Config, Vec<Request>) {
     let (mut config, requests) = drawn(case);
     let mut rng = Rng::new(case, "arrays and caches");
-    let policies = [CachePolicy::Lru, CachePolicy::Cflru, CachePolicy::Bplru, CachePolicy::Fab];
     let cache = &mut config.cache;
-    cache.policy = policies[rng.below(4) as usize];
+    cache.policy = CachePolicy::ALL[1 + rng.below(4) as usize];
     cache.place = [CachePlace::Drive, CachePlace::Array][rng.below(2) as usize];
     cache.bytes = (1 + rng.below(40)) * u64::from(config.device.page_bytes);
     cache.access_ns = [0, 1_000][rng.below(2) as usize];

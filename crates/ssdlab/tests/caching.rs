@@ -1277,7 +1277,7 @@ fn outcome(config: &Config, requests: &[Request]) -> (String, String, String) {
 #[test]
 fn awareness_changes_nothing_where_nothing_is_collected() {
     let mut rng = Rng::new(1, "no collection");
-    for name in [CachePolicy::Lru, CachePolicy::Cflru, CachePolicy::Bplru, CachePolicy::Fab] {
+    for &name in &CachePolicy::ALL[1..] {
         for ahead in [0.0, 0.4] {
             let mut config = cached(3, 5, |config| {
                 config.cache.policy = name;

@@ -105,9 +105,8 @@ fn schemes(gc: &Gc) -> Vec<(String, Gc)> {
         let config = Layers { schemes: vec![name.clone()], ..Layers::default() }.build().expect("a preset");
         (name, Gc { soft: gc.soft, ..config.gc })
     };
-    let victims = [Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random];
     let triggers = [Trigger::Soft, Trigger::Idle, Trigger::InvalidShare];
-    let by_victim = victims.map(|victim| (format!("{victim:?}"), Gc { victim, ..gc.clone() }));
+    let by_victim = Victim::ALL.iter().map(|&victim| (format!("{victim:?}"), Gc { victim, ..gc.clone() }));
     let by_trigger = triggers.map(|trigger| (format!("{trigger:?}"), Gc { trigger, idle_free: 1.0, ..gc.clone() }));
     names.map(preset).chain(by_victim).chain(by_trigger).collect()
 }

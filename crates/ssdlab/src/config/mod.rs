@@ -47,6 +47,7 @@ pub use workload::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 /// A complete configuration: drive, policies and requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
@@ -841,7 +842,7 @@ pub enum HardStops {
 }
 
 /// Victim policy: which block of a pool a GC job collects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victim {
     /// The block with the fewest valid pages; ties: the block that has had that number for longest.
@@ -856,6 +857,16 @@ pub enum Victim {
     CostBenefit,
     /// A random block with an invalid page, each with equal probability.
     Random,
+}
+
+impl Victim {
+    /// All policies, in the order of the reference.
+    pub const ALL: &'static [Victim] = Victim::VARIANTS;
+
+    /// The policy draws random numbers, so that the order in which pools pick changes the victims.
+    pub fn draws(self) -> bool {
+        matches!(self, Victim::DChoices | Victim::Random)
+    }
 }
 
 /// The scope of blocking: where host operations wait while a GC job is active.

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 /// A cache in front of a drive or an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -87,7 +88,7 @@ impl Cache {
 }
 
 /// The eviction policy of a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum CachePolicy {
     /// No cache.
@@ -100,6 +101,11 @@ pub enum CachePolicy {
     Bplru,
     /// The group with the most cached pages; ties: the least recently used (Jo et al. 2006).
     Fab,
+}
+
+impl CachePolicy {
+    /// All policies; the first is none.
+    pub const ALL: &'static [CachePolicy] = CachePolicy::VARIANTS;
 }
 
 /// The place of the cache.

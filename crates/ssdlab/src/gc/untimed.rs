@@ -194,9 +194,8 @@ mod tests {
 
     #[test]
     fn a_loaded_drive_goes_on_like_the_saved_one_whatever_the_policy() {
-        let policies = [Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random];
         let mut ends = std::collections::BTreeSet::new();
-        for victim in policies {
+        for &victim in Victim::ALL {
             let mut config = Config::default();
             config.device.channels = 2;
             config.device.blocks_per_plane = 24;

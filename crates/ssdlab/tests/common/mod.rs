@@ -93,7 +93,7 @@ pub fn random_config(rng: &mut Rng) -> Config {
     config.gc.idle_timeout = pick(rng, &[IdleTimeout::Fixed, IdleTimeout::Adaptive]);
     config.gc.idle_free = pick(rng, &[1.0, 1.5, 3.0, 100.0]);
     config.gc.priority = pick(rng, &[Priority::Gc, Priority::Fifo, Priority::Host]);
-    config.gc.victim = pick(rng, &[Victim::Greedy, Victim::WearAware, Victim::DChoices, Victim::Fifo, Victim::CostBenefit, Victim::Random]);
+    config.gc.victim = pick(rng, Victim::ALL);
     config.gc.choices = pick(rng, &[1, 2, 10]);
     config.gc.hard = pick(rng, &[0.0, 0.0, 0.2, 0.5, 0.8, 1.0]);
     config.gc.hard_stops = pick(rng, &[HardStops::Writes, HardStops::Writes, HardStops::All]);
