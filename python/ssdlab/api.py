@@ -7,10 +7,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, NamedTuple, Unpack, cast
 
 from ssdlab import _core
-from ssdlab.batch import COMPARISON_FILE, TIMELINE_FILE, Job, Log, execute, write_json
+from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, Log, Progress, execute, write_json
 from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, truth, whole
 from ssdlab.checks import path as checked_path
 from ssdlab.comparison import Comparison, collected
@@ -54,17 +54,9 @@ def run(**options: Unpack[RunOptions]) -> Result:
         ssdlab.Interrupted: Ctrl-C.
     """
     asked = complete("run", RunOptions, options)
-    setup = _setup(asked)
-    folder = ResultFolder(_folder(asked["out"]), "run")
-    log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
-    wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
-    state = _file("save_state", asked["save_state"])
-    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=state)
-    warn_of_idle_keys([job.idle])
-    with folder:
-        batch = execute([job], out=folder)
-        if batch.interrupt is None:
-            folder.commit()
+    prepared = prepared_run(asked, _pairs(asked["set"]))
+    warn_of_idle_keys([job.idle for job in prepared.jobs])
+    batch = executed_run(prepared)
     batch.settle()
     batch.raise_failure()
     return cast("Result", batch.finished["run"])
@@ -79,25 +71,94 @@ def compare(**options: Unpack[CompareOptions]) -> Comparison:
         ssdlab.Interrupted: Ctrl-C. The results of finished runs are in the exception's `finished`, and in `out`.
     """
     asked = complete("compare", CompareOptions, options)
-    setup = _setup(asked)
-    folder = ResultFolder(_folder(asked["out"]), "comparison")
-    file = TIMELINE_FILE if truth("timelines", asked["timelines"]) else None
-    wanted = timeline_of(file, asked["timeline_window"], asked["timeline_limit"])
-    schemes = texts("schemes", asked["schemes"])
-    seeds = seeds_from(asked["seed"], asked["seeds"])
-    logs, paired = asked["log_requests"], asked["paired"]
-    runs = comparison_jobs(setup, schemes, folder.runs, log_requests=logs, timeline=wanted, paired=paired, seeds=seeds)
-    warn_of_idle_keys([job.idle for job in runs])
-    with folder:
-        batch = execute(runs, workers=asked["jobs"], out=folder)
-        comparison = collected(batch.finished, schemes, seeds, title=setup.title(None, compared=True))
-        if folder.stage is not None and comparison:
-            write_json(folder.stage / COMPARISON_FILE, comparison.to_dict())
-        if comparison or batch.interrupt is None:
-            folder.commit()
+    prepared = prepared_comparison(asked, _pairs(asked["set"]))
+    warn_of_idle_keys([job.idle for job in prepared.jobs])
+    batch, comparison = executed_comparison(prepared, workers=asked["jobs"])
     batch.settle()
     batch.raise_failure()
     return comparison
+
+
+class Prepared(NamedTuple):
+    """Runs that were checked and can begin: of a single scheme, or of a comparison.
+
+    Attributes:
+        folder: folder for their results.
+        jobs: the runs.
+        title: what they have in common.
+        schemes: schemes that are compared; none for a single run.
+        seeds: seeds of a comparison.
+    """
+
+    folder: ResultFolder
+    jobs: list[Job]
+    title: str = ""
+    schemes: Sequence[str] = ()
+    seeds: Sequence[int] = ()
+
+
+def prepared_run(asked: RunOptions, pairs: tuple[tuple[str, str], ...]) -> Prepared:
+    """Checks the options of `run` as far as possible before it begins. `pairs`: single keys with TOML text, in place of `set`."""
+    folder = ResultFolder(_folder(asked["out"]), "run")
+    log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
+    wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
+    state = _file("save_state", asked["save_state"])
+    setup = _setup(asked, pairs)
+    return Prepared(folder, [Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=state)])
+
+
+def executed_run(prepared: Prepared, *, progress: Progress | None = None, page: bool = False) -> Batch:
+    """Executes a run, and writes its results and, with `page`, its report. An error of the run is in the batch."""
+    folder = prepared.folder
+    with folder:
+        batch = execute(prepared.jobs, progress=progress, out=folder)
+        try:
+            if page and batch.finished and folder.stage is not None:
+                batch.finished["run"].report(folder.stage / REPORT_FILE)
+        finally:  # an error of the page does not lose the run
+            if batch.interrupt is None:
+                folder.commit()
+    return batch
+
+
+def prepared_comparison(asked: CompareOptions, pairs: tuple[tuple[str, str], ...]) -> Prepared:
+    """Checks the options of `compare` as far as possible before it begins. `pairs`: single keys with TOML text, in place of `set`."""
+    folder = ResultFolder(_folder(asked["out"]), "comparison")
+    file = TIMELINE_FILE if truth("timelines", asked["timelines"]) else None
+    wanted = timeline_of(file, asked["timeline_window"], asked["timeline_limit"])
+    schemes, seeds = texts("schemes", asked["schemes"]), seeds_from(asked["seed"], asked["seeds"])
+    setup, logs, paired = _setup(asked, pairs), asked["log_requests"], asked["paired"]
+    jobs = comparison_jobs(setup, schemes, folder.runs, log_requests=logs, timeline=wanted, paired=paired, seeds=seeds)
+    return Prepared(folder, jobs, setup.title(None, compared=True), schemes, seeds)
+
+
+def executed_comparison(
+    prepared: Prepared, *, workers: int | None = None, progress: Progress | None = None, page: bool = False
+) -> tuple[Batch, Comparison]:
+    """Executes the runs of a comparison, and writes their results and, with `page`, the report. Errors of runs are in the batch."""
+    folder = prepared.folder
+    with folder:
+        batch = execute(prepared.jobs, workers=workers, progress=progress, out=folder)
+        comparison = collected(batch.finished, prepared.schemes, prepared.seeds, title=prepared.title)
+        try:
+            if folder.stage is not None and comparison:
+                entries = entries_of(comparison, batch)
+                write_json(folder.stage / COMPARISON_FILE, entries)
+                if page:
+                    from ssdlab import report  # noqa: PLC0415 (it takes longer than many runs)
+
+                    more = {key: entries.get(key, {}) for key in ("paired", "failed", "seeds", "remarks")}
+                    report.write(report.Runs.of(entries["runs"], **more), folder.stage / REPORT_FILE)
+        finally:  # an error of the page does not lose the runs
+            if comparison or batch.interrupt is None:
+                folder.commit()
+    return batch, comparison
+
+
+def entries_of(comparison: Comparison, batch: Batch) -> dict[str, Any]:
+    """A comparison as `comparison.json` has it: with the messages of runs that failed, by label."""
+    failed = {"failed": {label: str(error) for label, error in batch.failed.items()}} if batch.failed else {}
+    return {**comparison.to_dict(), **failed}
 
 
 def comparison_jobs(
@@ -399,10 +460,10 @@ def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:
     return () if values is None else tuple((key, value_text(value)) for key, value in mapping("set", values).items())
 
 
-def _setup(asked: RunOptions | CompareOptions) -> Setup:
-    """The setup that the options of `run` or `compare` describe."""
-    series = asked["out"] is not None if asked["series"] is None else truth("series", asked["series"])
-    return Setup(set=_pairs(asked["set"]), series=series, **picked(SetupOptions, asked))
+def _setup(asked: RunOptions | CompareOptions, pairs: tuple[tuple[str, str], ...]) -> Setup:
+    """The setup that the options of `run` or `compare` describe. Series are recorded by default if results are written."""
+    series = asked["out"] is not None if asked.get("series") is None else truth("series", asked["series"])
+    return Setup(set=pairs, series=series, **picked(SetupOptions, asked))
 
 
 def _file(name: str, file: Path_ | None) -> Path | None:
