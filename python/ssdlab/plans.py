@@ -216,11 +216,10 @@ def _bytes(fit: str | int) -> int:
 
 def _extent(config: _core.Config) -> int:
     """Exported bytes that the traces of a workload and its flows need, each in its part, and the prefill file."""
-    workload, precondition = _tree(config)["workload"], _tree(config)["ftl"]["precondition"]
+    workload, prefill = _value(config, "workload"), _value(config, "ftl.precondition.prefill")
     ends = [_extent_of(flow) for flow in (workload, *workload["flows"]) if flow.get("trace") is not None]
     if not ends:
         raise UsageError('fit = "trace": no trace is given: give one, or a number of bytes in place of "trace"')
-    prefill = precondition.get("prefill")
     return max(*ends, 1 if prefill is None else _core.prefill_end(prefill))
 
 
@@ -251,8 +250,9 @@ def _trace_end(trace: Path, changed_ns: int, volumes: str | None, **reading: Any
     return cast("int", together or info["max_end_bytes"])
 
 
-def _tree(config: _core.Config) -> dict[str, Any]:
-    return cast("dict[str, Any]", json.loads(config.json()))
+def _value(config: _core.Config, key: str) -> Any:
+    """The value of a key or section of a configuration; `None` for a key that is not set."""
+    return json.loads(config.get(key))
 
 
 def _words(flag: str, value: object) -> list[str]:
@@ -273,9 +273,8 @@ def files_of(config: _core.Config) -> list[str]:
     Raises:
         UsageError: a name contains characters that file names cannot have.
     """
-    tree = _tree(config)
-    prefill = tree["ftl"]["precondition"].get("prefill")
-    named = [("workload.trace", trace) for trace in _traces(tree["workload"])]
+    prefill = _value(config, "ftl.precondition.prefill")
+    named = [("workload.trace", trace) for trace in _traces(_value(config, "workload"))]
     named += [] if prefill is None else [("ftl.precondition.prefill", prefill)]
     return [str(path(key, file)) for key, file in named]
 
@@ -296,7 +295,7 @@ def requests_of(config: _core.Config, asked: int | None) -> int | None:
     """Number of requests of a run of `config`; `None` for the whole trace."""
     if asked is not None:
         return whole("requests", asked, least=1)
-    return None if _traces(_tree(config)["workload"]) else DEFAULT_REQUESTS
+    return None if _traces(_value(config, "workload")) else DEFAULT_REQUESTS
 
 
 def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
@@ -392,9 +391,8 @@ class Setup:
             # capacity and spare blocks are only known after fitting
             sized=asked["fit"] is None or bool(more),
         )
-        tree = _tree(config)
-        again = self.shared or asked["fit"] == FIT_TO_TRACE or tree["ftl"]["precondition"]["kind"] == "trace"
-        streamed = None if again else _read_once(tree["workload"])
+        again = self.shared or asked["fit"] == FIT_TO_TRACE or _value(config, "ftl.precondition.kind") == "trace"
+        streamed = None if again else _read_once(_value(config, "workload"))
         self._hold(file for file in self.inputs(config) if file != streamed)
         return config
 
@@ -424,7 +422,7 @@ class Setup:
         if fit is None:
             return None
         before, after = self._layers(scheme, ()), self.build(scheme)
-        devices = {"_before": _tree(before)["device"], "": _tree(after)["device"]}
+        devices = {"_before": _value(before, "device"), "": _value(after, "device")}
         return {
             "to": fit,
             **{f"{key}{when}": device[key] for key in ("blocks_per_plane", "overprovisioning") for when, device in devices.items()},

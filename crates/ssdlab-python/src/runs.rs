@@ -29,6 +29,12 @@ impl PyConfig {
         Ok(guarded(|| json(&self.0))?)
     }
 
+    /// The value of a key, or of a section, such as `gc.soft` or `workload`, as JSON text; `null` for one that is not set.
+    fn get(&self, key: &str) -> PyResult<String> {
+        let found = guarded(|| self.0.at(key).map_err(Error::Usage))?;
+        Ok(guarded(|| json(&found))?)
+    }
+
     /// Bytes that the host can address.
     #[getter]
     fn exported_bytes(&self) -> PyResult<u64> {

@@ -185,6 +185,19 @@ impl Config {
         self.scheduler.suspend.contains(&operation) && !has_rules
     }
 
+    /// The value of a key or section, such as `gc.soft` or `workload`; null for an optional key that is not set.
+    ///
+    /// # Errors
+    /// A sentence if there is no such key.
+    pub fn at(&self, key: &str) -> Result<serde_json::Value, String> {
+        let tree = serde_json::to_value(self).map_err(|error| error.to_string())?;
+        match tree.pointer(&format!("/{}", key.replace('.', "/"))) {
+            Some(value) => Ok(value.clone()),
+            None if node::root().keys().iter().any(|node| node.path == key) => Ok(serde_json::Value::Null),
+            None => Err(format!("{key}: no such key")),
+        }
+    }
+
     /// Reads suspend some operation of the host or of GC (`scheduler.suspend`).
     pub fn suspends_for_reads(&self) -> bool {
         self.suspends_host_programs() || self.suspends_gc(SuspendedForReads::Program) || self.suspends_gc(SuspendedForReads::Erase)

@@ -504,3 +504,12 @@ fn config_keys_without_effect_are_refused_by_hand_only() {
     let text = "[workload]\nskip = 5\nread_share = 0.5\n".to_string();
     assert!(Layers { file: Some(("my.toml".into(), text)), ..Layers::default() }.build().is_ok());
 }
+
+#[test]
+fn the_value_of_a_key_or_section_is_found_by_its_name() {
+    let config = Config::default();
+    assert_eq!(config.at("gc.soft").unwrap(), serde_json::json!(config.gc.soft));
+    assert_eq!(config.at("workload").unwrap()["queue_depth"], serde_json::json!(0));
+    assert_eq!(config.at("workload.trace").unwrap(), serde_json::Value::Null, "not set");
+    assert_eq!(config.at("gc.softs").unwrap_err(), "gc.softs: no such key");
+}
