@@ -1,0 +1,120 @@
+//! The loop of a run: requests are drawn from its flows and submitted when they are due, until all have ended.
+
+use std::sync::atomic::Ordering;
+
+use super::plan::Control;
+use super::senders::{Sender, Senders};
+use super::{STEPS_PER_LOOK, Simulation};
+use crate::error::Result;
+use crate::units::Ns;
+use crate::workload::{Flows, RequestSource};
+
+impl Simulation {
+    /// Runs a source of requests to its end: open loop by arrival times, or closed loop with a number of requests outstanding.
+    ///
+    /// # Errors
+    /// Errors of the source, the request log or verify mode; [`Error::Interrupted`].
+    pub fn drive(&mut self, source: &mut dyn RequestSource, control: &Control) -> Result<()> {
+        let senders = Senders::of_one(self.plan.config.workload.queue_depth.into(), source);
+        self.drive_all(senders, control)
+    }
+
+    /// Runs flows of requests to their ends.
+    ///
+    /// # Errors
+    /// As [`Simulation::drive`].
+    pub fn drive_flows(&mut self, flows: &mut Flows, control: &Control) -> Result<()> {
+        self.drive_all(Senders::of(flows), control)
+    }
+
+    pub(super) fn drive_all(&mut self, mut senders: Senders<'_>, control: &Control) -> Result<()> {
+        let mut steps = 0_u64;
+        loop {
+            self.draw(&mut senders)?;
+            if self.completed == self.submitted && !self.wait_for_start(&mut senders)? {
+                return self.look_out(&senders, control);
+            }
+            self.step_or_stuck(Some(&mut senders))?;
+            steps += 1;
+            if steps.is_multiple_of(STEPS_PER_LOOK) {
+                self.look_out(&senders, control)?;
+            }
+        }
+    }
+
+    /// Lets closed loops send as many requests as they may have outstanding: now or, if operations have begun at this instant, 1 ns later.
+    #[inline]
+    pub(super) fn answer(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+        let at = if self.began_at == Some(self.now) { self.now + 1 } else { self.now };
+        if senders.answered == Some(self.completed) && at < self.next_start {
+            return Ok(());
+        }
+        senders.answered = Some(self.completed);
+        self.next_start = Ns::MAX;
+        for sender in &mut senders.closed {
+            if sender.start_ns > at && !sender.over {
+                self.next_start = self.next_start.min(sender.start_ns);
+                continue;
+            }
+            while !sender.over && self.outstanding_by_flow[usize::from(sender.flow)] < sender.depth {
+                match sender.ahead.next(|request| self.storage.foresee(request))? {
+                    Some(request) => self.submit_at(at, request)?,
+                    None => sender.over = true,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// With no request outstanding, the closed loop that starts next sends its first one. Returns false if there is none.
+    #[cold]
+    pub(super) fn wait_for_start(&mut self, senders: &mut Senders<'_>) -> Result<bool> {
+        let later = |sender: &&mut Sender<'_>| !sender.over && sender.start_ns > self.now;
+        while let Some(sender) = senders.closed.iter_mut().filter(later).min_by_key(|sender| sender.start_ns) {
+            match sender.ahead.next(|request| self.storage.foresee(request))? {
+                Some(request) => {
+                    let start_ns = sender.start_ns;
+                    self.submit_at(start_ns, request)?;
+                    return Ok(true);
+                }
+                None => sender.over = true,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Draws and submits requests: those that closed loops may send now, and of open loops those up to the next instant.
+    #[inline]
+    pub(super) fn draw(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+        self.answer(senders)?;
+        let Some(open) = &mut senders.open else { return Ok(()) };
+        while !senders.open_over && self.wants_arrival() {
+            match open.next(|request| self.storage.foresee(request))? {
+                Some(request) => self.submit(request).map(drop)?,
+                None => senders.open_over = true,
+            }
+            // All arrivals of one instant must be known, which may be too many.
+            let at_one_instant = self.arrivals.len() as u64 - u64::from(!self.arrivals.is_empty());
+            if at_one_instant > self.most_outstanding {
+                return Err(self.overloaded(at_one_instant, "that is more than workload.max_outstanding allows"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether another arrival must be drawn: all arrivals of the next instant must be known, hence one of a later instant.
+    pub(super) fn wants_arrival(&self) -> bool {
+        match (self.arrivals.front(), self.arrivals.back()) {
+            (Some(first), Some(last)) => first.arrival_ns == last.arrival_ns,
+            _ => true,
+        }
+    }
+
+    pub(super) fn look_out(&self, senders: &Senders<'_>, control: &Control) -> Result<()> {
+        control.completed.store(self.completed, Ordering::Relaxed);
+        if let Some(share) = senders.progress() {
+            control.caller.report_progress(share);
+        }
+        control.caller.check()
+    }
+}

@@ -1,0 +1,142 @@
+//! What a run is: its plan, and how it is observed and stopped from outside.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+
+use super::prepare::only_of_one_drive;
+use crate::cache::CustomEviction;
+use crate::caller::Caller;
+use crate::config::{CachePolicy, Config};
+use crate::error::{Error, Result};
+use crate::gc::victim::CustomVictim;
+use crate::timeline;
+use crate::units::Ns;
+
+/// Extent of the checks during a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Verify {
+    /// Nothing beyond the always-on assertions.
+    #[default]
+    Off,
+    /// Data and overlaps during the run, all invariants at its end.
+    End,
+    /// All invariants after every event: for small devices.
+    Every,
+}
+
+/// The first part of a run, which is simulated and left out of statistics. A request belongs to the part in which it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarmUp {
+    /// A number of requests: measurement begins with the arrival of the next one.
+    Requests(u64),
+    /// A simulated time, ns: measurement begins at that instant.
+    Time(Ns),
+}
+
+impl std::fmt::Display for WarmUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            WarmUp::Requests(count) => write!(f, "warm_up = {count} requests"),
+            WarmUp::Time(ns) => write!(f, "warm_up = {} s", *ns as f64 / 1e9),
+        }
+    }
+}
+
+/// Everything that determines a run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The effective configuration.
+    pub config: Config,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// Maximum number of requests. `None`: the whole trace (a generated workload needs a number).
+    pub requests: Option<u64>,
+    /// First part of the run, which is left out of statistics. `None`, or a length of 0: nothing is.
+    pub warm_up: Option<WarmUp>,
+    /// Extent of the checks during the run.
+    pub verify: Verify,
+    /// File for a Parquet log of the requests.
+    pub request_log: Option<PathBuf>,
+    /// Timeline to write for the Perfetto viewer.
+    pub timeline: Option<timeline::Wanted>,
+    /// Keys that the user set, in a file or by hand; the result names those without effect.
+    pub written: Vec<String>,
+    /// Record the run over time, and the distribution of response times.
+    pub series: bool,
+    /// Also run each of several flows alone, with the same requests, and report how much the others slow it down.
+    pub alone: bool,
+    /// Saved state to begin with, in place of preconditioning.
+    pub state: Option<PathBuf>,
+    /// File to save the state of the drive to, once the run has ended and the drive has come to rest, which is not part of the run.
+    pub save_state: Option<PathBuf>,
+    /// User-defined victim policy in place of `gc.victim`, for which the result shows `custom`.
+    pub victim: Option<CustomVictim>,
+    /// User-defined eviction policy in place of `cache.policy`, which must be `lru` and for which the result shows `custom`.
+    pub eviction: Option<CustomEviction>,
+}
+
+impl Plan {
+    /// Checks that the parts of the plan go together. The configuration itself is checked where it is built; after a change, call
+    /// [`crate::config::validate`]. A drive that breaks its rules may come to a stop.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes; [`Error::Usage`] for a warm-up that leaves no
+    /// request, and for saving the state of an array.
+    pub fn check(&self) -> Result<()> {
+        if let (Some(warm_up @ WarmUp::Requests(left_out)), Some(requests)) = (self.warm_up, self.requests)
+            && left_out >= requests
+        {
+            return Err(Error::Usage(format!("{warm_up}: the run has {requests}, so that none would be measured; take a shorter one")));
+        }
+        if self.save_state.is_some() {
+            only_of_one_drive(&self.config)?;
+        }
+        if self.eviction.is_none() || self.config.cache.policy == CachePolicy::Lru {
+            return Ok(());
+        }
+        let policy = serde_json::to_value(self.config.cache.policy).unwrap_or_default();
+        Err(Error::Config(format!(
+            "cache.policy = {policy}: a user-defined eviction policy needs \"lru\", which it replaces; set cache.policy to that"
+        )))
+    }
+
+    /// A plan to run the whole workload of a configuration, without further options.
+    pub fn new(config: Config, seed: u64) -> Self {
+        Plan {
+            config,
+            seed,
+            requests: None,
+            warm_up: None,
+            verify: Verify::Off,
+            request_log: None,
+            timeline: None,
+            written: Vec::new(),
+            series: false,
+            alone: false,
+            state: None,
+            save_state: None,
+            victim: None,
+            eviction: None,
+        }
+    }
+}
+
+/// Progress and cancellation of a run, shared between threads.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Cancel flag, which ends the run with [`Error::Interrupted`] at the next check, and the share of the input consumed.
+    pub caller: Caller,
+    /// Requests completed so far; while a drive is prepared, pages written so far.
+    pub completed: AtomicU64,
+    /// Total number of requests, or, while a drive is prepared, of pages; 0 while unknown.
+    pub expected: AtomicU64,
+    /// Phase of the run: 0 preconditioning, 1 simulating, 2 done.
+    pub phase: AtomicU64,
+}
+
+impl Control {
+    /// Whether a stop was requested.
+    pub fn cancelled(&self) -> bool {
+        self.caller.stop_requested()
+    }
+}

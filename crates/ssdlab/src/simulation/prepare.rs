@@ -1,0 +1,91 @@
+//! The drive that a run begins with: prepared, or loaded from a saved state; and saving one.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use super::plan::{Control, Plan, Verify};
+use super::settle;
+use crate::caller::Caller;
+use crate::config::{Config, PreconditionKind};
+use crate::error::{Error, Result};
+use crate::files::{Cancellable, WholeFile};
+use crate::ftl::Ftl;
+use crate::geometry::Geometry;
+use crate::stats::PreconditionReport;
+use crate::storage::drive_seed;
+use crate::{inputs, memory, precondition, workload};
+
+/// Prepares a drive and saves its state to a file.
+///
+/// # Errors
+/// Errors of preconditioning or of writing the file; [`Error::Interrupted`].
+pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
+    only_of_one_drive(&plan.config)?;
+    let (ftls, report) = settle::settle(plan, prepare(plan, control)?, control)?;
+    save_state(&plan.config, &ftls[0], out, &control.caller)?;
+    control.phase.store(2, Ordering::Relaxed);
+    Ok(report)
+}
+
+pub(super) fn only_of_one_drive(config: &Config) -> Result<()> {
+    if config.array.drives() > 1 {
+        let message = "a saved state is that of one drive, and an array has several; set array.level = \"none\"";
+        return Err(Error::Usage(message.into()));
+    }
+    Ok(())
+}
+
+pub(super) fn save_state(config: &Config, ftl: &Ftl, out: &Path, caller: &Caller) -> Result<()> {
+    let mut file = WholeFile::create(out)?;
+    let saved = ftl.save(config, Cancellable { file: &mut file, caller });
+    caller.check()?;
+    saved.map_err(|error| Error::io("write", out, error))?;
+    file.commit()
+}
+
+pub(super) fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {
+    memory::check(&plan.config, plan.verify != Verify::Off)?;
+    if let Some(path) = &plan.state {
+        if plan.config.array.drives() > 1 {
+            return Err(Error::Usage(format!(
+                "{}: a saved state is that of one drive, and an array has several; leave it out",
+                path.display()
+            )));
+        }
+        let ftl = load_state(&plan.config, path)?;
+        let report = precondition::report(&ftl, "state".to_string());
+        return Ok((vec![ftl], report));
+    }
+    let wanted = &plan.config.ftl.precondition;
+    let ranges = match &wanted.prefill {
+        Some(path) if !matches!(wanted.kind, PreconditionKind::None | PreconditionKind::Fill) => {
+            let exported = Geometry::new(&plan.config).exported_bytes();
+            Some(workload::read_prefill(Path::new(path), exported)?)
+        }
+        _ => None,
+    };
+    let prepared: Vec<_> = (0..plan.config.array.drives())
+        .map(|drive| {
+            let seed = drive_seed(plan.seed, drive);
+            let watch = |written, expected| {
+                control.completed.store(written, Ordering::Relaxed);
+                control.expected.store(expected, Ordering::Relaxed);
+                control.caller.check()
+            };
+            precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), seed, &watch)
+        })
+        .collect::<Result<_>>()?;
+    let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+    settle::replay(plan, (ftls, PreconditionReport::of_all(&reports)), control)
+}
+
+pub(super) fn load_state(config: &Config, path: &Path) -> Result<Ftl> {
+    let unreadable = |error| Error::io("read", path, error);
+    let file = inputs::open(path).map_err(unreadable)?;
+    // A folder can be opened; only reading it would fail, and pass for a damaged state.
+    if file.metadata().map_err(unreadable)?.is_dir() {
+        return Err(unreadable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    Ftl::load(config, file)
+        .map_err(|reason| Error::Config(format!("{}: {reason}; `ssdlab precondition` saves one for this configuration", path.display())))
+}
