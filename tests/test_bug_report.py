@@ -119,7 +119,7 @@ def test_a_refused_configuration_is_reported_with_the_reason(ssdlab_command: Ssd
 
 def test_what_is_not_there_is_one_line(ssdlab_command: Ssdlab) -> None:
     assert "nowhere: expected a folder" in ssdlab_command("bug-report", "nowhere").failed(2)
-    assert "no.toml: expected a TOML file" in ssdlab_command("bug-report", "--config", "no.toml").failed(2)
+    assert "no.toml: no such file: expected a TOML file" in ssdlab_command("bug-report", "--config", "no.toml").failed(2)
 
 
 def test_it_is_written_whole_to_a_file(ssdlab_command: Ssdlab, tmp_path: Path) -> None:

@@ -83,11 +83,11 @@ def test_two_schemes_of_which_neither_is_the_first_are_compared_seed_by_seed() -
 
 INTERRUPTED_PAGE = """
 import sys
-from ssdlab.cli import runs
+from ssdlab import api
 from ssdlab.cli.app import main
 def interrupted(path, value):
     raise KeyboardInterrupt
-runs.write_json = interrupted
+api.write_json = interrupted
 sys.argv = ["ssdlab", *{words!r}]
 main()
 """

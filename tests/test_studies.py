@@ -241,7 +241,7 @@ def test_two_files_of_one_name_are_refused(ssdlab_command: Ssdlab, tiny: Path, t
     other.parent.mkdir()
     other.write_text(TINY)
     message = ssdlab_command("study", "run", tiny, other).failed(2)
-    assert "both are own/tiny" in message
+    assert "both are named own/tiny" in message
     assert len(library.find([str(tiny), f"{other.parent}/../tiny.toml", "lee2013/fig10a", "lee2013/fig10a"])) == 2
 
 

@@ -362,7 +362,7 @@ def test_a_mistake_in_a_file_is_one_clear_line(tmp_path: Path, text: str, words:
 
 
 def test_a_grid_that_is_too_large_is_counted() -> None:
-    with pytest.raises(ssdlab.ConfigError, match=r"1,000,000 points, 1,000 \(seed\) x 1,000 \(requests\): at most 20,000"):
+    with pytest.raises(ssdlab.ConfigError, match=r"1,000,000 points, 1,000 \(seed\) x 1,000 \(requests\): expected at most 20,000"):
         sweep({"seed": range(1000), "requests": range(1, 1001)})
 
 

@@ -466,8 +466,10 @@ def _is_below(name: object) -> bool:
 
 def _is_ours(file: Path) -> bool:
     """Whether a file with the name of results may be results of a version without manifests: of JSON, an object."""
+    if not file.is_file():
+        return False
     try:
-        return file.suffix != ".json" or isinstance(json.loads(file.read_bytes()), dict) if file.is_file() else False
+        return file.suffix != ".json" or isinstance(json.loads(file.read_bytes()), dict)
     except (OSError, ValueError, RecursionError):
         return False
 

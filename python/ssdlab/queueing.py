@@ -397,7 +397,7 @@ def _rate(name: str, value: object) -> float:
     try:
         return float(value)
     except OverflowError as error:
-        raise UsageError(f"{name} = {shown(value)}: expected a number of requests in a millisecond") from error
+        raise UsageError(f"{name} = {shown(value)}: too large; expected a number of requests in a millisecond") from error
 
 
 def _gaps(name: str, values: Iterable[int] | None) -> list[int]:

@@ -2,7 +2,7 @@
 //! times, the column `blocked_by` of the request log, the timeline and the watchdog's report.
 //!
 //! To add a reason: a variant here with its part and its name, and the place that gives it (`arbiter::eligible`, or what holds a die:
-//! `Ssd::blocked_on`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`, or in front of
+//! `blocked_on` in `ssd/watch/waits.rs`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`, or in front of
 //! its write buffer, `storage/buffer`; for the mapping table, `storage/mapping`).
 
 use crate::units::Ns;

@@ -139,7 +139,7 @@ def queueing(
 
     names = [entry.value for entry in priority or (Priority.rwp, Priority.cep)]
     if len(set(names)) < len(names):
-        raise UsageError(f"a priority named twice: {', '.join(names)}")
+        raise UsageError(f"a priority named twice: --priority {', '.join(names)}; leave one of them out")
     if show is Show.formulas and (priority or free_blocks is not None):
         raise UsageError("--priority and --free-blocks are for the simulation, which --show formulas leaves out")
     read_gaps, write_gaps = (None, None) if gaps is None else _read_gaps(gaps)

@@ -234,7 +234,7 @@ def parse(name: str, text: str, folder: Path) -> Study:
     check_keys(name, table, STUDY_KEYS)
     for key in ("title", "schemes", "metrics"):
         if not table.get(key):
-            raise ConfigError(f"{name}: {key} is missing")
+            raise ConfigError(f"{name}: {key} is missing or empty")
     axes = tuple(_axis(f"{name}: vary[{index}]", axis) for index, axis in enumerate(table.get("vary", [])))
     study = Study(
         name=name,
@@ -446,8 +446,10 @@ def _check_names(study: Study) -> None:
             raise ConfigError(f'{study.name}: paired = "{study.paired}": only runs of the drive have logs to pair')
     if study.paired_tolerance and (study.paired is None or not 0 < study.paired_tolerance < 1):
         raise ConfigError(f"{study.name}: paired_tolerance = {study.paired_tolerance}: expected 0 to 1, beside `paired`")
-    if len(set(study.seeds)) != len(study.seeds) or len(set(study.schemes)) != len(study.schemes):
-        raise ConfigError(f"{study.name}: a scheme or seed is named twice")
+    for key, names in (("seeds", list(map(str, study.seeds))), ("schemes", [*study.schemes])):
+        twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
+        if twice is not None:
+            raise ConfigError(f"{study.name}: {key}: {twice} is named twice; leave one of them out")
 
 
 def _check_figure(study: Study, where: str, figure: Figure) -> None:

@@ -878,7 +878,10 @@ impl Victim {
 
     /// The policy draws random numbers, so that the order in which pools pick changes the victims.
     pub fn draws(self) -> bool {
-        matches!(self, Victim::DChoices | Victim::Random)
+        match self {
+            Victim::DChoices | Victim::Random => true,
+            Victim::Greedy | Victim::WearAware | Victim::Fifo | Victim::CostBenefit => false,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Streams: which open block each writer of a pool fills.
 //!
 //! A pool has one or several streams, each with one open block (its write frontier). A table, [`Streams`], maps each writer to a stream: the
-//! host, and the page moves of GC, which fill one stream whatever block they come from. It may differ while a job is active in the pool:
+//! host, and the page moves of GC (also those that a host write has merged with), which fill one stream whatever block they come from. It may differ while a job is active in the pool:
 //!
 //! | `ftl.frontier` | `gc.scope` | host | host, during a job | page moves |
 //! |---|---|---|---|---|

@@ -61,7 +61,8 @@ pub struct Flash {
     timing: Timing,
     slots: Vec<Slot>,
     buses: Vec<Bus>,
-    /// The last serial number given: an operation gets a new one when it starts, is to stop, and resumes.
+    /// The last serial number given. An operation gets a new one when it starts, is to stop, resumes, or leaves a burst; events with an older
+    /// one are stale.
     serial: u64,
     /// By die: it is in its bus's queue.
     waits_for_bus: Vec<bool>,

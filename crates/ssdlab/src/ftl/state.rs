@@ -80,7 +80,7 @@ impl Ftl {
         let pages = self.geometry.units_per_block.get();
         let unused = |pool: &Pool| pool.open[usize::from(self.streams.count)..].iter().any(|frontier| frontier.next_page < pages);
         match self.pools.iter().any(unused) {
-            true => Err("the state was saved with blocks open for redirected writes, which only gc.scope = \"block\" has".to_string()),
+            true => Err("the state was saved with blocks open for redirected writes, which only gc.scope = \"block\" has; save one with the same gc.scope".to_string()),
             false => Ok(()),
         }
     }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `mod` | when does a job start and end? |
 //! | `victim/` | which block is collected? |
-//! | `job` | what is the next step of a job? |
+//! | `job`, `job/gathering` | what is the next step of a job? |
 //! | `scope_queue` | which pool's job is next inside a scope, and does the host go first between two? |
 //! | `exclusion` | from which dies and planes does a job exclude the host? |
 //! | `states` | what is allowed while a pool is short of free blocks (S0 to S3)? |

@@ -64,13 +64,13 @@ impl Placement {
         self.held[chip.index()] += 1;
     }
 
-    /// Counts a write to the pool whose program has ended: its page holds data.
+    /// The program of a write to the pool has ended: the write is no longer counted, and its page holds data.
     #[inline]
     pub fn write_ends(&mut self, pool: PoolId) {
         self.writing[pool.index()] -= 1;
     }
 
-    /// Counts a page on this chip that holds data no longer.
+    /// A page on this chip holds data no longer, and is no longer counted.
     #[inline]
     pub fn page_invalid(&mut self, chip: ChipId) {
         self.held[chip.index()] -= 1;

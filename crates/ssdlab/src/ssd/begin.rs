@@ -150,7 +150,7 @@ impl Ssd {
 
     /// The offset in its block of the page that is read; 0 for a page without data.
     fn offset_of_read(&self, id: TxnId) -> u32 {
-        self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.ftl.page_facts(ppn).offset)
+        self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.geometry().flash_page(ppn))
     }
 
     /// Dynamic allocation: the chip's next write, if this pool has room for it.

@@ -55,7 +55,7 @@ impl Ssd {
         }
     }
 
-    /// Call when a page of the pool became invalid: GC that had stopped there for want of a victim goes on.
+    /// Call when a page of the pool became invalid or one of its blocks closed: GC that had stopped there for want of a victim may go on.
     pub(super) fn gain_appeared(&mut self, now: Ns, pool: PoolId) {
         let next = self.gc.gain_appeared(&self.ftl, pool, self.sets_off(pool));
         self.pool_changed(now, pool);

@@ -82,7 +82,7 @@ pub struct Ssd {
     ready: Ready,
     /// Time each die was blocked, by reason.
     clocks: WaitClocks,
-    /// Reads that page moves answer without a transfer of their own.
+    /// Pages that registers and the controller's buffer hold for reads.
     merging: Merging,
     /// Counters, gauges, the verifier, and planted defects.
     probes: Probes,

@@ -8,9 +8,11 @@ use serde_json::Value;
 use super::array::ArrayResult;
 use super::buffer::BufferStats;
 use super::cache::CacheStats;
+use super::flash::FlashResult;
 use super::interface::InterfaceStats;
 use super::mapping::MappingStats;
-use super::result::{FlashResult, PreconditionReport, WarmUpResult};
+use super::preparation::PreconditionReport;
+use super::result::WarmUpResult;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
 use crate::units::Ns;
@@ -157,8 +159,8 @@ impl DeviceStats {
         }
     }
 
-    /// The counts since `before`, an earlier state of the same drives. Extremes and slack are kept as they are: they were reset at that
-    /// time.
+    /// The counts since `before`, the state of the same drives at the end of the warm-up. Extremes are those since then (the end of a warm-up
+    /// resets them), and so is slack (a warm-up records none). `held_before` becomes what `before` held.
     #[must_use]
     pub fn since(self, before: &DeviceStats) -> Self {
         let each = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a - c, b - d];

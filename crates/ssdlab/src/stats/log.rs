@@ -79,7 +79,7 @@ impl RequestLog {
 }
 
 /// The columns; units are in the names. Whole numbers are signed, so that differences of two columns can be negative. `warm_up`: the
-/// request arrived in the warm-up and no statistic counts it. `blocked_by`: the longest wait of the request by its reason
+/// request arrived in the warm-up and no statistic counts it. `blocked_by`: the reason of the longest wait of the page (or part) that ended last
 /// ([`Completion::blocked_by`]); null if it never waited. `flow`: the name of the flow, if there are several.
 fn columns(with_flows: bool) -> Vec<(String, Holds)> {
     let of = |name: &str, holds| (name.to_string(), holds);

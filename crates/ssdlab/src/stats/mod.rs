@@ -10,12 +10,15 @@ mod class;
 mod counters;
 mod counts;
 mod device;
+mod flash;
 mod flow;
+mod gc;
 mod interface;
 mod load;
 mod log;
 mod mapping;
 mod order;
+mod preparation;
 mod recorder;
 mod registry;
 mod remarks;
@@ -30,16 +33,19 @@ pub use buffer::{BufferResult, BufferStats};
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};
+pub use flash::{FlashResult, Utilisation, Wear};
 pub use flow::{Alone, Fairness, FlowResult};
+pub use gc::{Duration, GcResult, Shared, StateTimes};
 pub use interface::{InterfaceResult, InterfaceStats};
 pub use load::{Load, Overload};
 pub use mapping::{MappingResult, MappingStats};
+pub use preparation::PreconditionReport;
 pub use recorder::{Recorded, Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
 pub use remarks::{Trends, of_result as remarks_of_result, of_run as remarks_of_run};
 pub use result::{
-    Bandwidth, Breakdown, Breakdowns, Duration, FlashResult, GcResult, LateResult, Latencies, Latency, PowerCutResult, PreconditionReport,
-    RequestCounts, RunResult, Shared, StateTimes, TimelineResult, Utilisation, WarmUpResult, Wear,
+    Bandwidth, Breakdown, Breakdowns, LateResult, Latencies, Latency, PowerCutResult, RequestCounts, RunResult, TimelineResult,
+    WarmUpResult,
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,
@@ -73,7 +79,7 @@ pub struct Completion {
     pub arrival_ns: Ns,
     /// Completion of the request, ns.
     pub completed_ns: Ns,
-    /// Latency parts of the response time, by reason.
+    /// Waiting time by reason, and service time by resource, of the page or part of the request that ended last.
     pub times: Times,
 }
 

@@ -1,4 +1,5 @@
-//! Which block is collected. One policy, one file: add the file, a variant of [`crate::config::Victim`] and a line in [`Picker::pick`]. A
+//! Which block is collected. One policy, one file: add the file, a variant of [`crate::config::Victim`] (which says whether it
+//! draws random numbers) and a line in [`Picker::pick`]. A
 //! user-defined policy ([`VictimPolicy`]) needs none of this: it comes with the plan of a run.
 //!
 //! A block can be collected if it is closed and has an invalid page: it is *eligible*. A policy may name any block of the pool.
@@ -39,7 +40,7 @@ enum Policy {
 }
 
 impl Picker {
-    /// The configured policy. `stream`: the name of its stream of random numbers, if it draws.
+    /// The configured policy. `stream`: the name of its random numbers, if it draws.
     pub fn new(gc: &Gc, seed: u64, stream: &str) -> Self {
         Picker { policy: Policy::BuiltIn(gc.victim), choices: gc.choices, rng: Rng::new(seed, stream), fallbacks: 0 }
     }

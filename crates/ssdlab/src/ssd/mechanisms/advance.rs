@@ -20,6 +20,7 @@ impl Ssd {
         (0..self.geometry().dies).for_each(|die| self.ready.wake(DieId(die)));
     }
 }
+
 /// A host operation begins on a die: a job there may take one more step.
 #[inline(always)]
 pub(in crate::ssd) fn lets_job_step(ssd: &mut Ssd, die: DieId) {

@@ -51,6 +51,7 @@ impl Ssd {
         }
     }
 }
+
 /// Plays the pages that the job of a pool has left to move as one event, if nothing prevents it. Returns true if it has begun.
 pub(in crate::ssd) fn begin(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) -> bool {
     let victim = ssd.gc.job(pool).expect("a job that begins a step").victim();
@@ -58,7 +59,7 @@ pub(in crate::ssd) fn begin(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) ->
     if moves < 2 || ssd.gc.jobs_on_die(die) > 1 || !ssd.flash.idle(die) || waits_for_move(ssd, die, pool, victim, moves) {
         return false;
     }
-    // Bursts are for drives whose pages all take the same time.
+    // Bursts are allowed only where all pages take the same time (`may_burst` in rules.rs).
     let (poll, timing, any) = (ssd.rules.gc.poll_ns, ssd.flash.timing(), PageFacts::default());
     let (read_ns, write_ns) = (timing.read(any) + poll, timing.program(any) + poll);
     let op = Op { kind: OpKind::Move, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };

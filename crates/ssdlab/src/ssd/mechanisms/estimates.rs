@@ -3,7 +3,7 @@
 //! | equation | where |
 //! |---|---|
 //! | (1), (2) response of an operation; (3), (4) queue; (5) T_GC; (6) T_interference | [`crate::sched`], file `estimate` |
-//! | (7) T_residual | [`Ssd::residual`] here, over `Flash::residual_ns` |
+//! | (7) T_residual | `residual` here, over `Flash::residual_ns` |
 //! | (8) slack | [`crate::sched::Slack::left`] |
 
 use crate::flash::{Op, OpKind};

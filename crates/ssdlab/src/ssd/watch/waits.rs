@@ -28,7 +28,7 @@ impl Ssd {
             format!(
                 "; the oldest that waits is a {kind} of page {} ({})",
                 transaction.lpn,
-                blocked_by(self, id).map_or("nothing holds its die", Blocked::name)
+                reason_now(self, id).map_or("nothing holds its die", Blocked::name)
             )
         });
         format!(
@@ -41,6 +41,7 @@ impl Ssd {
         )
     }
 }
+
 /// Ends the waiting time of a transaction: its wait clocks give the reasons.
 #[inline(always)]
 pub(in crate::ssd) fn stop_waiting(ssd: &mut Ssd, now: Ns, id: TxnId) {
@@ -152,7 +153,7 @@ fn chip_blocked_by(ssd: &Ssd, chip: ChipId) -> Option<Blocked> {
 }
 
 /// Why a transaction that has not begun waits now.
-fn blocked_by(ssd: &Ssd, id: TxnId) -> Option<Blocked> {
+fn reason_now(ssd: &Ssd, id: TxnId) -> Option<Blocked> {
     let transaction = &ssd.transactions[id];
     if transaction.active { ssd.clocks.reason(transaction.noted.domain) } else { Some(Blocked::PageOrder) }
 }
