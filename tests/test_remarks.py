@@ -76,7 +76,11 @@ def test_what_is_said_of_schemes_holds_under_every_seed() -> None:
     assert codes(of_comparison(first)) == ["no-collection", "same-result"]
     seeds = {scheme: {1: first[scheme], 2: later[scheme]} for scheme in first}
     remarks = of_comparison(first, seeds_differ=True, of_seeds=seeds)
-    assert [(remark.code, remark.where) for remark in remarks] == [("not-settled", ("a, seed 2",))]
+    assert [(remark.code, remark.where) for remark in remarks] == [("not-settled", ("a",))]
+    assert remarks[0].sentence.startswith("Under seed 2: ")
+    noted = {scheme: {**run_of, "remarks": result(no_collection="It did not run.")["remarks"]} for scheme, run_of in first.items()}
+    seeds = {scheme: {1: noted[scheme], 2: later[scheme]} for scheme in noted}
+    assert "no-collection" not in codes(of_comparison(noted, seeds_differ=True, of_seeds=seeds))
     alike = {scheme: {1: run_of, 2: run_of} for scheme, run_of in first.items()}
     assert codes(of_comparison(first, seeds_differ=True, of_seeds=alike)) == ["no-collection", "same-result"]
 

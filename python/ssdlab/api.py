@@ -147,8 +147,9 @@ def executed_comparison(
                 if page:
                     from ssdlab import report  # noqa: PLC0415 (it takes longer than many runs)
 
-                    more = {key: entries.get(key, {}) for key in ("paired", "failed", "seeds", "remarks")}
-                    report.write(report.Runs.of(entries["runs"], **more), folder.stage / REPORT_FILE)
+                    more = {key: entries.get(key, {}) for key in ("paired", "failed", "seeds")}
+                    runs = report.Runs.of(entries["runs"], **more, remarks=entries["remarks"])
+                    report.write(runs, folder.stage / REPORT_FILE)
         finally:  # an error of the page does not lose the runs
             if comparison or batch.interrupt is None:
                 folder.commit()

@@ -98,7 +98,7 @@ class Comparison(Mapping[str, Result]):
         """Remarks that qualify the numbers: those of the runs, and those that result from the comparison."""
         if self._seeds is not None:
             return of_comparison(self._runs, seeds_differ=self._seeds.differ, of_seeds=self._seeds.runs)
-        if self._saved.get("seeds") and "remarks" in self._saved:  # the runs of later seeds are not saved
+        if self._saved.get("seeds") and "remarks" in self._saved:  # the folders of later seeds are gone
             return [from_dict(entry) for entry in self._saved["remarks"]]
         return of_comparison(self._runs)
 

@@ -465,11 +465,13 @@ def _is_below(name: object) -> bool:
 
 
 def _is_ours(file: Path) -> bool:
-    """Whether a file with the name of results may be results of a version without manifests: of JSON, an object."""
+    """Whether a file with the name of results may be results of a version without manifests, by the entries of its JSON."""
     if not file.is_file():
         return False
+    needed = {RESULT_FILE: {"config", "digest"}, COMPARISON_FILE: {"runs"}}.get(file.name, set())
     try:
-        return file.suffix != ".json" or isinstance(json.loads(file.read_bytes()), dict)
+        found = json.loads(file.read_bytes()) if file.suffix == ".json" else {}
+        return isinstance(found, dict) and needed <= found.keys()
     except (OSError, ValueError, RecursionError):
         return False
 

@@ -182,20 +182,23 @@ def of_comparison(
         of_seeds: with several seeds, the results by scheme and seed. What is said of schemes must then hold under each seed, and remarks
             that only runs of later seeds have are added, with the seed.
     """
-    by_seed = _by_seed(of_seeds or {}, runs)
-    first = list(_same(runs))
-    everywhere = [remark for remark in first if all(_has_same(remark, other) for other in by_seed.values())]
-    never = list(_no_collection(runs)) if all(any(_no_collection(other)) for other in by_seed.values()) else []
-    together = [*never, *everywhere, *_seeds(runs, seeds_differ)]
+    later = _later_seeds(of_seeds or {}, runs)
+    never = list(_no_collection(runs)) if all(any(_no_collection(other)) for other in later.values()) else []
+    together = [*never, *_same(runs, list(later.values())), *_seeds(runs, seeds_differ)]
+    own = of_runs(_without_false_notes(runs, later)) if later else of_runs(runs)
+    known = {(remark.code, remark.about, name) for remark in own for name in remark.where or runs}
+    for seed, other in later.items():
+        for name, result in other.items():
+            added = [remark for remark in of_run(result) if (remark.code, remark.about, name) not in known]
+            known |= {(remark.code, remark.about, name) for remark in added}
+            own += [
+                replace(remark, sentence=f"Under seed {seed}: {remark.sentence}", where=(name,)) for remark in added if remark.is_warning
+            ]
     codes = {remark.code for remark in together}
-    own = of_runs(runs)
-    later = {f"{scheme}, seed {seed}": result for seed, other in by_seed.items() for scheme, result in other.items()}
-    known = {(remark.code, remark.about) for remark in own}
-    own += [remark for remark in of_runs(later) if (remark.code, remark.about) not in known] if later else []
     return [*together, *(remark for remark in own if remark.code != NO_COLLECTION or NO_COLLECTION not in codes)]
 
 
-def _by_seed(of_seeds: Mapping[str, Mapping[int, RunData]], first: Mapping[str, RunData]) -> dict[int, dict[str, RunData]]:
+def _later_seeds(of_seeds: Mapping[str, Mapping[int, RunData]], first: Mapping[str, RunData]) -> dict[int, dict[str, RunData]]:
     """Results by seed and scheme, of the seeds after the first that all schemes have."""
     seeds = list(dict.fromkeys(seed for results in of_seeds.values() for seed in results))[1:]
     return {
@@ -205,10 +208,18 @@ def _by_seed(of_seeds: Mapping[str, Mapping[int, RunData]], first: Mapping[str, 
     }
 
 
-def _has_same(remark: Remark, runs: Mapping[str, RunData]) -> bool:
-    """Whether the runs that a remark calls the same are the same under another seed too."""
-    names = remark.where or tuple(runs)
-    return all(_is_same(runs[names[0]], runs[name]) for name in names[1:])
+def _without_false_notes(runs: Mapping[str, RunData], later: Mapping[int, Mapping[str, RunData]]) -> dict[str, RunData]:
+    """The runs of the first seed, without the remark that GC did not run where it ran under a later seed."""
+
+    def ran(name: str) -> bool:
+        return any(gc_ran(other[name]) for other in later.values())
+
+    def kept(name: str, result: RunData) -> RunData:
+        if not ran(name):
+            return result
+        return {**result, "remarks": as_dicts(remark for remark in of_run(result) if remark.code != NO_COLLECTION)}
+
+    return {name: kept(name, result) for name, result in runs.items()}
 
 
 def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
@@ -265,18 +276,19 @@ KEYS_NAMED = 5
 """Maximum number of differing keys that a remark names."""
 
 
-def _same(runs: Mapping[str, RunData]) -> Iterator[Remark]:
-    """A remark for each group of runs with the same result."""
+def _same(runs: Mapping[str, RunData], later: Sequence[Mapping[str, RunData]] = ()) -> Iterator[Remark]:
+    """A remark for each group of runs with the same result; with several seeds, the same under each of them."""
+    every = (runs, *later)
     alike: list[list[str]] = []
-    for name, result in runs.items():
-        group = next((names for names in alike if _is_same(runs[names[0]], result)), None)
+    for name in runs:
+        group = next((names for names in alike if all(_is_same(of_seed[names[0]], of_seed[name]) for of_seed in every)), None)
         if group is None:
             alike.append([name])
         else:
             group.append(name)
     for names in alike:
         if len(names) > 1:
-            yield _same_result([runs[name] for name in names], tuple(names))
+            yield _same_result([[of_seed[name] for name in names] for of_seed in every], tuple(names))
 
 
 def _is_same(one: RunData, other: RunData) -> bool:
@@ -294,15 +306,17 @@ def _figures(result: RunData) -> str:
     return json.dumps(figures, sort_keys=True) if all(figures) else ""
 
 
-def _same_result(results: Sequence[RunData], names: tuple[str, ...]) -> Remark:
-    keys = list(dict.fromkeys(key for other in results[1:] for key in _differing(results[0], other)))
+def _same_result(by_seed: Sequence[Sequence[RunData]], names: tuple[str, ...]) -> Remark:
+    """The remark for runs with the same result: for each seed, the results of all of them."""
+    first, every = by_seed[0], [result for results in by_seed for result in results]
+    keys = list(dict.fromkeys(key for other in first[1:] for key in _differing(first[0], other)))
     if not keys:
         return Remark("same-result", WARNING, "", "They have the same configuration, and the same result.", "Leave one of them out.", names)
-    digests, figures = ({of(result) for result in results} for of in (_digest, _figures))
-    same = "every request took the same time (one digest)" if len(digests) == 1 else "all figures are equal to the last digit"
-    what = "nothing" if len(figures) == 1 else "no response time"
+    one_digest, one_figure = (all(len({of(result) for result in results}) == 1 for results in by_seed) for of in (_digest, _figures))
+    same = "every request took the same time (one digest)" if one_digest else "all figures are equal to the last digit"
+    what = "nothing" if one_figure else "no response time"
     told = ", ".join(keys[:KEYS_NAMED]) + (f" and {len(keys) - KEYS_NAMED} more" if len(keys) > KEYS_NAMED else "")
-    sentence = f"What differs between them changed {what}, {same}: {told}{_reasons(keys, results)}."
+    sentence = f"What differs between them changed {what}, {same}: {told}{_reasons(keys, every)}."
     return Remark("same-result", WARNING, "", sentence, CHOOSE, names)
 
 

@@ -328,7 +328,7 @@ def _jobs_listed(output: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """The jobs of an output, as name, group and options."""
     entries = output.get("jobs")
     return [
-        (entry.get("jobname"), entry.get("groupid"), _texts(output.get("global options")) | _texts(entry.get("job options")))
+        (entry.get("jobname"), entry.get("groupid"), _options(output, entry))
         for entry in map(_mapping, entries if isinstance(entries, list) else [])
     ]
 
@@ -389,7 +389,7 @@ def jobs_of(file: Path, output: Mapping[str, Any], first: int) -> list[Job]:
     found: list[Job] = []
     for number, entry in enumerate(entries, first):
         _check(f"{file}: job {number}", entry)
-        job = Job(file, number, str(entry["jobname"]), _texts(output.get("global options")) | _texts(entry["job options"]), (entry,))
+        job = Job(file, number, str(entry["jobname"]), _options(output, entry), (entry,))
         if found and _is_next_thread(found[-1], job):
             last = found.pop()
             job = Job(file, last.number, last.name, last.options, (*last.entries, entry))
@@ -434,6 +434,12 @@ def _check(job: str, entry: object) -> None:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _options(output: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, str]:
+    """The options of a job in the order in which fio applies them: the global ones, then its own."""
+    own = _texts(entry.get("job options"))
+    return {option: value for option, value in _texts(output.get("global options")).items() if option not in own} | own
 
 
 def _texts(options: object) -> dict[str, str]:

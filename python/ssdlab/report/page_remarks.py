@@ -23,10 +23,10 @@ SHOWS = {
 
 def of(runs: Runs) -> Shown:
     """The remarks on the runs of a page."""
+    if runs.seeds.get("seeds") and runs.remarks is not None:
+        return shown(map(from_dict, runs.remarks))
     if len(runs) == 1:
         return shown(of_run(runs[0].data))
-    if runs.seeds.get("seeds") and runs.remarks:
-        return shown(map(from_dict, runs.remarks))
     differ = runs.seeds.get("differ") if runs.seeds.get("seeds") else None
     return shown(of_comparison({run.label: run.data for run in runs}, seeds_differ=differ))
 

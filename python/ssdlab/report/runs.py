@@ -78,8 +78,8 @@ class Runs:
     failed: Mapping[str, str] = field(default_factory=dict)
     seeds: Mapping[str, Any] = field(default_factory=dict)
     """Means and differences over several seeds with their intervals, as in `comparison.json`."""
-    remarks: Sequence[Mapping[str, Any]] = ()
-    """The remarks on all runs, as in `comparison.json`: those of later seeds, whose runs are not saved, are among them."""
+    remarks: Sequence[Mapping[str, Any]] | None = None
+    """The remarks on all runs, as in `comparison.json`: with several seeds, those of later seeds are among them."""
     source: Path | None = None
     """Folder or file that the runs were read from."""
 
@@ -109,7 +109,7 @@ class Runs:
         for label in labels:
             if not isinstance(label, str) or label not in by_label:
                 raise UsageError(f'schemes: no "{label}"{nearest(str(label), by_label)} (there are {", ".join(by_label)})')
-        return replace(self, runs=tuple(by_label[label] for label in dict.fromkeys(labels)), remarks=())
+        return replace(self, runs=tuple(by_label[label] for label in dict.fromkeys(labels)), remarks=None)
 
     @property
     def recorded(self) -> tuple[Run, ...]:
@@ -137,8 +137,8 @@ def load(folder: Path) -> Runs:
     """
     file, data = saved_in(folder)
     if file.name == COMPARISON_FILE:
-        more = {key: data.get(key, {}) for key in ("paired", "failed", "seeds", "remarks")}
-        return Runs.of(data["runs"], **more, source=folder)
+        more = {key: data.get(key, {}) for key in ("paired", "failed", "seeds")}
+        return Runs.of(data["runs"], **more, remarks=data.get("remarks"), source=folder)
     return Runs.of({scheme_of(data) or "run": data}, source=folder)
 
 

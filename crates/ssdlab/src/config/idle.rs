@@ -56,8 +56,6 @@ const HOST_ON_THE_DIE: &str = "a scope that leaves the die to the host while a j
 const SEVERAL_JOBS: &str =
     "jobs of several planes on a die (gc.scope = \"none\", \"block\" or \"plane\", ftl.pool = \"plane\", device.planes_per_die above 1)";
 const SEVERAL_POOLS: &str = "several planes of a die, each with a pool (device.planes_per_die above 1, ftl.pool = \"plane\")";
-const BESIDE_MOVES: &str = "a scope that leaves the die to the host while a job is active (gc.scope = \"none\", \"block\" or \"plane\"), or gc.moves_in_flight above 1";
-const ONE_PER_QUEUE: &str = "several flows (workload.flows with names), since a flow has one queue";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const QUEUES: &str = "host.queues above 1";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
@@ -141,20 +139,21 @@ const RULES: &[Rule] = &[
     parameter("gc.idle_us", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     parameter("gc.idle_timeout", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
     parameter("gc.idle_free", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),
-    switch("gc.pipeline", |c| c.gc.pipeline, "device.cache_register = true", |c| c.device.cache_register),
+    switch("gc.pipeline", |c| c.gc.pipeline, "device.cache_register = true", |c| c.device.cache_register || cancels_suspension(c)),
     switch(
         "gc.pipeline",
         |c| c.gc.pipeline,
-        BESIDE_MOVES,
-        |c| host_uses_the_die(c.gc.scope) || c.gc.moves_in_flight > 1 || c.units_per_program() > 1,
+        HOST_ON_THE_DIE,
+        |c| host_uses_the_die(c.gc.scope) || c.gc.moves_in_flight > 1 || c.units_per_program() > 1 || cancels_suspension(c),
     ),
     switch(
         "gc.suspend",
-        |c| !c.gc.suspend.is_empty(),
+        // With "program" a move that waits at a preemption point is given up if its page is overwritten, whoever uses the die.
+        |c| !c.gc.suspend.is_empty() && !c.gc.suspend.contains(&Suspendable::Program),
         HOST_ON_THE_DIE,
         |c| {
             let beside_other_die = c.gc.scope == Scope::Die && !c.device.die_interleave && c.device.dies_per_chip > 1;
-            host_uses_the_die(c.gc.scope) || beside_other_die
+            host_uses_the_die(c.gc.scope) || beside_other_die || cancels_suspension(c)
         },
     ),
     switch(
@@ -164,7 +163,7 @@ const RULES: &[Rule] = &[
         |c| host_uses_the_die(c.gc.scope) && c.ftl.pool == PoolScope::Plane && c.device.planes_per_die > 1,
     ),
     // Moves that may merge never use copyback, whether or not a host operation can reach them.
-    switch("gc.merge", |c| c.gc.merge, HOST_ON_THE_DIE, |c| host_uses_the_die(c.gc.scope) || c.device.copyback),
+    switch("gc.merge", |c| c.gc.merge, HOST_ON_THE_DIE, |c| host_uses_the_die(c.gc.scope) || c.device.copyback || cancels_suspension(c)),
     parameter("scheduler.alpha", "scheduler.order = \"fr-fcfs\" and scheduler.write_queue above 0", |c| {
         c.scheduler.order == Order::FrFcfs && c.scheduler.write_queue > 0
     }),
@@ -192,7 +191,6 @@ const RULES: &[Rule] = &[
     parameter("buffer.drain", BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
     switch("buffer.timeout_us", |c| c.buffer.timeout_us > 0, BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
     parameter("buffer.reads_pass", A_BUFFER, |c| c.buffer.is_on()),
-    switch("host.queues", |c| c.host.queues > 1, ONE_PER_QUEUE, |c| c.workload.has_separate_flows()),
     switch("host.arbitration", |c| c.host.arbitration != Arbitration::Rr, QUEUES, |c| c.host.queues > 1),
     switch("host.weights", |c| !c.host.weights.is_empty(), "host.arbitration = \"wrr\"", |c| c.host.arbitration == Arbitration::Wrr),
     parameter("host.cores", "host.command_ns or host.completion_ns above 0", |c| c.host.works()),
@@ -227,6 +225,14 @@ const RULES: &[Rule] = &[
 /// Host operations may run on the die of a pool whose job is active.
 fn host_uses_the_die(scope: Scope) -> bool {
     matches!(scope, Scope::None | Scope::Block | Scope::Plane)
+}
+
+/// A single key of preemptible GC is on, and cancels what `scheduler.suspend` says of GC ([`Config::suspends_gc`]): so it has an effect, also
+/// where it does nothing else.
+fn cancels_suspension(config: &Config) -> bool {
+    let gc = &config.gc;
+    let on = [!gc.suspend.is_empty(), gc.pipeline, gc.merge, gc.advances_with_requests()];
+    !config.scheduler.suspend.is_empty() && on.into_iter().filter(|&on| on).count() == 1
 }
 
 /// A key of generated requests has an effect. True with a trace, for which [`workload_rules::without_effect`] names such keys, and with
@@ -299,7 +305,7 @@ mod tests {
     fn a_pipeline_without_a_cache_register_is_idle_until_the_device_has_one() {
         let pipeline = ("gc.pipeline", "true");
         assert!(needs(&[pipeline, ("gc.scope", "none")], "gc.pipeline").unwrap() == "device.cache_register = true");
-        assert!(needs(&[pipeline, ("gc.scope", "chip"), ("device.cache_register", "true")], "gc.pipeline").unwrap() == BESIDE_MOVES);
+        assert!(needs(&[pipeline, ("gc.scope", "chip"), ("device.cache_register", "true")], "gc.pipeline").unwrap() == HOST_ON_THE_DIE);
         assert!(needs(&[pipeline, ("gc.scope", "chip")], "gc.pipeline").unwrap() == "device.cache_register = true", "one of two");
         assert_eq!(needs(&[pipeline, ("gc.scope", "none"), ("device.cache_register", "true")], "gc.pipeline"), None);
     }

@@ -48,20 +48,23 @@ pub(super) fn refused<'a>(keys: impl Iterator<Item = &'a str>, workload: &Worklo
 /// of several traces begins with the run.
 pub(super) fn of_flows(workload: &Workload) -> Vec<Remark> {
     let flows = workload.separate_flows().unwrap_or_default();
-    let timed: Vec<_> = flows.iter().filter(|flow| flow.workload.trace.is_some() && flow.workload.queue_depth == 0).collect();
+    let sends = |flow: &SeparateFlow| workload.only.as_ref().is_none_or(|only| *only == flow.name);
+    let is_timed = |flow: &&SeparateFlow| flow.workload.trace.is_some() && flow.workload.queue_depth == 0 && sends(flow);
+    let timed: Vec<_> = flows.iter().filter(is_timed).collect();
+    let same_trace = |first: &Workload, second: &Workload| same_file(first.trace.as_deref(), second.trace.as_deref());
     let pairs = || (1..timed.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
-    let found = |apart: fn(&Workload, &Workload) -> bool| {
+    let found = |apart: &dyn Fn(&Workload, &Workload) -> bool| {
         let mut pairs = pairs().map(|(first, second)| (timed[first], timed[second]));
         pairs.find(|(first, second)| apart(&first.workload, &second.workload))
     };
-    let scales = found(|first, second| first.trace == second.trace && first.time_scale != second.time_scale);
-    let parts = found(|first, second| {
+    let scales = found(&|first, second| same_trace(first, second) && first.time_scale != second.time_scale);
+    let parts = found(&|first, second| {
         let part = |flow: &Workload| (flow.skip, flow.last, flow.limit_s, flow.repeat);
-        first.trace == second.trace && part(first) != part(second)
+        same_trace(first, second) && part(first) != part(second)
     });
-    let origins = found(|first, second| {
+    let origins = found(&|first, second| {
         let begins_with_the_run = |flow: &Workload| flow.start_s == 0.0 && flow.start_after.is_none();
-        first.trace != second.trace && begins_with_the_run(first) && begins_with_the_run(second)
+        !same_trace(first, second) && begins_with_the_run(first) && begins_with_the_run(second)
     });
     let scales = scales.map(|(first, second)| {
         let sentence = format!(
@@ -90,6 +93,15 @@ pub(super) fn of_flows(workload: &Workload) -> Vec<Remark> {
         )
     });
     scales.into_iter().chain(parts).chain(origins).collect()
+}
+
+/// Whether two names are those of one file, written with `./` or without.
+fn same_file(first: Option<&str>, second: Option<&str>) -> bool {
+    use std::path::{Component, Path};
+    let parts = |name: &'_ str| {
+        Path::new(name).components().filter(|part| *part != Component::CurDir).map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>()
+    };
+    first.map(parts) == second.map(parts)
 }
 
 const TRACE: &str = "workload.trace";
@@ -263,6 +275,7 @@ mod tests {
         assert_eq!(codes(serde_json::json!({"time_scale": 2.0, "queue_depth": 4})), [""; 0], "a closed loop has no times");
         assert_eq!(codes(serde_json::json!({"limit_s": 2.5})), ["different-parts"]);
         assert_eq!(codes(serde_json::json!({"trace": "u.csv"})), ["own-origins"]);
+        assert_eq!(codes(serde_json::json!({"trace": "./t.csv", "time_scale": 2.0})), ["time-scales"]);
         assert_eq!(codes(serde_json::json!({"trace": "u.csv", "start_s": 1.0})), [""; 0]);
     }
 

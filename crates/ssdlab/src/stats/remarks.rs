@@ -60,7 +60,7 @@ fn unmapped(result: &Value) -> Option<Remark> {
     (immediate && unmapped > 0 && unmapped * 100 >= reads).then(|| {
         let sentence =
             format!("Reads found a mapping unit without data {unmapped} times ({reads} read requests): such reads take no time.");
-        let remedy = "Fill the drive before (ftl.precondition.kind), or set ftl.unmapped_read = \"flash\".";
+        let remedy = "Read what holds data (ftl.precondition.kind fills a drive before the run), or set ftl.unmapped_read = \"flash\".";
         Remark::warning("unmapped-reads", "latency_ns", sentence, remedy)
     })
 }
@@ -74,7 +74,7 @@ fn overloaded(overload: Overload) -> Remark {
     let sentence = match overload {
         Overload::Grew([second, third, fourth]) => format!(
             "Requests came faster than the drive completed them: the queue never had fewer than {second} requests in the second quarter of \
-             the run, {third} in the third and {fourth} in the last. Response times tell how long the run is, not how fast the drive is."
+             the time in which they came, {third} in the third and {fourth} in the last. Response times tell how long the run is, not how fast the drive is."
         ),
         Overload::AtOnce(count) => {
             format!("All {count} requests arrived at one instant. Response times tell how many they are, not how fast the drive is.")

@@ -51,7 +51,7 @@ struct Resolution {
 
 impl Resolution {
     /// Gaps that are off, from which on a share of 1/50 settles it: the clock is a fine one.
-    const ENOUGH_OFF: u64 = 64;
+    const ENOUGH_OFF: u64 = 16_384;
 
     #[inline]
     fn add(&mut self, gap_ns: Ns) {
