@@ -67,7 +67,8 @@ const PREPARATION: &str = "ftl.precondition.";
 const NO_STATE: &str = "a drive that is prepared for the run, not one in a saved state (leave out --state)";
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
-/// The rules of idle keys. A key without a rule always has an effect, or one that depends on the requests.
+/// The rules of idle keys. Rules of one key stand together, and the first that the configuration breaks gives the reason. A key without a
+/// rule always has an effect, or one that depends on the requests.
 const RULES: &[Rule] = &[
     parameter("device.read_ns", "device.read_ns_by_page = []", |c| c.device.read_ns_by_page.is_empty()),
     parameter("device.program_ns", "device.program_ns_by_page = []", |c| c.device.program_ns_by_page.is_empty()),
@@ -148,7 +149,8 @@ const RULES: &[Rule] = &[
     ),
     switch(
         "gc.suspend",
-        // With "program" a move that waits at a preemption point is given up if its page is overwritten, whoever uses the die.
+        // "program" has an effect in every scope: a page move then stops before its program, and is discarded if the host has
+        // overwritten or trimmed its page by then.
         |c| !c.gc.suspend.is_empty() && !c.gc.suspend.contains(&Suspendable::Program),
         HOST_ON_THE_DIE,
         |c| {
@@ -227,8 +229,8 @@ fn host_uses_the_die(scope: Scope) -> bool {
     matches!(scope, Scope::None | Scope::Block | Scope::Plane)
 }
 
-/// A single key of preemptible GC is on, and cancels what `scheduler.suspend` says of GC ([`Config::suspends_gc`]): so it has an effect, also
-/// where it does nothing else.
+/// Exactly one key of preemptible GC is on, and it switches off suspension of GC operations by `scheduler.suspend`
+/// ([`Config::suspends_gc`]): this alone is an effect.
 fn cancels_suspension(config: &Config) -> bool {
     let gc = &config.gc;
     let on = [!gc.suspend.is_empty(), gc.pipeline, gc.merge, gc.advances_with_requests()];

@@ -95,7 +95,7 @@ pub(super) fn of_flows(workload: &Workload) -> Vec<Remark> {
     scales.into_iter().chain(parts).chain(origins).collect()
 }
 
-/// Whether two names are those of one file, written with `./` or without.
+/// Whether two paths are equal apart from `./`.
 fn same_file(first: Option<&str>, second: Option<&str>) -> bool {
     use std::path::{Component, Path};
     let parts = |name: &'_ str| {

@@ -37,8 +37,9 @@ pub(crate) struct Evidence {
     resolution: Resolution,
 }
 
-/// The resolution of nearly all gaps between requests. A gap that has no common divisor of [`COARSE_NS`] or more with the others counts as
-/// off; once more gaps are off than not, the resolution is that of the gap at hand.
+/// The resolution of nearly all gaps between requests: the largest time of which they are multiples. A gap whose common divisor with the
+/// earlier gaps is below [`COARSE_NS`] is counted as an outlier (`off`). When outliers outnumber the other gaps, the step starts anew from
+/// the current gap.
 #[derive(Clone, Copy, Debug, Default)]
 struct Resolution {
     /// Greatest common divisor of the gaps that are not off, ns; 0 before the first.

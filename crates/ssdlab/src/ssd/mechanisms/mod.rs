@@ -1,4 +1,4 @@
-//! Mechanisms: what keys of the configuration add to the plain way of an operation. The spine calls them by path, at the place where they
+//! Mechanisms: steps of an operation that only some configurations have. The other files of `ssd` call them by path, at the place where they
 //! act: `merge::try_merge(ssd, ..)`.
 //!
 //! | file | question | keys |
@@ -9,7 +9,7 @@
 //! | `advance` | which steps of a job may begin where it advances with host operations only? | `gc.advance` |
 //! | `idle` | what does idle time change? | `gc.trigger = "idle"` |
 //! | `pace` | which writes wait for credit that GC earns? | `gc.pace` |
-//! | `estimates` | when will operations end (elyasi2017)? | `scheduler.order = "slack"`, `scheduler.write_pausing` |
+//! | `estimates` | when will operations end (elyasi2017)? | `scheduler.read_bypass`, `write_bypass`, `write_pausing`, `estimates` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
 pub(super) mod advance;

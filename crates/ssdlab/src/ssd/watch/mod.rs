@@ -2,14 +2,14 @@
 //!
 //! | file | question |
 //! |---|---|
-//! | `probes` | what has happened (counters), and who else is told? |
+//! | `probes` | which counter, gauge or check does an event of the drive change? |
 //! | `gauges` | how many jobs and free blocks were there over time? |
 //! | `clocks` | for how long did each reason hold each die? |
 //! | `waits` | why does an operation wait? |
 //! | `timeline` | which stages were there, of which request or job? |
-//! | `verify` | does each page hold the data that was written last, and do sums agree with what they sum? |
-//! | `planted` | does verify mode find defects? It plants them |
-//! | `report` | which state and statistics can be read from a drive? |
+//! | `verify` | does each page hold the data written last, and do all counts agree with a recount? |
+//! | `planted` | which defects can a test plant, to see that verify mode finds them? |
+//! | `report` | which state and statistics of a drive can its callers read? |
 
 pub(super) mod clocks;
 pub(super) mod gauges;
