@@ -7,11 +7,13 @@
 
 mod arrivals;
 pub mod formulas;
+mod model;
 mod result;
 mod simulation;
 
 pub use arrivals::{Arrival, Arrivals, GapLists, LAST_ARRIVAL, LONGEST_GAP, RatesPerMs, Stream, Traffic, UserOp};
+pub use model::{Model, Priority, ServiceTimes};
 pub use result::{
     CollectionSeries, Collections, CopySeries, OpCounts, QueueLength, QueueingResult, RequestSeries, Series, Utilisation, Waits,
 };
-pub use simulation::{Model, Priority, ServiceTimes, Watch, simulate};
+pub use simulation::{Watch, simulate};

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::arrivals::{Arrivals, RatesPerMs, Traffic, UserOp};
-use super::simulation::{Model, Priority};
+use super::model::{Model, Priority};
 use crate::distribution::Summary;
 use crate::units::Ns;
 

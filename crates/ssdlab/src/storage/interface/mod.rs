@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cores` | the processors: they fetch commands and complete them |
 //! | `link` | one direction of the link |
+//! | `observed` | what checks, statistics and verify mode ask |
 //! | `queues` | the queues of the host, and whose turn it is |
 //!
 //! A command waits for a slot, then for a core that fetches it; the data of a write come over the link; then the *lower* level, a drive
@@ -14,14 +15,14 @@
 
 mod cores;
 mod link;
+mod observed;
 mod queues;
 
 use std::collections::VecDeque;
 
 use super::Store;
 use super::desk::{Desk, Tracked};
-use super::observed::{LevelStats, Levels, Observed, above_one_level, add};
-use super::store::{EachVolatile, Layer, each_written};
+use super::store::Layer;
 use crate::blocked::{Blocked, Served};
 use crate::config::Host as Config;
 use crate::memory::{self, Exhausted};
@@ -195,61 +196,7 @@ impl<B: Store> Interface<B> {
     }
 }
 
-impl<B: Store + 'static> Observed for Interface<B> {
-    fn describe(&self) -> Option<String> {
-        let state = self.state.as_deref()?;
-        Some(format!("host interface: {} commands are outstanding, {} of them without a slot", state.commands.len(), state.outside.len()))
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let Some(state) = self.state.as_deref() else { return Ok(()) };
-        state.defect.clone().map_or_else(|| state.recount(), Err)
-    }
-
-    fn verify(&mut self, every_event: bool) {
-        if let Some(state) = self.state.as_deref_mut() {
-            state.checks_every_event = every_event;
-        }
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.state.as_deref().is_none_or(|state| state.commands.is_empty())
-    }
-
-    /// Calls back with the units of writes that have not gone to the lower level.
-    fn volatile_units(&self, each: &mut EachVolatile<'_>) {
-        let Some(state) = self.state.as_deref() else { return };
-        let waiting = state.commands.iter().filter(|(_, command)| !command.own.delivered);
-        waiting.for_each(|(_, command)| each_written(&command.request, self.lower.page_bytes(), each));
-    }
-
-    fn add_stats(&self, now: Ns, to: &mut LevelStats) {
-        let stats = self.state.as_deref().map(|state| InterfaceStats {
-            core_busy_ns: state.cores.busy_ns(now).into(),
-            link_in_busy_ns: state.link_in.busy_ns(now).into(),
-            link_out_busy_ns: state.link_out.busy_ns(now).into(),
-            ..state.stats
-        });
-        add(&mut to.interface, stats, InterfaceStats::joined);
-    }
-}
-
-above_one_level!(Interface<B>, lower, B);
-
 impl State {
-    fn recount(&self) -> Result<(), String> {
-        let (all, outside, inside) = (self.commands.len(), self.outside.len(), self.inside as usize);
-        if outside + inside != all || self.inside > self.slots {
-            return Err(format!("the host interface has {all} commands, {inside} of them in {} slots and {outside} outside", self.slots));
-        }
-        self.outside.recount()?;
-        if self.outside.fetched() != self.inside {
-            return Err(format!("the queues of the host count {} commands inside, and there are {inside}", self.outside.fetched()));
-        }
-        let in_order = [&self.inbound, &self.outbound].iter().all(|queue| queue.iter().is_sorted_by_key(|&(ends, _)| ends));
-        if in_order { Ok(()) } else { Err("commands on the link are not in the order in which their data arrive".into()) }
-    }
-
     /// Time of the next event of the interface; [`Ns::MAX`] if there is none.
     fn first_due(&self) -> Ns {
         let first = |queue: &VecDeque<(Ns, u32)>| queue.front().map_or(Ns::MAX, |&(at, _)| at);
@@ -535,6 +482,7 @@ mod tests {
     use crate::config::Config as Whole;
     use crate::ftl::Ftl;
     use crate::ssd::Ssd;
+    use crate::storage::observed::Observed;
 
     fn page_read() -> Request {
         Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 4096, high_priority: false, flow: 0 }

@@ -1,0 +1,106 @@
+//! Checks that a pool has the spare blocks that frontiers, GC and its thresholds need.
+
+use serde_json::Value;
+
+use crate::config::capacity::RESERVE;
+use crate::config::{Capacity, Config, Trigger};
+
+/// Checks the spare blocks: a pool needs them for its write frontiers and one for GC. The soft threshold must be less than the rest, else
+/// GC would never end.
+pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
+    let needed = frontiers + 1 + capacity.scattered_blocks();
+    if spare < needed {
+        let given = config.device.overprovisioning;
+        let frontier = serde_json::to_value(config.ftl.frontier).unwrap_or(Value::Null);
+        let with = if config.redirects_writes() { " with gc.scope = \"block\"" } else { "" };
+        messages.push(format!(
+            "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool{}; ftl.frontier = {frontier}{with} \
+             needs at least {needed}{}{}",
+            taken(config, capacity),
+            scattered(capacity),
+            raise(capacity, needed)
+        ));
+    } else {
+        soft(config.gc.soft, capacity, messages);
+        until(config, capacity, messages);
+    }
+}
+
+/// Text on what takes blocks that over-provisioning would leave, parity and the mapping table; empty without both.
+fn taken(config: &Config, capacity: &Capacity) -> String {
+    let parity = (config.ftl.parity_stripe > 0).then_some("parity takes a part (ftl.parity_stripe)");
+    let table = (capacity.map_units > 0).then_some("the mapping table takes a part (ftl.map_cache_bytes)");
+    let both: Vec<&str> = parity.into_iter().chain(table).collect();
+    if both.is_empty() { String::new() } else { format!(", since {}", both.join(" and ")) }
+}
+
+/// Number of free blocks below which a pool is down to the reserve for GC, and is collected whatever the threshold.
+const SHORT: u64 = RESERVE as u64 + 1;
+
+/// Checks that a pool can reach the free blocks with which an episode ends; else an episode would go on until no victim is left.
+fn until(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let (until, soft) = (u64::from(config.gc.until), capacity.soft_blocks(config.gc.soft));
+    let (spare, frontiers) = (capacity.spare_blocks(), capacity.frontiers);
+    let by_share = config.gc.trigger == Trigger::InvalidShare;
+    let (threshold, with) = if by_share || soft < SHORT { (SHORT, "the reserve") } else { (soft, "gc.soft") };
+    // A threshold that leaves no room has a message of its own.
+    let held = frontiers + capacity.scattered_blocks();
+    if until == 0 || soft + held >= spare || threshold + until + held < spare {
+        return;
+    }
+    let most = spare.saturating_sub(held + 1 + threshold);
+    messages.push(format!(
+        "gc.until = {until}: with {with} that is {} free blocks of a pool, but {spare} are spare, of which {frontiers} are being filled{}; \
+         lower it to at most {most}{}",
+        threshold + until,
+        scattered(capacity),
+        raise(capacity, threshold.saturating_add(until).saturating_add(needed_beyond(held)))
+    ));
+}
+
+fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
+    if soft >= 1.0 && soft.fract() != 0.0 {
+        let (low, high) = (soft.floor(), soft.ceil());
+        return messages
+            .push(format!("gc.soft = {soft}: must be a share below 1, or a whole number of blocks, for example {low} or {high}"));
+    }
+    let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
+    let threshold = capacity.soft_blocks(soft);
+    let held = frontiers + capacity.scattered_blocks();
+    if threshold + held < spare {
+        return;
+    }
+    let lower = match spare - held - 1 {
+        0 => String::new(),
+        most => format!("; lower it to at most {most} blocks"),
+    };
+    messages.push(format!(
+        "gc.soft = {soft}: {threshold} of the {blocks} blocks of a pool, but {spare} are spare, of which {frontiers} are being filled{}, and \
+         the threshold must lie below the rest{lower}{}",
+        scattered(capacity),
+        raise(capacity, threshold.saturating_add(needed_beyond(held)))
+    ));
+}
+
+/// Number of spare blocks that a threshold needs in addition: the `held` ones, and one to be strictly less.
+fn needed_beyond(held: u64) -> u64 {
+    held + 1
+}
+
+/// Text on other blocks that are held, behind those that are being filled.
+fn scattered(capacity: &Capacity) -> String {
+    match capacity.scattered_blocks() {
+        0 => String::new(),
+        blocks => {
+            format!(" and {blocks} may be held by invalid units too few for a program (ftl.map_unit_bytes, device.pages_per_program)")
+        }
+    }
+}
+
+fn raise(capacity: &Capacity, spare: u64) -> String {
+    match capacity.overprovisioning_for(spare) {
+        Some(share) => format!("; set device.overprovisioning to at least {share}"),
+        None => String::new(),
+    }
+}
