@@ -10,7 +10,7 @@ use crate::units::DieId;
 
 /// Steps that the GC jobs of each die may take.
 #[derive(Debug)]
-pub(super) struct Credits {
+pub struct Credits {
     /// By die: host operations begun less steps taken, at most the steps that its active jobs have left. -1: a step was taken ahead, for a
     /// host operation that waits for it. Empty if jobs need no host operations to advance.
     by_die: Vec<i32>,
@@ -21,13 +21,15 @@ impl Credits {
         Credits { by_die: if with_requests { vec![0; geometry.dies as usize] } else { Vec::new() } }
     }
 
+    /// Steps that the jobs of a die may take before the next host operation. Only where jobs advance with host operations (`gc.advance`).
     #[inline(always)]
-    pub(super) fn of(&self, die: DieId) -> i32 {
+    pub fn of(&self, die: DieId) -> i32 {
         self.by_die[die.index()]
     }
 
+    /// Adds to the steps that the jobs of a die may take, such as 1 when a host operation begins there, or -1 for a step taken.
     #[inline(always)]
-    pub(super) fn change(&mut self, die: DieId, by: i32) {
+    pub fn change(&mut self, die: DieId, by: i32) {
         self.by_die[die.index()] += by;
     }
 }

@@ -145,7 +145,7 @@ impl Job {
 
 /// The active jobs of all pools, at most one each.
 #[derive(Debug)]
-pub(super) struct Jobs {
+pub struct Jobs {
     jobs: Vec<Option<Job>>,
     /// By pool: moves through the controller's buffer. Used only if several moves may be in flight.
     flights: Vec<Flight>,
@@ -183,18 +183,19 @@ impl Jobs {
         self.jobs[pool.index()].as_mut().expect("the pool has an active job")
     }
 
-    pub(super) fn active(&self) -> impl Iterator<Item = &Job> {
+    /// All active jobs.
+    pub fn active(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().flatten()
     }
 
     /// Number of active jobs of a die.
     #[inline(always)]
-    pub(super) fn on_die(&self, die: DieId) -> u32 {
+    pub fn on_die(&self, die: DieId) -> u32 {
         self.on_die[die.index()]
     }
 
     /// Number of active jobs of all dies.
-    pub(super) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.on_die.iter().map(|&jobs| u64::from(jobs)).sum()
     }
 
@@ -234,8 +235,9 @@ impl Jobs {
         self.gathering.is_some()
     }
 
+    /// The next step of the pool's job.
     #[inline(always)]
-    pub(super) fn next_step(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
+    pub fn next_step(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
         if self.moves_in_flight > 1 || self.gathering.is_some() {
             return self.next_step_in_flight(ftl, pool);
         }
@@ -283,7 +285,8 @@ impl Jobs {
         next
     }
 
-    pub(super) fn next_is_program(&self, ftl: &Ftl, pool: PoolId) -> bool {
+    /// The next step of the pool's job is a flash program, which needs the bus to begin.
+    pub fn next_is_program(&self, ftl: &Ftl, pool: PoolId) -> bool {
         if let Some(gathering) = &self.gathering {
             let job = self.of(pool).expect("the pool has an active job");
             return gathering.next_is_program(ftl, pool, job.victim, job.cursor);
@@ -296,7 +299,8 @@ impl Jobs {
         flight.buffered.front().is_some_and(|(_, ready)| read.is_none_or(|read| ready < read))
     }
 
-    pub(super) fn next_is_erase(&self, ftl: &Ftl, pool: PoolId) -> bool {
+    /// The next step of the pool's job is the erase.
+    pub fn next_is_erase(&self, ftl: &Ftl, pool: PoolId) -> bool {
         let job = self.of(pool).expect("the pool has an active job");
         if let Some(gathering) = &self.gathering {
             return gathering.next_is_erase(ftl, pool, job.victim, job.cursor);
@@ -305,7 +309,8 @@ impl Jobs {
         flight.buffered.is_empty() && ftl.next_move(job.victim, job.cursor).is_none()
     }
 
-    pub(super) fn move_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
+    /// Begins the move of this page of the victim out of order, and returns its step. Only where [`Collector::may_move`].
+    pub fn move_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
         if let Some(gathering) = &mut self.gathering {
             return gathering.read_out_of_order(ftl, pool, from);
         }
@@ -317,21 +322,24 @@ impl Jobs {
         Step::Read(moved)
     }
 
-    pub(super) fn may_move(&self, pool: PoolId) -> bool {
+    /// One more move of the pool's job may begin.
+    pub fn may_move(&self, pool: PoolId) -> bool {
         if let Some(gathering) = &self.gathering {
             return gathering.has_room(pool);
         }
         self.moves_in_flight == 1 || !self.flights[pool.index()].free.is_empty()
     }
 
-    pub(super) fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+    /// The move of `lpn` by the pool's job, if the page is in the controller's buffer.
+    pub fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
         if let Some(gathering) = &self.gathering {
             return gathering.buffered(pool, lpn);
         }
         self.flights[pool.index()].buffered.iter().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
     }
 
-    pub(super) fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
+    /// Mutable access to the move of `lpn` by the pool's job, if the page is in the controller's buffer.
+    pub fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
         if let Some(gathering) = &mut self.gathering {
             return gathering.buffered_mut(pool, lpn);
         }
@@ -339,60 +347,64 @@ impl Jobs {
     }
 
     /// Marks an operation of the pool's job as in service: of the move `moving`, or, if `None`, the erase or a burst.
-    pub(super) fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
+    pub fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
         let job = self.of_mut(pool);
         (job.busy, job.moving) = (true, moving);
     }
 
     /// Begins a burst: the moves that the job of the pool has left become one event, in slot `at` of the die.
-    pub(super) fn begin_burst(&mut self, die: DieId, pool: PoolId, at: SlotId) {
+    pub fn begin_burst(&mut self, die: DieId, pool: PoolId, at: SlotId) {
         self.begin_step(pool, None);
         self.bursts[die.index()] = Some((pool, at));
         self.bursts_begun += 1;
     }
 
     /// Ends the burst of a die: the moves that its job has left are operations of their own.
-    pub(super) fn end_burst(&mut self, die: DieId) {
+    pub fn end_burst(&mut self, die: DieId) {
         self.bursts[die.index()] = None;
     }
 
     /// Number of dies with a burst.
-    pub(super) fn bursts(&self) -> u64 {
+    pub fn bursts(&self) -> u64 {
         self.bursts.iter().flatten().count() as u64
     }
 
-    pub(super) fn bursts_begun(&self) -> u64 {
+    /// Number of bursts begun: the page moves of a job as one event.
+    pub fn bursts_begun(&self) -> u64 {
         self.bursts_begun
     }
 
     /// Notes that the valid pages of the job's victim below page offset `cursor` have been moved.
-    pub(super) fn set_cursor(&mut self, pool: PoolId, cursor: u32) {
+    pub fn set_cursor(&mut self, pool: PoolId, cursor: u32) {
         self.of_mut(pool).cursor = cursor;
     }
 
     /// Takes the move in service, which has ended.
-    pub(super) fn take_moving(&mut self, pool: PoolId) -> Option<Move> {
+    pub fn take_moving(&mut self, pool: PoolId) -> Option<Move> {
         self.of_mut(pool).moving.take()
     }
 
+    /// The burst of a die, the page moves of a job as one event: the job's pool, and the slot of the die that it occupies.
     #[inline(always)]
-    pub(super) fn burst_on(&self, die: DieId) -> Option<(PoolId, SlotId)> {
+    pub fn burst_on(&self, die: DieId) -> Option<(PoolId, SlotId)> {
         self.bursts[die.index()]
     }
 
-    pub(super) fn moving_mut(&mut self, pool: PoolId) -> &mut Move {
+    /// Mutable access to the move in service or suspended of the pool's job.
+    pub fn moving_mut(&mut self, pool: PoolId) -> &mut Move {
         self.of_mut(pool).moving.as_mut().expect("a page is being moved")
     }
 
     /// The move of `lpn` that is in service or suspended: the move of the job, or that of one of its gathered units.
-    pub(super) fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+    pub fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
         match &self.gathering {
             Some(gathering) => gathering.in_service(pool).iter().find(|moved| moved.lpn == lpn),
             None => self.of(pool)?.moving.as_ref().filter(|moved| moved.lpn == lpn),
         }
     }
 
-    pub(super) fn moving_page_mut(&mut self, pool: PoolId, lpn: Lpn) -> &mut Move {
+    /// Mutable access to the move of `lpn` by the pool's job, which must be in service or suspended.
+    pub fn moving_page_mut(&mut self, pool: PoolId, lpn: Lpn) -> &mut Move {
         if self.gathering.is_none() {
             return self.moving_mut(pool);
         }
@@ -410,7 +422,7 @@ impl Jobs {
     }
 
     /// The read of the move in service has ended: its page is in the controller's buffer.
-    pub(super) fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
+    pub fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
         let job = self.of_mut(pool);
         job.busy = false;
         let moved = job.moving.take().expect("a page was read");
@@ -425,7 +437,7 @@ impl Jobs {
 
     /// The move in service has ended, or is not needed any more.
     #[inline(always)]
-    pub(super) fn move_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
+    pub fn move_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
         let job = self.of_mut(pool);
         job.busy = false;
         job.moving = None;

@@ -26,39 +26,41 @@ mod states;
 pub mod untimed;
 pub mod victim;
 
+pub use credits::Credits;
 pub use exclusion::Excluded;
 pub use idle::Idle;
-pub use job::{Job, Move, Step};
+pub use job::{Job, Jobs, Move, Step};
 pub use pace::Pace;
-pub use states::StateChange;
+pub use states::{StateChange, States};
 
-use credits::Credits;
 use episode::Episodes;
 use exclusion::Exclusion;
-use job::Jobs;
 use scope_queue::ScopeQueues;
-use states::{Facts, States};
+use states::Facts;
 use victim::{CustomVictim, Picker};
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::rules::GcRules;
-use crate::units::{DieId, Lpn, Ns, PlaneId, PoolId, Ppn, SlotId, TxnId};
-use crate::views::{QueueKind, Ready};
+use crate::units::{DieId, Ns, PlaneId, PoolId};
+use crate::views::Ready;
 
 /// The garbage collector of one drive.
 #[derive(Debug)]
 pub struct Collector {
     excludes_dies: bool,
     victims: Picker,
-    jobs: Jobs,
+    /// The active jobs: their steps.
+    pub jobs: Jobs,
     queues: ScopeQueues,
     exclusion: Exclusion,
-    states: States,
+    /// What is allowed while a pool is short of free blocks. [`Collector::update_state`] keeps it.
+    pub states: States,
     idle: Option<Idle>,
     episodes: Episodes,
-    credits: Credits,
+    /// Steps that jobs may take, where they need host operations to advance (`gc.advance`).
+    pub credits: Credits,
     /// By pool: it waits for a job or has one.
     queued: Vec<bool>,
     /// By pool: it wants GC but has no eligible victim, until one of its pages becomes invalid or one of its blocks closes.
@@ -109,31 +111,10 @@ impl Collector {
         self.jobs.of(pool)
     }
 
-    /// All active jobs.
-    pub fn active_jobs(&self) -> impl Iterator<Item = &Job> {
-        self.jobs.active()
-    }
-
     /// The move of the pool's job in service or suspended; of gathered units, that of the first, with its pages.
     #[inline(always)]
     pub fn moving(&self, pool: PoolId) -> Option<Move> {
         self.jobs.of(pool)?.moving()
-    }
-
-    /// Mutable access to the move in service or suspended of the pool's job.
-    pub fn moving_mut(&mut self, pool: PoolId) -> &mut Move {
-        self.jobs.moving_mut(pool)
-    }
-
-    /// The move of `lpn` by the pool's job, if it is in service or suspended.
-    #[inline(always)]
-    pub fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
-        self.jobs.moving_page(pool, lpn)
-    }
-
-    /// Mutable access to the move of `lpn` by the pool's job, which must be in service or suspended.
-    pub fn moving_page_mut(&mut self, pool: PoolId, lpn: Lpn) -> &mut Move {
-        self.jobs.moving_page_mut(pool, lpn)
     }
 
     /// The gathered mapping units of the pool's job that are in service or suspended; empty if jobs gather none.
@@ -149,17 +130,6 @@ impl Collector {
     /// Number of buffered units that jobs dropped as not needed any more since the last call. Only where jobs gather units.
     pub fn take_discarded(&mut self) -> u32 {
         self.jobs.gathering_mut().take_discarded()
-    }
-
-    /// Number of active jobs of a die.
-    #[inline(always)]
-    pub fn jobs_on_die(&self, die: DieId) -> u32 {
-        self.jobs.on_die(die)
-    }
-
-    /// Number of active jobs of all dies.
-    pub fn jobs_active(&self) -> u64 {
-        self.jobs.count()
     }
 
     /// Evaluates the trigger for a pool. `set_off`: the event that starts GC where it is wanted has come (`gc.begin`). Returns the pool
@@ -216,111 +186,10 @@ impl Collector {
         true
     }
 
-    /// The next step of the pool's job.
-    #[inline(always)]
-    pub fn next_step(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
-        self.jobs.next_step(ftl, pool)
-    }
-
-    /// The next step of the pool's job is a flash program, which needs the bus to begin.
-    #[inline(always)]
-    pub fn next_is_program(&self, ftl: &Ftl, pool: PoolId) -> bool {
-        self.jobs.next_is_program(ftl, pool)
-    }
-
-    /// The next step of the pool's job is the erase.
-    pub fn next_is_erase(&self, ftl: &Ftl, pool: PoolId) -> bool {
-        self.jobs.next_is_erase(ftl, pool)
-    }
-
-    /// Begins the move of this page of the victim out of order, and returns its step. Only where [`Collector::may_move`].
-    pub fn move_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, lpn: Lpn, from: Ppn) -> Step {
-        self.jobs.move_out_of_order(ftl, pool, lpn, from)
-    }
-
-    /// One more move of the pool's job may begin.
-    pub fn may_move(&self, pool: PoolId) -> bool {
-        self.jobs.may_move(pool)
-    }
-
-    /// The move of `lpn` by the pool's job, if the page is in the controller's buffer.
-    pub fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
-        self.jobs.buffered(pool, lpn)
-    }
-
-    /// Mutable access to the move of `lpn` by the pool's job, if the page is in the controller's buffer.
-    pub fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
-        self.jobs.buffered_mut(pool, lpn)
-    }
-
-    /// Marks an operation of the pool's job as in service: of the move `moving`, or, if `None`, the erase.
-    pub fn begin_step(&mut self, pool: PoolId, moving: Option<Move>) {
-        self.jobs.begin_step(pool, moving);
-    }
-
-    /// Begins a burst: the moves that the job of the pool has left become one event, in slot `at` of the die.
-    pub fn begin_burst(&mut self, die: DieId, pool: PoolId, at: SlotId) {
-        self.jobs.begin_burst(die, pool, at);
-    }
-
-    /// Ends the burst of a die: the moves that its job has left are operations of their own.
-    pub fn end_burst(&mut self, die: DieId) {
-        self.jobs.end_burst(die);
-    }
-
-    /// Number of bursts begun: the page moves of a job as one event.
-    pub fn bursts_begun(&self) -> u64 {
-        self.jobs.bursts_begun()
-    }
-
-    /// Number of dies with a burst: the page moves of a job as one event.
-    pub fn bursts(&self) -> u64 {
-        self.jobs.bursts()
-    }
-
-    /// Notes that the valid pages of the victim of the pool's job below page offset `cursor` have been moved.
-    pub fn set_cursor(&mut self, pool: PoolId, cursor: u32) {
-        self.jobs.set_cursor(pool, cursor);
-    }
-
-    /// Takes the move in service of the pool's job, which has ended.
-    pub fn take_moving(&mut self, pool: PoolId) -> Option<Move> {
-        self.jobs.take_moving(pool)
-    }
-
-    /// The burst of a die, the page moves of a job as one event: the job's pool, and the slot of the die that it occupies.
-    #[inline(always)]
-    pub fn burst_on(&self, die: DieId) -> Option<(PoolId, SlotId)> {
-        self.jobs.burst_on(die)
-    }
-
-    /// The read of the pool's move in service has ended: its page is in the controller's buffer.
-    pub fn read_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
-        self.jobs.read_ended(ftl, pool, ready);
-    }
-
-    /// The move in service of the pool's job has ended, or is not needed any more.
-    #[inline(always)]
-    pub fn move_ended(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
-        self.jobs.move_ended(ftl, pool, ready);
-    }
-
     /// The pool collects another block at once: its episode continues (`gc.until`).
     #[inline(always)]
     pub fn episode_goes_on(&self, ftl: &Ftl, pool: PoolId) -> bool {
         self.episodes.goes_on(ftl, pool)
-    }
-
-    /// Steps that the jobs of a die may take before the next host operation. Only where jobs advance with host operations (`gc.advance`).
-    #[inline(always)]
-    pub fn credit(&self, die: DieId) -> i32 {
-        self.credits.of(die)
-    }
-
-    /// Adds to the steps that the jobs of a die may take, such as 1 when a host operation begins there, or -1 for a step taken.
-    #[inline(always)]
-    pub fn change_credit(&mut self, die: DieId, by: i32) {
-        self.credits.change(die, by);
     }
 
     /// The erase has ended: returns the finished job. The pool waits for another job if it wants one; in an episode, ahead of others of its
@@ -437,42 +306,9 @@ impl Collector {
         self.states.update(now, pool, facts)
     }
 
-    /// A pool enters S3: GC runs to completion for this high-priority write.
-    pub fn enter_s3(&mut self, pool: PoolId, write: TxnId) {
-        self.states.enter_s3(pool, write);
-    }
-
-    /// A pool leaves S3: the high-priority write for which it was there begins.
-    pub fn leave_s3(&mut self, pool: PoolId) {
-        self.states.leave_s3(pool);
-    }
-
-    /// The high-priority write for which the pool is in S3.
-    #[inline(always)]
-    pub fn urgent(&self, pool: PoolId) -> Option<TxnId> {
-        self.states.urgent(pool)
-    }
-
-    /// Some pool is in S3 for a high-priority write.
-    #[inline(always)]
-    pub fn any_urgent(&self) -> bool {
-        self.states.any_urgent()
-    }
-
     /// The pool has fewer than T_hard free blocks while GC is wanted, and is not in S3: a waiting high-priority write makes it enter S3.
     pub fn may_enter_s3(&self, pool: PoolId) -> bool {
         self.states.is_short(pool) && self.states.urgent(pool).is_none()
-    }
-
-    /// The pool's state stops operations of this kind.
-    #[inline(always)]
-    pub fn stops(&self, pool: PoolId, kind: QueueKind) -> bool {
-        self.states.stops(pool, kind)
-    }
-
-    /// Time in S0 to S3 until `now`, summed over pools, ns.
-    pub fn state_ns(&self, now: Ns) -> [u128; 4] {
-        self.states.times(now)
     }
 
     /// The idle detector, where idle time is the trigger (`gc.trigger = "idle"`).
@@ -539,6 +375,7 @@ mod tests {
     use crate::config::{Frontier, PoolScope, Scope};
     use crate::geometry::Geometry;
     use crate::rules::Rules;
+    use crate::units::Lpn;
 
     const POOLS: [PoolId; 2] = [PoolId(0), PoolId(1)];
     const READY: Ready = (0, 1);
@@ -572,7 +409,7 @@ mod tests {
     }
 
     fn play_job(ftl: &mut Ftl, collector: &mut Collector, pool: PoolId) {
-        while let Step::Move(moved) = collector.next_step(ftl, pool) {
+        while let Step::Move(moved) = collector.jobs.next_step(ftl, pool) {
             let to = ftl.allocate_move(pool).ppn;
             ftl.commit_move(pool, moved.lpn, moved.from, to);
         }

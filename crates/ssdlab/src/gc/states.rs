@@ -41,7 +41,7 @@ pub struct StateChange {
 
 /// The states of all pools.
 #[derive(Clone, Debug)]
-pub(super) struct States {
+pub struct States {
     /// T_hard in blocks; 0: none.
     hard: u32,
     stops_reads: bool,
@@ -84,19 +84,19 @@ impl States {
 
     /// The high-priority write for which the pool is in S3.
     #[inline(always)]
-    pub(super) fn urgent(&self, pool: PoolId) -> Option<TxnId> {
+    pub fn urgent(&self, pool: PoolId) -> Option<TxnId> {
         if self.any_urgent == 0 { None } else { self.urgent[pool.index()] }
     }
 
     /// Some pool is in S3 for a high-priority write.
     #[inline(always)]
-    pub(super) fn any_urgent(&self) -> bool {
+    pub fn any_urgent(&self) -> bool {
         self.any_urgent > 0
     }
 
     /// The state of the pool stops host operations of this kind.
     #[inline(always)]
-    pub(super) fn stops(&self, pool: PoolId, kind: QueueKind) -> bool {
+    pub fn stops(&self, pool: PoolId, kind: QueueKind) -> bool {
         self.hard > 0 && (self.urgent[pool.index()].is_some() || self.short[pool.index()] && (kind == QueueKind::Write || self.stops_reads))
     }
 
@@ -129,18 +129,20 @@ impl States {
         StateChange { crossed_hard: short != was_short, may_enter_s3: short && !urgent }
     }
 
-    pub(super) fn enter_s3(&mut self, pool: PoolId, write: TxnId) {
+    /// A pool enters S3: GC runs to completion for this high-priority write.
+    pub fn enter_s3(&mut self, pool: PoolId, write: TxnId) {
         self.urgent[pool.index()] = Some(write);
         self.any_urgent += 1;
     }
 
-    pub(super) fn leave_s3(&mut self, pool: PoolId) {
+    /// A pool leaves S3: the high-priority write for which it was there begins.
+    pub fn leave_s3(&mut self, pool: PoolId) {
         self.urgent[pool.index()] = None;
         self.any_urgent -= 1;
     }
 
     /// Time in S0 to S3 until `now`, summed over pools, ns.
-    pub(super) fn times(&self, now: Ns) -> [u128; 4] {
+    pub fn times(&self, now: Ns) -> [u128; 4] {
         let mut total = self.total;
         for &(state, since) in &self.now {
             total[state as usize] += u128::from(now - since);

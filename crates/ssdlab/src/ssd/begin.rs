@@ -81,7 +81,7 @@ impl Ssd {
 
     fn prepare_register_read(&mut self, now: Ns, id: TxnId) {
         let (lpn, pool) = (self.transactions[id].lpn, self.transactions[id].pool);
-        let held = self.gc.moving_page(pool, lpn).map(|moved| moved.from);
+        let held = self.gc.jobs.moving_page(pool, lpn).map(|moved| moved.from);
         let place = held.or_else(|| self.ftl.lookup(lpn));
         self.probes.note(now, &self.ftl, Event::MergedRead(lpn, place));
     }
@@ -109,7 +109,7 @@ impl Ssd {
         waits::stop_waiting(self, now, id);
         let transaction = &mut self.transactions[id];
         (transaction.pool, transaction.next, transaction.same_page) = (pool, None, false);
-        if kind == QueueKind::Write && self.gc.urgent(pool).is_some() {
+        if kind == QueueKind::Write && self.gc.states.urgent(pool).is_some() {
             self.leave_s3(now, pool);
         }
         id
@@ -125,7 +125,7 @@ impl Ssd {
         for pool in self.geometry().pools_of_die(die).map(PoolId).filter(|&pool| pool != first.pool) {
             let aligned = !self.rules.multiplane_aligned || self.ftl.next_offset(pool) == offset;
             let id = match first.kind {
-                _ if self.gc.urgent(pool).is_some() => None,
+                _ if self.gc.states.urgent(pool).is_some() => None,
                 QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
                 QueueKind::Write if !aligned || !self.may_write(pool, limits) => None,
                 QueueKind::Write if self.rules.dynamic => self.dynamic_partner(die, pool),
@@ -227,7 +227,7 @@ impl Ssd {
             }
         };
         advance::takes_step(self, die, false);
-        self.gc.begin_step(pool, moving);
+        self.gc.jobs.begin_step(pool, moving);
         timeline::gc_operation(self, pool);
         self.probes.count().gc_reads += u64::from(read_ns > 0);
         self.probes.count().pipelined_reads += u64::from(read_ns > 0 && !self.flash.idle(die));

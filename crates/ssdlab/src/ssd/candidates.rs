@@ -114,7 +114,7 @@ impl Ssd {
         for die in self.dies_after(of) {
             let limits = if die == of && self.flash.suspended(die).is_none() { limits } else { self.limits_beside_suspended(die) };
             let candidate = self.host_candidate(die, limits);
-            if candidate.is_some_and(|candidate| self.gc.urgent(candidate.pool).is_some()) {
+            if candidate.is_some_and(|candidate| self.gc.states.urgent(candidate.pool).is_some()) {
                 return candidate;
             }
             if let Some(other) = candidate {
@@ -133,7 +133,7 @@ impl Ssd {
         }
         let mut best = None;
         for pool in self.geometry().pools_of_die(die).map(PoolId) {
-            if let Some(write) = self.gc.urgent(pool) {
+            if let Some(write) = self.gc.states.urgent(pool) {
                 if let Some(candidate) = self.urgent_candidate(pool, write, limits) {
                     return Some(candidate);
                 }
@@ -176,7 +176,7 @@ impl Ssd {
     /// Reordering (lee2013 III-B, Fig. 5): marks a read of a page that a job has still to move to merge with its move. If no operation is
     /// eligible, a stopped write to such a page does so.
     fn by_move(&self, die: DieId, best: Option<HostCandidate>) -> Option<HostCandidate> {
-        if self.gc.jobs_on_die(die) == 0 {
+        if self.gc.jobs.on_die(die) == 0 {
             return best;
         }
         let suspended = self.flash.suspended(die);
@@ -193,12 +193,12 @@ impl Ssd {
             return None;
         }
         let pools = self.geometry().pools_of_die(die).map(PoolId);
-        pools.filter(|&pool| self.gc.stops(pool, QueueKind::Write)).find_map(|pool| self.stopped_write(pool))
+        pools.filter(|&pool| self.gc.states.stops(pool, QueueKind::Write)).find_map(|pool| self.stopped_write(pool))
     }
 
     /// The page of the transaction is that of a move in service or suspended.
     pub(super) fn is_being_moved(&self, pool: PoolId, id: TxnId) -> bool {
-        self.gc.moving_page(pool, self.transactions[id].lpn).is_some_and(|moved| merge::moves_page_of(self, moved, id))
+        self.gc.jobs.moving_page(pool, self.transactions[id].lpn).is_some_and(|moved| merge::moves_page_of(self, moved, id))
     }
 
     /// The page of the transaction lies in the victim of the pool's job, whose next step could be to move it.
@@ -208,15 +208,15 @@ impl Ssd {
         self.ftl.lookup(lpn).is_some_and(|ppn| self.block_of_page(ppn) == job.victim())
             && !job.is_busy()
             && !(job.is_pending() && self.is_pending(pool))
-            && self.gc.may_move(pool)
-            && self.gc.buffered(pool, lpn).is_none()
+            && self.gc.jobs.may_move(pool)
+            && self.gc.jobs.buffered(pool, lpn).is_none()
     }
 
     /// State S2: the oldest waiting write to a page that the job of the pool has still to move.
     fn stopped_write(&self, pool: PoolId) -> Option<HostCandidate> {
         let victim = self.gc.job(pool)?.victim();
         let head = self.sched.head(self.sched.queue(pool, QueueKind::Write))?;
-        if self.rules.dynamic || self.gc.stops(pool, QueueKind::Read) {
+        if self.rules.dynamic || self.gc.states.stops(pool, QueueKind::Read) {
             return None;
         }
         // Searches the waiting writes in order, or the pages left in the victim, whichever are fewer.
@@ -246,7 +246,7 @@ impl Ssd {
     pub(super) fn view_of_write(&self, pool: PoolId, limits: Limits) -> PoolView {
         PoolView {
             no_page: !self.ftl.can_write(pool),
-            stopped: self.gc.stops(pool, QueueKind::Write),
+            stopped: self.gc.states.stops(pool, QueueKind::Write),
             register_held: self.needs_suspended(pool, limits),
             excluded: self.rules.gc.scope == Scope::Plane && self.gc.excludes_plane(self.ftl.next_write_plane(pool)),
         }
@@ -258,7 +258,7 @@ impl Ssd {
         let needs_register = |plane| self.ftl.lookup(lpn).is_some_and(|ppn| self.plane_of_page(ppn) == plane);
         PoolView {
             no_page: false,
-            stopped: self.gc.stops(pool, QueueKind::Read),
+            stopped: self.gc.states.stops(pool, QueueKind::Read),
             register_held: limits.plane.is_some_and(needs_register),
             excluded: self.rules.gc.excludes_reads && self.gc.job(pool).is_some_and(|job| self.is_excluded(pool, job, lpn)),
         }
@@ -283,7 +283,7 @@ impl Ssd {
     #[inline(always)]
     pub(super) fn first_read(&self, pool: PoolId, limits: Limits) -> Option<TxnId> {
         let head = self.sched.head(self.sched.queue(pool, QueueKind::Read))?;
-        if self.gc.stops(pool, QueueKind::Read) {
+        if self.gc.states.stops(pool, QueueKind::Read) {
             return self.first_of_high_priority(pool);
         }
         if !self.rules.gc.excludes_reads && limits.plane.is_none() {
@@ -296,7 +296,7 @@ impl Ssd {
     /// page.
     #[cold]
     fn first_of_high_priority(&self, pool: PoolId) -> Option<TxnId> {
-        if self.gc.urgent(pool).is_some() || self.sched.high_priority_waiting(pool, QueueKind::Read) == 0 {
+        if self.gc.states.urgent(pool).is_some() || self.sched.high_priority_waiting(pool, QueueKind::Read) == 0 {
             return None;
         }
         self.sched.first_high_priority(&self.transactions, pool, QueueKind::Read)
@@ -332,13 +332,13 @@ impl Ssd {
 
     /// Order of GC steps: a pool in S3 first, then the step that became ready first.
     fn gc_order(&self, pool: PoolId) -> (bool, Option<Ready>) {
-        (self.gc.urgent(pool).is_none(), self.gc.job(pool).map(Job::ready))
+        (self.gc.states.urgent(pool).is_none(), self.gc.job(pool).map(Job::ready))
     }
 
     /// The suspended GC operation of the die, or else the step of its jobs that became ready first.
     #[inline]
     fn gc_candidate(&mut self, die: DieId) -> Option<GcCandidate> {
-        if self.gc.jobs_on_die(die) == 0 {
+        if self.gc.jobs.on_die(die) == 0 {
             return None;
         }
         if let Some((pool, _)) = self.flash.suspended(die) {

@@ -88,7 +88,7 @@ impl Ssd {
 
     /// The pool enters state S3 (lee2013 Fig. 7).
     fn enter_s3(&mut self, now: Ns, pool: PoolId, write: TxnId) {
-        self.gc.enter_s3(pool, write);
+        self.gc.states.enter_s3(pool, write);
         self.probes.count().s3_entries += 1;
         self.ready.wake(self.geometry().die_of_pool(pool));
         self.pool_changed(now, pool);
@@ -96,7 +96,7 @@ impl Ssd {
 
     /// The pool leaves S3: the high-priority write for which it was there begins.
     pub(super) fn leave_s3(&mut self, now: Ns, pool: PoolId) {
-        self.gc.leave_s3(pool);
+        self.gc.states.leave_s3(pool);
         self.ready.wake(self.geometry().die_of_pool(pool));
         self.pool_changed(now, pool);
     }
@@ -185,7 +185,7 @@ impl Ssd {
         self.set_exclusion(pool, self.probes.has(Planted::KeepsExclusion));
         // In an episode only the write for which S3 was entered comes between two jobs.
         let lets_through = excludes && !self.gc.episode_goes_on(&self.ftl, pool);
-        let barrier = (lets_through || self.gc.urgent(pool).is_some()).then_some(self.serial + 1);
+        let barrier = (lets_through || self.gc.states.urgent(pool).is_some()).then_some(self.serial + 1);
         let awaited = self.rules.gc.jobs_in_turn && self.gc.another_waits(&self.ftl, pool);
         self.probes.count().job_turns += u64::from(awaited);
         let job = self.gc.finish(&self.ftl, pool, barrier, self.sets_off(pool));
@@ -225,16 +225,16 @@ impl Ssd {
 
     /// A host operation that began to wait before `barrier` still waits in the scope of `pool`, and neither for T_hard nor for a page.
     fn host_goes_first(&self, pool: PoolId, barrier: u64) -> bool {
-        if self.rules.gc.scope == Scope::Block && self.gc.urgent(pool).is_none() {
-            return !self.gc.stops(pool, QueueKind::Read) && self.read_goes_first(pool, barrier);
+        if self.rules.gc.scope == Scope::Block && self.gc.states.urgent(pool).is_none() {
+            return !self.gc.states.stops(pool, QueueKind::Read) && self.read_goes_first(pool, barrier);
         }
         self.gc.pools_of_scope(&self.ftl, pool).any(|pool| {
-            if self.gc.urgent(pool).is_some() {
+            if self.gc.states.urgent(pool).is_some() {
                 return self.ftl.can_write(pool);
             }
             let chip = self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
-            let may_write = self.ftl.can_write(pool) && !self.gc.stops(pool, QueueKind::Write);
-            self.waits_since(self.sched.queue(pool, QueueKind::Read), !self.gc.stops(pool, QueueKind::Read), barrier)
+            let may_write = self.ftl.can_write(pool) && !self.gc.states.stops(pool, QueueKind::Write);
+            self.waits_since(self.sched.queue(pool, QueueKind::Read), !self.gc.states.stops(pool, QueueKind::Read), barrier)
                 || self.waits_since(self.sched.queue(pool, QueueKind::Write), may_write, barrier)
                 || self.rules.dynamic && self.waits_since(self.sched.chip_queue(chip), self.takes_any_write(pool), barrier)
         })

@@ -17,7 +17,7 @@ impl Ssd {
         let op = *self.flash.op(at);
         let whole = self.flash.is_whole(at);
         if self.rules.bursts
-            && let Some((pool, at)) = self.gc.burst_on(at.die())
+            && let Some((pool, at)) = self.gc.jobs.burst_on(at.die())
         {
             burst::ended(self, now, pool, at);
         }
@@ -150,7 +150,7 @@ impl Ssd {
         if moved.to.is_none() {
             let current = self.gc.moving(pool).expect("as before");
             let (placed, ns) = self.place_move(now, pool, current);
-            *self.gc.moving_mut(pool) = placed;
+            *self.gc.jobs.moving_mut(pool) = placed;
             self.flash.set_write_ns(at, ns + self.rules.gc.poll_ns);
             timeline::target_chosen(self, at, pool);
         }
@@ -180,7 +180,7 @@ impl Ssd {
                 }
             });
         }
-        let moved = self.gc.moving_mut(pool);
+        let moved = self.gc.jobs.moving_mut(pool);
         if matches!(self.flash.phase(at, now), Phase::BeforeIn | Phase::In(_)) {
             let readers = moved.readers.take();
             if moved.writer.is_none() {
@@ -378,9 +378,9 @@ impl Ssd {
             return units::buffered(self, now, pool);
         }
         let serial = self.next_serial();
-        let moved = self.gc.moving_mut(pool);
+        let moved = self.gc.jobs.moving_mut(pool);
         let (readers, lpn) = (moved.readers.take(), moved.lpn);
-        self.gc.read_ended(&self.ftl, pool, (now, serial));
+        self.gc.jobs.read_ended(&self.ftl, pool, (now, serial));
         merge::readers_served(self, now, readers);
         if self.rules.gc.merge {
             merge::merge_waiting_for(self, now, pool, lpn);
@@ -401,7 +401,7 @@ impl Ssd {
             transaction.served(Served::Array, now);
             transaction.ppn = to;
             transaction.pool = pool;
-            self.gc.move_ended(&self.ftl, pool, (now, serial));
+            self.gc.jobs.move_ended(&self.ftl, pool, (now, serial));
             return self.host_page_programmed(now, writer);
         }
         let current = self.ftl.commit_move(pool, moved.lpn, moved.from, to);
@@ -414,7 +414,7 @@ impl Ssd {
         if let Some(slack) = self.sched.slack_mut() {
             slack.moved(die);
         }
-        self.gc.move_ended(&self.ftl, pool, (now, serial));
+        self.gc.jobs.move_ended(&self.ftl, pool, (now, serial));
     }
 
     /// Notes the end of a page move where the mapping table is in flash, since its entry has to change there.

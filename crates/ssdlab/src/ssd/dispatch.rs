@@ -32,7 +32,7 @@ impl Ssd {
                 // Needed only where there is a choice.
                 ready: gc.map_or((0, 0), |_| self.transactions[candidate.id].ready),
                 in_victim: candidate.by_move,
-                urgent: self.gc.urgent(candidate.pool).is_some(),
+                urgent: self.gc.states.urgent(candidate.pool).is_some(),
             }),
             gc: gc.map(|pool| GcView {
                 ready: self.gc.job(pool).map(Job::ready).expect("a candidate has a job"),
@@ -56,8 +56,8 @@ impl Ssd {
     /// A pool of the same die is in S3 for a high-priority write, and its job is active or waits for its turn: no host operation goes
     /// before that job, nor before GC operations ahead of it on the die.
     pub(super) fn is_urgent_beside(&self, pool: PoolId) -> bool {
-        let urgent = |pool| self.gc.urgent(pool).is_some() && (self.gc.job(pool).is_some() || self.waits_for_turn(pool));
-        self.gc.any_urgent() && self.geometry().pools_of_die(self.geometry().die_of_pool(pool)).map(PoolId).any(urgent)
+        let urgent = |pool| self.gc.states.urgent(pool).is_some() && (self.gc.job(pool).is_some() || self.waits_for_turn(pool));
+        self.gc.states.any_urgent() && self.geometry().pools_of_die(self.geometry().die_of_pool(pool)).map(PoolId).any(urgent)
     }
 
     /// A pool wants a job, which waits for its turn on the die (`gc.turns = "job"`).
@@ -117,19 +117,19 @@ impl Ssd {
 
     fn begin_gc(&mut self, now: Ns, pool: PoolId, granted: bool) -> bool {
         let die = self.geometry().die_of_pool(pool);
-        let program = self.gc.next_is_program(&self.ftl, pool);
+        let program = self.gc.jobs.next_is_program(&self.ftl, pool);
         let kind = if program { OpKind::Program } else { self.kind_of_next_step(pool) };
         if !self.flash.can_start(die, kind, false) {
             return false;
         }
-        let on_bus = program || self.rules.flash.read_commands && !self.gc.next_is_erase(&self.ftl, pool);
+        let on_bus = program || self.rules.flash.read_commands && !self.gc.jobs.next_is_erase(&self.ftl, pool);
         if on_bus && !self.has_bus(now, die, granted) {
             return false;
         }
         if self.rules.bursts && burst::begin(self, now, die, pool) {
             return true;
         }
-        let step = self.gc.next_step(&self.ftl, pool);
+        let step = self.gc.jobs.next_step(&self.ftl, pool);
         if self.rules.gc.gathers() {
             self.probes.count().discarded_moves += u64::from(self.gc.take_discarded());
         }
@@ -139,7 +139,7 @@ impl Ssd {
 
     /// The kind of a next step that does not begin on the bus: the erase, or a move, whose read may overlap another operation.
     fn kind_of_next_step(&self, pool: PoolId) -> OpKind {
-        if self.rules.flash.shares_dies && self.gc.next_is_erase(&self.ftl, pool) { OpKind::Erase } else { OpKind::Move }
+        if self.rules.flash.shares_dies && self.gc.jobs.next_is_erase(&self.ftl, pool) { OpKind::Erase } else { OpKind::Move }
     }
 
     /// Begins the move of the page of a waiting host operation, to merge the two. Returns true if it has begun.
@@ -156,7 +156,7 @@ impl Ssd {
             return false;
         }
         let from = self.ftl.lookup(lpn).expect("a page in the victim has a place");
-        let step = self.gc.move_out_of_order(&self.ftl, pool, lpn, from);
+        let step = self.gc.jobs.move_out_of_order(&self.ftl, pool, lpn, from);
         self.probes.count().reordered_moves += 1;
         self.start_gc(now, die, pool, step);
         true
@@ -194,7 +194,7 @@ impl Ssd {
     pub(super) fn discard_move(&mut self, now: Ns, pool: PoolId) {
         self.probes.count().discarded_moves += if self.rules.gc.gathers() { self.gc.units(pool).len() as u64 } else { 1 };
         let serial = self.next_serial();
-        self.gc.move_ended(&self.ftl, pool, (now, serial));
+        self.gc.jobs.move_ended(&self.ftl, pool, (now, serial));
     }
 
     /// Dispatches a die on which a page move has stopped between two of its stages. Returns true if anything has changed.

@@ -24,8 +24,8 @@ impl Ssd {
 /// A host operation begins on a die: a job there may take one more step.
 #[inline(always)]
 pub(in crate::ssd) fn lets_job_step(ssd: &mut Ssd, die: DieId) {
-    if ssd.rules.gc.with_requests && ssd.gc.jobs_on_die(die) > 0 {
-        ssd.gc.change_credit(die, 1);
+    if ssd.rules.gc.with_requests && ssd.gc.jobs.on_die(die) > 0 {
+        ssd.gc.credits.change(die, 1);
         limit_credit(ssd, die);
     }
 }
@@ -36,9 +36,9 @@ pub(in crate::ssd) fn limit_credit(ssd: &mut Ssd, die: DieId) {
         return;
     }
     let left: u32 = ssd.geometry().pools_of_die(die).map(|pool| steps_left(ssd, PoolId(pool))).sum();
-    let unused = ssd.gc.credit(die) - left as i32;
+    let unused = ssd.gc.credits.of(die) - left as i32;
     if unused > 0 {
-        ssd.gc.change_credit(die, -unused);
+        ssd.gc.credits.change(die, -unused);
         ssd.probes.count().steps_forgone += unused as u64;
     }
 }
@@ -60,8 +60,8 @@ fn steps_left(ssd: &Ssd, pool: PoolId) -> u32 {
 
 /// Resets the credit of a die if no job is active on it: a step that was taken ahead needs no operation any more.
 pub(in crate::ssd) fn forget_credit(ssd: &mut Ssd, die: DieId) {
-    if ssd.rules.gc.with_requests && ssd.gc.jobs_on_die(die) == 0 {
-        ssd.gc.change_credit(die, -ssd.gc.credit(die));
+    if ssd.rules.gc.with_requests && ssd.gc.jobs.on_die(die) == 0 {
+        ssd.gc.credits.change(die, -ssd.gc.credits.of(die));
     }
 }
 
@@ -70,8 +70,8 @@ pub(in crate::ssd) fn takes_step(ssd: &mut Ssd, die: DieId, ahead: bool) {
     if !ssd.rules.gc.with_requests {
         return;
     }
-    if ahead || ssd.gc.credit(die) > 0 {
-        ssd.gc.change_credit(die, -1);
+    if ahead || ssd.gc.credits.of(die) > 0 {
+        ssd.gc.credits.change(die, -1);
         ssd.probes.count().steps_with_requests += 1;
     } else {
         ssd.probes.count().steps_without_requests += 1;
@@ -80,7 +80,7 @@ pub(in crate::ssd) fn takes_step(ssd: &mut Ssd, die: DieId, ahead: bool) {
 
 /// The next GC step between two moves may begin, as far as it needs host operations to have begun.
 pub(in crate::ssd) fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool {
-    if !ssd.rules.gc.with_requests || ssd.gc.credit(die) > 0 || goes_alone(ssd, step.pool()) || pace::is_paced_on(ssd, die) {
+    if !ssd.rules.gc.with_requests || ssd.gc.credits.of(die) > 0 || goes_alone(ssd, step.pool()) || pace::is_paced_on(ssd, die) {
         return true;
     }
     let suspended = ssd.flash.suspended(die).map(|(_, phase)| phase);
@@ -98,13 +98,13 @@ pub(in crate::ssd) fn has_turn(ssd: &Ssd, pool: PoolId) -> bool {
     }
     let die = ssd.geometry().die_of_pool(pool);
     let suspends = &ssd.rules.gc.suspends;
-    let may_be_suspended = || if ssd.gc.next_is_erase(&ssd.ftl, pool) { suspends.erase } else { suspends.read };
-    ssd.gc.credit(die) > 0 && ssd.flash.suspended(die).is_none() && !may_be_suspended()
+    let may_be_suspended = || if ssd.gc.jobs.next_is_erase(&ssd.ftl, pool) { suspends.erase } else { suspends.read };
+    ssd.gc.credits.of(die) > 0 && ssd.flash.suspended(die).is_none() && !may_be_suspended()
 }
 
 /// The pool's job needs no host operations to advance: GC runs to completion (S3), or the drive is idle.
 fn goes_alone(ssd: &Ssd, pool: PoolId) -> bool {
-    ssd.gc.urgent(pool).is_some() || ssd.gc.idle().is_some_and(|idle| idle.is_idle())
+    ssd.gc.states.urgent(pool).is_some() || ssd.gc.idle().is_some_and(|idle| idle.is_idle())
 }
 
 /// Host operations wait for the die, and none of them is eligible: only GC can change that.
@@ -117,7 +117,7 @@ fn only_gc_helps(ssd: &Ssd, die: DieId) -> bool {
 pub(in crate::ssd) fn stays_before_program(ssd: &Ssd, die: DieId, pool: PoolId, at: SlotId) -> bool {
     let carries_write = ssd.gc.moving(pool).is_some_and(|moved| moved.writer.is_some());
     ssd.rules.gc.with_requests
-        && ssd.gc.credit(die) <= 0
+        && ssd.gc.credits.of(die) <= 0
         && !ssd.flash.is_merged(at)
         && !carries_write
         && !goes_alone(ssd, pool)
@@ -127,7 +127,7 @@ pub(in crate::ssd) fn stays_before_program(ssd: &Ssd, die: DieId, pool: PoolId, 
 /// The step of a move that goes on from preemption point A is taken ahead: for a waiting host operation, which begins after its
 /// program.
 pub(in crate::ssd) fn steps_ahead(ssd: &Ssd, die: DieId) -> bool {
-    ssd.rules.gc.with_requests && ssd.gc.credit(die) == 0 && ssd.host_candidate(die, Limits::default()).is_some()
+    ssd.rules.gc.with_requests && ssd.gc.credits.of(die) == 0 && ssd.host_candidate(die, Limits::default()).is_some()
 }
 
 /// Host operations wait for the die, or writes wait for credit that a job on it can earn; where the dies of a chip exclude each other,

@@ -44,7 +44,7 @@ impl Ssd {
             return;
         }
         for die in (0..self.geometry().dies).map(DieId) {
-            if let Some((pool, at)) = self.gc.burst_on(die) {
+            if let Some((pool, at)) = self.gc.jobs.burst_on(die) {
                 let (ended, begun) = moves_ended(self, now, at, phase);
                 make_up(self, now, pool, at, ended, begun);
             }
@@ -56,7 +56,7 @@ impl Ssd {
 pub(in crate::ssd) fn begin(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) -> bool {
     let victim = ssd.gc.job(pool).expect("a job that begins a step").victim();
     let moves = ssd.ftl.blocks().valid(victim);
-    if moves < 2 || ssd.gc.jobs_on_die(die) > 1 || !ssd.flash.idle(die) || waits_for_move(ssd, die, pool, victim, moves) {
+    if moves < 2 || ssd.gc.jobs.on_die(die) > 1 || !ssd.flash.idle(die) || waits_for_move(ssd, die, pool, victim, moves) {
         return false;
     }
     // Bursts are allowed only where all pages take the same time (`may_burst` in rules.rs).
@@ -64,7 +64,7 @@ pub(in crate::ssd) fn begin(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) ->
     let (read_ns, write_ns) = (timing.read(any) + poll, timing.program(any) + poll);
     let op = Op { kind: OpKind::Move, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
     let at = ssd.flash.start_repeated(now, die, op, moves, &mut ssd.events);
-    ssd.gc.begin_burst(die, pool, at);
+    ssd.gc.jobs.begin_burst(die, pool, at);
     true
 }
 
@@ -86,7 +86,7 @@ fn lies_in(ssd: &Ssd, id: TxnId, block: BlockId) -> bool {
 #[inline(always)]
 pub(in crate::ssd) fn interrupt_to_merge(ssd: &mut Ssd, now: Ns, die: DieId, id: TxnId) {
     if ssd.rules.bursts
-        && let Some((pool, _)) = ssd.gc.burst_on(die)
+        && let Some((pool, _)) = ssd.gc.jobs.burst_on(die)
     {
         let victim = ssd.gc.job(pool).expect("a burst is of a job").victim();
         if ssd.transactions[id].high_priority || ssd.rules.gc.merge && lies_in(ssd, id, victim) {
@@ -101,7 +101,7 @@ pub(in crate::ssd) fn interrupt_for_host(ssd: &mut Ssd, now: Ns, die: DieId) {
     // Where bursts are allowed their moves cannot make an operation eligible that is not (`may_burst`).
     if ssd.rules.bursts
         && ssd.rules.gc.priority == Priority::Host
-        && ssd.gc.burst_on(die).is_some()
+        && ssd.gc.jobs.burst_on(die).is_some()
         && ssd.host_candidate(die, Limits::default()).is_some()
     {
         interrupt(ssd, now, die);
@@ -111,7 +111,7 @@ pub(in crate::ssd) fn interrupt_for_host(ssd: &mut Ssd, now: Ns, die: DieId) {
 /// Interrupts the burst on a die, if there is one: applies the moves that have ended, and makes the one in service an operation of its
 /// own.
 fn interrupt(ssd: &mut Ssd, now: Ns, die: DieId) {
-    let Some((pool, at)) = ssd.gc.burst_on(die) else { return };
+    let Some((pool, at)) = ssd.gc.jobs.burst_on(die) else { return };
     let (ended, begun) = moves_ended(ssd, now, at, RoundPhase::StagesEnded);
     make_up(ssd, now, pool, at, ended, begun);
     end_burst(ssd, now, pool, at, begun);
@@ -160,13 +160,13 @@ pub(in crate::ssd) fn ended(ssd: &mut Ssd, now: Ns, pool: PoolId, at: SlotId) {
 fn end_burst(ssd: &mut Ssd, now: Ns, pool: PoolId, at: SlotId, begun: bool) {
     ssd.probes.count().gc_reads += 1;
     let moving = ssd.gc.moving(pool).or_else(|| Some(place_in_service(ssd, now, pool, at, begun)));
-    ssd.gc.end_burst(at.die());
-    ssd.gc.begin_step(pool, moving);
+    ssd.gc.jobs.end_burst(at.die());
+    ssd.gc.jobs.begin_step(pool, moving);
 }
 
 /// The move in service of a burst, with its target page if that is chosen by `now` (exactly at `now`: if what begins then has begun).
 fn place_in_service(ssd: &mut Ssd, now: Ns, pool: PoolId, at: SlotId, begun: bool) -> Move {
-    let Step::Move(moved) = ssd.gc.next_step(&ssd.ftl, pool) else { unreachable!("a burst ends with a move in service") };
+    let Step::Move(moved) = ssd.gc.jobs.next_step(&ssd.ftl, pool) else { unreachable!("a burst ends with a move in service") };
     if is_placed(ssd, now, at, begun) { ssd.place_move(placed_at(ssd, at), pool, moved).0 } else { moved }
 }
 
@@ -185,7 +185,7 @@ fn make_up(ssd: &mut Ssd, now: Ns, pool: PoolId, at: SlotId, ended: u32, begun: 
     if ended > 0 {
         let (began, move_ns) = ssd.flash.repeated(at);
         // The first move may have its target page already.
-        let placed = ssd.gc.take_moving(pool);
+        let placed = ssd.gc.jobs.take_moving(pool);
         if let Some(Move { lpn, from, to, .. }) = placed {
             let current = ssd.ftl.commit_move(pool, lpn, from, to.expect("it was placed"));
             assert!(current, "the pages of a burst are as they were when it began");
@@ -199,7 +199,7 @@ fn make_up(ssd: &mut Ssd, now: Ns, pool: PoolId, at: SlotId, ended: u32, begun: 
     }
     if ssd.gc.moving(pool).is_none() && is_placed(ssd, now, at, begun) {
         let moved = place_in_service(ssd, now, pool, at, begun);
-        ssd.gc.begin_step(pool, Some(moved));
+        ssd.gc.jobs.begin_step(pool, Some(moved));
     }
 }
 
@@ -212,7 +212,7 @@ fn move_pages(ssd: &mut Ssd, pool: PoolId, at: SlotId, count: u32, began: Ns) {
     let mut taken = None;
     let batch = ssd.ftl.move_batch(pool, victim, cursor, false, count, |before, left| taken = Some((before, left)));
     assert!(batch.moves == count && batch.stale == 0, "the pages of a burst are as they were when it began");
-    ssd.gc.set_cursor(pool, batch.end);
+    ssd.gc.jobs.set_cursor(pool, batch.end);
     if let Some((before, left)) = taken {
         let move_ns = ssd.flash.repeated(at).1;
         let placed_after = ssd.flash.placed_after(at, ssd.rules.gc.places_late());

@@ -73,15 +73,15 @@ fn may_merge(ssd: &Ssd, now: Ns, id: TxnId) -> Option<MergeWith> {
     let several = ssd.rules.gc.several_moves();
     // With dynamic allocation the place of a write is not known before it begins. A paused job may never program the buffer.
     let never = ssd.rules.dynamic || several && job.is_paused();
-    if ssd.gc.stops(pool, QueueKind::Read) || write && never {
+    if ssd.gc.states.stops(pool, QueueKind::Read) || write && never {
         return None;
     }
     // A page that was written or trimmed since is not what the move holds.
     let place = ssd.ftl.lookup(lpn)?;
-    if let Some(moved) = ssd.gc.buffered(pool, lpn) {
+    if let Some(moved) = ssd.gc.jobs.buffered(pool, lpn) {
         return (moved.from == place).then_some(MergeWith::Buffer);
     }
-    let moved = ssd.gc.moving_page(pool, lpn).filter(|moved| (moved.from, moved.writer) == (place, None))?;
+    let moved = ssd.gc.jobs.moving_page(pool, lpn).filter(|moved| (moved.from, moved.writer) == (place, None))?;
     if !write && several && moved.to.is_some() {
         // The buffer holds the page until its program has ended.
         return Some(MergeWith::Program);
@@ -108,12 +108,12 @@ fn takes_writer(ssd: &Ssd, phase: Phase, now: Ns) -> bool {
 fn merge(ssd: &mut Ssd, now: Ns, id: TxnId, by: MergeWith) {
     let (pool, lpn, kind) = (ssd.transactions[id].pool, ssd.transactions[id].lpn, ssd.transactions[id].kind);
     let moved = match by {
-        MergeWith::Buffer => ssd.gc.buffered_mut(pool, lpn).expect("it is in the buffer"),
-        MergeWith::Program => ssd.gc.moving_page_mut(pool, lpn),
+        MergeWith::Buffer => ssd.gc.jobs.buffered_mut(pool, lpn).expect("it is in the buffer"),
+        MergeWith::Program => ssd.gc.jobs.moving_page_mut(pool, lpn),
         MergeWith::Slot(at) => {
             timeline::merged(ssd, now, at, id);
             ssd.flash.merge(at);
-            ssd.gc.moving_page_mut(pool, lpn)
+            ssd.gc.jobs.moving_page_mut(pool, lpn)
         }
     };
     let (from, to) = (moved.from, moved.to);
@@ -211,7 +211,7 @@ pub(in crate::ssd) fn register_reader(ssd: &Ssd, die: DieId) -> Option<(PoolId, 
         let id = waiting.find(|&id| !ssd.transactions[id].active || ssd.transactions[id].queued)?;
         let transaction = &ssd.transactions[id];
         let found = !ssd.rules.gc.several_moves() && transaction.active && transaction.kind != TransactionKind::Write;
-        (found && !ssd.gc.stops(pool, QueueKind::Read)).then_some((pool, id))
+        (found && !ssd.gc.states.stops(pool, QueueKind::Read)).then_some((pool, id))
     })
 }
 

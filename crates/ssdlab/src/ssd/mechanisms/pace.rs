@@ -58,7 +58,7 @@ impl Ssd {
             return false;
         }
         for die in (0..self.geometry().dies).map(DieId) {
-            if self.gc.jobs_on_die(die) > 0 && advance::is_needed(self, die) {
+            if self.gc.jobs.on_die(die) > 0 && advance::is_needed(self, die) {
                 self.ready.wake(die);
             }
         }

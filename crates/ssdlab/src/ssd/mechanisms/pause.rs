@@ -63,7 +63,7 @@ fn suspend_for_reads(ssd: &mut Ssd, now: Ns, at: SlotId) {
 /// none is suspended while GC runs to completion.
 fn read_to_serve(ssd: &mut Ssd, die: DieId, owner: Owner) -> Option<HostCandidate> {
     let Owner::Gc(pool) = owner else {
-        let urgent = ssd.gc.any_urgent() && ssd.is_urgent_beside(PoolId(ssd.geometry().pools_of_die(die).start));
+        let urgent = ssd.gc.states.any_urgent() && ssd.is_urgent_beside(PoolId(ssd.geometry().pools_of_die(die).start));
         return if urgent { None } else { next_read(ssd, die) };
     };
     let read = ssd.candidates(die).0.filter(is_read)?;

@@ -255,7 +255,7 @@ pub(in crate::ssd) fn buffered(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     for (unit, moved) in units.iter_mut().zip(ssd.gc.units_mut(pool)) {
         *unit = (moved.lpn, moved.readers.take());
     }
-    ssd.gc.read_ended(&ssd.ftl, pool, (now, serial));
+    ssd.gc.jobs.read_ended(&ssd.ftl, pool, (now, serial));
     for (lpn, readers) in units.into_iter().take(count) {
         merge::readers_served(ssd, now, readers);
         if ssd.rules.gc.merge {
@@ -281,7 +281,7 @@ pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) {
         slack.moved(die);
     }
     let serial = ssd.next_serial();
-    ssd.gc.move_ended(&ssd.ftl, pool, (now, serial));
+    ssd.gc.jobs.move_ended(&ssd.ftl, pool, (now, serial));
     for writer in units.iter().filter_map(|moved| moved.writer) {
         unit_ends(ssd, now, writer);
     }

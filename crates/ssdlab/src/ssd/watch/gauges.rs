@@ -69,7 +69,7 @@ impl Ssd {
         self.catch_up(now, RoundPhase::Begins);
         let gauges = self.probes.gauges();
         readings.gc_ns.extend(gauges.gc.iter().map(|level| level.sum_until(now)));
-        readings.jobs += self.probes.counters().jobs + self.gc.jobs_active();
+        readings.jobs += self.probes.counters().jobs + self.gc.jobs.count();
         readings.pages_moved += self.probes.counters().pages_moved;
         readings.free_blocks += gauges.free();
         readings.free_block_ns += gauges.free.sum_until(now);

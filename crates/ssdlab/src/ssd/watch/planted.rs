@@ -37,6 +37,6 @@ impl Ssd {
 pub(in crate::ssd) fn plant_stale_copy(ssd: &mut Ssd, pool: PoolId) {
     let moved = ssd.gc.moving(pool).filter(|moved| moved.to.is_some());
     if let Some(from) = moved.and_then(|moved| ssd.ftl.lookup(moved.lpn)) {
-        ssd.gc.moving_mut(pool).from = from;
+        ssd.gc.jobs.moving_mut(pool).from = from;
     }
 }

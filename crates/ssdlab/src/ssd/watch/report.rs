@@ -31,7 +31,7 @@ impl Ssd {
         let block = f64::from(self.geometry().units_per_block.get());
         let room: u64 = self.pools().map(|pool| self.ftl.room(pool)).sum();
         let left = |job: &Job| f64::from(self.ftl.blocks().valid(job.victim())) / moved_share.max(1.0 / block);
-        let gained = self.gc.active_jobs().map(|job| (block - left(job)).clamp(0.0, block));
+        let gained = self.gc.jobs.active().map(|job| (block - left(job)).clamp(0.0, block));
         room as f64 + gained.sum::<f64>()
     }
 
@@ -39,14 +39,14 @@ impl Ssd {
     pub fn counters(&self) -> Counters {
         let [read_passes, write_passes] = self.sched.slack().map_or([0; 2], |slack| slack.passes());
         // Each burst has a move in service whose read is not counted yet.
-        let gc_reads = self.probes.counters().gc_reads + self.gc.bursts();
+        let gc_reads = self.probes.counters().gc_reads + self.gc.jobs.bursts();
         Counters { gc_reads, read_passes, write_passes, victim_fallbacks: self.gc.victim_fallbacks(), ..*self.probes.counters() }
     }
 
     /// Number of bursts begun: page moves of a job as one event. It is in no result, since results do not depend on it.
     #[doc(hidden)]
     pub fn bursts_begun(&self) -> u64 {
-        self.gc.bursts_begun()
+        self.gc.jobs.bursts_begun()
     }
 
     /// Statistics of slack, and of the errors of its estimates.
@@ -160,12 +160,12 @@ impl Ssd {
         let dies = || self.geometry().dies_of_chip(chip).map(DieId);
         let wanted = self.ftl.soft_blocks() + soon;
         let is_short = |die| self.geometry().pools_of_die(die).any(|pool| self.ftl.blocks().free_count(PoolId(pool)) < wanted);
-        dies().any(|die| self.gc.jobs_on_die(die) > 0) || soon > 0 && dies().any(is_short)
+        dies().any(|die| self.gc.jobs.on_die(die) > 0) || soon > 0 && dies().any(is_short)
     }
 
     /// Time in S0 to S3 until `now`, summed over pools, ns.
     pub fn state_ns(&self, now: Ns) -> [u128; 4] {
-        self.gc.state_ns(now)
+        self.gc.states.times(now)
     }
 
     /// Time in which a chip was busy until `now`, ns: where its dies work side by side, the mean of their times, rounded down; where they
@@ -184,7 +184,7 @@ impl Ssd {
 
     /// Sum over pools of the time until `now` in which a job was active, ns.
     pub fn gc_active_ns(&self, now: Ns) -> u128 {
-        let running = self.gc.active_jobs().map(|job| u128::from(now - job.started_ns()));
+        let running = self.gc.jobs.active().map(|job| u128::from(now - job.started_ns()));
         self.probes.counters().job_ns + running.sum::<u128>()
     }
 }

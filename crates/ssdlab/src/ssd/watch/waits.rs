@@ -17,7 +17,7 @@ impl Ssd {
 
     /// No host operation is outstanding, and no job is active.
     pub fn is_at_rest(&self) -> bool {
-        self.host.outstanding() == 0 && self.transactions.iter().next().is_none() && self.gc.jobs_active() == 0
+        self.host.outstanding() == 0 && self.transactions.iter().next().is_none() && self.gc.jobs.count() == 0
     }
 
     /// Describes what waits for what, for the watchdog's report.
