@@ -2,8 +2,8 @@
 //! configuration keys while a run goes on.
 
 use crate::config::{
-    Advance, Allocation, ArrayLevel, Begin, Config, Frontier, Order, Pace, PartialWrite, Priority, Scope, Suspendable, SuspendedForReads,
-    Trigger, Turns, UnmappedRead,
+    Advance, Allocation, Begin, Config, Frontier, Order, Pace, PartialWrite, Priority, Scope, Suspendable, SuspendedForReads, Trigger,
+    Turns, UnmappedRead,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -246,10 +246,10 @@ impl Rules {
 /// Whether the page moves of a job may be one event: nothing but an operation that waits for the die itself comes between moves, each move
 /// takes the same time, and the order of what happens on several dies at one instant changes nothing.
 fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
-    let Config { device, scheduler, ftl, cache, array, .. } = config;
+    let Config { device, scheduler, ftl, cache, .. } = config;
     let uniform = device.read_ns_by_page.len() <= 1 && device.program_ns_by_page.len() <= 1;
     // Caches look up which chips have GC jobs and free blocks, which is not up to date during a burst.
-    let watched = cache.is_on() || array.level != ArrayLevel::None;
+    let watched = cache.is_on();
     let by_age = gc.priority == Priority::Fifo || scheduler.makes_estimates();
     let pauses = config.gc.trigger == Trigger::Idle;
     // A page that moves to another plane of its pool may become eligible to be read; with a block taken by GC a write may find a page.

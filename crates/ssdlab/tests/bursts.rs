@@ -1,14 +1,15 @@
 //! Page moves of a GC job as one event ("bursts") against move after move: nothing that can be seen differs.
 
 use crate::common::cases::{Cases, Tally, is_full};
-use crate::common::{random_config, random_requests};
+use crate::common::{pick, random_config, random_requests};
 use serde_json::Value;
-use ssdlab::config::Config;
+use ssdlab::config::{ArrayLevel, Config};
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, WarmUp};
+use ssdlab::ssd::Ssd;
 
-/// A drive that may have bursts: each channel has one die.
+/// A drive, or an array of such, that may have bursts: each channel has one die.
 fn drawn(case: u64) -> (Config, Vec<Request>, Option<WarmUp>) {
     let mut rng = Rng::new(case, "bursts");
     let mut config = random_config(&mut rng);
@@ -21,6 +22,12 @@ fn drawn(case: u64) -> (Config, Vec<Request>, Option<WarmUp>) {
     config.scheduler.pipeline = false;
     config.device.read_ns_by_page.clear();
     config.device.program_ns_by_page.clear();
+    if rng.chance(0.25) {
+        config.array.level = pick(&mut rng, &[ArrayLevel::Rais0, ArrayLevel::Rais5]);
+        config.array.drives = 3 + rng.below(3) as u32;
+        config.array.stripe_kb = f64::from(config.device.page_bytes) / 1024.0;
+        config.cache.bytes = 0;
+    }
     let mut requests = random_requests(&mut rng, &config, 250);
     if rng.chance(0.5) {
         meet_on_a_grid(&mut config, &mut requests);
@@ -48,7 +55,7 @@ fn outcome(case: u64, move_after_move: bool) -> Result<(Value, u64), String> {
     let plan = Plan { series: case.is_multiple_of(2), warm_up, ..Plan::new(config, 7) };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
     if move_after_move {
-        simulation.ssd_mut().play_every_stage();
+        simulation.storage_mut().each_drive_mut(Ssd::play_every_stage);
     }
     let (first, rest) = requests.split_at(requests.len() / 3);
     first.iter().chain(rest).try_for_each(|&request| simulation.submit(request).map(drop)).map_err(|error| error.to_string())?;
@@ -56,7 +63,7 @@ fn outcome(case: u64, move_after_move: bool) -> Result<(Value, u64), String> {
     simulation.run_until(first.last().expect("requests").arrival_ns).map_err(|error| error.to_string())?;
     let between = format!("{:?} {:?}", simulation.ssd().counters(), simulation.ssd().state_ns(simulation.now()));
     simulation.run_to_idle().map_err(|error| error.to_string())?;
-    let bursts = simulation.ssd().bursts_begun();
+    let bursts = simulation.storage().drives().iter().map(|drive| drive.bursts_begun()).sum();
     let result = simulation.finish().map_err(|error| error.to_string())?;
     let mut value = serde_json::to_value(&result).map_err(|error| error.to_string())?;
     for name in ["prepare_s", "wall_s", "requests_per_s"] {
@@ -78,7 +85,12 @@ fn bursts_change_nothing() {
             (one, other) => return Err(format!("{one:?} with bursts, {other:?} without")),
         };
         if one == other && none == 0 {
-            return Ok(Tally::from([("bursts".to_string(), bursts), ("jobs".to_string(), one["gc"]["jobs"].as_u64().unwrap_or(0))]));
+            let of_array = if one["array"].is_null() { 0 } else { bursts };
+            return Ok(Tally::from([
+                ("bursts".to_string(), bursts),
+                ("bursts in arrays".to_string(), of_array),
+                ("jobs".to_string(), one["gc"]["jobs"].as_u64().unwrap_or(0)),
+            ]));
         }
         let entries = one.as_object().expect("a result").iter();
         let differing: Vec<_> = entries.filter(|(name, value)| other[name.as_str()] != **value).map(|(name, _)| name).collect();
@@ -87,5 +99,6 @@ fn bursts_change_nothing() {
     let tally = result.unwrap_or_else(|failure| panic!("case {} {}\n{:#?}", failure.case, failure.reason, drawn(failure.case).0));
     println!("{tally:?}");
     assert!(tally["bursts"] > 200 && tally.get("refused").is_none_or(|&refused| refused < 100), "{tally:?}");
+    assert!(tally["bursts in arrays"] > 50, "{tally:?}");
     assert!(tally["bursts"] > 2_000 || !is_full(), "{tally:?}");
 }

@@ -38,7 +38,7 @@ pub fn one_die() -> Config {
     config
 }
 
-fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
+pub fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.below(from.len() as u64) as usize]
 }
 

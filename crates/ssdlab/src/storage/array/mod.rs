@@ -76,6 +76,10 @@ pub struct Array<D: Store> {
     touched: u64,
     /// Drives that may have completions, one bit each.
     completed: u64,
+    /// When the next event of each drive is due, ns; [`Ns::MAX`] for never.
+    due: Vec<Ns>,
+    /// Drives whose next event may be due at another time than `due` says, one bit each.
+    undated: u64,
     /// By drive: the bytes that the host request being split needs of it.
     runs: Vec<Run>,
     /// By column of the update that begins: the method for its parity.
@@ -101,6 +105,8 @@ impl<D: Store> Array<D> {
             drive_requests: Slab::default(),
             touched: 0,
             completed: 0,
+            due: vec![Ns::MAX; drives.len()],
+            undated: 0,
             runs: vec![Run::default(); drives.len()],
             methods: Vec::new(),
             inbox: Vec::new(),
@@ -114,6 +120,7 @@ impl<D: Store> Array<D> {
 
     /// Mutable access to the drives.
     pub fn members_mut(&mut self) -> &mut [D] {
+        self.undate_all();
         &mut self.drives
     }
 
@@ -148,6 +155,34 @@ impl<D: Store> Array<D> {
         match pending.iter().find(|&&(place, count)| self.requests.pending(place) != count) {
             Some((place, count)) => Err(format!("request {place} of the array waits for {}, not {count}", self.requests.pending(*place))),
             None => self.shadow.as_ref().map_or(Ok(()), |shadow| shadow.check_stripes(&self.layout, |stripe| !self.locks.is_held(stripe))),
+        }
+    }
+
+    /// A drive gets a request or has an event at this instant: it must be dispatched, and may have completions.
+    #[inline]
+    fn touch(&mut self, drive: u32) {
+        self.touched |= 1 << drive;
+        self.completed |= 1 << drive;
+        self.undated |= 1 << drive;
+    }
+
+    fn undate_all(&mut self) {
+        self.undated = self.layout.working().fold(0, |all, drive| all | 1 << drive);
+    }
+
+    /// When the next event of a drive is due, ns; [`Ns::MAX`] for never.
+    #[inline]
+    fn due(&self, drive: usize) -> Ns {
+        if self.undated >> drive & 1 == 0 { self.due[drive] } else { self.drives[drive].next_event().unwrap_or(Ns::MAX) }
+    }
+
+    /// Brings `due` up to date.
+    #[inline]
+    fn date(&mut self) {
+        while self.undated != 0 {
+            let drive = self.undated.trailing_zeros() as usize;
+            self.due[drive] = self.due(drive);
+            self.undated &= self.undated - 1;
         }
     }
 
@@ -207,6 +242,7 @@ impl<D: Store + Levels> Levels for Array<D> {
     }
 
     fn each_level_mut(&mut self, see: &mut dyn FnMut(&mut dyn Observed)) {
+        self.undate_all();
         self.drives.iter_mut().for_each(|drive| drive.each_level_mut(see));
         see(self);
     }
@@ -219,9 +255,8 @@ impl<D: Store + Levels> Levels for Array<D> {
 impl<D: Store> Store for Array<D> {
     fn begin(&mut self) {
         // A failed drive gets no requests and does nothing.
-        for drive in self.layout.working() {
-            self.drives[drive as usize].begin();
-        }
+        self.layout.working().for_each(|drive| self.drives[drive as usize].begin());
+        self.undate_all();
     }
 
     #[inline]
@@ -248,15 +283,14 @@ impl<D: Store> Store for Array<D> {
     }
 
     fn next_event(&self) -> Option<Ns> {
-        self.layout.working().filter_map(|drive| self.drives[drive as usize].next_event()).min()
+        (0..self.due.len()).map(|drive| self.due(drive)).min().filter(|&due| due < Ns::MAX)
     }
 
     fn handle_events(&mut self, now: Ns) {
-        for drive in self.layout.working() {
-            if self.drives[drive as usize].next_event() == Some(now) {
+        for drive in 0..self.layout.drives {
+            if self.due(drive as usize) == now {
                 self.drives[drive as usize].handle_events(now);
-                self.touched |= 1 << drive;
-                self.completed |= 1 << drive;
+                self.touch(drive);
             }
         }
         self.settle(now);
@@ -273,6 +307,7 @@ impl<D: Store> Store for Array<D> {
                 self.settle(now);
             }
         }
+        self.date();
         if self.shadow.as_ref().is_some_and(|shadow| shadow.every_event()) {
             let result = self.recount();
             self.shadow.as_mut().expect("checked above").note(result);

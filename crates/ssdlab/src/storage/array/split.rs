@@ -249,8 +249,7 @@ impl<D: Store> Array<D> {
         } else {
             to.accept(now, drive_request.into(), below);
         }
-        self.touched |= 1 << drive;
-        self.completed |= 1 << drive;
+        self.touch(drive);
     }
 
     /// The origin of a request to a drive, which tells why the array sends it.
