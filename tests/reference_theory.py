@@ -114,6 +114,31 @@ def fifo_write_amplification(total_blocks: float, user_blocks: float) -> float:
     return 1.0 / (1.0 - high)
 
 
+def fifo_write_amplification_of_passes(total_blocks: float, user_blocks: float) -> float:
+    """Write amplification if blocks are collected in the order of their filling, and each pass writes every page once.
+
+    Passes have random orders of their own. In units of a pass a page that is at U1 of one is at U2 of the next, so that 1 - U1 + U2 lies
+    between its writes: triangular on 0 to 2, with survival function S. A block is collected when T = (total / user) / A passes have gone
+    since it was filled; a page that is valid then is copied, and again after 2 T, 3 T ...: A = 1 + S(T) + S(2 T) + ... The fixed point is
+    found by bisection, since copies only become more as A grows.
+    """
+    alpha = total_blocks / user_blocks
+
+    def survival(passes: float) -> float:
+        return 1.0 - passes * passes / 2.0 if passes < 1.0 else max(0.0, 2.0 - passes) ** 2 / 2.0
+
+    low, high = 1.0, 1e4
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        age = alpha / middle
+        copies = sum(survival(times * age) for times in range(1, math.ceil(2.0 / age) + 1))
+        if 1.0 + copies > middle:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 def random_write_amplification(pages_per_block: int, total_blocks: float, user_blocks: float) -> float:
     """Write amplification if any block with an invalid page may be collected next.
 

@@ -6,6 +6,9 @@ seeds are fixed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import pytest
 
 import ssdlab
@@ -13,6 +16,7 @@ from reference_theory import (
     bux2011_max_throughput,
     d_choices_write_amplification,
     fifo_write_amplification,
+    fifo_write_amplification_of_passes,
     greedy_write_amplification,
     md1_mean_wait,
     random_write_amplification,
@@ -57,7 +61,7 @@ BLOCKS, PAGES = 4098, 64
 CLOSED = BLOCKS - 2
 
 
-def uniform_writes(spare: float, **gc: str | int) -> tuple[ssdlab.Result, float]:
+def uniform_writes(spare: float, workload: Mapping[str, object] = MappingProxyType({}), **gc: str | int) -> tuple[ssdlab.Result, float]:
     """A run in steady state with a share `spare` of the closed blocks spare, and the data that it holds, in blocks."""
     keys = ONE_DIE | {
         "device.blocks_per_plane": BLOCKS,
@@ -69,7 +73,7 @@ def uniform_writes(spare: float, **gc: str | int) -> tuple[ssdlab.Result, float]
         "workload.read_share": 0.0,
         "workload.queue_depth": 4,
     }
-    result = ssdlab.run(set=keys | {f"gc.{key}": value for key, value in gc.items()}, requests=1_000_000, seed=1)
+    result = ssdlab.run(set={**keys, **workload, **{f"gc.{key}": value for key, value in gc.items()}}, requests=1_000_000, seed=1)
     assert result.precondition.steady
     assert result.precondition.free_blocks_min == result.precondition.free_blocks_max == 2
     # The exported pages are a whole number, which rounds the share by less than a page.
@@ -103,6 +107,34 @@ def test_random_collection_amplifies_uniform_random_writes_as_a_mean_field(spare
     assert result.counters.victim_fallbacks == 0
     theory = random_write_amplification(PAGES, CLOSED, user)
     agree(f"random, (T - U)/T = {spare:.0%}: write amplification", result.gc.write_amplification, theory, rel=0.03)
+
+
+PASSES = {"workload.address": "permutation", "workload.align_kb": 4.0}
+
+
+@pytest.mark.parametrize("spare", [0.07, 0.10, 0.28])
+def test_fifo_collection_amplifies_passes_as_the_ages_of_their_pages_say(spare: float) -> None:
+    """Each page is written once a pass, in a new order: fio's random map. `spare`: share of the exported bytes."""
+    result, user = uniform_writes(1 - 1 / (1 + spare), PASSES, victim="fifo")
+    theory = fifo_write_amplification_of_passes(CLOSED, user)
+    agree(f"fifo, passes, spare {spare:.0%} of the exported: write amplification", result.gc.write_amplification, theory, rel=0.01)
+
+
+@pytest.mark.parametrize(("spare", "apart"), [(0.07, 6.85), (0.10, 5.04), (0.28, 2.16)])
+def test_greedy_collection_amplifies_passes_as_a_simulation_apart(spare: float, apart: float) -> None:
+    result, _ = uniform_writes(1 - 1 / (1 + spare), PASSES, victim="greedy")
+    agree(f"greedy, passes, spare {spare:.0%} of the exported: write amplification", result.gc.write_amplification, apart, rel=0.01)
+
+
+@pytest.mark.parametrize(("repeats", "amplifies"), [(True, False), (False, True)])
+def test_passes_in_one_order_move_nothing_once_the_blocks_have_that_order(*, repeats: bool, amplifies: bool) -> None:
+    """What was written together becomes invalid together, so that victims have no valid pages, from the second pass on."""
+    drive = {"device.blocks_per_plane": 256, "device.pages_per_block": PAGES, "device.overprovisioning": 0.1, "gc.soft": 1}
+    pass_of = round(256 * PAGES * 0.9)
+    keys = ONE_DIE | drive | PASSES | {"workload.queue_depth": 4, "workload.read_share": 0.0, "workload.permutation_repeats": repeats}
+    result = ssdlab.run(set=keys, requests=5 * pass_of, warm_up=2 * pass_of, seed=1)
+    assert result.gc.jobs > 600
+    assert (result.gc.write_amplification > 2) if amplifies else (result.gc.write_amplification == pytest.approx(1.0, abs=0.005))
 
 
 @pytest.mark.full

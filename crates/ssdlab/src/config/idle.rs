@@ -57,6 +57,7 @@ const SEVERAL_JOBS: &str =
     "jobs of several planes on a die (gc.scope = \"none\", \"block\" or \"plane\", ftl.pool = \"plane\", device.planes_per_die above 1)";
 const SEVERAL_POOLS: &str = "several planes of a die, each with a pool (device.planes_per_die above 1, ftl.pool = \"plane\")";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
+const PERMUTATION: &str = "workload.address = \"permutation\"";
 const QUEUES: &str = "host.queues above 1";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
 const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
@@ -201,6 +202,12 @@ const RULES: &[Rule] = &[
     parameter("workload.hot_share", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
     parameter("workload.hot_access", HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
     switch("workload.hot_scattered", |c| c.workload.hot_scattered, HOT_COLD, |c| generated(c, |w| w.address == Address::HotCold)),
+    switch(
+        "workload.permutation_repeats",
+        |c| c.workload.permutation_repeats,
+        PERMUTATION,
+        |c| generated(c, |w| w.address == Address::Permutation),
+    ),
     parameter("workload.zipf_exponent", "workload.address = \"zipf\"", |c| generated(c, |w| w.address == Address::Zipf)),
     switch(
         "workload.size_table",

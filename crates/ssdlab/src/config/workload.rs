@@ -46,6 +46,9 @@ pub struct Workload {
     /// `address = "zipf"`, instead of lying at its start. It consists of pieces of `align_kb`, where hot requests begin; a longer request
     /// continues into the addresses behind, hot or cold. Each flow has hot pieces of its own.
     pub hot_scattered: bool,
+    /// Generated, for `address = "permutation"`: every pass has the order of the first (fio with `loops`, or with `io_size` above `size`),
+    /// instead of an order of its own (fio with `time_based` and `randrepeat=0`).
+    pub permutation_repeats: bool,
     /// Generated, for `address = "zipf"`: exponent of Zipf's law.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub zipf_exponent: f64,
@@ -151,6 +154,7 @@ impl Default for Workload {
             hot_share: 0.2,
             hot_access: 0.8,
             hot_scattered: false,
+            permutation_repeats: false,
             zipf_exponent: 1.0,
             footprint: 1.0,
             align_kb: 4.0,
@@ -292,6 +296,8 @@ pub enum Address {
     HotCold,
     /// Popularity of aligned addresses by Zipf's law, scattered over the footprint.
     Zipf,
+    /// Each aligned address of the footprint once a pass, in a random order (fio's random map). Passes follow each other.
+    Permutation,
 }
 
 /// The trace formats that can be read.

@@ -14,7 +14,7 @@ const SECTOR_BYTES: u64 = 512;
 const PS_PER_NS: u128 = 1000;
 
 /// Keys that an unnamed entry of `workload.flows` (a part of the generated flow) may set.
-const FLOW_KEYS: [&str; 17] = [
+const FLOW_KEYS: [&str; 18] = [
     "request_kb",
     "request_size",
     "size_table",
@@ -28,6 +28,7 @@ const FLOW_KEYS: [&str; 17] = [
     "hot_share",
     "hot_access",
     "hot_scattered",
+    "permutation_repeats",
     "zipf_exponent",
     "footprint",
     "align_kb",
@@ -405,6 +406,12 @@ enum AddressLaw {
         scatter: Option<Scatter>,
     },
     Zipf(Zipf, Scatter),
+    /// Pass after pass over all slots: `next` is the position in the pass, `order` that of the slots in it.
+    Permutation {
+        order: Scatter,
+        next: u64,
+        repeats: bool,
+    },
 }
 
 impl Addresses {
@@ -422,6 +429,9 @@ impl Addresses {
             Address::Zipf => {
                 let exponent = check.range("zipf_exponent", config.zipf_exponent, 0.0, 10.0)?;
                 AddressLaw::Zipf(Zipf::new(slots, exponent), Scatter::new(slots, &mut scatter))
+            }
+            Address::Permutation => {
+                AddressLaw::Permutation { order: Scatter::new(slots, &mut scatter), next: 0, repeats: config.permutation_repeats }
             }
         };
         let sequential_share = check.share("sequential_share", config.sequential_share)?;
@@ -448,7 +458,7 @@ impl Addresses {
     fn random_start(&mut self, length: u64) -> u64 {
         let last_fitting = (self.footprint - length) / self.align;
         let rng = &mut self.random;
-        let slot = match &self.law {
+        let slot = match &mut self.law {
             AddressLaw::Uniform => rng.below(last_fitting + 1),
             AddressLaw::HotCold { hot, access, scatter } => {
                 let slot = match *hot {
@@ -459,6 +469,16 @@ impl Addresses {
                 scatter.as_ref().map_or(slot, |scatter| scatter.place(slot))
             }
             AddressLaw::Zipf(zipf, scatter) => scatter.place(zipf.rank(rng) - 1),
+            AddressLaw::Permutation { order, next, repeats } => {
+                if *next == self.slots {
+                    *next = 0;
+                    if !*repeats {
+                        *order = Scatter::new(self.slots, rng);
+                    }
+                }
+                *next += 1;
+                order.place(*next - 1)
+            }
         };
         let start = slot.min(last_fitting) * self.align;
         if self.align_large > 0 && length >= self.align_large { start / self.align_large * self.align_large } else { start }
@@ -473,8 +493,13 @@ mod tests {
 
     const MB: u64 = 1 << 20;
     /// All distributions of addresses, with `hot_scattered`.
-    const ADDRESSES: [(Address, bool); 4] =
-        [(Address::Uniform, false), (Address::HotCold, false), (Address::HotCold, true), (Address::Zipf, false)];
+    const ADDRESSES: [(Address, bool); 5] = [
+        (Address::Uniform, false),
+        (Address::HotCold, false),
+        (Address::HotCold, true),
+        (Address::Zipf, false),
+        (Address::Permutation, false),
+    ];
 
     fn take(config: &Workload, exported: u64, count: usize) -> Vec<Request> {
         let mut generator = Generator::new(config, exported, 42).unwrap();
@@ -507,6 +532,22 @@ mod tests {
         assert_eq!(popular(&others), popular(&first));
         let same = first.iter().zip(&others).filter(|(one, other)| one.offset == other.offset).count();
         assert!(same < 10_000, "{same} of 20,000 at the same address");
+    }
+
+    #[test]
+    fn a_pass_reaches_each_address_once_in_an_order_that_is_new_or_repeats() {
+        for permutation_repeats in [false, true] {
+            let config =
+                Workload { address: Address::Permutation, permutation_repeats, request_kb: 4.0, align_kb: 4.0, ..Workload::default() };
+            let offsets: Vec<u64> = take(&config, 400 << 10, 300).iter().map(|request| request.offset).collect();
+            let passes: Vec<&[u64]> = offsets.chunks(100).collect();
+            for pass in &passes {
+                let mut sorted = pass.to_vec();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..100).map(|slot| slot << 12).collect::<Vec<u64>>());
+            }
+            assert_eq!((passes[0] == passes[1], passes[1] == passes[2]), (permutation_repeats, permutation_repeats));
+        }
     }
 
     #[test]
