@@ -16,10 +16,24 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.progress import Progress, Task
 
-__all__ = ["CountProgress", "ReadProgress", "RunProgress", "ShareProgress", "TotalProgress", "is_reading_shown", "remark", "show_reading"]
+__all__ = [
+    "DONE",
+    "PHASES",
+    "WAITING",
+    "CountProgress",
+    "ReadProgress",
+    "RunProgress",
+    "ShareProgress",
+    "TotalProgress",
+    "is_reading_shown",
+    "remark",
+    "share_done",
+    "show_reading",
+]
 
 PHASES = {-1: "waiting", 0: "preparing the drive", 1: "simulating", 2: "done"}
-PREPARING, DONE = 0, 2
+"""Phases of a run, by number."""
+WAITING, PREPARING, DONE = -1, 0, 2
 MILLION = 1_000_000
 
 
@@ -128,7 +142,7 @@ class TotalProgress(_Bars):
     def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
         assert self._progress is not None
         done = sum(phase == DONE for phase, *_ in states)
-        self._progress.update(self._progress.tasks[0].id, completed=sum(map(_share, states)), rate=f"{done} of {self._runs} runs")
+        self._progress.update(self._progress.tasks[0].id, completed=sum(map(share_done, states)), rate=f"{done} of {self._runs} runs")
 
 
 class ShareProgress(_Shown):
@@ -194,7 +208,7 @@ class CountProgress(_Shown):
         self._progress.update(self._progress.tasks[0].id, description=f"{doing}: {count:,} {self._unit}".rstrip(), refresh=True)
 
 
-def _share(state: tuple[int, int, int, int]) -> float:
+def share_done(state: tuple[int, int, int, int]) -> float:
     """The share of a run that is done, 0 to 1."""
     phase, completed, expected, millionths = state
     if phase == DONE:

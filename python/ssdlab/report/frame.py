@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
 from ssdlab._core import version
 from ssdlab.colours import COLOURS
 
-__all__ = ["DASHES", "bar", "framed", "scroll", "swatch"]
+__all__ = ["DASHES", "bar", "css", "framed", "parts", "script", "scroll", "swatch"]
 
 NOTHING = "Nothing may be loaded from anywhere: what the page needs is in it."
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -53,12 +53,12 @@ def framed(title: str, body: Iterable[str], data: str, labels: Sequence[str]) ->
             f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n<!-- {NOTHING} -->\n',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>\n{_css(len(labels))}</style></head>\n<body>\n',
+            f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>\n{css(len(labels))}</style></head>\n<body>\n',
             *body,
             f'<footer class="muted">Made by ssdlab {html.escape(version())}.</footer>\n</main>\n',
             '<svg id="namespace" hidden></svg>\n',
             f'<script type="application/json" id="data">{data}</script>\n',
-            f"<script>\n{_script()}</script>\n</body></html>\n",
+            f"<script>\n{script(parts(SCRIPT))}</script>\n</body></html>\n",
         ]
     )
 
@@ -94,17 +94,24 @@ def _resource(name: str) -> str:
     return files("ssdlab.report").joinpath("web", name).read_text(encoding="utf-8")
 
 
-def _script() -> str:
-    return '(() => {\n"use strict";\n' + "".join(_resource(f"{part}.js") for part in SCRIPT) + "})();\n"
+def parts(names: Iterable[str]) -> Iterator[str]:
+    """Parts of the script by name."""
+    return (_resource(f"{name}.js") for name in names)
 
 
-def _css(runs: int) -> str:
+def script(texts: Iterable[str]) -> str:
+    """A script from its parts, which share a scope of their own."""
+    return '(() => {\n"use strict";\n' + "".join(texts) + "})();\n"
+
+
+def css(runs: int) -> str:
+    """The style sheet of a page with this many runs."""
     themes = {"LIGHT": LIGHT, "DARK": DARK}
-    css = _resource("page.css")
+    text = _resource("page.css")
     for name, theme in themes.items():
         scheme = f"color-scheme: {name.lower()}; "
-        css = re.sub(rf"\b{name}\b", scheme + "; ".join(f"--{key}: {value}" for key, value in theme.items()), css)
+        text = re.sub(rf"\b{name}\b", scheme + "; ".join(f"--{key}: {value}" for key, value in theme.items()), text)
     colours = "; ".join(f"--run-{index}: {'var(--black)' if colour == BLACK else colour}" for index, colour in enumerate(COLOURS))
     # while the pointer is on a scheme's button, the other schemes fade
     stressed = "".join(f'body[data-stressed="{run}"] .plot [data-run]:not([data-run="{run}"]) {{ opacity: .12 }}\n' for run in range(runs))
-    return f":root {{ {colours} }}\n{css}{stressed}"
+    return f":root {{ {colours} }}\n{text}{stressed}"

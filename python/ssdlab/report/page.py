@@ -22,7 +22,7 @@ from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overvie
 from ssdlab.report.verdict import remarks, verdict
 from ssdlab.tables import CLASSES
 
-__all__ = ["page", "write"]
+__all__ = ["changing", "page", "write"]
 
 MARKS = (
     "✓ marks the best, where there is a better and a worse; what is as close as the error of percentiles (0.1 %) or the noise (±) "
@@ -62,17 +62,39 @@ def page(runs: Runs) -> str:
     return framed(runs.title, body, embedded([*glance, *drawn], runs), labels)
 
 
+def changing(runs: Runs) -> dict[str, Any]:
+    """The parts of the page that depend on results, for a page whose runs change: HTML by name, and the figures' data as JSON text."""
+    drawn = [figure for figure in (make(runs) for make in FIGURES.values()) if figure is not None]
+    glance = [figure for figure in (make(runs) for make in GLANCE) if figure is not None]
+    told = page_remarks.of(runs)
+    return {
+        "bar": bar([run.label for run in runs]),
+        "outcome": "".join(_outcome(runs)),
+        "overview": _overview(runs, told, glance),
+        "warnings": page_remarks.warnings(told),
+        "notes": page_remarks.notes(told),
+        "summary": _summary(runs, told),
+        "figures": {figure.key: _figure(figure, told) for figure in drawn},
+        "data": embedded([*glance, *drawn], runs),
+    }
+
+
 # ---- parts above the figures -----------------------------------------------------------------------------------------
 
 
 def _lead(runs: Runs) -> Iterable[str]:
     """The outcome, remarks, and a description of the runs."""
+    yield from _outcome(runs)
+    yield f"{_listed(facts(runs), 'about')}\n"
+
+
+def _outcome(runs: Runs) -> Iterable[str]:
+    """The outcome, and remarks on it."""
     yield f'<p class="lead">{html.escape(verdict(runs) if len(runs) > 1 else of_run(runs[0]))}</p>\n'
     items = "".join(f"<li>{html.escape(text)}</li>" for text in remarks(runs))
     yield f'<ul class="remarks">{items}</ul>\n' if items else ""
     for label, error in runs.failed.items():
         yield f'<p class="warning">{html.escape(label)} failed: {html.escape(error)}</p>\n'
-    yield f"{_listed(facts(runs), 'about')}\n"
 
 
 def _listed(pairs: Iterable[tuple[str, str]], kind: str = "") -> str:
