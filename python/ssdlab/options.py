@@ -20,6 +20,7 @@ __all__ = [
     "CacheOptions",
     "CheckedOptions",
     "CompareOptions",
+    "ExploreOptions",
     "InputOptions",
     "Path_",
     "PreconditionOptions",
@@ -424,6 +425,25 @@ Jobs = Annotated[
         Shell("--jobs N", "Runs at once (default: as many as processors).", "Options", "positive"),
     ),
 ]
+Port = Annotated[
+    int,
+    Option(
+        "port of the page's address on this machine; 0: one that is free.",
+        Shell("--port N", "Port of the page's address (default: one that is free).", "Options", "count"),
+        default=0,
+    ),
+]
+Sample = Annotated[
+    int,
+    Option(
+        "number of requests that are run first after each change, before the whole run.",
+        Shell("--sample N", "Requests that are run first after each change, before the whole run.", WHAT, "count"),
+        default=5000,
+    ),
+]
+OpenBrowser = Annotated[
+    bool, Option("whether to open the page in a browser.", Shell("--open", "Open the page in a browser.", "Options", "flag"), default=False)
+]
 Json = Annotated[
     bool, Option(None, Shell("--json", "Print one JSON object on standard output, and nothing else.", "Results", "flag"), default=False)
 ]
@@ -555,6 +575,17 @@ class ServeOptions(DriveOptions, CheckedOptions, PolicyOptions, RecordOptions, t
     power_cut: PowerCut
     allow_remote: AllowRemote
     timeline: TimelineFile
+
+
+class ExploreOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
+    """Options of `explore`."""
+
+    scheme: Scheme
+    set: Settings
+    sample: Sample
+    port: Port
+    open: OpenBrowser
+    jobs: Jobs
 
 
 class CacheOptions(TypedDict, total=False):

@@ -44,6 +44,14 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
             "Give it a file that names the grid, and a folder for the results (--out DIR). A file of three lines is a sweep:\n\n"
             '    workload = "lee2013-synthetic"\n    [grid]\n    scheme = ["npgc", "pgc"]',
         ),
+        "explore": Guide(
+            (
+                "ssdlab explore --device demo-4g --scheme pgc --workload lee2013-synthetic",
+                "ssdlab explore --device nvme-4g --scheme nvme --trace trace.csv --fit trace --set gc.soft=0.06",
+            ),
+            "Give it a workload (--workload NAME) or a trace (--trace FILE). Name a device (--device NAME) and a scheme (--scheme NAME) "
+            "as well, or it begins with the defaults.",
+        ),
         "report": Guide(("ssdlab report results/both", "ssdlab report results/both --out both.html")),
         "plot": Guide(("ssdlab plot results/both", "ssdlab plot results/both latency_tail --out tail.pdf --width 3.4in")),
         "precondition": Guide(

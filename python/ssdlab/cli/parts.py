@@ -45,6 +45,9 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "run": Part("Simulate one workload on one device under one scheme.", "ssdlab.cli.runs:run"),
         "compare": Part("Simulate one workload on one device under several schemes, side by side.", "ssdlab.cli.runs:compare"),
         "sweep": Part("Simulate every point of a grid of schemes, keys, workloads and seeds.", "ssdlab.cli.sweeps:sweep"),
+        "explore": Part(
+            "Change configuration keys on a local page, and see at once what follows, until Ctrl-C.", "ssdlab.cli.explore:explore"
+        ),
         "report": Part("Write the report page of a run, a comparison or a sweep again, from its saved results.", "ssdlab.cli.runs:report"),
         "plot": Part("Draw a figure for a paper from saved results.", "ssdlab.cli.plots:plot"),
         "precondition": Part(
