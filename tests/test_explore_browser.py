@@ -82,6 +82,13 @@ def put(page: Page, key: str, value: str) -> None:
     settled(page)
 
 
+def keep(page: Page, label: str) -> None:
+    """Types a label and keeps the configuration under it."""
+    field = "document.getElementById('label')"
+    page.value(f"{field}.value = {json.dumps(label)}; {field}.dispatchEvent(new Event('input'))")
+    page.value("document.querySelector('#keep button').click()")
+
+
 def digest(page: Page) -> str:
     found: str = page.value("document.documentElement.dataset.digest")
     return found
@@ -151,8 +158,7 @@ def test_what_is_copied_repeats_the_run(shown: Page, ssdlab_command: Ssdlab) -> 
 
 def test_variants_are_kept_compared_and_removed(shown: Page) -> None:
     before = digest(shown)
-    shown.value("document.getElementById('label').value = 'as it is'")
-    shown.value("document.querySelector('#keep button').click()")
+    keep(shown, "as it is")
     put(shown, "gc.victim", "random")
     shown.value("document.querySelector('#keep button').click()")
     settled(shown)
@@ -175,8 +181,7 @@ def test_variants_are_kept_compared_and_removed(shown: Page) -> None:
 
 def test_a_label_that_is_taken_is_not_kept_twice(shown: Page) -> None:
     for _ in range(2):
-        shown.value("document.getElementById('label').value = 'mine'")
-        shown.value("document.querySelector('#keep button').click()")
+        keep(shown, "mine")
     settled(shown)
     assert shown.value("document.querySelectorAll('#kept li').length") == 1
     assert not shown.value("document.getElementById('label').validity.valid")
@@ -184,8 +189,7 @@ def test_a_label_that_is_taken_is_not_kept_twice(shown: Page) -> None:
 
 def test_a_link_restores_configuration_and_variants(shown: Page, server: Explored) -> None:
     put(shown, "buffer.bytes", "64KiB")
-    shown.value("document.getElementById('label').value = 'a & b = c'")
-    shown.value("document.querySelector('#keep button').click()")
+    keep(shown, "a & b = c")
     put(shown, "workload.size_table", "[[4, 1.0], [8, 2.0]]")
     put(shown, "workload.request_size", "table")
     saved, found = digest(shown), shown.value("location.hash")

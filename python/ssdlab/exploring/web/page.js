@@ -9,6 +9,8 @@ let sent = {}; // the last request
 let texts = {}; // what can be copied
 let good = null; // the last choice that can be simulated: what a change is compared with
 let timer = null;
+let typing = false; // whether the label of a variant is being typed, which no suggestion replaces
+let figuresOf = ""; // what the figures are of, in words
 
 const address = new URL("socket", location.href);
 address.protocol = "ws:";
@@ -93,10 +95,14 @@ element("keep").addEventListener("submit", (event) => {
   const label = element("label").value.trim() || suggested();
   const refused = label.includes(":") ? "a label has no colon" : state.kept.some((one) => one.label === label) || ["now", "before"].includes(label) ? "another variant has this label" : "";
   element("label").setCustomValidity(refused);
+  typing = Boolean(refused);
   if (refused) element("label").reportValidity();
   else step({ ...state, kept: [...state.kept, { label, choice: state.choice }] }, history.state?.before);
 });
-element("label").addEventListener("input", () => element("label").setCustomValidity(""));
+element("label").addEventListener("input", () => {
+  typing = Boolean(element("label").value);
+  element("label").setCustomValidity("");
+});
 
 // -- what is copied
 document.addEventListener("click", async ({ target }) => {
@@ -122,7 +128,7 @@ const answers = {
     if (sent.whole) good = written(sent.now);
     panel.show(sent.now, values);
     panel.idle(idle);
-    element("label").value = suggested();
+    if (!typing) element("label").value = suggested();
     element("keep").querySelector("button").disabled = false;
     texts = { command, compare };
     for (const name of ["command", "compare"]) {
@@ -137,13 +143,15 @@ const answers = {
     present(parts);
     document.documentElement.dataset.digest = digest;
     document.documentElement.dataset.shown = `${asked} ${sampled ? "sample" : "whole"}`;
-    working(sampled ? `Figures of a sample: the first ${sampled.toLocaleString("en-US")} requests${state.choice.warm_up ? ", warm-up included" : ""}` : "Figures of the whole run", null);
+    const first = `a sample: the first ${sampled.toLocaleString("en-US")} requests${sent.now.warm_up ? ", warm-up included" : ""}`;
+    figuresOf = `Figures of ${sampled ? first : "the whole run"}`;
+    working(figuresOf, sampled && sent.whole ? 0 : null);
   },
   refused: ({ key, message }) => {
     element("keep").querySelector("button").disabled = true;
     panel.refuse(key, message);
     document.documentElement.dataset.shown = `${asked} refused`;
-    working("Not run", null);
+    working(["Not run", figuresOf].filter(Boolean).join(". "), null);
   },
 };
 socket.addEventListener("message", (event) => {
@@ -158,7 +166,7 @@ socket.addEventListener("close", () => {
 element("stop").addEventListener("click", () => {
   asked += 1;
   socket.send("null");
-  working("Stopped", null);
+  working(["Stopped", figuresOf].filter(Boolean).join(". "), null);
 });
 addEventListener("popstate", () => {
   last = { key: null, at: 0 };

@@ -112,6 +112,6 @@ class Panel {
     if (field) Object.assign(field.note, { hidden: false, textContent: message, className: "note wrong" });
     const general = document.getElementById("refused");
     general.hidden = false;
-    general.textContent = field || this.rows.some((row) => row.key.name === key && row.root.offsetParent) ? `${key} is not possible; the figures are of the last configuration that was.` : message;
+    general.textContent = field || this.rows.some((row) => row.key.name === key && row.root.offsetParent) ? `${key} cannot be simulated like this; the figures are of the last configuration that can.` : message;
   }
 }

@@ -51,7 +51,7 @@ class Row {
     this.reset.addEventListener("click", () => act.set(key.name, null));
     this.note = html("p", { class: "note", id: `${id}-note`, hidden: "" });
     const head = html("div", { class: "head" }, html("label", { for: id }, html("code", {}, key.name)), this.reset);
-    this.root = html("div", { class: "row", "data-key": key.name }, head, html("div", { class: "control" }, ...this.control.parts), html("p", { class: "about" }, about(key)), this.note);
+    this.root = html("div", { class: "row", "data-key": key.name }, head, html("div", { class: "control" }, ...this.control.parts), this.note, html("p", { class: "about" }, about(key)));
     this.control.parts[0].setAttribute("aria-describedby", `${id}-note`);
   }
   /** Shows the value that was set by hand, or else that of the presets. */
