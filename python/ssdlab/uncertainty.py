@@ -74,8 +74,9 @@ class Estimate:
         mean = math.fsum(values) / len(values)
         if len(values) < 2:
             return cls(mean, None, tuple(values), least)
-        half = student_t(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-        return cls(mean, half, tuple(values), least)
+        # most figures of a sweep are counts that no seed changes, and the deviation takes long
+        deviation = statistics.stdev(values) if any(value != values[0] for value in values) else 0.0
+        return cls(mean, student_t(len(values) - 1) * deviation / math.sqrt(len(values)), tuple(values), least)
 
     @property
     def median(self) -> float:
@@ -86,17 +87,29 @@ class Estimate:
     def disagree(self) -> bool:
         """Whether the values are so far apart that mean and half width would mislead; then use the median and all values.
 
-        That is the case if the interval contains impossible values, such as times below 0; or if the values form two groups: the largest
-        gap between neighbours is more than half of the range, and the largest value more than twice the smallest, both relative to `least`.
+        That is the case if the interval contains impossible values, such as times below 0, or if the values form two `groups`.
         """
-        if not self.half:
-            return False
-        if self.mean - self.half < self.least:
-            return True
+        return bool(self.half) and (self.mean - (self.half or 0.0) < self.least or self.groups is not None)
+
+    @property
+    def groups(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+        """The values in two groups that are far apart, low and high; `None` if they are not.
+
+        The largest gap between neighbours is then more than half of the range, and the largest value more than twice the smallest, both
+        relative to `least`.
+        """
         ordered = sorted(self.values)
+        if len(ordered) < 2:
+            return None
         low, high = ordered[0], ordered[-1]
-        gap = max(after - before for before, after in pairwise(ordered))
-        return gap > (high - low) / 2 and high - self.least > APART * (low - self.least)
+        gap, cut = max((after - before, index) for index, (before, after) in enumerate(pairwise(ordered), 1))
+        apart = gap > (high - low) / 2 and high - self.least > APART * (low - self.least)
+        return (tuple(ordered[:cut]), tuple(ordered[cut:])) if apart else None
+
+    @property
+    def centre(self) -> float:
+        """The value that stands for all: the mean, or the median if they disagree."""
+        return self.median if self.disagree else self.mean
 
     @property
     def is_tie(self) -> bool:

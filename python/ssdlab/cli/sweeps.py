@@ -17,6 +17,7 @@ from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_
 from ssdlab.plans import idle_warnings
 from ssdlab.progress import TotalProgress
 from ssdlab.sweeping.definition import load
+from ssdlab.sweeping.outcome import SHORT, known_figure
 from ssdlab.sweeping.result import SweepResult
 from ssdlab.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, PARQUET, prepare, run
 
@@ -48,17 +49,25 @@ def sweep(
         Engine, typer.Option(help="ray: as tasks of Ray, at RAY_ADDRESS or else on this machine (pip install 'ssdlab[ray]').")
     ] = Engine.local,
     resume: Annotated[bool, typer.Option("--resume", help="Continue: run only the points without a result in DIR.")] = False,
+    best: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Name the best point by {', '.join(SHORT)}, or a column such as latency_ns.read.p99 (default: p99).", metavar="FIGURE"
+        ),
+    ] = None,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab sweep`."""
+    if best is not None:
+        known_figure(best)
     prepared = prepare(load(file), out=out, resume=resume, source=file)
     for line in idle_warnings(prepared.idle):
         warn(line)
     with TotalProgress(file.stem, len(prepared.left), quiet=quiet) as progress:
         result = run(prepared, workers=jobs, engine=engine.value, progress=progress.callback)
     if json_:
-        print_json(result.to_dict())
+        print_json(result.to_dict(best))
     elif not quiet:
         was = (
             "result was not as ssdlab wrote it: its point was"
@@ -69,7 +78,7 @@ def sweep(
         there = [f"{len(prepared.done):,} of {len(result.sweep):,} points were there already"] if prepared.done else []
         files = [f"results: {out / PARQUET}, {out / CSV}", f"report: {out / REPORT_FILE} (opens in a browser)"] if result else []
         files += [f"means over seeds: {out / MEANS_PARQUET}, {out / MEANS_CSV}"] if result.means else []
-        print_tables([*tables.sweep_tables(result), *there, *changed, *files])
+        print_tables([*tables.sweep_tables(result, best), *there, *changed, *files])
     _end(result, file, out)
 
 

@@ -187,7 +187,7 @@ def summary(runs: Runs) -> list[Group]:
 def places() -> list[Place]:
     """All figures of the table, named with their headings."""
     times = [
-        Place(f"Response times, {name}: {title}", f"latency_ns.{kind}.{key}", "ns")
+        Place(f"Response times, {name}: {title}", f"latency_ns.{kind}.{key}", "ns", "low")
         for kind, name in KINDS.items()
         for key, title in LATENCIES.items()
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,4 +36,6 @@ class SweepMean:
     seeds: tuple[int, ...]
     """Seeds of the finished runs."""
     estimates: Mapping[str, Estimate]
-    """Mean over these seeds with its 95 % interval, by path, such as `latency_ns.read.p99`."""
+    """Mean over these seeds with its 95 % interval, by path, such as `latency_ns.read.p99`. Absent where a seed lacks the number."""
+    runs: Sequence[SweepPoint] = ()
+    """The runs, one for each of `seeds`."""

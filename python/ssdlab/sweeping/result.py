@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from ssdlab._core import version
-from ssdlab.errors import Error
+from ssdlab.checks import text
+from ssdlab.errors import Error, UsageError
 from ssdlab.measures import figures_of, measures_of
 from ssdlab.plans import value_text
-from ssdlab.remarks import Remark, as_dicts, of_sweep
+from ssdlab.remarks import Remark, as_dicts, named, of_sweep, shown
 from ssdlab.report.look import Length, Look
+from ssdlab.spelling import nearest
 from ssdlab.sweeping.definition import Point, Sweep
+from ssdlab.sweeping.outcome import SHORT, Best, Change, Pairs, best, known_figure, outcome
 from ssdlab.sweeping.points import SEED, SweepMean, SweepPoint
 from ssdlab.uncertainty import LEVEL, estimates
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["SweepResult"]
 
 LARGEST_SIGNED = 2**63 - 1
+BY_DEFAULT = "p99"
+"""The figure by which the best point is chosen by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +85,58 @@ class SweepResult(Sequence[SweepPoint]):
     @cached_property
     def means(self) -> list[SweepMean]:
         """The points over their seeds, in the order of the grid. Empty without an axis `seed` of several values."""
-        if len(self.axes.get(SEED, ())) < 2:
-            return []
+        return self.groups if len(self.axes.get(SEED, ())) > 1 else []
+
+    @cached_property
+    def groups(self) -> list[SweepMean]:
+        """The points over their seeds, in the order of the grid, also of one seed."""
         runs: dict[str, list[SweepPoint]] = {}
         for point in self.points:
             runs.setdefault(value_text(_but_seed(point)), []).append(point)
         return [
             SweepMean(
-                _but_seed(points[0]), tuple(point.values[SEED] for point in points), estimates([measures_of(p.result) for p in points])
+                _but_seed(points[0]),
+                tuple(point.values.get(SEED, point.result["seed"]) for point in points),
+                estimates([measures_of(point.result) for point in points]),
+                points,
             )
             for points in runs.values()
         ]
+
+    def best(self, figure: str = BY_DEFAULT) -> Best | None:
+        """The best point by a figure, the next one, and whether they differ beyond their intervals; `None` if no point has the figure.
+
+        Args:
+            figure: `"mean"`, `"p99"`, `"p99.9"`, `"max"`, `"write-amplification"`, `"iops"`, or a column of the table by which runs can be
+                better or worse, such as `"latency_ns.read.p99"`.
+
+        Raises:
+            UsageError: there is no such figure, or neither high nor low values of it are better.
+        """
+        return best(self.groups, known_figure(figure))
+
+    def changes(self, figure: str = BY_DEFAULT) -> list[Change]:
+        """The relative differences of a figure along each axis: each value against the first, over all other axes and seeds.
+
+        Args:
+            figure: as for `best`, or any other column of the table with numbers.
+        """
+        path = SHORT.get(text("figure", figure), figure)
+        if path not in self._numbers:
+            raise UsageError(f"{figure}: no such figure{nearest(figure, [*SHORT, *self._numbers])}")
+        return list(Pairs(self.groups, self.compared).changes(path))
+
+    def outcome(self, figure: str | None = None) -> str:
+        """The best point by a figure, as for `best`, in words; empty if no point has the figure."""
+        place = known_figure(BY_DEFAULT if figure is None else figure)
+        found = best(self.groups, place)
+        names = () if found is None else [named(run.values) for run in found.point.runs]
+        return outcome(found, place, shown(self.remarks).mark(place.place, *names))
+
+    @property
+    def compared(self) -> dict[str, list[Any]]:
+        """The axes of several values, except `seed`."""
+        return {axis: values for axis, values in self.axes.items() if axis != SEED and len(values) > 1}
 
     def mean_table(self) -> pa.Table:
         """A table with a row for each point over its seeds, as in `means.parquet`.
@@ -123,8 +169,12 @@ class SweepResult(Sequence[SweepPoint]):
 
     def numbers(self) -> list[str]:
         """Names of the table's columns with numbers, which `plot` can draw."""
+        return list(self._numbers)
+
+    @cached_property
+    def _numbers(self) -> dict[str, None]:
         found = {name: value for point in self.points for name, value in figures_of(point.result).items()}
-        return [name for name, value in found.items() if isinstance(value, int | float) and not isinstance(value, bool)]
+        return {name: None for name, value in found.items() if isinstance(value, int | float) and not isinstance(value, bool)}
 
     def plot(
         self,
@@ -161,8 +211,9 @@ class SweepResult(Sequence[SweepPoint]):
 
         return figure(self.axes, self.points, y, x, by, where or {}, Look.of(width, height, font, title))
 
-    def to_dict(self) -> dict[str, Any]:
-        """A copy as a dictionary, as printed by `ssdlab sweep --json`."""
+    def to_dict(self, figure: str | None = None) -> dict[str, Any]:
+        """A copy as a dictionary, as printed by `ssdlab sweep --json`, with the best point by a figure, as for `best`."""
+        found = self.best(BY_DEFAULT if figure is None else figure)
         failed = [{"values": dict(point.values), "error": str(error)} for point, error in self.failed]
         left = [dict(point.values) for point in self.left]
         return {
@@ -170,6 +221,7 @@ class SweepResult(Sequence[SweepPoint]):
             "axes": self.axes,
             "points": [{"values": dict(point.values), "result": point.result.to_dict()} for point in self.points],
             **({"means": {"level": LEVEL, "points": [_mean_dict(point) for point in self.means]}} if self.means else {}),
+            **({} if found is None else {"best": _best_dict(found, BY_DEFAULT if figure is None else figure)}),
             "remarks": as_dicts(self.remarks),
             **({"failed": failed} if failed else {}),
             **({"left": left} if left else {}),
@@ -196,6 +248,16 @@ def _mean_dict(point: SweepMean) -> dict[str, Any]:
     medians = {place: {"seeds_disagree": True, "median": of.median} if of.disagree else {} for place, of in point.estimates.items()}
     figures = {place: {"mean": of.mean, **halves[place], **medians[place]} for place, of in point.estimates.items()}
     return {"values": dict(point.values), "seeds": list(point.seeds), "figures": figures}
+
+
+def _best_dict(found: Best, figure: str) -> dict[str, Any]:
+    change = found.difference
+    half = {} if change is None or change.half is None else {"half_width": change.half}
+    difference = {} if change is None else {"difference": {"relative": change.mean, **half}}
+    # without a judgement, `differs` is absent
+    judged = {} if found.differs is None else {"differs": found.differs}
+    later = {} if found.next is None else {"next": {"values": dict(found.next.values), **difference, **judged}}
+    return {"figure": known_figure(figure).place, "values": dict(found.point.values), **later}
 
 
 def _but_seed(point: SweepPoint) -> dict[str, Any]:

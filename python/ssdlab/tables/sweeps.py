@@ -65,6 +65,9 @@ class Swept(Protocol):
     def means(self) -> Sequence[SweptMean]:
         """The points over their seeds; empty without several seeds."""
 
+    def outcome(self, figure: str | None = None) -> str:
+        """The best point by a figure in words; empty if there is none."""
+
     @property
     def failed(self) -> Sized:
         """The failed points."""
@@ -85,11 +88,16 @@ POINTS_SHOWN = 40
 """Maximum number of points in the table."""
 
 
-def sweep_tables(sweep: Swept) -> list[RenderableType]:
-    """The output of `ssdlab sweep`: a row for each of the first points, with its values and response times of all requests."""
+def sweep_tables(sweep: Swept, figure: str | None = None) -> list[RenderableType]:
+    """The output of `ssdlab sweep`: the first points with their values and response times of all requests, and the best by a figure."""
     told = shown(sweep.remarks)
-    if sweep.means:
-        return [*_sweep_means(sweep, told), *remark_lines(told), *_sweep_failures(sweep)]
+    best = sweep.outcome(figure).replace("µs", "us") if len(sweep.points) > 1 else ""
+    last = [*([Text(best, style="bold")] if best else []), *remark_lines(told), *_sweep_failures(sweep)]
+    return [*(_sweep_means(sweep, told) if sweep.means else _sweep_points(sweep, told)), *last]
+
+
+def _sweep_points(sweep: Swept, told: Shown) -> list[RenderableType]:
+    """A row for each of the first points."""
     figures = ["mean", "p99", "p99.9", "write amplification", "GC jobs", "throughput"]
     table, apart = new_table([*sweep.axes, *figures]), new_table(figures)
     captions = []
@@ -108,7 +116,7 @@ def sweep_tables(sweep: Swept) -> list[RenderableType]:
     counts = f"{len(sweep.points):,} of {len(sweep.sweep):,} points"
     more = [Text(f"... and {len(sweep.points) - POINTS_SHOWN:,} more points")] if len(sweep.points) > POINTS_SHOWN else []
     table_of_points = [titled(f"Response times at {counts}", table, Captioned(captions, apart))] if sweep.points else []
-    return [*table_of_points, *more, *remark_lines(told), *_sweep_failures(sweep)]
+    return [*table_of_points, *more]
 
 
 def _sweep_failures(sweep: Swept) -> list[RenderableType]:
@@ -143,9 +151,19 @@ LINES_SHOWN = 10
 
 def _disagreements(means: Sequence[SweptMean]) -> list[RenderableType]:
     """The values under each seed, if their mean would mislead."""
-    lines = [f"{named(point.values)}, {line}" for point in means for line in disagreeing(point.estimates)]
+    lines = [
+        f"{named(point.values)}, {line}{_groups(point.estimates[place])}"
+        for point in means
+        for place in SEED_COLUMNS
+        for line in (disagreeing({place: point.estimates[place]}) if place in point.estimates else [])
+    ]
     if not lines:
         return []
     more = len(lines) - LINES_SHOWN
     rest = [Text(f"... and {more:,} more: results.csv has every run")] if more > 0 else []
     return [Text(f"{DISAGREE} The values under each seed:", style="yellow"), *map(Text, lines[:LINES_SHOWN]), *rest]
+
+
+def _groups(estimate: Estimate) -> str:
+    """How many seeds are in either of two groups, if they form two."""
+    return "" if estimate.groups is None else f" (two groups: {' and '.join(str(len(group)) for group in estimate.groups)} seeds)"
