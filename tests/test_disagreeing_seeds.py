@@ -21,7 +21,6 @@ from ssdlab.report.page import _overview
 from ssdlab.report.runs import Runs
 from ssdlab.report.summary import overview
 from ssdlab.report.verdict import remarks, verdict
-from ssdlab.sweeping import figure as sweep_figure
 from ssdlab.sweeping import page as sweep_page
 from ssdlab.tables.comparisons import disagreeing, seed_tables, with_interval
 from ssdlab.uncertainty import Estimate, estimates, relative_differences
@@ -259,24 +258,33 @@ def test_a_sweep_shows_medians_and_draws_ranges(tmp_path: Path) -> None:
     swept = bimodal_sweep()
     text = str(swept)
     assert "median 400 us" in text
-    assert "scheme = npgc, p99: 400 us, 400 us, 31.3 ms" in text
+    assert "scheme = npgc, p99: 400 us, 400 us, 31.3 ms (two groups: 2 and 1 seeds)" in text
     figures = swept.to_dict()["means"]["points"][0]["figures"][P99]
     assert (figures["seeds_disagree"], figures["median"]) == (True, 0.4 * MS)
     assert "median" not in swept.to_dict()["means"]["points"][1]["figures"][P99]
     data = sweep_page._data(swept, tmp_path)["sweep"]
     drawn = next(figure for figure in data["figures"] if figure["place"] == P99)
-    assert drawn["ranges"] == [[400_000, 31_300_000], None]
+    assert drawn["apart"] == {0: "scheme = npgc: two groups of seeds, 2 near 400 µs and 1 near 31.3 ms"}
+    assert [drawn["values"][number] for number in data["members"][0]] == [400_000, 400_000, 31_300_000]
     assert drawn["halves"][0] is None
     assert drawn["means"][0] == 400_000
-    picture = swept.plot(P99, "scheme")
-    assert "Where seeds disagree, the median and the range of all." in picture.title or picture.save(tmp_path / "p.svg") is None
+    assert drawn["cells"][0] == "median 400 µs"
 
 
-def test_bars_of_seeds_that_disagree_reach_over_all_values_and_never_below() -> None:
-    down, up = sweep_figure._reach(over_seeds(ONE_OF_THREE))
-    assert (down, up) == (0.0, pytest.approx(30.9 * MS))
-    half = over_seeds(CLOSE).half
-    assert sweep_figure._reach(over_seeds(CLOSE)) == (half, half)
+def test_seeds_that_disagree_are_dots_and_a_median_and_have_no_bar() -> None:
+    picture = bimodal_sweep().plot(P99, "scheme")
+    assert picture.about.endswith("Where seeds disagree, the median, with a dot for each seed.")
+    (axes,) = picture.sheet.axes
+    (bars,) = axes.containers
+    marks, _, (upright,) = bars
+    assert list(marks.get_ydata()) == [0.4 * MS, pytest.approx(10.033 * MS, rel=1e-4)]
+    spans = [segment[:, 1] for segment in upright.get_segments()]
+    half = over_seeds(CLOSE).half or 0
+    assert [high - low for low, high in spans] == [pytest.approx(0, abs=1), pytest.approx(2 * half, rel=1e-4)]
+    (dots,) = [line for line in axes.lines if line.get_marker() == "."]
+    assert list(dots.get_ydata()) == [400_000, 400_000, 31_300_000]
+    assert axes.get_yscale() == "log", "31.3 ms is more than ten times 0.4 ms"
+    assert axes.get_ylim()[0] > 0
 
 
 def test_comparison_json_says_so(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
-"""A figure of a sweep: one number over one axis."""
+"""A figure of a sweep for print: one number over one axis, with lines for what is compared and panels for the rest, as on its page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -11,17 +13,17 @@ from matplotlib.figure import Figure as Sheet
 from matplotlib.ticker import NullLocator
 
 from ssdlab.checks import check_texts, mapping, text
-from ssdlab.drawings import geometric
 from ssdlab.errors import UsageError
 from ssdlab.measures import figures_of
-from ssdlab.report.axes import ends_of, label_of, round_ticks, scale
+from ssdlab.report.axes import ends_of, label_of, round_ticks, scale, wrapped
 from ssdlab.report.drawing import Figure
-from ssdlab.report.ink import of_run
+from ssdlab.report.ink import colour, of_run
 from ssdlab.report.look import Look
 from ssdlab.report.paper import Picture, in_a_row, line_height
 from ssdlab.report.words import described, key_label
 from ssdlab.spelling import nearest
-from ssdlab.sweeping.points import SEED, SweepPoint
+from ssdlab.sweeping.axes import WIDE, is_wide, needs_log, numbers_of, uses
+from ssdlab.sweeping.points import SweepPoint
 from ssdlab.uncertainty import Estimate, estimates
 
 if TYPE_CHECKING:
@@ -30,89 +32,157 @@ if TYPE_CHECKING:
 __all__ = ["figure"]
 
 SIZE = (5.4, 3.2)
-"""Width and height of the figure, inches."""
+"""Width and height of a figure of one panel, inches."""
+NARROWEST = 2.4
+"""Minimum width of panels beside each other, inches."""
+MOST_PANELS = 24
 
 
 @dataclass(frozen=True)
-class _Line:
-    """The values of one combination, by value on the x axis."""
+class _Axis:
+    """The axis across: its name, values, and their numbers, `None` for words."""
 
-    label: str
-    estimates: Mapping[Any, Estimate]
+    name: str
+    values: Sequence[Any]
+    numbers: Sequence[float] | None
+
+    @property
+    def places(self) -> dict[Any, float]:
+        """The place of each value: its number, or the words side by side."""
+        return dict(zip(self.values, self.numbers or range(len(self.values)), strict=True))
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A panel: its title, and for each line the estimates by value on the x axis."""
+
+    title: str
+    lines: Mapping[str, Mapping[Any, Estimate]]
+
+    @property
+    def all(self) -> Iterator[Estimate]:
+        """All estimates."""
+        return itertools.chain.from_iterable(line.values() for line in self.lines.values())
 
 
 class _SweepPicture(Picture):
     """The figure of a sweep, whose axes differ from those of a run's figures."""
 
-    def __init__(self, y: str, x: str, values: Sequence[Any], lines: Sequence[_Line], look: Look) -> None:
-        seeds = any(estimate.half is not None for line in lines for estimate in line.estimates.values())
-        disagree = any(estimate.disagree for line in lines for estimate in line.estimates.values())
+    def __init__(self, y: str, x: _Axis, panels: Sequence[_Panel], look: Look) -> None:
+        every = [estimate for panel in panels for estimate in panel.all]
+        seeds = any(estimate.half is not None for estimate in every)
         about = "Means over seeds, with their 95 % confidence intervals." if seeds else "A point for each run."
-        about += " Where seeds disagree, the median and the range of all." if disagree else ""
-        labels = {index: line.label or y for index, line in enumerate(lines)}
-        self._x, self._y, self._values, self._lines = x, described(y), values, lines
-        super().__init__(Figure("sweep", f"{label_of('', self._y, '')} over {x}", about, ()), labels, look)
+        about += " Where seeds disagree, the median, with a dot for each seed." if any(one.disagree for one in every) else ""
+        self._lines = list(dict.fromkeys(label for panel in panels for label in panel.lines))
+        self._x, self._panels, self._ends = x, panels, _ends(every)
+        self._y = replace(described(y), log=is_wide([value for one in every for value in _shown(one)]))
+        super().__init__(
+            Figure("sweep", f"{label_of('', self._y, '')} over {x.name}", about, ()), dict(enumerate(self._lines or [y])), look
+        )
 
     def _draw(self) -> Sheet:
-        look = self._look
-        width = look.width or SIZE[0]
-        columns = in_a_row([line.label for line in self._lines], width, look.font) if len(self._lines) > 1 else 0
-        legend = -(-len(self._lines) // columns) * line_height(look.font) if columns else 0.0
-        sheet = Sheet(figsize=(width, look.height or min(SIZE[1], width * 0.6) + legend), layout="constrained")
+        look, count = self._look, len(self._panels)
+        width = look.width or (SIZE[0] if count == 1 else SIZE[0] * 1.25)
+        columns = min(count, max(int(width / NARROWEST), 1), 4)
+        rows = -(-count // columns)
+        keys = in_a_row(self._lines, width, look.font) if len(self._lines) > 1 else 0
+        legend = -(-len(self._lines) // keys) * line_height(look.font) if keys else 0.0
+        texts = legend + bool(look.title) * line_height(look.font + 1)
+        height = look.height or rows * min(SIZE[1], width / columns * (0.6 if count == 1 else 0.8)) + texts
+        sheet = Sheet(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(sheet)
-        panel = sheet.subplots()
-        panel.tick_params(labelsize=look.font, length=2.5, pad=2)
-        numbers = _are_numbers(self._values)
-        for index, line in enumerate(self._lines):
-            values = [value for value in (sorted(self._values) if numbers else self._values) if value in line.estimates]
-            panel.errorbar(
-                [value if numbers else self._values.index(value) for value in values],
-                [_centre(line.estimates[value]) for value in values],
-                yerr=list(zip(*(_reach(line.estimates[value]) for value in values), strict=True)) or None,
-                label=line.label,
-                **{**of_run(index), **({} if numbers else {"linestyle": "none"})},
-                markersize=4,
-                elinewidth=1.0,
-                capsize=2,
-            )
-        self._across(panel, width, numbers=numbers)
-        if min(estimate.mean for line in self._lines for estimate in line.estimates.values()) >= 0:
-            panel.set_ylim(bottom=0)
-        unit = scale(panel.yaxis, self._y, panel.set_yscale, ends_of(panel.yaxis), 6)
-        panel.set_ylabel(label_of("", self._y, unit))
-        if look.title:
-            panel.set_title(self.title, fontsize=look.font + 1, fontweight="bold")
-        if columns:
-            sheet.legend(loc="outside upper center", ncols=columns, fontsize=look.font, columnspacing=1.2, handlelength=2.6)
+        grid = sheet.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
+        for place, (axes, panel) in enumerate(zip(grid, self._panels, strict=False)):
+            self._panel(axes, panel, width / columns, first=place == 0)
+            axes.xaxis.set_tick_params(labelbottom=place + columns >= count)
+        for axes in grid[count:]:
+            axes.set_visible(False)
+        (sheet.supxlabel if count > 1 else grid[0].set_xlabel)(key_label(self._x.name), fontsize=look.font)
+        unit = self._upright(grid[0])
+        (sheet.supylabel if count > 1 else grid[0].set_ylabel)(label_of("", self._y, unit), fontsize=look.font)
+        bold = {"size": look.font + 1, "weight": "bold"}
+        if keys:
+            of_keys: dict[str, Any] = {"ncols": keys, "fontsize": look.font, "columnspacing": 1.2, "handlelength": 2.6}
+            titled = {"title": self.title, "title_fontproperties": bold} if look.title else {}
+            sheet.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", **of_keys, **titled)
+        elif look.title:
+            sheet.suptitle(self.title, **bold)
         return sheet
 
-    def _across(self, panel: Axes, width: float, *, numbers: bool) -> None:
-        most = max(int((width - 0.8) * 72 / (self._look.font * 4.6)), 2)
-        if not numbers:
-            names = [str(value) for value in self._values]
-            long = sum(map(len, names)) > most * 7
-            panel.set_xticks(range(len(names)), names, rotation=30 if long else 0, ha="right" if long else "center")
-            panel.set_xlim(-0.5, len(names) - 0.5)
-        elif geometric(self._values):
-            panel.set_xscale("log", base=2)
-            every = -(-len(self._values) // most)
-            panel.set_xticks(self._values[::every], [f"{value:g}" for value in self._values[::every]])
-            panel.xaxis.set_minor_locator(NullLocator())
+    def _panel(self, axes: Axes, panel: _Panel, width: float, *, first: bool) -> None:
+        axes.tick_params(labelsize=self._look.font, length=2.5, pad=2)
+        for index, label in enumerate(self._lines):
+            at = panel.lines.get(label, {})
+            places = sorted((place, at[value]) for value, place in self._x.places.items() if value in at)
+            self._line(axes, index, label, places)
+        if panel.title and self._look.title is not False:
+            axes.set_title(wrapped(panel.title, width - 0.5, self._look.font), fontsize=self._look.font)
+        if first:
+            self._across(axes, width)
+
+    def _line(self, axes: Axes, index: int, label: str, places: Sequence[tuple[float, Estimate]]) -> None:
+        count = len(self._lines)
+        # marks of words would lie on each other
+        aside = 0.0 if self._x.numbers else (index - (count - 1) / 2) * min(0.12, 0.8 / (count + 1))
+        places = [(place + aside, estimate) for place, estimate in places]
+        axes.errorbar(
+            [place for place, _ in places],
+            [estimate.centre for _, estimate in places],
+            yerr=[_reach(estimate) for _, estimate in places] or None,
+            label=label,
+            **{**of_run(index), **({} if self._x.numbers else {"linestyle": "none"})},
+            markersize=4,
+            elinewidth=1.0,
+            capsize=2,
+        )
+        dots = [(place, value) for place, estimate in places if estimate.disagree for value in estimate.values]
+        if dots:
+            axes.plot(*zip(*dots, strict=True), linestyle="none", marker=".", markersize=6, alpha=0.6, color=colour(index), zorder=1.9)
+
+    def _upright(self, axes: Axes) -> str:
+        """Sets the scale of the y axis of all panels; returns its unit."""
+        low, high = self._ends
+        if self._y.log:
+            axes.set_yscale("log")
+            axes.set_ylim(low / 1.25, high * 1.25)
         else:
-            round_ticks(panel.xaxis, most)
-        panel.set_xlabel(key_label(self._x))
+            room = 0.06 * ((high - min(low, 0.0)) or 1.0)
+            axes.set_ylim(0.0 if low >= 0 else low - room, high + room)
+        return scale(axes.yaxis, self._y, axes.set_yscale, ends_of(axes.yaxis), 6)
+
+    def _across(self, axes: Axes, width: float) -> None:
+        most = max(int((width - 0.8) * 72 / (self._look.font * 4.6)), 2)
+        numbers = self._x.numbers
+        if numbers is None:
+            names = [str(value) for value in self._x.values]
+            long = sum(map(len, names)) > most * 7
+            axes.set_xticks(range(len(names)), names, rotation=30 if long else 0, ha="right" if long else "center")
+            axes.set_xlim(-0.5, len(names) - 0.5)
+        elif needs_log(numbers):
+            axes.set_xscale("log")
+            ticks = sorted(zip(numbers, self._x.values, strict=True))[:: -(-len(numbers) // most)]
+            axes.set_xticks([place for place, _ in ticks], [f"{value:g}" if isinstance(value, float) else str(value) for _, value in ticks])
+            axes.xaxis.set_minor_locator(NullLocator())
+        else:
+            round_ticks(axes.xaxis, most)
 
 
-def _centre(estimate: Estimate) -> float:
-    """The position of a point: the mean, or the median if seeds disagree."""
-    return estimate.median if estimate.disagree else estimate.mean
+def _shown(estimate: Estimate) -> Sequence[float]:
+    """The values by which a scale is chosen: the mean, or all values if the seeds disagree."""
+    return estimate.values if estimate.disagree else [estimate.mean]
 
 
-def _reach(estimate: Estimate) -> tuple[float, float]:
-    """The length of a point's bar down and up: its interval, or the range of all values if seeds disagree."""
-    if not estimate.disagree:
-        return estimate.half or 0.0, estimate.half or 0.0
-    return estimate.median - min(estimate.values), max(estimate.values) - estimate.median
+def _ends(every: Sequence[Estimate]) -> tuple[float, float]:
+    """The ends of what is drawn. An interval that reaches far down does not stretch a logarithmic axis."""
+    values = [value for one in every for value in _shown(one)]
+    reach = [end for one in every for end in (one.centre - _reach(one), one.centre + _reach(one))]
+    low = min([*values, *reach])
+    return max(low, min(values) / WIDE) if min(values) > 0 else low, max([*values, *reach])
+
+
+def _reach(estimate: Estimate) -> float:
+    """The half length of a point's bar: its interval, and none if the seeds disagree, which are dots then."""
+    return 0.0 if estimate.disagree else estimate.half or 0.0
 
 
 def figure(
@@ -131,26 +201,37 @@ def figure(
     for axis in (*([] if x is None else [x]), *([] if by is None else [by]), *where):
         if axis not in axes:
             raise UsageError(f'plot: no axis "{axis}"{nearest(axis, axes)} (there are {", ".join(axes)})')
-    x = next((axis for axis in reversed(axes) if axis not in (SEED, *where)), SEED) if x is None else x
+    if x is not None and x == by:
+        raise UsageError(f"plot: {x} is the x axis and has the lines as well: choose another axis for one of them")
     points = [point for point in sweep if all(point.values[axis] == value for axis, value in where.items())]
-    others = [axis for axis in axes if axis not in (x, SEED, *where)]
-    for axis in others:
-        if by not in (None, axis) and len(axes[axis]) > 1:
-            raise UsageError(f"plot: {axis} has {len(axes[axis])} values: choose one by where={{{axis!r}: ...}}")
-    named = others if by is None else [by]
-    lines: dict[tuple[Any, ...], dict[Any, list[float]]] = {}
+    free = {axis: values for axis, values in axes.items() if axis not in where or axis in (x, by)}
+    known = {axis: numbers_of(axis, values, sweep) for axis, values in free.items()}
+    chosen = uses(known, free, x, by)
+    count = math.prod(len(axes[axis]) for axis in chosen.panels)
+    if count > MOST_PANELS:
+        raise UsageError(
+            f"plot: {count:,} panels, for {' x '.join(chosen.panels)}: expected at most {MOST_PANELS}; "
+            f"choose a value by where={{{chosen.panels[-1]!r}: ...}}"
+        )
+    panels = _panels(points, y, chosen.x, chosen.lines, chosen.panels)
+    if not panels:
+        raise UsageError(f'plot: nothing to draw: no point has a number "{y}"{nearest(y, _names(points))} (columns of table() are names)')
+    return _SweepPicture(y, _Axis(chosen.x, [_hashable(value) for value in axes[chosen.x]], known.get(chosen.x)), panels, look)
+
+
+def _panels(points: Sequence[SweepPoint], y: str, x: str, lines: str | None, panels: Sequence[str]) -> list[_Panel]:
+    """The panels with the estimates of their lines, in the order of the grid."""
+    found: dict[str, dict[str, dict[Any, list[float]]]] = {}
     for point in points:
         number = _number(point, y)
         if number is not None:
-            key = tuple(_hashable(point.values[axis]) for axis in named)
-            lines.setdefault(key, {}).setdefault(_hashable(point.values[x]), []).append(number)
-    if not lines:
-        raise UsageError(f'plot: nothing to draw: no point has a number "{y}"{nearest(y, _names(points))} (columns of table() are names)')
-    drawn = [
-        _Line(", ".join(_said(axis, value) for axis, value in zip(named, key, strict=True)), {v: _estimate(n) for v, n in of.items()})
-        for key, of in lines.items()
+            title = ", ".join(f"{axis} = {point.values[axis]}" for axis in panels)
+            line = "" if lines is None else _said(lines, point.values[lines])
+            found.setdefault(title, {}).setdefault(line, {}).setdefault(_hashable(point.values[x]), []).append(number)
+    return [
+        _Panel(title, {line: {at: _estimate(numbers) for at, numbers in of.items()} for line, of in by_line.items()})
+        for title, by_line in found.items()
     ]
-    return _SweepPicture(y, x, [_hashable(value) for value in axes[x]], drawn, look)
 
 
 def _estimate(numbers: Sequence[float]) -> Estimate:
@@ -168,10 +249,6 @@ def _names(points: Sequence[SweepPoint]) -> dict[str, None]:
 
 def _hashable(value: Any) -> Any:
     return str(value) if isinstance(value, list) else value
-
-
-def _are_numbers(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
 def _said(axis: str, value: Any) -> str:

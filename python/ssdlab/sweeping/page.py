@@ -1,34 +1,35 @@
-"""The page of a sweep: figures over the axes, and a table of the points that can be sorted and filtered."""
+"""The page of a sweep: the best point, figures over the axes, differences along them, and a table of the points."""
 
 from __future__ import annotations
 
 import html
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
-from ssdlab.folders import RESULT_FILE, final
+from ssdlab.folders import REPORT_FILE, RESULT_FILE, final
 from ssdlab.measures import figures_of
 from ssdlab.plans import value_text
-from ssdlab.remarks import named, shown
+from ssdlab.remarks import Shown, named, shown
 from ssdlab.report import page_remarks
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import DASHES, bar, framed, scroll
-from ssdlab.report.summary import Place, places
-from ssdlab.sweeping.points import SweepPoint
+from ssdlab.report.summary import Place, percent, places
+from ssdlab.report.summary import shown as shown_number
+from ssdlab.sweeping.axes import WIDE, needs_log, numbers_of, uses
+from ssdlab.sweeping.outcome import Change, Pairs, groups_in_words, in_words, relative
+from ssdlab.sweeping.points import SEED, SweepMean, SweepPoint
 from ssdlab.sweeping.result import SweepResult
-from ssdlab.uncertainty import Estimate, estimates
 
 if TYPE_CHECKING:
     from ssdlab.sweeping.definition import SweepAxis
 
 __all__ = ["page", "write"]
 
-SEED = "seed"
 FIRST = "latency_ns.all.p99"
 """Quantity that is shown initially."""
 COLUMNS = {
@@ -41,9 +42,28 @@ COLUMNS = {
 }
 """Figures in the table of points, and their headings."""
 MOST_FAILED = 20
-HELP = (
-    "Choose what is drawn, over which axis, and which axis makes lines and which makes panels. ← and → read a figure. "
-    "Panels have one scale."
+MOST_CHANGES = 30
+"""Maximum number of values of an axis whose differences are listed."""
+FIGURES = """<div class="found"><section aria-label="Figures"><form class="choices" id="choices" aria-label="What is drawn"></form>
+<p class="lead" id="best" role="status">{best}</p>
+<figure id="sweep"><ul class="key" id="lines"></ul><div class="plots"></div>
+<figcaption><p class="muted">{about}</p></figcaption><div id="apart"></div></figure></section>
+"""
+CHANGES = """<section id="along"><h2>Along each axis</h2><p class="muted">The change of <span id="changed"></span> against the first value
+of an axis, over all values of the other axes. {interval} The range is that of the pairs of points that differ in this axis only.</p>
+{table}</section>
+"""
+END_OF_FOUND = "</div>\n"
+OVER_SEEDS = "± is the 95 % interval over seeds, of which each gives one mean over all pairs."
+OVER_PAIRS = "One seed: ± is the 95 % interval over the pairs, not over what chance does."
+POINTS = """<section id="points"><h2>Points</h2><p class="muted">A heading sorts, the choices show a part. {seeds}{pages}</p>
+<div id="filters" class="choices" role="group" aria-label="Which points are shown"></div><p id="shown" role="status" class="muted"></p>
+{table}<button type="button" id="more" hidden>Show all</button> <button type="button" id="rows-csv">CSV</button></section>
+"""
+SINGLE = "Means over seeds; the button of a row shows its runs. "
+NO_PAGE = (
+    "A <i>report</i> is the page of one run. Where there is none yet, <code>ssdlab report DIR/POINT</code> repeats the run "
+    "and writes it; <code>ssdlab report DIR</code> then links it here."
 )
 
 
@@ -59,35 +79,39 @@ def page(sweep: SweepResult, folder: Path) -> str:
         sweep: results of the sweep.
         folder: folder of the page, to which links to results are relative.
     """
-    axes = ", ".join(axis for axis in sweep.axes if axis != SEED) or SEED
-    title = f"Sweep over {axes}"
+    title = f"Sweep over {', '.join(axis for axis in sweep.axes if axis != SEED) or SEED}"
+    data, several, told = _data(sweep, folder), bool(sweep.means), shown(sweep.remarks)
     body = [
         bar([]),
         f"<main>\n<h1>{html.escape(title)}</h1>\n",
         *_lead(sweep),
-        '<section><h2>Over what was varied</h2><form class="choices" id="choices" aria-label="What is drawn"></form>'
-        f'<figure id="sweep"><figcaption><p class="muted">{_about(sweep)} {HELP}</p></figcaption>'
-        '<div class="plots"></div></figure></section>\n',
-        f"<noscript><p>Figures and table need JavaScript; {html.escape('results.csv')} has all numbers.</p></noscript>\n",
-        '<section id="points"><h2>Points</h2><p class="muted">A heading sorts; the choices below it show a part. Each point links to its '
-        'own result.</p><div id="filters" class="choices" role="group" aria-label="Which points are shown"></div>'
-        f'<p id="shown" role="status" class="muted"></p>{scroll("<table id=rows></table>", "Points")}'
-        '<button type="button" id="more" hidden>Show all</button> <button type="button" id="rows-csv">CSV</button></section>\n',
+        FIGURES.format(about=_about(sweep), best=html.escape(sweep.outcome())),
+        "<noscript><p>Figures and table need JavaScript; results.csv has all numbers.</p></noscript>\n",
+        CHANGES.format(interval=OVER_SEEDS if several else OVER_PAIRS, table=scroll("<table id=changes></table>", "Changes"))
+        if sweep.compared
+        else "",
+        END_OF_FOUND,
+        page_remarks.warnings(told) + page_remarks.notes(told),
+        POINTS.format(
+            seeds=SINGLE if several else "",
+            pages="" if all(data["sweep"]["pages"]) else NO_PAGE,
+            table=scroll("<table id=rows></table>", "Points"),
+        ),
         f"<section><h2>How it was run</h2><pre tabindex=0><code>{html.escape(sweep.sweep.to_toml())}</code></pre></section>\n",
     ]
-    return framed(title, body, as_script(_data(sweep, folder)), [])
+    return framed(title, body, as_script(data), [])
 
 
 def _lead(sweep: SweepResult) -> Iterator[str]:
-    """Sentences with the number of points and what they have in common."""
-    yield f'<p class="lead">{len(sweep):,} of {len(sweep.sweep):,} points.</p>\n'
+    """The number of points and what they have in common, and what failed."""
+    seeds = f", {len(sweep.axes[SEED])} seeds each" if sweep.means else ""
+    yield f'<p class="muted">{len(sweep):,} of {len(sweep.sweep):,} points{seeds}.</p>\n'
     axes = [(axis.name, ", ".join(value.text for value in axis.values)) for axis in sweep.sweep.axes]
     given = (*sweep.sweep.options.items(), *sweep.sweep.set.items())
     same = [(key, value if isinstance(value, str) else value_text(value)) for key, value in given]
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in axes)
     told = ", ".join(f"{key} = {value}" for key, value in same)
     yield f'<dl class="about">{rows}{f"<dt>the same for all</dt><dd>{html.escape(told)}</dd>" if told else ""}</dl>\n'
-    yield page_remarks.warnings(shown(sweep.remarks)) + page_remarks.notes(shown(sweep.remarks))
     failed = [f"{point.label} failed: {error}" for point, error in sweep.failed]
     more = [f"{len(failed) - MOST_FAILED:,} more points failed"] if len(failed) > MOST_FAILED else []
     left = [f"{len(sweep.left):,} points have no result yet"] if sweep.left else []
@@ -96,87 +120,105 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
 
 
 def _about(sweep: SweepResult) -> str:
-    seeds = len(sweep.axes.get(SEED, ()))
-    means = f"Means over {seeds} seeds with their 95 % confidence intervals; where seeds disagree, medians with the range of all seeds."
-    return means if seeds > 1 else "A mark for each point."
+    means = (
+        "Means over seeds with their 95 % intervals; where seeds disagree, the median with a dot for each seed. "
+        if sweep.means
+        else "A mark for each point. "
+    )
+    scales = f"An axis is logarithmic where its values differ by a factor of {WIDE:g} or more. Panels have one scale. "
+    return f"{means}{scales}The left and right keys read a figure."
 
 
 def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
     """Data for the script: axes, points and their figures, and figures over seeds by combination of values."""
-    axes = sweep.sweep.axes
-    at = [[_index(axis, point.values[axis.name]) for axis in axes] for point in sweep]
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for number, values in enumerate(at):
-        groups.setdefault(tuple(value for axis, value in zip(axes, values, strict=True) if axis.name != SEED), []).append(number)
-    found = [figures_of(point.result) for point in sweep]
-    return {
-        "colours": len(COLOURS),
-        "dashes": DASHES,
-        "labels": [],
-        "plots": {},
-        "sweep": {
-            "seed": SEED,
-            "first": FIRST,
-            "columns": COLUMNS,
-            "axes": [{"name": axis.name, "texts": [value.text for value in axis.values], **_numbers(axis)} for axis in axes],
-            "points": at,
-            "links": [_link(point, folder) for point in sweep],
-            "groups": [list(values) for values in groups],
-            "figures": [_figure(place, found, list(groups.values())) for place in _places(found)],
-            "told": {place: _told(sweep, place) for place in COLUMNS},
-        },
+    axes = [axis for axis in sweep.sweep.axes if axis.name != SEED]
+    known = {axis.name: numbers_of(axis.name, sweep.axes[axis.name], sweep.points) for axis in axes}
+    chosen = uses(known, sweep.axes, None, None)
+    index = {axis.name: place for place, axis in enumerate(axes)}
+    place_of = {id(point): place for place, point in enumerate(sweep)}
+    drawn = {
+        "first": FIRST,
+        "wide": WIDE,
+        "columns": COLUMNS,
+        "axes": [_axis(axis, known[axis.name]) for axis in axes],
+        "uses": {"x": index.get(chosen.x, -1), "lines": index.get(chosen.lines or "", -1)},
+        "seeds": [str(point.values[SEED]) for point in sweep] if sweep.means else [],
+        "links": [_link(point, RESULT_FILE, folder) for point in sweep],
+        "pages": [_link(point, REPORT_FILE, folder) if _has_page(point) else "" for point in sweep],
+        "groups": [[_index(axis, group.values[axis.name]) for axis in axes] for group in sweep.groups],
+        "members": [[place_of[id(point)] for point in group.runs] for group in sweep.groups],
+        "figures": _figures(sweep),
     }
+    return {"colours": len(COLOURS), "dashes": DASHES, "labels": [], "plots": {}, "sweep": drawn}
 
 
-def _told(sweep: SweepResult, place: str) -> list[str]:
-    """References to warnings about the number at a path of the result, for each point."""
-    told = shown(sweep.remarks)
-    return [told.mark(place, named(point.values)) for point in sweep]
+def _axis(axis: SweepAxis, known: Sequence[float] | None) -> dict[str, Any]:
+    """The texts of an axis and, to draw them to scale, its numbers."""
+    scale = {} if known is None else {"numbers": known, "log": needs_log(known)}
+    return {"name": axis.name, "texts": [value.text for value in axis.values], **scale}
 
 
 def _index(axis: SweepAxis, value: Any) -> int:
     return next(index for index, entry in enumerate(axis.values) if entry.value == value and type(entry.value) is type(value))
 
 
-def _numbers(axis: SweepAxis) -> dict[str, Any]:
-    """Numeric values of an axis, which are drawn to scale."""
-    values = [value.value for value in axis.values]
-    plain = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return {"numbers": values} if plain else {}
-
-
-def _places(found: Sequence[Mapping[str, Any]]) -> list[Place]:
+def _figures(sweep: SweepResult) -> list[dict[str, Any]]:
     """The figures that are not zero at every point."""
-    return [place for place in places() if any(isinstance(row.get(place.place), int | float) and row[place.place] for row in found)]
+    found = [figures_of(point.result) for point in sweep]
+    pairs = Pairs(sweep.groups, {axis: values for axis, values in sweep.compared.items() if len(values) <= MOST_CHANGES})
+    told = shown(sweep.remarks)
+    having = (place for place in places() if any(isinstance(row.get(place.place), int | float) and row[place.place] for row in found))
+    return [_figure(place, sweep, [row.get(place.place) for row in found], pairs, told) for place in having]
 
 
-def _figure(place: Place, found: Sequence[Mapping[str, Any]], groups: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Values of a figure at each point and, with several seeds, mean and half width of the interval of each combination.
+def _figure(place: Place, sweep: SweepResult, values: Sequence[Any], pairs: Pairs, told: Shown) -> dict[str, Any]:
+    """A figure: its value at each point, over seeds by combination, and what it says in words.
 
-    If seeds disagree, `ranges` has the smallest and largest value, and the median replaces the mean.
+    `halves` are half widths of intervals. Of the groups in `apart` the seeds disagree; their mean is the median.
     """
-    values = [row.get(place.place) for row in found]
-    figure = {"place": place.place, "name": place.name, "unit": place.unit, "values": numbers(values)}
-    if len(groups) == len(values):
-        return figure
-    over_seeds = [_estimate([values[number] for number in numbers_]) for numbers_ in groups]
-    halves = [None if estimate is None or estimate.disagree else estimate.half for estimate in over_seeds]
-    ranges = [numbers([min(one.values), max(one.values)]) if one is not None and one.disagree else None for one in over_seeds]
-    return {
-        **figure,
-        "means": numbers(None if one is None else one.median if one.disagree else one.mean for one in over_seeds),
-        **({"halves": numbers(halves)} if any(half is not None for half in halves) else {}),
-        **({"ranges": ranges} if any(ranges) else {}),
+    over = [group.estimates.get(place.place) for group in sweep.groups]
+    apart = [index for index, of in enumerate(over) if of is not None and of.disagree]
+    halves = [None if of is None or of.disagree else of.half for of in over]
+    figure: dict[str, Any] = {
+        "place": place.place,
+        "name": place.name,
+        "unit": place.unit,
+        "values": numbers(values),
+        "changes": [_change(change) for change in pairs.changes(place.place)],
+        "means": numbers(None if of is None else of.centre for of in over),
     }
+    figure |= {"best": sweep.outcome(place.place)} if place.better else {}
+    figure |= {"halves": numbers(halves)} if any(half is not None for half in halves) else {}
+    figure |= {"apart": {index: _disagreement(sweep.groups[index], place) for index in apart}} if apart else {}
+    cells = [_cell(group, place, told) for group in sweep.groups] if place.place in COLUMNS else []
+    return figure | ({"cells": cells} if cells else {})
 
 
-def _estimate(values: Sequence[Any]) -> Estimate | None:
-    having = [value for value in values if isinstance(value, int | float)]
-    return estimates([{"": value} for value in having])[""] if having else None
+def _disagreement(group: SweepMean, place: Place) -> str:
+    return f"{named(group.values) or 'all seeds'}: {groups_in_words(group.estimates[place.place], place.unit)}"
 
 
-def _link(point: SweepPoint, folder: Path) -> str:
-    """The path of a point's result, relative to the page; empty if it was not saved."""
-    if point.folder is None:
-        return ""
-    return quote(os.path.relpath(point.folder / RESULT_FILE, folder))
+def _cell(group: SweepMean, place: Place, told: Shown) -> str:
+    """A mean with its interval, and references to warnings about it."""
+    of = group.estimates.get(place.place)
+    value = "" if of is None else f"median {shown_number(of.median, place.unit)}" if of.disagree else in_words(of, place.unit)
+    return value and value + told.mark(place.place, *(named(point.values) for point in group.runs))
+
+
+def _change(change: Change) -> list[str]:
+    """The cells of a row in the table of differences: axis, value, difference, what it means, the range of the pairs, their number."""
+    value = change.value if isinstance(change.value, str) else value_text(change.value)
+    of = change.estimate
+    judged = {None: "not judged" if of.disagree or of.half is None else "", True: "", False: "tie"}[change.differs]
+    spread = f"{percent(change.least) or '0.0 %'} to {percent(change.most) or '0.0 %'}" if change.pairs > 1 else ""
+    left_out = f" of {change.pairs + change.left_out:,}" if change.left_out else ""
+    return [change.axis, value, relative(of), judged, spread, f"{change.pairs:,}{left_out}"]
+
+
+def _has_page(point: SweepPoint) -> bool:
+    return point.folder is not None and (point.folder / REPORT_FILE).is_file()
+
+
+def _link(point: SweepPoint, name: str, folder: Path) -> str:
+    """The path of a point's file, relative to the page; empty if it was not saved."""
+    return "" if point.folder is None else quote(os.path.relpath(point.folder / name, folder))

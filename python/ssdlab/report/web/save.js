@@ -19,7 +19,7 @@ const painted = (element) => {
 /** What lines and colours mean: the schemes that are shown, and the parts of bars. */
 const keyOf = (figure) => {
   const runs = data.labels.map((label, run) => ({ label, run })).filter(({ run }) => !hidden.has(run));
-  if (figure.plot.k === "chart") return []; // it has its own
+  if (figure.plot.k === "chart") return figure.plot.lines.filter(({ name }) => name).map(({ name, run }) => ({ label: name, run }));
   const parts = (figure.plot.parts ?? figure.plot.panels?.flatMap((panel) => panel.marks.flatMap((mark) => mark.layers ?? [])) ?? []).filter(({ colour }) => colour);
   const seen = new Set();
   const named = parts.filter(({ name }) => !seen.has(name) && seen.add(name)).map(({ name, colour }) => ({ label: name, colour }));

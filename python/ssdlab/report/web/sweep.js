@@ -1,7 +1,10 @@
 // ---- sweeps ----------------------------------------------------------------------------------------------------------
-const NONE = -1;
+const NONE = -1; // no axis; of an axis that is neither across nor of lines: all of its values, in a panel each
 const CHART = 190; // pixels up
-const MARKS = 3.2; // radius of a mark, pixels
+const MARK = 3.4; // radius of a mark, pixels
+const MOST_PANELS = 24;
+Object.assign(SHOW, { ratio: (value) => significant(value, 4), mb_s: (value) => `${significant(value, 4)} MB/s` });
+
 /** A figure of a sweep: one number over one axis, a line for each value of another. */
 class Chart {
   constructor(host, plot) {
@@ -26,92 +29,87 @@ class Chart {
       this.choose(Math.min(Math.max(this.chosen + by, 0), this.stops.length - 1), true);
     });
   }
-  /** Places across: those of numbers where they lie, on a logarithmic axis if they double or more; of words side by side. */
+  /** Places across: those of numbers to scale, words side by side. */
   across(left, right) {
-    const { numbers, texts } = this.plot.axis;
+    const { numbers, texts, log } = this.plot.axis;
     this.stops = texts.map((_, index) => index);
-    if (!numbers) return (stop) => left + ((stop + 0.5) * (right - left)) / texts.length;
-    const sorted = [...numbers].sort((a, b) => a - b);
+    this.room = (right - left) / texts.length;
+    if (!numbers) return (stop) => left + (stop + 0.5) * this.room;
     this.stops.sort((a, b) => numbers[a] - numbers[b]);
-    const log = sorted.length > 2 && sorted[0] > 0 && sorted.slice(1).every((value, index) => value >= sorted[index] * 1.9);
-    const room = 14; // pixels at both ends
-    const scale = new Scale({ log }, sorted[0], sorted.at(-1), left + room, right - room);
-    return (stop) => (sorted.length > 1 ? scale.at(numbers[stop]) : (left + right) / 2);
+    const [low, high] = [numbers[this.stops[0]], numbers[this.stops.at(-1)]];
+    const scale = new Scale({ log }, low, high, left + 14, right - 14);
+    return (stop) => (high > low ? scale.at(numbers[stop]) : (left + right) / 2);
   }
   draw() {
     const width = this.host.clientWidth;
     if (!width) return;
     this.pixels = width;
-    const [left, right] = [64, width - 10];
-    const { figure, lines, axis, high, low } = this.plot;
+    const [left, right, top] = [64, width - 10, 10];
+    const { lines, axis, scale } = this.plot;
     const canvas = svg("svg", { "aria-hidden": "true", width });
     this.x = this.across(left, right);
-    const top = this.key(canvas, width);
     const bottom = top + CHART;
-    const y = new Scale(figure, low, high + (high - low) * 0.06 || low + 1, bottom, top);
+    const y = new Scale(scale, scale.low, scale.high, bottom, top);
     const { ticks, step } = y.ticks(CHART / 30);
-    const write = tickText(figure, y.high, step);
+    const write = tickText(scale, y.high, step);
     for (const tick of ticks) {
       const place = f(y.at(tick));
       canvas.append(svg("line", { class: "grid", x1: left, x2: right, y1: place, y2: place }), text(left - 6, place + 4, write(tick), { "text-anchor": "end" }));
     }
-    this.below(canvas, bottom);
+    const below = this.below(canvas, bottom);
     canvas.append(svg("rect", { class: "frame", x: left, y: top, width: right - left, height: bottom - top }));
     for (const line of lines) this.line(canvas, line, y);
-    canvas.append(text(right, bottom + 35, axis.name, { class: "label", "text-anchor": "end" }));
-    canvas.setAttribute("height", bottom + 42);
+    canvas.append(text(right, below + 18, axis.name, { class: "label", "text-anchor": "end" }));
+    canvas.setAttribute("height", below + 25);
     this.canvas?.remove();
     this.canvas = canvas;
     this.host.prepend(canvas);
   }
+  /** The values of the axis: numbers where there is room, words all, slanted if they are long. Returns where they end. */
   below(canvas, bottom) {
+    const { numbers, texts } = this.plot.axis;
+    const short = texts.map((content) => (content.length > 24 ? `${content.slice(0, 23)}…` : content));
+    const longest = Math.max(...short.map((content) => content.length));
+    const slanted = !numbers && longest * 7 + 6 > this.room;
     let end = -Infinity;
     for (const stop of this.stops) {
-      const [place, label] = [f(this.x(stop)), this.plot.axis.texts[stop]];
+      const place = f(this.x(stop));
       canvas.append(svg("line", { class: "tick", x1: place, x2: place, y1: bottom, y2: bottom + 4 }));
-      const half = label.length * 3.6;
-      if (place - half < end + 6) continue; // no room for its label
+      const half = short[stop].length * 3.6;
+      if (!slanted && place - half < end + 6) continue;
       end = place + half;
-      canvas.append(text(place, bottom + 17, label, { "text-anchor": "middle" }));
+      canvas.append(slanted ? text(place + 4, bottom + 14, short[stop], { "text-anchor": "end", transform: `rotate(-30 ${place + 4} ${bottom + 14})` }) : text(place, bottom + 17, short[stop], { "text-anchor": "middle" }));
     }
-  }
-  /** The lines by name, in as many rows as that takes; returns where they end. */
-  key(canvas, width) {
-    if (this.plot.lines.length < 2) return 10;
-    let [x, y] = [0, 12];
-    for (const { name, run } of this.plot.lines) {
-      const room = 48 + name.length * 7.2;
-      if (x && x + room > width) [x, y] = [0, y + 18];
-      canvas.append(svg("line", { class: "line", x1: x, x2: x + 26, y1: y - 4, y2: y - 4, style: `stroke:${colour(run)}`, "stroke-dasharray": dash(run) }), text(x + 32, y, name));
-      x += room;
-    }
-    return y + 14;
+    return bottom + 17 + (slanted ? longest * 3.4 : 0);
   }
   line(canvas, { run, at }, y) {
-    const stroke = { style: `stroke:${colour(run)}`, "data-run": run };
+    const shade = colour(run);
     const found = this.stops.filter((stop) => at[stop]);
     if (this.plot.axis.numbers) {
       const path = found.map((stop, index) => `${index ? "L" : "M"}${f(this.x(stop))} ${f(y.at(at[stop].mean))}`).join("");
-      canvas.append(svg("path", { class: "line", d: path, "stroke-dasharray": dash(run), ...stroke }));
+      canvas.append(svg("path", { class: "line", d: path, "stroke-dasharray": dash(run), style: `stroke:${shade}`, "data-run": run }));
     }
-    const aside = this.plot.axis.numbers ? 0 : (run - (this.plot.lines.length - 1) / 2) * 9; // marks of words would lie on each other
+    const aside = this.plot.axis.numbers ? 0 : (run - (this.plot.lines.length - 1) / 2) * Math.min(9, this.room / (this.plot.lines.length + 1)); // marks of words would lie on each other
     for (const stop of found) {
-      const { mean } = at[stop];
-      const place = f(this.x(stop) + aside);
-      const ends = reach(at[stop]);
-      if (ends) {
-        const [from, to] = ends.map((end) => f(y.at(end)));
-        for (const [x1, x2, y1, y2] of [[place, place, from, to], [place - 3, place + 3, from, from], [place - 3, place + 3, to, to]]) canvas.append(svg("line", { class: "interval", x1, x2, y1, y2, ...stroke }));
+      const { mean, half, seeds } = at[stop];
+      const place = this.x(stop) + aside;
+      if (half) {
+        const [from, to] = [mean - half, mean + half].map((end) => f(y.at(Math.max(end, scaleEnd(this.plot.scale)))));
+        const bar = [[place, place, from, to], [place - 3, place + 3, from, from], [place - 3, place + 3, to, to]];
+        for (const [x1, x2, y1, y2] of bar) canvas.append(svg("line", { class: "interval", x1: f(x1), x2: f(x2), y1, y2, style: `stroke:${shade}`, "data-run": run }));
       }
-      canvas.append(svg("circle", { cx: place, cy: f(y.at(mean)), r: MARKS, style: `fill:${colour(run)}`, "data-run": run }));
+      // equal seeds lie beside each other, so that they can be counted
+      seeds?.forEach((value, index) => canvas.append(svg("circle", { class: "seed", cx: f(place + (index - (seeds.length - 1) / 2) * Math.min(4, 24 / seeds.length)), cy: f(y.at(value)), r: 2.6, style: `fill:${shade}`, "data-run": run })));
+      const middle = f(y.at(mean));
+      if (seeds) canvas.append(svg("line", { class: "median", x1: f(place - 9), x2: f(place + 9), y1: middle, y2: middle, style: `stroke:${shade}`, "data-run": run }));
+      else canvas.append(svg("circle", { cx: f(place), cy: middle, r: MARK, style: `fill:${shade}`, "data-run": run }));
     }
   }
   choose(place, aloud) {
     this.chosen = place;
     const { axis, lines, figure } = this.plot;
     const stop = this.stops[place];
-    const show_ = SHOW[figure.unit];
-    const rows = lines.map(({ run, name, at }) => [run, name || figure.name, at[stop] ? within(at[stop], show_) : "-"]);
+    const rows = lines.map(({ run, name, at }) => [run, name || figure.name, at[stop] ? within(at[stop], SHOW[figure.unit]) : "-"]);
     const head = `${axis.name} ${axis.texts[stop]}`;
     showReadout(this, head, rows, this.x(stop));
     if (aloud) this.spoken.textContent = `${head}: ${rows.map(([, name, value]) => `${name} ${value}`).join(", ")}`;
@@ -120,88 +118,89 @@ class Chart {
     this.readout.hidden = true;
   }
 }
-/** The ends of what is drawn about a mean: its interval, or of seeds that disagree all values; nothing of one seed. */
-const reach = ({ mean, half, range }) => range ?? (half ? [mean - half, mean + half] : null);
-const within = ({ mean, half, range }, show_) => (range ? `median ${show_(mean)} (${show_(range[0])} to ${show_(range[1])})` : show_(mean) + (half == null ? "" : ` ± ${show_(half)}`));
-Object.assign(SHOW, { ratio: (value) => significant(value, 4), mb_s: (value) => `${significant(value, 4)} MB/s` });
+const within = ({ mean, half, seeds }, write) => (seeds ? `median ${write(mean)} of ${seeds.map(write).join(", ")}` : write(mean) + (half == null ? "" : ` ± ${write(half)}`));
+/** Where an interval ends at the latest: at the end of a logarithmic axis, and nowhere on others. */
+const scaleEnd = ({ log, low }) => (log ? low : -Infinity);
+/** One scale for all panels: logarithmic if its values, all positive, differ by so much; else from zero. */
+const scaleOf = (figure, points, wide) => {
+  const values = points.flatMap(({ mean, seeds }) => [mean, ...(seeds ?? [])]);
+  const ends = [...values, ...points.flatMap(({ mean, half }) => (half ? [mean - half, mean + half] : []))];
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const log = least > 0 && most >= wide * least;
+  if (log) return { unit: figure.unit, log, low: Math.max(Math.min(...ends), least / wide) / 1.25, high: Math.max(...ends) * 1.25 };
+  const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+  return { unit: figure.unit, log, low, high: high + (high - low) * 0.06 || low + 1 };
+};
 
 /** What is chosen in a form of selects, by their names. */
 const chosenIn = (form) => Object.fromEntries([...form.querySelectorAll("select")].map((select) => [select.name, Number(select.value)]));
 const selectOf = (name, label, options, value) => {
-  const select = html("select", { name }, ...options.map(([of, content]) => html("option", { value: of }, content)));
+  const select = html("select", { name }, ...options.map((content, index) => html("option", { value: index + (options.none ?? 0) }, content)));
   select.value = value;
   return html("label", {}, `${label} `, select);
 };
+/** Options of which the first is none or all. */
+const optional = (first, texts) => Object.assign([first, ...texts], { none: NONE });
 
-/** The figures: one for each value of the axis that makes panels. */
+/** The figures, with what they say in words, and the differences along the axes. */
 class SweepFigure {
   constructor(sweep, watch) {
     Object.assign(this, { sweep, watch });
-    this.axes = sweep.axes.filter(({ name }) => name !== sweep.seed);
     this.form = document.getElementById("choices");
     this.place = document.querySelector("#sweep .plots");
-    this.wanted = this.begin();
     this.form.addEventListener("change", () => this.renew(chosenIn(this.form)));
     this.form.addEventListener("submit", (event) => event.preventDefault());
-    if (sweep.figures.length && this.axes.length) this.renew(this.wanted);
-  }
-  /** The axis with most numbers across, schemes as lines, the next as panels. */
-  begin() {
-    const all = this.axes.map((_, index) => index);
-    const numbered = all.filter((index) => this.axes[index].numbers).sort((a, b) => this.axes[b].texts.length - this.axes[a].texts.length);
-    const x = numbered[0] ?? all.at(-1) ?? NONE;
-    const others = all.filter((index) => index !== x);
-    const lines = others.find((index) => this.axes[index].name === "scheme") ?? others.at(-1) ?? NONE;
-    const panels = others.filter((index) => index !== lines).at(-1) ?? NONE;
-    return { figure: Math.max(this.sweep.figures.findIndex(({ place }) => place === this.sweep.first), 0), x, lines, panels };
+    const first = Math.max(sweep.figures.findIndex(({ place }) => place === sweep.first), 0);
+    if (sweep.figures.length) this.renew({ figure: first, ...sweep.uses });
   }
   renew(wanted) {
-    // An axis has one use: what was chosen last for another makes room.
-    const uses = { ...wanted };
-    for (const [use, others] of [["x", ["lines", "panels"]], ["lines", ["panels"]]]) {
-      for (const other of others) if (uses[other] === uses[use]) uses[other] = NONE;
+    // an axis has one use: what it was chosen for before goes to the axis that it takes the place of
+    const before = this.wanted;
+    if (wanted.x === wanted.lines) {
+      if (before && before.x !== wanted.x) wanted.lines = before.x;
+      else if (before && before.lines !== NONE) wanted.x = before.lines;
+      else wanted.lines = NONE;
     }
-    const fixed = this.axes.map((_, index) => index).filter((index) => ![uses.x, uses.lines, uses.panels].includes(index));
-    for (const index of fixed) uses[`at${index}`] ??= 0;
-    this.wanted = uses;
-    this.choices(fixed);
-    this.draw(fixed);
+    this.wanted = wanted;
+    this.others = this.sweep.axes.map((_, index) => index).filter((index) => index !== wanted.x && index !== wanted.lines);
+    this.choices();
+    this.draw();
+    this.words();
   }
-  choices(fixed) {
+  choices() {
+    const { sweep, wanted } = this;
     const focus = document.activeElement?.name;
-    const axes = this.axes.map(({ name }, index) => [index, name]);
-    const none = [NONE, "-"];
+    const axes = sweep.axes.map(({ name }) => name);
     this.form.replaceChildren(
-      selectOf("figure", "figure", this.sweep.figures.map(({ name }, index) => [index, name]), this.wanted.figure),
-      selectOf("x", "over", axes, this.wanted.x),
-      selectOf("lines", "lines", [none, ...axes], this.wanted.lines),
-      selectOf("panels", "panels", [none, ...axes], this.wanted.panels),
-      ...fixed.map((index) => selectOf(`at${index}`, this.axes[index].name, this.axes[index].texts.map((content, value) => [value, content]), this.wanted[`at${index}`])),
+      selectOf("figure", "figure", sweep.figures.map(({ name }) => name), wanted.figure),
+      ...(axes.length ? [selectOf("x", "over", axes, wanted.x), selectOf("lines", "lines", optional("-", axes), wanted.lines)] : []),
+      ...this.others.filter((index) => sweep.axes[index].texts.length > 1).map((index) => selectOf(`at${index}`, axes[index], optional("a panel each", sweep.axes[index].texts), wanted[`at${index}`] ?? NONE)),
     );
     if (focus) this.form.elements[focus]?.focus();
   }
-  draw(fixed) {
-    const { figure: number, x, lines, panels } = this.wanted;
-    const figure = this.sweep.figures[number];
-    const means = figure.means ?? figure.values; // of one seed
-    const of = (axis, value) => (axis === NONE ? () => true : (group) => group[axis] === value);
-    const values = (axis) => (axis === NONE ? [0] : this.axes[axis].texts.map((_, value) => value));
-    const point = (group) => ({ mean: means[group], half: figure.halves?.[group], range: figure.ranges?.[group] });
-    const there = this.sweep.groups.map((group, index) => ({ group, index })).filter(({ group, index }) => means[index] != null && fixed.every((axis) => group[axis] === this.wanted[`at${axis}`]));
-    const plots = values(panels).map((panel) => ({
-      title: panels === NONE ? "" : `${this.axes[panels].name} ${this.axes[panels].texts[panel]}`,
-      lines: values(lines).map((line) => {
-        const at = [];
-        for (const { group, index } of there) if (of(panels, panel)(group) && of(lines, line)(group)) at[x === NONE ? 0 : group[x]] = point(index);
-        return { run: line, name: lines === NONE ? "" : this.axes[lines].texts[line], at };
-      }),
-    }));
-    const ends = there.flatMap(({ index }) => [means[index], ...(reach(point(index)) ?? [])]);
-    const scale = { low: Math.min(0, ...ends), high: Math.max(...ends, 0) };
+  draw() {
+    const { sweep, wanted, others } = this;
+    const figure = sweep.figures[wanted.figure];
+    const textOf = (axis, value) => (axis === NONE ? "" : sweep.axes[axis].texts[value]);
+    const panels = new Map(); // by the values of the axes that make panels
+    const drawn = [];
+    sweep.groups.forEach((group, index) => {
+      if (figure.means[index] == null || others.some((axis) => (wanted[`at${axis}`] ?? NONE) !== NONE && group[axis] !== wanted[`at${axis}`])) return;
+      const title = others.filter((axis) => sweep.axes[axis].texts.length > 1).map((axis) => `${sweep.axes[axis].name} ${textOf(axis, group[axis])}`).join(", ");
+      if (!panels.has(title) && panels.size === MOST_PANELS) return;
+      if (!panels.has(title)) panels.set(title, (wanted.lines === NONE ? [""] : sweep.axes[wanted.lines].texts).map((name, run) => ({ run, name, at: [] })));
+      const point = { mean: figure.means[index], half: figure.halves?.[index], seeds: figure.apart?.[index] && sweep.members[index].map((member) => figure.values[member]).filter((value) => value != null) };
+      panels.get(title)[wanted.lines === NONE ? 0 : group[wanted.lines]].at[wanted.x === NONE ? 0 : group[wanted.x]] = point;
+      drawn.push(point);
+    });
+    const axis = wanted.x === NONE ? { name: "", texts: [""] } : sweep.axes[wanted.x];
+    const scale = drawn.length ? scaleOf(figure, drawn, sweep.wide) : null;
     figures.forEach(({ host }) => this.watch.unobserve(host));
     figures.length = 0;
-    this.place.replaceChildren(...plots.map((plot, index) => this.panel({ k: "chart", axis: this.axes[x], figure, ...scale, ...plot }, index)));
+    const plots = [...panels].map(([title, lines], index) => this.panel({ k: "chart", axis, figure, scale, title, lines }, index));
+    this.place.replaceChildren(...plots);
     this.place.classList.toggle("one", plots.length === 1);
+    document.getElementById("lines").replaceChildren(...(wanted.lines === NONE ? [] : sweep.axes[wanted.lines].texts.map((name, run) => html("li", {}, swatch(run), name))));
     figures.forEach((chart) => { chart.draw(); this.watch.observe(chart.host); });
     saving();
   }
@@ -211,30 +210,58 @@ class SweepFigure {
     const host = html("div", { class: "plot rows", id, tabindex: 0, role: "application", "aria-roledescription": "figure", "aria-label": `${name}: arrow keys read values` });
     const buttons = ["svg", "png", "csv"].map((kind) => html("button", { type: "button", "data-save": kind, "data-plot": id, "aria-label": `Save as ${kind.toUpperCase()}: ${name}` }, kind.toUpperCase()));
     figures.push(new Chart(host, plot));
-    return html("div", {}, html("div", { class: "head" }, html("h3", {}, name), html("div", { class: "save" }, ...buttons)), host);
+    return html("div", {}, html("div", { class: "head" }, html("h3", {}, plot.title || name), html("div", { class: "save" }, ...buttons)), host);
+  }
+  /** The best point, where seeds disagree, and the differences along the axes. */
+  words() {
+    const { name, best, apart, changes } = this.sweep.figures[this.wanted.figure];
+    document.getElementById("best").textContent = best ?? `${name}: neither high nor low is better.`;
+    const told = Object.values(apart ?? {});
+    const more = told.length > MOST_TOLD ? [`${told.length - MOST_TOLD} more: their rows below say median.`] : [];
+    document.getElementById("apart").replaceChildren(...[...told.slice(0, MOST_TOLD).map((line) => `Seeds disagree at ${line}.`), ...more].map((line) => html("p", { class: "warning small" }, line)));
+    const table = document.getElementById("changes");
+    if (!table) return;
+    document.getElementById("changed").textContent = name;
+    const heads = ["value", "change", "", "range of the pairs", "pairs"].map((head) => html("th", { scope: "col" }, head));
+    const rows = changes.flatMap(([axis, ...cells], index) => {
+      const first = this.sweep.axes.find((one) => one.name === axis).texts[0];
+      const head = axis === changes[index - 1]?.[0] ? [] : [html("tr", {}, html("th", { scope: "rowgroup", colspan: 5 }, `${axis}, against ${first}`))];
+      return [...head, html("tr", {}, html("th", { scope: "row" }, cells[0]), ...cells.slice(1).map((content) => html("td", {}, content)))];
+    });
+    table.replaceChildren(html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...rows));
   }
 }
+const MOST_TOLD = 6;
 rowsOf.chart = ({ axis, figure, lines, title }) =>
-  lines.flatMap(({ name, at }) =>
-    axis.texts.flatMap((content, stop) => (at[stop] ? [{ ...(title ? { panel: title } : {}), ...(name ? { line: name } : {}), [axis.name]: content, [headed(figure, figure.name)]: at[stop].mean, ...(at[stop].half == null ? {} : { [headed(figure, "half width of the 95 % interval")]: at[stop].half }), ...(at[stop].range ? { [headed(figure, "least of seeds that disagree")]: at[stop].range[0], [headed(figure, "largest of seeds that disagree")]: at[stop].range[1] } : {}) }] : [])),
-  );
+  lines.flatMap(({ name, at }) => axis.texts.flatMap((content, stop) => (at[stop] ? [chartRow({ axis, figure, title }, name, content, at[stop])] : [])));
+const chartRow = ({ axis, figure, title }, name, content, { mean, half, seeds }) => ({
+  ...(title ? { panel: title } : {}),
+  ...(name ? { line: name } : {}),
+  [axis.name]: content,
+  [headed(figure, figure.name)]: mean,
+  ...(half == null ? {} : { [headed(figure, "half width of the 95 % interval")]: half }),
+  ...(seeds ? { [headed(figure, "seeds, which disagree: the value is their median")]: seeds.join(" ") } : {}),
+});
 
-/** The table of points: sorted by a heading, of the values that are chosen. */
+/** The table of points: sorted by a heading, of the values that are chosen. Of several seeds a row is their mean, and opens its runs. */
 class Points {
   constructor(sweep) {
-    Object.assign(this, { sweep, sorted: null, down: false, most: 200 });
-    this.figures = Object.keys(sweep.columns).map((place) => sweep.figures.find((figure) => figure.place === place)).filter(Boolean);
-    this.columns = [
-      ...sweep.axes.map((axis, index) => ({ name: axis.name, key: (point) => axis.numbers?.[sweep.points[point][index]] ?? sweep.points[point][index], text: (point) => axis.texts[sweep.points[point][index]], value: (point) => axis.texts[sweep.points[point][index]] })),
-      ...this.figures.map((figure) => ({ name: sweep.columns[figure.place], head: headed(figure, sweep.columns[figure.place]), key: (point) => figure.values[point] ?? Infinity, text: (point) => (figure.values[point] == null ? "" : SHOW[figure.unit](figure.values[point]) + sweep.told[figure.place][point]), value: (point) => figure.values[point] })),
+    Object.assign(this, { sweep, sorted: null, down: false, most: 200, open: new Set() });
+    const of = (place) => sweep.figures.find((figure) => figure.place === place);
+    this.figures = Object.keys(sweep.columns).map(of).filter(Boolean);
+    this.keys = [
+      ...sweep.axes.map((axis, index) => (group) => axis.numbers?.[sweep.groups[group][index]] ?? sweep.groups[group][index]),
+      ...this.figures.map(({ means }) => (group) => means[group] ?? Infinity),
     ];
     this.table = document.getElementById("rows");
     this.filters = document.getElementById("filters");
-    this.filters.append(...sweep.axes.map((axis, index) => selectOf(`axis${index}`, axis.name, [[NONE, "all"], ...axis.texts.map((content, value) => [value, content])], NONE)));
+    this.filters.append(...sweep.axes.map(({ name, texts }, index) => selectOf(`axis${index}`, name, optional("all", texts), NONE)));
     this.filters.addEventListener("change", () => this.draw());
     document.getElementById("more").addEventListener("click", () => this.all());
     document.getElementById("rows-csv").addEventListener("click", () => download("points.csv", typed("text/csv", this.csv())));
-    this.heads();
+    this.head = [...sweep.axes.map(({ name }) => name), ...this.figures.map(({ place }) => sweep.columns[place])].map((name, index) => this.heading(name, index));
+    this.body = html("tbody");
+    this.table.append(html("thead", {}, html("tr", {}, ...this.head, html("th", { scope: "col" }, sweep.seeds.length ? "runs" : "result"))), this.body);
     this.draw();
     addEventListener("beforeprint", () => this.all());
   }
@@ -242,43 +269,69 @@ class Points {
     this.most = Infinity;
     this.draw();
   }
-  heads() {
-    const cells_ = this.columns.map((column, index) => {
-      const button = html("button", { type: "button", class: "sort" }, column.name);
-      button.addEventListener("click", () => {
-        this.down = this.sorted === index && !this.down;
-        this.sorted = index;
-        this.draw();
-      });
-      return html("th", { scope: "col" }, button);
+  heading(name, index) {
+    const button = html("button", { type: "button", class: "sort" }, name);
+    button.addEventListener("click", () => {
+      this.down = this.sorted === index && !this.down;
+      this.sorted = index;
+      this.draw();
     });
-    this.head = cells_;
-    this.body = html("tbody");
-    this.table.append(html("thead", {}, html("tr", {}, ...cells_, html("th", { scope: "col" }, "result"))), this.body);
+    return html("th", { scope: "col" }, button);
   }
   chosen() {
     const wanted = chosenIn(this.filters);
-    const points = this.sweep.points.map((_, point) => point).filter((point) => this.sweep.axes.every((_, index) => wanted[`axis${index}`] === NONE || this.sweep.points[point][index] === wanted[`axis${index}`]));
-    if (this.sorted === null) return points;
-    const { key } = this.columns[this.sorted];
+    const { axes, groups } = this.sweep;
+    const found = groups.map((_, group) => group).filter((group) => axes.every((_, index) => wanted[`axis${index}`] === NONE || groups[group][index] === wanted[`axis${index}`]));
+    if (this.sorted === null) return found;
+    const key = this.keys[this.sorted];
     const sign = this.down ? -1 : 1;
-    return points.sort((a, b) => sign * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+    return found.sort((a, b) => sign * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
   }
   draw() {
-    const points = this.chosen();
-    this.head.forEach((cell_, index) => cell_.setAttribute("aria-sort", index !== this.sorted ? "none" : this.down ? "descending" : "ascending"));
-    this.body.replaceChildren(...points.slice(0, this.most).map((point) => this.row(point)));
-    const more = points.length > this.most;
+    const found = this.chosen();
+    this.head.forEach((one, index) => one.setAttribute("aria-sort", index !== this.sorted ? "none" : this.down ? "descending" : "ascending"));
+    this.body.replaceChildren(...found.slice(0, this.most).flatMap((group) => this.rows(group)));
+    const more = found.length > this.most;
     document.getElementById("more").hidden = !more;
-    document.getElementById("shown").textContent = `${grouped(Math.min(points.length, this.most), 0)} of ${grouped(this.sweep.points.length, 0)} points${more ? " (more below)" : ""}`;
+    document.getElementById("shown").textContent = `${grouped(Math.min(found.length, this.most), 0)} of ${grouped(this.sweep.groups.length, 0)} points${more ? " (more below)" : ""}`;
   }
-  row(point) {
-    const link = this.sweep.links[point];
-    const cells_ = this.columns.map(({ text: write }) => html("td", {}, write(point)));
-    return html("tr", {}, ...cells_, html("td", {}, link ? html("a", { href: link }, "result.json") : ""));
+  rows(group) {
+    const { axes, groups, members, seeds } = this.sweep;
+    const runs = members[group];
+    const several = seeds.length > 0;
+    const cells_ = [...axes.map(({ texts }, index) => texts[groups[group][index]]), ...this.figures.map(({ cells }) => cells[group])].map((content, index) => (index ? html("td", {}, content) : html("th", { scope: "row" }, content)));
+    const last = html("td");
+    const row = html("tr", {}, ...cells_, last);
+    if (!several) return last.append(...this.links(runs[0])), [row];
+    const button = html("button", { type: "button", class: "seeds", "aria-expanded": this.open.has(group) }, `${runs.length} ${runs.length === 1 ? "seed" : "seeds"}`);
+    button.addEventListener("click", () => {
+      if (!this.open.delete(group)) this.open.add(group);
+      this.draw();
+      this.body.querySelector(`[data-group="${group}"] button`).focus();
+    });
+    row.dataset.group = group;
+    last.append(button);
+    return [row, ...(this.open.has(group) ? runs.map((run) => this.single(run)) : [])];
   }
+  /** The row of a single seed. */
+  single(run) {
+    const { axes, seeds } = this.sweep;
+    const values = this.figures.map(({ values, unit }) => html("td", {}, values[run] == null ? "" : SHOW[unit](values[run])));
+    return html("tr", { class: "single" }, html("td", { colspan: Math.max(axes.length, 1) }, `seed ${seeds[run]}`), ...values, html("td", {}, ...this.links(run)));
+  }
+  links(run) {
+    const { pages, links } = this.sweep;
+    return [...(pages[run] ? [html("a", { href: pages[run] }, "report"), " "] : []), ...(links[run] ? [html("a", { href: links[run] }, "result.json")] : [])];
+  }
+  /** Every run of the points that are shown. */
   csv() {
-    return csv(this.chosen().map((point) => Object.fromEntries(this.columns.map(({ name, head, value }) => [head ?? name, value(point)]))));
+    const { axes, groups, members, seeds, columns } = this.sweep;
+    const row = (group, run) => [
+      ...axes.map(({ name, texts }, index) => [name, texts[groups[group][index]]]),
+      ...(seeds.length ? [["seed", seeds[run]]] : []),
+      ...this.figures.map((figure) => [headed(figure, columns[figure.place]), figure.values[run]]),
+    ];
+    return csv(this.chosen().flatMap((group) => members[group].map((run) => Object.fromEntries(row(group, run)))));
   }
 }
 const sweeping = (watch) => {
