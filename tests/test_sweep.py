@@ -300,7 +300,7 @@ def test_a_figure_over_an_axis(tmp_path: Path) -> None:
         ({"y": "latency_ns.all.p98"}, ["latency_ns.all.p98", "latency_ns.all.p99"]),
         ({"y": "digest"}, ["digest"]),
         ({"y": "iops", "x": "gc.sotf"}, ["gc.sotf", "gc.soft"]),
-        ({"y": "iops", "x": "seed", "by": "scheme"}, ["gc.soft has 2 values"]),
+        ({"y": "iops", "x": "scheme", "by": "scheme"}, ["scheme is the x axis and has the lines"]),
         ({"y": "iops", "where": {"scheme": "fpgc"}}, ["nothing to draw"]),
     ],
 )

@@ -90,11 +90,14 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page (default: report.html in DIR).", metavar="FILE")] = None,
 ) -> None:
     """The command `ssdlab report`."""
-    from ssdlab.pages import write_again  # noqa: PLC0415 (it takes longer than many runs)
+    from ssdlab.pages import unrecorded, write_again  # noqa: PLC0415 (it takes longer than many runs)
 
     page = out or folder / REPORT_FILE
-    with held(folder) if out is None else contextlib.nullcontext():
-        written = write_again(folder, page)
+    shown = RunProgress([folder.name], quiet=unrecorded(folder) is None)  # only such a point of a sweep is run again
+    with held(folder) if out is None else contextlib.nullcontext(), shown as progress:
+        written = write_again(folder, page, progress.callback)
+    if written.lacking:
+        warn(f"{folder}: the page has no figures over time, since the run could not be repeated: {written.lacking}")
     for label in written.changed:
         warn(f"{folder}: the result of {label} was changed after ssdlab wrote it; the page shows it as it is now")
     typer.echo(f"{page}: {written.about}")

@@ -29,6 +29,7 @@ def sweep(
     jobs: int | None = None,
     engine: Engine = "local",
     resume: bool = False,
+    series: bool | None = None,
     progress: bool = False,
     **options: Unpack[SweepOptions],
 ) -> SweepResult:
@@ -45,6 +46,7 @@ def sweep(
         jobs: maximum number of runs at once (default: one per processor). It does not change any result.
         engine: `"local"`, or `"ray"` for tasks of Ray (`pip install 'ssdlab[ray]'`), at `RAY_ADDRESS` or else on this machine.
         resume: whether to keep results in `out`, and only run the other points.
+        series: whether to record every run over time, for its page in `out`; by default of at most 100 points.
         progress: whether to show progress on standard error, if it is a terminal.
 
     Raises:
@@ -57,6 +59,7 @@ def sweep(
     given = {
         **options,
         "seeds": seeds,
+        "series": series,
         "set": None if by_hand is None else mapping("set", by_hand),
         "grid": {axis: _listed(axis, values) for axis, values in mapping("grid", grid).items()},
     }

@@ -21,7 +21,7 @@ from ssdlab.plans import SHORTHANDS, value_text
 from ssdlab.spelling import nearest
 from ssdlab.study.keys import check_keys, check_type, flat, read_file, read_toml
 
-__all__ = ["MOST_POINTS", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "load"]
+__all__ = ["MOST_POINTS", "MOST_RECORDED", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "load"]
 
 PATHS = tuple(name for name, option in options_of(SweepOptions).items() if option.check == "path")
 """Options with names of files."""
@@ -29,8 +29,10 @@ OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
 AXIS_OPTIONS = tuple(name for name in OPTIONS if name != "verify")
 """Options of a run that an axis can vary, besides the keys of the configuration."""
 LABEL, SET, GRID = "label", "set", "grid"
-SEED, SEEDS = "seed", "seeds"
-KEYS = (*OPTIONS, SEEDS, SET, GRID)
+SEED, SEEDS, SERIES = "seed", "seeds", "series"
+KEYS = (*OPTIONS, SEEDS, SERIES, SET, GRID)
+MOST_RECORDED = 100
+"""Number of points up to which the runs of a sweep are recorded over time by default, and get their pages: some 600 kB a point."""
 MOST_POINTS = 20_000
 """Maximum number of points, whose results take a gigabyte of memory. A larger grid is more likely a mistake."""
 UNSAFE = re.compile(r"[^\w.+,-]+", re.ASCII)
@@ -77,6 +79,8 @@ class Point:
     """Name in messages."""
     folder: str
     """Name of the folder, unique among the points."""
+    series: bool = False
+    """Whether the run is recorded over time."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,13 @@ class Sweep:
     options: Mapping[str, Any]
     set: Mapping[str, Any]
     axes: tuple[SweepAxis, ...]
+    series: bool | None = None
+    """Whether the runs are recorded over time; `None` if their number decides."""
+
+    @property
+    def records(self) -> bool:
+        """Whether the runs are recorded over time, if there is a folder for their pages."""
+        return len(self) <= MOST_RECORDED if self.series is None else self.series
 
     def __len__(self) -> int:
         return math.prod(len(axis.values) for axis in self.axes)
@@ -110,6 +121,7 @@ class Sweep:
     def to_toml(self) -> str:
         """The sweep as a TOML file."""
         lines = [f"# A sweep of {len(self):,} points by ssdlab {version()}", *(_line(key, value) for key, value in self.options.items())]
+        lines += [] if self.series is None else [_line(SERIES, self.series)]
         if self.set:
             lines += ["", f"[{SET}]", *(_line(key, value) for key, value in self.set.items())]
         lines += ["", f"[{GRID}]", *(_line(axis.name, [_written(axis.name, value) for value in axis.values]) for axis in self.axes)]
@@ -141,6 +153,9 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
         if key in OPTIONS and isinstance(value, list):
             raise ConfigError(f"{name}: {key} = {value_text(value)}: expected one value; several values go into [{GRID}]: {key} = [...]")
     check_keys(name, {key: value for key, value in table.items() if key != SEEDS}, KEYS)
+    series = table.get(SERIES)
+    if series is not None and not isinstance(series, bool):
+        raise ConfigError(f"{name}: {SERIES} = {value_text(series)}: expected true (record all runs over time) or false")
     table = _with_seeds(name, table)
     grid = table.get(GRID, {})
     if not isinstance(grid, Mapping) or not grid:
@@ -150,6 +165,7 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
         options=_located({key: table[key] for key in OPTIONS if key in table}, folder),
         set=dict(flat(table.get(SET, {}))),
         axes=tuple(_axis(f"{name}: {GRID}", key, values, folder) for key, values in flat(grid)),
+        series=series,
     )
     _check_said_once(sweep)
     if len(sweep) > MOST_POINTS:

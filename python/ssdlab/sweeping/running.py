@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -69,7 +69,7 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
     wrong: list[tuple[Point, Error]] = []
     for point in sweep.points():
         try:
-            tasks.append(Task.of(point, out))
+            tasks.append(Task.of(replace(point, series=out is not None and sweep.records), out))
         except Error as error:
             wrong.append((point, error))
     if wrong:
@@ -109,9 +109,17 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
             raise batch.interrupt
         result = _result(prepared, batch)
         if out.stage is not None and result:
+            if batch.interrupt is None:
+                _write_pages(result, batch)
             _write(result, out.stage)
             out.commit()
     return result
+
+
+def _write_pages(result: SweepResult, batch: Batch) -> None:
+    from ssdlab.sweeping import point_pages  # noqa: PLC0415 (the report takes longer to import than many runs take)
+
+    point_pages.write_missing(result, batch.finished)
 
 
 def _write(result: SweepResult, folder: Path) -> None:

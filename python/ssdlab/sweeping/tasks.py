@@ -22,7 +22,7 @@ from ssdlab.plans import Setup, requests_of, value_text, warm_up_of
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point
 
-__all__ = ["Task", "difference"]
+__all__ = ["ENTRY", "Task", "difference"]
 
 ENTRY = "sweep"
 """Entry of a point's result that describes its inputs: values, requests, and hashes of the files that it read."""
@@ -45,7 +45,7 @@ class Task:
             ssdlab.Error: the point cannot be simulated.
         """
         options = {key: value for key, value in point.options.items() if key != "scheme"}
-        setup = Setup(**options, shared=True, set=tuple((key, value_text(value)) for key, value in point.set.items()))
+        setup = Setup(**options, shared=True, series=point.series, set=tuple((key, value_text(value)) for key, value in point.set.items()))
         job = Job.prepare(point.folder, setup, point.options.get("scheme"), folder=folder and folder / point.folder)
         config = _without_absent(json.loads(job.plan.config.json()))
         entry = {
