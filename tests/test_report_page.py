@@ -21,7 +21,10 @@ from made_up_series import with_series
 from ssdlab import report
 from ssdlab.pages import write_again
 from ssdlab.report.runs import Runs
-from ssdlab.study.evaluation import Estimate
+from ssdlab.sweeping.outcome import relative
+from ssdlab.sweeping.page import write
+from ssdlab.sweeping.result import SweepResult
+from ssdlab.uncertainty import estimates
 
 pytestmark = pytest.mark.usefixtures("silent")
 
@@ -281,6 +284,10 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssdlab.SweepResult,
     return ssdlab.sweep(GRID, set=rest, requests=300, out=folder), folder
 
 
+MARKS = "document.querySelectorAll('#sweep-0 circle:not(.seed), #sweep-0 .median')"
+"""Means, and medians of seeds that disagree, in the first figure."""
+
+
 def test_a_sweep_has_a_page_which_is_made_again_from_its_results(swept: tuple[ssdlab.SweepResult, Path], tmp_path: Path) -> None:
     _, folder = swept
     first = (folder / "report.html").read_text()
@@ -313,7 +320,8 @@ def test_a_sweep_draws(width: int, dark: bool, page: Page, swept: tuple[ssdlab.S
     page.open(swept[1] / "report.html", width=width, dark=dark)
     assert page.value("document.querySelectorAll('#sweep .plot').length") == 2, "a panel for each share of reads"
     assert page.value("document.querySelectorAll('#sweep-0 path.line').length") == 2, "a line for each scheme"
-    assert page.value("document.querySelectorAll('#sweep-0 circle').length") == 6
+    assert page.value(f"{MARKS}.length") == 6
+    assert page.value("[...document.querySelectorAll('#lines li')].map(l => l.textContent)") == ["npgc", "pgc"]
     assert not page.value("/NaN|Infinity|undefined/.test(document.querySelector('#sweep').innerHTML)")
     assert page.value("document.documentElement.scrollWidth") <= width
 
@@ -324,6 +332,7 @@ def test_figures_of_a_sweep_are_means_over_seeds_with_intervals(page: Page, swep
     choose(page, "figure", "Response times, all requests: mean")
     rows = [row for plot in ("sweep-0", "sweep-1") for row in table(page, plot)]
     assert len(rows) == 12
+    assert page.value("document.getElementById('best').textContent") == result.outcome("mean")
     for row in rows:
         share = row["panel"].rpartition(" ")[2]
         values = [
@@ -332,10 +341,14 @@ def test_figures_of_a_sweep_are_means_over_seeds_with_intervals(page: Page, swep
             if (point.values["scheme"], str(point.values["gc.soft"]), str(point.values["workload.read_share"]))
             == (row["line"], row["gc.soft"], share)
         ]
-        estimate = Estimate.of(values)
+        estimate = estimates([{"": value} for value in values])[""]
         assert len(values) == 3
-        assert float(row["Response times, all requests: mean (ns)"]) == pytest.approx(estimate.mean, rel=CLOSE)
-        assert float(row["half width of the 95 % interval (ns)"]) == pytest.approx(estimate.half, rel=CLOSE)
+        assert float(row["Response times, all requests: mean (ns)"]) == pytest.approx(estimate.centre, rel=CLOSE)
+        if estimate.disagree:
+            seeds = row["seeds, which disagree: the value is their median (ns)"].split()
+            assert [float(value) for value in seeds] == pytest.approx(values, rel=CLOSE)
+        else:
+            assert float(row["half width of the 95 % interval (ns)"]) == pytest.approx(estimate.half, rel=CLOSE)
 
 
 def choose(page: Page, name: str, text: str, form: str = "choices") -> None:
@@ -348,44 +361,104 @@ def choose(page: Page, name: str, text: str, form: str = "choices") -> None:
 def test_axes_of_a_sweep_change_places(page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
     page.open(swept[1] / "report.html")
     choose(page, "x", "scheme")
-    assert page.value("document.querySelector('#choices select[name=lines]').selectedOptions[0].textContent") == "-", "an axis has one use"
-    choose(page, "lines", "gc.soft")
+    lines = "document.querySelector('#choices select[name=lines]').selectedOptions[0].textContent"
+    assert page.value(lines) == "gc.soft", "the axes change places"
     assert page.value("[...document.querySelectorAll('#sweep-0 text')].map(t => t.textContent).includes('pgc')")
-    assert page.value("document.querySelectorAll('#sweep-0 circle').length") == 6
-    choose(page, "panels", "-")
+    assert page.value(f"{MARKS}.length") == 6
+    choose(page, "at2", "0.5")
     assert page.value("document.querySelectorAll('#sweep .plot').length") == 1
-    assert page.value("!!document.querySelector('#choices select[name=at2]')"), "what is left is chosen"
+    choose(page, "lines", "-")
+    assert page.value("document.querySelectorAll('#sweep .plot').length") == 3, "a panel for each value of what has no other use"
     page.value("document.getElementById('sweep-0').focus()")
     page.key("ArrowRight")
-    assert page.value("document.querySelector('#sweep-0 .spoken').textContent").startswith("scheme npgc: 0.05 ")
+    assert page.value("document.querySelector('#sweep-0 .spoken').textContent").startswith("scheme npgc: Response times")
+
+
+def test_differences_along_the_axes_are_listed(page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
+    result, folder = swept
+    page.open(folder / "report.html")
+    choose(page, "figure", "Response times, all requests: mean")
+    rows = page.value("[...document.querySelectorAll('#changes tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    assert [row[0] for row in rows] == ["scheme, against npgc", "pgc", "gc.soft, against 0.05", "0.07", "0.1", *rows[5][:1], "0.5"]
+    changes = result.changes("mean")
+    assert [row[1] for row in rows if len(row) > 1] == [relative(change.estimate) for change in changes]
+    assert [row[4] for row in rows if len(row) > 1] == ["6", "4", "4", "6"]
+
+
+def doctored(tmp_path: Path, result: ssdlab.SweepResult) -> Path:
+    """The page of a sweep whose p99 is two groups of seeds at one point, and 50 times as long as at the others."""
+    for run in result:
+        data = run.result.to_dict()
+        odd = run.values["scheme"] == "pgc" and run.values["gc.soft"] == 0.1 and run.values["workload.read_share"] == 0.2
+        data["latency_ns"]["all"]["p99"] = (
+            (400_000, 400_000, 31_300_000)[run.values["seed"] - 1] if odd else 600_000 + 1000 * run.values["seed"]
+        )
+        object.__setattr__(run, "result", ssdlab.Result(data))
+    write(SweepResult(result.sweep, result.points), tmp_path / "report.html")
+    return tmp_path / "report.html"
+
+
+def test_seeds_that_disagree_are_dots_on_a_logarithmic_axis(page: Page, tmp_path: Path) -> None:
+    rest = {key: value for key, value in SMALL.items() if key not in GRID}
+    page.open(doctored(tmp_path, ssdlab.sweep(GRID, set=rest, requests=100)))
+    assert page.value("document.querySelectorAll('#sweep-0 .seed').length") == 3
+    assert page.value("document.querySelectorAll('#sweep-0 .median').length") == 1
+    assert page.value("document.querySelectorAll('#sweep-1 .seed').length") == 0
+    told = page.value("document.getElementById('apart').textContent")
+    expected = "scheme = pgc, gc.soft = 0.1, workload.read_share = 0.2: two groups of seeds, 2 near 400 µs and 1 near 31.3 ms"
+    assert told == f"Seeds disagree at {expected}."
+    # 31.3 and 0.6 ms are a decade and a half apart, so 0.4 and 0.6 ms are far above the lower end only on a logarithmic axis
+    heights = page.value(
+        "[...document.querySelectorAll('#sweep-0 .seed')].map(c => Number(c.getAttribute('cy')))"
+        ".concat([...document.querySelectorAll('#sweep-0 circle:not(.seed)')].map(c => Number(c.getAttribute('cy'))))"
+    )
+    low, _, high, *others = heights
+    assert all((low - other) / (low - high) == pytest.approx(0.093, abs=0.003) for other in others), "log 1.5 / log 78.25"
+    bars = page.value(
+        "[...document.querySelectorAll('.interval')].map(l => Math.max(Number(l.getAttribute('y1')), Number(l.getAttribute('y2'))))"
+    )
+    frame = page.value("(f => Number(f.getAttribute('y')) + Number(f.getAttribute('height')))(document.querySelector('#sweep-0 .frame'))")
+    assert all(bar <= frame for bar in bars)
 
 
 def test_points_of_a_sweep_are_sorted_and_chosen(page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
     result, folder = swept
     page.open(folder / "report.html")
     names = page.value("[...document.querySelectorAll('#rows thead th')].map(h => h.textContent)")
-    assert names == [*GRID, "mean", "p99", "p99.9", "write amplification", "GC jobs", "requests/s", "result"]
+    axes = [axis for axis in GRID if axis != "seed"]
+    assert names == [*axes, "mean", "p99", "p99.9", "write amplification", "GC jobs", "requests/s", "runs"]
     choose(page, "axis0", "pgc", "filters")
-    choose(page, "axis3", "2", "filters")
-    wanted = [point for point in result if point.values["scheme"] == "pgc" and point.values["seed"] == 2]
-    assert page.value("document.getElementById('shown').textContent") == "6 of 36 points"
+    wanted = [point for point in result.means if point.values["scheme"] == "pgc"]
+    assert page.value("document.getElementById('shown').textContent") == "6 of 12 points"
     for down in (False, True):
-        page.value("document.querySelectorAll('#rows thead button')[5].click()")
-        assert page.value("document.querySelectorAll('#rows thead th')[5].getAttribute('aria-sort')") == (
+        page.value("document.querySelectorAll('#rows thead button')[4].click()")
+        assert page.value("document.querySelectorAll('#rows thead th')[4].getAttribute('aria-sort')") == (
             "descending" if down else "ascending"
         )
-        ordered = sorted(wanted, key=lambda point: point.result.latency.all.p99, reverse=down)
-        links = page.value("[...document.querySelectorAll('#rows tbody a')].map(a => a.href)")
-        found = [Path(urllib.parse.unquote(urllib.parse.urlparse(link).path)) for link in links]
-        times = [ssdlab.Result(json.loads(file.read_text())).latency.all.p99 for file in found]
-        assert times == [point.result.latency.all.p99 for point in ordered]
-        assert all(file.is_file() for file in found)
+        ordered = sorted(wanted, key=lambda point: point.estimates["latency_ns.all.p99"].centre, reverse=down)
+        rows = page.value("[...document.querySelectorAll('#rows tbody tr')].map(r => [...r.cells].slice(0, 3).map(c => c.textContent))")
+        assert rows == [[str(value) for value in point.values.values()] for point in ordered]
+    assert page.value("document.querySelectorAll('#rows a').length") == 0
+    page.value("document.querySelector('#rows .seeds').click()")
+    singles = page.value(
+        "[...document.querySelectorAll('#rows .single')].map(r => [r.cells[0].textContent, ...[...r.querySelectorAll('a')].map(a => a.href)])"
+    )
+    assert [row[0] for row in singles] == ["seed 1", "seed 2", "seed 3"]
+    for (_, *links), point in zip(singles, ordered[0].runs, strict=True):
+        report_, file = [Path(urllib.parse.unquote(urllib.parse.urlparse(link).path)) for link in links]
+        assert report_.name == "report.html"
+        assert report_.is_file()
+        assert json.loads(file.read_text())["digest"] == point.result.digest
+    page.value("document.querySelector('#rows .seeds').click()")
+    assert page.value("document.querySelectorAll('#rows .single').length") == 0
 
 
 def test_a_sweep_of_one_seed_and_one_axis_draws(page: Page, tmp_path: Path) -> None:
     result = ssdlab.sweep({"scheme": ["npgc", "pgc", "rwp"]}, set=SMALL, requests=200, out=tmp_path)
     page.open(tmp_path / "report.html")
-    assert page.value("document.querySelectorAll('#sweep-0 circle').length") == 3
+    assert page.value(f"{MARKS}.length") == 3
+    assert "One seed: whether that is chance is not known" in page.value("document.getElementById('best').textContent")
+    assert page.value("document.querySelectorAll('#rows tbody a').length") == 6, "page and result of each"
     rows = table(page, "sweep-0")
     assert [row["scheme"] for row in rows] == ["npgc", "pgc", "rwp"]
     for row, point in zip(rows, result, strict=True):

@@ -238,7 +238,7 @@ def _judgement(found: Best) -> str:
     told = "" if change is None else relative(change)
     aside = f" ({told}{' seed by seed' if seeds > 1 else ''})" if told else ""
     if seeds < 2:
-        return f"{aside}. One seed: whether that is chance is not known (seeds = 5)."
+        return f"{aside}{_alike(found)}"
     if found.differs is None:
         return f"{aside}; not judged, since the seeds disagree about the difference{_alike(found)}"
     return f"{aside}: it differs beyond the interval." if found.differs else f"{aside}: no difference beyond the interval{_alike(found)}"
@@ -246,7 +246,9 @@ def _judgement(found: Best) -> str:
 
 def _alike(found: Best) -> str:
     """How many other points are not known to differ from the best, as the end of a sentence."""
+    if len(found.point.seeds) < 2:
+        return ". One seed: whether that is chance is not known (seeds = 5)."
     text = f". Of {found.others:,} other points, {found.alike:,} are not known to differ from the best." if found.alike > 1 else "."
-    if found.others > FEW_POINTS and len(found.point.seeds) > 1:
+    if found.others > FEW_POINTS:
         text += " The best of so many is flattered by chance: run it again under other seeds."
     return text
