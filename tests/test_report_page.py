@@ -441,7 +441,8 @@ def test_points_of_a_sweep_are_sorted_and_chosen(page: Page, swept: tuple[ssdlab
     assert page.value("document.querySelectorAll('#rows a').length") == 0
     page.value("document.querySelector('#rows .seeds').click()")
     singles = page.value(
-        "[...document.querySelectorAll('#rows .single')].map(r => [r.cells[0].textContent, ...[...r.querySelectorAll('a')].map(a => a.href)])"
+        "[...document.querySelectorAll('#rows .single')]"
+        ".map(r => [r.cells[0].textContent, ...[...r.querySelectorAll('a')].map(a => a.href)])"
     )
     assert [row[0] for row in singles] == ["seed 1", "seed 2", "seed 3"]
     for (_, *links), point in zip(singles, ordered[0].runs, strict=True):

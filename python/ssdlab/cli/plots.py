@@ -40,8 +40,10 @@ def plot(
     schemes: Annotated[str | None, typer.Option(help="Only these schemes, in this order.", metavar="NAME[,NAME...]")] = None,
     kind: Annotated[OfKind | None, typer.Option(help="Only parts about reads, or about writes.")] = None,
     panels: Annotated[str | None, typer.Option(help="Only these parts of the figure, by number.", metavar="N[,N...]")] = None,
-    over: Annotated[str | None, typer.Option(help="For a sweep: the x axis (default: the last one except seed).", metavar="AXIS")] = None,
-    by: Annotated[str | None, typer.Option(help="For a sweep: the axis with a line for each value.", metavar="AXIS")] = None,
+    over: Annotated[str | None, typer.Option(help="For a sweep: the x axis (default: that of most numbers).", metavar="AXIS")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="For a sweep: the axis with a line for each value (default: scheme).", metavar="AXIS")
+    ] = None,
     where: Annotated[
         list[str] | None, typer.Option(help="For a sweep: only points with this value; may be repeated.", metavar="AXIS=VALUE")
     ] = None,

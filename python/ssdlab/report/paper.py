@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.gridspec import SubplotSpec
 
-__all__ = ["FORMATS", "Picture", "in_a_row", "line_height"]
+__all__ = ["FORMATS", "Picture", "in_a_row", "line_height", "text_width"]
 
 COLUMN = 3.6
 """Default width of a plot, inches."""

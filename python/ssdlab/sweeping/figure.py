@@ -19,7 +19,7 @@ from ssdlab.report.axes import ends_of, label_of, round_ticks, scale, wrapped
 from ssdlab.report.drawing import Figure
 from ssdlab.report.ink import colour, of_run
 from ssdlab.report.look import Look
-from ssdlab.report.paper import Picture, in_a_row, line_height
+from ssdlab.report.paper import Picture, in_a_row, line_height, text_width
 from ssdlab.report.words import described, key_label
 from ssdlab.spelling import nearest
 from ssdlab.sweeping.axes import WIDE, is_wide, needs_log, numbers_of, uses
@@ -93,7 +93,7 @@ class _SweepPicture(Picture):
         FigureCanvasAgg(sheet)
         grid = sheet.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
         for place, (axes, panel) in enumerate(zip(grid, self._panels, strict=False)):
-            self._panel(axes, panel, width / columns, first=place == 0)
+            self._panel(axes, panel, width / columns)  # texts of shared ticks belong to each panel
             axes.xaxis.set_tick_params(labelbottom=place + columns >= count)
         for axes in grid[count:]:
             axes.set_visible(False)
@@ -109,7 +109,7 @@ class _SweepPicture(Picture):
             sheet.suptitle(self.title, **bold)
         return sheet
 
-    def _panel(self, axes: Axes, panel: _Panel, width: float, *, first: bool) -> None:
+    def _panel(self, axes: Axes, panel: _Panel, width: float) -> None:
         axes.tick_params(labelsize=self._look.font, length=2.5, pad=2)
         for index, label in enumerate(self._lines):
             at = panel.lines.get(label, {})
@@ -117,8 +117,7 @@ class _SweepPicture(Picture):
             self._line(axes, index, label, places)
         if panel.title and self._look.title is not False:
             axes.set_title(wrapped(panel.title, width - 0.5, self._look.font), fontsize=self._look.font)
-        if first:
-            self._across(axes, width)
+        self._across(axes, width)
 
     def _line(self, axes: Axes, index: int, label: str, places: Sequence[tuple[float, Estimate]]) -> None:
         count = len(self._lines)
@@ -155,7 +154,8 @@ class _SweepPicture(Picture):
         numbers = self._x.numbers
         if numbers is None:
             names = [str(value) for value in self._x.values]
-            long = sum(map(len, names)) > most * 7
+            room = (width - 0.8) / len(names)
+            long = any(text_width(name, self._look.font) + 0.08 > room for name in names)
             axes.set_xticks(range(len(names)), names, rotation=30 if long else 0, ha="right" if long else "center")
             axes.set_xlim(-0.5, len(names) - 0.5)
         elif needs_log(numbers):

@@ -190,13 +190,13 @@ class SweepResult(Sequence[SweepPoint]):
     ) -> Picture:
         """Draws a figure over an axis, such as `sweep.plot("latency_ns.read.p99", "gc.soft").save("p99.png")`; notebooks show it.
 
-        With an axis `seed` it shows the mean over seeds, with its 95 % confidence interval.
+        With an axis `seed` it shows the mean over seeds, with its 95 % confidence interval; if the seeds disagree, their median, and a dot
+        for each.
 
         Args:
             y: column of the table with numbers.
-            x: axis; by default the last one except `seed`.
-            by: axis with a line for each value; by default, each combination of the other axes has a line. Other axes must have a single
-                value.
+            x: axis across; by default that of most numbers. It is logarithmic if its values differ by a factor of 10 or more, as `y` is.
+            by: axis with a line for each value; by default `scheme`, or else the first axis of words. All other axes make panels.
             where: values of axes, to select points.
             width: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`.
             height: inches, or a text with a unit.
