@@ -222,8 +222,9 @@ def outcome(found: Best | None, place: Place, marks: str = "") -> str:
     of, run = found.point.estimates[place.place], Run("", 0, found.point.runs[0].result)
     which = "highest" if place.better == "high" else "lowest"
     doubt = few(run, place.place)
-    text = f"Best by {described(place.place).label} ({which}): {named(found.point.values) or 'the only point'}, {in_words(of, place.unit)}"
-    text += f"{marks}{f' (few: {doubt})' if doubt else ''}."
+    label = described(place.place).label
+    head = f"The only point, {label}:" if found.next is None else f"Best by {label} ({which}): {named(found.point.values)},"
+    text = f"{head} {in_words(of, place.unit)}{marks}{f' (few: {doubt})' if doubt else ''}."
     if found.next is None:
         return text
     later = named(found.next.values)

@@ -94,7 +94,7 @@ class Chart {
       const { mean, half, seeds } = at[stop];
       const place = this.x(stop) + aside;
       if (half) {
-        const [from, to] = [mean - half, mean + half].map((end) => f(y.at(Math.max(end, scaleEnd(this.plot.scale)))));
+        const [from, to] = [mean - half, mean + half].map((end) => f(y.at(y.axis.log ? Math.max(end, y.low) : end)));
         const bar = [[place, place, from, to], [place - 3, place + 3, from, from], [place - 3, place + 3, to, to]];
         for (const [x1, x2, y1, y2] of bar) canvas.append(svg("line", { class: "interval", x1: f(x1), x2: f(x2), y1, y2, style: `stroke:${shade}`, "data-run": run }));
       }
@@ -119,8 +119,6 @@ class Chart {
   }
 }
 const within = ({ mean, half, seeds }, write) => (seeds ? `median ${write(mean)} of ${seeds.map(write).join(", ")}` : write(mean) + (half == null ? "" : ` ± ${write(half)}`));
-/** Where an interval ends at the latest: at the end of a logarithmic axis, and nowhere on others. */
-const scaleEnd = ({ log, low }) => (log ? low : -Infinity);
 /** One scale for all panels: logarithmic if its values, all positive, differ by so much; else from zero. */
 const scaleOf = (figure, points, wide) => {
   const values = points.flatMap(({ mean, seeds }) => [mean, ...(seeds ?? [])]);
@@ -182,13 +180,18 @@ class SweepFigure {
     const { sweep, wanted, others } = this;
     const figure = sweep.figures[wanted.figure];
     const textOf = (axis, value) => (axis === NONE ? "" : sweep.axes[axis].texts[value]);
+    const names = wanted.lines === NONE ? [""] : sweep.axes[wanted.lines].texts.map((content) => (sweep.axes[wanted.lines].numbers ? `${sweep.axes[wanted.lines].name} ${content}` : content));
     const panels = new Map(); // by the values of the axes that make panels
     const drawn = [];
+    this.cut = false;
     sweep.groups.forEach((group, index) => {
       if (figure.means[index] == null || others.some((axis) => (wanted[`at${axis}`] ?? NONE) !== NONE && group[axis] !== wanted[`at${axis}`])) return;
       const title = others.filter((axis) => sweep.axes[axis].texts.length > 1).map((axis) => `${sweep.axes[axis].name} ${textOf(axis, group[axis])}`).join(", ");
-      if (!panels.has(title) && panels.size === MOST_PANELS) return;
-      if (!panels.has(title)) panels.set(title, (wanted.lines === NONE ? [""] : sweep.axes[wanted.lines].texts).map((name, run) => ({ run, name, at: [] })));
+      if (!panels.has(title) && panels.size === MOST_PANELS) {
+        this.cut = true;
+        return;
+      }
+      if (!panels.has(title)) panels.set(title, names.map((name, run) => ({ run, name, at: [] })));
       const point = { mean: figure.means[index], half: figure.halves?.[index], seeds: figure.apart?.[index] && sweep.members[index].map((member) => figure.values[member]).filter((value) => value != null) };
       panels.get(title)[wanted.lines === NONE ? 0 : group[wanted.lines]].at[wanted.x === NONE ? 0 : group[wanted.x]] = point;
       drawn.push(point);
@@ -200,7 +203,7 @@ class SweepFigure {
     const plots = [...panels].map(([title, lines], index) => this.panel({ k: "chart", axis, figure, scale, title, lines }, index));
     this.place.replaceChildren(...plots);
     this.place.classList.toggle("one", plots.length === 1);
-    document.getElementById("lines").replaceChildren(...(wanted.lines === NONE ? [] : sweep.axes[wanted.lines].texts.map((name, run) => html("li", {}, swatch(run), name))));
+    document.getElementById("lines").replaceChildren(...names.filter(Boolean).map((name, run) => html("li", {}, swatch(run), name)));
     figures.forEach((chart) => { chart.draw(); this.watch.observe(chart.host); });
     saving();
   }
@@ -218,6 +221,7 @@ class SweepFigure {
     document.getElementById("best").textContent = best ?? `${name}: neither high nor low is better.`;
     const told = Object.values(apart ?? {});
     const more = told.length > MOST_TOLD ? [`${told.length - MOST_TOLD} more: their rows below say median.`] : [];
+    if (this.cut) more.push(`Only the first ${MOST_PANELS} panels are drawn: choose a value of an axis to see others.`);
     document.getElementById("apart").replaceChildren(...[...told.slice(0, MOST_TOLD).map((line) => `Seeds disagree at ${line}.`), ...more].map((line) => html("p", { class: "warning small" }, line)));
     const table = document.getElementById("changes");
     if (!table) return;
