@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use super::node::{KeyShape, Node, join, root};
 use super::presets::{self, Kind};
 use super::validate::all_or;
-use super::{Config, Problem, amounts, check, overrides, text, workload_rules};
+use super::{Config, Problem, aliases, amounts, check, overrides, text, workload_rules};
 
 /// The layers of a configuration, as a user gives them. Keys that no layer sets have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -245,6 +245,7 @@ pub(super) fn keys_by_hand(set: &[(String, String)]) -> Result<Vec<String>> {
 /// The keys of a tree with their values; none of them if the tree has a problem.
 fn checked(mut tree: Value, problems: &mut Vec<Problem>) -> Vec<(String, Value)> {
     let before = problems.len();
+    aliases::resolve(&mut tree, problems);
     amounts::resolve(&mut tree, problems);
     let found = check(&tree);
     if problems.len() > before || !found.is_empty() {

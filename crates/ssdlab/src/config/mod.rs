@@ -3,6 +3,7 @@
 //! The doc comments of the fields are the reference: the JSON Schema, the documentation and the error messages are made from them. Other
 //! files of this module merge and check raw text: the values of a [`Config`] are within every range given here.
 
+mod aliases;
 pub mod amounts;
 mod buffer;
 mod cancelled;

@@ -3,11 +3,14 @@
 use serde_json::{Number, Value, json};
 
 use super::node::{KeyShape, Node, root};
-use super::{Problem, names, text};
+use super::{Problem, aliases, names, text};
 
 /// The raw tree of one key set by hand. The value is read as TOML (`0.05`, `true`, `"text"`, `[1, 2]`); a word that is not TOML is a
 /// string, also in a list (`[read, erase]`); `null` clears a key that may be absent.
 pub(super) fn tree(key: &str, raw: &str, problems: &mut Vec<Problem>) -> Value {
+    if aliases::exists(key) {
+        return aliases::tree(key, raw.trim(), problems);
+    }
     let Some(node) = root().find(key).filter(|_| !key.is_empty()) else {
         let message = if key.is_empty() { format!("\"={raw}\": a key is missing; write KEY=VALUE") } else { names::unknown(key) };
         problems.push(Problem { key: key.to_string(), message });

@@ -1,5 +1,6 @@
 //! The reference of the configuration, made from the schema and the presets.
 
+use super::aliases::ALIASES;
 use super::amounts::in_bytes;
 use super::check::{range, show};
 use super::node::{Bounds, KeyShape, Node, root};
@@ -48,6 +49,18 @@ pub fn reference_markdown() -> String {
     text += &presets_table();
     for section in root().sections() {
         text += &section_table(section);
+        if section.path == "device" {
+            text += &aliases_table();
+        }
+    }
+    text
+}
+
+fn aliases_table() -> String {
+    let about = "In place of a key, a file or `--set` may have the same in the unit of data sheets. It is converted when it is read; results\nand presets have the key. Both of one key in one file are refused.";
+    let mut text = format!("\n{about}\n\n| in place of | write | type | meaning |\n|---|---|---|---|\n");
+    for alias in &ALIASES {
+        text += &format!("| `{}` | `{}` | {} | {} |\n", alias.key, alias.path, alias.kind, cell(alias.about));
     }
     text
 }
