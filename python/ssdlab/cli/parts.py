@@ -66,6 +66,14 @@ PARTS: Mapping[str, Part] = MappingProxyType(
             "Fit a simulated drive to measurements of a real one, and predict the measurements it was not fitted to.",
             "ssdlab.cli.calibration:calibrate",
         ),
+        "import": Part(
+            "Make presets of a configuration of MQSim, FEMU, NVMeVirt or SimpleSSD, and say what became of each of its keys.",
+            "ssdlab.cli.imports:import_",
+        ),
+        "check": Part(
+            "Compute what a drive will do: rates and the limits behind them, latencies, spare, write amplification.",
+            "ssdlab.cli.checking:check",
+        ),
         "list": Part("List presets, or the policies that configuration keys choose between.", "ssdlab.cli.presets:list_"),
         "show": Part("Print a preset's file, with its sources.", "ssdlab.cli.presets:show"),
         "schema": Part("Print the JSON Schema of the configuration.", "ssdlab.cli.presets:schema"),

@@ -1,0 +1,139 @@
+"""The sizes of a drive that rates and spare follow from."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ssdlab import _core
+
+__all__ = ["Drive"]
+
+SCOPES = ("device", "channel", "chip", "die")
+"""Scopes of blocking in which one die at a time collects or serves the host."""
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A configuration, and what follows from it. Names are those of the configuration reference."""
+
+    device: dict[str, Any]
+    ftl: dict[str, Any]
+    gc: dict[str, Any]
+    scheduler: dict[str, Any]
+    buffer: dict[str, Any]
+    host: dict[str, Any]
+    cache: dict[str, Any]
+    exported_bytes: int
+
+    @classmethod
+    def of(cls, config: _core.Config) -> Drive:
+        """The drive of a configuration: one of an array's."""
+        tree = json.loads(config.json())
+        sections = ("device", "ftl", "gc", "scheduler", "buffer", "host", "cache")
+        return cls(**{name: tree[name] for name in sections}, exported_bytes=config.exported_bytes)
+
+    @cached_property
+    def dies(self) -> int:
+        """Number of dies."""
+        return int(self.device["channels"] * self.device["chips_per_channel"] * self.device["dies_per_chip"])
+
+    @cached_property
+    def stations(self) -> int:
+        """Number of dies that work at a time; chips, if their dies exclude each other."""
+        return self.dies if self.device["die_interleave"] else self.dies // int(self.device["dies_per_chip"])
+
+    @cached_property
+    def units_per_page(self) -> int:
+        """Mapping units of a flash page."""
+        unit = self.ftl["map_unit_bytes"]
+        return 1 if unit is None else int(self.device["page_bytes"] // unit)
+
+    @property
+    def unit_bytes(self) -> int:
+        """Bytes of a mapping unit."""
+        return int(self.device["page_bytes"]) // self.units_per_page
+
+    @cached_property
+    def units_per_program(self) -> int:
+        """Mapping units that a program of one plane writes."""
+        return self.units_per_page * int(self.device["pages_per_program"])
+
+    @cached_property
+    def programs_per_block(self) -> int:
+        """Programs of a block that hold data: all but those of parity."""
+        programs = int(self.device["pages_per_block"]) // int(self.device["pages_per_program"])
+        stripe = int(self.ftl["parity_stripe"])
+        return programs - (programs // stripe if stripe else 0)
+
+    @property
+    def units_per_block(self) -> int:
+        """Mapping units of a block that hold data."""
+        return self.programs_per_block * self.units_per_program
+
+    @property
+    def pools(self) -> int:
+        """Number of pools, each with its own free blocks: planes or dies."""
+        return self.dies * (int(self.device["planes_per_die"]) if self.ftl["pool"] == "plane" else 1)
+
+    @property
+    def blocks_per_pool(self) -> int:
+        """Blocks of a pool."""
+        return int(self.device["blocks_per_plane"]) * (1 if self.ftl["pool"] == "plane" else int(self.device["planes_per_die"]))
+
+    @property
+    def flash_bytes(self) -> int:
+        """Bytes of all flash, parity included."""
+        return self.pools * self.blocks_per_pool * int(self.device["pages_per_block"]) * int(self.device["page_bytes"])
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of the flash that hold data: without parity."""
+        return self.pools * self.blocks_per_pool * self.units_per_block * self.unit_bytes
+
+    @property
+    def user_blocks(self) -> float:
+        """Blocks of a pool that the exported data fill."""
+        return self.exported_bytes / self.unit_bytes / self.pools / self.units_per_block
+
+    @property
+    def spare_blocks(self) -> int:
+        """Blocks of a pool beyond those that the exported data fill."""
+        return self.blocks_per_pool - math.ceil(self.user_blocks - 1e-9)
+
+    @property
+    def open_blocks(self) -> int:
+        """Blocks of a pool that are being filled at a time."""
+        return 2 if self.ftl["frontier"] == "separate" or self.gc["scope"] == "block" else 1
+
+    @property
+    def soft_blocks(self) -> int:
+        """T_soft in blocks of a pool."""
+        soft = float(self.gc["soft"])
+        return max(1, round(soft * self.blocks_per_pool if soft < 1 else soft))
+
+    @property
+    def hard_blocks(self) -> int:
+        """T_hard in blocks of a pool; 0 without one."""
+        return max(1, round(float(self.gc["hard"]) * self.soft_blocks)) if self.gc["hard"] else 0
+
+    @property
+    def planes_together(self) -> int:
+        """Planes of a die that one operation may use."""
+        return int(self.device["planes_per_die"]) if self.device["multiplane"] else 1
+
+    def transfer_ns(self, share: float = 1.0) -> float:
+        """Time of a flash page on the channel, or of a share of it."""
+        size = (int(self.device["page_bytes"]) + int(self.device["spare_bytes"])) * share
+        return float(round(size * int(self.device["transfer_ps_per_byte"]) / 1000) + int(self.device["command_ns"]))
+
+    def mean_ns(self, key: str) -> float:
+        """`read_ns` or `program_ns`: the mean over the pages of a block, if they differ."""
+        times = self.device[f"{key}_by_page"]
+        if not times:
+            return float(self.device[key])
+        count = int(self.device["pages_per_block"]) // (1 if key == "read_ns" else int(self.device["pages_per_program"]))
+        return float(sum(times[index % len(times)] for index in range(count)) / count)
