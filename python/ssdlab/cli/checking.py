@@ -41,4 +41,4 @@ def check(
 
         print_tables(drive_tables(summary.to_dict(), rows))
     for name in summary.without(claims):
-        warn(f"--sheet {name}: nothing is computed to compare it with: {summary.form}")
+        warn(f"--sheet {name}: nothing is computed to compare it with: {summary.amplification.form}")

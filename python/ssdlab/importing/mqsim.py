@@ -91,8 +91,8 @@ def _geometry(ledger: Ledger) -> None:
         else:
             ledger.approximated(
                 entry.name,
-                {"ftl.precondition.kind": "steady"},
-                "there a steady state by a model of the workload; here by overwriting until it is",
+                {"ftl.precondition.kind": "soft"},
+                "there a state by a model of the workload; here the drive is filled, and overwritten until GC is about to begin",
             )
 
 

@@ -6,6 +6,7 @@ Sources: snu-csl/nvmevirt, `ssd_config.h`, `ssd.c` (`ssd_init_params`, `ssd_adva
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,11 +19,12 @@ from ssdlab.importing.source import Entry, Source
 __all__ = ["read_device"]
 
 PROFILE = "BASE_SSD"
+_GUARD = re.compile(r"^\s*#\s*ifndef\s+(\w+)\s*\n\s*#\s*define\s+\1\s*$", re.MULTILINE)
 UNIT = 4096
 """`secsz` x `secs_per_pg` in ssd.c: what the mapping table maps."""
 CELLS = {1: ("LSB",), 2: ("LSB", "MSB"), 3: ("LSB", "MSB", "CSB"), 4: ("LSB", "MSB", "CSB")}
 NUMBERS = ("INTEL_OPTANE", "SAMSUNG_970PRO", "ZNS_PROTOTYPE", "KV_PROTOTYPE", "WD_ZN540")
-PREFIXES = ("SSD_TYPE_", "CELL_MODE_", "NS_SSD_TYPE_1", "NS_CAPACITY_1", "_NVMEVIRT")
+PREFIXES = ("SSD_TYPE_", "CELL_MODE_", "NS_SSD_TYPE_1", "NS_CAPACITY_1")
 IDLE = {
     "NR_NAMESPACES": "the first namespace is imported",
     "NS_CAPACITY_0": "0: all of the memory, which --capacity gives",
@@ -54,6 +56,7 @@ def read_device(source: Source, *, profile: str | None, capacity: int | None) ->
     entries = [Entry(source, found.line, "", found.name, found.text) for found in (*header.repeated, *header.definitions.values())]
     ledger = Ledger(source, sorted(entries, key=lambda entry: entry.line))
     names = {*NUMBERS, *choices_of(source, PROFILE)}
+    ledger.all_of(ledger.idle, dict.fromkeys(_GUARD.findall(source.text), "guards against a second inclusion"))
     ledger.all_of(
         ledger.idle, {entry.name: "a name for a number" for entry in entries if entry.name in names or entry.name.startswith(PREFIXES)}
     )

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from ssdlab.sheet.drive import Drive
 
-__all__ = ["amplification_of", "d_choices", "fifo", "greedy", "random"]
+__all__ = ["Amplification", "amplification_of", "d_choices", "fifo", "greedy", "random"]
 
 STEPS = 60
 """Bisections of an interval."""
+MOST_PAGES = 4096
+"""Units of a block up to which the mean field of d choices is solved; with more it takes seconds, and greedy's is near."""
 
 
 def greedy(pages: int, total: float, user: float) -> float:
@@ -79,27 +82,60 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
     return high
 
 
-def amplification_of(drive: Drive) -> tuple[float | None, str]:
-    """Flash bytes over host bytes of random writes of a unit, and the form it comes from; `None` with the reason if there is none."""
-    policy = drive.gc["victim"]
+class Amplification(NamedTuple):
+    """Write amplification: flash bytes over host bytes of random writes of a mapping unit, in steady state."""
+
+    low: float
+    high: float
+    form: str
+    """The closed form; why there is none, if `high` is 0."""
+
+
+def amplification_of(drive: Drive) -> Amplification:
+    """The write amplification of a drive.
+
+    It depends on how many blocks are free when a victim is picked: between the reserve and T_soft - 1. The lower bound is with the reserve,
+    down to which writes run where they go before GC, the upper one with T_soft - 1, where GC goes first.
+    """
     if drive.units_per_program > 1 and not drive.buffer["bytes"]:
-        return None, "random writes below a program fill a part of it: no closed form without a write buffer"
-    pages, user = drive.units_per_block, drive.user_blocks
-    # when a victim is picked, T_soft - 1 blocks are free (the reserve at least), and the open blocks can be no victims
-    total = drive.blocks_per_pool - max(1, drive.soft_blocks - 1) - drive.open_blocks
+        return _none("random writes below a program fill a part of it: no closed form without a write buffer")
     if drive.gc["trigger"] == "invalid-share":
-        return None, "the trigger invalid-share has no closed form"
-    if user >= total:
-        return None, "the data fill all blocks beside the free and open ones"
+        return _none("the trigger invalid-share has no closed form")
+    free_most, free_least = max(1, drive.soft_blocks - 1), max(1, drive.hard_blocks - 1)
+    gc, several = drive.gc, drive.pools_per_scope > 1
+    if gc["priority"] == "host" and gc["pace"] == "none":
+        free_most = free_least
+    elif not several:
+        free_least = free_most
+    if drive.user_blocks >= drive.blocks_per_pool - free_most - drive.open_blocks:
+        return _none("the data fill all blocks beside the free and open ones")
+    low, form = _form(drive, free_least)
+    high, _ = _form(drive, free_most)
+    return Amplification(_with_padding(drive, low), _with_padding(drive, high), form)
+
+
+def _none(why: str) -> Amplification:
+    return Amplification(0.0, 0.0, why)
+
+
+def _form(drive: Drive, free: int) -> tuple[float, str]:
+    """The closed form for a number of free blocks when a victim is picked, and its name."""
+    policy, pages = drive.gc["victim"], drive.units_per_block
+    # an own open block of GC is half full of moved pages on average
+    user = drive.user_blocks - (0.5 if drive.ftl["frontier"] == "separate" else 0.0)
+    total = drive.blocks_per_pool - free - drive.open_blocks
     if policy == "fifo":
-        value, form = fifo(total, user), "FIFO, Luojie and Kurkoski 2012"
-    elif policy == "random":
-        value, form = random(pages, total, user), "random victims, mean field"
-    elif policy == "d-choices" and pages <= 4096:
-        value, form = d_choices(pages, total, user, int(drive.gc["choices"])), "d choices, mean field of Van Houdt 2013"
-    else:
-        value, form = greedy(pages, total, user), "greedy, Desnoyers 2014"
-        form += "" if policy == "greedy" else f"; {policy} is near it under uniform writes"
+        return fifo(total, user), "FIFO, Luojie and Kurkoski 2012"
+    if policy == "random":
+        return random(pages, total, user), "random victims, mean field"
+    if policy == "d-choices" and pages <= MOST_PAGES:
+        return d_choices(pages, total, user, int(drive.gc["choices"])), "d choices, mean field of Van Houdt 2013"
+    near = "" if policy == "greedy" else f"; {policy} is near it under uniform writes"
+    return greedy(pages, total, user), f"greedy, Desnoyers 2014{near}"
+
+
+def _with_padding(drive: Drive, value: float) -> float:
+    """With the padding of the last program of a job, and with parity."""
     stripe = int(drive.ftl["parity_stripe"])
-    padded = (drive.units_per_program - 1) / 2 / max(1.0, pages / value)  # the last program of a job
-    return (value + padded) * (stripe / (stripe - 1) if stripe else 1.0), form
+    padded = (drive.units_per_program - 1) / 2 / max(1.0, drive.units_per_block / value)
+    return (value + padded) * (stripe / (stripe - 1) if stripe else 1.0)

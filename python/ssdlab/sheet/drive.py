@@ -80,6 +80,13 @@ class Drive:
         return self.dies * (int(self.device["planes_per_die"]) if self.ftl["pool"] == "plane" else 1)
 
     @property
+    def pools_per_scope(self) -> int:
+        """Pools of which one collects at a time (`gc.scope`)."""
+        channels, chips, dies = (int(self.device[name]) for name in ("channels", "chips_per_channel", "dies_per_chip"))
+        parts = {"device": 1, "channel": channels, "chip": channels * chips, "die": channels * chips * dies}
+        return self.pools // parts.get(self.gc["scope"], self.pools)
+
+    @property
     def blocks_per_pool(self) -> int:
         """Blocks of a pool."""
         return int(self.device["blocks_per_plane"]) * (1 if self.ftl["pool"] == "plane" else int(self.device["planes_per_die"]))

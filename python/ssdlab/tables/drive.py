@@ -38,8 +38,9 @@ def _space(summary: Mapping[str, Any]) -> RenderableType:
     table.add_row("spare blocks of a pool", f"{summary['spare_blocks']:,}")
     table.add_row("open, reserve", f"{summary['open_blocks']}, {summary['reserve_blocks']}")
     table.add_row("T_soft, T_hard (blocks)", f"{summary['soft_blocks']:,}, {summary['hard_blocks'] or 'none'}")
-    amplification = summary.get("write_amplification")
-    table.add_row("write amplification", "none computed" if amplification is None else f"{amplification:.3f}")
+    low, high = summary.get("write_amplification", (0.0, 0.0))
+    shown = f"{high:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
+    table.add_row("write amplification", shown if high else "none computed")
     table.add_row("  by", summary["write_amplification_by"])
     return titled("Space", table)
 
