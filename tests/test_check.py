@@ -77,7 +77,7 @@ def test_a_read_of_an_idle_drive_takes_the_computed_time(device: str, scheme: st
     one = summary(device, scheme, **keys)
     load = {"workload.queue_depth": 1, "workload.read_share": 1.0, "workload.request_kb": 4, "ftl.precondition.kind": "fill"}
     result = ssdlab.run(device=device, scheme=scheme, set={**keys, **load}, requests=2000)
-    assert result.latency.read.mean == pytest.approx(one.latencies["read_4k"], rel=2e-3)
+    assert result.latency.read.mean == pytest.approx(one.latencies["read_4k"], rel=7e-3)  # pages are drawn: 3 sigma of 2,000
 
 
 @pytest.mark.parametrize(("device", "scheme"), [("demo-4g", "fr-fcfs"), ("nvme-4g", "nvme"), ("bux2011", "cep")])

@@ -83,6 +83,21 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
             ),
             "Give it measurements of a drive (tables or what fio printed), or --print-jobs for the job file that measures one.",
         ),
+        "import": Guide(
+            (
+                "ssdlab import ssdconfig.xml workload.xml --out mine",
+                "ssdlab import run-blackbox.sh",
+                "ssdlab import ssd_config.h --profile SAMSUNG_970PRO --capacity 60GiB --out mine",
+            ),
+            "Give it configurations of MQSim, FEMU, NVMeVirt or SimpleSSD, and a folder for the presets (--out DIR).",
+        ),
+        "check": Guide(
+            (
+                "ssdlab check demo-4g --scheme pgc",
+                "ssdlab check nvme-tlc-2023 --scheme nvme --sheet read_iops=1M,write_mb_s=5000",
+            ),
+            "Give it a device (NAME, or FILE.toml).",
+        ),
         "list": Guide(("ssdlab list schemes", "ssdlab list policies")),
         "show": Guide(("ssdlab show device demo-4g", "ssdlab show scheme pgc")),
         "schema": Guide(("ssdlab schema",)),
