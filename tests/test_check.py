@@ -101,10 +101,10 @@ def test_a_saturated_drive_reaches_the_limit(device: str, scheme: str, what: str
 WRITES = [
     # GC goes first, a pool for each die: both bounds are one
     ("bux2011", "cep", {}, 0.02, 0.02),
-    ("demo-4g", "cep", {**SMALL_POOLS, "gc.victim": "random"}, 0.02, 0.35),
+    pytest.param("demo-4g", "cep", {**SMALL_POOLS, "gc.victim": "random"}, 0.02, 0.35, marks=pytest.mark.full),
     # the host goes first: the reserve is all that is free
     ("demo-4g", "fpgc", SMALL_POOLS, 0.05, 0.15),
-    ("demo-4g", "fpgc", {**SMALL_POOLS, "gc.victim": "fifo"}, 0.05, 0.15),
+    pytest.param("demo-4g", "fpgc", {**SMALL_POOLS, "gc.victim": "fifo"}, 0.05, 0.15, marks=pytest.mark.full),
     ("nvme-4g", "nvme", {"device.blocks_per_plane": 400, "device.pages_per_block": 48}, 0.07, 0.10),
 ]
 

@@ -338,7 +338,7 @@ VALUES = st.sampled_from(
 EDITS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 60), VALUES), min_size=1, max_size=6)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(sorted(SAMPLES)), edits=EDITS)
 def test_a_fuzzed_file_gets_one_line_or_every_key(tmp_path: Path, name: str, edits: list[tuple[float, int, str]]) -> None:
     text = SAMPLES[name]
@@ -348,7 +348,7 @@ def test_a_fuzzed_file_gets_one_line_or_every_key(tmp_path: Path, name: str, edi
     _read_or_one_line(tmp_path, name, text)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(sorted(SAMPLES)), line=st.integers(0, 60), value=VALUES)
 def test_a_fuzzed_value_gets_one_line_or_every_key(tmp_path: Path, name: str, line: int, value: str) -> None:
     lines = SAMPLES[name].split("\n")
