@@ -295,6 +295,15 @@ def test_entity_bombs_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "key"), [("ssdconfig.xml", "Channel_Transfer_Rate"), ("ssdconfig.xml", "Page_Read_Latency_MSB"), ("drive.cfg", "DMASpeed")]
+)
+def test_no_default_of_ssdlab_takes_the_place_of_a_key(tmp_path: Path, name: str, key: str) -> None:
+    lines = [line for line in SAMPLES[name].split("\n") if key not in line]
+    with pytest.raises(UsageError, match=f"{key} is not given"):
+        imported(tmp_path, "\n".join(lines), name)
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"hello = 1\n", "not a configuration that can be imported"),

@@ -142,6 +142,12 @@ class Ledger:
             if entry.section == section and index not in self._rows:
                 self._enter(index, fate, {}, note)
 
+    def require(self, names: Iterable[str], section: str | None = None) -> None:
+        """Refuses a file without one of these keys, so that no default of ssdlab takes its place unsaid."""
+        for name in names:
+            if self.get(name, section) is None:
+                raise self.source.refuse(0, f"{name} is not given: the presets would have a default of ssdlab in its place")
+
     def whole(self, name: str, key: str, *, default: int | None = None, section: str | None = None, most: int = 10**18) -> int | None:
         """Maps a whole number as it is; returns it, or the default of their simulator, which is then entered as such."""
         entry = self.get(name, section)
@@ -180,7 +186,7 @@ class Ledger:
         if index is not None:
             self._enter(index, fate, settings, note)
         elif settings:
-            self._set(settings, note)
+            self.without_key(settings, f"{name} is not given, the default there" + (f": {note}" if note else ""))
 
     def _enter(self, index: int, fate: Fate, settings: Mapping[str, Any], note: str) -> None:
         entry = self.entries[index]

@@ -21,6 +21,7 @@ COMMAND_NS, SETUP_NS, READY_NS = 290, 30, 20
 PATTERNS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("MSB", "MSB", "LSB", "LSB", "CSB", "CSB")}
 """Page types by page number. TLC: ((page - 8) >> 1) % 3 from page 8 on; the first eight pages differ."""
 VICTIMS = {"GREEDY": "greedy", "RGA": "d-choices", "RANDOM": "random", "RANDOM_P": "random", "RANDOM_PP": "random", "FIFO": "fifo"}
+REQUIRED = ("Overprovisioning_Ratio", "Channel_Transfer_Rate", "Page_Read_Latency_LSB", "Page_Program_Latency_LSB")
 SUSPENSION = {"NONE": (), "PROGRAM": ("program",), "ERASE": ("erase",), "PROGRAM_ERASE": ("program", "erase")}
 NO_WEAR = "wear is counted here, and levelled by no mechanism; gc.victim = wear-aware collects blocks of few erases"
 IDLE = {
@@ -51,6 +52,7 @@ def entries_of(source: Source, element: Element, section: str = "") -> Iterator[
 def read_device(source: Source, modes: Sequence[str]) -> Imported:
     """Reads an ssdconfig.xml. `modes`: caching modes of the flows that are imported with it."""
     ledger = Ledger(source, list(entries_of(source, parse(source), "Execution_Parameter_Set")))
+    ledger.require(REQUIRED)
     ledger.all_of(ledger.idle, IDLE)
     ledger.all_of(ledger.refused, REFUSED)
     _geometry(ledger)
@@ -113,12 +115,7 @@ def _page_times(ledger: Ledger, kind: str, key: str, extra: int, pattern: Sequen
     found = {level: ledger.get(f"Page_{kind}_Latency_{level}") for level in ("LSB", "CSB", "MSB")}
     times = {level: entry.whole(1, 10**12) + extra for level, entry in found.items() if entry is not None}
     added = f"; {extra} ns more, the ready/busy delay there" if extra else ""
-    lacking = [level for level in pattern if level not in times]
-    if lacking and times:
-        first = next(iter(times.values()))
-        times = {level: times.get(level, first) for level in pattern}
-    elif lacking:
-        return
+    ledger.require(f"Page_{kind}_Latency_{level}" for level in sorted(set(pattern)))
     used = [times[level] for level in pattern]
     is_same = len(set(used)) == 1
     settings = {key: used[0]} if is_same else {key: round(sum(used) / len(used)), f"{key}_by_page": used}

@@ -88,6 +88,8 @@ def _renamed(entry: Entry) -> Entry:
 
 
 def _drive(ledger: Ledger, form: str, victims: dict[str, str], *, has_cache: bool | None = None) -> Imported:
+    ledger.require(("DMASpeed",), "pal")
+    ledger.require(("OverProvisioningRatio", "GCThreshold"), "ftl")
     _geometry(ledger)
     _times(ledger)
     _mapping(ledger)
@@ -284,8 +286,7 @@ def _cache(ledger: Ledger, has_cache: bool | None) -> None:
         )
         ledger.approximated("CacheWaySize", {}, "fully associative here", section="icl")
     else:
-        ledger.mapped("EnableReadCache", {"cache.policy": "none"}, "no cache", section="icl")
-        ledger.mapped("EnableWriteCache", {"cache.policy": "none"}, "no cache", section="icl")
+        ledger.without_key({"cache.policy": "none"}, "no cache: it is off, or not in the file")
         ledger.rest_of("icl", Fate.idle, "the cache is off")
     ledger.rest_of(
         "icl",
