@@ -309,9 +309,9 @@ def test_no_default_of_ssdlab_takes_the_place_of_a_key(tmp_path: Path, name: str
         (b"hello = 1\n", "not a configuration that can be imported"),
         (b"\0\1\2", "binary"),
         (b"<MQSim_Results></MQSim_Results>", "results of MQSim"),
-        (b"[pal]\nChannel = many\n", ":2: Channel = 'many': expected a whole number"),
+        (SIMPLESSD.replace("Channel = 2", "Channel = many").encode(), ":3: Channel = 'many': expected a whole number"),
         (b"[pal]\nnonsense\n", ":2: nonsense: expected a section"),
-        (b"<Execution_Parameter_Set><Flash_Channel_Count>-1</Flash_Channel_Count></Execution_Parameter_Set>", "Flash_Channel_Count = '-1'"),
+        (MQSIM_DEVICE.replace("Count>2<", "Count>-1<").encode(), "Flash_Channel_Count = '-1'"),
         (b"#define NAND_CHANNELS 1/0\n#define NS_SSD_TYPE_0 1\n", ":1: 1/0: not a number"),
     ],
 )
