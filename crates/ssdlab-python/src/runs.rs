@@ -12,6 +12,7 @@ use ssdlab::config::{Config, Fit};
 use ssdlab::error::Error;
 use ssdlab::inputs;
 use ssdlab::simulation::{self, Control, Plan, Verify, WarmUp};
+use ssdlab::slowest;
 use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 
 use crate::errors::{Failure, guarded, json};
@@ -98,7 +99,7 @@ impl PyPlan {
     #[new]
     #[pyo3(signature = (
         config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, alone=false, state=None,
-        save_state=None, victim=None, eviction=None
+        save_state=None, victim=None, eviction=None, slowest=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -115,6 +116,7 @@ impl PyPlan {
         save_state: Option<PathBuf>,
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
+        slowest: Option<(PathBuf, usize, Vec<u64>, Option<usize>)>,
     ) -> PyResult<Self> {
         let verify = match verify {
             "off" => Verify::Off,
@@ -129,6 +131,8 @@ impl PyPlan {
             Wanted::new(path, (from, to.unwrap_or(u64::MAX)), limit.unwrap_or(DEFAULT_LIMIT))
         };
         let timeline = timeline.map(wanted).transpose().map_err(Failure::Core)?;
+        let explained = |(path, count, requests, stages)| slowest::Wanted::new(path, count, requests, stages);
+        let slowest = slowest.map(explained).transpose().map_err(Failure::Core)?;
         let warm_up = warm_up.map(|(length, unit)| if unit == "ns" { WarmUp::Time(length) } else { WarmUp::Requests(length) });
         let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
         let plan = Plan {
@@ -137,6 +141,7 @@ impl PyPlan {
             verify,
             request_log,
             timeline,
+            slowest,
             written: config.1.clone(),
             series,
             alone,

@@ -149,6 +149,35 @@ impl Served {
     /// Number of resources that serve operations inside a drive; they come first.
     const INSIDE: usize = Served::Dram as usize + 1;
     const PARTS: [Part; Served::COUNT] = [Part::Transfer, Part::Array, Part::Dram, Part::Controller, Part::Link];
+    const NAMES: [&'static str; Served::COUNT] = ["transfer", "array", "dram", "core", "link"];
+    const ALL: [Served; Served::COUNT] = [Served::Transfer, Served::Array, Served::Dram, Served::Core, Served::Link];
+}
+
+/// A share of a response time: waiting for a reason, or being served by a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Waiting.
+    Wait(Blocked),
+    /// Being served.
+    Service(Served),
+}
+
+impl Share {
+    /// Name of the reason or of the resource.
+    pub fn name(self) -> &'static str {
+        match self {
+            Share::Wait(reason) => reason.name(),
+            Share::Service(by) => Served::NAMES[by as usize],
+        }
+    }
+
+    /// Name of the part of the response time.
+    pub fn part(self) -> &'static str {
+        match self {
+            Share::Wait(reason) => Part::NAMES[reason.part() as usize],
+            Share::Service(by) => Part::NAMES[Served::PARTS[by as usize] as usize],
+        }
+    }
 }
 
 /// Nanoseconds by [`Part`]; for a completed request they add up to its response time, exactly.
@@ -229,6 +258,45 @@ impl Times {
             None => self.inside.serve(by, ns),
             Some(place) => self.outside.get_or_insert_default()[Blocked::COUNT - Blocked::INSIDE + place] += ns,
         }
+    }
+
+    /// The time of a share, ns.
+    pub fn of(&self, share: Share) -> Ns {
+        let outside = |place: usize| self.outside.map_or(0, |outside| outside[place]);
+        match share {
+            Share::Wait(reason) => match (reason as usize).checked_sub(Blocked::INSIDE) {
+                None => self.inside.waited[reason as usize],
+                Some(place) => outside(place),
+            },
+            Share::Service(by) => match (by as usize).checked_sub(Served::INSIDE) {
+                None => self.inside.served[by as usize],
+                Some(place) => outside(Blocked::COUNT - Blocked::INSIDE + place),
+            },
+        }
+    }
+
+    /// Adds to a share, ns.
+    pub fn add(&mut self, share: Share, ns: Ns) {
+        match share {
+            Share::Wait(reason) => self.wait(reason, ns),
+            Share::Service(by) => self.serve(by, ns),
+        }
+    }
+
+    /// The shares that are not 0: waits in the order of reasons, then services.
+    pub fn shares(&self) -> impl Iterator<Item = (Share, Ns)> {
+        let all = Blocked::ALL.into_iter().map(Share::Wait).chain(Served::ALL.into_iter().map(Share::Service));
+        all.map(|share| (share, self.of(share))).filter(|&(_, ns)| ns > 0)
+    }
+
+    /// These times without those of a part; `None` if the part is no part of them.
+    pub fn less(&self, part: &Times) -> Option<Times> {
+        if part.shares().any(|(share, ns)| self.of(share) < ns) {
+            return None;
+        }
+        let mut left = Times::default();
+        self.shares().for_each(|(share, ns)| left.add(share, ns - part.of(share)));
+        Some(left)
     }
 
     /// Adds the times of a later part of the request.
@@ -320,6 +388,22 @@ mod tests {
         assert_eq!((times.total(), times.blocked_by()), (Some(u64::MAX), Some(Blocked::Link)));
         times.wait(Blocked::Slot, 1);
         assert_eq!((times.total(), times.wide_total()), (None, 1 << 64));
+    }
+
+    #[test]
+    fn shares_are_read_and_taken_away_by_name() {
+        let mut times = Times::default();
+        let all = Blocked::ALL.into_iter().map(Share::Wait).chain(Served::ALL.into_iter().map(Share::Service));
+        all.clone().zip(1..).for_each(|(share, ns)| times.add(share, ns));
+        assert_eq!(times.shares().collect::<Vec<_>>(), all.zip(1..).collect::<Vec<_>>());
+        let mut part = Times::default();
+        part.wait(Blocked::TranslationPage, 3);
+        part.serve(Served::Array, 4);
+        let left = times.less(&part).unwrap();
+        assert_eq!(left.total(), times.total().map(|ns| ns - 7));
+        assert_eq!(times.of(Share::Service(Served::Array)) - left.of(Share::Service(Served::Array)), 4);
+        part.wait(Blocked::Bus, 1000);
+        assert_eq!(times.less(&part), None);
     }
 
     #[test]

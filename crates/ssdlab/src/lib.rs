@@ -12,7 +12,7 @@
 //! | 5 | [`ssd`], [`precondition`] |
 //! | 4 | [`sched`], [`gc`], [`arbiter`], [`cache`] |
 //! | 3 | [`ftl`] |
-//! | 2 | [`flash`], [`replay`] |
+//! | 2 | [`flash`], [`replay`], [`slowest`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
 //! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`remark`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], `table`, [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`settled`], [`scale`] |
 
@@ -48,6 +48,7 @@ pub mod sched;
 pub mod settled;
 pub mod simulation;
 pub mod slab;
+pub mod slowest;
 pub mod ssd;
 pub mod stats;
 pub mod storage;

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::memory;
 use crate::request::{Request, RequestKind};
+use crate::slowest::{Passage, Slowest};
 use crate::ssd::{Estimate, RoundPhase, Ssd};
 use crate::stats::{Completion, DeviceStats, Load, PreconditionReport, Recorder, RunResult, Series, Stalls, WarmUpResult};
 use crate::storage::{EachVolatile, Storage, each_written};
@@ -83,6 +84,9 @@ pub struct Simulation {
     warming_up: WarmingUp,
     before: Option<(WarmUpResult, DeviceStats)>,
     timeline: Option<Output>,
+    slowest: Option<Box<Slowest>>,
+    /// Passages of the commands that have completed; only with `slowest`.
+    passages: Vec<Passage>,
     series: Option<Box<Series>>,
     precondition: PreconditionReport,
     now: Ns,
@@ -165,6 +169,11 @@ impl Simulation {
             storage.keep_timeline(timeline.budget());
         }
         let warming_up = WarmingUp::of(plan.warm_up);
+        let slowest = plan.slowest.as_ref();
+        let slowest = slowest.map(|wanted| Slowest::new(wanted, !warming_up.is_over(), storage.is_plain())).transpose()?.map(Box::new);
+        if let Some(wanted) = &plan.slowest {
+            storage.keep_rings(wanted.stages);
+        }
         let mut recorder = Recorder::new(plan.request_log.as_deref(), names)?;
         if !warming_up.is_over() {
             storage.warm_up();
@@ -183,6 +192,8 @@ impl Simulation {
             warming_up,
             before: None,
             timeline,
+            slowest,
+            passages: Vec::new(),
             precondition,
             now: 0,
             arrivals: VecDeque::new(),

@@ -134,6 +134,11 @@ impl Flash {
         self.recorder.as_deref_mut()
     }
 
+    /// Shared access to the recorder of a timeline, if there is one.
+    pub fn recording(&self) -> Option<&Recorder> {
+        self.recorder.as_deref()
+    }
+
     /// Takes the recorder of the timeline, with all that was recorded.
     pub fn take_recorder(&mut self) -> Option<Box<Recorder>> {
         self.recorder.take()

@@ -92,9 +92,14 @@ impl Simulation {
             wall_s: self.started.elapsed().as_secs_f64(),
         };
         let idle_keys = self.plan.config.idle_choices(&self.plan.written, self.plan.state.is_some());
+        if let Some(slowest) = &mut self.slowest {
+            self.storage.finish_rings(self.now);
+            self.storage.with_rings(self.now, |rings| slowest.explain(rings));
+        }
         let recorders = self.storage.take_timelines();
         let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
+        self.slowest.map(|slowest| slowest.write(&result.digest)).transpose()?;
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
         let of_config = [self.plan.config.remarks(), scale::remarks(&self.plan.config)].concat();
@@ -130,6 +135,9 @@ impl Simulation {
         // The stages that end at this instant have been counted before a request that ends the warm-up arrives.
         let from_ns = if phase == RoundPhase::StagesEnded { ns + 1 } else { ns };
         self.recorder.measure_from(first, from_ns);
+        if let Some(slowest) = &mut self.slowest {
+            slowest.measure_from(first);
+        }
         self.stalls.begin_at(ns);
         match phase {
             RoundPhase::StagesEnded => self.storage.interrupt_bursts(ns),

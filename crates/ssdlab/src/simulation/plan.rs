@@ -9,7 +9,7 @@ use crate::caller::Caller;
 use crate::config::{CachePolicy, Config};
 use crate::error::{Error, Result};
 use crate::gc::victim::CustomVictim;
-use crate::timeline;
+use crate::{slowest, timeline};
 use crate::units::Ns;
 
 /// Extent of the checks during a run.
@@ -59,6 +59,8 @@ pub struct Plan {
     pub request_log: Option<PathBuf>,
     /// Timeline to write for the Perfetto viewer.
     pub timeline: Option<timeline::Wanted>,
+    /// Slowest requests to explain.
+    pub slowest: Option<slowest::Wanted>,
     /// Keys that the user set, in a file or by hand; the result names those without effect.
     pub written: Vec<String>,
     /// Record the run over time, and the distribution of response times.
@@ -110,6 +112,7 @@ impl Plan {
             verify: Verify::Off,
             request_log: None,
             timeline: None,
+            slowest: None,
             written: Vec::new(),
             series: false,
             alone: false,

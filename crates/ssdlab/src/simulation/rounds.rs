@@ -211,6 +211,25 @@ impl Simulation {
         self.arrived - self.completed
     }
 
+    /// Keeps the completions that are among the slowest so far, and explains them before the drives' rings have turned.
+    #[cold]
+    fn keep_slowest(&mut self) {
+        let Some(slowest) = &mut self.slowest else { return };
+        self.passages.clear();
+        self.storage.take_passages(&mut self.passages);
+        for (at, completion) in self.completions.iter().enumerate() {
+            slowest.completes(completion, self.passages.get(at));
+        }
+        if slowest.may_be_due() {
+            let now = self.now;
+            self.storage.with_rings(now, |rings| {
+                if slowest.is_due(rings) {
+                    slowest.explain(rings);
+                }
+            });
+        }
+    }
+
     pub(super) fn record_completions(&mut self) -> Result<()> {
         for completion in &self.completions {
             self.recorder.record(completion)?;
@@ -224,6 +243,9 @@ impl Simulation {
             }
             self.outstanding_by_flow[usize::from(completion.flow)] -= 1;
             self.completed += 1;
+        }
+        if self.slowest.is_some() {
+            self.keep_slowest();
         }
         if let Some(kept) = &mut self.kept {
             kept.extend_from_slice(&self.completions);

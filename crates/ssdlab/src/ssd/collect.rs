@@ -2,7 +2,7 @@
 
 use super::mechanisms::{advance, burst, idle, pace};
 use super::watch::probes::Event;
-use super::watch::{gauges, timeline};
+use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
 use crate::config::{Begin, Scope};
 use crate::gc::Excluded;
@@ -111,7 +111,7 @@ impl Ssd {
             self.pool_changed(now, pool);
             if started {
                 self.count_begin(pool, follows);
-                return self.job_started(now, pool);
+                return self.job_started(now, pool, follows);
             }
             next = self.gc.next_in_scope(&self.ftl, pool);
         }
@@ -125,11 +125,13 @@ impl Ssd {
         counters.jobs_set_off += u64::from(self.rules.gc.begin != Begin::Frontier && !follows && waited_for);
     }
 
-    fn job_started(&mut self, now: Ns, pool: PoolId) {
+    /// A job has started. `follows`: it follows another of its episode.
+    fn job_started(&mut self, now: Ns, pool: PoolId, follows: bool) {
         let die = self.geometry().die_of_pool(pool);
         // The steps of several jobs take turns.
         burst::interrupt_on(self, now, die);
         timeline::job_started(self, now, pool);
+        slowest::job_started(self, now, pool, follows);
         pace::job_starts(self, pool);
         gauges::jobs_changed(self, now, die);
         if self.gc.idle().is_some() {
@@ -192,6 +194,7 @@ impl Ssd {
         gauges::jobs_changed(self, now, die);
         self.pool_changed(now, pool);
         timeline::job_ended(self, now, pool);
+        slowest::job_ended(self, now, pool);
         self.probes.note(now, &self.ftl, Event::JobEnded(now - job.started_ns()));
         if let Some(barrier) = self.gc.host_barrier(&self.ftl, pool) {
             self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));

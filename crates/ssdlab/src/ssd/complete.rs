@@ -4,7 +4,7 @@ use super::Ssd;
 use super::host::Completed;
 use super::mechanisms::{burst, estimates, idle, merge, pace, pause, units};
 use super::watch::probes::Event;
-use super::watch::{timeline, waits};
+use super::watch::{slowest, timeline, waits};
 use crate::blocked::{Blocked, Served};
 use crate::flash::{Begun, Op, OpKind, Owner, Phase, Progress};
 use crate::gc::Move;
@@ -312,6 +312,7 @@ impl Ssd {
                     self.host.place_freed();
                 }
             }
+            slowest::page_ended(self, now, id);
             let completed = self.host.page_done(now, request, Some((lpn, &self.transactions[id].times)));
             self.transactions.remove(id);
             if let Some(completed) = completed {

@@ -49,8 +49,9 @@ use crate::request::{Request, RequestKind};
 use crate::rng::Rng;
 use crate::ssd::{RoundPhase, Ssd};
 use crate::stats::Completion;
-use crate::timeline::{Budget, Level, Recorder};
+use crate::timeline::{Budget, Level, Recorder, Ring};
 use crate::units::Ns;
+use crate::slowest::Passage;
 use buffer::Buffer;
 use front::Front;
 use interface::Interface;
@@ -221,6 +222,47 @@ impl Storage {
             drive.keep_timeline(number, budget);
             number += 1;
         });
+    }
+
+    /// Keeps what the drives do recently, in rings of this many stages in all, and the passages of commands through the host interface.
+    /// Call it before [`Storage::begin`], and after [`Storage::keep_timeline`].
+    pub fn keep_rings(&mut self, stages: usize) {
+        let each = stages / self.drives().len();
+        let mut number = 0;
+        self.each_drive_mut(|drive| {
+            drive.keep_ring(number, each);
+            number += 1;
+        });
+        if self.is_one_drive() {
+            self.each_level_mut(&mut |level| level.keep_passages());
+        }
+    }
+
+    /// Whether the host interface is the topmost level: there is no array.
+    pub fn is_one_drive(&self) -> bool {
+        matches!(self, Storage::Drive(_) | Storage::Cached(_))
+    }
+
+    /// Whether no cache and no array decides on the parts of requests.
+    pub fn is_plain(&self) -> bool {
+        matches!(self, Storage::Drive(_))
+    }
+
+    /// Calls `see` with the ring of each drive, in order. Call it after [`Storage::keep_rings`]. `now`: the present.
+    pub fn with_rings<T>(&mut self, now: Ns, see: impl FnOnce(&[&Ring]) -> T) -> T {
+        self.each_drive_mut(|drive| drive.note_holds(now));
+        let rings: Vec<&Ring> = self.drives().into_iter().filter_map(Ssd::ring).collect();
+        see(&rings)
+    }
+
+    /// Ends the rings at the end of the run.
+    pub fn finish_rings(&mut self, now: Ns) {
+        self.each_drive_mut(|drive| drive.finish_ring(now));
+    }
+
+    /// Moves the passages of completed commands to `into`, in the order of their completions.
+    pub fn take_passages(&mut self, into: &mut Vec<Passage>) {
+        self.each_level_mut(&mut |level| level.take_passages(into));
     }
 
     /// Begins a warm-up. Call it before [`Storage::begin`].

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::ssd::Ssd;
 use crate::stats::{ArrayResult, BufferStats, CacheStats, InterfaceStats, MappingStats};
 use crate::units::Ns;
+use crate::slowest::Passage;
 
 /// Statistics of all levels except the drives; levels of one kind are joined.
 #[derive(Debug, Default)]
@@ -60,6 +61,12 @@ pub trait Observed: 'static {
 
     /// Joins the statistics of the level until `now` to `_to`.
     fn add_stats(&self, _now: Ns, _to: &mut LevelStats) {}
+
+    /// Keeps the passages of commands from now on, if the level is a host interface. Call it before the first request.
+    fn keep_passages(&mut self) {}
+
+    /// Moves the passages of commands that have completed to `_into`, in the order of their completions.
+    fn take_passages(&mut self, _into: &mut Vec<Passage>) {}
 
     /// Number of dirty pages, if the level is a cache.
     fn dirty_pages(&self) -> Option<u64> {

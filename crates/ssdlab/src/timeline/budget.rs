@@ -23,6 +23,11 @@ impl Budget {
         Budget { from, to, limit, taken: AtomicU64::new(0), stopped: AtomicU64::new(Ns::MAX) }
     }
 
+    /// A budget of an empty window, for recorders without a timeline.
+    pub fn nothing() -> Self {
+        Budget::new(0, 0, 0)
+    }
+
     /// Whether recording stopped because the limit was reached.
     pub fn is_full(&self) -> bool {
         self.end() < self.to

@@ -11,12 +11,14 @@ mod levels;
 mod origin;
 mod recorder;
 mod requests;
+mod ring;
 
 pub use budget::Budget;
 pub use levels::{Level, Levels};
 pub use origin::{Cause, NOBODY, Origin};
-pub use recorder::{DriveShape, NOWHERE, Recorder};
+pub use recorder::{DriveShape, NOWHERE, Page, Recorder, Track};
 pub use requests::Requests;
+pub use ring::{DEFAULT_STAGES, Hold, PageEnd, RecentJob, RecentOperation, Ring, Stage, Trigger, Wait};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -45,7 +45,7 @@ impl Cause {
     }
 
     /// Name of the cause in the arguments of a slice; `None` if the category determines it.
-    pub(super) fn name(self) -> Option<&'static str> {
+    pub fn name(self) -> Option<&'static str> {
         match self {
             Cause::Host => None,
             Cause::Fetch => Some("fetch"),

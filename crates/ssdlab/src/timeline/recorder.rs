@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::budget::{Budget, RecordingWindow};
 use super::origin::{NOBODY, Origin};
+use super::ring::{RecentOperation, Ring};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
 
 /// Value for no physical page, no block, no page of an operation and no stored operation.
@@ -33,7 +34,7 @@ pub struct DriveShape {
 
 /// Track of a slice. Slices that begin at one instant are sorted in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Track {
+pub enum Track {
     /// An operation slot: two for each die.
     Slot(u32),
     /// The suspended or paused operation of a die.
@@ -153,6 +154,8 @@ pub struct Recorder {
     pub(super) marks: Vec<Mark>,
     pub(super) joined: Vec<Joined>,
     pub(super) jobs: Vec<Job>,
+    /// What the drive did recently, for the slowest requests; not limited to the window.
+    ring: Option<Box<Ring>>,
 }
 
 impl Recorder {
@@ -176,12 +179,46 @@ impl Recorder {
             marks: Vec::new(),
             joined: Vec::new(),
             jobs: Vec::new(),
+            ring: None,
         }
+    }
+
+    /// Keeps what the drive does recently in a ring, too.
+    pub fn keep_ring(&mut self, ring: Ring) {
+        self.ring = Some(Box::new(ring));
+    }
+
+    /// What the drive did recently, if that is kept.
+    #[inline]
+    pub fn ring(&self) -> Option<&Ring> {
+        self.ring.as_deref()
+    }
+
+    /// Mutable access to what the drive did recently, if that is kept.
+    #[inline]
+    pub fn ring_mut(&mut self) -> Option<&mut Ring> {
+        self.ring.as_deref_mut()
+    }
+
+    /// The origin of the request that the drive keeps at `place`.
+    pub fn origin_at(&self, place: u32) -> Option<Origin> {
+        self.origins.get(place as usize).copied()
+    }
+
+    /// Number of the running job of a pool, or [`NOBODY`].
+    pub fn job_of(&self, pool: PoolId) -> u64 {
+        self.running[pool.index()].number
+    }
+
+    /// Whether recording has ended, and nothing needs operations any more.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.is_over() && self.ring.is_none()
     }
 
     /// Whether recording has ended.
     #[inline]
-    pub fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.window.ended().is_some()
     }
 
@@ -246,11 +283,18 @@ impl Recorder {
     #[cold]
     pub fn operation_begins(&mut self, slot: u32) {
         std::mem::swap(&mut self.current[slot as usize], &mut self.next);
+        if let Some(ring) = &mut self.ring {
+            let Current { job, block, pages, .. } = &self.current[slot as usize];
+            ring.begins(slot, RecentOperation::new(*job, *block, pages));
+        }
     }
 
     /// Sets the destination of the page move in a slot.
     #[cold]
     pub fn moves_to(&mut self, slot: u32, to: Ppn) {
+        if let Some(ring) = &mut self.ring {
+            ring.moves_to(slot, to);
+        }
         let current = &mut self.current[slot as usize];
         let Some(page) = current.pages.first_mut() else { return };
         page.to = to;
@@ -300,6 +344,9 @@ impl Recorder {
 
     /// Records a slice whose end is known. It is cut if recording ends before.
     fn known(&mut self, now: Ns, (start, end): (Ns, Ns), open: Open) {
+        if let Some(ring) = &mut self.ring {
+            ring.known((start, end), open.track, open.name, open.slot);
+        }
         if end > start && self.take(now) {
             self.keep(end, open);
         }
@@ -312,6 +359,7 @@ impl Recorder {
         let die = slot / 2;
         let suspended = self.suspended(die);
         self.current.swap(slot as usize, suspended);
+        self.swap_in_ring(slot);
         self.next_slice(now, Open { start: now, track: Track::Suspended(die), name, slot: NOWHERE, page: NOWHERE });
     }
 
@@ -322,7 +370,14 @@ impl Recorder {
         self.close(now, Track::Suspended(die));
         let suspended = self.suspended(die);
         self.current.swap(slot as usize, suspended);
+        self.swap_in_ring(slot);
         self.mark(now, slot, "resume");
+    }
+
+    fn swap_in_ring(&mut self, slot: u32) {
+        if let Some(ring) = &mut self.ring {
+            ring.swap(slot);
+        }
     }
 
     /// Records that the suspended operation of a die is cancelled.
@@ -399,6 +454,9 @@ impl Recorder {
     /// Ends the open slice of a track and begins the next.
     fn next_slice(&mut self, now: Ns, open: Open) {
         self.close(now, open.track);
+        if let Some(ring) = &mut self.ring {
+            ring.begin(now, open.track, open.name, open.slot);
+        }
         if self.take(now) {
             let place = self.place(open.track);
             self.open[place] = Some(open);
@@ -407,6 +465,9 @@ impl Recorder {
 
     /// Ends the open slice of a track, if there is one.
     fn close(&mut self, now: Ns, track: Track) {
+        if let Some(ring) = &mut self.ring {
+            ring.end(now, track);
+        }
         if self.is_on(now) {
             let place = self.place(track);
             if let Some(open) = self.open[place].take() {

@@ -7,6 +7,7 @@
 //! | `clocks` | for how long did each reason hold each die? |
 //! | `waits` | why does an operation wait? |
 //! | `timeline` | which stages were there, of which request or job? |
+//! | `slowest` | what did the drive do recently, to explain the slowest requests? |
 //! | `verify` | does each page hold the data written last, and do all counts agree with a recount? |
 //! | `planted` | which defects can a test plant, to see that verify mode finds them? |
 //! | `report` | which state and statistics of a drive can its callers read? |
@@ -16,6 +17,7 @@ pub(super) mod gauges;
 pub(super) mod planted;
 pub(super) mod probes;
 pub(super) mod report;
+pub(super) mod slowest;
 pub(super) mod timeline;
 pub(super) mod verify;
 pub(super) mod waits;

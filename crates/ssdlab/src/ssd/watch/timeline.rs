@@ -53,7 +53,7 @@ impl Ssd {
 /// Reports that a host operation is about to begin on the pages of these transactions.
 #[inline]
 pub(in crate::ssd) fn host_operation(ssd: &mut Ssd, kind: OpKind, first: TxnId) {
-    let Some(timeline) = ssd.flash.recorder().filter(|timeline| !timeline.is_over()) else { return };
+    let Some(timeline) = ssd.flash.recorder().filter(|timeline| !timeline.is_done()) else { return };
     let pages = linked(&ssd.transactions, Some(first)).filter(|&id| !ssd.transactions[id].same_page);
     timeline.next_is_for_requests(pages.map(|id| {
         let transaction = &ssd.transactions[id];

@@ -5,6 +5,7 @@ use crate::arbiter::eligible;
 use crate::blocked::Blocked;
 use crate::sched::{QueueKind, TransactionKind};
 use crate::ssd::Ssd;
+use crate::ssd::watch::slowest;
 use crate::units::{ChipId, DieId, Ns, PlaneId, PoolId, TxnId};
 
 impl Ssd {
@@ -52,7 +53,8 @@ pub(in crate::ssd) fn stop_waiting(ssd: &mut Ssd, now: Ns, id: TxnId) {
     }
     let shown = ssd.clocks.read(transaction.noted.domain, now);
     transaction.times.wait_by_clocks(&transaction.noted.shown, &shown);
-    transaction.mark = now;
+    let from = std::mem::replace(&mut transaction.mark, now);
+    slowest::waited(ssd, id, from, now);
 }
 
 /// Sets the wait clocks of a die, and of what depends on it, to the reason that holds it now.
@@ -66,7 +68,8 @@ pub(in crate::ssd) fn set_clocks(ssd: &mut Ssd, now: Ns, die: DieId) {
     if ssd.rules.dynamic {
         let chip = ssd.geometry().chip_of_die(die);
         let reason = chip_blocked_by(ssd, chip);
-        ssd.clocks.set_chip(now, chip, reason);
+        let ended = ssd.clocks.set_chip(now, chip, reason);
+        slowest::held(ssd, now, die, ended);
     }
 }
 
@@ -74,11 +77,13 @@ pub(in crate::ssd) fn set_clocks(ssd: &mut Ssd, now: Ns, die: DieId) {
 fn set_die_clock(ssd: &mut Ssd, now: Ns, die: DieId) {
     let reason = blocked_on(ssd, die);
     if !ssd.clocks.by_plane() {
-        return ssd.clocks.set_die(now, die, reason);
+        let ended = ssd.clocks.set_die(now, die, reason);
+        return slowest::held(ssd, now, die, ended);
     }
     for plane in ssd.geometry().pools_of_die(die).map(PlaneId) {
         let reason = if ssd.gc.excludes_plane(plane) { Some(Blocked::Scope) } else { reason };
-        ssd.clocks.set_plane(now, plane, reason);
+        let ended = ssd.clocks.set_plane(now, plane, reason);
+        slowest::held(ssd, now, die, ended);
     }
 }
 

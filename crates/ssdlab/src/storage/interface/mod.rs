@@ -16,6 +16,7 @@
 mod cores;
 mod link;
 mod observed;
+mod passages;
 mod queues;
 
 use std::collections::VecDeque;
@@ -30,8 +31,10 @@ use crate::request::{Request, RequestKind};
 use crate::stats::{Completion, InterfaceStats};
 use crate::timeline::Origin;
 use crate::units::Ns;
+use crate::slowest::Passage;
 use cores::{Cores, Task};
 use link::Link;
+use passages::Passages;
 use queues::Queues;
 
 /// State of an outstanding request at the interface, called a command.
@@ -91,6 +94,7 @@ struct State {
     due: Ns,
     /// Buffer reused from call to call.
     ended: Vec<Completion>,
+    passages: Option<Box<Passages>>,
     stats: InterfaceStats,
     checks_every_event: bool,
     /// Planted defect: commands do not wait for older commands of the same bytes.
@@ -119,6 +123,7 @@ impl<B: Store> Interface<B> {
                 link_out: Link::new(config.link_bytes_per_us),
                 due: Ns::MAX,
                 ended: Vec::new(),
+                passages: None,
                 stats: InterfaceStats { drives: 1, cores: config.cores.into(), ..InterfaceStats::default() },
                 checks_every_event: false,
                 forgets_order: false,
@@ -255,6 +260,9 @@ impl State {
             let command = &mut self.commands[place];
             command.times.then(&completion.times);
             command.own.since = now;
+            if let Some(passages) = &mut self.passages {
+                passages.answered(now, place, &completion.times);
+            }
             if completion.kind == RequestKind::Read && self.link_out.takes_time() {
                 let arrives = self.link_out.send(now, completion.length, &mut self.stats.link_waits);
                 self.outbound.push_back((arrives, place));
@@ -283,6 +291,9 @@ impl State {
         self.inside -= 1;
         self.outside.complete(self.commands[place].request.flow);
         self.commands.complete(now, place);
+        if let Some(passages) = &mut self.passages {
+            passages.completed(place);
+        }
     }
 
     /// A command has been fetched. It goes to the lower level once its data have arrived, and not before older commands of the same bytes.
@@ -322,6 +333,9 @@ impl State {
             let command = &mut self.commands[place];
             command.was_on(&self.link_in, RequestKind::Write, now);
             command.own.delivered = true;
+            if let Some(passages) = &mut self.passages {
+                passages.delivered(now, place, &command.times);
+            }
             let request = Request { arrival_ns: now, ..command.request };
             lower.set_next_origin(command.origin);
             if command.own.scattered {

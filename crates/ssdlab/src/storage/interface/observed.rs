@@ -35,6 +35,18 @@ impl<B: Store + 'static> Observed for Interface<B> {
         waiting.for_each(|(_, command)| each_written(&command.request, self.lower.page_bytes(), each));
     }
 
+    fn keep_passages(&mut self) {
+        if let Some(state) = self.state.as_deref_mut() {
+            state.passages = Some(Box::default());
+        }
+    }
+
+    fn take_passages(&mut self, into: &mut Vec<Passage>) {
+        if let Some(passages) = self.state.as_deref_mut().and_then(|state| state.passages.as_deref_mut()) {
+            into.append(&mut passages.over);
+        }
+    }
+
     fn add_stats(&self, now: Ns, to: &mut LevelStats) {
         let stats = self.state.as_deref().map(|state| InterfaceStats {
             core_busy_ns: state.cores.busy_ns(now).into(),

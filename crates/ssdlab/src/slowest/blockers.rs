@@ -1,0 +1,174 @@
+//! Which operations and jobs a segment waited for, by name.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::result::{Explained, JobResult, OperationResult, OperationShare, Segment, StageResult};
+use crate::timeline::{NOBODY, NOWHERE, RecentJob, Ring, Stage, Track};
+use crate::units::{BlockId, DieId, Ns, PoolId, Ppn};
+
+/// Most operations and jobs that a segment names.
+const MOST_NAMED: usize = 8;
+
+/// Which operations count as those that a segment waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Among {
+    /// Operations of the host.
+    Host,
+    /// Operations of GC.
+    Gc,
+    /// All operations.
+    All,
+    /// Suspended operations.
+    Suspended,
+    /// Transfers on the bus.
+    Bus,
+}
+
+/// Gathers what explains one request.
+pub(super) struct Gatherer<'a> {
+    pub rings: &'a [&'a Ring],
+    /// Completion of the request, ns: what came later is left out.
+    pub until: Ns,
+    pub found: Explained,
+}
+
+/// Number of the die of a slot or a suspended operation; `None` for other tracks.
+pub(super) fn die_of(track: Track) -> Option<u32> {
+    match track {
+        Track::Slot(slot) => Some(slot / 2),
+        Track::Suspended(die) => Some(die),
+        Track::Bus(_) | Track::Job(_) => None,
+    }
+}
+
+impl Gatherer<'_> {
+    /// Names the operations on `dies` of a drive that overlap the segment.
+    pub fn behind(&mut self, segment: &mut Segment, drive: u32, dies: &Range<u32>, among: Among, own: Option<u64>) {
+        let ring = self.rings[drive as usize];
+        let channel = ring.geometry().channel_of_die(DieId(dies.start));
+        let counts = |stage: &Stage| match (among, stage.track) {
+            (Among::Bus, Track::Bus(bus)) => bus == channel.0,
+            (Among::Bus, _) | (_, Track::Bus(_) | Track::Job(_)) => false,
+            (Among::Suspended, Track::Suspended(die)) => dies.contains(&die),
+            (Among::Suspended, _) | (_, Track::Suspended(_)) => false,
+            (Among::All, Track::Slot(slot)) => dies.contains(&(slot / 2)),
+            (_, Track::Slot(slot)) => {
+                let host = ring.operation(stage.operation).map(|one| one.host);
+                dies.contains(&(slot / 2)) && host.is_none_or(|host| host == (among == Among::Host))
+            }
+        };
+        let mut overlaps = BTreeMap::new();
+        for stage in ring.stages_between(segment.from_ns, segment.to_ns).filter(counts).filter(|stage| Some(stage.operation) != own) {
+            let (start, overlap) = overlaps.entry(stage.operation).or_insert((stage.start, 0));
+            *start = stage.start.min(*start);
+            *overlap += stage.end.min(segment.to_ns) - stage.start.max(segment.from_ns);
+        }
+        let mut longest: Vec<(u64, (Ns, Ns))> = overlaps.into_iter().filter(|&(serial, _)| ring.operation(serial).is_some()).collect();
+        longest.sort_by_key(|&(serial, (start, ns))| (std::cmp::Reverse(ns), start, serial));
+        segment.more = longest.len().saturating_sub(MOST_NAMED);
+        for (serial, (_, ns)) in longest.into_iter().take(MOST_NAMED) {
+            let operation = self.operation(drive, serial);
+            segment.behind.push(OperationShare { operation, ns });
+        }
+    }
+
+    /// Names the jobs among `pools` of a drive that overlap the segment.
+    pub fn jobs_in(&mut self, segment: &mut Segment, drive: u32, pools: &Range<u32>) {
+        let (from, to) = (segment.from_ns, segment.to_ns);
+        let counts = |job: &&RecentJob| pools.contains(&job.pool.0) && job.started < to && job.ended > from;
+        let mut jobs: Vec<RecentJob> = self.rings[drive as usize].jobs().filter(counts).copied().collect();
+        jobs.sort_by_key(|job| (std::cmp::Reverse(job.ended.min(to) - job.started.max(from)), job.number));
+        for job in jobs.into_iter().take(MOST_NAMED) {
+            let place = self.job(drive, &job);
+            segment.jobs.push(place);
+        }
+    }
+
+    /// Place of an operation in `operations`, where it is added with its job.
+    pub fn operation(&mut self, drive: u32, serial: u64) -> usize {
+        let known = self.found.operations.iter().position(|known| (known.drive, known.serial) == (drive, serial));
+        known.unwrap_or_else(|| self.add_operation(drive, serial))
+    }
+
+    fn add_operation(&mut self, drive: u32, serial: u64) -> usize {
+        let ring = self.rings[drive as usize];
+        let one = ring.operation(serial).expect("checked before");
+        let mut stages: Vec<Stage> = ring.stages_between(0, self.until).filter(|stage| stage.operation == serial).collect();
+        stages.retain(|stage| die_of(stage.track).is_some());
+        stages.sort_by_key(|stage| (stage.start, stage.track));
+        let die = stages.first().and_then(|stage| die_of(stage.track)).unwrap_or(0);
+        let page = one.page.filter(|page| page.ppn.0 != NOWHERE);
+        let block = one.erases().or(page.map(|page| ring.geometry().split_page(page.ppn).0.0));
+        let origin = one.page.and_then(|page| page.origin);
+        self.found.operations.push(OperationResult {
+            drive,
+            die,
+            host: one.host,
+            stages: stages.iter().map(StageResult::from).collect(),
+            request: origin.map(|origin| origin.request).filter(|&request| request != NOBODY),
+            cause: origin.and_then(|origin| origin.cause.name()),
+            lpn: one.page.map(|page| page.lpn.0),
+            ppn: page.map(|page| page.ppn.0),
+            block,
+            pages: one.pages,
+            job: (one.job != NOBODY).then_some(one.job),
+            serial,
+        });
+        let place = self.found.operations.len() - 1;
+        if let Some(job) = ring.jobs().find(|job| job.number == one.job).copied() {
+            self.job(drive, &job);
+        }
+        place
+    }
+
+    /// Place of a job in `jobs`, where it is added with the program that set it off.
+    fn job(&mut self, drive: u32, job: &RecentJob) -> usize {
+        if let Some(known) = self.found.jobs.iter().position(|known| (known.drive, known.job) == (drive, job.number)) {
+            return known;
+        }
+        let ring = self.rings[drive as usize];
+        let die = ring.geometry().die_of_pool(job.pool);
+        let place = self.found.jobs.len();
+        self.found.jobs.push(JobResult {
+            drive,
+            job: job.number,
+            pool: job.pool.0,
+            die: die.0,
+            victim: job.victim,
+            valid_pages: job.valid,
+            trigger: job.trigger.name(),
+            free_blocks: job.free,
+            from_ns: job.started,
+            to_ns: (job.ended != Ns::MAX).then_some(job.ended),
+            set_off_by: None,
+        });
+        if let Some(serial) = self.set_off(drive, job) {
+            self.found.jobs[place].set_off_by = Some(self.operation(drive, serial));
+        }
+        place
+    }
+
+    /// The host program in the pool of a job that began when the job did, so that it took the free block.
+    fn set_off(&self, drive: u32, job: &RecentJob) -> Option<u64> {
+        let ring = self.rings[drive as usize];
+        let programs = |stage: &Stage| {
+            let page = ring.operation(stage.operation).filter(|one| one.host).and_then(|one| one.page);
+            let pool = page.filter(|page| page.ppn.0 != NOWHERE).map(|page| pool_of(ring, page.ppn));
+            stage.start == job.started && pool == Some(job.pool) && matches!(stage.name, "transfer in" | "wait for bus")
+        };
+        ring.stages_between(job.started, job.started + 1).find(programs).map(|stage| stage.operation)
+    }
+}
+
+fn pool_of(ring: &Ring, ppn: Ppn) -> PoolId {
+    let block: BlockId = ring.geometry().split_page(ppn).0;
+    ring.geometry().pool_of_block(block)
+}
+
+impl From<&Stage> for StageResult {
+    fn from(stage: &Stage) -> Self {
+        let to_ns = (stage.end != Ns::MAX).then_some(stage.end);
+        StageResult { name: stage.name, from_ns: stage.start, to_ns, track: Some(stage.track) }
+    }
+}
