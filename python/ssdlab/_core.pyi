@@ -73,6 +73,7 @@ class Plan:
         save_state: _Path | None = None,
         victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has
         eviction: tuple[Callable[..., Any], str, str] | None = None,
+        slowest: tuple[_Path, int, Sequence[int], int | None] | None = None,  # file, slowest, requests by number, stages kept at a time
     ) -> Plan: ...
     @property
     def config(self) -> Config: ...

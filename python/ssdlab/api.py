@@ -15,11 +15,11 @@ from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, tr
 from ssdlab.checks import path as checked_path
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import Error, UsageError
-from ssdlab.folders import ResultFolder, scheme_folder
+from ssdlab.folders import SLOWEST_FILE, ResultFolder, scheme_folder
 from ssdlab.inputs import named
 from ssdlab.option import complete, picked, takes
 from ssdlab.options import CompareOptions, Path_, PreconditionOptions, RunOptions, Set, SetupOptions, SimulatorOptions
-from ssdlab.plans import Setup, Timeline, is_preset_file, timeline_of, value_text, warn_of_idle_keys
+from ssdlab.plans import Setup, Slowest, Timeline, is_preset_file, timeline_of, value_text, warn_of_idle_keys
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Result
 from ssdlab.seeds import label_of, seeds_from
@@ -97,14 +97,24 @@ class Prepared(NamedTuple):
     seeds: Sequence[int] = ()
 
 
-def prepared_run(asked: RunOptions, pairs: tuple[tuple[str, str], ...]) -> Prepared:
-    """Checks the options of `run` as far as possible before it begins. `pairs`: single keys with TOML text, in place of `set`."""
+def prepared_run(asked: RunOptions, pairs: tuple[tuple[str, str], ...], slowest: Slowest | None = None) -> Prepared:
+    """Checks the options of `run` as far as possible before it begins.
+
+    Args:
+        asked: the options.
+        pairs: single keys with TOML text, in place of `set`.
+        slowest: requests to explain, if not those of the options, for the folder of the results.
+    """
     folder = ResultFolder(_folder(asked["out"]), "run")
     log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
     state = _file("save_state", asked["save_state"])
     setup = _setup(asked, pairs)
-    return Prepared(folder, [Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=state)])
+    count = whole("slowest", asked["slowest"])
+    if slowest is None and count and folder.stage is not None:
+        slowest = Slowest(folder.stage / SLOWEST_FILE, count)
+    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=state, slowest=slowest)
+    return Prepared(folder, [job])
 
 
 def executed_run(prepared: Prepared, *, progress: Progress | None = None, page: bool = False) -> Batch:

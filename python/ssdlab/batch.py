@@ -22,6 +22,7 @@ from ssdlab.folders import (
     LOG_FILE,
     REPORT_FILE,
     RESULT_FILE,
+    SLOWEST_FILE,
     TIMELINE_FILE,
     ResultFolder,
     file_errors,
@@ -31,7 +32,7 @@ from ssdlab.folders import (
     write_json,
 )
 from ssdlab.inputs import Held
-from ssdlab.plans import Setup, Timeline
+from ssdlab.plans import Setup, Slowest, Timeline
 from ssdlab.result import Result
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ __all__ = [
     "write_json",
 ]
 
-WRITTEN = (RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE)
+WRITTEN = (RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE, SLOWEST_FILE)
 """Files written to the folder of a run."""
 
 Log = Literal["kept", "temporary"] | None
@@ -104,6 +105,7 @@ class Job:
         log: Log = None,
         timeline: Timeline | None = None,
         save_state: Path | None = None,
+        slowest: Slowest | None = None,
         base: str | None = None,
         tolerance: float = 0.0,
     ) -> Job:
@@ -117,13 +119,14 @@ class Job:
             log: whether to log a row for each request: `"kept"` with the result, or `"temporary"`, until the result is dropped.
             timeline: the timeline to write, if any.
             save_state: file for the state of the device after the run, if any.
+            slowest: the slowest requests to explain, if any.
             base: label of the run to pair this run with, if any.
             tolerance: relative change of a response time that counts as no change in that pairing.
         """
         keep = _temporary() if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
-        plan = setup.plan(scheme, file, timeline, save_state)  # first, since it checks the options that the rest depends on
+        plan = setup.plan(scheme, file, timeline, save_state, slowest)  # first, since it checks the options that the rest depends on
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         written = [*([] if folder is None else [final(folder) / name for name in WRITTEN]), *replaced_with(folder)]
         check_apart(setup.inputs(plan.config), written, timeline and final(timeline.file), save_state)

@@ -37,6 +37,7 @@ __all__ = [
     "QUEUEING_FILE",
     "REPORT_FILE",
     "RESULT_FILE",
+    "SLOWEST_FILE",
     "STUDY_FILE",
     "SWEEP_TABLES",
     "TIMELINE_FILE",
@@ -60,6 +61,8 @@ LOG_FILE = "requests.parquet"
 REPORT_FILE = "report.html"
 TIMELINE_FILE = "timeline.json.gz"
 """Name of a timeline file, one for each scheme of a comparison."""
+SLOWEST_FILE = "slowest.json"
+"""Name of the file with the slowest requests of a run, and why they were."""
 QUEUEING_FILE = "queueing.json"
 STUDY_FILE = "study.json"
 SWEEP_TABLES = ("results.parquet", "results.csv")

@@ -358,6 +358,14 @@ LogRequests = Annotated[
         default=False,
     ),
 ]
+SlowestRequests = Annotated[
+    int,
+    Option(
+        "number of the slowest requests that `slowest.json`, in `out`, explains: which operations and GC jobs each waited for. 0: none.",
+        Shell("--slowest N", "Keep the reasons of the N slowest requests, for `ssdlab why` (needs --out; 0: none).", "Results", "count"),
+        default=10,
+    ),
+]
 TimelineFile = Annotated[
     Path_ | None,
     Option(
@@ -526,6 +534,7 @@ class RunOptions(SetupOptions, RecordOptions, total=False):
     scheme: Scheme
     save_state: SaveState
     timeline: TimelineFile
+    slowest: SlowestRequests
 
 
 class CompareOptions(SetupOptions, RecordOptions, total=False):

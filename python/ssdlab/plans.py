@@ -29,6 +29,7 @@ __all__ = [
     "DEFAULT_SEED",
     "SHORTHANDS",
     "Setup",
+    "Slowest",
     "Timeline",
     "files_of",
     "idle_warnings",
@@ -52,6 +53,18 @@ class Timeline(NamedTuple):
     start_ns: int = 0
     end_ns: int | None = None
     limit: int | None = None
+
+
+class Slowest(NamedTuple):
+    """The slowest requests to explain, in the form of the core."""
+
+    file: Path
+    most: int
+    """Number of the slowest reads and writes."""
+    requests: Sequence[int] = ()
+    """Requests to explain in any case, by number."""
+    stages: int | None = None
+    """Number of stages of operations that are kept at a time."""
 
 
 def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limit: int | None) -> Timeline | None:
@@ -462,7 +475,12 @@ class Setup:
         return shlex.join(["ssdlab", "run", *words, *settings])
 
     def plan(
-        self, scheme: str | None, request_log: Path | None = None, timeline: Timeline | None = None, save_state: Path | None = None
+        self,
+        scheme: str | None,
+        request_log: Path | None = None,
+        timeline: Timeline | None = None,
+        save_state: Path | None = None,
+        slowest: Slowest | None = None,
     ) -> _core.Plan:
         """The plan of a run under `scheme`: everything that determines it, and the paths of its files."""
         config, asked = self.build(scheme), self.options
@@ -480,6 +498,7 @@ class Setup:
             save_state=save_state,
             victim=described_victim(asked["victim"]),
             eviction=described_eviction(asked["eviction"]),
+            slowest=slowest,
         )
 
     def inputs(self, config: _core.Config) -> list[str | os.PathLike[str]]:

@@ -9,8 +9,8 @@ use crate::caller::Caller;
 use crate::config::{CachePolicy, Config};
 use crate::error::{Error, Result};
 use crate::gc::victim::CustomVictim;
-use crate::{slowest, timeline};
 use crate::units::Ns;
+use crate::{slowest, timeline};
 
 /// Extent of the checks during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

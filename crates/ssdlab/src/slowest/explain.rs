@@ -21,7 +21,8 @@ const IN: [Share; 6] = [
     Share::Service(Served::Link),
 ];
 /// Shares of a command on its way out of the drive, in order.
-const OUT: [Share; 4] = [Share::Wait(Blocked::Link), Share::Service(Served::Link), Share::Wait(Blocked::Core), Share::Service(Served::Core)];
+const OUT: [Share; 4] =
+    [Share::Wait(Blocked::Link), Share::Service(Served::Link), Share::Wait(Blocked::Core), Share::Service(Served::Core)];
 /// Shares of a request in front of the drive's queues, in order.
 const IN_FRONT: [Share; 7] = [
     Share::Wait(Blocked::BufferFull),

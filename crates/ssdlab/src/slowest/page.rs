@@ -92,19 +92,36 @@ impl Pieces<'_> {
         }
     }
 
-    /// The stages of the operation that served the page between two times.
+    /// The stages of the operations that served the page between two times: found from the last one backwards, as each begins where the one
+    /// before ended (a partial write first reads its page).
     fn serve(&mut self, from: Ns, to: Ns) {
-        let on_die = |stage: &Stage| die_of(stage.track) == Some(self.end.die.0);
-        let stages: Vec<Stage> = self.ring.stages_between(from, to).filter(on_die).collect();
-        let is_host = |stage: &Stage| self.ring.operation(stage.operation).is_some_and(|one| one.host);
-        let last = |stage: &&Stage| stage.end == to && matches!(stage.track, Track::Slot(_));
-        let own = stages.iter().filter(last).max_by_key(|stage| (is_host(stage), stage.start)).map(|stage| stage.operation);
-        let mut of_own: Vec<&Stage> = stages.iter().filter(|stage| Some(stage.operation) == own).collect();
-        of_own.sort_by_key(|stage| (stage.start, stage.end));
-        for stage in of_own {
-            let (start, end) = (stage.start.max(from), stage.end.min(to));
-            self.pieces.push(((start, end, vec![(share_of(stage, &self.times), end - start)]), own));
+        let of_dies = |stage: &Stage| die_of(stage.track).is_some();
+        let stages: Vec<Stage> = self.ring.stages_between(from, to).filter(of_dies).collect();
+        let (mut until, mut own) = (to, Vec::new());
+        while until > from
+            && let Some(operation) = self.own_until(&stages, until)
+        {
+            let begin = own.len();
+            own.extend(stages.iter().filter(|stage| stage.operation == operation && stage.start < until));
+            until = own[begin..].iter().map(|stage: &Stage| stage.start).min().expect("a stage ended there");
         }
+        own.sort_by_key(|stage| (stage.start, stage.end));
+        for stage in own {
+            let (start, end) = (stage.start.max(from), stage.end.min(to));
+            self.pieces.push(((start, end, vec![(share_of(&stage, &self.times), end - start)]), Some(stage.operation)));
+        }
+    }
+
+    /// The operation that served the page until `until`: one of the page itself before others of its die.
+    fn own_until(&self, stages: &[Stage], until: Ns) -> Option<u64> {
+        let rank = |stage: &&Stage| {
+            let operation = self.ring.operation(stage.operation)?;
+            let of_page = operation.page.is_some_and(|page| page.lpn == self.end.lpn);
+            let on_die = die_of(stage.track) == Some(self.end.die.0);
+            (of_page || on_die).then_some((of_page, operation.host, stage.start))
+        };
+        let last = stages.iter().filter(|stage| stage.end == until && matches!(stage.track, Track::Slot(_)));
+        last.filter(|stage| rank(stage).is_some()).max_by_key(rank).map(|stage| stage.operation)
     }
 
     /// The transfers of an operation's other pages count as waiting for the bus: joins neighbouring pieces of both kinds, where there is one

@@ -4,10 +4,10 @@
 use super::store::EachVolatile;
 use crate::cache::CustomEviction;
 use crate::error::Error;
+use crate::slowest::Passage;
 use crate::ssd::Ssd;
 use crate::stats::{ArrayResult, BufferStats, CacheStats, InterfaceStats, MappingStats};
 use crate::units::Ns;
-use crate::slowest::Passage;
 
 /// Statistics of all levels except the drives; levels of one kind are joined.
 #[derive(Debug, Default)]

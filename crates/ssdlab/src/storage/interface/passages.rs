@@ -1,8 +1,8 @@
 //! When commands went on to the lower level and came back from it: to explain the slowest requests.
 
+use crate::slowest::Passage;
 use crate::stats::Times;
 use crate::units::Ns;
-use crate::slowest::Passage;
 
 /// The passages of a host interface's commands.
 #[derive(Debug, Default)]
