@@ -1,0 +1,351 @@
+"""The slowest requests: against timelines worked out by hand, against the timeline file of the same run, and in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from conftest import Ssdlab
+from ssdlab import _core, why
+from ssdlab.errors import UsageError
+from ssdlab.plans import Setup, Slowest
+
+READ, TRANSFER, PROGRAM, ERASE = 25_000, 102_400, 200_000, 1_500_000
+"""Stages of the base drive, ns: a page takes `TRANSFER` on the bus."""
+PAGE = 4096
+ORIGIN = 6_000_000
+"""When the job of `COLLECTING` begins, after the writes of `BEGINNING`."""
+ONE_DIE = {
+    "device.channels": 1,
+    "device.blocks_per_plane": 8,
+    "device.pages_per_block": 4,
+    "device.overprovisioning": 0.5,
+    "ftl.precondition.kind": "fill",
+    "gc.soft": 1.0,
+}
+COLLECTING = {
+    **ONE_DIE,
+    "device.blocks_per_plane": 24,
+    "gc.soft": 9.0,
+    "ftl.frontier": "separate",
+    "gc.scope": "none",
+    "gc.priority": "host",
+}
+"""24 blocks, of which 12 are filled. The last write of `BEGINNING` takes the fourth free block, which leaves 8: a job begins, on block 0, which
+has the fewest valid pages, 2 and 3."""
+BEGINNING = [
+    *((410_000 * index, "W", page * PAGE, PAGE) for index, page in enumerate((0, 1, *range(4, 44, 4)))),
+    (ORIGIN - TRANSFER - PROGRAM, "W", 44 * PAGE, PAGE),
+]
+Row = tuple[int, str, int, int]
+
+
+def explained(tmp_path: Path, keys: Mapping[str, Any], rows: Sequence[Row], **options: Any) -> dict[int, Any]:
+    """The explanations of all requests of a trace, by number. Rows: arrival in ns, R or W, first byte, length."""
+    trace, out = tmp_path / "trace.csv", tmp_path / "out"
+    lines = [f"{at / 1000:.3f},{op},{offset},{size}" for at, op, offset, size in rows]
+    trace.write_text("\n".join(["timestamp_us,op,offset_bytes,size_bytes", *lines, ""]))
+    ssdlab.run(trace=trace, set=keys, out=out, slowest=len(rows), **options)
+    found = json.loads((out / "slowest.json").read_text())["slowest"]
+    check_sums(found)
+    return {one["request"]: one for one in found}
+
+
+def check_sums(found: Sequence[Mapping[str, Any]]) -> None:
+    """Shares and segments add up to the response time of each request, and segments have no gaps."""
+    for one in found:
+        assert sum(share["ns"] for share in one["shares"]) == one["response_ns"]
+        check_segments(one["segments"], one["arrival_ns"], one["completed_ns"])
+        for page in one["pages"]:
+            if page["segments"]:
+                check_segments(page["segments"], page["from_ns"], page["to_ns"])
+
+
+def check_segments(segments: Sequence[Mapping[str, Any]], at: int, end: int) -> None:
+    for segment in segments:
+        assert segment["from_ns"] == at < segment["to_ns"]
+        assert sum(share["ns"] for share in segment["shares"]) == segment["to_ns"] - at
+        at = segment["to_ns"]
+    assert at == end
+
+
+def shown(segments: Sequence[Mapping[str, Any]], origin: int = 0) -> list[tuple[str, int, int]]:
+    """Segments as what, start and end."""
+    return [("+".join(share["what"] for share in one["shares"]), one["from_ns"] - origin, one["to_ns"] - origin) for one in segments]
+
+
+def stages(operation: Mapping[str, Any], origin: int = 0) -> list[tuple[str, int, int]]:
+    return [(stage["name"], stage["from_ns"] - origin, stage["to_ns"] - origin) for stage in operation["stages"]]
+
+
+def test_a_read_behind_an_erase(tmp_path: Path) -> None:
+    """The job moves two pages, 429.8 us each, and erases from 859.6 us on; a read that comes at 1 ms waits for all of the erase."""
+    one = explained(tmp_path, COLLECTING, [*BEGINNING, (ORIGIN + 1_000_000, "R", 9 * PAGE, PAGE)])[13]
+    assert shown(one["segments"], ORIGIN) == [
+        ("gc_operation", 1_000_000, 2_359_600),
+        ("array", 2_359_600, 2_384_600),
+        ("transfer", 2_384_600, 2_487_000),
+    ]
+    (behind,) = one["segments"][0]["behind"]
+    erase = one["operations"][behind["operation"]]
+    assert (behind["ns"], stages(erase, ORIGIN)) == (1_359_600, [("erase", 859_600, 2_359_600)])
+    assert (erase["die"], erase["block"], erase["job"], erase["host"]) == (0, 0, 0, False)
+    (job,) = one["jobs"]
+    setter = one["operations"][job["set_off_by"]]
+    assert {key: value for key, value in job.items() if key != "set_off_by"} == {
+        "drive": 0,
+        "job": 0,
+        "pool": 0,
+        "die": 0,
+        "victim": 0,
+        "valid_pages": 2,
+        "trigger": "soft",
+        "free_blocks": 8,
+        "from_ns": ORIGIN - TRANSFER - PROGRAM,
+        "to_ns": ORIGIN + 2_359_600,
+    }
+    assert (setter["request"], stages(setter, ORIGIN)[-1]) == (12, ("program", -PROGRAM, 0))
+    words = why.paragraph(one)
+    assert "It waited 1.36 ms for the die, which collected garbage: 1.36 ms for the erase of block 0 on die 0 (GC job 0, " in words
+    assert "begun 140 us before" in words
+    assert "when pool 0 had 8 free blocks, fewer than the soft threshold; the program of page 44 in block " in words
+    assert "for request 12 had just taken one. It collected block 0, with 2 valid pages, and ended at 8.36 ms." in words
+
+
+def test_a_read_that_suspends_a_program(tmp_path: Path) -> None:
+    """A program runs from 102.4 us on. A read at 200 us suspends it, which takes 10 us; then it has 102.4 us left, and 20 us are lost."""
+    keys = {**ONE_DIE, "scheduler.order": "fr-fcfs", "scheduler.suspend": ["program", "erase"], "device.page_registers": 2}
+    keys |= {"device.suspend_ns": 10_000, "device.resume_ns": 20_000, "device.min_run_ns": 50_000}
+    keys |= {"gc.scope": "none", "gc.priority": "host"}
+    found = explained(tmp_path, keys, [(0, "W", 0, PAGE), (200_000, "R", 5 * PAGE, PAGE)])
+    write, read = found[0], found[1]
+    assert shown(read["segments"]) == [("host_operation", 200_000, 210_000), ("array", 210_000, 235_000), ("transfer", 235_000, 337_400)]
+    assert shown(write["segments"]) == [
+        ("transfer", 0, 102_400),
+        ("array", 102_400, 200_000),
+        ("paused", 200_000, 210_000),
+        ("paused", 210_000, 337_400),
+        ("array", 337_400, 459_800),
+    ]
+    (behind,) = read["segments"][0]["behind"]
+    program = read["operations"][behind["operation"]]
+    assert (behind["ns"], program["request"]) == (10_000, 0)
+    assert ("suspending", 200_000, 210_000) in stages(program)
+    # the write names the read for which it was suspended
+    of_read = write["operations"][write["segments"][3]["behind"][0]["operation"]]
+    assert (of_read["request"], stages(of_read)) == (1, [("read", 210_000, 235_000), ("transfer out", 235_000, 337_400)])
+
+
+def test_a_write_behind_moves_that_it_preempts(tmp_path: Path) -> None:
+    """The first move programs until 429.8 us. A write at 300 us goes before the second move."""
+    one = explained(tmp_path, COLLECTING, [*BEGINNING, (ORIGIN + 300_000, "W", 9 * PAGE, PAGE)])[13]
+    assert shown(one["segments"], ORIGIN) == [
+        ("gc_operation", 300_000, 429_800),
+        ("transfer", 429_800, 532_200),
+        ("array", 532_200, 732_200),
+    ]
+    (behind,) = one["segments"][0]["behind"]
+    move = one["operations"][behind["operation"]]
+    assert (behind["ns"], move["lpn"], move["block"], move["job"]) == (129_800, 2, 0, 0)
+    assert stages(move, ORIGIN)[-1] == ("move: program", 229_800, 429_800)
+    assert "129.8 us" not in why.paragraph(one)
+    assert "130 us for the move of page 2 out of block 0 on die 0 (GC job 0, begun 300 us before)" in why.paragraph(one)
+
+
+def test_a_write_that_waits_for_room_in_the_buffer(tmp_path: Path) -> None:
+    """Four units fill the buffer, and their program takes 302.4 us from time 0 on. A fifth write, at 10 us, waits for its end."""
+    keys = {**ONE_DIE, "device.blocks_per_plane": 12, "device.overprovisioning": 0.66, "ftl.map_unit_bytes": 1024}
+    keys |= {"buffer.bytes": 4096, "buffer.access_ns": 1000, "buffer.protected": True, "buffer.drain": "full", "buffer.timeout_us": 0}
+    rows = [*((0, "W", unit * 1024, 1024) for unit in range(4)), (10_000, "W", 4096, 1024), (5_000_000, "R", 60 * 1024, 1024)]
+    one = explained(tmp_path, keys, rows)[4]
+    assert shown(one["segments"]) == [("buffer_full", 10_000, 302_400), ("dram", 302_400, 303_400)]
+    (place,) = one["segments"][0]["pages"]
+    page = one["pages"][place]
+    assert (page["cause"], page["write"], page["from_ns"], page["to_ns"]) == ("drain", True, 0, 302_400)
+    assert shown(page["segments"]) == [("transfer", 0, TRANSFER), ("array", TRANSFER, TRANSFER + PROGRAM)]
+    program = one["operations"][page["segments"][0]["by"]]
+    assert stages(program) == [("transfer in", 0, TRANSFER), ("program", TRANSFER, TRANSFER + PROGRAM)]
+    words = why.paragraph(one)
+    assert "It waited 292 us for room in the write buffer." in words
+    assert "The wait ended with a program of page" in words
+    assert "for the write buffer, asked for 10.0 us before the request came" in words
+
+
+def test_a_write_for_which_the_buffer_waits_for_a_die(tmp_path: Path) -> None:
+    """The program that makes room waits for a read: the chain goes on to the operation on the die."""
+    keys = {**ONE_DIE, "device.blocks_per_plane": 12, "device.overprovisioning": 0.66, "ftl.map_unit_bytes": 1024}
+    keys |= {"buffer.bytes": 4096, "buffer.access_ns": 1000, "buffer.protected": True, "buffer.drain": "full", "buffer.timeout_us": 0}
+    rows = [(0, "R", 60 * 1024, 1024), *((1_000, "W", unit * 1024, 1024) for unit in range(4))]
+    rows += [(10_000, "W", 4096, 1024), (5_000_000, "R", 60 * 1024, 1024)]
+    one = explained(tmp_path, keys, rows)[5]
+    read_ends = READ + TRANSFER
+    assert shown(one["segments"])[0] == ("buffer_full", 10_000, read_ends + TRANSFER + PROGRAM)
+    page = one["pages"][one["segments"][0]["pages"][0]]
+    assert shown(page["segments"])[0] == ("host_operation", 1_000, read_ends)
+    (behind,) = page["segments"][0]["behind"]
+    assert stages(one["operations"][behind["operation"]]) == [("read", 0, READ), ("transfer out", READ, read_ends)]
+    assert "it waited 126 us for the die" not in why.paragraph(one), "the array took longest"
+
+
+def test_a_miss_of_the_mapping_cache(tmp_path: Path) -> None:
+    """A read first reads its translation page, 127.4 us, then its own."""
+    keys = {**ONE_DIE, "device.blocks_per_plane": 32, "ftl.map_cache_bytes": 2 * PAGE, "ftl.map_entry_bytes": 512}
+    one = explained(tmp_path, keys, [(0, "R", 5 * PAGE, PAGE)])[0]
+    assert shown(one["segments"]) == [
+        ("translation_page", 0, 127_400),
+        ("array", 127_400, 152_400),
+        ("transfer", 152_400, 254_800),
+    ]
+    page = one["pages"][one["segments"][0]["pages"][0]]
+    assert (page["cause"], page["request"], page["from_ns"], page["to_ns"]) == ("map_read", 0, 0, 127_400)
+    assert shown(page["segments"]) == [("array", 0, READ), ("transfer", READ, READ + TRANSFER)]
+    assert "for its part of the mapping table" in why.paragraph(one)
+
+
+def test_equally_slow_requests_are_in_order_of_arrival_and_the_warm_up_is_left_out(tmp_path: Path) -> None:
+    rows = [(index * 1_000_000, "R", index * PAGE, PAGE) for index in range(6)]
+    assert list(explained(tmp_path, ONE_DIE, rows)) == [0, 1, 2, 3, 4, 5]
+    assert list(explained(tmp_path, ONE_DIE, rows, warm_up=2)) == [2, 3, 4, 5]
+
+
+RUNS = [
+    ("lee2013", "fpgc", "lee2013-synthetic", {}),
+    ("lee2013", "pgc", "lee2013-synthetic", {}),
+    ("lee2013", "npgc", "openmail-like", {}),
+    ("ae2022", "bbgc", "mysql-like", {}),
+    ("elyasi2017", "slacker", "fin1-like", {}),
+    ("nvme-4g", "nvme", "uniform-4k-write", {"buffer.bytes": 1 << 18}),
+    ("nvme-4g", "nvme", "fio-randread", {"ftl.map_cache_bytes": 1 << 20}),
+    ("lee2013", "npgc", "lee2013-synthetic", {"array.level": "rais5", "array.drives": 4}),
+]
+"""Device, scheme, workload and keys of runs with 125 slow requests each."""
+
+
+@pytest.mark.parametrize(("device", "scheme", "workload", "keys"), RUNS)
+def test_names_are_those_of_the_timeline(tmp_path: Path, device: str, scheme: str, workload: str, keys: Mapping[str, Any]) -> None:
+    """1,000 slow requests: parts add up, and each named operation is in the timeline with the same stages."""
+    options = {"device": device, "scheme": scheme, "workload": workload, "requests": 4_000, "set": keys, "seed": 7}
+    timeline = tmp_path / "timeline.json"
+    both = ssdlab.run(**options, out=tmp_path / "out", slowest=125, timeline=timeline, timeline_limit=10_000_000)
+    assert not both.timeline.full
+    text = (tmp_path / "out" / "slowest.json").read_text()
+    found = json.loads(text)["slowest"]
+    assert len(found) == 125
+    check_sums(found)
+    assert found[0]["response_ns"] == both.latency["all"]["max"]
+    there = slices(json.loads(timeline.read_text())["traceEvents"])
+    named = 0
+    for one in found:
+        for operation in one["operations"]:
+            for stage in operation["stages"]:
+                key = (operation["drive"], operation["die"], stage["name"], stage["from_ns"], stage["to_ns"])
+                assert key in there
+                args = there[key]
+                assert args.get("job") == operation.get("job")
+                if operation["pages"] == 1:
+                    assert pages_of(args, "ppn") == pages_of(operation, "ppn")
+                named += 1
+        for job in one["jobs"]:
+            # the timeline cuts a job that has not ended
+            expected = {"to_ns": both.simulated_ns, **job}
+            assert there[job["drive"], "job", job["job"]].items() <= expected.items()
+        assert why.paragraph(one)
+        assert why.timeline(one)
+    assert named > 100
+    # another run without the ring has the same response times; a second one with it explains the same
+    assert ssdlab.run(**options).digest == both.digest
+    ssdlab.run(**options, out=tmp_path / "again", slowest=125)
+    assert (tmp_path / "again" / "slowest.json").read_text() == text
+
+
+def pages_of(args: Mapping[str, Any], key: str) -> list[int]:
+    """An argument of a slice, which is a list for several pages."""
+    value = args.get(key)
+    return list(value) if isinstance(value, list) else [value] if value is not None else []
+
+
+def slices(events: Sequence[Mapping[str, Any]]) -> dict[Any, Any]:
+    """Slices of dies by drive, die, name, start and end; jobs by drive and number."""
+    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    found: dict[Any, Any] = {}
+    for event in events:
+        if event["ph"] != "X" or event["pid"] < 2:
+            continue
+        drive, process = divmod(event["pid"], 10)
+        start = round(event["ts"] * 1000)
+        end = start + round(event["dur"] * 1000)
+        if process == 2:
+            die = int(names[event["tid"]].split(",")[0].removeprefix("die "))
+            found[drive, die, event["name"], start, end] = event["args"]
+        elif process == 4:
+            args = event["args"]
+            job = {"victim": args["victim"], "valid_pages": args["valid_pages"], "from_ns": start, "to_ns": end}
+            found[drive, "job", args["job"]] = job
+    return found
+
+
+def test_what_has_left_the_ring_is_said(tmp_path: Path) -> None:
+    """A ring of 4,096 stages is too short for requests that wait behind a thousand others."""
+    setup = Setup(device="demo-4g", workload="uniform-4k-write", series=False, requests=8_000, set=(("workload.queue_depth", "4000"),))
+    file = tmp_path / "slowest.json"
+    plan = setup.plan("pgc", slowest=Slowest(file, 20, (), 1))
+    ((text,), _) = _core.run_many([plan])
+    found = json.loads(file.read_text())
+    assert found["digest"] == json.loads(text)["digest"]
+    check_sums(found["slowest"])
+    short = [one for one in found["slowest"] if "known_from_ns" in one]
+    assert short
+    assert "have left the ring of recent operations" in why.paragraph(short[0])
+
+
+def test_requests_by_number_repeat_the_run(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    run = ("run", "--device", "demo-4g", "--scheme", "pgc", "--workload", "lee2013-synthetic", "--requests", "3000")
+    ssdlab_command(*run, "--out", "out", "--slowest", "4", "--quiet")
+    shown = ssdlab_command("why", "out")
+    assert shown.out.count("came at") == 4
+    assert not shown.err
+    kept = json.loads((tmp_path / "out" / "slowest.json").read_text())["slowest"]
+    again = ssdlab_command("why", "out", "--slowest", "6", "--json")
+    more = json.loads(again.out)
+    assert more["repeated"]
+    assert [{key: value for key, value in one.items() if key != "paragraph"} for one in more["requests"][:4]] == kept
+    (five,) = json.loads(ssdlab_command("why", "out", "--request", "5", "--json").out)["requests"]
+    assert five["request"] == 5
+    said = ssdlab_command("why", "out", "--request", "5")
+    assert "these requests are not among those that the run kept; the run is repeated" in said.err
+    first = ssdlab_command("why", "out", "--request", str(kept[0]["request"]))
+    assert not first.err
+    assert f"Request {kept[0]['request']:,}, a " in first.out
+    ssdlab_command(*run, "--out", "none", "--slowest", "0", "--quiet")
+    assert not (tmp_path / "none" / "slowest.json").exists()
+    assert "the run kept no requests; the run is repeated" in ssdlab_command("why", "none", "--slowest", "1").err
+
+
+def test_wrong_use_is_one_line(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    run = ("run", "--device", "demo-4g", "--scheme", "pgc", "--workload", "lee2013-synthetic", "--requests", "500")
+    ssdlab_command(*run, "--out", "out", "--quiet")
+
+    def refused(*words: str) -> str:
+        ended = ssdlab_command("why", *words)
+        assert len(ended.err.splitlines()) == 1
+        return ended.err
+
+    assert "--request 500: the run had 500 requests, numbered from 0" in refused("out", "--request", "500")
+    assert "give one of them" in refused("out", "--request", "5", "--slowest", "3")
+    assert "neither result.json nor comparison.json is here" in refused("elsewhere")
+    file = tmp_path / "out" / "slowest.json"
+    text = file.read_text()
+    file.write_text(text.replace('"digest":"', '"digest":"0'))
+    assert "it belongs to another run than the result beside it" in refused("out")
+    file.write_text("[]")
+    assert "not a file of slowest requests" in refused("out")
+    compared = ("compare", "--device", "demo-4g", "--scheme", "pgc", "--scheme", "npgc", "--workload", "lee2013-synthetic")
+    ssdlab_command(*compared, "--requests", "500", "--out", "both", "--quiet")
+    assert "a comparison; give the folder of one of its runs" in refused("both")
+    with pytest.raises(UsageError, match="expected at most 10000 requests"):
+        ssdlab.run(device="demo-4g", workload="lee2013-synthetic", requests=500, out=tmp_path / "many", slowest=20_000)
