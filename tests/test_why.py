@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ READ, TRANSFER, PROGRAM, ERASE = 25_000, 102_400, 200_000, 1_500_000
 PAGE = 4096
 ORIGIN = 6_000_000
 """When the job of `COLLECTING` begins, after the writes of `BEGINNING`."""
-ONE_DIE = {
+ONE_DIE: dict[str, Any] = {
     "device.channels": 1,
     "device.blocks_per_plane": 8,
     "device.pages_per_block": 4,
@@ -36,8 +37,8 @@ COLLECTING = {
     "gc.scope": "none",
     "gc.priority": "host",
 }
-"""24 blocks, of which 12 are filled. The last write of `BEGINNING` takes the fourth free block, which leaves 8: a job begins, on block 0, which
-has the fewest valid pages, 2 and 3."""
+"""24 blocks, of which 12 are filled. The last write of `BEGINNING` takes the fourth free block, which leaves 8: a job begins, on block 0,
+which has the fewest valid pages, 2 and 3."""
 BEGINNING = [
     *((410_000 * index, "W", page * PAGE, PAGE) for index, page in enumerate((0, 1, *range(4, 44, 4)))),
     (ORIGIN - TRANSFER - PROGRAM, "W", 44 * PAGE, PAGE),
@@ -45,7 +46,7 @@ BEGINNING = [
 Row = tuple[int, str, int, int]
 
 
-def explained(tmp_path: Path, keys: Mapping[str, Any], rows: Sequence[Row], **options: Any) -> dict[int, Any]:
+def explained(tmp_path: Path, keys: dict[str, Any], rows: Sequence[Row], **options: Any) -> dict[int, Any]:
     """The explanations of all requests of a trace, by number. Rows: arrival in ns, R or W, first byte, length."""
     trace, out = tmp_path / "trace.csv", tmp_path / "out"
     lines = [f"{at / 1000:.3f},{op},{offset},{size}" for at, op, offset, size in rows]
@@ -113,8 +114,11 @@ def test_a_read_behind_an_erase(tmp_path: Path) -> None:
     words = why.paragraph(one)
     assert "It waited 1.36 ms for the die, which collected garbage: 1.36 ms for the erase of block 0 on die 0 (GC job 0, " in words
     assert "begun 140 us before" in words
-    assert "when pool 0 had 8 free blocks, fewer than the soft threshold; the program of page 44 in block " in words
-    assert "for request 12 had just taken one. It collected block 0, with 2 valid pages, and ended at 8.36 ms." in words
+    assert (
+        "GC job 0 began 1.30 ms before the request came, when pool 0 had 8 free blocks, fewer than the soft threshold; the program of page 44 in block "
+        in words
+    )
+    assert "for request 12 had just taken one. It collected block 0, with 2 valid pages, and ended 1.36 ms after the request came." in words
 
 
 def test_a_read_that_suspends_a_program(tmp_path: Path) -> None:
@@ -227,9 +231,9 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("device", "scheme", "workload", "keys"), RUNS)
-def test_names_are_those_of_the_timeline(tmp_path: Path, device: str, scheme: str, workload: str, keys: Mapping[str, Any]) -> None:
+def test_names_are_those_of_the_timeline(tmp_path: Path, device: str, scheme: str, workload: str, keys: dict[str, Any]) -> None:
     """1,000 slow requests: parts add up, and each named operation is in the timeline with the same stages."""
-    options = {"device": device, "scheme": scheme, "workload": workload, "requests": 4_000, "set": keys, "seed": 7}
+    options: dict[str, Any] = {"device": device, "scheme": scheme, "workload": workload, "requests": 4_000, "set": keys, "seed": 7}
     timeline = tmp_path / "timeline.json"
     both = ssdlab.run(**options, out=tmp_path / "out", slowest=125, timeline=timeline, timeline_limit=10_000_000)
     assert not both.timeline.full
@@ -349,3 +353,23 @@ def test_wrong_use_is_one_line(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     assert "a comparison; give the folder of one of its runs" in refused("both")
     with pytest.raises(UsageError, match="expected at most 10000 requests"):
         ssdlab.run(device="demo-4g", workload="lee2013-synthetic", requests=500, out=tmp_path / "many", slowest=20_000)
+
+
+def test_the_page_of_a_run_has_the_slowest_requests(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    """A row for each, with its words and its timeline; a page elsewhere has them too, and one of another run has none."""
+    run = ("run", "--device", "demo-4g", "--scheme", "pgc", "--workload", "lee2013-synthetic", "--requests", "3000", "--quiet")
+    ssdlab_command(*run, "--out", "out", "--slowest", "3")
+    found = json.loads((tmp_path / "out" / "slowest.json").read_text())["slowest"]
+    config = json.loads((tmp_path / "out" / "result.json").read_text())["config"]
+    ssdlab_command("report", "out", "--out", "elsewhere.html")
+    for page in ("out/report.html", "elsewhere.html"):
+        text = (tmp_path / page).read_text()
+        assert text.count('<details id="late-') == 3
+        assert '<a href="#late">' in text
+        for one in found:
+            assert html.escape(why.paragraph(one, config)) in text
+            assert f'<span class="label" title="request {one["request"]:,}">' in text
+    ssdlab_command(*run, "--seed", "5", "--out", "other", "--slowest", "0")
+    (tmp_path / "other" / "slowest.json").write_bytes((tmp_path / "out" / "slowest.json").read_bytes())
+    ssdlab_command("report", "other")
+    assert 'id="late"' not in (tmp_path / "other" / "report.html").read_text()

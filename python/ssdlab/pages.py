@@ -10,6 +10,7 @@ from ssdlab.batch import Progress
 from ssdlab.checksums import is_changed
 from ssdlab.loading import is_sweep, load_sweep
 from ssdlab.report import load
+from ssdlab.report.late import found
 from ssdlab.report.page import page
 from ssdlab.report.runs import undamaged
 from ssdlab.sweeping.page import page as sweep_page
@@ -61,4 +62,4 @@ def _page_of(folder: Path, path: Path, progress: Progress | None) -> tuple[str, 
     runs = load(folder)
     if is_point(folder) and ENTRY in runs[0].data:
         runs = runs_of(runs[0].data, folder)
-    return page(runs), Written(", ".join(run.label for run in runs), [run.label for run in runs if is_changed(run.data)])
+    return page(runs, found(runs, path)), Written(", ".join(run.label for run in runs), [run.label for run in runs if is_changed(run.data)])

@@ -54,7 +54,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
         ),
         "report": Guide(("ssdlab report results/both", "ssdlab report results/both --out both.html")),
         "plot": Guide(("ssdlab plot results/both", "ssdlab plot results/both latency_tail --out tail.pdf --width 3.4in")),
-        "why": Guide(("ssdlab why results/pgc --slowest 3", "ssdlab why results/pgc --request 4")),
+        "why": Guide(("ssdlab why results/pgc --slowest 3", "ssdlab why results/pgc --request 1")),
         "precondition": Guide(
             (
                 "ssdlab precondition --device lee2013 --out warm.state",

@@ -60,10 +60,10 @@ def why(
         found = _again(folder, words_of(data.get("command")), data["digest"], 0 if numbers else slowest or 10, numbers)
         chosen = found.asked if numbers else found.slowest
     if as_json:
-        entries = [{**one, "paragraph": paragraph(one)} for one in chosen]
+        entries = [{**one, "paragraph": paragraph(one, data["config"])} for one in chosen]
         print_json({"folder": str(folder), "repeated": repeated, "requests": entries})
         return
-    typer.echo("\n\n".join(f"{textwrap.fill(paragraph(one), WIDTH)}\n\n{timeline(one)}" for one in chosen))
+    typer.echo("\n\n".join(f"{textwrap.fill(paragraph(one, data['config']), WIDTH)}\n\n{timeline(one)}" for one in chosen))
 
 
 def _check_numbers(numbers: Sequence[int], data: object) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.remarks import Shown, gc_ran
-from ssdlab.report import page_remarks
+from ssdlab.report import late, page_remarks
 from ssdlab.report.about import facts
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
@@ -21,6 +21,7 @@ from ssdlab.report.runs import Run, Runs, command_of
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
 from ssdlab.tables import CLASSES
+from ssdlab.why import Found
 
 __all__ = ["changing", "page", "write"]
 
@@ -36,11 +37,11 @@ PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns"
 
 def write(runs: Runs, path: Path) -> None:
     """Writes the page, completely or not at all."""
-    write_file(path, page(runs))
+    write_file(path, page(runs, late.found(runs, path)))
 
 
-def page(runs: Runs) -> str:
-    """The text of the page."""
+def page(runs: Runs, slowest: Found | None = None) -> str:
+    """The text of the page. `slowest`: the slowest requests of a single run, if they were kept."""
     drawn = [figure for figure in (make(runs) for make in FIGURES.values()) if figure is not None]
     glance = [figure for figure in (make(runs) for make in GLANCE) if figure is not None]
     labels = [run.label for run in runs]
@@ -51,12 +52,13 @@ def page(runs: Runs) -> str:
         *_lead(runs),
         _overview(runs, told, glance),
         page_remarks.warnings(told),
-        _contents(drawn, several_flows=any("flows" in run.data for run in runs)),
+        _contents(drawn, several_flows=any("flows" in run.data for run in runs), explained=slowest is not None),
         _summary(runs, told),
         _flows(runs),
         _paired(runs),
         _notes(runs, drawn),
         *(_figure(figure, told) for figure in drawn),
+        late.section(slowest, runs[0].data["config"]),
         _setup(runs, told),
     ]
     return framed(runs.title, body, embedded([*glance, *drawn], runs), labels)
@@ -123,9 +125,11 @@ def _overview(runs: Runs, told: Shown, glance: Sequence[Figure]) -> str:
     )
 
 
-def _contents(drawn: Sequence[Figure], *, several_flows: bool) -> str:
+def _contents(drawn: Sequence[Figure], *, several_flows: bool, explained: bool) -> str:
     flows = [("flows", "Flows")] if several_flows else []
-    links = [("summary", "Summary"), *flows, *((figure.key, figure.title) for figure in drawn), ("setup", "How it was run")]
+    slowest = [("late", "The slowest requests")] if explained else []
+    figures = ((figure.key, figure.title) for figure in drawn)
+    links = [("summary", "Summary"), *flows, *figures, *slowest, ("setup", "How it was run")]
     items = "".join(f'<a href="#{key}">{html.escape(title)}</a>' for key, title in links)
     return f'<nav aria-label="Contents">{items}</nav>\n'
 

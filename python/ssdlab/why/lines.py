@@ -7,7 +7,7 @@ from typing import Any
 
 from ssdlab.tables.numbers import duration
 from ssdlab.why.explained import Explained
-from ssdlab.why.words import of_operation
+from ssdlab.why.words import is_aside, most_overlapping, short_name, span
 
 __all__ = ["timeline"]
 
@@ -20,44 +20,43 @@ MOST = 12
 
 
 def timeline(one: Explained) -> str:
-    """The timeline: `.` waiting, `#` being served, `=` operations of others, `<` and `>` beyond the request."""
-    lines = [f"{'':{LABEL}} |{duration(0):<{WIDTH - 10}}{duration(one['response_ns']):>10}|"]
+    """The timeline: `.` waiting, `#` being served, `=` and `-` operations at work and put aside, `<` and `>` where they go beyond it."""
+    begin, end = span(one)
+    lines = [f"{'':{LABEL}} |{duration(0):<{WIDTH - 10}}{duration(end - begin):>10}|"]
     for segment in one["segments"]:
-        share = segment["shares"][0]
-        what = share["what"] if len(segment["shares"]) == 1 else "several"
-        mark = "." if share["waits"] else "#"
-        lines.append(_line(one, what, [(segment["from_ns"], segment["to_ns"], mark)], segment["to_ns"] - segment["from_ns"]))
+        what = segment["shares"][0]["what"] if len(segment["shares"]) == 1 else "several"
+        name = f"wait: {what}" if segment["shares"][0]["waits"] else what
+        lines.append(_line(one, name, [_of_segment(segment)], segment["to_ns"] - segment["from_ns"]))
+    for page in one["pages"]:
+        name = f"die {page['die']}: {'program' if page['write'] else 'read'} page {page['lpn']}"
+        lines.append(_line(one, name, [_of_segment(segment) for segment in page["segments"]], page["to_ns"] - page["from_ns"]))
     lines += _of_operations(one)
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _of_segment(segment: Mapping[str, Any]) -> tuple[int, int, str]:
+    return segment["from_ns"], segment["to_ns"], "." if segment["shares"][0]["waits"] else "#"
+
+
 def _of_operations(one: Explained) -> Iterator[str]:
     """The operations that segments waited for, those with the longest overlap first."""
-    overlaps: dict[int, int] = {}
-    for segment in (*one["segments"], *(segment for page in one["pages"] for segment in page["segments"])):
-        for entry in segment.get("behind", ()):
-            overlaps[entry["operation"]] = overlaps.get(entry["operation"], 0) + entry["ns"]
-    longest = sorted(overlaps, key=lambda place: (-overlaps[place], place))
-    for place in longest[:MOST]:
-        operation = one["operations"][place]
-        stages = [(stage["from_ns"], stage.get("to_ns", one["completed_ns"]), _mark(stage)) for stage in operation["stages"]]
-        name = of_operation(operation).removeprefix("the ")
-        yield _line(one, f"die {operation['die']}: {name}", stages, sum(end - start for start, end, _ in stages))
+    longest = most_overlapping(one)
+    for operation in longest[:MOST]:
+        stages = [
+            (stage["from_ns"], stage.get("to_ns", one["completed_ns"]), "-" if is_aside(stage) else "=") for stage in operation["stages"]
+        ]
+        yield _line(one, short_name(operation), stages, sum(end - start for start, end, _ in stages))
     if len(longest) > MOST:
         yield f"{'':{LABEL}}  and {len(longest) - MOST} more operations"
 
 
-def _mark(stage: Mapping[str, Any]) -> str:
-    name = stage["name"]
-    return "-" if name.startswith(("suspended", "paused", "put aside", "wait", "preemption")) else "="
-
-
 def _line(one: Explained, label: str, parts: list[tuple[int, int, str]], ns: int) -> str:
     """A line with bars for intervals, each at least one character wide."""
-    begin, end = one["arrival_ns"], one["completed_ns"]
+    begin, end = span(one)
     cells = [" "] * WIDTH
     for start, stop, mark in parts:
         if stop <= begin or start >= end:
+            cells[0 if stop <= begin else -1] = "<" if stop <= begin else ">"
             continue
         first = min(WIDTH - 1, (max(start, begin) - begin) * WIDTH // (end - begin))
         last = max(first + 1, -((begin - min(stop, end)) * WIDTH // (end - begin)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ssdlab.tables.numbers import duration, size
 from ssdlab.why.explained import Explained
 
-__all__ = ["LONG", "of_operation", "of_segment", "paragraph", "title"]
+__all__ = ["LONG", "is_aside", "most_overlapping", "of_operation", "of_segment", "page_name", "paragraph", "short_name", "span", "title"]
 
 LONG = 0.02
 """Share of the response time from which on a segment has a sentence of its own."""
@@ -66,17 +66,17 @@ TRIGGERS = {
 def title(one: Explained) -> str:
     """A request in one line: what it was, when it came and how long it took."""
     what = f"a {one['kind']} of {size(one['size_bytes'])} at byte {one['offset_bytes']:,}" if one["size_bytes"] else f"a {one['kind']}"
-    return f"Request {one['request']:,}, {what}, came at {duration(one['arrival_ns'])} and took {duration(one['response_ns'])}"
+    return f"Request {one['request']:,}, {what}, came at {one['arrival_ns'] / 1e6:,.3f} ms and took {duration(one['response_ns'])}"
 
 
-def paragraph(one: Explained) -> str:
-    """Why a request took as long as it did. The times of its sentences add up to the response time."""
+def paragraph(one: Explained, config: Mapping[str, Any] | None = None) -> str:
+    """Why a request took as long as it did. The times of its sentences add up to the response time. `config`: the run's configuration."""
     long = [segment for segment in one["segments"] if _length(segment) >= LONG * one["response_ns"]]
     rest = one["response_ns"] - sum(map(_length, long))
     words = [f"{title(one)}."]
-    words += [_capital(f"{of_segment(one, segment)}.") for segment in long]
+    words += [_capital(f"{of_segment(one, segment)}{_about(segment, config or {})}.") for segment in long]
     words += [f"Other parts took {duration(rest)}."] if rest else []
-    words += [_of_page(one, page) for page in _unique(place for segment in long for place in segment.get("pages", ()))]
+    words += [_of_page(one, page) for page in _pages(long)]
     words += [_of_job(one, job) for job in _jobs(one, long)]
     words += _missing(one)
     return " ".join(words)
@@ -116,8 +116,43 @@ def of_operation(operation: Mapping[str, Any]) -> str:
     return f"the {kind} of page {operation.get('lpn')}{more} in {block} on {die} for {whom}"
 
 
+def short_name(operation: Mapping[str, Any]) -> str:
+    """An operation in few words: `die 6: erase block 91`."""
+    kind, _, of = of_operation(operation).removeprefix("the ").partition(" of ")
+    what = " ".join(of.split(" ")[:2])
+    return f"die {operation['die']}: {kind} {what}"
+
+
 def _share(share: Mapping[str, Any]) -> str:
     return f"waiting {WAITS[share['what']]}" if share["waits"] else SERVED[share["what"]]
+
+
+def _about(segment: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """How many units the write buffer has, where the request waited for room in it."""
+    room = config.get("buffer", {}).get("bytes")
+    if not room or segment["shares"][0]["what"] != "buffer_full":
+        return ""
+    unit = config.get("ftl", {}).get("map_unit_bytes") or config.get("device", {}).get("page_bytes")
+    return f", which was full with {room // unit:,} units" if unit else ""
+
+
+def is_aside(stage: Mapping[str, Any]) -> bool:
+    """Whether an operation is suspended, or waits, in a stage."""
+    return str(stage["name"]).startswith(("suspended", "paused", "put aside", "wait", "preemption"))
+
+
+def span(one: Explained) -> tuple[int, int]:
+    """The interval of a timeline, ns: from the arrival of the request, or of a page operation that it waited for, to its completion."""
+    return min((one["arrival_ns"], *(page["from_ns"] for page in one["pages"]))), one["completed_ns"]
+
+
+def most_overlapping(one: Explained) -> list[Mapping[str, Any]]:
+    """The operations that segments waited for, those that overlap them longest first."""
+    overlaps: dict[int, int] = {}
+    for segment in (*one["segments"], *(segment for page in one["pages"] for segment in page["segments"])):
+        for entry in segment.get("behind", ()):
+            overlaps[entry["operation"]] = overlaps.get(entry["operation"], 0) + entry["ns"]
+    return [one["operations"][place] for place in sorted(overlaps, key=lambda place: (-overlaps[place], place))]
 
 
 def _length(segment: Mapping[str, Any]) -> int:
@@ -144,32 +179,51 @@ def _job_name(job: Mapping[str, Any], segment: Mapping[str, Any]) -> str:
     return f"GC job {job['job']:,} on die {job['die']} ({when})"
 
 
+def page_name(page: Mapping[str, Any]) -> str:
+    """A page operation by what it does, and for whom: `program of page 17 on die 4 for the write buffer`."""
+    whom = CAUSES.get(page.get("cause", ""), f"request {page['request']:,}" if "request" in page else "the drive")
+    return f"{'program' if page['write'] else 'read'} of page {page['lpn']} on die {page['die']} for {whom}"
+
+
 def _of_page(one: Explained, place: int) -> str:
     """A page operation whose end the request waited for, and what that waited for."""
     page = one["pages"][place]
-    whom = CAUSES.get(page.get("cause", ""), f"request {page['request']:,}" if "request" in page else "the drive")
-    kind = "program" if page["write"] else "read"
-    began = page["from_ns"] - one["arrival_ns"]
-    when = f"{duration(-began)} before the request came" if began < 0 else f"{duration(began)} after the request came"
-    words = f"The wait ended with a {kind} of page {page['lpn']} on die {page['die']} for {whom}, asked for {when}"
-    longest = max(page["segments"], key=_length, default=None)
-    said = f"; of its {duration(page['to_ns'] - page['from_ns'])}, {of_segment(one, longest)}" if longest else ""
+    when = _when(one, page["from_ns"])
+    words = f"The wait ended with a {page_name(page)}, asked for {when}"
+    said = "".join(f"; of its {duration(page['to_ns'] - page['from_ns'])}, {of_segment(one, longest)}" for longest in _longest(one, place))
     return f"{words}{said}."
+
+
+def _pages(segments: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Page operations that segments name, as places in `pages`."""
+    return _unique(place for segment in segments for place in segment.get("pages", ()))
+
+
+def _longest(one: Explained, place: int) -> list[Mapping[str, Any]]:
+    """The longest segment of a page operation, if it has any."""
+    return sorted(one["pages"][place]["segments"], key=_length)[-1:]
+
+
+def _when(one: Explained, ns: int) -> str:
+    """A moment, as seen from the arrival of the request."""
+    after = ns - one["arrival_ns"]
+    return f"{duration(abs(after))} {'before' if after < 0 else 'after'} the request came"
 
 
 def _of_job(one: Explained, place: int) -> str:
     """A job: when and why it began, and on which block."""
     job = one["jobs"][place]
     blocks = f"{job['free_blocks']} free block{'s' if job['free_blocks'] != 1 else ''}"
-    words = f"GC job {job['job']:,} began at {duration(job['from_ns'])}, when pool {job['pool']} had {blocks}, {TRIGGERS[job['trigger']]}"
+    words = f"GC job {job['job']:,} began {_when(one, job['from_ns'])}, when pool {job['pool']} had {blocks}, {TRIGGERS[job['trigger']]}"
     if "set_off_by" in job:
         words += f"; {of_operation(one['operations'][job['set_off_by']])} had just taken one"
-    ended = f" and ended at {duration(job['to_ns'])}" if "to_ns" in job else ""
-    return f"{words}. It collected block {job['victim']}, with {job['valid_pages']} valid pages,{ended}.".replace(",.", ".")
+    ended = f", and ended {_when(one, job['to_ns'])}" if "to_ns" in job else ""
+    return f"{words}. It collected block {job['victim']}, with {job['valid_pages']} valid pages{ended}."
 
 
 def _jobs(one: Explained, segments: list[Mapping[str, Any]]) -> list[int]:
     """Jobs that long segments name, as places in `jobs`."""
+    segments = [*segments, *(page for place in _pages(segments) for page in _longest(one, place))]
     numbers = {(job["drive"], job["job"]): place for place, job in enumerate(one["jobs"])}
     operations = [one["operations"][entry["operation"]] for segment in segments for entry in segment.get("behind", ())[:NAMED]]
     named = [numbers.get((operation["drive"], operation["job"])) for operation in operations if "job" in operation]

@@ -152,7 +152,8 @@ impl Gatherer<'_> {
     /// Names the page operations of a drive at whose end a segment ended: those of one request, that which took longest first.
     pub fn follows(&mut self, segment: &mut Segment, drive: u32, counts: impl Fn(&PageEnd) -> bool) {
         let at_end = |end: &&PageEnd| end.ended == segment.to_ns && end.arrival < segment.to_ns && counts(end);
-        let mut ends: Vec<PageEnd> = self.rings[drive as usize].ends().filter(at_end).copied().collect();
+        let mut ends: Vec<PageEnd> =
+            self.rings.get(drive as usize).map_or_else(Vec::new, |ring| ring.ends().filter(at_end).copied().collect());
         // Units of one program end together, and have one explanation.
         ends.sort_by_key(|end| (end.arrival, end.die.0, end.lpn));
         ends.dedup_by_key(|end| (end.arrival, end.die));

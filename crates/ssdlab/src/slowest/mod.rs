@@ -190,3 +190,48 @@ impl Slowest {
         self.file.commit()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocked::Blocked;
+    use crate::request::Request;
+
+    fn completion(index: u64, kind: RequestKind, response: Ns) -> Completion {
+        let request = Request { arrival_ns: 100 * index, kind, offset: 0, length: 4096, high_priority: false, flow: 0 };
+        let mut times = Times::default();
+        times.wait(Blocked::BufferFull, response);
+        Completion::of(&request, index, false, request.arrival_ns + response, &times)
+    }
+
+    fn kept(wanted: &Wanted, warm_up: Option<u64>, completions: &[(u64, RequestKind, Ns)]) -> (Vec<u64>, Vec<u64>) {
+        let mut slowest = Slowest::new(wanted, warm_up.is_some(), true).unwrap();
+        for &(index, kind, response) in completions {
+            if warm_up == Some(index) {
+                slowest.measure_from(index);
+            }
+            slowest.completes(&completion(index, kind, response), None);
+        }
+        let of = |kept: &[Kept]| kept.iter().map(|one| one.completion.index).collect();
+        (of(&slowest.slowest), of(&slowest.asked))
+    }
+
+    #[test]
+    fn the_slowest_reads_and_writes_are_kept_and_of_equals_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = |count, requests| Wanted::new(folder.path().join("slowest.json"), count, requests, None).unwrap();
+        use RequestKind::{Flush, Read, Write};
+        let all = [(0, Read, 5), (1, Flush, 90), (2, Write, 9), (4, Read, 9), (3, Write, 9), (5, Read, 7), (6, Write, 1)];
+        assert_eq!(kept(&wanted(3, vec![]), None, &all), (vec![2, 3, 4], vec![]));
+        assert_eq!(kept(&wanted(9, vec![1, 6]), None, &all), (vec![2, 3, 4, 5, 0, 6], vec![1, 6]));
+        assert_eq!(kept(&wanted(9, vec![0]), Some(4), &all), (vec![4, 5, 6], vec![0]), "3 arrived in the warm-up");
+        assert_eq!(kept(&wanted(0, vec![3]), None, &all), (vec![], vec![3]));
+    }
+
+    #[test]
+    fn a_request_without_a_drive_is_explained_by_what_it_waited_for() {
+        let explained = explain::explain(&completion(3, RequestKind::Write, 40), None, &[], true);
+        let segments = explained.segments.iter().map(|one| (one.from_ns, one.to_ns, one.shares[0].what)).collect::<Vec<_>>();
+        assert_eq!(segments, [(300, 340, "buffer_full")]);
+    }
+}

@@ -417,3 +417,62 @@ impl RecentOperation {
         (self.block != NOWHERE).then_some(self.block)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn ring() -> Ring {
+        Ring::new(&Geometry::new(&Config::default()), (false, true), 0)
+    }
+
+    fn named(ring: &Ring) -> Vec<(&'static str, Ns, Ns, u64)> {
+        ring.stages_between(0, Ns::MAX).map(|stage| (stage.name, stage.start, stage.end, stage.operation)).collect()
+    }
+
+    #[test]
+    fn a_suspended_operation_keeps_its_number() {
+        let mut ring = ring();
+        let erase = RecentOperation { host: false, job: 3, block: 7, page: None, pages: 0 };
+        ring.begins(0, erase);
+        ring.begin(0, Track::Slot(0), "erase", 0);
+        ring.end(10, Track::Slot(0));
+        ring.swap(0);
+        ring.begin(10, Track::Suspended(0), "suspended erase", NOWHERE);
+        ring.begins(0, RecentOperation { host: true, job: NOBODY, block: NOWHERE, ..erase });
+        ring.begin(10, Track::Slot(0), "read", 0);
+        ring.end(35, Track::Slot(0));
+        ring.end(35, Track::Suspended(0));
+        ring.swap(0);
+        ring.begin(35, Track::Slot(0), "erase", 0);
+        assert_eq!(named(&ring), [("erase", 0, 10, 0), ("read", 10, 35, 1), ("suspended erase", 10, 35, 0), ("erase", 35, Ns::MAX, 0)]);
+        assert_eq!((ring.operation(0).and_then(RecentOperation::erases), ring.stage_at(0, Track::Slot(0), 35)), (Some(7), None));
+        ring.finish(50);
+        assert_eq!(ring.stage_at(0, Track::Slot(0), 35).map(|stage| stage.end), Some(50));
+    }
+
+    #[test]
+    fn a_full_ring_drops_the_oldest_and_says_from_when_on_it_is_complete() {
+        let mut ring = ring();
+        let count = ring.limit() + 2;
+        for at in 0..count {
+            ring.known((10 * at, 10 * at + 10), Track::Slot(0), "read", 0);
+        }
+        // Stages of no length are none.
+        ring.known((5, 5), Track::Slot(0), "read", 0);
+        assert_eq!((ring.recorded(), ring.horizon()), (count, 20));
+        assert_eq!(named(&ring).first(), Some(&("read", 20, 30, 0)));
+        assert_eq!(ring.stages_between(20, 41).count(), 3);
+    }
+
+    #[test]
+    fn what_held_a_domain_is_known_with_the_pool_that_excluded_the_host() {
+        let mut ring = ring();
+        ring.held(0, None, (0, 10), Some(PoolId(2)));
+        ring.held(0, Some(Blocked::Scope), (10, 30), None);
+        ring.holds_now(40, [(0, Blocked::Bus, 30)].into_iter());
+        let holds = ring.holds_between(0, 5, 35).map(|hold| (hold.reason, hold.excluded_by, hold.from, hold.to));
+        assert_eq!(holds.collect::<Vec<_>>(), [(Blocked::Scope, Some(PoolId(2)), 10, 30), (Blocked::Bus, None, 30, 40)]);
+    }
+}
