@@ -61,12 +61,13 @@ def test_a_smaller_comparison_keeps_no_stale_scheme(ssdlab_command: Ssdlab, tmp_
 
 
 def test_a_run_in_the_folder_of_a_comparison_mixes_nothing(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    run, compared = ["report.html", "result.json"], ["comparison.json", "npgc/result.json", "report.html", "rwp/result.json"]
+    run = ["report.html", "result.json", "slowest.json"]
+    compared = ["comparison.json", "npgc/result.json", "report.html", "rwp/result.json"]
     for command, files in ((COMPARE + TWO, compared), (RUN, run), (COMPARE + TWO, compared)):
         done(ssdlab_command, *command)
         assert sorted(there(tmp_path / "out")) == files
     ssdlab.run(set=SMALL, requests=50, out=tmp_path / "out")
-    assert sorted(there(tmp_path / "out")) == ["result.json"]
+    assert sorted(there(tmp_path / "out")) == ["result.json", "slowest.json"]
     ssdlab.compare(schemes=["rwp"], set=SMALL, requests=50, out=tmp_path / "out")
     assert sorted(there(tmp_path / "out")) == ["comparison.json", "rwp/result.json"]
     done(ssdlab_command, "queueing", "--requests", 50, "--show", "formulas", "--out", "out")
@@ -77,7 +78,7 @@ def test_results_of_versions_that_kept_no_list_are_replaced_too(ssdlab_command: 
     done(ssdlab_command, *COMPARE, *THREE, "--log-requests")
     (tmp_path / "out" / MANIFEST).unlink()
     done(ssdlab_command, *RUN)
-    assert sorted(there(tmp_path / "out")) == ["report.html", "result.json"]
+    assert sorted(there(tmp_path / "out")) == ["report.html", "result.json", "slowest.json"]
 
 
 def test_files_that_ssdlab_did_not_write_are_never_deleted(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_files_that_ssdlab_did_not_write_are_never_deleted(ssdlab_command: Ssdla
         (out / name).write_text("mine")
     done(ssdlab_command, *COMPARE, *TWO)
     done(ssdlab_command, *RUN)
-    assert sorted(there(out)) == sorted([*own, "report.html", "result.json"])
+    assert sorted(there(out)) == sorted([*own, "report.html", "result.json", "slowest.json"])
     assert all((out / name).read_text() == "mine" for name in own)
 
 
@@ -112,7 +113,7 @@ def test_a_list_that_names_files_elsewhere_deletes_nothing_there(tmp_path: Path)
         (out / MANIFEST).write_text(json.dumps(entries))
         ssdlab.run(set=SMALL, requests=50, out=out)
         assert outside.read_text() == "mine"
-        assert sorted(there(out)) == ["result.json"]
+        assert sorted(there(out)) == ["result.json", "slowest.json"]
 
 
 def test_sweeps_and_studies_are_not_replaced_by_other_results(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
@@ -395,7 +396,7 @@ def test_a_folder_that_is_removed_while_it_is_locked_is_made_again(tmp_path: Pat
     monkeypatch.setattr(folders, "make_folder", then_removed)
     ssdlab.run(set=SMALL, requests=50, out=tmp_path / "out")
     assert removed
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [MANIFEST, "result.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [MANIFEST, "result.json", "slowest.json"]
 
 
 # ---- Results from others -----------------------------------------------------------------------------------------------------

@@ -114,10 +114,8 @@ def test_a_read_behind_an_erase(tmp_path: Path) -> None:
     words = why.paragraph(one)
     assert "It waited 1.36 ms for the die, which collected garbage: 1.36 ms for the erase of block 0 on die 0 (GC job 0, " in words
     assert "begun 140 us before" in words
-    assert (
-        "GC job 0 began 1.30 ms before the request came, when pool 0 had 8 free blocks, fewer than the soft threshold; the program of page 44 in block "
-        in words
-    )
+    assert "GC job 0 began 1.30 ms before the request came, when pool 0 had 8 free blocks, fewer than the soft threshold; " in words
+    assert "; the program of page 44 in block " in words
     assert "for request 12 had just taken one. It collected block 0, with 2 valid pages, and ended 1.36 ms after the request came." in words
 
 

@@ -135,6 +135,7 @@ impl Flash {
     }
 
     /// Shared access to the recorder of a timeline, if there is one.
+    #[inline(always)]
     pub fn recording(&self) -> Option<&Recorder> {
         self.recorder.as_deref()
     }

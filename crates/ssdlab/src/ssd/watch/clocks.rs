@@ -29,17 +29,6 @@ impl Clock {
     }
 }
 
-/// What has held a domain until now.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) struct Held {
-    /// The domain.
-    pub domain: u32,
-    /// The reason; `None`: nothing held it.
-    pub reason: Option<Blocked>,
-    /// Since when, ns.
-    pub since: Ns,
-}
-
 /// All wait clocks of a drive.
 #[derive(Clone, Debug)]
 pub(in crate::ssd) struct WaitClocks {
@@ -81,42 +70,50 @@ impl WaitClocks {
         into.shown = self.clocks[domain as usize].read(now);
     }
 
-    /// Sets the reason that holds a die from now on. Returns what has held it until now, if that changes.
+    /// Sets the reason that holds a die from now on.
     #[inline(always)]
-    pub(in crate::ssd) fn set_die(&mut self, now: Ns, die: DieId, reason: Option<Blocked>) -> Option<Held> {
-        self.set(now, die.0, reason)
+    pub(in crate::ssd) fn set_die(&mut self, now: Ns, die: DieId, reason: Option<Blocked>) {
+        self.set(now, die.0, reason);
     }
 
-    /// Sets the reason that holds a plane from now on. Returns as [`WaitClocks::set_die`].
-    pub(in crate::ssd) fn set_plane(&mut self, now: Ns, plane: PlaneId, reason: Option<Blocked>) -> Option<Held> {
-        self.set(now, plane.0, reason)
+    /// Sets the reason that holds a plane from now on.
+    pub(in crate::ssd) fn set_plane(&mut self, now: Ns, plane: PlaneId, reason: Option<Blocked>) {
+        self.set(now, plane.0, reason);
     }
 
-    /// Sets the reason that holds a chip from now on. Returns as [`WaitClocks::set_die`].
-    pub(in crate::ssd) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Option<Blocked>) -> Option<Held> {
-        self.set(now, self.first_chip + chip.0, reason)
+    /// Sets the reason that holds a chip from now on.
+    pub(in crate::ssd) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Option<Blocked>) {
+        self.set(now, self.first_chip + chip.0, reason);
     }
 
     #[inline(always)]
-    fn set(&mut self, now: Ns, domain: u32, reason: Option<Blocked>) -> Option<Held> {
+    fn set(&mut self, now: Ns, domain: u32, reason: Option<Blocked>) {
         let clock = &mut self.clocks[domain as usize];
-        if clock.reason == reason {
-            return None;
+        if clock.reason != reason {
+            *clock = Clock { shown: clock.read(now), reason, since: now };
         }
-        let held = Held { domain, reason: clock.reason, since: clock.since };
-        *clock = Clock { shown: clock.read(now), reason, since: now };
-        Some(held)
-    }
-
-    /// What holds each domain now, and since when.
-    pub(in crate::ssd) fn held(&self) -> impl Iterator<Item = Held> {
-        (0..).zip(&self.clocks).map(|(domain, &Clock { reason, since, .. })| Held { domain, reason, since })
     }
 
     /// The readings of a domain's clocks, by reason, ns.
     #[inline(always)]
     pub(in crate::ssd) fn read(&self, domain: u32, now: Ns) -> [Ns; Blocked::OF_DIES] {
         self.clocks[domain as usize].read(now)
+    }
+
+    /// The domain of a chip.
+    pub(in crate::ssd) fn domain_of_chip(&self, chip: ChipId) -> u32 {
+        self.first_chip + chip.0
+    }
+
+    /// What holds a domain now (`None`: nothing), and since when, ns.
+    pub(in crate::ssd) fn held(&self, domain: u32) -> (Option<Blocked>, Ns) {
+        let Clock { reason, since, .. } = self.clocks[domain as usize];
+        (reason, since)
+    }
+
+    /// Number of domains.
+    pub(in crate::ssd) fn domains(&self) -> u32 {
+        self.clocks.len() as u32
     }
 
     /// The reason that holds a domain now.

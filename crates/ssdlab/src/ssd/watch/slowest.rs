@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::clocks::Held;
+use crate::blocked::Blocked;
 use crate::sched::TransactionKind;
 use crate::ssd::Ssd;
-use crate::timeline::{Budget, PageEnd, RecentJob, Ring, Trigger, Wait};
+use crate::timeline::{Budget, PageEnd, RecentJob, Recorder, Ring, Trigger, Wait};
 use crate::units::{DieId, Ns, PoolId, SlabId, TxnId};
 
 impl Ssd {
@@ -39,33 +39,44 @@ impl Ssd {
 
     /// Lets the rings show what holds each die now. Call before they are read.
     pub fn note_holds(&mut self, now: Ns) {
-        let held: Vec<Held> = self.clocks.held().collect();
-        if let Some(ring) = self.ring_mut() {
-            ring.holds_now(now, held.into_iter().filter_map(|Held { domain, reason, since }| Some((domain, reason?, since))));
+        let clocks = &self.clocks;
+        let held = |domain| (domain, clocks.held(domain));
+        if let Some(ring) = self.flash.recorder().and_then(Recorder::ring_mut) {
+            let held = (0..clocks.domains()).map(held);
+            ring.holds_now(now, held.filter_map(|(domain, (reason, since))| Some((domain, reason?, since))));
         }
     }
 }
 
-/// Reports that what holds a domain of this die has changed.
+/// Reports that the wait clock of a domain of this die is about to be set to a reason.
 #[inline(always)]
-pub(in crate::ssd) fn held(ssd: &mut Ssd, now: Ns, die: DieId, before: Option<Held>) {
-    if before.is_some() && ssd.flash.recorder().is_some() {
-        note_change(ssd, now, die, before);
+pub(in crate::ssd) fn clock_is_set(ssd: &mut Ssd, now: Ns, die: DieId, domain: u32, reason: Option<Blocked>) {
+    if ssd.flash.recording().is_some() {
+        note_change(ssd, now, die, domain, reason);
     }
 }
 
 #[cold]
-fn note_change(ssd: &mut Ssd, now: Ns, die: DieId, before: Option<Held>) {
-    let Some(Held { domain, reason, since }) = before else { return };
+fn note_change(ssd: &mut Ssd, now: Ns, die: DieId, domain: u32, reason: Option<Blocked>) {
+    let (before, since) = ssd.clocks.held(domain);
     let excludes = ssd.gc.excludes_die(die);
-    if let Some(ring) = ssd.ring_mut() {
-        ring.held(domain, reason, (since, now), excludes);
+    if before != reason
+        && let Some(ring) = ssd.ring_mut()
+    {
+        ring.held(domain, before, (since, now), excludes);
     }
 }
 
 /// Reports that a page operation has waited for its die.
-#[inline]
+#[inline(always)]
 pub(in crate::ssd) fn waited(ssd: &mut Ssd, transaction: TxnId, from: Ns, to: Ns) {
+    if ssd.flash.recording().is_some() {
+        note_wait(ssd, transaction, from, to);
+    }
+}
+
+#[cold]
+fn note_wait(ssd: &mut Ssd, transaction: TxnId, from: Ns, to: Ns) {
     let domain = ssd.transactions[transaction].noted.domain;
     if let Some(ring) = ssd.ring_mut() {
         ring.waited(Wait { transaction, domain, from, to });
@@ -73,9 +84,9 @@ pub(in crate::ssd) fn waited(ssd: &mut Ssd, transaction: TxnId, from: Ns, to: Ns
 }
 
 /// Reports that a page operation ends.
-#[inline]
+#[inline(always)]
 pub(in crate::ssd) fn page_ended(ssd: &mut Ssd, now: Ns, id: TxnId) {
-    if ssd.flash.recorder().is_some() {
+    if ssd.flash.recording().is_some() {
         note_end(ssd, now, id);
     }
 }

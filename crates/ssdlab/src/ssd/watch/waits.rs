@@ -68,8 +68,8 @@ pub(in crate::ssd) fn set_clocks(ssd: &mut Ssd, now: Ns, die: DieId) {
     if ssd.rules.dynamic {
         let chip = ssd.geometry().chip_of_die(die);
         let reason = chip_blocked_by(ssd, chip);
-        let ended = ssd.clocks.set_chip(now, chip, reason);
-        slowest::held(ssd, now, die, ended);
+        slowest::clock_is_set(ssd, now, die, ssd.clocks.domain_of_chip(chip), reason);
+        ssd.clocks.set_chip(now, chip, reason);
     }
 }
 
@@ -77,13 +77,13 @@ pub(in crate::ssd) fn set_clocks(ssd: &mut Ssd, now: Ns, die: DieId) {
 fn set_die_clock(ssd: &mut Ssd, now: Ns, die: DieId) {
     let reason = blocked_on(ssd, die);
     if !ssd.clocks.by_plane() {
-        let ended = ssd.clocks.set_die(now, die, reason);
-        return slowest::held(ssd, now, die, ended);
+        slowest::clock_is_set(ssd, now, die, die.0, reason);
+        return ssd.clocks.set_die(now, die, reason);
     }
     for plane in ssd.geometry().pools_of_die(die).map(PlaneId) {
         let reason = if ssd.gc.excludes_plane(plane) { Some(Blocked::Scope) } else { reason };
-        let ended = ssd.clocks.set_plane(now, plane, reason);
-        slowest::held(ssd, now, die, ended);
+        slowest::clock_is_set(ssd, now, die, plane.0, reason);
+        ssd.clocks.set_plane(now, plane, reason);
     }
 }
 
