@@ -106,9 +106,12 @@ impl Pieces<'_> {
             until = own[begin..].iter().map(|stage: &Stage| stage.start).min().expect("a stage ended there");
         }
         own.sort_by_key(|stage| (stage.start, stage.end));
+        // What the waits for the die have not used up.
+        let before: Vec<Piece> = self.pieces.iter().map(|(piece, _)| piece.clone()).collect();
+        let left = self.times.less(&sum(&before)).unwrap_or_default();
         for stage in own {
             let (start, end) = (stage.start.max(from), stage.end.min(to));
-            self.pieces.push(((start, end, vec![(share_of(&stage, &self.times), end - start)]), Some(stage.operation)));
+            self.pieces.push(((start, end, vec![(share_of(&stage, &left), end - start)]), Some(stage.operation)));
         }
     }
 
