@@ -13,8 +13,9 @@ use std::io::{self, Write};
 
 use super::levels::{Level, Levels, Value};
 use super::origin::{Cause, NOBODY, Origin};
-use super::recorder::{NOWHERE, Operation, Page, Recorder, Slice, Track};
+use super::recorder::{NOWHERE, Operation, Page, Recorder, Slice};
 use super::requests::{RecordedRequest, Requests};
+use super::track::Track;
 use super::{Ns, Reach};
 use crate::request::RequestKind;
 

@@ -12,13 +12,15 @@ mod origin;
 mod recorder;
 mod requests;
 mod ring;
+mod track;
 
 pub use budget::Budget;
 pub use levels::{Level, Levels};
 pub use origin::{Cause, NOBODY, Origin};
-pub use recorder::{DriveShape, NOWHERE, Page, Recorder, Track};
+pub use recorder::{NOWHERE, Page, Recorder};
 pub use requests::Requests;
 pub use ring::{DEFAULT_STAGES, Hold, PageEnd, RecentJob, RecentOperation, Ring, Stage, Trigger, Wait};
+pub use track::{DriveShape, Track};
 
 use std::path::PathBuf;
 use std::sync::Arc;

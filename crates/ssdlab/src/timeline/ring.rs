@@ -7,7 +7,8 @@
 use std::collections::VecDeque;
 
 use super::origin::{NOBODY, Origin};
-use super::recorder::{NOWHERE, Page, Track};
+use super::recorder::{NOWHERE, Page};
+use super::track::Track;
 use crate::blocked::{Blocked, DriveTimes};
 use crate::geometry::Geometry;
 use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn, TxnId};
