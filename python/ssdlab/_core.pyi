@@ -67,6 +67,7 @@ class Plan:
         verify: str = "off",
         request_log: _Path | None = None,
         timeline: tuple[_Path, int, int | None, int | None] | None = None,  # file, from and to in ns, slices at most
+        blocks: _Path | None = None,
         series: bool = False,
         alone: bool = False,
         state: _Path | None = None,

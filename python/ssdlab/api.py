@@ -113,8 +113,8 @@ def prepared_run(asked: RunOptions, pairs: tuple[tuple[str, str], ...], slowest:
     count = whole("slowest", asked["slowest"])
     if slowest is None and count and folder.stage is not None:
         slowest = Slowest(folder.stage / SLOWEST_FILE, count)
-    job = Job.prepare("run", setup, asked["scheme"], folder=folder.stage, log=log, timeline=wanted, save_state=state, slowest=slowest)
-    return Prepared(folder, [job])
+    files: dict[str, Any] = {"folder": folder.stage, "log": log, "timeline": wanted, "blocks": asked["blocks"], "save_state": state}
+    return Prepared(folder, [Job.prepare("run", setup, asked["scheme"], slowest=slowest, **files)])
 
 
 def executed_run(prepared: Prepared, *, progress: Progress | None = None, page: bool = False) -> Batch:
@@ -138,7 +138,8 @@ def prepared_comparison(asked: CompareOptions, pairs: tuple[tuple[str, str], ...
     wanted = timeline_of(file, asked["timeline_window"], asked["timeline_limit"])
     schemes, seeds = texts("schemes", asked["schemes"]), seeds_from(asked["seed"], asked["seeds"])
     setup, logs, paired = _setup(asked, pairs), asked["log_requests"], asked["paired"]
-    jobs = comparison_jobs(setup, schemes, folder.runs, log_requests=logs, timeline=wanted, paired=paired, seeds=seeds)
+    wants: dict[str, Any] = {"log_requests": logs, "timeline": wanted, "blocks": asked["blocks"], "paired": paired}
+    jobs = comparison_jobs(setup, schemes, folder.runs, **wants, seeds=seeds)
     return Prepared(folder, jobs, setup.title(None, compared=True), schemes, seeds)
 
 
@@ -181,6 +182,7 @@ def comparison_jobs(
     timeline: Timeline | None,
     paired: bool,
     seeds: Sequence[int],
+    blocks: bool = False,
 ) -> list[Job]:
     """Builds a job for each scheme and seed. With `folder`, each job has a folder of its own below it, which also gets its timeline.
 
@@ -200,7 +202,7 @@ def comparison_jobs(
     def job(scheme: str) -> Job:
         place = folder and folder / scheme_folder(scheme)
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
-        return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there)
+        return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there, blocks=blocks)
 
     setup = setup.with_changes(shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
 

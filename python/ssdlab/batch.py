@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ssdlab import _core, remarks
-from ssdlab.checks import whole
+from ssdlab.checks import truth, whole
 from ssdlab.errors import Error, Interrupted, StoppedError, UsageError
 from ssdlab.folders import (
+    BLOCKS_FILE,
     COMPARISON_FILE,
     LOG_FILE,
     REPORT_FILE,
@@ -58,7 +59,7 @@ __all__ = [
     "write_json",
 ]
 
-WRITTEN = (RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE, SLOWEST_FILE)
+WRITTEN = (RESULT_FILE, LOG_FILE, REPORT_FILE, TIMELINE_FILE, SLOWEST_FILE, BLOCKS_FILE)
 """Files written to the folder of a run."""
 
 Log = Literal["kept", "temporary"] | None
@@ -104,6 +105,7 @@ class Job:
         folder: Path | None,
         log: Log = None,
         timeline: Timeline | None = None,
+        blocks: bool = False,
         save_state: Path | None = None,
         slowest: Slowest | None = None,
         base: str | None = None,
@@ -118,6 +120,7 @@ class Job:
             folder: folder of the result, or `None` to keep the result in memory only.
             log: whether to log a row for each request: `"kept"` with the result, or `"temporary"`, until the result is dropped.
             timeline: the timeline to write, if any.
+            blocks: whether to record the states of blocks over time, in `folder`.
             save_state: file for the state of the device after the run, if any.
             slowest: the slowest requests to explain, if any.
             base: label of the run to pair this run with, if any.
@@ -126,7 +129,11 @@ class Job:
         keep = _temporary() if log == "temporary" or (log and folder is None) else None
         place = Path(keep.name) if keep is not None else folder
         file = place / LOG_FILE if log and place is not None else None
-        plan = setup.plan(scheme, file, timeline, save_state, slowest)  # first, since it checks the options that the rest depends on
+        if truth("blocks", blocks) and folder is None:
+            raise UsageError("blocks (--blocks) needs out (--out DIR): blocks.parquet goes there")
+        states = folder / BLOCKS_FILE if blocks and folder is not None else None
+        # first, since it checks the options that the rest depends on
+        plan = setup.plan(scheme, file, timeline, save_state, slowest, states)
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         written = [*([] if folder is None else [final(folder) / name for name in WRITTEN]), *replaced_with(folder)]
         check_apart(setup.inputs(plan.config), written, timeline and final(timeline.file), save_state)
@@ -150,6 +157,8 @@ class Job:
         data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(remarks.of_fit(data["fit"]) if "fit" in data else ())]
         if "timeline" in data:
             data["timeline"]["file"] = os.fspath(final(Path(data["timeline"]["file"])))
+        if "blocks" in data:
+            data["blocks"]["file"] = os.fspath(final(Path(data["blocks"]["file"])))
         return Result(data, log=self.log, keep=self.keep, title=self.title)
 
 

@@ -31,6 +31,7 @@ from ssdlab.json_text import json_text
 
 __all__ = [
     "ARTIFACT_FILE",
+    "BLOCKS_FILE",
     "COMPARISON_FILE",
     "DEFINITION_FILE",
     "LOG_FILE",
@@ -63,6 +64,8 @@ TIMELINE_FILE = "timeline.json.gz"
 """Name of a timeline file, one for each scheme of a comparison."""
 SLOWEST_FILE = "slowest.json"
 """Name of the file with the slowest requests of a run, and why they were."""
+BLOCKS_FILE = "blocks.parquet"
+"""Name of the file with the states of blocks over time."""
 QUEUEING_FILE = "queueing.json"
 STUDY_FILE = "study.json"
 SWEEP_TABLES = ("results.parquet", "results.csv")
@@ -96,7 +99,7 @@ INDEX: dict[Kind, tuple[str, ...]] = {
 }
 """Files that refer to the other files of a set, by kind: they are removed first and moved last."""
 INDICES = frozenset(name for names in INDEX.values() for name in names)
-RUN_FILES = (RESULT_FILE, LOG_FILE, TIMELINE_FILE)
+RUN_FILES = (RESULT_FILE, LOG_FILE, TIMELINE_FILE, BLOCKS_FILE)
 OF_FOLDERS = (MANIFEST, DEFINITION_FILE, *RUN_FILES)
 """Files written to a result folder itself, not to the hidden folder in it."""
 FIGURES = ("figure.svg", "figure.png")

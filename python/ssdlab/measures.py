@@ -11,7 +11,7 @@ __all__ = ["figures_of", "measures_of"]
 
 NO_FIGURES = ("config", "sweep", CHECKSUM)
 """Entries of a result that describe the run's inputs or the result itself."""
-ASKED = ("seed", "requests_per_s", "prepare_s", "wall_s", "percentile_error", "fit", "timeline", "warm_up", "workload")
+ASKED = ("seed", "requests_per_s", "prepare_s", "wall_s", "percentile_error", "fit", "timeline", "blocks", "warm_up", "workload")
 """Entries with numbers of the inputs or of this machine's speed, which are not simulated."""
 
 

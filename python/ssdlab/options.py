@@ -373,6 +373,14 @@ TimelineFile = Annotated[
         Shell("--timeline FILE", "Write a timeline for the Perfetto viewer, .json or .json.gz.", "Timelines", "file"),
     ),
 ]
+BlocksToo = Annotated[
+    bool,
+    Option(
+        "record the states of all blocks over time in `blocks.parquet` below `out`; `result.blocks` describes it.",
+        Shell("--blocks", "Write blocks.parquet, the states of all blocks over time (needs --out).", "Timelines", "flag"),
+        default=False,
+    ),
+]
 Timelines = Annotated[
     bool,
     Option(
@@ -535,6 +543,7 @@ class RunOptions(SetupOptions, RecordOptions, total=False):
     save_state: SaveState
     timeline: TimelineFile
     slowest: SlowestRequests
+    blocks: BlocksToo
 
 
 class CompareOptions(SetupOptions, RecordOptions, total=False):
@@ -542,6 +551,7 @@ class CompareOptions(SetupOptions, RecordOptions, total=False):
 
     schemes: Required[Schemes]
     timelines: Timelines
+    blocks: BlocksToo
     paired: Paired
     seeds: Seeds
     jobs: Jobs

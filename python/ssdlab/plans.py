@@ -481,6 +481,7 @@ class Setup:
         timeline: Timeline | None = None,
         save_state: Path | None = None,
         slowest: Slowest | None = None,
+        blocks: Path | None = None,
     ) -> _core.Plan:
         """The plan of a run under `scheme`: everything that determines it, and the paths of its files."""
         config, asked = self.build(scheme), self.options
@@ -492,6 +493,7 @@ class Setup:
             verify=asked["verify"],
             request_log=request_log,
             timeline=timeline,
+            blocks=blocks,
             series=truth("series", self.series),
             alone=truth("alone", asked["alone"]),
             state=asked["state"],

@@ -16,6 +16,7 @@ from ssdlab.section import Section, UntypedSection
 __all__ = [
     "Array",
     "Bandwidth",
+    "Blocks",
     "Breakdown",
     "BreakdownClass",
     "Buffer",
@@ -1082,6 +1083,25 @@ class Timeline(Section):
     """The timeline ends before the run because the limit of slices was reached."""
 
 
+class Blocks(Section):
+    """`blocks` of a result. Extent of the recorded states of blocks. Absent unless requested."""
+
+    file: str
+    """Path of the file, as given."""
+    instants: int
+    """Number of instants at which the states were recorded: the start of the run, each full interval, and the end. Unit: count."""
+    interval: int
+    """Simulated time between two instants, except before the last one. Unit: ns."""
+    interval_ns: int
+    """Simulated time between two instants, except before the last one. Unit: ns."""
+    end: int
+    """Simulated time of the last instant, the end of the run. Unit: ns."""
+    end_ns: int
+    """Simulated time of the last instant, the end of the run. Unit: ns."""
+    thinned: bool
+    """The interval is longer than a bin of the series because the limit of changes was reached."""
+
+
 class Late(Section):
     """`late` of a result.
 
@@ -1195,6 +1215,7 @@ class RunStatistics(Section):
         "counters": Counters,
         "precondition": Precondition,
         "timeline": Timeline,
+        "blocks": Blocks,
         "late": Late,
         "power_cut": PowerCut,
         "flows": Flow,
@@ -1285,6 +1306,8 @@ class RunStatistics(Section):
     """Report on the preparation of the drive before the run. Absent without one."""
     timeline: Timeline
     """Extent of the timeline that was written. Absent unless requested."""
+    blocks: Blocks
+    """Extent of the recorded states of blocks. Absent unless requested."""
     workload: UntypedSection
     """Properties of the workload: for example lines of the trace, requests clipped or wrapped. Absent where the run does not have it."""
     simulated: int

@@ -98,8 +98,8 @@ pub struct PyPlan(pub Plan);
 impl PyPlan {
     #[new]
     #[pyo3(signature = (
-        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, series=false, alone=false, state=None,
-        save_state=None, victim=None, eviction=None, slowest=None
+        config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, blocks=None, series=false, alone=false,
+        state=None, save_state=None, victim=None, eviction=None, slowest=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -110,6 +110,7 @@ impl PyPlan {
         verify: &str,
         request_log: Option<PathBuf>,
         timeline: Option<(PathBuf, u64, Option<u64>, Option<u64>)>,
+        blocks: Option<PathBuf>,
         series: bool,
         alone: bool,
         state: Option<PathBuf>,
@@ -142,6 +143,7 @@ impl PyPlan {
             request_log,
             timeline,
             slowest,
+            blocks,
             written: config.1.clone(),
             series,
             alone,

@@ -23,7 +23,7 @@ use crate::slowest::{Passage, Slowest};
 use crate::ssd::{Estimate, RoundPhase, Ssd};
 use crate::stats::{Completion, DeviceStats, Load, PreconditionReport, Recorder, RunResult, Series, Stalls, WarmUpResult};
 use crate::storage::{EachVolatile, Storage, each_written};
-use crate::timeline::Output;
+use crate::timeline::{Blocks, MOST_CHANGES, Output};
 use crate::units::Ns;
 use crate::workload::Flows;
 pub use plan::{Control, Plan, Verify, WarmUp};
@@ -87,6 +87,7 @@ pub struct Simulation {
     slowest: Option<Box<Slowest>>,
     /// Passages of the commands that have completed; only with `slowest`.
     passages: Vec<Passage>,
+    blocks: Option<Box<Blocks>>,
     series: Option<Box<Series>>,
     precondition: PreconditionReport,
     now: Ns,
@@ -168,6 +169,7 @@ impl Simulation {
         if let Some(timeline) = &timeline {
             storage.keep_timeline(timeline.budget());
         }
+        let blocks = plan.blocks.as_ref().map(|path| storage.record_blocks(path, MOST_CHANGES)).transpose()?;
         let warming_up = WarmingUp::of(plan.warm_up);
         let slowest = plan.slowest.as_ref();
         let slowest = slowest.map(|wanted| Slowest::new(wanted, !warming_up.is_over(), storage.is_plain())).transpose()?.map(Box::new);
@@ -194,6 +196,7 @@ impl Simulation {
             timeline,
             slowest,
             passages: Vec::new(),
+            blocks: blocks.map(Box::new),
             precondition,
             now: 0,
             arrivals: VecDeque::new(),

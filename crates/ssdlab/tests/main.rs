@@ -7,6 +7,7 @@ mod common;
 mod arrays;
 mod begin_and_advance;
 mod blocking;
+mod blocks;
 mod bursts;
 mod caching;
 mod closed_loops;

@@ -51,6 +51,10 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "report": Part("Write the report page of a run, a comparison or a sweep again, from its saved results.", "ssdlab.cli.runs:report"),
         "why": Part("Explain why the slowest requests of a run were late: operations, GC jobs and blocks.", "ssdlab.cli.why:why"),
         "plot": Part("Draw a figure for a paper from saved results.", "ssdlab.cli.plots:plot"),
+        "timeline": Part(
+            "Write a page of a timeline, and of the states of blocks over time, that opens without a network.",
+            "ssdlab.cli.timelines:timeline",
+        ),
         "precondition": Part(
             "Precondition a device (ftl.precondition) and save its state, from which runs can start (run --state).",
             "ssdlab.cli.runs:precondition",

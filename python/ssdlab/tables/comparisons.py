@@ -12,7 +12,7 @@ from rich.text import Text
 from ssdlab.remarks import Remark, Shown, shown
 from ssdlab.tables.layout import new_table, titled
 from ssdlab.tables.numbers import duration, number, relative_text, share, significant, three, time_of
-from ssdlab.tables.runs import CLASSES, RunData, remark_lines, setup_lines, timeline_line
+from ssdlab.tables.runs import CLASSES, RunData, blocks_line, remark_lines, setup_lines, timeline_line
 
 if TYPE_CHECKING:
     from ssdlab.uncertainty import Estimate
@@ -177,7 +177,7 @@ def comparison_tables(comparison: Compared) -> list[RenderableType]:
     tables = [comparison_table(runs, told), *changes] if comparison.seeds is None else seed_tables(comparison.seeds, told)
     paired = [paired_table(next(iter(runs)), comparison.paired)] if comparison.paired else []
     first = [line for result in list(runs.values())[:1] for line in setup_lines(result)]
-    timelines = [line for scheme, result in runs.items() for line in timeline_line(result, f" of {scheme}")]
+    timelines = [line for scheme, result in runs.items() for line in _recorded(result, f" of {scheme}")]
     others = [*first, *timelines, *remark_lines(told)]
     return [*title, *tables, *paired, *_identities(runs), *others]
 
@@ -283,3 +283,7 @@ def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> Renderab
             gain, loss = (time_of(row, key) for key in ("gain_ns", "loss_ns"))
             table.add_row(scheme, CLASSES[kind], number(row["requests"]), shares["faster"], gain, shares["slower"], loss, shares["same"])
     return titled(f"The same requests, one by one, against {base}", table, keys=2)
+
+
+def _recorded(result: RunData, whose: str) -> list[RenderableType]:
+    return [*timeline_line(result, whose), *blocks_line(result, whose)]

@@ -16,6 +16,7 @@ from ssdlab.tables.traces import reading_lines
 __all__ = [
     "CLASSES",
     "RunData",
+    "blocks_line",
     "headline",
     "remark_lines",
     "run_tables",
@@ -76,6 +77,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_array(result),
         *setup_lines(result),
         *timeline_line(result),
+        *blocks_line(result),
         *remark_lines(told),
         Text(speed_line(result)),
         Text(f"Digest: {result.get('digest', '')[:16]}, seed {result.get('seed')}"),
@@ -103,6 +105,16 @@ def timeline_line(result: RunData, whose: str = "") -> list[RenderableType]:
         return [Text(f"{of} empty, the run ends at {whole} us, before the window begins")]
     shows = f"{of} {number(timeline['slices'])} slices, from {start} us to {end} us of {whole} us simulated"
     return [Text(f"{shows}; it ends there because it is full (--timeline-limit)" if timeline["full"] else shows)]
+
+
+def blocks_line(result: RunData, whose: str = "") -> list[RenderableType]:
+    """A line on the recorded states of blocks, if there are any."""
+    blocks = result.get("blocks")
+    if not blocks:
+        return []
+    every = f"{number(blocks['instants'])} instants, {blocks['interval_ns'] / 1000:,.3f} us apart"
+    thinned = "; farther apart than the series, to limit the number of changes" if blocks["thinned"] else ""
+    return [Text(f"States of blocks{whose}, {blocks['file']}: {every}{thinned}")]
 
 
 def _fit_line(result: RunData) -> list[RenderableType]:

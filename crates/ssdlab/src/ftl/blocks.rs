@@ -5,8 +5,10 @@
 mod parts;
 
 use crate::advice::prefetch;
+use crate::config::Stream;
 use crate::geometry::Geometry;
 use crate::lists::{EMPTY, Links, List, NONE};
+use crate::timeline::NO_STREAM;
 use crate::units::{BlockId, PoolId};
 
 /// The state of a block.
@@ -45,6 +47,8 @@ pub struct Blocks {
     invalid_beyond: Vec<u64>,
     words_beyond: usize,
     erases: Vec<u32>,
+    /// By block: the stream that has filled it since its last erase, or [`NO_STREAM`].
+    streams: Vec<u8>,
     links: Links,
     free: Vec<List>,
     free_count: Vec<u32>,
@@ -85,6 +89,7 @@ impl Blocks {
             invalid_beyond: vec![0; count * words_beyond],
             words_beyond,
             erases: vec![0; count],
+            streams: vec![NO_STREAM; count],
             links: Links::new(count),
             free: vec![EMPTY; pools as usize],
             free_count: vec![0; pools as usize],
@@ -168,6 +173,11 @@ impl Blocks {
     /// Erase counts by block.
     pub fn erases(&self) -> &[u32] {
         &self.erases
+    }
+
+    /// The stream that has filled a block since its last erase; [`NO_STREAM`] if it is free, or was filled before the run.
+    pub fn stream(&self, block: BlockId) -> Stream {
+        self.streams[block.index()]
     }
 
     /// Number of blocks on the pool's free list; write frontiers do not count.
@@ -277,6 +287,14 @@ impl Blocks {
         self.free_count[pool.index()] -= 1;
         self.free_min = self.free_min.min(self.free_count[pool.index()]);
         self.blocks[block.index()].state = BlockState::Open;
+        block
+    }
+
+    /// Takes the oldest free block of the pool for a stream to fill.
+    #[inline]
+    pub fn take_free_for(&mut self, pool: PoolId, stream: Stream) -> BlockId {
+        let block = self.take_free(pool);
+        self.streams[block.index()] = stream;
         block
     }
 
@@ -403,6 +421,7 @@ impl Blocks {
         self.blocks[block.index()] = ERASED;
         self.invalid_beyond[block.index() * self.words_beyond..][..self.words_beyond].fill(0);
         self.erases[block.index()] += 1;
+        self.streams[block.index()] = NO_STREAM;
         self.erases_in_pool[pool.index()] += 1;
         self.push_free(pool, block);
     }

@@ -269,10 +269,11 @@ impl Ftl {
         }
         let state = &mut self.pools[pool.index()];
         let redirected = state.is_redirected(self.streams);
+        let stream = state.host_stream();
         let frontier = state.host_mut();
         let took_block = frontier.next_page == self.geometry.units_per_block.get();
         if took_block {
-            *frontier = Frontier { block: self.blocks.take_free(pool), next_page: 0 };
+            *frontier = Frontier { block: self.blocks.take_free_for(pool, stream), next_page: 0 };
         }
         Some(Allocated { ppn: frontier.next(&self.geometry), took_block, redirected })
     }

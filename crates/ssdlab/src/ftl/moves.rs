@@ -61,7 +61,7 @@ impl Ftl {
         let state = &mut self.pools[pool.index()];
         let full = state.moves().next_page == self.geometry.units_per_block.get();
         if full {
-            let block = self.blocks.take_free(pool);
+            let block = self.blocks.take_free_for(pool, state.move_stream());
             *state.moves_mut() = Frontier { block, next_page: 0 };
             state.job_took(block);
         }

@@ -70,6 +70,18 @@ impl Pool {
         self.filling.contains(&Some(block))
     }
 
+    /// The stream that host writes fill now.
+    #[inline(always)]
+    pub fn host_stream(&self) -> Stream {
+        self.host
+    }
+
+    /// The stream that page moves fill.
+    #[inline(always)]
+    pub fn move_stream(&self) -> Stream {
+        self.moves
+    }
+
     /// The frontier that host writes fill now.
     #[inline(always)]
     pub fn host(&self) -> &Frontier {

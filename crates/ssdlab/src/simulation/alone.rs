@@ -30,6 +30,7 @@ fn of_flow(plan: &Plan, flow: &FlowResult, sent: u64) -> Plan {
         warm_up: plan.warm_up.map(|_| WarmUp::Requests(flow.warm_up_requests)),
         request_log: None,
         timeline: None,
+        blocks: None,
         series: false,
         alone: false,
         save_state: None,

@@ -98,12 +98,13 @@ impl Simulation {
         }
         let recorders = self.storage.take_timelines();
         let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;
+        let blocks = self.blocks.map(|blocks| blocks.finish(self.now, |each| self.storage.blocks_now(each))).transpose()?;
         let result = RunResult::assemble(run, self.recorder.finish()?, device, &erases);
         self.slowest.map(|slowest| slowest.write(&result.digest)).transpose()?;
         self.timeline.map(Output::commit).transpose()?;
         let timeline = self.plan.timeline.as_ref().zip(reach).map(|(wanted, reach)| timeline_result(&wanted.path, reach));
         let of_config = [self.plan.config.remarks(), scale::remarks(&self.plan.config)].concat();
-        let result = trends::with_remarks(RunResult { timeline, idle_keys, ..result }, &trends, of_config)?;
+        let result = trends::with_remarks(RunResult { timeline, blocks, idle_keys, ..result }, &trends, of_config)?;
         Ok((result, self.storage, self.now))
     }
 

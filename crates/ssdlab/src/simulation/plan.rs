@@ -61,6 +61,8 @@ pub struct Plan {
     pub timeline: Option<timeline::Wanted>,
     /// Slowest requests to explain.
     pub slowest: Option<slowest::Wanted>,
+    /// File for a Parquet table of the states of all blocks over time.
+    pub blocks: Option<PathBuf>,
     /// Keys that the user set, in a file or by hand; the result names those without effect.
     pub written: Vec<String>,
     /// Record the run over time, and the distribution of response times.
@@ -113,6 +115,7 @@ impl Plan {
             request_log: None,
             timeline: None,
             slowest: None,
+            blocks: None,
             written: Vec::new(),
             series: false,
             alone: false,

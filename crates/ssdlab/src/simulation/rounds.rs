@@ -194,6 +194,9 @@ impl Simulation {
             if let Some(series) = &mut self.series {
                 series.hold(self.now, time, outstanding, &mut self.storage);
             }
+            if let Some(blocks) = self.blocks.as_mut().filter(|blocks| blocks.next_ns() <= time) {
+                blocks.hold(time, |each| self.storage.blocks_now(each));
+            }
             if let Some(timeline) = &mut self.timeline {
                 let storage = &self.storage;
                 timeline.levels().hold(self.now, time, |each| {

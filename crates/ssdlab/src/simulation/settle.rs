@@ -100,6 +100,7 @@ fn quiet(plan: &Plan) -> Plan {
         warm_up: None,
         request_log: None,
         timeline: None,
+        blocks: None,
         series: false,
         alone: false,
         state: None,

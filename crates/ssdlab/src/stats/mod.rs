@@ -44,8 +44,8 @@ pub use recorder::{Recorded, Recorder, RequestStats};
 pub use registry::{Statistic, registry, schema};
 pub use remarks::{Trends, of_result as remarks_of_result, of_run as remarks_of_run};
 pub use result::{
-    Bandwidth, Breakdown, Breakdowns, LateResult, Latencies, Latency, PowerCutResult, RequestCounts, RunResult, TimelineResult,
-    WarmUpResult,
+    Bandwidth, BlocksResult, Breakdown, Breakdowns, LateResult, Latencies, Latency, PowerCutResult, RequestCounts, RunResult,
+    TimelineResult, WarmUpResult,
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,

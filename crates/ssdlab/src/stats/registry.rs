@@ -145,6 +145,7 @@ mod tests {
             ("", &["wear."], "mean std max"),
             ("late.", &[""], "scale count mean max"),
             ("power_cut.", &[""], "at_ns unanswered lost_writes lost_bytes"),
+            ("blocks.", &[""], "file instants interval_ns end_ns thinned"),
             ("timeline.", &[""], "file slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
             ("bytes_written.", &[""], "host flash data gc mapping padding parity held"),

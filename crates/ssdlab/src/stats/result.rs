@@ -133,6 +133,9 @@ pub struct RunResult {
     /// Extent of the timeline that was written. Absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineResult>,
+    /// Extent of the recorded states of blocks. Absent unless requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<BlocksResult>,
     /// Properties of the workload: for example lines of the trace, requests clipped or wrapped.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schemars(extend("unit" = "object"))]
@@ -389,6 +392,26 @@ pub struct TimelineResult {
     pub full: bool,
 }
 
+/// The extent of a file with the states of blocks over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BlocksResult {
+    /// Path of the file, as given.
+    #[schemars(extend("unit" = "text"))]
+    pub file: String,
+    /// Number of instants at which the states were recorded: the start of the run, each full interval, and the end.
+    #[schemars(extend("unit" = "count"))]
+    pub instants: u64,
+    /// Simulated time between two instants, except before the last one.
+    #[schemars(extend("unit" = "ns"))]
+    pub interval_ns: Ns,
+    /// Simulated time of the last instant, the end of the run.
+    #[schemars(extend("unit" = "ns"))]
+    pub end_ns: Ns,
+    /// The interval is longer than a bin of the series because the limit of changes was reached.
+    #[schemars(extend("unit" = "yes or no"))]
+    pub thinned: bool,
+}
+
 impl RunResult {
     /// Assembles the result of a run. `erase_counts` has the erases of each block since it was new.
     ///
@@ -435,6 +458,7 @@ impl RunResult {
             counters: device.counters,
             precondition: run.precondition,
             timeline: None,
+            blocks: None,
             workload: run.workload,
             simulated_ns: run.simulated_ns,
             late: None,

@@ -37,6 +37,7 @@ pub use observed::{LevelStats, Observed};
 pub(crate) use store::each_written;
 pub use store::{EachVolatile, Store};
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::cache::CustomEviction;
@@ -50,7 +51,7 @@ use crate::rng::Rng;
 use crate::slowest::Passage;
 use crate::ssd::{RoundPhase, Ssd};
 use crate::stats::Completion;
-use crate::timeline::{Budget, Level, Recorder, Ring};
+use crate::timeline::{BlockNow, Blocks, Budget, Level, Recorder, Ring};
 use crate::units::Ns;
 use buffer::Buffer;
 use front::Front;
@@ -263,6 +264,23 @@ impl Storage {
     /// Moves the passages of completed commands to `into`, in the order of their completions.
     pub fn take_passages(&mut self, into: &mut Vec<Passage>) {
         self.each_level_mut(&mut |level| level.take_passages(into));
+    }
+
+    /// Begins to record the states of all blocks over time in a file. Call it before [`Storage::begin`].
+    ///
+    /// # Errors
+    /// As [`Blocks::create`].
+    pub fn record_blocks(&mut self, path: &Path, changes_max: usize) -> Result<Blocks> {
+        // Snapshots are taken between two events, and a burst is several moves as one event.
+        self.move_page_by_page();
+        let mut blocks = Blocks::create(path, self.drives().into_iter().map(Ssd::blocks_shape).collect(), changes_max)?;
+        blocks.begin(|each| self.blocks_now(each));
+        Ok(blocks)
+    }
+
+    /// Calls back with the present states of the blocks of all drives.
+    pub fn blocks_now(&self, each: &mut dyn FnMut(BlockNow)) {
+        self.drives().into_iter().for_each(|drive| drive.blocks_now(each));
     }
 
     /// Begins a warm-up. Call it before [`Storage::begin`].

@@ -4,7 +4,9 @@
 //! A [`Recorder`] records the slices of one drive, clipped to a window of time and limited in number; [`Requests`] records the host
 //! requests. Recorders that share a [`Budget`] stop together. [`Levels`] records levels such as free blocks. An [`Origin`] gives the host
 //! request and the cause of a request to a drive. An [`Output`] is the file: the JSON trace-event format, written at the end of the run.
+//! [`Blocks`] records the state of every block over time, in a file of its own.
 
+mod blocks;
 mod budget;
 mod json;
 mod levels;
@@ -14,6 +16,7 @@ mod requests;
 mod ring;
 mod track;
 
+pub use blocks::{BlockNow, Blocks, DriveBlocks, MOST_BLOCKS, MOST_CHANGES, NO_STREAM};
 pub use budget::Budget;
 pub use levels::{Level, Levels};
 pub use origin::{Cause, NOBODY, Origin};

@@ -6,12 +6,14 @@
 //! | `gauges` | how many jobs and free blocks were there over time? |
 //! | `clocks` | for how long did each reason hold each die? |
 //! | `waits` | why does an operation wait? |
+//! | `blocks` | in which state was each block? |
 //! | `timeline` | which stages were there, of which request or job? |
 //! | `slowest` | what did the drive do recently, to explain the slowest requests? |
 //! | `verify` | does each page hold the data written last, and do all counts agree with a recount? |
 //! | `planted` | which defects can a test plant, to see that verify mode finds them? |
 //! | `report` | which state and statistics of a drive can its callers read? |
 
+pub(super) mod blocks;
 pub(super) mod clocks;
 pub(super) mod gauges;
 pub(super) mod planted;
