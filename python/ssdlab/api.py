@@ -107,7 +107,7 @@ def prepared_run(asked: RunOptions, pairs: tuple[tuple[str, str], ...], slowest:
     """
     folder = ResultFolder(_folder(asked["out"]), "run")
     log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
-    wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"])
+    wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"], page=True)
     state = _file("save_state", asked["save_state"])
     setup = _setup(asked, pairs)
     count = whole("slowest", asked["slowest"])
@@ -123,6 +123,8 @@ def executed_run(prepared: Prepared, *, progress: Progress | None = None, page: 
     with folder:
         batch = execute(prepared.jobs, progress=progress, out=folder)
         try:
+            if batch.finished:
+                prepared.jobs[0].write_page(batch.finished["run"])
             if page and batch.finished and folder.stage is not None:
                 batch.finished["run"].report(folder.stage / REPORT_FILE)
         finally:  # an error of the page does not lose the run

@@ -83,6 +83,10 @@ class Job:
     """Entries to add to the core's result, such as `fit` and `command`."""
     idle: Mapping[str, str] = field(default_factory=dict)
     """Keys set by hand that have no effect in the run, each with what it needs."""
+    page: Path | None = None
+    """Page to make from the timeline, which is temporary then."""
+    staged: tempfile.TemporaryDirectory[str] | None = None
+    """Folder of a temporary timeline."""
     base: str | None = None
     """Label of the run whose requests this run's are compared with, one by one. Both need logs; temporary logs are removed afterwards."""
     tolerance: float = 0.0
@@ -131,18 +135,26 @@ class Job:
         file = place / LOG_FILE if log and place is not None else None
         if truth("blocks", blocks) and folder is None:
             raise UsageError("blocks (--blocks) needs out (--out DIR): blocks.parquet goes there")
+        page, staged = None, None
+        if timeline is not None and timeline.file.suffix == ".html":
+            page, staged = timeline.file, _temporary()
+            with file_errors("write", page):
+                page.parent.stat()
+            timeline = timeline._replace(file=Path(staged.name) / TIMELINE_FILE)
         states = folder / BLOCKS_FILE if blocks and folder is not None else None
         # first, since it checks the options that the rest depends on
         plan = setup.plan(scheme, file, timeline, save_state, slowest, states)
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
         written = [*([] if folder is None else [final(folder) / name for name in WRITTEN]), *replaced_with(folder)]
-        check_apart(setup.inputs(plan.config), written, timeline and final(timeline.file), save_state)
+        check_apart(setup.inputs(plan.config), written, page or (timeline and final(timeline.file)), save_state)
         return cls(
             label=label,
             plan=plan,
             folder=folder,
             log=file,
             keep=keep,
+            page=page,
+            staged=staged,
             title=setup.title(scheme),
             entries={key: value for key, value in entries.items() if value is not None},
             idle=setup.idle(plan.config),
@@ -156,10 +168,21 @@ class Job:
         data = {**json.loads(text), **self.entries}
         data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(remarks.of_fit(data["fit"]) if "fit" in data else ())]
         if "timeline" in data:
-            data["timeline"]["file"] = os.fspath(final(Path(data["timeline"]["file"])))
+            data["timeline"]["file"] = os.fspath(self.page or final(Path(data["timeline"]["file"])))
         if "blocks" in data:
             data["blocks"]["file"] = os.fspath(final(Path(data["blocks"]["file"])))
         return Result(data, log=self.log, keep=self.keep, title=self.title)
+
+    def write_page(self, result: Result) -> None:
+        """Writes the page of the timeline, if it was asked for, and removes the timeline that it is made from."""
+        if self.page is None or self.staged is None:
+            return
+        from ssdlab import timelines  # noqa: PLC0415 (it takes longer than many runs)
+
+        blocks = self.folder / BLOCKS_FILE if self.folder is not None and "blocks" in result.to_dict() else None
+        with self.staged as folder:
+            sources = timelines.Sources(self.title or self.label, Path(folder) / TIMELINE_FILE, blocks, result.to_dict())
+            timelines.write(sources, self.page)
 
 
 def _temporary() -> tempfile.TemporaryDirectory[str]:

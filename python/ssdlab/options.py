@@ -369,8 +369,14 @@ SlowestRequests = Annotated[
 TimelineFile = Annotated[
     Path_ | None,
     Option(
-        "a file for a timeline that the Perfetto viewer opens, `.json` or `.json.gz`; `result.timeline` describes it.",
-        Shell("--timeline FILE", "Write a timeline for the Perfetto viewer, .json or .json.gz.", "Timelines", "file"),
+        "a file for a timeline that the Perfetto viewer opens, `.json` or `.json.gz`; `result.timeline` describes it. `run` "
+        "also takes `.html`, a page that opens without a network.",
+        Shell(
+            "--timeline FILE",
+            "Write a timeline: .json or .json.gz for the Perfetto viewer; of run also .html, a page.",
+            "Timelines",
+            "file",
+        ),
     ),
 ]
 BlocksToo = Annotated[

@@ -67,15 +67,16 @@ class Slowest(NamedTuple):
     """Number of stages of operations that are kept at a time."""
 
 
-def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limit: int | None) -> Timeline | None:
-    """The timeline described by a caller's options; `None` without a file."""
+def timeline_of(file: str | os.PathLike[str] | None, window: Window | None, limit: int | None, *, page: bool = False) -> Timeline | None:
+    """The timeline described by a caller's options; `None` without a file. `page`: it may be a page (`.html`), too."""
     if file is None:
         if window is not None or limit is not None:
             raise UsageError("a window or a limit was given for a timeline, but no timeline was asked for: give its file too")
         return None
     name = os.fspath(path("timeline", file))
-    if not name.endswith((".json", ".json.gz")):
-        raise UsageError(f'timeline = "{name}": expected a file name that ends with .json or .json.gz, which viewers open')
+    if not name.endswith((".json", ".json.gz", ".html") if page else (".json", ".json.gz")):
+        pages = ", or .html, a page of its own" if page else ""
+        raise UsageError(f'timeline = "{name}": expected a file name that ends with .json or .json.gz, which viewers open{pages}')
     if window is None:
         start, end = None, None
     elif isinstance(window, Sequence) and not isinstance(window, str) and len(window) == 2:

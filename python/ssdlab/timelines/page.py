@@ -12,7 +12,7 @@ import numpy as np
 
 from ssdlab._core import version, write_file
 from ssdlab.errors import UsageError
-from ssdlab.folders import BLOCKS_FILE, RESULT_FILE, TIMELINE_FILE
+from ssdlab.folders import BLOCKS_FILE, RESULT_FILE
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import NOTHING, POLICY, css, script
 from ssdlab.report.runs import read_result, undamaged
@@ -24,6 +24,13 @@ __all__ = ["Sources", "found_in", "write"]
 
 PARTS = ("format", "data", "view", "tracks", "details", "search", "curves", "blocks", "start")
 """Parts of the script, in order."""
+
+
+# uPlot formats numbers in the browser's language as it is loaded, and some minimal systems have one that no browser knows
+LANGUAGE = (
+    "try { new Intl.NumberFormat(navigator.language); } "
+    'catch { Object.defineProperty(navigator, "language", { value: "en", configurable: true }); }'
+)
 
 
 class Sources(NamedTuple):
@@ -55,15 +62,14 @@ def found_in(place: Path) -> Sources:
         raise UsageError(f"{place}: no result of a run there ({RESULT_FILE}); of a comparison, name the folder of one scheme")
     result = read_result(place / RESULT_FILE)
     with undamaged(place):
-        named = Path(result.get("timeline", {}).get("file", TIMELINE_FILE))
-        beside = place / named.name
-        timeline = beside if beside.is_file() else named if named.is_file() else None
+        named = Path(result["timeline"]["file"]) if "timeline" in result else None
+        timeline = None if named is None or named.suffix == ".html" else next(filter(Path.is_file, (place / named.name, named)), None)
         blocks = place / BLOCKS_FILE if "blocks" in result else None
-        if timeline is None or timeline.suffix == ".html":
-            timeline = None
+        if timeline is None and named is not None and named.suffix != ".html":
+            raise UsageError(f"{place}: the timeline of this run, {named}, is not there: move it into the folder, or name it")
         if timeline is None and blocks is None:
-            raise UsageError(f"{place}: neither a timeline nor states of blocks there: run it with --timeline {TIMELINE_FILE} or --blocks")
-    return Sources(place.name or str(place), timeline, blocks, result)
+            raise UsageError(f"{place}: neither a timeline nor states of blocks there: run it with --timeline FILE.json.gz or --blocks")
+    return Sources(place.resolve().name, timeline, blocks, result)
 
 
 def write(sources: Sources, path: Path) -> Written:
@@ -117,6 +123,7 @@ def _html(title: str, data: Mapping[str, Any], packed: str, events: Events | Non
     yield '<div id="tip" role="tooltip" hidden></div>\n'
     yield f'<script type="application/json" id="data">{as_script(data)}</script>\n'
     yield f'<script type="application/octet-stream" id="columns">{packed}</script>\n'
+    yield f"<script>\n{LANGUAGE}\n</script>\n"
     yield f"<script>\n/*\n{_vendor('uPlot.LICENSE')}*/\n{_vendor('uPlot.iife.min.js')}\n</script>\n"
     yield f"<script>\n{script(_own(f'{part}.js') for part in PARTS)}</script>\n</body></html>\n"
 

@@ -17,28 +17,27 @@ function thinned({ at, value: values }, begin, end) {
 
 // Curves with one time axis. `lines`: name, colour, times and values, scale; `draw`: what is drawn over them; `chosen`: a span was marked.
 class Curves {
-  constructor(box, title, lines, { height = 120, begin, end, draw, chosen, clicked }) {
+  constructor(box, title, lines, { height, begin, end, draw, chosen, clicked }) {
     Object.assign(this, { box, title, lines, height, begin, end, drawOver: draw, chosen, clicked });
     new ResizeObserver(() => this.plot && this.plot.width !== box.clientWidth && this.plot.setSize({ width: box.clientWidth, height })).observe(box);
     this.make();
   }
   make() {
     this.plot?.destroy();
-    const [ink, soft, edge] = ["--ink", "--soft", "--edge"].map(colourOf);
+    const [soft, edge] = ["--soft", "--edge"].map(colourOf);
     const axis = { stroke: soft, grid: { stroke: edge, width: .5 }, ticks: { stroke: edge, width: .5 }, font: `11px ${getComputedStyle(document.body).fontFamily}` };
-    const joined = this.lines.map(({ times, values }) => [times, values]);
-    const [size, name] = unit(this.end);
+        const [size, name] = unit(this.end);
     const steps = uPlot.paths.stepped({ align: 1 });
     const options = {
-      width: this.box.clientWidth || 600, height: this.height, title: undefined, legend: { live: true },
+      width: this.box.clientWidth || 600, height: this.height, legend: { live: true },
       cursor: { drag: { x: Boolean(this.chosen), y: false, setScale: false }, points: { show: false } },
       scales: { x: { time: false, range: () => [this.begin, this.end] }, ...Object.fromEntries(this.lines.map(line => [line.scale ?? "y", { range: (_plot, _low, high) => [line.least ?? 0, Math.max(high ?? 1, line.least ?? 0, 1e-9) * 1.05] }])) },
       series: [{ label: "time", value: (_plot, ns) => ns === null || ns === undefined ? "" : us(ns) },
         ...this.lines.map(line => ({ label: line.name, scale: line.scale ?? "y", stroke: colourOf(line.colour), width: 1.4, paths: steps, points: { show: false }, spanGaps: false,
           value: (_plot, found) => found === null || found === undefined ? "" : Number(found.toPrecision(6)).toLocaleString("en") }))],
-      axes: [{ ...axis, values: (_plot, ticks) => ticks.map(ns => `${Number((ns / size).toPrecision(8))} ${name}`) },
+      axes: [{ ...axis, size: 28, values: (_plot, ticks) => ticks.map(ns => `${Number((ns / size).toPrecision(8))} ${name}`) },
         ...this.lines.filter((line, at) => this.lines.findIndex(other => (other.scale ?? "y") === (line.scale ?? "y")) === at)
-          .map((line, at) => ({ ...axis, scale: line.scale ?? "y", size: 48, side: at ? 1 : 3, grid: { ...axis.grid, show: !at } }))],
+          .map((line, at) => ({ ...axis, scale: line.scale ?? "y", size: 46, side: at ? 1 : 3, grid: { ...axis.grid, show: !at } }))],
       hooks: {
         draw: [plot => this.drawOver?.(plot)],
         setSelect: [plot => {
@@ -49,9 +48,8 @@ class Curves {
       },
     };
     this.box.replaceChildren(element("h3", { textContent: this.title }));
-    this.plot = new uPlot(options, uPlot.join(joined.map(([times, values]) => [times, values])), this.box);
+    this.plot = new uPlot(options, uPlot.join(this.lines.map(({ times, values }) => [times, values])), this.box);
     if (this.clicked) this.plot.over.addEventListener("click", event => this.clicked(this.plot.posToVal(event.offsetX, "x")));
-    void ink;
   }
   redraw() { this.plot.redraw(false, false); }
 }

@@ -51,7 +51,7 @@ async function start() {
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
   $("loading").remove();
-  document.body.dataset.ready = "yes";
+  document.documentElement.dataset.drawn = "yes";
 }
 
 if (typeof DecompressionStream === "undefined") $("loading").textContent = "This browser cannot unpack the data: it needs one of 2023 or later.";
