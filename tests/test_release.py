@@ -89,6 +89,12 @@ def test_the_licences_are_those_of_what_is_linked() -> None:
     assert "PyO3 Project and Contributors" in written
 
 
+def test_every_script_of_others_has_its_licence() -> None:
+    scripts = {file.name.partition(".")[0] for file in notices.VENDORED.iterdir()}
+    assert scripts == {file.stem for file in notices.VENDORED.glob("*.LICENSE")} == {"uPlot"}
+    assert "Leon Sorokin" in notices.of_scripts()
+
+
 @pytest.mark.parametrize(
     ("name", "library", "most_bytes", "objection"),
     [

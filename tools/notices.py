@@ -1,4 +1,4 @@
-"""Writes `LICENSE-THIRD-PARTY.txt`: the licences of the crates compiled into the package, as most of them require.
+"""Writes `LICENSE-THIRD-PARTY.txt`: the licences of the crates compiled into the package, and of the scripts in its pages.
 
 `make wheel` and `make release` run it; the file goes into the wheel beside `LICENSE`. Needs cargo and the crates' sources, which a build
 has fetched.
@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "LICENSE-THIRD-PARTY.txt"
 PACKAGE = "ssdlab-python"
 TEXT = re.compile(r"(licen[cs]e|copying|notice|copyright|unlicense)", re.IGNORECASE)
-HEAD = "ssdlab contains the following libraries, compiled. Each is under the licence that stands with it.\n"
+VENDORED = ROOT / "python" / "ssdlab" / "report" / "web" / "vendor"
+"""Scripts of others that pages contain, each with `NAME.LICENSE`."""
+HEAD = "ssdlab contains the following libraries, compiled or as scripts. Each is under the licence that stands with it.\n"
 
 
 def metadata() -> dict[str, Any]:
@@ -61,10 +63,16 @@ def notices(crates: Iterable[Mapping[str, Any]]) -> str:
     return HEAD + "".join(f"\n{'=' * 80}\n" + "\n".join(names) + f"\n{'-' * 80}\n{text}\n" for text, names in of_text.items())
 
 
+def of_scripts() -> str:
+    """The licences of the scripts of others that pages contain."""
+    licences = sorted(VENDORED.glob("*.LICENSE"))
+    return "".join(f"\n{'=' * 80}\n{file.stem}\n{'-' * 80}\n{file.read_text().strip()}\n" for file in licences)
+
+
 def main() -> None:
     """Writes the file."""
     crates = compiled_in(metadata())
-    FILE.write_text(notices(crates))
+    FILE.write_text(notices(crates) + of_scripts())
     print(f"{FILE.name}: the licences of {len(crates)} crates")
 
 
