@@ -27,6 +27,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
                 "ssdlab run --device demo-4g --scheme pgc --workload lee2013-synthetic --requests 20k",
                 "ssdlab run --device demo-4g --scheme pgc --trace trace.csv --out results/pgc",
                 "ssdlab run --device demo-4g --scheme pgc+slacker --trace trace.csv --set gc.soft=0.06 --json",
+                "ssdlab run --device demo-4g --scheme pgc --trace trace.csv --timeline run.json.gz --blocks --out results/seen",
             ),
             "Give it a workload (--workload NAME) or a trace (--trace FILE). Name a device (--device NAME) and a scheme (--scheme NAME) "
             "as well, or it takes the defaults.",
@@ -55,6 +56,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
         "report": Guide(("ssdlab report results/both", "ssdlab report results/both --out both.html")),
         "plot": Guide(("ssdlab plot results/both", "ssdlab plot results/both latency_tail --out tail.pdf --width 3.4in")),
         "why": Guide(("ssdlab why results/pgc --slowest 3", "ssdlab why results/pgc --request 1")),
+        "timeline": Guide(("ssdlab timeline run.json.gz", "ssdlab timeline results/seen --out seen.html")),
         "precondition": Guide(
             (
                 "ssdlab precondition --device lee2013 --out warm.state",

@@ -14,7 +14,9 @@ __all__ = ["timeline"]
 
 def timeline(
     source: Annotated[Path, typer.Argument(help="A timeline (.json, .json.gz), or the folder (--out) of a run.", metavar="FILE|DIR")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The page (default: beside FILE, or timeline.html in DIR).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page (default: beside FILE, or timeline.html in DIR).", metavar="FILE")
+    ] = None,
 ) -> None:
     """The command `ssdlab timeline`."""
     from ssdlab.timelines import found_in, write  # noqa: PLC0415 (it takes longer than many commands)

@@ -66,7 +66,9 @@ class Operations {
     return this.where(slice => joined.has(slice) || this.request(slice) === number, page => request[page] === number);
   }
   ofJob(number, drive) {
-    return this.where(slice => this.job(slice) === number && this.kind(slice) !== "request" && (drive === undefined || this.drive(slice) === drive), () => false);
+    const all = this.where(slice => this.job(slice) === number && this.kind(slice) !== "request" && (drive === undefined || this.drive(slice) === drive), () => false);
+    // its first operation may begin at the same instant
+    return [...all.filter(slice => this.kind(slice) === "job"), ...all.filter(slice => this.kind(slice) !== "job")];
   }
   ofBlock(number) {
     const { block, to_block } = this.tables.pages, { victim } = this.tables.jobs;
