@@ -28,7 +28,6 @@ use crate::blocked::{Blocked, Served};
 use crate::config::Host as Config;
 use crate::memory::{self, Exhausted};
 use crate::request::{Request, RequestKind};
-use crate::slowest::Passage;
 use crate::stats::{Completion, InterfaceStats};
 use crate::timeline::Origin;
 use crate::units::Ns;

@@ -1,6 +1,7 @@
 //! What checks, statistics and verify mode ask of the host interface.
 
 use super::{Interface, State};
+use crate::slowest::Passage;
 use crate::stats::InterfaceStats;
 use crate::storage::Store;
 use crate::storage::observed::{LevelStats, Levels, Observed, above_one_level, add};
