@@ -12,7 +12,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, DRIVE_OPTIONS, Ssdlab
-from ssdlab.folders import LONGEST_NAME, folder_name, run_folder, scheme_folder
+from ssdlab.folders import LONGEST_NAME, folder_name, run_folder, variant_folder
 
 SCHEME = '[gc]\npriority = "gc"\n'
 SETTINGS = "\n".join(f'"{key}" = {value}' for key, value in DRIVE.items())
@@ -193,11 +193,11 @@ def test_a_name_is_that_of_one_folder_inside_another(text: str, tmp_path: Path) 
 
 
 def test_names_that_are_safe_are_kept_and_others_told_apart() -> None:
-    assert [scheme_folder(scheme) for scheme in ("npgc", "npgc+slacker", "x.toml")] == ["npgc", "npgc+slacker", "x.toml"]
+    assert [variant_folder(scheme) for scheme in ("npgc", "npgc+slacker", "x.toml")] == ["npgc", "npgc+slacker", "x.toml"]
     schemes = ["x.toml", "./x.toml", "../x.toml", "a/x.toml", "b/x.toml", "/x.toml", "a/x.toml+b/x.toml", "b/x.toml+a/x.toml", "x.toml/"]
-    assert len({scheme_folder(scheme) for scheme in schemes}) == len(schemes)
+    assert len({variant_folder(scheme) for scheme in schemes}) == len(schemes)
     digits = hashlib.sha256(b"../x.toml").hexdigest()[:8]
-    assert scheme_folder("../x.toml") == f"x.toml-{digits}"
+    assert variant_folder("../x.toml") == f"x.toml-{digits}"
     assert folder_name("x" * 121) != folder_name("x" * 122)
 
 

@@ -82,11 +82,6 @@ def test_an_option_that_there_is_not_is_a_type_error_as_of_any_function(name: st
         FUNCTIONS[name][0](**given, devise="lee2013")
 
 
-def test_an_option_that_must_be_given_is_missed() -> None:
-    with pytest.raises(TypeError, match=r"compare\(\) missing a required keyword-only argument: 'schemes'"):
-        ssdlab.compare()  # type: ignore[call-arg]
-
-
 @pytest.mark.full
 def test_the_type_checker_knows_the_options(tmp_path: Path) -> None:
     (tmp_path / "mistakes.py").write_text(MISTAKES)

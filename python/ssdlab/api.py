@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Unpack, cast
 
 from ssdlab import _core
 from ssdlab.batch import COMPARISON_FILE, REPORT_FILE, TIMELINE_FILE, Batch, Job, Log, Progress, execute, write_json
-from ssdlab.checks import check_texts, mapping, positive, shown, text, texts, truth, whole
+from ssdlab.checks import check_texts, positive, shown, text, truth, whole
 from ssdlab.checks import path as checked_path
 from ssdlab.comparison import Comparison, collected
 from ssdlab.errors import Error, UsageError
-from ssdlab.folders import SLOWEST_FILE, ResultFolder, scheme_folder
+from ssdlab.folders import SLOWEST_FILE, ResultFolder, variant_folder
 from ssdlab.inputs import named
 from ssdlab.option import complete, picked, takes
-from ssdlab.options import CompareOptions, Path_, PreconditionOptions, RunOptions, Set, SetupOptions, SimulatorOptions
-from ssdlab.plans import Setup, Slowest, Timeline, is_preset_file, timeline_of, value_text, warn_of_idle_keys
+from ssdlab.options import CompareOptions, Path_, PreconditionOptions, RunOptions, SetupOptions, SimulatorOptions
+from ssdlab.plans import Setup, Slowest, Timeline, common_title, fitted_alike, idle_in_variant, timeline_of, warn_of_idle_keys
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Result
 from ssdlab.seeds import label_of, seeds_from
+from ssdlab.variants import Variant, compared, entries, naming, pairs
 
 __all__ = [
     "Kind",
@@ -54,7 +56,7 @@ def run(**options: Unpack[RunOptions]) -> Result:
         ssdlab.Interrupted: Ctrl-C.
     """
     asked = complete("run", RunOptions, options)
-    prepared = prepared_run(asked, _pairs(asked["set"]))
+    prepared = prepared_run(asked, pairs(asked["set"]))
     warn_of_idle_keys([job.idle for job in prepared.jobs])
     batch = executed_run(prepared)
     batch.settle()
@@ -64,15 +66,15 @@ def run(**options: Unpack[RunOptions]) -> Result:
 
 @takes(CompareOptions, without=RunOptions)
 def compare(**options: Unpack[CompareOptions]) -> Comparison:
-    """Simulates one workload on one device under several schemes, in parallel. Arguments are as for `run`.
+    """Simulates variants of a run beside each other, in parallel: schemes, or anything else that a run takes. Arguments are as for `run`.
 
     Raises:
         ssdlab.Error: a run failed. The other runs continue; their results are in the exception's `finished`, and in `out`.
         ssdlab.Interrupted: Ctrl-C. The results of finished runs are in the exception's `finished`, and in `out`.
     """
     asked = complete("compare", CompareOptions, options)
-    prepared = prepared_comparison(asked, _pairs(asked["set"]))
-    warn_of_idle_keys([job.idle for job in prepared.jobs])
+    prepared = prepared_comparison(asked, pairs(asked["set"]))
+    warn_of_idle_keys([job.idle for job in prepared.jobs], prepared.idle_lines)
     batch, comparison = executed_comparison(prepared, workers=asked["jobs"])
     batch.settle()
     batch.raise_failure()
@@ -80,36 +82,44 @@ def compare(**options: Unpack[CompareOptions]) -> Comparison:
 
 
 class Prepared(NamedTuple):
-    """Runs that were checked and can begin: of a single scheme, or of a comparison.
+    """Runs that were checked and can begin: a single run, or those of a comparison.
 
     Attributes:
         folder: folder for their results.
         jobs: the runs.
         title: what they have in common.
-        schemes: schemes that are compared; none for a single run.
+        variants: what is compared; empty for a single run.
         seeds: seeds of a comparison.
+        given: what the variants are, as `comparison.json` has it; empty for schemes.
     """
 
     folder: ResultFolder
     jobs: list[Job]
     title: str = ""
-    schemes: Sequence[str] = ()
+    variants: Sequence[Variant] = ()
     seeds: Sequence[int] = ()
+    given: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def idle_lines(self) -> list[str]:
+        """A line for each key of a variant that has no effect in its run."""
+        runs = zip(self.variants, self.jobs, strict=False)  # the jobs of further seeds follow
+        return [f'variant "{one.label}": {line}' for one, job in runs for line in idle_in_variant(dict(one.set), job.idle)]
 
 
-def prepared_run(asked: RunOptions, pairs: tuple[tuple[str, str], ...], slowest: Slowest | None = None) -> Prepared:
+def prepared_run(asked: RunOptions, keys: tuple[tuple[str, str], ...], slowest: Slowest | None = None) -> Prepared:
     """Checks the options of `run` as far as possible before it begins.
 
     Args:
         asked: the options.
-        pairs: single keys with TOML text, in place of `set`.
+        keys: single keys with TOML text, in place of `set`.
         slowest: requests to explain, if not those of the options, for the folder of the results.
     """
     folder = ResultFolder(_folder(asked["out"]), "run")
     log: Log = "kept" if truth("log_requests", asked["log_requests"]) else None
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"], page=True)
     state = _file("save_state", asked["save_state"])
-    setup = _setup(asked, pairs)
+    setup = _setup(asked, keys)
     count = whole("slowest", asked["slowest"])
     if slowest is None and count and folder.stage is not None:
         slowest = Slowest(folder.stage / SLOWEST_FILE, count)
@@ -133,16 +143,24 @@ def executed_run(prepared: Prepared, *, progress: Progress | None = None, page: 
     return batch
 
 
-def prepared_comparison(asked: CompareOptions, pairs: tuple[tuple[str, str], ...]) -> Prepared:
-    """Checks the options of `compare` as far as possible before it begins. `pairs`: single keys with TOML text, in place of `set`."""
+def prepared_comparison(asked: CompareOptions, common: tuple[tuple[str, str], ...], more: Sequence[Variant] = ()) -> Prepared:
+    """Checks the options of `compare` as far as possible before it begins.
+
+    Args:
+        asked: the options.
+        common: single keys that all variants have, with TOML text, in place of `set`.
+        more: further variants.
+    """
     folder = ResultFolder(_folder(asked["out"]), "comparison")
     file = TIMELINE_FILE if truth("timelines", asked["timelines"]) else None
     wanted = timeline_of(file, asked["timeline_window"], asked["timeline_limit"])
-    schemes, seeds = texts("schemes", asked["schemes"]), seeds_from(asked["seed"], asked["seeds"])
-    setup, logs, paired = _setup(asked, pairs), asked["log_requests"], asked["paired"]
-    wants: dict[str, Any] = {"log_requests": logs, "timeline": wanted, "blocks": asked["blocks"], "paired": paired}
-    jobs = comparison_jobs(setup, schemes, folder.runs, **wants, seeds=seeds)
-    return Prepared(folder, jobs, setup.title(None, compared=True), schemes, seeds)
+    variants, seeds = compared(asked["schemes"], asked["variants"], more), seeds_from(asked["seed"], asked["seeds"])
+    setup = _setup(asked, common)
+    wants: dict[str, Any] = {"log_requests": asked["log_requests"], "timeline": wanted, "blocks": asked["blocks"], "paired": asked["paired"]}
+    jobs = comparison_jobs(setup, variants, folder.runs, **wants, seeds=seeds)
+    title = common_title([one.setup(setup).title_parts(one.scheme) for one in variants])
+    exported = [job.plan.config.exported_bytes for job in jobs[: len(variants)]]
+    return Prepared(folder, jobs, title, variants, seeds, entries(variants, setup, exported))
 
 
 def executed_comparison(
@@ -152,17 +170,16 @@ def executed_comparison(
     folder = prepared.folder
     with folder:
         batch = execute(prepared.jobs, workers=workers, progress=progress, out=folder)
-        comparison = collected(batch.finished, prepared.schemes, prepared.seeds, title=prepared.title)
+        labels = [one.label for one in prepared.variants]
+        comparison = collected(batch.finished, labels, prepared.seeds, title=prepared.title, variants=prepared.given)
         try:
             if folder.stage is not None and comparison:
-                entries = entries_of(comparison, batch)
-                write_json(folder.stage / COMPARISON_FILE, entries)
+                found = entries_of(comparison, batch)
+                write_json(folder.stage / COMPARISON_FILE, found)
                 if page:
                     from ssdlab import report  # noqa: PLC0415 (it takes longer than many runs)
 
-                    more = {key: entries.get(key, {}) for key in ("paired", "failed", "seeds")}
-                    runs = report.Runs.of(entries["runs"], **more, remarks=entries["remarks"])
-                    report.write(runs, folder.stage / REPORT_FILE)
+                    report.write(report.Runs.saved(found), folder.stage / REPORT_FILE)
         finally:  # an error of the page does not lose the runs
             if comparison or batch.interrupt is None:
                 folder.commit()
@@ -176,8 +193,8 @@ def entries_of(comparison: Comparison, batch: Batch) -> dict[str, Any]:
 
 
 def comparison_jobs(
-    setup: Setup,
-    schemes: Sequence[str],
+    common: Setup,
+    variants: Sequence[Variant],
     folder: Path | None,
     *,
     log_requests: bool,
@@ -186,34 +203,49 @@ def comparison_jobs(
     seeds: Sequence[int],
     blocks: bool = False,
 ) -> list[Job]:
-    """Builds a job for each scheme and seed. With `folder`, each job has a folder of its own below it, which also gets its timeline.
+    """Builds a job for each variant and seed. With `folder`, each job has a folder of its own below it, which also gets its timeline.
 
     A job whose log only serves pairing keeps it in a temporary folder. Jobs of seeds after the first record neither series nor timeline and
     are not paired; their folders lie below the folder of the first seed.
     """
-    schemes = texts("schemes", schemes)
     truth("log_requests", log_requests)
     truth("paired", paired)
-    if not schemes:
-        raise UsageError("nothing to compare: name at least one scheme")
-    _check_named_once(schemes)
     if timeline is not None and folder is None:
-        raise UsageError("timelines (--timelines) need out (--out DIR): each scheme's goes to its folder there")
+        raise UsageError("timelines (--timelines) need out (--out DIR): each one goes to the folder of its run there")
     log: Log = "kept" if log_requests else "temporary" if paired else None
+    setups = _setups(common.with_changes(shared=len(variants) * len(seeds) > 1), variants, seeds)
 
-    def job(scheme: str) -> Job:
-        place = folder and folder / scheme_folder(scheme)
+    def job(one: Variant, setup: Setup) -> Job:
+        place = folder and folder / variant_folder(one.label)
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
-        return Job.prepare(scheme, setup, scheme, folder=place, log=log, timeline=there, blocks=blocks)
+        with naming(one):
+            return Job.prepare(one.label, setup, one.scheme, folder=place, log=log, timeline=there, blocks=blocks)
 
-    setup = setup.with_changes(shared=len(schemes) * len(seeds) > 1).fitted_alike(schemes)
-
-    def again(scheme: str, seed: int) -> Job:
-        place = folder and folder / scheme_folder(scheme) / f"seed-{seed}"
+    def again(one: Variant, setup: Setup, seed: int) -> Job:
+        place = folder and folder / variant_folder(one.label) / f"seed-{seed}"
         kept: Log = "kept" if log_requests else None
-        return Job.prepare(label_of(scheme, seed, seeds), setup.with_changes(seed=seed, series=False), scheme, folder=place, log=kept)
+        changed = setup.with_changes(seed=seed, series=False)
+        return Job.prepare(label_of(one.label, seed, seeds), changed, one.scheme, folder=place, log=kept)
 
-    return [job(scheme) for scheme in schemes] + [again(scheme, seed) for seed in seeds[1:] for scheme in schemes]
+    jobs = [job(*pair) for pair in zip(variants, setups, strict=True)]
+    jobs += [again(*pair, seed) for seed in seeds[1:] for pair in zip(variants, setups, strict=True)]
+    twice = [label for label, count in Counter(job.label for job in jobs).items() if count > 1]
+    if twice:
+        raise UsageError(f'variants: label "{twice[0]}" is also the name of a run under another seed: choose another')
+    return jobs
+
+
+def _setups(common: Setup, variants: Sequence[Variant], seeds: Sequence[int]) -> list[Setup]:
+    """The setup of each variant, with drives of one size where they are fitted."""
+    setups = []
+    for one in variants:
+        if "seed" in one.options and len(seeds) > 1:
+            raise UsageError(f'variant "{one.label}": seed and seeds (--seeds) were both given: leave one of them out')
+        with naming(one):
+            setup = one.setup(common)
+            setup.build(one.scheme)  # an error is that of this variant
+            setups.append(setup)
+    return fitted_alike([(setup, one.scheme) for one, setup in zip(variants, setups, strict=True)])
 
 
 @takes(PreconditionOptions, without=RunOptions)
@@ -226,7 +258,7 @@ def precondition(out: Path_, **options: Unpack[PreconditionOptions]) -> dict[str
         A report on how the device was prepared, as a dictionary.
     """
     asked = complete("precondition", PreconditionOptions, options)
-    setup = Setup(set=_pairs(asked["set"]), **picked(SetupOptions, asked))
+    setup = Setup(set=pairs(asked["set"]), **picked(SetupOptions, asked))
     return cast("dict[str, Any]", json.loads(_core.precondition(setup.plan(asked["scheme"]), checked_path("out", out))))
 
 
@@ -392,7 +424,7 @@ class Simulator:
     def __init__(self, **options: Unpack[SimulatorOptions]) -> None:
         asked = complete("Simulator", SimulatorOptions, options)
         scheme = asked["scheme"]
-        setup = Setup(set=_pairs(asked["set"]), **picked(SetupOptions, asked))
+        setup = Setup(set=pairs(asked["set"]), **picked(SetupOptions, asked))
         plan = setup.plan(scheme)  # reads all input files now
         warn_of_idle_keys([setup.idle(plan.config)])
         self._core = _core.Simulator(plan)
@@ -471,14 +503,10 @@ def _volume(volume: str | None, device: str | None) -> str | None:
     return device if volume is None else volume
 
 
-def _pairs(values: Set | None) -> tuple[tuple[str, str], ...]:
-    return () if values is None else tuple((key, value_text(value)) for key, value in mapping("set", values).items())
-
-
-def _setup(asked: RunOptions | CompareOptions, pairs: tuple[tuple[str, str], ...]) -> Setup:
+def _setup(asked: RunOptions | CompareOptions, keys: tuple[tuple[str, str], ...]) -> Setup:
     """The setup that the options of `run` or `compare` describe. Series are recorded by default if results are written."""
     series = asked["out"] is not None if asked.get("series") is None else truth("series", asked["series"])
-    return Setup(set=pairs, series=series, **picked(SetupOptions, asked))
+    return Setup(set=keys, series=series, **picked(SetupOptions, asked))
 
 
 def _file(name: str, file: Path_ | None) -> Path | None:
@@ -488,16 +516,3 @@ def _file(name: str, file: Path_ | None) -> Path | None:
 
 def _folder(out: Path_ | None) -> Path | None:
     return None if out is None else Path(checked_path("out", out))
-
-
-def _check_named_once(schemes: Sequence[str]) -> None:
-    """Refuses a scheme without a name, and one that is named twice, also by two paths of one file."""
-    seen: dict[str, str] = {}
-    for scheme in schemes:
-        if not scheme.strip():
-            raise UsageError(f'schemes: "{scheme}": expected a name (see `ssdlab list schemes`), or a file by a path ending in .toml')
-        same = "+".join(os.path.realpath(part) if is_preset_file(part) else part for part in map(str.strip, scheme.split("+")))
-        if same in seen:
-            named = scheme if seen[same] == scheme else f"{seen[same]} and {scheme} are the same"
-            raise UsageError(f"scheme named twice: {named}")
-        seen[same] = scheme

@@ -1,4 +1,4 @@
-"""The results of one workload under several schemes: `Comparison`."""
+"""The results of variants of a run beside each other: `Comparison`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.checks import path as checked_path
-from ssdlab.paired import paired
+from ssdlab.differences import Change, changes, of_variants
+from ssdlab.paired import paired, same_requests
 from ssdlab.remarks import Remark, as_dicts, from_dict, of_comparison
 from ssdlab.result import Result, runs_of
 from ssdlab.seeds import SeedRuns, label_of
@@ -22,7 +23,7 @@ __all__ = ["Comparison", "collected"]
 
 
 class Comparison(Mapping[str, Result]):
-    """The results of one workload under several schemes, by scheme. With several seeds, they are the results of the first."""
+    """The results of variants of a run, by label; those of schemes by scheme. With several seeds, they are the results of the first."""
 
     def __init__(
         self,
@@ -30,10 +31,11 @@ class Comparison(Mapping[str, Result]):
         seeds: SeedRuns | None = None,
         *,
         title: str = "",
+        variants: Mapping[str, Any] | None = None,
         saved: Mapping[str, Any] | None = None,
         source: Path | None = None,
     ) -> None:
-        """Builds a comparison from results by scheme.
+        """Builds a comparison from results by label.
 
         For a saved comparison, `saved` has the other entries of its file, and `source` is its folder.
         """
@@ -41,6 +43,7 @@ class Comparison(Mapping[str, Result]):
         self._seeds = seeds
         self._title = title
         self._saved = dict(saved or {})
+        self._variants = dict(variants or self._saved.get("variants", {}))
         self._source = source
 
     @property
@@ -53,8 +56,18 @@ class Comparison(Mapping[str, Result]):
         """The runs under all seeds, with means, differences and their intervals; `None` for one seed."""
         return self._seeds
 
-    def __getitem__(self, scheme: str) -> Result:
-        return self._runs[scheme]
+    @property
+    def variants(self) -> Mapping[str, Any]:
+        """By label, the `options` and `set` that each variant was given, and the `exported_bytes` of its drive; empty for schemes."""
+        return self._variants
+
+    @cached_property
+    def changes(self) -> dict[str, list[Change]]:
+        """What each variant changes against the first, by label: options and configuration keys, each `before` and `after`."""
+        return changes(self._runs, self._variants)
+
+    def __getitem__(self, label: str) -> Result:
+        return self._runs[label]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._runs)
@@ -79,7 +92,7 @@ class Comparison(Mapping[str, Result]):
 
     @property
     def plot(self) -> Plots:
-        """The report's figures with all schemes, such as `comparison.plot.latency_cdf(width="3.4in").save("cdf.pdf")`."""
+        """The report's figures with all variants, such as `comparison.plot.latency_cdf(width="3.4in").save("cdf.pdf")`."""
         from ssdlab.report.plots import Plots  # noqa: PLC0415
 
         seeds = {"seeds": list(self._seeds.seeds)} if self._seeds else self._saved.get("seeds", {})
@@ -87,48 +100,56 @@ class Comparison(Mapping[str, Result]):
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Writes the report page of the runs as one file, completely or not at all. Figures over time need runs with `series=True`."""
-        from ssdlab.report import write  # noqa: PLC0415
+        from ssdlab.report import Runs, write  # noqa: PLC0415
 
-        data = self.to_dict()
-        more = {key: data[key] for key in ("paired", "seeds", "remarks") if key in data}
-        write(runs_of(self._runs, **more), Path(checked_path("path", path)))
+        write(Runs.saved(self.to_dict()), Path(checked_path("path", path)))
 
     @cached_property
     def remarks(self) -> list[Remark]:
         """Remarks that qualify the numbers: those of the runs, and those that result from the comparison."""
-        if self._seeds is not None:
-            return of_comparison(self._runs, seeds_differ=self._seeds.differ, of_seeds=self._seeds.runs)
-        if self._saved.get("seeds") and "remarks" in self._saved:  # the folders of later seeds are gone
+        if self._seeds is None and self._saved.get("seeds") and "remarks" in self._saved:  # the folders of later seeds are gone
             return [from_dict(entry) for entry in self._saved["remarks"]]
-        return of_comparison(self._runs)
+        differ, of_seeds = (None, None) if self._seeds is None else (self._seeds.differ, self._seeds.runs)
+        return [*of_variants(self._runs, self._variants), *of_comparison(self._runs, seeds_differ=differ, of_seeds=of_seeds)]
 
     @cached_property
     def paired(self) -> dict[str, dict[str, Any]]:
-        """Differences between the requests of each scheme and the same ones under the first, one by one, by scheme (`ssdlab.paired`).
+        """Differences between the requests of each variant and the same ones of the first, one by one, by label (`ssdlab.paired`).
 
-        Empty if the runs kept no request logs (`log_requests` or `paired`), or for a single scheme.
+        Empty if the runs kept no request logs (`log_requests` or `paired`), or for a single run. Variants with other requests than the
+        first are left out.
         """
         if "paired" in self._saved:
-            return {scheme: entry for scheme, entry in self._saved["paired"].items() if scheme != "against"}
+            return {label: entry for label, entry in self._saved["paired"].items() if label != "against"}
         if self._source is not None or not all(result.request_log for result in self._runs.values()):
             return {}
-        runs = list(self._runs.items())
-        return {scheme: paired(runs[0][1], result) for scheme, result in runs[1:]}
+        (_, base), *others = self._runs.items()
+        if not self._variants:  # schemes have the same requests
+            return {label: paired(base, result) for label, result in others}
+        return {label: paired(base, result) for label, result in others if same_requests(base, result)}
 
     def to_dict(self) -> dict[str, Any]:
         """A copy as a dictionary, as `compare --json` prints it."""
-        runs = {**copy.deepcopy(self._saved), "runs": {scheme: result.to_dict() for scheme, result in self._runs.items()}}
+        runs = {**copy.deepcopy(self._saved), "runs": {label: result.to_dict() for label, result in self._runs.items()}}
+        variants = {"variants": copy.deepcopy(self._variants)} if self._variants else {}
         seeds = {} if self._seeds is None else {"seeds": self._seeds.to_dict()}
         paired = {"paired": {"against": next(iter(self._runs)), **self.paired}} if self.paired else {}
-        return {**runs, **seeds, **paired, "remarks": as_dicts(self.remarks)}
+        return {**runs, **variants, **seeds, **paired, "remarks": as_dicts(self.remarks)}
 
 
-def collected(finished: Mapping[str, Result], schemes: Sequence[str], seeds: Sequence[int], *, title: str = "") -> Comparison:
-    """Builds a comparison from the finished runs, by label."""
+def collected(
+    finished: Mapping[str, Result],
+    labels: Sequence[str],
+    seeds: Sequence[int],
+    *,
+    title: str = "",
+    variants: Mapping[str, Any] | None = None,
+) -> Comparison:
+    """Builds a comparison from the finished runs, by label, of variants with these `labels`."""
     if len(seeds) == 1:
-        return Comparison(finished, title=title)
-    runs = {scheme: {seed: finished[label] for seed in seeds if (label := label_of(scheme, seed, seeds)) in finished} for scheme in schemes}
-    # a scheme without its first seed would have runs that no entry refers to
-    runs = {scheme: of for scheme, of in runs.items() if seeds[0] in of}
-    first = {scheme: of[seeds[0]] for scheme, of in runs.items()}
-    return Comparison(first, SeedRuns(tuple(seeds), runs) if runs else None, title=title)
+        return Comparison(finished, title=title, variants=variants)
+    runs = {label: {seed: finished[name] for seed in seeds if (name := label_of(label, seed, seeds)) in finished} for label in labels}
+    # a variant without its first seed would have runs that no entry refers to
+    runs = {label: of for label, of in runs.items() if seeds[0] in of}
+    first = {label: of[seeds[0]] for label, of in runs.items()}
+    return Comparison(first, SeedRuns(tuple(seeds), runs) if runs else None, title=title, variants=variants)

@@ -51,8 +51,8 @@ __all__ = [
     "make_folder",
     "replaced_with",
     "run_folder",
-    "scheme_folder",
     "settle",
+    "variant_folder",
     "write_json",
 ]
 
@@ -61,7 +61,7 @@ COMPARISON_FILE = "comparison.json"
 LOG_FILE = "requests.parquet"
 REPORT_FILE = "report.html"
 TIMELINE_FILE = "timeline.json.gz"
-"""Name of a timeline file, one for each scheme of a comparison."""
+"""Name of a timeline file, one for each variant of a comparison."""
 SLOWEST_FILE = "slowest.json"
 """Name of the file with the slowest requests of a run, and why they were."""
 BLOCKS_FILE = "blocks.parquet"
@@ -153,15 +153,16 @@ def folder_name(shown: str, exact: str | None = None) -> str:
     return f"{name.lstrip('-.')}-{digits}".lstrip("-")
 
 
-def scheme_folder(scheme: str) -> str:
-    """The name of a scheme's folder in a comparison. A scheme in a file is named after the file, without its folder."""
-    return folder_name("+".join(Path(part).name for part in scheme.split("+")), scheme)
+def variant_folder(label: str) -> str:
+    """The name of a variant's folder in a comparison. A scheme in a file is named after the file, without its folder."""
+    shown = "+".join(Path(part).name for part in label.split("+"))
+    return folder_name(shown if Path(shown).suffix not in (".json", ".html") else f"{shown}-", label)
 
 
-def run_folder(folder: Path, scheme: str) -> Path:
-    """The folder with a scheme's results in a saved comparison. Earlier versions used the path of a file."""
-    place = folder / scheme_folder(scheme)
-    return folder / scheme if not place.is_dir() and _is_below(scheme) else place
+def run_folder(folder: Path, label: str) -> Path:
+    """The folder with a variant's results in a saved comparison. Earlier versions used the path of a file."""
+    place = folder / variant_folder(label)
+    return folder / label if not place.is_dir() and _is_below(label) else place
 
 
 def final(path: Path) -> Path:

@@ -12,7 +12,8 @@ from ssdlab.checks import path
 from ssdlab.comparison import Comparison
 from ssdlab.errors import UsageError
 from ssdlab.folders import file_errors, run_folder
-from ssdlab.report.runs import read_result, saved_in, title_of, undamaged
+from ssdlab.plans import common_title
+from ssdlab.report.runs import read_result, saved_in, title_of, title_parts, undamaged
 from ssdlab.result import Result
 from ssdlab.seeds import SeedRuns
 from ssdlab.sweeping.definition import Point
@@ -34,7 +35,7 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
         folder: output of `ssdlab run`, `compare` or `sweep` with `--out`, or of `run`, `compare` or `sweep` with `out=`.
 
     Returns:
-        A `Result` for a run, a `Comparison` for several schemes, a `SweepResult` for a sweep. Points without results are in its `left`.
+        A `Result` for a run, a `Comparison` for variants or schemes, a `SweepResult` for a sweep. Points without results are in its `left`.
 
     Raises:
         UsageError: the folder has no results, or they are damaged or from another version.
@@ -47,9 +48,9 @@ def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
         file, data = saved_in(place)
         if file.name == RESULT_FILE:
             return _result(data, place)
-        runs = {scheme: _result(run, run_folder(place, scheme)) for scheme, run in data["runs"].items()}
+        runs = {label: _result(run, run_folder(place, label)) for label, run in data["runs"].items()}
         saved = {key: entry for key, entry in data.items() if key != "runs"}
-        title = title_of(next(iter(data["runs"].values())), compared=True)
+        title = common_title([title_parts(run) for run in data["runs"].values()])
         return Comparison(runs, _seed_runs(runs, saved.get("seeds"), place), title=title, saved=saved, source=place)
 
 
@@ -59,10 +60,10 @@ def _seed_runs(runs: Mapping[str, Result], saved: Mapping[str, Any] | None, fold
         return None
     first, *others = saved["seeds"]
     found: dict[str, dict[int, Result]] = {}
-    for scheme, result in runs.items():
-        places = {seed: run_folder(folder, scheme) / f"seed-{seed}" for seed in others}
+    for label, result in runs.items():
+        places = {seed: run_folder(folder, label) / f"seed-{seed}" for seed in others}
         there = {seed: place for seed, place in places.items() if (place / RESULT_FILE).is_file()}
-        found[scheme] = {first: result, **{seed: _result(read_result(place / RESULT_FILE), place) for seed, place in there.items()}}
+        found[label] = {first: result, **{seed: _result(read_result(place / RESULT_FILE), place) for seed, place in there.items()}}
     return SeedRuns((first, *others), found)
 
 

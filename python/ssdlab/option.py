@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType, UnionType
-from typing import Any, Literal, Required, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 __all__ = [
-    "NEEDED",
     "Completion",
     "Form",
     "Heading",
@@ -36,8 +35,6 @@ Completion = Literal["device", "scheme", "workload", "format", "key"]
 
 FILE_TYPES = (int, float, str, dict)
 """Types of an option in a TOML file."""
-NEEDED = inspect.Parameter.empty
-"""Marker for the default of a required option."""
 ARGUMENTS = "    Args:\n"
 WIDTH = 120
 """Width of generated documentation, characters."""
@@ -80,7 +77,7 @@ class Option:
     shell: Shell | None = None
     """Form on the command line; `None` for an option of Python only."""
     default: Any = None
-    """Default value; `NEEDED` for a required option."""
+    """Default value."""
     key: str | None = None
     """Configuration key that the option sets, if any."""
     check: Literal["text", "number", "path"] | None = None
@@ -97,13 +94,9 @@ def option_of(annotation: Any) -> Option | None:
 @cache
 def annotations_of(kind: type) -> Mapping[str, Any]:
     """Annotated types of the options in a class of `ssdlab.options`, by name, in the order of help."""
-    hints = {name: get_args(hint)[0] if _is_required(hint) else hint for name, hint in get_type_hints(kind, include_extras=True).items()}
+    hints = get_type_hints(kind, include_extras=True)
     places = {name: option.place for name, hint in hints.items() if (option := option_of(hint)) is not None}
     return MappingProxyType({name: hints[name] for name in sorted(places, key=places.__getitem__)})
-
-
-def _is_required(hint: Any) -> bool:
-    return getattr(hint, "__origin__", None) is Required
 
 
 @cache
@@ -134,15 +127,12 @@ def complete(caller: str, kind: type, given: Options) -> Options:
     """Completes the given options with defaults.
 
     Raises:
-        TypeError: an option does not exist, or a required one is missing; the messages are those of Python.
+        TypeError: an option does not exist; the message is that of Python.
     """
     known = options_of(kind)
     for name in given:
         if name not in known:
             raise TypeError(f"{caller}() got an unexpected keyword argument '{name}'")
-    missing = [name for name, option in known.items() if option.default is NEEDED and name not in given]
-    if missing:
-        raise TypeError(f"{caller}() missing a required keyword-only argument: '{missing[0]}'")
     return cast("Options", {name: given.get(name, option.default) for name, option in known.items()})
 
 
@@ -154,7 +144,7 @@ def picked(kind: type[Options], given: Mapping[str, Any]) -> Options:
 def signature_with(plain: inspect.Signature, kind: type) -> inspect.Signature:
     """The signature of a function that takes `**options: Unpack[kind]`, with the options as keyword parameters.
 
-    The order is: positional parameters, required options, other options in the order of help, the function's own keyword parameters.
+    The order is: positional parameters, options in the order of help, the function's own keyword parameters.
     """
     own = [one for one in plain.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     by_place = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
@@ -162,7 +152,6 @@ def signature_with(plain: inspect.Signature, kind: type) -> inspect.Signature:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=annotations_of(kind)[name])
         for name, option in options_of(kind).items()
     ]
-    spelled.sort(key=lambda one: one.default is not NEEDED)
     parameters = [*by_place, *spelled, *(one for one in own if one not in by_place)]
     return plain.replace(parameters=parameters)
 

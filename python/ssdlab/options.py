@@ -9,9 +9,9 @@ To add an option, define it at its position in the order of help, and add it to 
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Required, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
-from ssdlab.option import NEEDED, Heading, Option, Shell
+from ssdlab.option import Heading, Option, Shell
 from ssdlab.policies import Eviction, Victim
 
 __all__ = [
@@ -30,12 +30,17 @@ __all__ = [
     "SetupOptions",
     "SimulatorOptions",
     "SweepOptions",
+    "VariantOptions",
+    "VariantWords",
+    "Variants_",
     "Verified",
     "Window",
 ]
 
 Path_ = str | os.PathLike[str]
 Set = Mapping[str, Any]
+Variants_ = Mapping[str, Mapping[str, Any]] | Path_
+"""Options and keys by label, or the file that has them."""
 Window = tuple[float | None, float | None]
 """A part of a run: start and end, us; `None` for the run's start or end."""
 Verified = Literal["off", "end", "every"]
@@ -66,9 +71,37 @@ Scheme = Annotated[
 Schemes = Annotated[
     Sequence[str],
     Option(
-        "scheme presets, each possibly several joined by `+`.",
-        Shell("--scheme NAME[+NAME...]", "A scheme to compare; give it once for each.", WHAT, "texts", complete="scheme"),
-        default=NEEDED,
+        "scheme presets to compare, each possibly several joined by `+`. With `variants`, at most one, which all variants have.",
+        Shell(
+            "--scheme NAME[+NAME...]",
+            "A scheme to compare; give it once for each. With variants: once, for all of them.",
+            WHAT,
+            "texts",
+            complete="scheme",
+        ),
+        default=(),
+    ),
+]
+VariantFile = Annotated[
+    Variants_ | None,
+    Option(
+        "what to compare, by label: a table of options of `run` for each, and `set` with single keys, such as "
+        '`{"as it is": {}, "small buffer": {"set": {"buffer.bytes": "4MiB"}}, "QLC": {"device": "nvme-qlc-2023"}}`; or a TOML file of '
+        "such tables. They are added to the other arguments, which all variants have.",
+        Shell("--variants FILE.toml", "File of variants: tables [[variants]] with a label, options of run, and set.", WHAT, "file"),
+    ),
+]
+VariantWords = Annotated[
+    Sequence[str],
+    Option(
+        None,
+        Shell(
+            "--variant LABEL:OPTIONS",
+            "A variant to compare, such as 'small buffer: buffer.bytes=4MiB' or 'QLC: --device nvme-qlc-2023'; once for each.",
+            WHAT,
+            "texts",
+        ),
+        default=(),
     ),
 ]
 Workload = Annotated[
@@ -390,8 +423,8 @@ BlocksToo = Annotated[
 Timelines = Annotated[
     bool,
     Option(
-        "write a timeline for each scheme, `timeline.json.gz` in its folder below `out`.",
-        Shell("--timelines", "Write timeline.json.gz, for the Perfetto viewer, for each scheme (needs --out).", "Timelines", "flag"),
+        "write a timeline for each variant or scheme, `timeline.json.gz` in its folder below `out`.",
+        Shell("--timelines", "Write timeline.json.gz, for the Perfetto viewer, for each variant (needs --out).", "Timelines", "flag"),
         default=False,
     ),
 ]
@@ -412,10 +445,10 @@ TimelineLimit = Annotated[
 Paired = Annotated[
     bool,
     Option(
-        "compare request by request with the first scheme as well; the result's `paired` has how many gained and lost.",
+        "compare request by request with the first variant or scheme as well; the result's `paired` has how many gained and lost.",
         Shell(
             "--paired",
-            "Also compare request by request with the first scheme: how many are faster, slower, unchanged.",
+            "Also compare request by request with the first one: how many are faster, slower, unchanged.",
             "Results",
             "flag",
         ),
@@ -425,10 +458,11 @@ Paired = Annotated[
 Seeds = Annotated[
     int,
     Option(
-        "run every scheme under this many seeds, from `seed` on. The comparison is then of the first seed, and its `seeds` has the means "
-        "over all, the differences from the first scheme, and their intervals. Series, timelines and `paired` are of the first seed only.",
+        "run every variant or scheme under this many seeds, from `seed` on. The comparison is then of the first seed, and its `seeds` has "
+        "the means over all, the differences from the first variant, and their intervals. Series, timelines and `paired` are of the first "
+        "seed only.",
         Shell(
-            "--seeds N", "Run every scheme under N seeds, from --seed on: means, differences and their 95 % intervals.", WHAT, "positive"
+            "--seeds N", "Run every variant under N seeds, from --seed on: means, differences and their 95 % intervals.", WHAT, "positive"
         ),
         default=1,
     ),
@@ -526,7 +560,7 @@ class PolicyOptions(TypedDict, total=False):
 
 
 class SetupOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
-    """Options that the schemes of a comparison share."""
+    """Options of a run that the variants of a comparison may share or differ in."""
 
     alone: AloneToo
 
@@ -552,10 +586,18 @@ class RunOptions(SetupOptions, RecordOptions, total=False):
     blocks: BlocksToo
 
 
+class VariantOptions(SetupOptions, total=False):
+    """Options that a variant of a comparison may have."""
+
+    scheme: Scheme
+    set: Settings
+
+
 class CompareOptions(SetupOptions, RecordOptions, total=False):
     """Options of `compare`."""
 
-    schemes: Required[Schemes]
+    schemes: Schemes
+    variants: VariantFile
     timelines: Timelines
     blocks: BlocksToo
     paired: Paired

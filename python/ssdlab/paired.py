@@ -1,4 +1,4 @@
-"""Compares the same requests under two schemes one by one: which are faster, slower or unchanged.
+"""Compares the same requests in two runs one by one: which are faster, slower or unchanged.
 
 Means hide which requests pay for a gain: elyasi2017 (sections 7.1 to 7.3) counts the requests that a scheduler slows down.
 """
@@ -14,7 +14,7 @@ from ssdlab.errors import UsageError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Logged", "paired", "paired_by_size"]
+__all__ = ["Logged", "paired", "paired_by_size", "same_requests"]
 
 MANY_SIZES = 16
 KINDS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
@@ -92,11 +92,20 @@ def _logs(base: Logged, other: Logged) -> tuple[pa.Table, pa.Table]:
     import pyarrow.compute as pc  # noqa: PLC0415
 
     before, after = (_log(result) for result in (base, other))
-    if any(before[name] != after[name] for name in ("kind", "offset_bytes", "size_bytes")):
+    if not _are_same(before, after):
         raise UsageError("these runs are not of the same requests: compare runs of one workload with one seed")
     # in closed loops, a warm-up by time may cover more requests in one run than in the other
     measured = pc.invert(pc.or_(before["warm_up"], after["warm_up"]))
     return before.filter(measured), after.filter(measured)
+
+
+def same_requests(base: Logged, other: Logged) -> bool:
+    """Whether two runs with logs have the same requests in the same order, at any times."""
+    return _are_same(_log(base), _log(other))
+
+
+def _are_same(before: pa.Table, after: pa.Table) -> bool:
+    return not any(before[name] != after[name] for name in ("kind", "offset_bytes", "size_bytes"))
 
 
 def _gain(before: pa.Table, after: pa.Table) -> pa.ChunkedArray:

@@ -31,7 +31,10 @@ __all__ = [
     "Setup",
     "Slowest",
     "Timeline",
+    "common_title",
     "files_of",
+    "fitted_alike",
+    "idle_in_variant",
     "idle_warnings",
     "is_preset_file",
     "requests_of",
@@ -326,9 +329,14 @@ def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
     return lines
 
 
-def warn_of_idle_keys(runs: Sequence[Mapping[str, str]]) -> None:
-    """Warns of keys set by hand that have no effect in any of the runs. The warning refers to the caller of the calling function."""
-    for line in idle_warnings(runs):
+def idle_in_variant(own: Iterable[str], idle: Mapping[str, str]) -> list[str]:
+    """A line for each of a variant's `own` keys that has no effect in its run; `idle`: what each key without effect needs."""
+    return [f"{key} has no effect: it needs {idle[key]}; set that as well, or leave {key} out" for key in own if key in idle]
+
+
+def warn_of_idle_keys(runs: Sequence[Mapping[str, str]], lines: Sequence[str] = ()) -> None:
+    """Warns of keys set by hand that have no effect in any of the runs, and of further `lines`. The calling function's caller is warned."""
+    for line in dict.fromkeys((*idle_warnings(runs), *lines)):
         warnings.warn(line, IdleKeyWarning, stacklevel=3)
 
 
@@ -339,7 +347,7 @@ class Setup:
         set: pairs of key and TOML text, as on the command line.
         series: whether runs are recorded over time.
         shared: whether several runs read the inputs. A single run streams its trace, which may be larger than the disk.
-        fitted_as: device to use instead of one that `fit` finds for each scheme; see `fitted_alike`.
+        fitted_as: device to use instead of the one that `fit` finds for this run; see `fitted_alike`.
         options: options of a run.
     """
 
@@ -416,15 +424,18 @@ class Setup:
             if file is not None and (copy := hold(file)) is not None:
                 self.held[copy.name] = copy
 
-    def fitted_alike(self, schemes: Sequence[str]) -> Setup:
-        """A setup with one device for all schemes, if `fit` would give some of them a larger device than others."""
-        fit = self.options["fit"]
-        if fit is None:
-            return self
-        devices = {fitted_device(self._layers(scheme, ()), fit) for scheme in schemes}
-        alike = self if len(devices) < 2 else self.with_changes(fitted_as=max(devices))
-        alike.held.update(self.held)
-        return alike
+    def shape(self, scheme: str | None) -> str:
+        """What the device of a run has in common with others before `fit` sets its number of blocks."""
+        device = _value(self._layers(scheme, ()), "device")
+        return json.dumps({key: value for key, value in device.items() if f"device.{key}" != BLOCKS_KEY}, sort_keys=True)
+
+    def needs(self, scheme: str | None) -> int:
+        """The bytes that `fit` has the device export at least."""
+        return needed_bytes(self._layers(scheme, ()), cast("str | int", self.options["fit"]))
+
+    def fits(self, scheme: str | None, wanted: int) -> Fitted:
+        """The device that `fit` finds for `wanted` bytes."""
+        return fitted_device(self._layers(scheme, ()), wanted)
 
     def idle(self, config: _core.Config) -> dict[str, str]:
         """The keys in `set` that have no effect in `config`, each with what it needs."""
@@ -444,18 +455,21 @@ class Setup:
             "exported_bytes": after.exported_bytes,
         }
 
-    def title(self, scheme: str | None, *, compared: bool = False) -> str:
-        """A line that describes a run: device, scheme (unless `compared`), workload, and keys set by hand."""
+    def title(self, scheme: str | None) -> str:
+        """A line that describes a run: device, scheme, workload, and keys set by hand."""
+        return ", ".join(self.title_parts(scheme))
+
+    def title_parts(self, scheme: str | None) -> list[str]:
+        """The parts of the line that describes a run."""
         asked = self.options
         trace = dict(self.set).get("workload.trace", asked["trace"])
         workload = f"trace {trace}" if trace is not None else f"workload {asked['workload'] or 'default'}"
-        parts = [f"Device {asked['device'] or 'default'}", *([] if compared else [f"scheme {scheme or 'default'}"]), workload]
+        parts = [f"Device {asked['device'] or 'default'}", f"scheme {scheme or 'default'}", workload]
         if asked["config"] is not None:
             parts.append(f"config {os.fspath(asked['config'])}")
         policies = {"victim": described_victim(asked["victim"]), "eviction": described_eviction(asked["eviction"])}
         parts += [f"{kind} policy {policy[1]}" for kind, policy in policies.items() if policy is not None]
-        parts += [f"{key} = {value}" for key, value in self.set if key != "workload.trace"]
-        return ", ".join(parts)
+        return [*parts, *(f"{key} = {value}" for key, value in self.set if key != "workload.trace")]
 
     def command(self, scheme: str | None) -> str | None:
         """The command that repeats a run under `scheme`; `None` with a policy written in Python or an input that is a pipe."""
@@ -515,3 +529,40 @@ class Setup:
         values["ftl.precondition.kind"] = "ranges" if self.options["prefill"] is not None else None
         named = {key for key, _ in self.set}
         return [(key, value_text(value)) for key, value in values.items() if value is not None and key not in named]
+
+
+def common_title(parts: Sequence[Sequence[str]]) -> str:
+    """A line with what all runs of a comparison have in common, from the parts of the title of each; without a single run's scheme."""
+    common = [part for part in parts[0] if all(part in others for others in parts)]
+    several = [] if parts[0][:1] == common[:1] else ["Several devices"]
+    return ", ".join([*several, *(part for part in common if len(parts) > 1 or not part.startswith("scheme "))])
+
+
+def fitted_alike(runs: Sequence[tuple[Setup, str | None]]) -> list[Setup]:
+    """The setups of runs to compare, with devices that `fit` gives the same size.
+
+    All export at least what the run that needs most does. Of devices of one shape, all get the largest, if thresholds or spare blocks would
+    give some of them more blocks than others.
+
+    Args:
+        runs: setup and scheme of each run.
+    """
+    fitted = [(setup, scheme) for setup, scheme in runs if setup.options["fit"] is not None]
+    wanted = {
+        fit: max(of.needs(scheme) for of, scheme in fitted if of.options["fit"] == fit) for fit in {of.options["fit"] for of, _ in fitted}
+    }
+    devices: dict[tuple[object, str], set[Fitted]] = {}
+    for setup, scheme in fitted:
+        place = (setup.options["fit"], setup.shape(scheme))
+        devices.setdefault(place, set()).add(setup.fits(scheme, wanted[setup.options["fit"]]))
+    return [_fitted_as(setup, scheme, devices) for setup, scheme in runs]
+
+
+def _fitted_as(setup: Setup, scheme: str | None, devices: Mapping[tuple[object, str], set[Fitted]]) -> Setup:
+    fit = setup.options["fit"]
+    if fit is None:
+        return setup
+    largest = max(devices[fit, setup.shape(scheme)])
+    alike = setup if setup.fits(scheme, setup.needs(scheme)) == largest else setup.with_changes(fitted_as=largest)
+    alike.held.update(setup.held)
+    return alike

@@ -24,9 +24,9 @@ def seeds_from(first: int, count: int) -> range:
     return range(first, first + count)
 
 
-def label_of(scheme: str, seed: int, seeds: Sequence[int]) -> str:
-    """The label of a run: its scheme for the first seed, else scheme and seed."""
-    return scheme if seed == seeds[0] else f"{scheme}, seed {seed}"
+def label_of(label: str, seed: int, seeds: Sequence[int]) -> str:
+    """The name of a run: the label of its variant for the first seed, else label and seed."""
+    return label if seed == seeds[0] else f"{label}, seed {seed}"
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class SeedRuns:
     """The runs of a comparison under several seeds.
 
     Attributes:
-        seeds: seeds, the same for all schemes.
-        runs: results by scheme and seed.
+        seeds: seeds, the same for all variants.
+        runs: results by label of the variant, and seed.
     """
 
     seeds: tuple[int, ...]
@@ -43,22 +43,22 @@ class SeedRuns:
 
     @property
     def against(self) -> str:
-        """The scheme that the others are compared with."""
+        """The label of the variant that the others are compared with."""
         return next(iter(self.runs))
 
     @cached_property
     def estimates(self) -> dict[str, dict[str, Estimate]]:
-        """The mean over seeds with its interval, by scheme and path (`latency_ns.read.p99`). Schemes with a missing run are left out."""
-        return {scheme: estimates(runs) for scheme, runs in self._measures.items()}
+        """The mean over seeds with its interval, by label and path (`latency_ns.read.p99`). Variants with a missing run are left out."""
+        return {label: estimates(runs) for label, runs in self._measures.items()}
 
     @cached_property
     def differences(self) -> dict[str, dict[str, Estimate]]:
-        """The relative difference from the first scheme, seed by seed, by scheme and path: -0.1 for 10 % less."""
+        """The relative difference from the first variant, seed by seed, by label and path: -0.1 for 10 % less."""
         base = self._measures.get(self.against)
         if base is None:
             return {}
-        others = {scheme: runs for scheme, runs in self._measures.items() if scheme != self.against}
-        return {scheme: relative_differences(base, runs) for scheme, runs in others.items()}
+        others = {label: runs for label, runs in self._measures.items() if label != self.against}
+        return {label: relative_differences(base, runs) for label, runs in others.items()}
 
     @property
     def differ(self) -> bool:
@@ -73,22 +73,22 @@ class SeedRuns:
             "level": LEVEL,
             "differ": self.differ,
             "schemes": {
-                scheme: {place: {"mean": of.mean, "half_width": of.half, **_disagreement(of)} for place, of in figures.items()}
-                for scheme, figures in self.estimates.items()
+                label: {place: {"mean": of.mean, "half_width": of.half, **_disagreement(of)} for place, of in figures.items()}
+                for label, figures in self.estimates.items()
             },
-            "values": {scheme: {place: list(of.values) for place, of in figures.items()} for scheme, figures in self.estimates.items()},
+            "values": {label: {place: list(of.values) for place, of in figures.items()} for label, figures in self.estimates.items()},
             "against": self.against,
             "differences": {
-                scheme: {place: {"relative": of.mean, "half_width": of.half, **_disagreement(of)} for place, of in figures.items()}
-                for scheme, figures in self.differences.items()
+                label: {place: {"relative": of.mean, "half_width": of.half, **_disagreement(of)} for place, of in figures.items()}
+                for label, figures in self.differences.items()
             },
         }
 
     @cached_property
     def _measures(self) -> dict[str, list[dict[str, float]]]:
-        """The numbers of each run, by scheme; schemes with a missing run are left out."""
-        whole_ones = {scheme: runs for scheme, runs in self.runs.items() if len(runs) == len(self.seeds)}
-        return {scheme: [measures_of(runs[seed]) for seed in self.seeds] for scheme, runs in whole_ones.items()}
+        """The numbers of each run, by label; variants with a missing run are left out."""
+        whole_ones = {label: runs for label, runs in self.runs.items() if len(runs) == len(self.seeds)}
+        return {label: [measures_of(runs[seed]) for seed in self.seeds] for label, runs in whole_ones.items()}
 
 
 def _disagreement(estimate: Estimate) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ssdlab.cli.guides import GUIDES, NO_GUIDE, Guide
 from ssdlab.cli.parts import Part
 from ssdlab.cli.reading import read_plainly
 
-__all__ = ["MOST_COLUMNS", "Command", "Group"]
+__all__ = ["MOST_COLUMNS", "Command", "Group", "command_of"]
 
 MOST_COLUMNS = 100
 """Maximum width of help on wide terminals, characters."""
@@ -148,12 +148,17 @@ def _command(name: str, part: Part) -> Any:
     """Builds the command that a part describes."""
     if part.below:
         return Group(name=name, help=part.about, parts=part.below, no_args_is_help=True, rich_markup_mode=None)
+    module, function = part.code.split(":")
+    settings = {"allow_interspersed_args": not part.runs_program}
+    return command_of(name, getattr(import_module(module), function), part.about, **settings)
+
+
+def command_of(name: str, function: Any, about: str = "", **settings: Any) -> Any:
+    """The command that calls a function with the options of its signature; `settings` of its parser."""
     from ssdlab.cli.options import as_command  # noqa: PLC0415 (the help of a group does not use options)
 
-    module, function = part.code.split(":")
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    settings = {"allow_interspersed_args": not part.runs_program}
-    app.command(name, cls=Command, help=part.about, context_settings=settings)(as_command(getattr(import_module(module), function)))
+    app.command(name, cls=Command, help=about, context_settings=settings)(as_command(function))
     return typer.main.get_command(app)
 
 

@@ -16,6 +16,7 @@ from ssdlab.api import Prepared, entries_of, executed_comparison, executed_run, 
 from ssdlab.batch import REPORT_FILE, Batch, Progress
 from ssdlab.cli.options import parse_settings, parse_window
 from ssdlab.cli.output import INTERRUPTED, complain, how_far, noting_old_results, print_json, print_tables, report_interrupt, warn
+from ssdlab.cli.variants import parse_variants
 from ssdlab.errors import StoppedError, UsageError
 from ssdlab.folders import held
 from ssdlab.option import picked
@@ -38,6 +39,7 @@ class RunWords(o.RunOptions, total=False):
 class CompareWords(o.CompareOptions, total=False):
     """The options of `ssdlab compare`."""
 
+    variant: o.VariantWords
     expect_gc: o.ExpectGc
     json: o.Json
     quiet: o.Quiet
@@ -72,7 +74,8 @@ def compare(**words: Unpack[CompareWords]) -> None:
     """The command `ssdlab compare`."""
     quiet = words["quiet"]
     _check_log(words)
-    prepared = prepared_comparison(_asked(o.CompareOptions, words), parse_settings(words["set"]))
+    variants = parse_variants(words["variant"])
+    prepared = prepared_comparison(_asked(o.CompareOptions, words), parse_settings(words["set"]), variants)
     with _shown(prepared, quiet=quiet) as progress:
         batch, comparison = executed_comparison(prepared, workers=words["jobs"], progress=progress, page=True)
     if words["json"]:
@@ -127,7 +130,7 @@ def _asked(options: type[Any], words: Mapping[str, Any]) -> Any:
 @contextlib.contextmanager
 def _shown(prepared: Prepared, *, quiet: bool) -> Iterator[Progress | None]:
     """Warns of keys without effect, shows progress, and warns after a failure of earlier results that are still there."""
-    for line in idle_warnings([job.idle for job in prepared.jobs]):
+    for line in (*idle_warnings([job.idle for job in prepared.jobs]), *prepared.idle_lines):
         warn(line)
     with noting_old_results(prepared.folder), RunProgress([job.label for job in prepared.jobs], quiet=quiet) as progress:
         yield progress.callback
@@ -140,12 +143,12 @@ def _end_comparison(batch: Batch, asked: int) -> None:
         raise typer.Exit(INTERRUPTED)
     if batch.interrupt is not None:
         raise batch.interrupt
-    failed = {scheme: error for scheme, error in batch.failed.items() if not isinstance(error, StoppedError)}
+    failed = {label: error for label, error in batch.failed.items() if not isinstance(error, StoppedError)}
     if len(failed) > 1 and len({str(error) for error in failed.values()}) == 1:
-        complain(str(next(iter(failed.values()))))  # an error that all schemes share, such as of the trace
+        complain(str(next(iter(failed.values()))))  # an error that all runs share, such as of the trace
     else:
-        for scheme, error in failed.items():
-            complain(f"{scheme}: {error}")
+        for label, error in failed.items():
+            complain(f"{label}: {error}")
     if failed:
         raise typer.Exit(max(error.exit_code for error in failed.values()))
 

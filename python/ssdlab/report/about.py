@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,29 @@ BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "b
 
 
 def facts(runs: Runs) -> list[tuple[str, str]]:
-    """Names and texts of the facts, the most important first."""
-    first = runs[0]
+    """Names and texts of the facts, the most important first. A fact that differs between the runs is that of the first."""
+    seeds = runs.seeds.get("seeds")
     known = [
-        ("Drive", _drive(first)),
-        ("Array", _array(first)),
+        *_of_each(runs, "Drive", _drive),
+        *_of_each(runs, "Array", _array),
         ("Cache", _cache(runs)),
-        ("Workload", _workload(first)),
-        ("Set by hand", _overrides(first)),
-        ("Seeds" if runs.seeds.get("seeds") else "Seed", ", ".join(map(str, runs.seeds.get("seeds") or [first.data["seed"]]))),
+        ("Workload" if _is_common(runs, "config.workload") else f"Workload, {runs[0].label}", _workload(runs[0])),
+        ("Set by hand for all" if runs.variants else "Set by hand", _overrides(runs)),
+        *([("Seeds", ", ".join(map(str, seeds)))] if seeds else _of_each(runs, "Seed", lambda run: str(run.data["seed"]))),
     ]
     return [(name, text) for name, text in known if text]
+
+
+def _of_each(runs: Runs, name: str, text: Callable[[Run], str]) -> Iterator[tuple[str, str]]:
+    """A fact of all runs, or of the first if others differ by their definition."""
+    texts = [text(run) for run in runs]
+    differ = bool(runs.variants) and len(set(texts)) > 1
+    yield f"{name}, {runs[0].label}" if differ else name, texts[0]
+
+
+def _is_common(runs: Runs, place: str) -> bool:
+    """Whether all variants have the same entry."""
+    return not runs.variants or all(run.at(place) == runs[0].at(place) for run in runs)
 
 
 def _drive(run: Run) -> str:
@@ -89,14 +101,16 @@ def _workload(run: Run) -> str:
     return f"{name}: {_counted(count, 'request')}{seconds}{reads}"
 
 
-def _overrides(run: Run) -> str:
-    """The options in the command other than device, scheme and workload."""
-    words = words_of(run.data.get("command"))[2:]
-    pairs = list(zip(words[::2], words[1::2], strict=False))
+def _overrides(runs: Runs) -> str:
+    """The options in the commands of all runs other than device, scheme and workload."""
+    found = []
+    for run in runs:
+        words = words_of(run.data.get("command"))[2:]
+        found.append(list(zip(words[::2], words[1::2], strict=False)))
     return ", ".join(
         value.replace("=", " = ", 1).replace('"', "") if option == "--set" else f"{option.removeprefix('--')} {value}"
-        for option, value in pairs
-        if option not in ELSEWHERE
+        for option, value in found[0]
+        if option not in ELSEWHERE and all((option, value) in others for others in found)
     )
 
 

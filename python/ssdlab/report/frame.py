@@ -46,7 +46,7 @@ DASHES = ("none", "9 4", "2.5 3.5", "9 3 2.5 3")
 
 
 def framed(title: str, body: Iterable[str], data: str, labels: Sequence[str]) -> str:
-    """A complete page: title, body, data for its script, and names of the schemes."""
+    """A complete page: title, body, data for its script, and labels of the runs."""
     title = html.escape(title)
     return "".join(
         [
@@ -64,7 +64,7 @@ def framed(title: str, body: Iterable[str], data: str, labels: Sequence[str]) ->
 
 
 def swatch(run: int) -> str:
-    """The line of a scheme, as figures draw it."""
+    """The line of a run, as figures draw it."""
     dash = DASHES[(run + run // len(COLOURS)) % len(DASHES)]
     colour = f"var(--run-{run % len(COLOURS)})"
     line = f'<line x1="1" x2="25" y1="5" y2="5" style="stroke:{colour}" stroke-dasharray="{dash}"/>'
@@ -72,13 +72,13 @@ def swatch(run: int) -> str:
 
 
 def bar(labels: Sequence[str]) -> str:
-    """The bar at the top: buttons for schemes, and for light and dark."""
+    """The bar at the top: buttons for the runs, and for light and dark."""
     buttons = "".join(
         f'<button type="button" data-run="{run}" aria-pressed="true">{swatch(run)}{html.escape(label)}</button>'
         for run, label in enumerate(labels)
     )
     alone = f"{swatch(0)}{html.escape(labels[0])}" if labels else ""
-    hint = "Show or hide in all figures" if len(labels) > 1 else "Scheme"
+    hint = "Show or hide in all figures" if len(labels) > 1 else "Run"
     return (
         f'<div class="bar"><div><div class="runs" role="group" aria-label="{hint}">{buttons if len(labels) > 1 else alone}</div>'
         '<button type="button" id="theme">Light or dark</button></div></div>\n'
@@ -112,6 +112,6 @@ def css(runs: int) -> str:
         scheme = f"color-scheme: {name.lower()}; "
         text = re.sub(rf"\b{name}\b", scheme + "; ".join(f"--{key}: {value}" for key, value in theme.items()), text)
     colours = "; ".join(f"--run-{index}: {'var(--black)' if colour == BLACK else colour}" for index, colour in enumerate(COLOURS))
-    # while the pointer is on a scheme's button, the other schemes fade
+    # while the pointer is on a run's button, the other runs fade
     stressed = "".join(f'body[data-stressed="{run}"] .plot [data-run]:not([data-run="{run}"]) {{ opacity: .12 }}\n' for run in range(runs))
     return f":root {{ {colours} }}\n{text}{stressed}"

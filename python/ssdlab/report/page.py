@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab._core import write_file
+from ssdlab.differences import Change
 from ssdlab.remarks import Shown, gc_ran
 from ssdlab.report import late, page_remarks
 from ssdlab.report.about import facts
+from ssdlab.report.causes import causes
 from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
@@ -31,7 +33,10 @@ MARKS = (
     "▲ marks what is at least twice as bad as the first."
 )
 FEW, MANY = 4, 8
-"""Number of schemes up to which the overview's table is short, and from which on it is long."""
+"""Number of runs up to which the overview's table is short, and from which on it is long."""
+MOST_CHANGES = 5
+"""Maximum number of changes of a variant that are not folded."""
+MEAN = "latency_ns.all.mean"
 PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns", "same": "share"}
 
 
@@ -51,8 +56,14 @@ def page(runs: Runs, slowest: Found | None = None) -> str:
         f"<main>\n<h1>{html.escape(runs.title)}</h1>\n",
         *_lead(runs),
         _overview(runs, told, glance),
+        _variants(runs),
         page_remarks.warnings(told),
-        _contents(drawn, several_flows=any("flows" in run.data for run in runs), explained=slowest is not None),
+        _contents(
+            drawn,
+            several_flows=any("flows" in run.data for run in runs),
+            variants=bool(runs.variants),
+            explained=slowest is not None,
+        ),
         _summary(runs, told),
         _flows(runs),
         _paired(runs),
@@ -105,7 +116,7 @@ def _listed(pairs: Iterable[tuple[str, str]], kind: str = "") -> str:
 
 
 def _overview(runs: Runs, told: Shown, glance: Sequence[Figure]) -> str:
-    """The overview: a few figures of each scheme, with the tail and the parts of the mean beside them."""
+    """The overview: a few figures of each run, with the tail and the parts of the mean beside them."""
     rows = overview(runs)
     heads = "".join(f'<th scope="col">{html.escape(row.name)}</th>' for row in rows)
     lines = "".join(
@@ -125,11 +136,58 @@ def _overview(runs: Runs, told: Shown, glance: Sequence[Figure]) -> str:
     )
 
 
-def _contents(drawn: Sequence[Figure], *, several_flows: bool, explained: bool) -> str:
+def _variants(runs: Runs) -> str:
+    """What each variant changes against the first, and why it takes more or less time; for schemes, their names say the former."""
+    if not runs.variants or len(runs) < 2:
+        return ""
+    first = html.escape(runs[0].label)
+    rows = "".join(
+        f'<tr><th scope="row">{swatch(run.index)}{html.escape(run.label)}</th><td>{_changed(runs, run)}</td><td>{_why(runs, run)}</td></tr>'
+        for run in runs.runs[1:]
+    )
+    heads = f'<th></th><th scope="col">changes against {first}</th><th scope="col">mean response time, and what makes the difference</th>'
+    table = f'<table class="texts"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<section id="variants"><h2>What differs, and why</h2>{scroll(table, "Variants")}</section>\n'
+
+
+def _changed(runs: Runs, run: Run) -> str:
+    """The options and keys that a variant changes, those that follow from a preset folded."""
+    found = runs.changes.get(run.label, ())
+    named = [change for change in found if change.given] or list(found)
+    others = [change for change in found if change not in named]
+    shown_, more = named[:MOST_CHANGES], [*named[MOST_CHANGES:], *others]
+    if not found:
+        return "nothing: the configuration is the same"
+    folded = f"<details><summary>{len(more)} more</summary>{_items(more)}</details>" if more else ""
+    return f"{_items(shown_)}{folded}"
+
+
+def _items(found: Sequence[Change]) -> str:
+    """Changes, a line for each."""
+    return "".join(
+        f"<div><code>{html.escape(one.key)}</code> {html.escape(one.after)} "
+        f'<span class="muted">instead of {html.escape(one.before)}</span></div>'
+        for one in found
+    )
+
+
+def _why(runs: Runs, run: Run) -> str:
+    """The mean response time of a variant, and the parts and counters that make it differ from that of the first."""
+    row = next(iter(row for row in overview(runs) if row.place == MEAN), None)
+    if row is None:
+        return ""
+    cell = row.cells[run.index]
+    told = "" if cell.difference.endswith(" tie") else "; ".join(causes(runs[0], run)) if cell.difference else "the same"
+    number = f'<span class="mean">{html.escape(cell.text)}</span> <span class="difference">{_tied(cell.difference)}</span>'
+    return f"{number}<div>{html.escape(told)}</div>"
+
+
+def _contents(drawn: Sequence[Figure], *, several_flows: bool, variants: bool, explained: bool) -> str:
     flows = [("flows", "Flows")] if several_flows else []
+    differs = [("variants", "What differs, and why")] if variants else []
     slowest = [("late", "The slowest requests")] if explained else []
     figures = ((figure.key, figure.title) for figure in drawn)
-    links = [("summary", "Summary"), *flows, *figures, *slowest, ("setup", "How it was run")]
+    links = [*differs, ("summary", "Summary"), *flows, *figures, *slowest, ("setup", "How it was run")]
     items = "".join(f'<a href="#{key}">{html.escape(title)}</a>' for key, title in links)
     return f'<nav aria-label="Contents">{items}</nav>\n'
 
@@ -214,7 +272,7 @@ FLOWS = {
 
 
 def _flows(runs: Runs) -> str:
-    """The table of flows, if there are several: a row for each flow, and for each scheme."""
+    """The table of flows, if there are several: a row for each flow, and for each run."""
     flows = [(run, Run(flow["name"], run.index, flow)) for run in runs for flow in run.data.get("flows", ())]
     flows.sort(key=lambda pair: [flow["name"] for flow in pair[0].data["flows"]].index(pair[1].label))
     having = {place: head for place, head in FLOWS.items() if any(_of_flow(flow, place) is not None for _, flow in flows)}
@@ -248,13 +306,13 @@ def _paired(runs: Runs) -> str:
         return ""
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("requests", "faster", "by (mean)", "slower", "by (mean)", "unchanged"))
     rows = []
-    for scheme, kinds in runs.paired.items():
-        for kind, found in kinds.items() if scheme != "against" else ():
+    for label, kinds in runs.paired.items():
+        for kind, found in kinds.items() if label != "against" else ():
             cells = [
                 shown(found["requests"], "count"),
                 *(shown(found.get(key), unit) for key, unit in PAIRED.items()),
             ]
-            name = f"{html.escape(scheme)}, {CLASSES[kind]}"
+            name = f"{html.escape(label)}, {CLASSES[kind]}"
             rows.append(f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
     return (
         f"<section><h2>The same requests, one by one, against {html.escape(against)}</h2>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from ssdlab.differences import of_variants
 from ssdlab.remarks import Remark, Shown, from_dict, of_comparison, of_run, shown
 from ssdlab.report.runs import Runs
 
@@ -28,7 +29,8 @@ def of(runs: Runs) -> Shown:
     if len(runs) == 1:
         return shown(of_run(runs[0].data))
     differ = runs.seeds.get("differ") if runs.seeds.get("seeds") else None
-    return shown(of_comparison({run.label: run.data for run in runs}, seeds_differ=differ))
+    results = {run.label: run.data for run in runs}
+    return shown([*of_variants(results, runs.variants), *of_comparison(results, seeds_differ=differ)])
 
 
 def warnings(told: Shown) -> str:

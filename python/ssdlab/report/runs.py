@@ -14,12 +14,26 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.checks import shown
+from ssdlab.differences import Change, changes
 from ssdlab.errors import Error, UsageError
 from ssdlab.folders import COMPARISON_FILE, RESULT_FILE, settle
 from ssdlab.json_text import read_json
 from ssdlab.spelling import nearest
 
-__all__ = ["KINDS", "Run", "Runs", "command_of", "leaves", "load", "read_result", "saved_in", "title_of", "undamaged", "words_of"]
+__all__ = [
+    "KINDS",
+    "Run",
+    "Runs",
+    "command_of",
+    "leaves",
+    "load",
+    "read_result",
+    "saved_in",
+    "title_of",
+    "title_parts",
+    "undamaged",
+    "words_of",
+]
 
 KINDS = {"read": "Reads", "write": "Writes"}
 """Names of request kinds in figures."""
@@ -31,6 +45,10 @@ NEEDED: dict[str, type] = {
     "simulated_ns": int,
 }
 """Entries of every result, with their types."""
+
+
+MOST_IN_TITLE, LONGEST_TITLE = 5, 90
+"""Maximum number of labels that a title lists, and their maximum length together, characters."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +98,8 @@ class Runs:
     """Means and differences over several seeds with their intervals, as in `comparison.json`."""
     remarks: Sequence[Mapping[str, Any]] | None = None
     """The remarks on all runs, as in `comparison.json`: with several seeds, those of later seeds are among them."""
+    variants: Mapping[str, Any] = field(default_factory=dict)
+    """What each variant was given, as in `comparison.json`; empty for schemes and for a single run."""
     source: Path | None = None
     """Folder or file that the runs were read from."""
 
@@ -87,6 +107,22 @@ class Runs:
     def of(cls, results: Mapping[str, Mapping[str, Any]], **more: Any) -> Runs:
         """Builds runs from results by label."""
         return cls(tuple(Run(label, index, data) for index, (label, data) in enumerate(results.items())), **more)
+
+    @classmethod
+    def saved(cls, data: Mapping[str, Any], source: Path | None = None) -> Runs:
+        """Builds runs from the content of `comparison.json`."""
+        more = {key: data.get(key, {}) for key in ("paired", "failed", "seeds", "variants")}
+        return cls.of(data["runs"], **more, remarks=data.get("remarks"), source=source)
+
+    @property
+    def kind(self) -> str:
+        """The word for what is compared."""
+        return "variant" if self.variants else "scheme"
+
+    @cached_property
+    def changes(self) -> Mapping[str, Sequence[Change]]:
+        """What each run but the first changes against the first, by label."""
+        return changes({run.label: run.data for run in self}, self.variants)
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self.runs)
@@ -119,13 +155,20 @@ class Runs:
     @property
     def title(self) -> str:
         """A short description of the runs: schemes, device and workload."""
-        words = words_of(self[0].data.get("command"))
-        options = dict(pairwise(words))
-        trace, device = self[0].at("config.workload.trace"), options.get("--device")
-        workload = Path(trace).name if trace else options.get("--workload")
+        options = [dict(pairwise(words_of(run.data.get("command")))) for run in self]
+        traces = [run.at("config.workload.trace") for run in self]
+        named = [Path(trace).name if trace else of.get("--workload") for trace, of in zip(traces, options, strict=True)]
+        device, workload = (_common(values) for values in ([of.get("--device") for of in options], named))
         labels = [run.label for run in self]
-        shown = ", ".join(labels) if len(labels) < 6 else f"{len(labels)} schemes"
+        shown = ", ".join(labels)
+        if len(labels) > MOST_IN_TITLE or len(shown) > LONGEST_TITLE:
+            shown = f"{len(labels)} {self.kind}s"
         return shown + (f" on {device}" if device else "") + (f", {workload}" if workload else "")
+
+
+def _common(values: Sequence[str | None]) -> str | None:
+    """The value that all have; `None` if they differ."""
+    return values[0] if len(set(values)) == 1 else None
 
 
 def load(folder: Path) -> Runs:
@@ -137,8 +180,7 @@ def load(folder: Path) -> Runs:
     """
     file, data = saved_in(folder)
     if file.name == COMPARISON_FILE:
-        more = {key: data.get(key, {}) for key in ("paired", "failed", "seeds")}
-        return Runs.of(data["runs"], **more, remarks=data.get("remarks"), source=folder)
+        return Runs.saved(data, folder)
     return Runs.of({scheme_of(data) or "run": data}, source=folder)
 
 
@@ -203,20 +245,24 @@ def scheme_of(data: Mapping[str, Any]) -> str | None:
     return words[words.index("--scheme") + 1] if "--scheme" in words else None
 
 
-def title_of(data: Mapping[str, Any], *, compared: bool = False) -> str:
-    """A description of a run in one line, if its command is known: for its own title, or that of its comparison."""
+def title_of(data: Mapping[str, Any]) -> str:
+    """A description of a run in one line, if its command is known."""
+    return ", ".join(title_parts(data))
+
+
+def title_parts(data: Mapping[str, Any]) -> list[str]:
+    """The parts of a run's description; empty if its command is not known."""
     words = words_of(data.get("command"))
     if not words:
-        return ""
+        return []
     pairs = list(pairwise(words))
     options = {option: value for option, value in pairs if option.startswith("--")}
     settings = [value.partition("=") for option, value in pairs if option == "--set"]
     trace = next((value for key, _, value in settings if key == "workload.trace"), options.get("--trace"))
-    scheme = [] if compared else [f"scheme {options.get('--scheme', 'default')}"]
-    parts = [f"Device {options.get('--device', 'default')}", *scheme]
+    parts = [f"Device {options.get('--device', 'default')}", f"scheme {options.get('--scheme', 'default')}"]
     parts.append(f"workload {options.get('--workload', 'default')}" if trace is None else f"trace {trace}")
     parts += [f"config {options['--config']}"] if "--config" in options else []
-    return ", ".join([*parts, *(f"{key} = {value}" for key, _, value in settings if key != "workload.trace")])
+    return [*parts, *(f"{key} = {value}" for key, _, value in settings if key != "workload.trace")]
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -237,17 +283,41 @@ def command_of(runs: Runs) -> str | None:
     commands = [words_of(run.data.get("command")) for run in runs]
     if not all(commands):
         return None
+    if len(runs) == 1:
+        return shlex.join(commands[0])
+    compared = _variants(runs, commands) if runs.variants else _schemes(commands)
+    if compared is None:
+        return None
+    paired = ["--paired"] if runs.paired else []
+    seeds = ["--seeds", str(len(runs.seeds["seeds"]))] if runs.seeds else []
+    return shlex.join(["ssdlab", "compare", *compared, *seeds, *paired])
+
+
+def _schemes(commands: Sequence[Sequence[str]]) -> list[str] | None:
+    """The words that compare schemes, from the command of each; `None` if something else differs."""
     first = commands[0]
-    if len(runs) == 1 or "--scheme" not in first:
-        return shlex.join(first) if len(runs) == 1 else None
+    if "--scheme" not in first:
+        return None
     place = first.index("--scheme")
     before, after = first[2:place], first[place + 2 :]
     if any(words[:place] != first[:place] or words[place + 2 :] != after for words in commands):
         return None
-    schemes = [word for words in commands for word in words[place : place + 2]]
-    paired = ["--paired"] if runs.paired else []
-    seeds = ["--seeds", str(len(runs.seeds["seeds"]))] if runs.seeds else []
-    return shlex.join(["ssdlab", "compare", *before, *schemes, *after, *seeds, *paired])
+    return [*before, *(word for words in commands for word in words[place : place + 2]), *after]
+
+
+def _variants(runs: Runs, commands: Sequence[Sequence[str]]) -> list[str]:
+    """The words that compare variants: what all commands have, and for each variant the rest of its own."""
+    options = [_options_in(words[2:]) for words in commands]
+    common = [option for option in options[0] if all(option in others for others in options)]
+    own = [[word for option in of if option not in common for word in option] for of in options]
+    labelled = [["--variant", f"{run.label}: {shlex.join(words)}".rstrip()] for run, words in zip(runs, own, strict=True)]
+    return [word for option in (*common, *map(tuple, labelled)) for word in option]
+
+
+def _options_in(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The words of a command by option."""
+    starts = [index for index, word in enumerate(words) if word.startswith("--")]
+    return [tuple(words[start:end]) for start, end in zip(starts, [*starts[1:], len(words)], strict=True)]
 
 
 def words_of(command: object) -> list[str]:

@@ -1,11 +1,13 @@
-"""The outcome in words: the best scheme, whether it is better by more than noise, and the costs."""
+"""The outcome in words: the best variant, whether it is better by more than noise, and the costs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from ssdlab.differences import in_words
 from ssdlab.report import noise
+from ssdlab.report.causes import causes
 from ssdlab.report.changes import Change, apart, as_good, change, number_of, spread
 from ssdlab.report.runs import KINDS, Run, Runs, words_of
 from ssdlab.report.summary import FEWEST, few, percent, shown
@@ -19,27 +21,12 @@ DISAGREE = "the seeds disagree"
 TOO_FEW = f"fewer than {FEWEST} requests took longer"
 PLAIN = 0.05
 """Minimum relative difference that is reported without a judgement."""
-REASONS = {
-    "host_queue": "waiting in front of the drive",
-    "die_queue": "waiting for dies busy with host work",
-    "gc": "waiting for garbage collection",
-    "bus_queue": "waiting for the bus",
-    "transfer": "transfers",
-    "array": "operations of flash",
-    "suspended": "being suspended",
-    "dram": "accesses to DRAM",
-    "controller": "the controller",
-    "link": "the link to the host",
-}
-"""Descriptions of the parts of a response time, as reasons for a difference."""
-TELLING = 0.2
-"""Minimum share of the whole difference for a part to be named as a reason."""
 MOST = 3
 """Maximum number of remarks of one kind."""
 
 
 def verdict(runs: Runs) -> str:
-    """The outcome: the scheme with the shortest response times, by p99 or, if it does not decide, by the mean."""
+    """The outcome: the variant with the shortest response times, by p99 or, if it does not decide, by the mean."""
     told = 0
     sure: list[str] = []
     unsure: list[str] = []
@@ -60,12 +47,26 @@ def verdict(runs: Runs) -> str:
     if len(runs) == 1:
         return ""
     if sure:
-        return " ".join([*sure, *doubts])
+        return " ".join([*sure, *_by(runs), *doubts])
     if unsure:
-        return " ".join([unsure[0], *(doubt for doubt in doubts if TOO_FEW in doubt or DISAGREE in doubt)])
+        return " ".join([unsure[0], *_by(runs), *(doubt for doubt in doubts if TOO_FEW in doubt or DISAGREE in doubt)])
     if doubts:
         return " ".join(doubts)
-    return "The schemes have the same response times." if told == len(runs) else "There are no response times of all schemes to compare."
+    same = told == len(runs)
+    return f"The {runs.kind}s have the same response times." if same else f"There are no response times of all {runs.kind}s to compare."
+
+
+def _by(runs: Runs) -> Iterator[str]:
+    """What the variant with the shortest response times changes against the first; nothing for schemes, whose names say it."""
+    if not runs.variants:
+        return
+    for place, _ in JUDGED:
+        winners = _winners(runs, [run for run in runs if number_of(runs, run, place) is not None], place)
+        if len(winners) == 1 and runs[0] not in winners:
+            changed = runs.changes.get(winners[0].label)
+            if changed:
+                yield f"What it changes: {in_words(changed)}."
+            return
 
 
 def remarks(runs: Runs) -> list[str]:
@@ -75,21 +76,16 @@ def remarks(runs: Runs) -> list[str]:
 
 
 def _why(runs: Runs) -> Iterator[str]:
-    """The parts that make up most of the largest difference of the mean from the first run, unless it is a tie."""
+    """The parts that make up most of the largest difference of the mean from the first run, unless it is a tie, and what lies behind."""
     differences = [(run, change(runs, runs[0], run, MEAN)) for run in runs.runs[1:]]
     real = [(abs(found.relative), run) for run, found in differences if found and not found.tie and not found.disagree]
     if not real:
         return
     _, other = max(real, key=lambda pair: pair[0])
-    parts = [(part, runs[0].at(f"breakdown_ns.all.{part}"), other.at(f"breakdown_ns.all.{part}")) for part in REASONS]
-    known = [(part, before, after) for part, before, after in parts if before is not None and after is not None]
-    whole = sum(after - before for _, before, after in known)
-    telling = [entry for entry in known if whole and (entry[2] - entry[1]) / whole >= TELLING]
-    telling.sort(key=lambda entry: abs(entry[2] - entry[1]), reverse=True)
-    if telling:
-        names = ", ".join(f"{REASONS[part]} {shown(after, 'ns')} instead of {shown(before, 'ns')}" for part, before, after in telling)
-        faster = "less" if whole < 0 else "more"
-        yield f"Why {other.label} takes {faster} time than {runs[0].label}, in the mean of a request: {names}."
+    found = list(causes(runs[0], other))
+    if found:
+        faster = "less" if (other.at(MEAN) or 0) < (runs[0].at(MEAN) or 0) else "more"
+        yield f"Why {other.label} takes {faster} time than {runs[0].label}, in the mean of a request: {', '.join(found)}."
 
 
 def _warm_up(runs: Runs) -> Iterator[str]:
@@ -219,7 +215,7 @@ def _is_better(found: Change) -> bool:
 
 
 def _one_by_one(runs: Runs) -> Iterator[str]:
-    """The comparison of the same requests one by one, for the scheme with most faster requests."""
+    """The comparison of the same requests one by one, for the variant with most faster requests."""
     found = {label: kinds["all"] for label, kinds in runs.paired.items() if label != "against" and "all" in kinds}
     if not found:
         return

@@ -21,7 +21,7 @@ from ssdlab.plans import SHORTHANDS, value_text
 from ssdlab.spelling import nearest
 from ssdlab.study.keys import check_keys, check_type, flat, read_file, read_toml
 
-__all__ = ["MOST_POINTS", "MOST_RECORDED", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "load"]
+__all__ = ["MOST_POINTS", "MOST_RECORDED", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "described", "load"]
 
 PATHS = tuple(name for name, option in options_of(SweepOptions).items() if option.check == "path")
 """Options with names of files."""
@@ -199,7 +199,7 @@ def _axis(grid: str, name: str, values: object, folder: Path | None) -> SweepAxi
     if tables not in (0, len(values)):
         raise ConfigError(f"{where}: expected a list of values, or of tables with a label each, not of both")
     if tables:
-        entries = tuple(_described(f"{where}[{index}]", value, folder) for index, value in enumerate(values))
+        entries = tuple(described(f"{where}[{index}]", value, folder) for index, value in enumerate(values))
     else:
         entries = tuple(_plain(grid, name, value, folder) for value in values)
     seen: set[object] = set()
@@ -229,12 +229,12 @@ def _plain(grid: str, name: str, value: object, folder: Path | None) -> AxisValu
     return AxisValue(value, _located({name: value}, folder), {})
 
 
-def _described(where: str, table: Mapping[str, Any], folder: Path | None) -> AxisValue:
-    """A labelled value that sets several options and keys."""
-    check_keys(where, table, (LABEL, SET, *AXIS_OPTIONS))
+def described(where: str, table: Mapping[str, Any], folder: Path | None, known: Sequence[str] = AXIS_OPTIONS) -> AxisValue:
+    """A labelled value that sets several options and keys; `known`: the options that it may set."""
+    check_keys(where, table, (LABEL, SET, *known))
     if not table.get(LABEL):
         raise ConfigError(f"{where}: {LABEL} is missing")
-    options = _located({key: table[key] for key in AXIS_OPTIONS if key in table}, folder)
+    options = _located({key: table[key] for key in known if key in table}, folder)
     return AxisValue(table[LABEL], options, dict(flat(table.get(SET, {}))))
 
 

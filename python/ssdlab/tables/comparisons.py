@@ -1,14 +1,16 @@
-"""The tables of a comparison of schemes, also over several seeds."""
+"""The tables of a comparison of variants or schemes, also over several seeds."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.console import RenderableType
 from rich.text import Text
 
+from ssdlab.differences import Change, in_words
 from ssdlab.remarks import Remark, Shown, shown
 from ssdlab.tables.layout import new_table, titled
 from ssdlab.tables.numbers import duration, number, relative_text, share, significant, three, time_of
@@ -29,27 +31,27 @@ __all__ = [
 
 
 class Seeded(Protocol):
-    """Runs of schemes under several seeds (`SeedRuns`)."""
+    """Runs of variants under several seeds (`SeedRuns`)."""
 
     @property
     def seeds(self) -> Sequence[int]:
-        """The seeds, the same for all schemes."""
+        """The seeds, the same for all variants."""
 
     @property
     def runs(self) -> Mapping[str, Mapping[int, RunData]]:
-        """Results by scheme and seed."""
+        """Results by label and seed."""
 
     @property
     def against(self) -> str:
-        """The scheme that the others are compared with."""
+        """The label of the variant that the others are compared with."""
 
     @property
     def estimates(self) -> Mapping[str, Mapping[str, Estimate]]:
-        """The mean over seeds, by scheme and path in a result."""
+        """The mean over seeds, by label and path in a result."""
 
     @property
     def differences(self) -> Mapping[str, Mapping[str, Estimate]]:
-        """The relative difference from the first scheme, by scheme and path."""
+        """The relative difference from the first variant, by label and path."""
 
     @property
     def differ(self) -> bool:
@@ -57,7 +59,7 @@ class Seeded(Protocol):
 
 
 class Compared(Protocol):
-    """The results of a workload under several schemes (`Comparison`)."""
+    """The results of variants of a run (`Comparison`)."""
 
     @property
     def title(self) -> str:
@@ -69,21 +71,29 @@ class Compared(Protocol):
 
     @property
     def paired(self) -> Mapping[str, Mapping[str, Any]]:
-        """The comparison of each scheme's requests with the same ones under the first scheme, by scheme."""
+        """The comparison of each variant's requests with the same ones of the first, by label."""
 
     @property
     def remarks(self) -> Sequence[Remark]:
         """Remarks that qualify the numbers."""
 
+    @property
+    def variants(self) -> Mapping[str, Any]:
+        """What each variant was given; empty for schemes."""
+
+    @property
+    def changes(self) -> Mapping[str, Sequence[Change]]:
+        """What each variant changes against the first, by label."""
+
     def items(self) -> Iterable[tuple[str, RunData]]:
-        """Schemes and results."""
+        """Labels and results."""
 
 
-def comparison_table(runs: Mapping[str, RunData], told: Shown) -> RenderableType:
-    """A row for each scheme, with letters of remarks after the numbers. Times are response times of all requests."""
+def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str) -> RenderableType:
+    """A row for each run, with letters of remarks after the numbers. Times are response times of all requests."""
     cached = any("cache" in result for result in runs.values())
     columns = [
-        "scheme",
+        kind,
         "mean",
         "p99",
         "p99.9",
@@ -93,19 +103,26 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown) -> RenderableType
         *(["hit ratio"] if cached else []),
     ]
     table = new_table(columns)
-    for scheme, result in runs.items():
+    for label, result in runs.items():
         latency = result.get("latency_ns", {}).get("all", {})
         gc = result.get("gc", {})
         table.add_row(
-            scheme,
-            *(marked(time_of(latency, column), told, f"latency_ns.all.{column}", scheme) for column in ("mean", "p99", "p99_9", "max")),
-            marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", scheme)
-            if "write_amplification" in gc
-            else "-",
-            marked(number(gc.get("jobs", 0)), told, "gc.jobs", scheme),
+            broken(label),
+            *(marked(time_of(latency, column), told, f"latency_ns.all.{column}", label) for column in ("mean", "p99", "p99_9", "max")),
+            marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", label) if "write_amplification" in gc else "-",
+            marked(number(gc.get("jobs", 0)), told, "gc.jobs", label),
             *([_hit_ratio(result)] if cached else []),
         )
-    return titled("Response times by scheme", table)
+    return titled(f"Response times by {kind}", table)
+
+
+LONGEST_LABEL = 32
+"""Width from which on a label is broken into lines, characters."""
+
+
+def broken(label: str) -> str:
+    """A label in lines that leave room for numbers beside it."""
+    return label if len(label) <= LONGEST_LABEL else "\n".join(textwrap.wrap(label, LONGEST_LABEL))
 
 
 def marked(cell: str, told: Shown, place: str, *names: str) -> str:
@@ -124,12 +141,18 @@ CHANGES = {
 """Figures in the table of differences, with their path in a result."""
 
 
-def change_table(runs: Mapping[str, RunData]) -> RenderableType:
-    """A row for each scheme but the first, with its differences from the first."""
+def given_lines(found: Mapping[str, Sequence[Change]], first: str) -> list[RenderableType]:
+    """A line for each variant but the first, with the options and keys that it changes."""
+    lines = [Text(f"{label}: {in_words(differing) or 'nothing, its configuration is the same'}") for label, differing in found.items()]
+    return [Text(f"What each variant changes against {first}", style="bold"), *lines, ""]
+
+
+def change_table(runs: Mapping[str, RunData], kind: str = "scheme") -> RenderableType:
+    """A row for each run but the first, with its differences from the first."""
     (first, base), *others = runs.items()
-    table = new_table(["scheme", *CHANGES])
-    for scheme, result in others:
-        table.add_row(scheme, *(_change(_at(result, place), _at(base, place)) for place in CHANGES.values()))
+    table = new_table([kind, *CHANGES])
+    for label, result in others:
+        table.add_row(broken(label), *(_change(_at(result, place), _at(base, place)) for place in CHANGES.values()))
     return titled(f"Change against {first}", table)
 
 
@@ -156,9 +179,9 @@ def _change(value: float | None, base: float | None) -> str:
 def _identities(runs: Mapping[str, RunData]) -> list[RenderableType]:
     """Seed and digests, which identify a comparison, and the speed of the simulator."""
     seeds = ", ".join(dict.fromkeys(str(result["seed"]) for result in runs.values() if "seed" in result))
-    digests = ", ".join(f"{scheme} {result['digest'][:16]}" for scheme, result in runs.items() if "digest" in result)
-    known = {scheme: result["requests_per_s"] for scheme, result in runs.items() if "requests_per_s" in result}
-    speeds = ", ".join(f"{scheme} {three(speed)} requests/s" for scheme, speed in known.items())
+    digests = ", ".join(f"{label} {result['digest'][:16]}" for label, result in runs.items() if "digest" in result)
+    known = {label: result["requests_per_s"] for label, result in runs.items() if "requests_per_s" in result}
+    speeds = ", ".join(f"{label} {three(speed)} requests/s" for label, speed in known.items())
     lines = [f"Seed {seeds}, digests: {digests}"] if digests else []
     return [Text(line) for line in [*lines, *([f"Simulator speed: {speeds}"] if speeds else [])]]
 
@@ -169,17 +192,18 @@ def _hit_ratio(result: RunData) -> str:
 
 
 def comparison_tables(comparison: Compared) -> list[RenderableType]:
-    """The output of `ssdlab compare`: a row for each scheme, the comparison one by one if requests were logged, and remarks."""
-    runs = dict(comparison.items())
+    """The output of `ssdlab compare`: a row for each variant, the comparison one by one if requests were logged, and remarks."""
+    runs, kind = dict(comparison.items()), "variant" if comparison.variants else "scheme"
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
     told = shown(comparison.remarks)
-    changes = [change_table(runs)] if len(runs) > 1 else []
-    tables = [comparison_table(runs, told), *changes] if comparison.seeds is None else seed_tables(comparison.seeds, told)
-    paired = [paired_table(next(iter(runs)), comparison.paired)] if comparison.paired else []
+    given = given_lines(comparison.changes, next(iter(runs))) if comparison.variants and len(runs) > 1 else []
+    changes = [change_table(runs, kind)] if len(runs) > 1 else []
+    tables = [comparison_table(runs, told, kind), *changes] if comparison.seeds is None else seed_tables(comparison.seeds, told, kind)
+    paired = [paired_table(next(iter(runs)), comparison.paired, kind)] if comparison.paired else []
     first = [line for result in list(runs.values())[:1] for line in setup_lines(result)]
-    timelines = [line for scheme, result in runs.items() for line in _recorded(result, f" of {scheme}")]
+    timelines = [line for label, result in runs.items() for line in _recorded(result, f" of {label}")]
     others = [*first, *timelines, *remark_lines(told)]
-    return [*title, *tables, *paired, *_identities(runs), *others]
+    return [*title, *given, *tables, *paired, *_identities(runs), *others]
 
 
 SEED_COLUMNS = {
@@ -191,18 +215,18 @@ SEED_COLUMNS = {
 """Figures that are shown with their interval: heading by path in a result."""
 
 
-def seed_tables(runs: Seeded, told: Shown) -> list[RenderableType]:
-    """Means over seeds with letters of remarks, and differences from the first scheme, both with their intervals."""
+def seed_tables(runs: Seeded, told: Shown, kind: str = "scheme") -> list[RenderableType]:
+    """Means over seeds with letters of remarks, and differences from the first variant, both with their intervals."""
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
-    means = new_table(["scheme", *SEED_COLUMNS.values()])
-    for scheme, figures in runs.estimates.items():
-        means.add_row(scheme, *(marked(with_interval(place, figures.get(place)), told, place, scheme) for place in SEED_COLUMNS))
-    changes = new_table(["scheme", *SEED_COLUMNS.values()])
-    for scheme, figures in runs.differences.items():
-        changes.add_row(scheme, *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
-    missing = [scheme for scheme in runs.runs if scheme not in runs.estimates]
+    means = new_table([kind, *SEED_COLUMNS.values()])
+    for label, figures in runs.estimates.items():
+        means.add_row(broken(label), *(marked(with_interval(place, figures.get(place)), told, place, label) for place in SEED_COLUMNS))
+    changes = new_table([kind, *SEED_COLUMNS.values()])
+    for label, figures in runs.differences.items():
+        changes.add_row(broken(label), *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
+    missing = [label for label in runs.runs if label not in runs.estimates]
     return [
-        titled(f"Response times by scheme: mean over {seeds} ± 95 % interval", means),
+        titled(f"Response times by {kind}: mean over {seeds} ± 95 % interval", means),
         *([titled(f"Change against {runs.against}, seed by seed ± 95 % interval", changes)] if runs.differences else []),
         *([Text("tie: the interval includes 0, so that the difference may be chance")] if _has_tie(runs) else []),
         *_disagreements(runs),
@@ -217,10 +241,10 @@ def _has_tie(runs: Seeded) -> bool:
 
 def _disagreements(runs: Seeded) -> list[RenderableType]:
     """The values under each seed, if their mean would mislead."""
-    values = [f"{scheme}, {line}" for scheme, figures in runs.estimates.items() for line in disagreeing(figures)]
+    values = [f"{label}, {line}" for label, figures in runs.estimates.items() for line in disagreeing(figures)]
     changes = [
-        f"{scheme} against {runs.against}, {SEED_COLUMNS[place]}: {', '.join(f'{change:+.1%}' for change in figures[place].values)}"
-        for scheme, figures in runs.differences.items()
+        f"{label} against {runs.against}, {SEED_COLUMNS[place]}: {', '.join(f'{change:+.1%}' for change in figures[place].values)}"
+        for label, figures in runs.differences.items()
         for place in SEED_COLUMNS
         if place in figures and figures[place].disagree
     ]
@@ -274,14 +298,16 @@ def _change_over_seeds(estimate: Estimate | None) -> str:
     return f"tie ({shown})" if estimate.is_tie else shown
 
 
-def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]]) -> RenderableType:
-    """A row for each scheme and kind of requests, from the comparison one by one."""
-    table = new_table(["scheme", "requests", "count", "faster", "by (mean)", "slower", "by (mean)", "unchanged"])
-    for scheme, kinds in paired.items():
-        for kind, row in kinds.items():
+def paired_table(base: str, paired: Mapping[str, Mapping[str, Any]], kind: str) -> RenderableType:
+    """A row for each variant and kind of requests, from the comparison one by one."""
+    table = new_table([kind, "requests", "count", "faster", "by (mean)", "slower", "by (mean)", "unchanged"])
+    for label, kinds in paired.items():
+        for of, row in kinds.items():
             shares = {name: share(row[name]) for name in ("faster", "slower", "same")}
             gain, loss = (time_of(row, key) for key in ("gain_ns", "loss_ns"))
-            table.add_row(scheme, CLASSES[kind], number(row["requests"]), shares["faster"], gain, shares["slower"], loss, shares["same"])
+            table.add_row(
+                broken(label), CLASSES[of], number(row["requests"]), shares["faster"], gain, shares["slower"], loss, shares["same"]
+            )
     return titled(f"The same requests, one by one, against {base}", table, keys=2)
 
 

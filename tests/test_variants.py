@@ -1,0 +1,302 @@
+"""Variants of a comparison: anything that a run takes, beside each other."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from conftest import SMALL, SMALL_OPTIONS, Ssdlab
+from ssdlab import options
+from ssdlab.cli.variants import parse_variants
+from ssdlab.differences import Change, changes, in_words, of_variants
+from ssdlab.option import options_of
+from ssdlab.report import Runs
+from ssdlab.report.causes import causes
+from ssdlab.report.runs import command_of, load
+from ssdlab.variants import OPTIONS, TOGETHER, Variant, compared
+
+FILE = """
+[[variants]]
+label = "base"
+
+[[variants]]
+label = "small buffer"
+set = { "buffer.bytes" = "64KiB" }
+
+[[variants]]
+label = "pgc"
+scheme = "pgc"
+seed = 2
+"""
+
+
+def test_the_command_line_takes_every_option_of_run_that_a_variant_may_have() -> None:
+    taken = {name for name, option in options_of(options.VariantOptions).items() if option.shell}
+    of_run = {name for name, option in options_of(options.RunOptions).items() if option.shell}
+    assert of_run - taken == {"out", "save_state", "log_requests", "timeline", "timeline_window", "timeline_limit"}
+    (found,) = parse_variants(["a: --device demo-4g --skip 2k --fit 64MiB --alone buffer.bytes=4MiB --set 'gc.soft = 0.1' --verify end"])
+    given = {"device": "demo-4g", "skip": 2000, "fit": "64MiB", "alone": True, "verify": "end"}
+    assert found == Variant("a", given, (("gc.soft", "0.1"), ("buffer.bytes", "4MiB")))
+    assert parse_variants(["as it is:", "b : "]) == [Variant("as it is", {}), Variant("b", {})]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("x", '--variant "x": expected a label, a colon and a space'),
+        (": gc.soft=0.1", "expected a label"),
+        ("a: --out r", '--variant "a": --out is an option of the whole comparison: give it beside --variant'),
+        ("a: --seeds=3", "--seeds is an option of the whole comparison"),
+        ("a: --json", "--json is an option of the whole comparison"),
+        ("a: --bogus 3", '--variant "a": No such option: --bogus'),
+        ("a: buffer", '--variant "a": buffer: expected an option of run or KEY=VALUE'),
+        ("a: 'b", '--variant "a": \'b: No closing quotation'),
+        ("a: --skip x", "expected a whole number"),
+    ],
+)
+def test_words_that_are_no_variant_are_refused(words: str, message: str) -> None:
+    with pytest.raises(ssdlab.UsageError) as found:
+        parse_variants([words])
+    assert message in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("variants", "message"),
+    [
+        ({"a": {"out": "x"}}, 'variant "a": out is an option of the whole comparison'),
+        ({"a": {"devise": "x"}}, 'variant "a": no option "devise"; did you mean "device"?'),
+        ({" ": {}}, "expected a name of printable characters"),
+        ({"a: b": {}}, "without a colon and a space"),
+        ({"against": {}}, "files of results use this name otherwise"),
+        ({"a": {"set": {"gc.sofd": 1}}}, 'variant "a": gc.sofd: unknown key'),
+        ({"a": 3}, "expected a mapping"),
+        ({5: {}}, "a label of variants = 5: expected a text"),
+        (5, "variants = 5: expected a mapping"),
+        ({"a": {"device": "none-such"}}, 'variant "a": '),
+        ({"a": {}, "a, seed 2": {}}, 'label "a, seed 2" is also the name of a run under another seed'),
+        ({"a": {"seed": 3}, "b": {}}, 'variant "a": seed and seeds (--seeds) were both given'),
+    ],
+)
+def test_invalid_variants_are_refused_before_any_run(variants: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ssdlab.Error) as found:
+        ssdlab.compare(variants=variants, set=SMALL, requests=10, seeds=2, out=tmp_path / "out")
+    assert message in str(found.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_to_compare_must_be_clear() -> None:
+    with pytest.raises(ssdlab.UsageError, match="nothing to compare"):
+        ssdlab.compare()
+    with pytest.raises(ssdlab.UsageError, match=r"2 schemes were given beside variants: expected at most one"):
+        ssdlab.compare(schemes=["npgc", "pgc"], variants={"a": {}})
+    with pytest.raises(ssdlab.UsageError, match='label "a" is there twice'):
+        compared([], {"a": {}}, [Variant("a", {})])
+    assert not {*OPTIONS} & TOGETHER
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[variants]]\ndevice = 'x'\n", "variants[0]: label is missing"),
+        ("[[variants]]\nlabel = 'a'\nout = 'x'\n", "variants[0]: out is an option of the whole comparison"),
+        ("[[variants]]\nlabel = 'a'\ndevise = 'x'\n", 'unknown key "devise"; did you mean "device"?'),
+        ("[[variants]]\nlabel = 'a'\n[[variants]]\nlabel = 'a'\n", 'label "a" is there twice'),
+        ("device = 'x'\n", 'unknown key "device"; expected tables [[variants]]'),
+        ("variants = 3\n", "expected tables [[variants]]"),
+        ("[[variants]\n", "not valid TOML"),
+    ],
+)
+def test_an_invalid_file_of_variants_gets_one_line(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "variants.toml"
+    file.write_text(text)
+    with pytest.raises(ssdlab.Error) as found:
+        ssdlab.compare(variants=file, requests=10)
+    assert message in str(found.value)
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssdlab.Comparison, Path]:
+    out = tmp_path_factory.mktemp("variants")
+    (out / "variants.toml").write_text(FILE)
+    where = out / "out"
+    return ssdlab.compare(schemes=["npgc"], variants=out / "variants.toml", set=SMALL, requests=300, paired=True, out=where), where
+
+
+def test_each_variant_is_the_run_that_its_options_describe(three: tuple[ssdlab.Comparison, Path]) -> None:
+    comparison, out = three
+    small = SMALL | {"buffer.bytes": "64KiB"}
+    alone = {
+        "base": ssdlab.run(scheme="npgc", set=SMALL, requests=300),
+        "small buffer": ssdlab.run(scheme="npgc", set=small, requests=300),
+        "pgc": ssdlab.run(scheme="pgc", set=SMALL, requests=300, seed=2),
+    }
+    assert {label: run.digest for label, run in comparison.items()} == {label: run.digest for label, run in alone.items()}
+    saved = ssdlab.load(out)
+    assert isinstance(saved, ssdlab.Comparison)
+    assert {label: run.digest for label, run in saved.items()} == {label: run.digest for label, run in alone.items()}
+    assert saved.variants == comparison.variants
+    assert comparison.variants["pgc"]["options"] == {"scheme": "pgc", "seed": 2}
+    assert "What each variant changes against base" in str(comparison)
+    assert str(saved) == str(comparison)
+
+
+def test_options_and_keys_of_a_variant_take_the_place_of_those_of_all() -> None:
+    found = ssdlab.compare(
+        variants={"trace's": {"queue_depth": 4}, "key": {"set": {"workload.queue_depth": 8}}, "other": {"workload": "fio-randread"}},
+        queue_depth=2,
+        set={key: value for key, value in SMALL.items() if key != "workload.interarrival_us"},
+        requests=50,
+    )
+    assert [run.config["workload"]["queue_depth"] for run in found.values()] == [4, 8, 2]
+
+
+def test_changes_have_before_and_after(three: tuple[ssdlab.Comparison, Path]) -> None:
+    comparison, _ = three
+    assert comparison.changes["small buffer"] == [Change("buffer.bytes", "0", "64 KiB")]
+    assert comparison.changes["pgc"][:2] == [Change("scheme", "npgc", "pgc"), Change("seed", "1", "2")]
+    assert all(not change.given for change in comparison.changes["pgc"][2:])
+    assert in_words(comparison.changes["small buffer"]) == "buffer.bytes 64 KiB instead of 0"
+    assert in_words(comparison.changes["pgc"]).startswith("scheme pgc instead of npgc; seed 2 instead of 1 (and ")
+
+
+def test_only_variants_with_the_same_requests_are_paired(three: tuple[ssdlab.Comparison, Path]) -> None:
+    comparison, _ = three
+    assert set(comparison.paired) == {"small buffer"}
+    (remark,) = [remark for remark in comparison.remarks if remark.code == "other-requests"]
+    assert (remark.where, remark.severity) == (("pgc",), "warning")
+    assert "(seed)" in remark.sentence
+
+
+def test_the_same_requests_at_other_times_are_paired_and_said() -> None:
+    found = ssdlab.compare(
+        variants={"base": {}, "faster": {"time_scale": 2.0}, "closed": {"queue_depth": 4}}, set=SMALL, requests=300, paired=True
+    )
+    assert set(found.paired) == {"faster", "closed"}
+    assert {remark.where for remark in found.remarks if remark.code == "other-times"} == {("faster",), ("closed",)}
+    assert not [remark for remark in found.remarks if remark.code == "other-requests"]
+
+
+def test_drives_of_different_sizes_are_fitted_or_said() -> None:
+    """12 MiB of 4 KiB pages with 16 in a block: by hand, 3072 pages on 8 planes; what each drive exports is at least that."""
+    variants = {"two": {"set": {"device.channels": 2}}, "four": {"set": {"device.channels": 4}}}
+    common = {key: value for key, value in SMALL.items() if key not in ("device.channels", "device.blocks_per_plane")}
+    apart = ssdlab.compare(variants=variants, set=common, requests=50)
+    (remark,) = [remark for remark in apart.remarks if remark.code == "other-sizes"]
+    assert remark.severity == "warning"
+    assert "up to 2 times as much" in remark.sentence
+    fitted = ssdlab.compare(variants=variants, set=common, requests=50, fit="12MiB")
+    sizes = [entry["exported_bytes"] for entry in fitted.variants.values()]
+    assert min(sizes) >= 12 << 20
+    assert max(sizes) / min(sizes) < 1.25
+    assert apart.variants["four"]["exported_bytes"] == 2 * apart.variants["two"]["exported_bytes"]
+
+
+def test_equal_variants_are_said() -> None:
+    found = ssdlab.compare(variants={"a": {}, "b": {"set": {"gc.soft": SMALL["gc.soft"]}}}, set=SMALL, requests=100)
+    (remark,) = [remark for remark in found.remarks if remark.code == "same-result"]
+    assert "the same configuration" in remark.sentence
+    assert "b: nothing, its configuration is the same" in str(found)
+
+
+def test_a_key_without_effect_is_named_with_its_variant() -> None:
+    with pytest.warns(ssdlab.IdleKeyWarning, match=r'variant "idle": cache.soon has no effect: it needs a cache'):
+        ssdlab.compare(variants={"base": {}, "idle": {"set": {"cache.soon": 4}}}, set=SMALL, requests=50)
+
+
+def test_several_seeds_have_means_of_each_variant() -> None:
+    found = ssdlab.compare(variants={"base": {}, "spare": {"set": {"device.overprovisioning": 0.3}}}, set=SMALL, requests=200, seeds=3)
+    assert found.seeds is not None
+    assert list(found.seeds.estimates) == ["base", "spare"]
+    alone = ssdlab.run(set=SMALL | {"device.overprovisioning": 0.3}, requests=200, seed=3)
+    assert found.seeds.runs["spare"][3].digest == alone.digest
+
+
+def test_schemes_are_one_kind_of_variant(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    """Files of schemes have no entry that earlier versions did not write, and the same results as variants."""
+    words = ["--workload", "lee2013-synthetic", *SMALL_OPTIONS, "--requests", "200", "--out"]
+    ssdlab_command("compare", "--scheme", "npgc", "--scheme", "pgc", *words, str(tmp_path / "schemes"))
+    ssdlab_command("compare", "--variant", "npgc: --scheme npgc", "--variant", "second: --scheme pgc", *words, str(tmp_path / "variants"))
+    schemes, variants = (json.loads((tmp_path / name / "comparison.json").read_text()) for name in ("schemes", "variants"))
+    assert set(schemes) == {"runs", "remarks"}
+    assert set(variants) == {"runs", "remarks", "variants"}
+    assert [run["digest"] for run in schemes["runs"].values()] == [run["digest"] for run in variants["runs"].values()]
+    assert (tmp_path / "schemes" / "pgc" / "result.json").is_file()
+    runs = load(tmp_path / "variants")
+    assert (runs.kind, load(tmp_path / "schemes").kind) == ("variant", "scheme")
+
+
+def test_the_command_to_repeat_it_is_made_of_variants(
+    three: tuple[ssdlab.Comparison, Path], tmp_path: Path, ssdlab_command: Ssdlab
+) -> None:
+    _, out = three
+    command = command_of(load(out))
+    assert command is not None
+    assert "--variant base: " in command or "--variant 'base: " in command
+    assert "--paired" in command
+    ssdlab_command(*shlex.split(command)[1:], "--out", str(tmp_path / "again"))
+    again = json.loads((tmp_path / "again" / "comparison.json").read_text())
+    before = json.loads((out / "comparison.json").read_text())
+    assert {label: run["digest"] for label, run in again["runs"].items()} == {label: run["digest"] for label, run in before["runs"].items()}
+
+
+# ---- reasons ---------------------------------------------------------------------------------------------------------
+
+
+def with_parts(parts: dict[str, float], **entries: Any) -> dict[str, Any]:
+    return {"breakdown_ns": {"all": parts}, "latency_ns": {"all": {"mean": sum(parts.values())}}, **entries}
+
+
+def reasons(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    return list(causes(*Runs.of({"before": before, "after": after})))
+
+
+def test_what_kept_a_buffer_full_is_named_with_the_jobs() -> None:
+    before = with_parts({"host_queue": 1e4, "gc": 1e4}, buffer={"full_waits": 12, "capacity": 4096}, gc={"jobs": 402, "pages_moved": 9000})
+    after = with_parts(
+        {"host_queue": 9e5, "gc": 1e4}, buffer={"full_waits": 1203, "capacity": 256}, gc={"jobs": 651, "pages_moved": 20_000}
+    )
+    assert reasons(before, after) == [
+        "waiting in front of the drive 900 µs instead of 10.0 µs (1,203 instead of 12 requests waited for room in the write buffer; "
+        "it holds 256 instead of 4,096 units; what kept it full: 651 instead of 402 GC jobs, 20,000 instead of 9,000 pages moved)"
+    ]
+    (back,) = reasons(after, before)
+    assert "it holds 4,096 instead of 256 units; what emptied it: 402 instead of 651 GC jobs" in back
+
+
+def test_counters_that_changed_the_other_way_are_no_reason() -> None:
+    """Collection costs more time although fewer jobs ran: only the longer jobs can be why."""
+    before = with_parts({"gc": 1e5}, gc={"jobs": 100, "pages_moved": 5000, "duration_ns": {"mean": 1e6}})
+    after = with_parts({"gc": 3e5}, gc={"jobs": 50, "pages_moved": 5100, "duration_ns": {"mean": 4e6}})
+    assert reasons(before, after) == [
+        "waiting for garbage collection 300 µs instead of 100 µs (4.00 ms instead of 1.00 ms for a job in the mean)"
+    ]
+
+
+def test_waits_for_dies_that_do_as_much_come_from_the_order_of_operations() -> None:
+    busy = {"utilisation": {"chips": [0.2, 0.4]}}
+    (found,) = reasons(with_parts({"die_queue": 1e5}, **busy), with_parts({"die_queue": 3e5}, **busy))
+    assert found.endswith("(chips as busy as before: the order of operations differs)")
+
+
+def test_changes_of_made_up_results() -> None:
+    """Names first, then keys that were set, then those that follow: five, of which a sentence names the first four."""
+    runs = {
+        "a": {"config": {"gc": {"soft": 0.05, "scope": "chip"}, "buffer": {"bytes": 16 << 20}}},
+        "b": {"config": {"gc": {"soft": 0.1, "scope": "none"}, "buffer": {"bytes": 3 << 19}}},
+    }
+    given = {"a": {"options": {"device": "x"}}, "b": {"options": {"device": "y"}, "set": {"gc.soft": "0.1"}}}
+    assert list(map(str, changes(runs, given)["b"])) == [
+        "device y instead of x",
+        "gc.soft 0.1 instead of 0.05",
+        "gc.scope none instead of chip",
+        "buffer.bytes 1.5 MiB instead of 16 MiB",
+    ]
+    assert in_words(changes(runs, given)["b"]) == "device y instead of x; gc.soft 0.1 instead of 0.05 (and 2 keys that follow from it)"
+    assert in_words(changes(runs, {})["b"], most=2) == "gc.soft 0.1 instead of 0.05; gc.scope none instead of chip; 1 more"
+    assert of_variants(runs, {}) == []
