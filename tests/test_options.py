@@ -45,7 +45,7 @@ MISTAKES = """
 import ssdlab
 ssdlab.run(devise="lee2013")
 ssdlab.run(requests="many")
-ssdlab.compare(device="lee2013")
+ssdlab.compare(schemes=5)
 ssdlab.Simulator(trace="some.csv")
 ssdlab.sweep({"seed": [1]}, verify="never")
 ssdlab.run(device="lee2013", fit="trace", requests=5, out=None).digest

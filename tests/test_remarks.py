@@ -244,7 +244,7 @@ def test_letters_go_on_after_z() -> None:
 
 def test_every_code_of_the_package_is_in_the_reference() -> None:
     page = (ROOT / "docs" / "reference" / "statistics.md").read_text()
-    source = (ROOT / "python" / "ssdlab" / "remarks.py").read_text()
+    source = "".join((ROOT / "python" / "ssdlab" / name).read_text() for name in ("remarks.py", "differences.py"))
     made = {*re.findall(r'Remark\("([a-z-]+)"', source), "no-collection"}
     assert len(made) >= 4
     listed = dict(re.findall(r"^\| `([a-z-]+)` \| (note|warning) \|", page.split("## Remarks")[1], re.MULTILINE))

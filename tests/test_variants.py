@@ -175,10 +175,19 @@ def test_only_variants_with_the_same_requests_are_paired(three: tuple[ssdlab.Com
 
 def test_the_same_requests_at_other_times_are_paired_and_said() -> None:
     found = ssdlab.compare(
-        variants={"base": {}, "faster": {"time_scale": 2.0}, "closed": {"queue_depth": 4}}, set=SMALL, requests=300, paired=True
+        variants={
+            "base": {},
+            "faster": {"time_scale": 2.0},
+            "closed": {"queue_depth": 4},
+            "even": {"set": {"workload.arrival": "fixed"}},
+            "bounded": {"set": {"workload.max_outstanding": 1000}},
+        },
+        set=SMALL,
+        requests=300,
+        paired=True,
     )
-    assert set(found.paired) == {"faster", "closed"}
-    assert {remark.where for remark in found.remarks if remark.code == "other-times"} == {("faster",), ("closed",)}
+    assert set(found.paired) == {"faster", "closed", "even", "bounded"}
+    assert {remark.where for remark in found.remarks if remark.code == "other-times"} == {("faster",), ("closed",), ("even",)}
     assert not [remark for remark in found.remarks if remark.code == "other-requests"]
 
 

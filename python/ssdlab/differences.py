@@ -18,8 +18,10 @@ MOST_NAMED = 4
 UNSET = "default"
 BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
-TIMES = ("time_scale", "queue_depth", "max_outstanding", "interarrival_us", "arrival", "burst_length", "start_s")
+TIMES = ("time_scale", "queue_depth", "interarrival_us", "arrival", "burst_length", "start_s")
 """Keys of a workload that change when requests arrive, but not which they are."""
+NEITHER = ("max_outstanding",)
+"""Keys of a workload that change no request."""
 LENGTHS = ("seed", "requests")
 """Options that change which requests are sent."""
 CLOSE = 0.01
@@ -133,7 +135,8 @@ def _load(first: str, label: str, runs: Mapping[str, RunData], variants: Mapping
     """Kind of the difference in the load of two runs (`requests`, `times`, or empty) and what it comes from."""
     workloads = [dict(_leaves((runs[name].get("config") or {}).get("workload", {}))) for name in (first, label)]
     options = [variants.get(name, {}).get("options", {}) for name in (first, label)]
-    differing = [key for key in dict.fromkeys((*workloads[0], *workloads[1])) if workloads[0].get(key) != workloads[1].get(key)]
+    keys = dict.fromkeys(key for key in (*workloads[0], *workloads[1]) if key not in NEITHER)
+    differing = [key for key in keys if workloads[0].get(key) != workloads[1].get(key)]
     found = [name for name in LENGTHS if options[0].get(name) != options[1].get(name)]
     found += [f"workload.{key}" for key in differing if key not in TIMES]
     generated = not all(workload.get("trace") for workload in workloads)

@@ -62,4 +62,4 @@ def _page_of(folder: Path, path: Path, progress: Progress | None) -> tuple[str, 
     runs = load(folder)
     if is_point(folder) and ENTRY in runs[0].data:
         runs = runs_of(runs[0].data, folder)
-    return page(runs, found(runs, path)), Written(", ".join(run.label for run in runs), [run.label for run in runs if is_changed(run.data)])
+    return page(runs, found(runs, path)), Written(runs.compared, [run.label for run in runs if is_changed(run.data)])

@@ -119,6 +119,21 @@ pub const CODES: &[Code] = &[
     },
     Code { name: "nothing-random", severity: Severity::Warning, rule: "Of a comparison: all seeds gave the same runs." },
     Code {
+        name: "other-requests",
+        severity: Severity::Warning,
+        rule: "Of a comparison of variants: a variant has another trace, seed, number of requests or workload than the first, or a generated workload on a drive of another size, so that its requests are others. `paired` leaves it out.",
+    },
+    Code {
+        name: "other-sizes",
+        severity: Severity::Warning,
+        rule: "Of a comparison of variants: drives export different amounts. A note up to 1 %.",
+    },
+    Code {
+        name: "other-times",
+        severity: Severity::Note,
+        rule: "Of a comparison of variants: the requests are those of the first, but keys change when they arrive (`time_scale`, `queue_depth`, `interarrival_us` and the like).",
+    },
+    Code {
         name: "overloaded",
         severity: Severity::Warning,
         rule: "100 or more requests in open loop arrived, those of a warm-up counted, and the queue grew to the last of them: in the last quarter of the time between the first arrival and the last, the fewest outstanding requests are more than in the third quarter, at least 1.5 times those in the second, at least the square root of the number of arrivals, and more in the second half of the quarter than in its first, where up to 1 % of the requests are left out that alone take the first quarter of that time or more, and as many that take the last; or all requests arrived at one instant (those of a trace: `no-times`).",

@@ -74,7 +74,8 @@ def swatch(run: int) -> str:
 def bar(labels: Sequence[str]) -> str:
     """The bar at the top: buttons for the runs, and for light and dark."""
     buttons = "".join(
-        f'<button type="button" data-run="{run}" aria-pressed="true">{swatch(run)}{html.escape(label)}</button>'
+        f'<button type="button" data-run="{run}" aria-pressed="true" title="{html.escape(label)}">{swatch(run)}'
+        f"<span>{html.escape(label)}</span></button>"
         for run, label in enumerate(labels)
     )
     alone = f"{swatch(0)}{html.escape(labels[0])}" if labels else ""

@@ -159,11 +159,14 @@ class Runs:
         traces = [run.at("config.workload.trace") for run in self]
         named = [Path(trace).name if trace else of.get("--workload") for trace, of in zip(traces, options, strict=True)]
         device, workload = (_common(values) for values in ([of.get("--device") for of in options], named))
+        return self.compared + (f" on {device}" if device else "") + (f", {workload}" if workload else "")
+
+    @property
+    def compared(self) -> str:
+        """The labels of the runs, or how many there are."""
         labels = [run.label for run in self]
-        shown = ", ".join(labels)
-        if len(labels) > MOST_IN_TITLE or len(shown) > LONGEST_TITLE:
-            shown = f"{len(labels)} {self.kind}s"
-        return shown + (f" on {device}" if device else "") + (f", {workload}" if workload else "")
+        listed = ", ".join(labels)
+        return f"{len(labels)} {self.kind}s" if len(labels) > MOST_IN_TITLE or len(listed) > LONGEST_TITLE else listed
 
 
 def _common(values: Sequence[str | None]) -> str | None:

@@ -34,39 +34,34 @@ def verdict(runs: Runs) -> str:
     for place, name in JUDGED:
         having = [run for run in runs if number_of(runs, run, place) is not None]
         told = max(told, len(having))
-        outcome, doubt = _outcome(runs, having, place, f"{name} response time"), _doubt(runs, having, place)
+        outcome, doubt = [*_outcome(runs, having, place, f"{name} response time")], _doubt(runs, having, place)
         if doubt:
             doubts.append(f"{name} not judged: {doubt}.")
-            unsure += [outcome] if doubt not in (TOO_FEW, DISAGREE) else []
+            unsure = unsure or (outcome if doubt not in (TOO_FEW, DISAGREE) else [])
             continue
         decided = len(_winners(runs, having, place)) == 1 < len(having)
         # one tie is enough
-        sure += [outcome] if outcome and (decided or not sure) else []
+        sure += outcome if decided or not sure else []
         if decided:
             break
     if len(runs) == 1:
         return ""
     if sure:
-        return " ".join([*sure, *_by(runs), *doubts])
+        return " ".join(dict.fromkeys([*sure, *doubts]))
     if unsure:
-        return " ".join([unsure[0], *_by(runs), *(doubt for doubt in doubts if TOO_FEW in doubt or DISAGREE in doubt)])
+        return " ".join([*unsure, *(doubt for doubt in doubts if TOO_FEW in doubt or DISAGREE in doubt)])
     if doubts:
         return " ".join(doubts)
     same = told == len(runs)
     return f"The {runs.kind}s have the same response times." if same else f"There are no response times of all {runs.kind}s to compare."
 
 
-def _by(runs: Runs) -> Iterator[str]:
-    """What the variant with the shortest response times changes against the first; nothing for schemes, whose names say it."""
-    if not runs.variants:
-        return
-    for place, _ in JUDGED:
-        winners = _winners(runs, [run for run in runs if number_of(runs, run, place) is not None], place)
-        if len(winners) == 1 and runs[0] not in winners:
-            changed = runs.changes.get(winners[0].label)
-            if changed:
-                yield f"What it changes: {in_words(changed)}."
-            return
+def _by(runs: Runs, winners: Sequence[Run]) -> Iterator[str]:
+    """What the best variants change against the first; nothing for schemes, whose names say it."""
+    for run in winners[:MOST] if runs.variants else ():
+        changed = runs.changes.get(run.label)
+        if changed:
+            yield f"{'It' if len(winners) == 1 else run.label} changes {in_words(changed)}."
 
 
 def remarks(runs: Runs) -> list[str]:
@@ -107,18 +102,20 @@ def _winners(runs: Runs, having: Sequence[Run], place: str) -> list[Run]:
     return [run for run in having if as_good(runs, best, run, place)]
 
 
-def _outcome(runs: Runs, having: Sequence[Run], place: str, what: str) -> str:
-    """A sentence on the runs with the shortest times; empty if all have the same."""
+def _outcome(runs: Runs, having: Sequence[Run], place: str, what: str) -> Iterator[str]:
+    """Sentences on the runs with the shortest times; none if all have the same."""
     winners = _winners(runs, having, place)
     if not winners or len(having) < 2:
-        return ""
+        return
     if len(winners) == len(having):
-        return " ".join(_noise(runs, having, place, what)) if len(having) == len(runs) else ""
+        yield from _noise(runs, having, place, what) if len(having) == len(runs) else ()
+        return
     asides = ["they differ by less than the noise"] if _noisy(runs, winners, place) else []
     asides += ["not judged"] if _doubt(runs, having, place) else []
     aside = f" ({'; '.join(asides)})" if asides else ""
     who = f"{winners[0].label} has" if len(winners) == 1 else f"{_listed(winners)} share"
-    return f"{who} the shortest {what}{aside}: {_told(runs, winners, place)}."
+    yield f"{who} the shortest {what}{aside}: {_told(runs, winners, place)}."
+    yield from _by(runs, winners)
 
 
 def _doubt(runs: Runs, having: Sequence[Run], place: str) -> str:
