@@ -37,8 +37,10 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
                 "ssdlab compare --device demo-4g --scheme npgc --scheme pgc --workload lee2013-synthetic --requests 20k",
                 "ssdlab compare --device demo-4g --scheme npgc --scheme pgc --trace trace.csv --out results/both",
                 "ssdlab compare --scheme npgc --scheme pgc --workload lee2013-synthetic --requests 20k --warm-up 2k --seeds 3",
+                "ssdlab compare --device demo-4g --trace trace.csv --variant 'as it is:' --variant 'small buffer: buffer.bytes=1MiB'",
             ),
-            "Give it two schemes or more (--scheme NAME, once for each), and a workload (--workload NAME) or a trace (--trace FILE).",
+            "Give it two schemes or more (--scheme NAME, once for each) or two variants or more (--variant 'LABEL: OPTIONS', --variants "
+            "FILE.toml), and a workload (--workload NAME) or a trace (--trace FILE).",
         ),
         "sweep": Guide(
             ("ssdlab sweep sweep.toml --out results/sweep", "ssdlab sweep sweep.toml --out results/sweep --resume"),

@@ -43,7 +43,7 @@ STUDY = {
 PARTS: Mapping[str, Part] = MappingProxyType(
     {
         "run": Part("Simulate one workload on one device under one scheme.", "ssdlab.cli.runs:run"),
-        "compare": Part("Simulate one workload on one device under several schemes, side by side.", "ssdlab.cli.runs:compare"),
+        "compare": Part("Simulate variants of a run beside each other: schemes, keys, devices, policies.", "ssdlab.cli.runs:compare"),
         "sweep": Part("Simulate every point of a grid of schemes, keys, workloads and seeds.", "ssdlab.cli.sweeps:sweep"),
         "explore": Part(
             "Change configuration keys on a local page, and see at once what follows, until Ctrl-C.", "ssdlab.cli.explore:explore"
