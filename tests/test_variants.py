@@ -18,6 +18,7 @@ from ssdlab.option import options_of
 from ssdlab.report import Runs
 from ssdlab.report.causes import causes
 from ssdlab.report.runs import command_of, load
+from ssdlab.report.verdict import verdict
 from ssdlab.variants import OPTIONS, TOGETHER, Variant, compared
 
 FILE = """
@@ -309,3 +310,16 @@ def test_changes_of_made_up_results() -> None:
     assert in_words(changes(runs, given)["b"]) == "device y instead of x; gc.soft 0.1 instead of 0.05 (and 2 keys that follow from it)"
     assert in_words(changes(runs, {})["b"], most=2) == "gc.soft 0.1 instead of 0.05; gc.scope none instead of chip; 1 more"
     assert of_variants(runs, {}) == []
+
+
+def test_the_page_and_the_verdict_say_what_a_variant_changes(three: tuple[ssdlab.Comparison, Path], tmp_path: Path) -> None:
+    comparison, _ = three
+    comparison.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "<code>buffer.bytes</code> 64 KiB <span" in page
+    assert "instead of 0</span>" in page
+    slow, fast = (with_parts({"gc": time}, config={"gc": {"soft": soft}}) for time, soft in ((3e5, 0.1), (1e5, 0.2)))
+    given = {label: {"options": {}, "set": {}, "exported_bytes": 1} for label in ("a", "b")}
+    said = verdict(Runs.of({"a": slow, "b": fast}, variants=given))
+    assert "b has the shortest mean response time" in said
+    assert "It changes gc.soft 0.2 instead of 0.1." in said

@@ -20,11 +20,11 @@ from ssdlab.folders import SLOWEST_FILE, ResultFolder, variant_folder
 from ssdlab.inputs import named
 from ssdlab.option import complete, picked, takes
 from ssdlab.options import CompareOptions, Path_, PreconditionOptions, RunOptions, SetupOptions, SimulatorOptions
-from ssdlab.plans import Setup, Slowest, Timeline, common_title, fitted_alike, idle_in_variant, timeline_of, warn_of_idle_keys
+from ssdlab.plans import Setup, Slowest, Timeline, timeline_of, warn_of_idle_keys
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Result
 from ssdlab.seeds import label_of, seeds_from
-from ssdlab.variants import Variant, compared, entries, naming, pairs
+from ssdlab.variants import Variant, common_title, compared, entries, fitted_setups, idle_in_variant, naming, pairs
 
 __all__ = [
     "Kind",
@@ -213,7 +213,7 @@ def comparison_jobs(
     if timeline is not None and folder is None:
         raise UsageError("timelines (--timelines) need out (--out DIR): each one goes to the folder of its run there")
     log: Log = "kept" if log_requests else "temporary" if paired else None
-    setups = _setups(common.with_changes(shared=len(variants) * len(seeds) > 1), variants, seeds)
+    setups = fitted_setups(common.with_changes(shared=len(variants) * len(seeds) > 1), variants, seeds)
 
     def job(one: Variant, setup: Setup) -> Job:
         place = folder and folder / variant_folder(one.label)
@@ -233,19 +233,6 @@ def comparison_jobs(
     if twice:
         raise UsageError(f'variants: label "{twice[0]}" is also the name of a run under another seed: choose another')
     return jobs
-
-
-def _setups(common: Setup, variants: Sequence[Variant], seeds: Sequence[int]) -> list[Setup]:
-    """The setup of each variant, with drives of one size where they are fitted."""
-    setups = []
-    for one in variants:
-        if "seed" in one.options and len(seeds) > 1:
-            raise UsageError(f'variant "{one.label}": seed and seeds (--seeds) were both given: leave one of them out')
-        with naming(one):
-            setup = one.setup(common)
-            setup.build(one.scheme)  # an error is that of this variant
-            setups.append(setup)
-    return fitted_alike([(setup, one.scheme) for one, setup in zip(variants, setups, strict=True)])
 
 
 @takes(PreconditionOptions, without=RunOptions)

@@ -12,7 +12,6 @@ from ssdlab.checks import path
 from ssdlab.comparison import Comparison
 from ssdlab.errors import UsageError
 from ssdlab.folders import file_errors, run_folder
-from ssdlab.plans import common_title
 from ssdlab.report.runs import read_result, saved_in, title_of, title_parts, undamaged
 from ssdlab.result import Result
 from ssdlab.seeds import SeedRuns
@@ -21,6 +20,7 @@ from ssdlab.sweeping.definition import load as load_definition
 from ssdlab.sweeping.points import SweepPoint
 from ssdlab.sweeping.result import SweepResult
 from ssdlab.sweeping.running import DEFINITION_FILE
+from ssdlab.variants import common_title
 
 __all__ = ["is_sweep", "load", "load_sweep"]
 

@@ -24,19 +24,20 @@ from ssdlab.policies import described_eviction, described_victim
 from ssdlab.progress import ReadProgress
 
 __all__ = [
+    "BLOCKS_KEY",
     "DEEPEST",
     "DEFAULT_REQUESTS",
     "DEFAULT_SEED",
     "SHORTHANDS",
+    "Fitted",
     "Setup",
     "Slowest",
     "Timeline",
-    "common_title",
     "files_of",
-    "fitted_alike",
-    "idle_in_variant",
+    "fitted_device",
     "idle_warnings",
     "is_preset_file",
+    "needed_bytes",
     "requests_of",
     "timeline_of",
     "value_text",
@@ -329,11 +330,6 @@ def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
     return lines
 
 
-def idle_in_variant(own: Iterable[str], idle: Mapping[str, str]) -> list[str]:
-    """A line for each of a variant's `own` keys that has no effect in its run; `idle`: what each key without effect needs."""
-    return [f"{key} has no effect: it needs {idle[key]}; set that as well, or leave {key} out" for key in own if key in idle]
-
-
 def warn_of_idle_keys(runs: Sequence[Mapping[str, str]], lines: Sequence[str] = ()) -> None:
     """Warns of keys set by hand that have no effect in any of the runs, and of further `lines`. The calling function's caller is warned."""
     for line in dict.fromkeys((*idle_warnings(runs), *lines)):
@@ -347,7 +343,7 @@ class Setup:
         set: pairs of key and TOML text, as on the command line.
         series: whether runs are recorded over time.
         shared: whether several runs read the inputs. A single run streams its trace, which may be larger than the disk.
-        fitted_as: device to use instead of the one that `fit` finds for this run; see `fitted_alike`.
+        fitted_as: device to use instead of the one that `fit` finds for this run; see `ssdlab.variants`.
         options: options of a run.
     """
 
@@ -424,18 +420,9 @@ class Setup:
             if file is not None and (copy := hold(file)) is not None:
                 self.held[copy.name] = copy
 
-    def shape(self, scheme: str | None) -> str:
-        """What the device of a run has in common with others before `fit` sets its number of blocks."""
-        device = _value(self._layers(scheme, ()), "device")
-        return json.dumps({key: value for key, value in device.items() if f"device.{key}" != BLOCKS_KEY}, sort_keys=True)
-
-    def needs(self, scheme: str | None) -> int:
-        """The bytes that `fit` has the device export at least."""
-        return needed_bytes(self._layers(scheme, ()), cast("str | int", self.options["fit"]))
-
-    def fits(self, scheme: str | None, wanted: int) -> Fitted:
-        """The device that `fit` finds for `wanted` bytes."""
-        return fitted_device(self._layers(scheme, ()), wanted)
+    def unfitted(self, scheme: str | None) -> _core.Config:
+        """The configuration under `scheme` before `fit` sets the number of blocks; its capacity is not checked if `fit` will set it."""
+        return self._layers(scheme, ())
 
     def idle(self, config: _core.Config) -> dict[str, str]:
         """The keys in `set` that have no effect in `config`, each with what it needs."""
@@ -529,40 +516,3 @@ class Setup:
         values["ftl.precondition.kind"] = "ranges" if self.options["prefill"] is not None else None
         named = {key for key, _ in self.set}
         return [(key, value_text(value)) for key, value in values.items() if value is not None and key not in named]
-
-
-def common_title(parts: Sequence[Sequence[str]]) -> str:
-    """A line with what all runs of a comparison have in common, from the parts of the title of each; without a single run's scheme."""
-    common = [part for part in parts[0] if all(part in others for others in parts)]
-    several = [] if parts[0][:1] == common[:1] else ["Several devices"]
-    return ", ".join([*several, *(part for part in common if len(parts) > 1 or not part.startswith("scheme "))])
-
-
-def fitted_alike(runs: Sequence[tuple[Setup, str | None]]) -> list[Setup]:
-    """The setups of runs to compare, with devices that `fit` gives the same size.
-
-    All export at least what the run that needs most does. Of devices of one shape, all get the largest, if thresholds or spare blocks would
-    give some of them more blocks than others.
-
-    Args:
-        runs: setup and scheme of each run.
-    """
-    fitted = [(setup, scheme) for setup, scheme in runs if setup.options["fit"] is not None]
-    wanted = {
-        fit: max(of.needs(scheme) for of, scheme in fitted if of.options["fit"] == fit) for fit in {of.options["fit"] for of, _ in fitted}
-    }
-    devices: dict[tuple[object, str], set[Fitted]] = {}
-    for setup, scheme in fitted:
-        place = (setup.options["fit"], setup.shape(scheme))
-        devices.setdefault(place, set()).add(setup.fits(scheme, wanted[setup.options["fit"]]))
-    return [_fitted_as(setup, scheme, devices) for setup, scheme in runs]
-
-
-def _fitted_as(setup: Setup, scheme: str | None, devices: Mapping[tuple[object, str], set[Fitted]]) -> Setup:
-    fit = setup.options["fit"]
-    if fit is None:
-        return setup
-    largest = max(devices[fit, setup.shape(scheme)])
-    alike = setup if setup.fits(scheme, setup.needs(scheme)) == largest else setup.with_changes(fitted_as=largest)
-    alike.held.update(setup.held)
-    return alike

@@ -177,9 +177,9 @@ def of_comparison(
     """The remarks of the runs of a comparison, and remarks on the comparison as a whole.
 
     Args:
-        runs: results by scheme; with several seeds, results of the first.
+        runs: results by label; with several seeds, results of the first.
         seeds_differ: whether results differ between seeds; `None` for one seed.
-        of_seeds: with several seeds, the results by scheme and seed. What is said of schemes must then hold under each seed, and remarks
+        of_seeds: with several seeds, the results by label and seed. What is said of runs must then hold under each seed, and remarks
             that only runs of later seeds have are added, with the seed.
     """
     later = _later_seeds(of_seeds or {}, runs)
@@ -199,12 +199,10 @@ def of_comparison(
 
 
 def _later_seeds(of_seeds: Mapping[str, Mapping[int, RunData]], first: Mapping[str, RunData]) -> dict[int, dict[str, RunData]]:
-    """Results by seed and scheme, of the seeds after the first that all schemes have."""
+    """Results by seed and label, of the seeds after the first that all variants have."""
     seeds = list(dict.fromkeys(seed for results in of_seeds.values() for seed in results))[1:]
     return {
-        seed: {scheme: of_seeds[scheme][seed] for scheme in first}
-        for seed in seeds
-        if all(seed in of_seeds.get(scheme, ()) for scheme in first)
+        seed: {label: of_seeds[label][seed] for label in first} for seed in seeds if all(seed in of_seeds.get(label, ()) for label in first)
     }
 
 

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ssdlab._core import Config
 from ssdlab.checks import mapping, path, shown, text, texts
 from ssdlab.errors import ConfigError, Error, FileError, UsageError
 from ssdlab.option import options_of
 from ssdlab.options import CompareOptions, RunOptions, Set, VariantOptions, Variants_
-from ssdlab.plans import SHORTHANDS, Setup, is_preset_file, value_text
+from ssdlab.plans import BLOCKS_KEY, SHORTHANDS, Fitted, Setup, fitted_device, is_preset_file, needed_bytes, value_text
 from ssdlab.spelling import nearest
 
-__all__ = ["Variant", "are_schemes", "compared", "entries", "naming", "of_schemes", "of_tables", "pairs"]
+__all__ = [
+    "Variant",
+    "are_schemes",
+    "common_title",
+    "compared",
+    "entries",
+    "fitted_setups",
+    "idle_in_variant",
+    "naming",
+    "of_schemes",
+    "of_tables",
+    "pairs",
+]
 
 SCHEME, SET, VARIANTS = "scheme", "set", "variants"
 OPTIONS = tuple(name for name in options_of(VariantOptions) if name != SET)
@@ -224,3 +238,75 @@ def _plain(value: Any) -> Any:
         return os.fspath(value)
     named = value if hasattr(value, "__qualname__") else type(value)
     return value.item() if hasattr(value, "item") else named.__qualname__
+
+
+# ---- setups ----------------------------------------------------------------------------------------------------------
+
+
+def fitted_setups(common: Setup, variants: Sequence[Variant], seeds: Sequence[int]) -> list[Setup]:
+    """The setup of each variant, with drives of one size where they are fitted.
+
+    Raises:
+        ssdlab.Error: the configuration of a variant cannot be simulated.
+    """
+    setups = []
+    for one in variants:
+        if "seed" in one.options and len(seeds) > 1:
+            raise UsageError(f'variant "{one.label}": seed and seeds (--seeds) were both given: leave one of them out')
+        with naming(one):
+            setup = one.setup(common)
+            setup.build(one.scheme)  # an error is that of this variant
+            setups.append(setup)
+    return _fitted_alike([(setup, one.scheme) for one, setup in zip(variants, setups, strict=True)])
+
+
+def _fitted_alike(runs: Sequence[tuple[Setup, str | None]]) -> list[Setup]:
+    """The setups of runs to compare, with devices that `fit` gives the same size.
+
+    All export at least what the run that needs most does. Of devices of one shape, all get the largest, if thresholds or spare blocks would
+    give some of them more blocks than others.
+
+    Args:
+        runs: setup and scheme of each run.
+    """
+    configs = [None if setup.options["fit"] is None else setup.unfitted(scheme) for setup, scheme in runs]
+    wanted: dict[object, int] = {}
+    for (setup, _), config in zip(runs, configs, strict=True):
+        fit = setup.options["fit"]
+        if config is not None and fit is not None:
+            wanted[fit] = max(needed_bytes(config, fit), wanted.get(fit, 0))
+    devices: dict[tuple[object, str], set[Fitted]] = {}
+    for (setup, _), config in zip(runs, configs, strict=True):
+        if config is not None:
+            fit = setup.options["fit"]
+            devices.setdefault((fit, _shape(config)), set()).add(fitted_device(config, wanted[fit]))
+    return [
+        setup if config is None else _fitted_as(setup, config, max(devices[setup.options["fit"], _shape(config)]))
+        for (setup, _), config in zip(runs, configs, strict=True)
+    ]
+
+
+def _shape(config: Config) -> str:
+    """What a device has in common with others before `fit` sets its number of blocks."""
+    device = json.loads(config.get("device"))
+    return json.dumps({key: value for key, value in device.items() if f"device.{key}" != BLOCKS_KEY}, sort_keys=True)
+
+
+def _fitted_as(setup: Setup, config: Config, device: Fitted) -> Setup:
+    """A setup with this device, unless `fit` finds it anyway."""
+    fit = setup.options["fit"]
+    alike = setup if fit is None or fitted_device(config, fit) == device else setup.with_changes(fitted_as=device)
+    alike.held.update(setup.held)
+    return alike
+
+
+def common_title(parts: Sequence[Sequence[str]]) -> str:
+    """A line with what all runs of a comparison have in common, from the parts of the title of each; without a single run's scheme."""
+    common = [part for part in parts[0] if all(part in others for others in parts)]
+    several = [] if parts[0][:1] == common[:1] else ["Several devices"]
+    return ", ".join([*several, *(part for part in common if len(parts) > 1 or not part.startswith("scheme "))])
+
+
+def idle_in_variant(own: Iterable[str], idle: Mapping[str, str]) -> list[str]:
+    """A line for each of a variant's `own` keys that has no effect in its run; `idle`: what each key without effect needs."""
+    return [f"{key} has no effect: it needs {idle[key]}; set that as well, or leave {key} out" for key in own if key in idle]

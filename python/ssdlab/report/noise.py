@@ -1,7 +1,7 @@
 """Estimates the uncertainty of a difference between two runs from one run of each, by batch means.
 
 A run is divided into parts of equal length, whose scatter shows how repeats of the run would differ. Requests at the same time are
-identical under both schemes, so the scatter of the *difference* between the schemes counts: most effects of the load on both cancel out.
+identical in both runs, so the scatter of the *difference* between them counts: most effects of the load on both cancel out.
 
 The method is batch means (Law, Simulation Modeling and Analysis, section 9.5.3) for a ratio of ratios (Cochran, Sampling Techniques,
 section 6): parts may have different numbers of requests.

@@ -154,7 +154,7 @@ class Runs:
 
     @property
     def title(self) -> str:
-        """A short description of the runs: schemes, device and workload."""
+        """A short description of the runs: labels, device and workload."""
         options = [dict(pairwise(words_of(run.data.get("command")))) for run in self]
         traces = [run.at("config.workload.trace") for run in self]
         named = [Path(trace).name if trace else of.get("--workload") for trace, of in zip(traces, options, strict=True)]

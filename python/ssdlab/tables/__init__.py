@@ -5,7 +5,7 @@
 | `numbers` | formatting of durations, counts, sizes, rates and shares with units |
 | `layout` | fitting of tables to a terminal: whole, with broken headings, or in parts below each other |
 | `runs` | the tables of a run |
-| `comparisons` | the tables of a comparison of schemes, also over several seeds |
+| `comparisons` | the tables of a comparison of variants or schemes, also over several seeds |
 | `sweeps` | the table of a sweep |
 | `queueing` | the tables of the queueing model: formulas, simulation and the difference |
 | `calibration` | the tables of a calibration: values found, the error of each row |
