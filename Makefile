@@ -112,6 +112,8 @@ lint: $(EQUIPPED) ## check style and types, Rust and Python
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	$(BIN)/python tools/dependencies.py
 
 # With its own folder, so that the two compilers do not build over each other's work.

@@ -52,7 +52,8 @@ def crates_of_ours() -> set[str]:
     """The crates in the manifests, including that of `make fuzz`."""
     files = (*ROOT.glob("crates/*/Cargo.toml"), ROOT / "fuzz" / "Cargo.toml")
     manifests = (tomllib.loads(file.read_text()) for file in files)
-    named = {name for manifest in manifests for kind in ("dependencies", "dev-dependencies") for name in manifest.get(kind, {})}
+    parts = [part for manifest in manifests for part in (manifest, *manifest.get("target", {}).values())]
+    named = {name for part in parts for kind in ("dependencies", "dev-dependencies") for name in part.get(kind, {})}
     return named - {"ssdlab", "ssdlab-live"}
 
 

@@ -34,6 +34,7 @@ from ssdlab.folders import (
 )
 from ssdlab.inputs import Held
 from ssdlab.plans import Setup, Slowest, Timeline
+from ssdlab.platforms import processors
 from ssdlab.result import Result
 
 if TYPE_CHECKING:
@@ -257,7 +258,7 @@ def execute(
         if job.folder is not None:
             make_folder(job.folder)
     batch = Batch()
-    workers = len(os.sched_getaffinity(0)) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
+    workers = processors() if workers is None else min(whole("jobs", workers, least=1), len(jobs))
     told = _BatchProgress(len(jobs), progress)
     _run_drives(batch, {index: job for index, job in enumerate(jobs) if isinstance(job, Job)}, workers, told)
     if batch.interrupt is None:

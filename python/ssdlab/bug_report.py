@@ -12,7 +12,6 @@ import json
 import locale
 import os
 import platform
-import pwd
 import re
 import shlex
 import sys
@@ -25,6 +24,7 @@ from ssdlab import _core
 from ssdlab.checksums import is_changed
 from ssdlab.errors import Error
 from ssdlab.plans import Setup, value_text
+from ssdlab.platforms import processors
 from ssdlab.report.runs import leaves, saved_in, undamaged, words_of
 
 __all__ = ["bug_report"]
@@ -75,10 +75,14 @@ class Private:
 
 
 def _user_names() -> set[str]:
-    names = {os.environ.get(name, "") for name in USER_VARIABLES} | {Path(os.environ.get("HOME", "")).name}
-    with contextlib.suppress(KeyError):  # a user without an entry, as in containers
-        entry = pwd.getpwuid(os.getuid())
-        names |= {entry.pw_name, entry.pw_gecos.split(",")[0], Path(entry.pw_dir).name}
+    names = {os.environ.get(name, "") for name in USER_VARIABLES}
+    names |= {Path(os.environ.get(name, "")).name for name in ("HOME", "USERPROFILE")}
+    if sys.platform != "win32":
+        import pwd  # noqa: PLC0415 (Windows has none)
+
+        with contextlib.suppress(KeyError):  # a user without an entry, as in containers
+            entry = pwd.getpwuid(os.getuid())
+            names |= {entry.pw_name, entry.pw_gecos.split(",")[0], Path(entry.pw_dir).name}
     return names
 
 
@@ -134,9 +138,9 @@ def _machine(private: Private) -> str:
 def _machine_rows() -> Iterator[tuple[str, str]]:
     yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
     yield "C library", " ".join(platform.libc_ver()).strip() or "not known"
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    yield "processors", f"{os.cpu_count()}, {usable} of them usable"
-    yield "memory", f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / GIB:.1f} GiB"
+    yield "processors", f"{os.cpu_count()}, {processors()} of them usable"
+    if sys.platform != "win32":
+        yield "memory", f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / GIB:.1f} GiB"
     yield "text", f"{locale.getpreferredencoding(False)}, files' names {sys.getfilesystemencoding()}"
 
 

@@ -12,7 +12,6 @@ points of a sweep always do.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -28,6 +27,7 @@ from typing import Any, Literal, Self
 from ssdlab import _core
 from ssdlab.errors import FileError, UsageError
 from ssdlab.json_text import json_text
+from ssdlab.locks import Lock, holder, try_lock
 
 __all__ = [
     "ARTIFACT_FILE",
@@ -187,7 +187,7 @@ def settle(folder: Path) -> None:
             with contextlib.closing(lock):
                 _finish(folder)
         elif time.monotonic() > end:
-            raise UsageError(f"{folder}: {_holder(folder)} is replacing the results here: try again when it is done")
+            raise UsageError(f"{folder}: {holder(folder)} is replacing the results here: try again when it is done")
         else:
             time.sleep(0.01)
 
@@ -266,7 +266,7 @@ class ResultFolder:
     kind: Kind
     _early: set[str] = field(default_factory=set)
     """Files that appear as soon as they are complete."""
-    _lock: _Lock | None = None
+    _lock: Lock | None = None
     _made: bool = False
     _is_new: bool = False
     """Whether the new set was moved to its place."""
@@ -495,17 +495,7 @@ def _compared(folder: Path) -> list[str]:
 # ---- Locks -------------------------------------------------------------------------------------------------------------------
 
 
-class _Lock:
-    """A lock on an open folder. The system releases it when the process ends."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def close(self) -> None:
-        os.close(self._descriptor)
-
-
-def _lock(folder: Path) -> _Lock:
+def _lock(folder: Path) -> Lock:
     """Makes the folder and locks it."""
     while True:
         make_folder(folder)
@@ -514,46 +504,18 @@ def _lock(folder: Path) -> _Lock:
         except FileNotFoundError:
             continue  # another process has just removed the empty folder
         if lock is None:
-            raise UsageError(f"{folder}: {_holder(folder)} writes its results here: wait for it, or choose another folder")
+            raise UsageError(f"{folder}: {holder(folder)} writes its results here: wait for it, or choose another folder")
         return lock
 
 
-def _try_lock(folder: Path) -> _Lock | None:
+def _try_lock(folder: Path) -> Lock | None:
     """Locks a folder; `None` if another process holds the lock."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        return try_lock(folder)
     except FileNotFoundError:
         raise
     except OSError as reason:
         raise _file_error("open", folder, reason) from reason
-    lock = _Lock(descriptor)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        same = os.path.samestat(os.fstat(descriptor), folder.stat())
-    except BlockingIOError:
-        lock.close()
-        return None
-    except FileNotFoundError:
-        lock.close()
-        raise
-    except OSError:
-        return lock  # the file system has no locks
-    if not same:
-        lock.close()
-        raise FileNotFoundError(folder)
-    return lock
-
-
-def _holder(folder: Path) -> str:
-    """The process that holds the lock of a folder, as text, from Linux's list of locks."""
-    with contextlib.suppress(OSError, ValueError):
-        status = folder.stat()
-        place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
-        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
-            found = re.match(rf"\d+: FLOCK +ADVISORY +WRITE +(\d+) {place} ", line)
-            if found:
-                return "this process" if int(found[1]) == os.getpid() else f"process {found[1]}"
-    return "another process"
 
 
 @contextlib.contextmanager

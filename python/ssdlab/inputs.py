@@ -1,20 +1,22 @@
 """Input files of a run. An input that can be read only once, such as a pipe, is copied to a temporary file.
 
-Compared schemes all replay the trace, and a device that is fitted to a trace needs its extent first. The copy has no name in any folder, so
-nothing is left when the process ends. It is kept while an object returned by `hold` is referenced.
+Compared schemes all replay the trace, and a device that is fitted to a trace needs its extent first. The copy is kept while an object
+returned by `hold` is referenced. On Linux it has no name in any folder, so nothing is left however the process ends; elsewhere an open file
+cannot be opened again without a name. Windows has no name for standard input, so inputs are files there.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 from typing import IO
 from weakref import WeakValueDictionary
 
 from ssdlab import _core
-from ssdlab.errors import FileError
+from ssdlab.errors import FileError, UsageError
 from ssdlab.progress import CountProgress, is_reading_shown, remark
 
 __all__ = ["Held", "hold", "is_passing", "named", "place"]
@@ -30,13 +32,11 @@ class Held:
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self.name = os.fspath(file)
-        self._copy = _copied(self.name)
-        self._core = _core.StandIn(self.name, self.place)
-
-    @property
-    def place(self) -> Path:
+        copy = _copied(self.name)
+        self.place = Path(f"/proc/self/fd/{copy.fileno()}" if sys.platform == "linux" else copy.name)
         """The path of the copy in this process."""
-        return Path(f"/proc/self/fd/{self._copy.fileno()}")
+        self._core = _core.StandIn(self.name, self.place)  # before the copy, so that it goes first
+        self._copy = copy
 
 
 _held: WeakValueDictionary[tuple[int, int], Held] = WeakValueDictionary()
@@ -44,8 +44,16 @@ _held: WeakValueDictionary[tuple[int, int], Held] = WeakValueDictionary()
 
 
 def named(file: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
-    """The path of a file given by the user: `-` is standard input."""
-    return STANDARD_INPUT if file is not None and os.fspath(file) == "-" else file
+    """The path of a file given by the user: `-` is standard input.
+
+    Raises:
+        UsageError: standard input has no path on this system.
+    """
+    if file is None or os.fspath(file) != "-":
+        return file
+    if sys.platform == "win32":
+        raise UsageError("- (standard input) cannot be read on Windows: write it to a file, and give the file")
+    return STANDARD_INPUT
 
 
 def hold(file: str | os.PathLike[str]) -> Held | None:
@@ -108,7 +116,8 @@ def _copied(name: str) -> IO[bytes]:
     copied = 0
     with _opened(name) as source, CountProgress("bytes", quiet=not is_reading_shown()) as progress:
         try:
-            copy = tempfile.TemporaryFile(prefix="ssdlab-")  # noqa: SIM115 (it lives as long as the copy is held)
+            make = tempfile.TemporaryFile if sys.platform == "linux" else tempfile.NamedTemporaryFile
+            copy = make(prefix="ssdlab-")  # it lives as long as the copy is held
             while chunk := _read(source, name):
                 copy.write(chunk)
                 copied += len(chunk)

@@ -17,6 +17,7 @@ from ssdlab.folders import ResultFolder
 from ssdlab.option import complete, picked, takes
 from ssdlab.options import RunOptions, ServeOptions, SetupOptions
 from ssdlab.plans import Setup, length_of, timeline_of, value_text, warn_of_idle_keys
+from ssdlab.platforms import need_linux
 from ssdlab.result import Result
 
 __all__ = ["DriveState", "Served", "prepared", "serve", "until_stopped"]
@@ -81,7 +82,8 @@ def serve(progress: Callable[[DriveState], object] | None = None, **options: Unp
 
 
 def prepared(asked: ServeOptions, pairs: tuple[tuple[str, str], ...], folder: ResultFolder) -> Served:
-    """Checks the options as far as possible before the drive starts; `pairs`: single keys with TOML text."""
+    """Checks system and options as far as possible before the drive starts; `pairs`: single keys with TOML text."""
+    need_linux("a drive is served", "serve it on a Linux machine, or replay a trace of the program with `ssdlab run`")
     _check_place(asked)
     _check_requests(pairs)
     series = asked.get("series")

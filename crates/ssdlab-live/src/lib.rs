@@ -1,4 +1,4 @@
-//! A live drive: a simulated drive, served to real programs as a block device.
+//! A live drive: a simulated drive, served to real programs as a block device. Linux only: on other systems the crate is empty.
 //!
 //! | file | holds |
 //! |---|---|
@@ -17,6 +17,7 @@
 //! more, that of the thread which waits for the kernel. As it notes when a request came, the drive works on it from then on, and a hand-over
 //! that takes longer than the drive does counts as late.
 
+#![cfg(target_os = "linux")]
 #![deny(missing_docs, unsafe_code)]
 
 mod clock;

@@ -1,6 +1,5 @@
 //! Copies of inputs that can be read only once.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
@@ -19,10 +18,7 @@ pub struct PyStandIn {
 impl PyStandIn {
     #[new]
     fn new(path: PathBuf, copy: PathBuf) -> PyResult<Self> {
-        let held = guarded(|| {
-            let copy = File::open(&copy).map_err(|source| Error::io("read", &copy, source))?;
-            stand_in(&path, copy).map_err(|source| Error::io("read", &path, source))
-        })?;
+        let held = guarded(|| stand_in(&path, copy).map_err(|source| Error::io("read", &path, source)))?;
         Ok(PyStandIn { _held: held })
     }
 }

@@ -5,7 +5,7 @@
 //! | `caching` | a cache without a drive |
 //! | `errors` | core errors and panics as Python exceptions |
 //! | `policies` | victim and eviction policies written in Python |
-//! | `live` | a drive that is served to programs |
+//! | `live` | a drive that is served to programs; on other systems than Linux `not_live`, which refuses |
 //! | `queueing` | the single die as a queueing model: formulas and simulation |
 //! | `runs` | configurations, plans, runs |
 //! | `simulator` | co-simulation step by step |
@@ -17,6 +17,10 @@
 mod caching;
 mod errors;
 mod inputs;
+#[cfg(target_os = "linux")]
+mod live;
+#[cfg(not(target_os = "linux"))]
+#[path = "not_live.rs"]
 mod live;
 mod policies;
 mod queueing;

@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Device and inode, which identify a file whatever its name: `/dev/stdin` and `/proc/self/fd/0` are the same pipe.
 type Identity = (u64, u64);
 
-static COPIES: Mutex<BTreeMap<Identity, File>> = Mutex::new(BTreeMap::new());
+/// Paths of the copies.
+static COPIES: Mutex<BTreeMap<Identity, PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// Registration of a copy: while this lives, the copy is read in place of the file.
 #[derive(Debug)]
@@ -25,12 +26,13 @@ impl Drop for StandIn {
     }
 }
 
-/// Registers `copy` to be read wherever `path`, or another name of the same file, is opened by [`open`]. The copy may have been deleted.
+/// Registers `copy` to be read wherever `path`, or another name of the same file, is opened by [`open`]. The copy has to exist while the
+/// registration lives; on Linux it may be an open file without a name, `/proc/self/fd/N`.
 ///
 /// # Errors
-/// Errors of the operating system, such as a missing `path`.
-pub fn stand_in(path: &Path, copy: File) -> io::Result<StandIn> {
-    let identity = identity(&std::fs::metadata(path)?);
+/// Errors of the operating system, such as a missing `path`; [`io::ErrorKind::Unsupported`] where files have no inodes, as on Windows.
+pub fn stand_in(path: &Path, copy: PathBuf) -> io::Result<StandIn> {
+    let identity = identity(&std::fs::metadata(path)?).ok_or(io::ErrorKind::Unsupported)?;
     copies().insert(identity, copy);
     Ok(StandIn(identity))
 }
@@ -41,8 +43,8 @@ pub fn stand_in(path: &Path, copy: File) -> io::Result<StandIn> {
 /// Errors of the operating system.
 pub fn open(path: &Path) -> io::Result<File> {
     // Identified by name: to open a pipe whose writer has gone would block forever.
-    match copies().get(&identity(&std::fs::metadata(path)?)) {
-        Some(copy) => again(copy),
+    match copy_of(&std::fs::metadata(path)?) {
+        Some(copy) => File::open(copy),
         None => File::open(path),
     }
 }
@@ -53,7 +55,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// Errors of the operating system.
 pub fn is_repeatable(path: &Path) -> io::Result<bool> {
     let metadata = std::fs::metadata(path)?;
-    Ok(metadata.is_file() || copies().contains_key(&identity(&metadata)))
+    Ok(metadata.is_file() || copy_of(&metadata).is_some())
 }
 
 /// The text of a file, or of the copy registered for it.
@@ -64,34 +66,42 @@ pub fn text(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }
 
-/// Opens an open file again, with a position of its own, even if the file has been deleted.
-fn again(file: &File) -> io::Result<File> {
-    use std::os::fd::AsRawFd;
-    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
+fn copy_of(metadata: &Metadata) -> Option<PathBuf> {
+    copies().get(&identity(metadata)?).cloned()
 }
 
-fn identity(metadata: &Metadata) -> Identity {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.dev(), metadata.ino())
+/// Device and inode; `None` where the standard library has neither.
+fn identity(metadata: &Metadata) -> Option<Identity> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
 }
 
 /// The registered copies. A poisoned lock is fine: no code panics while it holds the lock.
-fn copies() -> MutexGuard<'static, BTreeMap<Identity, File>> {
+fn copies() -> MutexGuard<'static, BTreeMap<Identity, PathBuf>> {
     COPIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
+    use std::io::Read;
 
+    #[cfg(unix)]
     #[test]
     fn a_copy_is_read_from_its_beginning_each_time_until_it_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("original");
         std::fs::write(&path, "original").unwrap();
-        let mut copy = tempfile::tempfile().unwrap();
-        copy.write_all(b"copy").unwrap();
+        let copy = folder.path().join("copy");
+        std::fs::write(&copy, "copy").unwrap();
         let held = stand_in(&path, copy).unwrap();
         let (mut first, mut second) = (open(&path).unwrap(), open(&path).unwrap());
         let mut byte = [0];

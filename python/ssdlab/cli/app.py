@@ -71,7 +71,7 @@ def _options(
 def main() -> None:
     """Entry point of the command. Errors of any kind are reported in one line without a traceback."""
     if sys.stdout is None:  # the process was started without a standard output
-        complain("standard output is closed: send it to /dev/null if it is not wanted")
+        complain(f"standard output is closed: send it to {os.devnull} if it is not wanted")
         sys.exit(1)
     if isinstance(sys.stdout, io.TextIOWrapper):  # file names may not be UTF-8, and the terminal's encoding may lack characters
         sys.stdout.reconfigure(errors="backslashreplace")

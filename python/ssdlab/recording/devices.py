@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,8 @@ def find_device(path: Path, sysfs: Path = SYSFS) -> Device:
     if not stat.S_ISBLK(found.st_mode):
         hint = f"`findmnt -no SOURCE -T {path}` names the one that holds it, `lsblk` lists all"
         raise UsageError(f"--dev {path}: expected a block device, such as /dev/nvme0n1; {hint}")
+    if sys.platform == "win32":
+        raise NotImplementedError  # `need_linux` has refused it
     return describe(path, os.major(found.st_rdev), os.minor(found.st_rdev), sysfs)
 
 

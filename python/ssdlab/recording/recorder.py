@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from ssdlab import signals
 from ssdlab.errors import Error, UsageError
+from ssdlab.platforms import need_linux
 from ssdlab.recording.devices import Device
 from ssdlab.recording.recording import Collector, Recording
 from ssdlab.recording.tracefs import Instance, Tracefs
@@ -28,17 +30,17 @@ _LOOK_S = 0.05
 _TELL_S = 0.5
 _STDERR = 2
 _READS_PER_LOOK = 1000  # so that many events do not block other checks
-_ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def check_system(platform: str = sys.platform, user: int | None = None) -> None:
+def check_system(platform: str | None = None, user: int | None = None) -> None:
     """Checks that the system is Linux and the user is root.
 
     Raises:
         Error: the system or the user is another one.
     """
-    if platform != "linux":
-        raise Error(f"requests can be recorded on Linux only, and this is {platform}: record on a Linux machine, and bring the trace here")
+    need_linux("requests can be recorded", "record on a Linux machine, and bring the trace here", platform)
+    if sys.platform == "win32":
+        raise NotImplementedError  # `need_linux` has refused it
     if (os.geteuid() if user is None else user) != 0:
         raise Error('recording needs root, as it reads what the kernel does: sudo "$(command -v ssdlab)" trace record ...')
 
@@ -52,6 +54,13 @@ def check_command(command: Sequence[str]) -> None:
     if not command or shutil.which(command[0]) is None:
         name = command[0] if command else ""
         raise UsageError(f"{name}: no such program: give a program with its arguments after --, such as -- fio job.fio")
+
+
+def _sync() -> None:
+    """Writes dirty pages of all files out."""
+    if sys.platform == "win32":
+        raise NotImplementedError  # `need_linux` has refused it
+    os.sync()
 
 
 class Recorder:
@@ -80,7 +89,7 @@ class Recorder:
         self._device = device
         self._buffer_mb = buffer_mb
         self._progress = progress
-        self._flush = flush or os.sync
+        self._flush = flush or _sync
         self._patience_s = patience_s
         self._collector = Collector(device, began_us=0)  # replaced when recording begins
         self._signals = _Signals()
@@ -200,8 +209,7 @@ class _Signals:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for name in _ENDING_SIGNALS:
-                number = getattr(signal, name)
+            for number in signals.ASKING:
                 if signal.getsignal(number) is not signal.SIG_IGN:  # as for `nohup`
                     self._before[number] = signal.signal(number, self._came)
         return self

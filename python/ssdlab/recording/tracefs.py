@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import re
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -129,6 +130,8 @@ class Instance:
         for event in (ISSUE, REQUEUE) if self._device.event == ISSUE else (self._device.event,):
             self._write(f"events/block/{event}/filter", self._device.filter)
             self._write(f"events/block/{event}/enable", "1")
+        if sys.platform == "win32":
+            raise NotImplementedError  # `need_linux` has refused it
         self._pipe = os.open(self.path / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
 
     def _write(self, name: str, value: str) -> None:
