@@ -41,6 +41,10 @@ def with_series(
             "jobs": [round(9 * share) for share in wave],
             "pages_moved": [round(300 * share * rng.random()) if collects else 0 for share in wave],
         },
+        "written": {
+            "host_bytes": [round(1e6 * share) for share in load],
+            "flash_bytes": [round(1e6 * share * (1 + 2 * peak)) for share, peak in zip(load, wave, strict=True)],
+        },
         "free_blocks": {"min": free, "mean": [count + 3 + rng.random() for count in free], "soft": 12, "hard": 4},
         "states": {"s0": [1 - a - b - c for a, b, c in zip(s1, s2, s3, strict=True)], "s1": s1, "s2": s2, "s3": s3},
         "bus": [0.1 * share * (1 + rng.random()) for share in load],

@@ -52,6 +52,7 @@ __all__ = [
     "SeriesLatencyClass",
     "SeriesOutstanding",
     "SeriesStates",
+    "SeriesWritten",
     "Slack",
     "SlackChips",
     "SlackPassed",
@@ -62,6 +63,7 @@ __all__ = [
     "Utilisation",
     "WarmUp",
     "Wear",
+    "WearHistogram",
 ]
 
 
@@ -614,8 +616,25 @@ class Interface(Section):
     """Share of the measured time in which the link carried data of reads, mean over drives. Unit: share."""
 
 
+class WearHistogram(Section):
+    """`wear.histogram` of a result. Number of blocks by number of erases."""
+
+    least: int
+    """Number of erases of the least worn block, where the first bin begins. Unit: count."""
+    width: int
+    """How many numbers of erases a bin has: 1 if there are at most 64 between the least and the most worn block, else the fewest that give
+    at most 64 bins. Unit: count.
+    """
+    blocks: list[int]
+    """By bin: number of blocks erased that often. Unit: count."""
+
+
 class Wear(Section):
     """`wear` of a result. Erases of each block since it was new, preconditioning included."""
+
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
+        "histogram": WearHistogram,
+    }
 
     mean: float
     """Mean number of erases of a block. Unit: count."""
@@ -623,6 +642,8 @@ class Wear(Section):
     """Standard deviation of the number of erases over all blocks. Unit: count."""
     max: int
     """Number of erases of the most worn block. Unit: count."""
+    histogram: WearHistogram
+    """Number of blocks by number of erases."""
 
 
 class Flash(Section):
@@ -763,6 +784,18 @@ class SeriesGc(Section):
     """By bin: number of pages that GC jobs moved. Unit: count."""
 
 
+class SeriesWritten(Section):
+    """`series.written` of a result. Bytes written in each bin, by the host and to flash: the two sides of write amplification."""
+
+    host_bytes: list[int]
+    """By bin: bytes of the host's writes that completed in it. Unit: B."""
+    flash_bytes: list[int]
+    """By bin: bytes programmed in flash: of host data, page moves, mapping table, padding and parity.
+
+    Data that a write buffer or a cache holds are programmed in a later bin than that in which the host wrote them. Unit: B.
+    """
+
+
 class SeriesFreeBlocks(Section):
     """`series.free_blocks` of a result. Number of free blocks of a pool in each bin, write frontiers excluded."""
 
@@ -812,6 +845,7 @@ class Series(Section):
         "latency_ns": SeriesLatency,
         "outstanding": SeriesOutstanding,
         "gc": SeriesGc,
+        "written": SeriesWritten,
         "free_blocks": SeriesFreeBlocks,
         "states": SeriesStates,
         "cache": SeriesCache,
@@ -841,6 +875,8 @@ class Series(Section):
     """Number of outstanding requests in each bin."""
     gc: SeriesGc
     """Garbage collection in each bin."""
+    written: SeriesWritten
+    """Bytes written in each bin, by the host and to flash: the two sides of write amplification."""
     free_blocks: SeriesFreeBlocks
     """Number of free blocks of a pool in each bin, write frontiers excluded."""
     states: SeriesStates

@@ -91,11 +91,9 @@ impl Settling {
 pub(super) fn totals(storage: &Storage) -> Totals {
     storage.drives().into_iter().fold(Totals::default(), |sum, drive| {
         let counters = drive.counters();
-        let parity_units = counters.parity_programs * u64::from(drive.ftl().geometry().units_per_program);
-        let flash_units = counters.host_programs + counters.pages_moved + counters.map_programs + counters.padded_units + parity_units;
         Totals {
             host_units: sum.host_units + counters.host_programs,
-            flash_units: sum.flash_units + flash_units,
+            flash_units: sum.flash_units + drive.flash_units(),
             erases: sum.erases + counters.erases,
         }
     })

@@ -33,7 +33,7 @@ pub use buffer::{BufferResult, BufferStats};
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};
-pub use flash::{FlashResult, Utilisation, Wear};
+pub use flash::{FlashResult, Utilisation, Wear, WearHistogram};
 pub use flow::{Alone, Fairness, FlowResult};
 pub use gc::{Duration, GcResult, Shared, StateTimes};
 pub use interface::{InterfaceResult, InterfaceStats};
@@ -49,7 +49,7 @@ pub use result::{
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,
-    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, StateSeries,
+    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, StateSeries, WrittenSeries,
 };
 pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackStats, Waiting};
 pub use stalls::Stalls;

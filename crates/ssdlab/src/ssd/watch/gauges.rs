@@ -64,6 +64,13 @@ impl Ssd {
         shape.hard_blocks = self.gc.hard_blocks();
     }
 
+    /// Mapping units programmed since the start of the run: host data, page moves, mapping table, padding and parity.
+    pub fn flash_units(&self) -> u64 {
+        let counters = self.probes.counters();
+        let parity_units = counters.parity_programs * u64::from(self.geometry().units_per_program);
+        counters.host_programs + counters.pages_moved + counters.map_programs + counters.padded_units + parity_units
+    }
+
     /// Adds the sums of this drive until `now` to `readings`; the fewest free blocks are counted from now on again.
     pub fn add_readings(&mut self, now: Ns, readings: &mut Readings) {
         self.catch_up(now, RoundPhase::Begins);
@@ -71,6 +78,7 @@ impl Ssd {
         readings.gc_ns.extend(gauges.gc.iter().map(|level| level.sum_until(now)));
         readings.jobs += self.probes.counters().jobs + self.gc.jobs.count();
         readings.pages_moved += self.probes.counters().pages_moved;
+        readings.flash_bytes += self.flash_units() * u64::from(self.geometry().unit_bytes);
         readings.free_blocks += gauges.free();
         readings.free_block_ns += gauges.free.sum_until(now);
         for (sum, ns) in readings.state_ns.iter_mut().zip(self.state_ns(now)) {

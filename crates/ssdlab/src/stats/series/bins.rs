@@ -20,6 +20,9 @@ pub(super) struct Bin {
     pub outstanding_max: u64,
     pub jobs: u64,
     pub pages_moved: u64,
+    /// Bytes of the host's writes that completed in the bin. `flash_bytes`: bytes programmed in it.
+    pub host_bytes: u64,
+    pub flash_bytes: u64,
     /// Free blocks of all pools summed over time. `free_min`: the fewest of a pool.
     pub free_block_ns: u128,
     pub free_min: u32,
@@ -42,6 +45,8 @@ impl Bin {
         outstanding_max: 0,
         jobs: 0,
         pages_moved: 0,
+        host_bytes: 0,
+        flash_bytes: 0,
         free_block_ns: 0,
         free_min: u32::MAX,
         state_ns: [0; 4],
@@ -61,6 +66,8 @@ impl Bin {
             outstanding_max: self.outstanding_max.max(next.outstanding_max),
             jobs: self.jobs + next.jobs,
             pages_moved: self.pages_moved + next.pages_moved,
+            host_bytes: self.host_bytes + next.host_bytes,
+            flash_bytes: self.flash_bytes + next.flash_bytes,
             free_block_ns: self.free_block_ns + next.free_block_ns,
             free_min: self.free_min.min(next.free_min),
             state_ns: std::array::from_fn(|state| self.state_ns[state] + next.state_ns[state]),

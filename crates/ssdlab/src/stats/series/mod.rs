@@ -17,7 +17,7 @@ pub use bins::{MOST_BINS, NARROWEST_NS};
 pub use level::Level;
 pub use result::{
     CacheSeries, FreeBlockSeries, GcSeries, Histogram, Histograms, LatencySeries, OutstandingSeries, ResponseSeries, SeriesResult,
-    StateSeries,
+    StateSeries, WrittenSeries,
 };
 
 use crate::request::RequestKind;
@@ -63,6 +63,8 @@ pub struct Readings {
     pub jobs: u64,
     /// Number of pages that GC jobs moved.
     pub pages_moved: u64,
+    /// Number of bytes programmed in flash, padding and parity included.
+    pub flash_bytes: u64,
     /// Number of free blocks of all pools now.
     pub free_blocks: u64,
     /// Free blocks summed over time.
@@ -90,6 +92,7 @@ impl Readings {
             gc_ns: Vec::new(),
             jobs: 0,
             pages_moved: 0,
+            flash_bytes: 0,
             free_blocks: 0,
             free_block_ns: 0,
             free_min: u32::MAX,
@@ -140,12 +143,15 @@ impl Series {
         }
     }
 
-    /// A request has completed, in the open bin.
+    /// A request of `bytes` has completed, in the open bin.
     #[inline]
-    pub fn completed(&mut self, kind: RequestKind, response_ns: Ns) {
+    pub fn completed(&mut self, kind: RequestKind, response_ns: Ns, bytes: u64) {
         match kind {
             RequestKind::Read => self.open.responses[0].add(response_ns),
-            RequestKind::Write => self.open.responses[1].add(response_ns),
+            RequestKind::Write => {
+                self.open.responses[1].add(response_ns);
+                self.open.host_bytes += bytes;
+            }
             RequestKind::Trim | RequestKind::Flush => {}
         }
     }
@@ -190,6 +196,7 @@ impl Series {
             ns: now - self.ended.begin_ns(),
             jobs: after.jobs - before.jobs,
             pages_moved: after.pages_moved - before.pages_moved,
+            flash_bytes: after.flash_bytes - before.flash_bytes,
             free_block_ns: after.free_block_ns - before.free_block_ns,
             free_min: self.open.free_min.min(after.free_min),
             state_ns: std::array::from_fn(|state| after.state_ns[state] - before.state_ns[state]),

@@ -29,6 +29,8 @@ pub struct SeriesResult {
     pub outstanding: OutstandingSeries,
     /// Garbage collection in each bin.
     pub gc: GcSeries,
+    /// Bytes written in each bin, by the host and to flash: the two sides of write amplification.
+    pub written: WrittenSeries,
     /// Number of free blocks of a pool in each bin, write frontiers excluded.
     pub free_blocks: FreeBlockSeries,
     /// Share of each bin in which a pool is in each GC state of lee2013 Fig. 7, mean over pools.
@@ -94,6 +96,18 @@ pub struct GcSeries {
     /// By bin: number of pages that GC jobs moved.
     #[schemars(extend("unit" = "count"))]
     pub pages_moved: Vec<u64>,
+}
+
+/// Bytes written in each bin, by the host and to flash.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WrittenSeries {
+    /// By bin: bytes of the host's writes that completed in it.
+    #[schemars(extend("unit" = "B"))]
+    pub host_bytes: Vec<u64>,
+    /// By bin: bytes programmed in flash: of host data, page moves, mapping table, padding and parity. Data that a write buffer or a cache
+    /// holds are programmed in a later bin than that in which the host wrote them.
+    #[schemars(extend("unit" = "B"))]
+    pub flash_bytes: Vec<u64>,
 }
 
 /// Number of free blocks of a pool in each bin.
@@ -188,6 +202,7 @@ impl SeriesResult {
                 jobs: each.bin(|bin| bin.jobs),
                 pages_moved: each.bin(|bin| bin.pages_moved),
             },
+            written: WrittenSeries { host_bytes: each.bin(|bin| bin.host_bytes), flash_bytes: each.bin(|bin| bin.flash_bytes) },
             free_blocks: FreeBlockSeries {
                 min: each.bin(|bin| bin.free_min),
                 mean: each.bin(free),

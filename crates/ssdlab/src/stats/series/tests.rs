@@ -23,8 +23,8 @@ struct Moment {
     /// Free blocks left when one was taken.
     left: Vec<u32>,
     responses: Vec<(RequestKind, Ns)>,
-    /// Jobs started, pages moved, hits, lookups.
-    counts: [u64; 4],
+    /// Jobs started, pages moved, hits, lookups, bytes programmed.
+    counts: [u64; 5],
 }
 
 /// A made-up history up to the present, from which a series reads.
@@ -67,6 +67,7 @@ impl Gauged for Past {
             gc_ns: (0..last.active.len()).map(|chip| self.sum(0, now, |moment| u64::from(moment.active[chip]))).collect(),
             jobs: counted(0),
             pages_moved: counted(1),
+            flash_bytes: counted(4),
             free_blocks: total(last.free),
             free_block_ns: self.sum(0, now, |moment| total(moment.free)),
             free_min: self.moments[self.looked_at..].iter().flat_map(|moment| &moment.left).copied().min().unwrap_or(u32::MAX),
@@ -84,6 +85,11 @@ impl Gauged for Past {
     fn fewest_free_blocks(&self) -> u32 {
         self.moments.last().and_then(|moment| moment.free.into_iter().min()).expect("there is a present")
     }
+}
+
+/// Bytes of a made-up request.
+fn bytes_of(response_ns: Ns) -> u64 {
+    response_ns % 4096
 }
 
 fn in_state(moment: &Moment, state: usize) -> u64 {
@@ -106,7 +112,7 @@ fn play(moments: &[Moment], end: Ns, shape: SeriesShape) -> (SeriesResult, Past)
             series.hold(at, moment.at, outstanding, &mut past);
         }
         past.moments.push(moment.clone());
-        moment.responses.iter().for_each(|&(kind, ns)| series.completed(kind, ns));
+        moment.responses.iter().for_each(|&(kind, ns)| series.completed(kind, ns, bytes_of(ns)));
     }
     let last = moments.last().expect("a history has a beginning");
     if last.at < end {
@@ -173,6 +179,12 @@ fn recount(past: &Past, end: Ns, shape: SeriesShape) -> SeriesResult {
             jobs: count(&|moment| moment.counts[0]),
             pages_moved: count(&|moment| moment.counts[1]),
         },
+        written: WrittenSeries {
+            host_bytes: count(&|moment| {
+                moment.responses.iter().filter(|(kind, _)| *kind == RequestKind::Write).map(|&(_, ns)| bytes_of(ns)).sum()
+            }),
+            flash_bytes: count(&|moment| moment.counts[4]),
+        },
         free_blocks: FreeBlockSeries {
             min: borders().map(fewest).collect(),
             mean: borders().map(mean_free).collect(),
@@ -211,7 +223,7 @@ fn moment(chips: usize) -> impl Strategy<Value = Moment> {
     let events = (
         prop::collection::vec(0u32..9, 0..3),
         prop::collection::vec((prop::sample::select(kinds.to_vec()), 0u64..1 << 40), 0..4),
-        prop::array::uniform4(0u64..5),
+        prop::array::uniform5(0u64..5),
     );
     (levels, events, prop::collection::vec(any::<bool>(), chips)).prop_map(|(levels, events, active)| {
         let (outstanding, free, states, buses, dies, dirty) = levels;
