@@ -19,9 +19,12 @@ from matplotlib.text import Text
 import ssdlab
 from conftest import SMALL, SMALL_OPTIONS, Ssdlab
 from made_up_series import with_series
+from ssdlab.colours import COLOURS, DARK_COLOURS
 from ssdlab.errors import UsageError
 from ssdlab.report.axes import log_ticks, widened
+from ssdlab.report.drawing import DARK_SHADES, OTHER_PART, PART_COLOURS, STATE_COLOURS
 from ssdlab.report.figures import FIGURES
+from ssdlab.report.frame import DARK
 from ssdlab.report.look import inches
 from ssdlab.report.paper import Picture
 from ssdlab.report.plots import ABOUT, Plots
@@ -477,3 +480,103 @@ def test_the_command_refuses_wrong_wishes(ssdlab_command: Ssdlab, tmp_path: Path
     ):
         assert words in ssdlab_command("plot", "out", *arguments).failed(1 if "cannot write" in words else 2)
     assert not list(tmp_path.glob("*.pdf"))
+
+
+# ---- write amplification, wear, shares, axes of one's own --------------------------------------------------------------
+
+
+def test_write_amplification_by_hand(small: dict[str, Any]) -> None:
+    """An interval without writes of the host has no value, and what was programmed in it counts in the next one."""
+    data = with_series(small, seed=1, bins=4)
+    data["series"]["written"] = {"host_bytes": [100, 0, 200, 100], "flash_bytes": [150, 100, 300, 0]}
+    (plot,) = _made("write_amplification", data).plots
+    now, so_far = plot.panels
+    assert now.marks[0].values == [1.5, None, 2.0, 0.0]
+    assert so_far.marks[0].values == [1.5, 2.5, 550 / 300, 550 / 400]
+
+
+def test_write_amplification_leaves_the_warm_up_out(small: dict[str, Any]) -> None:
+    data = with_series(small, seed=1, bins=4)
+    data["series"]["written"] = {"host_bytes": [100, 100, 200, 100], "flash_bytes": [900, 150, 300, 150]}
+    data["warm_up"] = {"requests": 1, "ns": data["series"]["bin_ns"] + 1}
+    assert _made("write_amplification", data).plots[0].panels[1].marks[0].values == [None, 1.5, 1.5, 1.5]
+
+
+def test_write_amplification_ends_at_that_of_the_result(small: dict[str, Any]) -> None:
+    written = small["series"]["written"]
+    assert sum(written["flash_bytes"]) == small["bytes_written"]["flash"] > 0
+    assert sum(written["host_bytes"]) == small["bytes_written"]["host"]
+    last = _made("write_amplification", small).plots[0].panels[1].marks[0].values[-1]
+    assert last == pytest.approx(small["gc"]["write_amplification"])
+
+
+def test_wear_counts_every_block(small: dict[str, Any]) -> None:
+    histogram = small["wear"]["histogram"]
+    steps = _made("wear", small).plots[1].panels[0].marks[0]
+    assert list(steps.y[1:-1]) == histogram["blocks"]
+    assert steps.x[-1] == histogram["least"] + histogram["width"] * len(histogram["blocks"])
+    mean = sum(histogram["blocks"][at] * (histogram["least"] + at) for at in range(len(histogram["blocks"]))) / sum(histogram["blocks"])
+    assert histogram["width"] == 1
+    assert mean == pytest.approx(small["wear"]["mean"])
+
+
+def _made(name: str, data: dict[str, Any]) -> Any:
+    return FIGURES[name](Runs.of({"npgc": data}))
+
+
+def test_bars_to_100_percent(plots: Plots) -> None:
+    picture = plots.breakdown(shares=True)
+    (axes,) = axes_of(picture)
+    ends = {round(patch.get_y(), 6): 0.0 for patch in axes.patches}
+    for patch in axes.patches:
+        ends[round(patch.get_y(), 6)] += patch.get_width()
+    assert list(ends.values()) == pytest.approx([1.0] * len(ends))
+    with pytest.raises(UsageError, match=r"shares = True: latency_tail has no bars with parts"):
+        plots.latency_tail(shares=True)
+
+
+def test_a_part_is_drawn_on_axes_of_ones_own(plots: Plots, tmp_path: Path) -> None:
+    sheet = Figure(figsize=(6, 3))
+    left, right = sheet.subplots(1, 2)
+    picture = plots.latency_tail(kind="read", ax=left)
+    assert picture.sheet is sheet
+    assert left.get_xscale() == left.get_yscale() == "log"
+    assert left.lines
+    assert not right.lines
+    plots.breakdown(panels=[1], ax=right)
+    assert right.patches
+    picture.save(tmp_path / "both.pdf")
+    assert (tmp_path / "both.pdf").stat().st_size > 1000
+
+
+def test_axes_of_ones_own_hold_one_part(plots: Plots) -> None:
+    axes = Figure().add_subplot()
+    with pytest.raises(UsageError, match=r"ax: timeline has 6 parts \(1 Reads: mean response time, .*\): choose one, such as panels=\[1\]"):
+        plots.timeline(ax=axes)
+    with pytest.raises(UsageError, match=r'ax = "left": expected matplotlib axes'):
+        plots.timeline(panels=[1], ax="left")  # type: ignore[arg-type]
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance, by WCAG 2."""
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_contrast_by_hand() -> None:
+    assert _contrast("#ffffff", "#000000") == pytest.approx(21)
+    assert _contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+def test_colours_on_dark_backgrounds_reach_aa() -> None:
+    grounds = [DARK["ground"], DARK["panel"]]
+    for colour in (*DARK_COLOURS, *DARK_SHADES.values(), DARK["ink"], DARK["soft"], DARK["good"], DARK["warn"]):
+        assert min(_contrast(colour, ground) for ground in grounds) >= 4.5, colour
+    assert {*PART_COLOURS.values(), *STATE_COLOURS.values(), OTHER_PART} == {*DARK_SHADES}
+    assert len(DARK_COLOURS) == len(COLOURS) == len(set(DARK_COLOURS))

@@ -40,6 +40,7 @@ def plot(
     schemes: Annotated[str | None, typer.Option(help="Only these schemes, in this order.", metavar="NAME[,NAME...]")] = None,
     kind: Annotated[OfKind | None, typer.Option(help="Only parts about reads, or about writes.")] = None,
     panels: Annotated[str | None, typer.Option(help="Only these parts of the figure, by number.", metavar="N[,N...]")] = None,
+    shares: Annotated[bool, typer.Option("--shares", help="Each bar of a figure with parts (breakdown) to 100 %.")] = False,
     over: Annotated[str | None, typer.Option(help="For a sweep: the x axis (default: that of most numbers).", metavar="AXIS")] = None,
     by: Annotated[
         str | None, typer.Option(help="For a sweep: the axis with a line for each value (default: scheme).", metavar="AXIS")
@@ -51,7 +52,7 @@ def plot(
     """The command `ssdlab plot`."""
     results = load(folder)
     size: dict[str, Any] = {"width": width, "height": height, "font": font, "title": title}
-    of_runs = {"schemes": schemes, "kind": kind, "panels": panels}
+    of_runs = {"schemes": schemes, "kind": kind, "panels": panels, "shares": shares or None}
     of_sweeps = {"over": over, "by": by, "where": where or None}
     is_sweep = isinstance(results, SweepResult)
     _refuse(of_runs if is_sweep else of_sweeps, f"{folder} has {'a sweep' if is_sweep else 'no sweep'}")
@@ -65,6 +66,7 @@ def plot(
     else:
         chosen: dict[str, Any] = {"schemes": schemes.split(",") if schemes else None, "kind": kind and kind.value}
         chosen["panels"] = _numbers(panels)
+        chosen["shares"] = shares
         picture = results.plot.picture(figure, **size, **chosen)
     if out is None:
         raise UsageError(f"{figure}: -o FILE is missing, such as -o {figure}.pdf")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 __all__ = [
+    "DARK_SHADES",
     "OTHER_PART",
     "PART_COLOURS",
     "SHADES",
@@ -51,6 +52,21 @@ PART_COLOURS: Mapping[str, str] = {
 }
 OTHER_PART = "#117733"
 """Colour of a part that is not in `PART_COLOURS`."""
+DARK_SHADES: Mapping[str, str] = {
+    "#7B6BD0": "#9D90E8",
+    "#88CCEE": "#88CCEE",
+    "#CC6677": "#E58592",
+    "#44AA99": "#5CC4B2",
+    "#999933": "#BDBD55",
+    "#BBBBBB": "#BBBBBB",
+    "#AA4499": "#D070C0",
+    "#DDCC77": "#DDCC77",
+    "#332288": "#8C7BE6",
+    "#882255": "#D9669A",
+    "#661100": "#D9714F",
+    "#117733": "#4FB873",
+}
+"""For each colour of a part or a state, that on dark backgrounds: at least 4.5 : 1, as WCAG 2 asks of text (AA)."""
 SHADES: Mapping[str, Sequence[str]] = {
     "light": ("#ffffff", "#fbe3b0", "#f7b563", "#ee7d3a", "#d1453f", "#9c2964", "#621680", "#250d4f"),
     "dark": ("#181b20", "#3a1466", "#65156e", "#9b2964", "#d24644", "#f37819", "#fbb61a", "#fcffa4"),
@@ -187,7 +203,7 @@ class Plot:
     title: str
     x: Axis
     panels: Sequence[Panel]
-    link: Literal["time", "latency"] = "time"
+    link: Literal["time", "latency", "wear"] = "time"
     """Plots with the same link are zoomed together."""
     note: str = ""
     """A remark on values that the axes cannot show."""

@@ -27,7 +27,7 @@ from ssdlab.report.drawing import (
     Stack,
     Steps,
 )
-from ssdlab.report.frame import DASHES
+from ssdlab.report.frame import DASHES, shade
 from ssdlab.report.runs import Runs
 
 __all__ = ["as_script", "embedded", "numbers"]
@@ -64,7 +64,7 @@ def _plot(plot: Plot | Bars | Ranges) -> dict[str, Any]:
         return {"k": "plot", "x": _fields(plot.x), "link": plot.link, "panels": [_panel(panel) for panel in plot.panels]}
     if isinstance(plot, Ranges):
         return {"k": "ranges", "axis": _fields(plot.axis), "ranges": [_fields(entry) for entry in plot.ranges]}
-    parts = [{"name": name, **({"colour": PART_COLOURS.get(key, OTHER_PART)} if key != "run" else {})} for key, name in plot.parts]
+    parts = [{"name": name, **({"colour": shade(PART_COLOURS.get(key, OTHER_PART))} if key != "run" else {})} for key, name in plot.parts]
     groups = [[name, [_fields(bar) for bar in bars]] for name, bars in plot.groups]
     return {"k": "bars", "axis": _fields(plot.axis), "parts": parts, "groups": groups}
 
@@ -82,7 +82,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
         case Rule():
             return {"k": "rule", **_fields(mark)}
         case Stack():
-            layers = [{"name": name, "colour": STATE_COLOURS[key], "values": numbers(values)} for key, name, values in mark.layers]
+            layers = [{"name": name, "colour": shade(STATE_COLOURS[key]), "values": numbers(values)} for key, name, values in mark.layers]
             return {"k": "stack", "run": mark.run, "width": mark.width, "layers": layers}
         case Heat():
             shape = {"rows": len(mark.rows), "bins": len(mark.rows[0]), "shares": _shares(mark.rows)}

@@ -16,16 +16,15 @@ from ssdlab.report.drawing import (
     Curve,
     Figure,
     Heat,
-    Join,
     Panel,
     Plot,
-    Range,
-    Ranges,
     Rule,
     Stack,
     Steps,
 )
+from ssdlab.report.over_time import TIME, figure_of, of_what_was, per_second, steps
 from ssdlab.report.runs import KINDS, Run, Runs
+from ssdlab.report.written import wear, write_amplification
 
 __all__ = ["FIGURES", "GLANCE", "PARTS", "nice"]
 
@@ -53,7 +52,6 @@ NEAR = 0.8
 """Ratio of the fewest to the most free blocks above which the axis does not start at 0."""
 NEAREST = 1.004
 """Ratio of response times up to which they are drawn as one step: less than a pixel at any useful zoom."""
-TIME = Axis("simulated time", "ns", low=0.0)
 LATENCY = Axis("response time", "ns", log=True)
 
 
@@ -64,7 +62,7 @@ def latency_cdf(runs: Runs) -> Figure | None:
         for kind in KINDS
     ]
     text = "How many requests took at most as long as the axis below says. Further left is faster."
-    return _figure("latency_cdf", "Response times: distribution", text + _at_zero(plots), plots)
+    return figure_of("latency_cdf", "Response times: distribution", text + _at_zero(plots), plots)
 
 
 def latency_tail(runs: Runs) -> Figure | None:
@@ -72,7 +70,7 @@ def latency_tail(runs: Runs) -> Figure | None:
     axis = Axis("requests", "share", log=True, low=0.1, high=1.0)
     plots = [_distribution(runs, kind, "Share of requests that took longer", axis, _longer) for kind in KINDS]
     text = "The slow end of the same: how many requests took longer than the axis below says. Each line ends at the slowest request."
-    return _figure("latency_tail", "Response times: tail", text + _at_zero(plots), plots)
+    return figure_of("latency_tail", "Response times: tail", text + _at_zero(plots), plots)
 
 
 def timeline(runs: Runs) -> Figure | None:
@@ -83,7 +81,7 @@ def timeline(runs: Runs) -> Figure | None:
     )
     if any(_has_bins_of_zero(run, kind) for run in runs.recorded for kind in KINDS):
         text += " Intervals in which all requests took no time at all are gaps."
-    return _figure("timeline", "Response times over time", text, [_timeline(runs, kind) for kind in KINDS])
+    return figure_of("timeline", "Response times over time", text, [_timeline(runs, kind) for kind in KINDS])
 
 
 def breakdown(runs: Runs) -> Figure | None:
@@ -123,13 +121,13 @@ def gc(runs: Runs) -> Figure | None:
             TIME,
             [
                 Panel("Time collecting, by chip", Axis("chip", "count"), [_heat(run, most)], 1.4),
-                Panel("Pages moved in a second", moved, [_steps(run, _per_second(run, run.at("series.gc.pages_moved")))], 0.6),
+                Panel("Pages moved in a second", moved, [steps(run, per_second(run, run.at("series.gc.pages_moved")))], 0.6),
             ],
         )
         for run in having
     ]
     text = "A row for each chip; the stronger the colour, the longer it was collecting in that interval."
-    return _figure("gc", "Garbage collection by chip", text, plots)
+    return figure_of("gc", "Garbage collection by chip", text, plots)
 
 
 def free_blocks(runs: Runs) -> Figure | None:
@@ -137,8 +135,8 @@ def free_blocks(runs: Runs) -> Figure | None:
     having = runs.recorded
     if not having:
         return None
-    fewest = [_steps(run, run.at("series.free_blocks.min"), "min") for run in having]
-    mean = [_steps(run, run.at("series.free_blocks.mean")) for run in having]
+    fewest = [steps(run, run.at("series.free_blocks.min"), "min") for run in having]
+    mean = [steps(run, run.at("series.free_blocks.mean")) for run in having]
     axis, rules, beyond = _where_it_happens(fewest, _rules(having))
     plots = [
         Plot(
@@ -163,7 +161,8 @@ def free_blocks(runs: Runs) -> Figure | None:
         text = text.partition(" Pools that")[0]
         text += " All pools were in S0 throughout: no collection was wanted."
     seen = [state for state in STATES if any(any(run.at(f"series.states.{state}")) for run in states)]
-    return _figure("free_blocks", "Free blocks and states", text + beyond, plots, [(STATES[state], STATE_COLOURS[state]) for state in seen])
+    legend = [(STATES[state], STATE_COLOURS[state]) for state in seen]
+    return figure_of("free_blocks", "Free blocks and states", text + beyond, plots, legend)
 
 
 def _where_it_happens(fewest: Sequence[Steps], rules: list[Rule]) -> tuple[Axis, list[Rule], str]:
@@ -187,18 +186,18 @@ def queues(runs: Runs) -> Figure | None:
         return None
     axis = Axis("requests", "count", low=0.0)
     waiting = [
-        Panel("Mean", axis, [_steps(run, _of_what_was(run, run.at("series.outstanding.mean"))) for run in having]),
-        Panel("Most at once", axis, [_steps(run, run.at("series.outstanding.max"), "max") for run in having]),
+        Panel("Mean", axis, [steps(run, of_what_was(run, run.at("series.outstanding.mean"))) for run in having]),
+        Panel("Most at once", axis, [steps(run, run.at("series.outstanding.max"), "max") for run in having]),
     ]
     rate = Axis("requests/s", "per_s", low=0.0)
     done = [
-        Panel(name, rate, [_steps(run, _per_second(run, run.at(f"series.latency_ns.{kind}.count"))) for run in having])
+        Panel(name, rate, [steps(run, per_second(run, run.at(f"series.latency_ns.{kind}.count"))) for run in having])
         for kind, name in KINDS.items()
         if any(any(run.at(f"series.latency_ns.{kind}.count") or ()) for run in having)
     ]
     text = "How many requests had arrived and were not completed yet, and how many were completed in a second."
     plots = [Plot("Requests under way", TIME, waiting), Plot("Requests completed in a second", TIME, done) if done else None]
-    return _figure("queues", "Queues and load", text, plots)
+    return figure_of("queues", "Queues and load", text, plots)
 
 
 def utilisation(runs: Runs) -> Figure | None:
@@ -209,17 +208,10 @@ def utilisation(runs: Runs) -> Figure | None:
     plots = []
     for title, name in (("Dies", "dies"), ("Channels", "bus")):
         axis = Axis("busy", "share", low=0.0)
-        plots.append(Plot(title, TIME, [Panel("", axis, [_steps(run, _of_what_was(run, run.at(f"series.{name}"))) for run in having])]))
-    return _figure("utilisation", "How busy the drive was", "Share of the time in which dies and channel buses worked, on average.", plots)
-
-
-def wear(runs: Runs) -> Figure | None:
-    """The erase counts of blocks."""
-    ranges = [Range(run.label, run.index, *(run.at(f"wear.{key}") for key in ("mean", "std", "max"))) for run in runs if run.at("wear")]
-    if not any(entry.most for entry in ranges):
-        return None
-    text = "How often blocks were erased: the mean (dot), one standard deviation around it (bar) and the block erased most often (tick)."
-    return Figure("wear", "Wear", text, [Ranges("Erases of a block", Axis("erases", "count", low=0.0), ranges)])
+        plots.append(Plot(title, TIME, [Panel("", axis, [steps(run, of_what_was(run, run.at(f"series.{name}"))) for run in having])]))
+    return figure_of(
+        "utilisation", "How busy the drive was", "Share of the time in which dies and channel buses worked, on average.", plots
+    )
 
 
 def cache(runs: Runs) -> Figure | None:
@@ -228,16 +220,16 @@ def cache(runs: Runs) -> Figure | None:
     if not having:
         return None
     ratios = [
-        _steps(run, [hits / lookups if lookups else None for hits, lookups in _hits(run)], weights=run.at("series.cache.lookups"))
+        steps(run, [hits / lookups if lookups else None for hits, lookups in _hits(run)], weights=run.at("series.cache.lookups"))
         for run in having
     ]
-    dirty = [_steps(run, run.at("series.cache.dirty")) for run in having]
+    dirty = [steps(run, run.at("series.cache.dirty")) for run in having]
     plots = [
         Plot("Hits", TIME, [Panel("", Axis("of pages looked up", "share", low=0.0), ratios)]),
         Plot("Dirty pages at the end of each interval", TIME, [Panel("", Axis("pages", "count", low=0.0), dirty)]),
     ]
     text = "Hits as a share of the pages looked up, and the pages in the cache that had still to be written to flash."
-    return _figure("cache", "Cache", text, plots)
+    return figure_of("cache", "Cache", text, plots)
 
 
 def slack(runs: Runs) -> Figure | None:
@@ -255,7 +247,20 @@ def slack(runs: Runs) -> Figure | None:
 
 FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
     function.__name__: function
-    for function in (latency_cdf, latency_tail, timeline, breakdown, gc, free_blocks, queues, utilisation, wear, cache, slack)
+    for function in (
+        latency_cdf,
+        latency_tail,
+        timeline,
+        breakdown,
+        gc,
+        write_amplification,
+        free_blocks,
+        queues,
+        utilisation,
+        wear,
+        cache,
+        slack,
+    )
 }
 """All figures by key, in the order of the page."""
 
@@ -271,7 +276,7 @@ def glance_tail(runs: Runs) -> Figure | None:
     else:
         curves = [_longer(run, "all", *_coarser(*run.histogram, run.at("latency_ns.all.max"))) for run in runs if any(run.histogram[0])]
         plot = Plot(SHARED_BY["all"], LATENCY, [Panel("Share that took longer", axis, curves, 1.6)], "latency")
-    return _figure("glance_tail", "Tail", "", [plot])
+    return figure_of("glance_tail", "Tail", "", [plot])
 
 
 def glance_breakdown(runs: Runs) -> Figure | None:
@@ -286,12 +291,6 @@ def glance_breakdown(runs: Runs) -> Figure | None:
 
 GLANCE: Sequence[Callable[[Runs], Figure | None]] = (glance_tail, glance_breakdown)
 """Figures in the overview, beside its table."""
-
-
-def _figure(key: str, title: str, text: str, plots: Iterable[Plot | None], legend: Sequence[tuple[str, str]] = ()) -> Figure | None:
-    """A figure with the plots that are not `None`; `None` without any."""
-    having = [plot for plot in plots if plot is not None]
-    return Figure(key, title, text, having, legend) if having else None
 
 
 def _distribution(
@@ -376,13 +375,13 @@ def _timeline(runs: Runs, kind: str) -> Plot | None:
         return None
     mean, longest = (Axis("response time", "ns", log=True, same=what) for what in ("mean response time", "longest response time"))
     panels = [
-        Panel("Mean response time", mean, [_steps(run, _where_any(run, kind, "mean"), weights=_counts(run, kind)) for run in having]),
-        Panel("Longest response time", longest, [_steps(run, _where_any(run, kind, "max"), "max") for run in having]),
+        Panel("Mean response time", mean, [steps(run, _where_any(run, kind, "mean"), weights=_counts(run, kind)) for run in having]),
+        Panel("Longest response time", longest, [steps(run, _where_any(run, kind, "max"), "max") for run in having]),
     ]
     collecting = {run.index: _collecting(run) for run in having}
     if any(map(any, collecting.values())):
         share = Axis("chips", "share", low=0.0)
-        panels.append(Panel("Chips collecting garbage", share, [_steps(run, collecting[run.index]) for run in having], 0.7))
+        panels.append(Panel("Chips collecting garbage", share, [steps(run, collecting[run.index]) for run in having], 0.7))
     return Plot(KINDS[kind], TIME, panels)
 
 
@@ -402,10 +401,6 @@ def _has_bins_of_zero(run: Run, kind: str) -> bool:
     return any(count and not longest for count, longest in zip(times["count"], times["max"], strict=True))
 
 
-def _steps(run: Run, values: Sequence[float | None], join: Join = "mean", weights: Sequence[float] | None = None) -> Steps:
-    return Steps(run.label, run.index, run.at("series.bin_ns"), values, join, weights)
-
-
 def _chips(run: Run) -> Sequence[Sequence[float]]:
     chips: Sequence[Sequence[float]] = run.at("series.gc.chips")
     return chips
@@ -417,7 +412,7 @@ def _collecting(run: Run) -> list[float | None]:
     chips = _chip_count(run)
     weights = [each] * (len(rows) - 1) + [chips - each * (len(rows) - 1)]
     means = [sum(weight * share for weight, share in zip(weights, shares, strict=True)) / chips for shares in zip(*rows, strict=True)]
-    return _of_what_was(run, means)
+    return of_what_was(run, means)
 
 
 def _chip_count(run: Run) -> int:
@@ -427,24 +422,6 @@ def _chip_count(run: Run) -> int:
 def _heat(run: Run, most: float) -> Heat:
     each = run.at("series.gc.chips_per_row")
     return Heat(run.index, run.at("series.bin_ns"), _chips(run), "chip", each, _chip_count(run), most, run.drives)
-
-
-def _per_second(run: Run, counts: Sequence[int]) -> list[float | None]:
-    width = run.at("series.bin_ns") / 1e9
-    return _of_what_was(run, [count / width for count in counts])
-
-
-def _of_what_was(run: Run, values: Sequence[float]) -> list[float | None]:
-    """Values per time of a bin, with the last one corrected for the part of its bin that is in the run.
-
-    A last bin that is less than half in the run has no value, since it would look like a drop or a peak; the only bin always has one.
-    """
-    width = run.at("series.bin_ns")
-    part = run.data["simulated_ns"] / width - (len(values) - 1)
-    if part >= 1 or (part <= 0 and len(values) == 1):
-        return list(values)
-    last = None if part < 0.5 and len(values) > 1 else values[-1] / part
-    return [*values[:-1], last]
 
 
 def _hits(run: Run) -> Iterable[tuple[int, int]]:

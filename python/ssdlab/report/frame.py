@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
 from ssdlab._core import version
-from ssdlab.colours import COLOURS
+from ssdlab.colours import COLOURS, DARK_COLOURS
+from ssdlab.report.drawing import DARK_SHADES
 
-__all__ = ["DASHES", "bar", "css", "framed", "parts", "script", "scroll", "swatch"]
+__all__ = ["DASHES", "bar", "css", "framed", "parts", "script", "scroll", "shade", "swatch"]
 
 NOTHING = "Nothing may be loaded from anywhere: what the page needs is in it."
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-BLACK = "#000000"
 LIGHT = {
     "ground": "#ffffff",
     "panel": "#f6f7f9",
@@ -25,7 +25,6 @@ LIGHT = {
     "good": "#0b7a4b",
     "warn": "#b25e00",
     "dark": "0",
-    "black": "#000000",
 }
 DARK = {
     "ground": "#14171b",
@@ -37,7 +36,6 @@ DARK = {
     "good": "#4fc58e",
     "warn": "#e8a04c",
     "dark": "1",
-    "black": "#ffffff",
 }
 SCRIPT = ("state", "numbers", "axes", "elements", "plot", "heat", "rows", "save", "print", "sweep", "controls")
 """Parts of the script, in order."""
@@ -69,6 +67,11 @@ def swatch(run: int) -> str:
     colour = f"var(--run-{run % len(COLOURS)})"
     line = f'<line x1="1" x2="25" y1="5" y2="5" style="stroke:{colour}" stroke-dasharray="{dash}"/>'
     return f'<svg class="swatch" viewBox="0 0 26 10" aria-hidden="true">{line}</svg>'
+
+
+def shade(colour: str) -> str:
+    """The CSS of a part's or a state's colour, which is lighter on dark backgrounds."""
+    return f"var(--shade-{colour[1:]})"
 
 
 def bar(labels: Sequence[str]) -> str:
@@ -107,12 +110,13 @@ def script(texts: Iterable[str]) -> str:
 
 def css(runs: int) -> str:
     """The style sheet of a page with this many runs."""
-    themes = {"LIGHT": LIGHT, "DARK": DARK}
+    light = LIGHT | {f"run-{index}": colour for index, colour in enumerate(COLOURS)} | {f"shade-{key[1:]}": key for key in DARK_SHADES}
+    dark = DARK | {f"run-{index}": colour for index, colour in enumerate(DARK_COLOURS)}
+    themes = {"LIGHT": light, "DARK": dark | {f"shade-{key[1:]}": colour for key, colour in DARK_SHADES.items()}}
     text = _resource("page.css")
     for name, theme in themes.items():
         scheme = f"color-scheme: {name.lower()}; "
         text = re.sub(rf"\b{name}\b", scheme + "; ".join(f"--{key}: {value}" for key, value in theme.items()), text)
-    colours = "; ".join(f"--run-{index}: {'var(--black)' if colour == BLACK else colour}" for index, colour in enumerate(COLOURS))
     # while the pointer is on a run's button, the other runs fade
     stressed = "".join(f'body[data-stressed="{run}"] .plot [data-run]:not([data-run="{run}"]) {{ opacity: .12 }}\n' for run in range(runs))
-    return f":root {{ {colours} }}\n{text}{stressed}"
+    return f"{text}{stressed}"

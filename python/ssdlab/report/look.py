@@ -10,10 +10,10 @@ from typing import Literal
 
 from ssdlab.checks import shown, whole
 from ssdlab.errors import UsageError
-from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
+from ssdlab.report.drawing import Axis, Bar, Bars, Figure, Plot, Ranges
 from ssdlab.report.runs import KINDS
 
-__all__ = ["Kind", "Length", "Look", "inches", "panels_of", "reduced"]
+__all__ = ["Kind", "Length", "Look", "in_shares", "inches", "panels_of", "reduced"]
 
 Kind = Literal["read", "write"]
 Length = str | float
@@ -111,6 +111,29 @@ def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] |
         why = "there are none in it" if of_kinds else "it does not tell reads from writes"
         raise UsageError(f"kind = {shown(kind)}: {figure.key} has no part about {KINDS[kind].lower() if kind else 'that'}: {why}")
     return replace(figure, plots=plots)
+
+
+def in_shares(figure: Figure) -> Figure:
+    """A copy of a figure whose bars are as long as each other: their parts are shares.
+
+    Raises:
+        UsageError: the figure has no bars with several parts.
+    """
+    plots = [_in_shares(plot) if isinstance(plot, Bars) and len(plot.parts) > 1 else None for plot in figure.plots]
+    drawn = [plot for plot in plots if plot is not None]
+    if len(drawn) < len(figure.plots):
+        raise UsageError(f"shares = True: {figure.key} has no bars with parts: leave it out, or draw breakdown")
+    return replace(figure, plots=drawn)
+
+
+def _in_shares(bars: Bars) -> Bars:
+    def shares(bar: Bar) -> Bar:
+        whole = sum(bar.values)
+        return replace(bar, values=[value / whole if whole else 0.0 for value in bar.values])
+
+    axis = Axis(f"share of the {bars.axis.label}", "share", low=0.0, high=1.0)
+    groups = [(name, [shares(bar) for bar in group]) for name, group in bars.groups]
+    return replace(bars, title=f"Share of the {bars.title[:1].lower()}{bars.title[1:]}", axis=axis, groups=groups)
 
 
 def _numbered(names: Sequence[str]) -> str:

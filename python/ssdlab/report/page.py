@@ -18,7 +18,7 @@ from ssdlab.report.configuration import Setting, settings
 from ssdlab.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES, GLANCE
-from ssdlab.report.frame import bar, framed, scroll, swatch
+from ssdlab.report.frame import bar, framed, scroll, shade, swatch
 from ssdlab.report.runs import Run, Runs, command_of
 from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
@@ -28,9 +28,9 @@ from ssdlab.why import Found
 __all__ = ["changing", "page", "write"]
 
 MARKS = (
-    "✓ marks the best, where there is a better and a worse; what is as close as the error of percentiles (0.1 %) or the noise (±) "
-    "is as good. It is bold where noise was judged. "
-    "▲ marks what is at least twice as bad as the first."
+    '<i class="mark check" role="img" aria-label="A check mark"></i> marks the best, where there is a better and a worse; what is as close '
+    "as the error of percentiles (0.1 %) or the noise (±) is as good. It is bold where noise was judged. "
+    '<i class="mark peak" role="img" aria-label="A triangle"></i> marks what is at least twice as bad as the first.'
 )
 FEW, MANY = 4, 8
 """Number of runs up to which the overview's table is short, and from which on it is long."""
@@ -333,7 +333,7 @@ def _figure(figure: Figure, told: Shown) -> str:
         for action, label in (("in", "Zoom in"), ("out", "Zoom out"), ("all", "Show all"))
     )
     parts = "".join(
-        f'<li><span class="patch" style="background:{colour}"></span>{html.escape(text)}</li>' for text, colour in figure.legend
+        f'<li><span class="patch" style="background:{shade(colour)}"></span>{html.escape(text)}</li>' for text, colour in figure.legend
     )
     plots = "".join(_place(figure, index, plot) for index, plot in enumerate(figure.plots))
     return (
@@ -351,12 +351,14 @@ def _place(figure: Figure, index: int, plot: Plot | Bars | Ranges) -> str:
     label = html.escape(f"{figure.title}, {plot.title}: {keys}")
     title = html.escape(plot.title)
     kinds = (("svg", "SVG"), ("png", "PNG"), ("csv", "CSV"))
+    has_parts = isinstance(plot, Bars) and len(plot.parts) > 1
+    whole = f'<button type="button" data-whole="{figure.key}-{index}" aria-pressed="false">each to 100 %</button>' if has_parts else ""
     save = "".join(
         f'<button type="button" data-save="{kind}" data-plot="{figure.key}-{index}" '
         f'aria-label="Save as {name}: {html.escape(figure.title)}, {title}">{name}</button>'
         for kind, name in kinds
     )
-    head = f'<div class="head"><h3>{title}</h3><div class="save">{save}</div></div>'
+    head = f'<div class="head"><h3>{title}</h3><div class="save">{whole}{save}</div></div>'
     return (
         f'<div>{head}<div class="plot{"" if zoomed else " rows"}" id="{figure.key}-{index}" tabindex="0" role="application" '
         f'aria-roledescription="figure" aria-label="{label}"></div></div>'
@@ -377,7 +379,7 @@ def _notes(runs: Runs, drawn: Sequence[Figure]) -> str:
     help_ = (
         "<p>Drag across a figure to zoom in, double-click to see all again; all figures over time follow. On a phone: touch a figure to "
         "read it, two fingers zoom. With the keyboard: Tab to a "
-        "figure, ← and → to read it, Shift with them to move, plus and minus to zoom, 0 to see all.</p>"
+        "figure, the left and right arrow keys to read it, Shift with them to move, plus and minus to zoom, 0 to see all.</p>"
     )
     return f"<section><h2>Figures</h2>{help_}{paragraphs}<noscript><p>Figures need JavaScript.</p></noscript></section>\n"
 

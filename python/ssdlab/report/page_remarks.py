@@ -18,6 +18,7 @@ SHOWS = {
         ("latency_cdf", "latency_tail", "timeline", "breakdown", "queues", "glance_tail", "glance_breakdown"), "latency_ns.all"
     ),
     **dict.fromkeys(("gc", "free_blocks", "wear"), "gc.jobs"),
+    "write_amplification": "gc.write_amplification",
 }
 """Path of a number whose warnings also apply to a figure, by figure."""
 

@@ -18,13 +18,14 @@ from matplotlib.textpath import TextPath
 
 from ssdlab._core import write_file
 from ssdlab.checks import path as checked_path
+from ssdlab.checks import shown
 from ssdlab.drawings import STYLE
 from ssdlab.errors import UsageError
 from ssdlab.report import ink
 from ssdlab.report.axes import ends_of, label_of, number, round_ticks, scale, widened, wrapped
 from ssdlab.report.drawing import PART_COLOURS, STATE_COLOURS, Axis, Bars, Figure, Heat, Mark, Panel, Plot, Ranges, Stack, Steps
 from ssdlab.report.figures import nice
-from ssdlab.report.look import Look
+from ssdlab.report.look import Look, panels_of
 from ssdlab.tables import duration
 
 if TYPE_CHECKING:
@@ -60,10 +61,12 @@ ROOM = 1.0
 class Picture:
     """A figure of results. Notebooks show it; `save` writes it; `sheet` is matplotlib's figure, for manual changes."""
 
-    def __init__(self, figure: Figure, labels: Mapping[int, str], look: Look | None = None) -> None:
+    def __init__(self, figure: Figure, labels: Mapping[int, str], look: Look | None = None, ax: Axes | None = None) -> None:
         self._figure = figure
         self._labels = labels
         self._look = look or Look()
+        if ax is not None:
+            self.sheet = self._on(ax)
 
     @property
     def title(self) -> str:
@@ -80,6 +83,21 @@ class Picture:
         """The figure as matplotlib's `Figure`."""
         with mpl.rc_context({**STYLE, "font.size": self._look.font, "hatch.linewidth": 0.5}):
             return self._draw()
+
+    def _on(self, axes: Axes) -> Sheet:
+        """Draws the figure's only part on axes of the user's own; returns the figure that these are in."""
+        if not hasattr(axes, "get_position") or not hasattr(axes, "plot"):
+            raise UsageError(f"ax = {shown(axes)}: expected matplotlib axes, such as those of plt.subplots()")
+        parts = panels_of(self._figure)
+        if len(parts) > 1:
+            numbered = ", ".join(f"{number} {part}" for number, part in enumerate(parts, 1))
+            raise UsageError(f"ax: {self._figure.key} has {len(parts)} parts ({numbered}): choose one, such as panels=[1]")
+        sheet = axes.figure.figure  # not a subfigure
+        box = axes.get_position()
+        width = box.width * sheet.get_figwidth() + ROOM
+        with mpl.rc_context({**STYLE, "font.size": self._look.font, "hatch.linewidth": 0.5}):
+            _Sheet(self._figure, self._labels, replace(self._look, width=width)).draw_on(axes, box.height * sheet.get_figheight())
+        return sheet
 
     def _draw(self) -> Sheet:
         return _Sheet(self._figure, self._labels, self._look).drawn()
@@ -188,6 +206,21 @@ class _Sheet:
             sheet.legend(handles=legend, loc="outside upper center", ncols=columns, **look_of_legend)
         return sheet
 
+    def draw_on(self, axes: Axes, height: float) -> None:
+        """Draws the only part on axes of this height, inches, with its legend inside and its remarks left out."""
+        (plot,) = self._figure.plots
+        if isinstance(plot, Plot):
+            (panel,) = plot.panels
+            self._panel(axes, plot, 0, panel)
+            self._name(self._drawn[0], height / (panel.height * PANEL))
+        else:
+            self._rest(axes, plot)
+        legend = list(self._legend())
+        if self._look.title:
+            axes.set_title(self._figure.title, fontsize=self._look.font + 1, fontweight="bold")
+        if legend:
+            axes.legend(handles=legend, fontsize=self._look.small)
+
     # ---- sizes and texts ----
 
     def _head(self, plot: Plot | Bars | Ranges) -> float:
@@ -268,18 +301,21 @@ class _Sheet:
             if first is None and self._headed(plot.title):
                 axes.set_title(plot.title, fontsize=self._look.font, fontweight="bold", pad=3)
             first = first or axes
-            self._drawn.append(_Drawn(axes, panel, index))
-            if panel.y.log:
-                axes.set_yscale("log")
-            if plot.x.log:
-                axes.set_xscale("log")
-            runs = {mark.run for mark in panel.marks}
-            for mark in panel.marks:
-                ink.draw(axes, mark, self._look, several=len(runs - {-1}) > 1)
-            axes.tick_params(labelsize=self._look.font, length=2.5, pad=2)
+            self._panel(axes, plot, index, panel)
             if panel is not plot.panels[-1]:
                 axes.tick_params(labelbottom=False)
-            self._reach(axes, panel, plot.x)
+
+    def _panel(self, axes: Axes, plot: Plot, index: int, panel: Panel) -> None:
+        self._drawn.append(_Drawn(axes, panel, index))
+        if panel.y.log:
+            axes.set_yscale("log")
+        if plot.x.log:
+            axes.set_xscale("log")
+        runs = {mark.run for mark in panel.marks}
+        for mark in panel.marks:
+            ink.draw(axes, mark, self._look, several=len(runs - {-1}) > 1)
+        axes.tick_params(labelsize=self._look.font, length=2.5, pad=2)
+        self._reach(axes, panel, plot.x)
 
     def _headed(self, title: str) -> bool:
         return bool(title) and (self._look.title is not False or len(self._figure.plots) > 1)
@@ -287,7 +323,7 @@ class _Sheet:
     def _reach(self, axes: Axes, panel: Panel, x: Axis) -> None:
         """Sets the limits of axes: at least those of their description."""
         widths = [mark.width * _bins(mark) for mark in panel.marks if isinstance(mark, Steps | Stack | Heat)]
-        if not x.log:
+        if not x.log and (widths or x.low == 0):
             axes.set_xlim(0, max(widths, default=axes.get_xlim()[1]))
         if any(isinstance(mark, Heat) for mark in panel.marks):
             axes.grid(visible=False)
@@ -394,4 +430,6 @@ def _bins(mark: Steps | Stack | Heat) -> int:
 
 
 def _written(axis: Axis, value: float) -> str:
+    if axis.unit == "share":
+        return f"{value * 100:.3g} %"
     return duration(value).replace(" us", " µs") if axis.unit == "ns" else number(float(f"{value:.3g}"))

@@ -6,14 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.checks import truth
 from ssdlab.errors import UsageError
 from ssdlab.report.figures import FIGURES
-from ssdlab.report.look import Kind, Length, Look, panels_of, reduced
+from ssdlab.report.look import Kind, Length, Look, in_shares, panels_of, reduced
 from ssdlab.report.runs import Runs, undamaged
 from ssdlab.spelling import nearest
 
 if TYPE_CHECKING:
     from typing import TypedDict, Unpack
+
+    from matplotlib.axes import Axes
 
     from ssdlab.report.drawing import Figure
     from ssdlab.report.paper import Picture
@@ -28,16 +31,19 @@ if TYPE_CHECKING:
         schemes: Sequence[str] | None
         kind: Kind | None
         panels: Sequence[int] | None
+        shares: bool
+        ax: Axes | None
 
 
 __all__ = ["ABOUT", "WORDS", "Plots"]
 
-OVER_TIME = ("timeline", "gc", "free_blocks", "queues", "utilisation", "cache")
+OVER_TIME = ("timeline", "gc", "write_amplification", "free_blocks", "queues", "utilisation", "cache")
 """Figures that need series. Distributions need them too."""
 OTHERWISE = {
     **dict.fromkeys(("latency_cdf", "latency_tail", "timeline"), "no requests were completed"),
     **dict.fromkeys(("free_blocks", "queues", "utilisation"), "no time passed"),
     "gc": "garbage collection did not run",
+    "write_amplification": "the host wrote nothing",
     "wear": "no block was erased",
     "cache": "the drive has no cache",
     "slack": "no request had more than one page that ended at different times",
@@ -57,7 +63,9 @@ class Plots:
     - `title`: `True` writes the figure's heading above it, `False` also omits the heading of a single part;
     - `schemes`: schemes of a comparison to draw, in this order; colours and line styles do not change;
     - `kind`: `"read"` or `"write"`, for parts about these requests only;
-    - `panels`: numbers of parts to draw, from 1, as `panels(...)` lists them.
+    - `panels`: numbers of parts to draw, from 1, as `panels(...)` lists them;
+    - `shares`: `True` draws each bar of a figure with parts (`breakdown`) to 100 %;
+    - `ax`: matplotlib axes of one's own to draw a single part on, in place of a new figure; `sheet` is then their figure.
     """
 
     def __init__(self, runs: Runs) -> None:
@@ -83,6 +91,10 @@ class Plots:
         """GC on each chip over time, and the pages that it moved."""
         return self.picture("gc", **options)
 
+    def write_amplification(self, **options: Unpack[Options]) -> Picture:
+        """Bytes programmed in flash for each byte of the host, over time."""
+        return self.picture("write_amplification", **options)
+
     def free_blocks(self, **options: Unpack[Options]) -> Picture:
         """Free blocks against T_soft and T_hard, and the states of the pools."""
         return self.picture("free_blocks", **options)
@@ -96,7 +108,7 @@ class Plots:
         return self.picture("utilisation", **options)
 
     def wear(self, **options: Unpack[Options]) -> Picture:
-        """Erase counts of blocks."""
+        """Erase counts of blocks: mean, deviation and maximum, and the number of blocks by erases."""
         return self.picture("wear", **options)
 
     def cache(self, **options: Unpack[Options]) -> Picture:
@@ -129,11 +141,14 @@ class Plots:
         schemes: Sequence[str] | None = None,
         kind: Kind | None = None,
         panels: Sequence[int] | None = None,
+        shares: bool = False,
+        ax: Axes | None = None,
     ) -> Picture:
         """A figure by its name, or by a word of it such as `tail`; the options are those of every figure.
 
         Raises:
-            UsageError: the figure, a scheme or a part does not exist or has no data, or a size is invalid.
+            UsageError: the figure, a scheme or a part does not exist or has no data, a size is invalid, or `ax` is asked to hold several
+                parts.
         """
         # Matplotlib takes longer to import than many runs take
         from ssdlab.report.paper import Picture  # noqa: PLC0415
@@ -141,7 +156,8 @@ class Plots:
         look = Look.of(width, height, font, title)
         runs = self._runs if schemes is None else self._runs.only(schemes)
         figure = replace(reduced(self._there(runs, name), kind=kind, panels=panels), note=_of_seed(runs))
-        return Picture(figure, {run.index: run.label for run in runs}, look)
+        figure = in_shares(figure) if truth("shares", shares) else figure
+        return Picture(figure, {run.index: run.label for run in runs}, look, ax)
 
     def _there(self, runs: Runs, name: str) -> Figure:
         """A figure with data; an error if it has none."""

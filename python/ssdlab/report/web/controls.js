@@ -25,6 +25,14 @@ for (const button of document.querySelectorAll("button[data-zoom]")) {
   });
   if (zoom === "all") button.disabled = true;
 }
+for (const button of document.querySelectorAll("button[data-whole]")) {
+  const figure = figures.find(({ host }) => host.id === button.dataset.whole);
+  button.addEventListener("click", () => {
+    figure.whole = !figure.whole;
+    button.setAttribute("aria-pressed", String(figure.whole));
+    figure.draw();
+  });
+}
 for (const button of document.querySelectorAll("button[data-run]")) {
   const run = Number(button.dataset.run);
   button.addEventListener("click", () => {

@@ -17,6 +17,7 @@ const extent = (link) => {
     }
   }
   if (!high) return [1, 10];
+  if (link === "wear") return [low, high];
   const room = Math.max((high / low) ** 0.02, 1.05);
   return [low / room, high * room];
 };
@@ -242,14 +243,22 @@ class Plot {
     marks.append(svg("image", { ...place, href: picture, preserveAspectRatio: "none", class: "heat", "data-run": mark.run }));
   }
 
-  // -- reading: a cursor with the values under it
+  // -- reading: a cursor with the values under it, and where that is in the other figures over the same axis
+  follow(x) {
+    const place = x === null ? -1 : this.x.at(x);
+    const seen = place >= this.left && place <= this.right;
+    this.line.setAttribute("visibility", seen ? "visible" : "hidden");
+    if (seen) for (const end of ["x1", "x2"]) this.line.setAttribute(end, place);
+  }
+  followed(x) {
+    for (const figure of figures) if (figure.link === this.link && figure.line) figure.follow(x);
+  }
   point(x, aloud) {
     this.cursor = Math.min(Math.max(x, this.x.low), this.x.high);
     const place = this.x.at(this.cursor);
-    this.line.setAttribute("x1", place);
-    this.line.setAttribute("x2", place);
-    this.line.setAttribute("visibility", "visible");
-    const head = `${this.link === "time" ? "at " : ""}${SHOW[this.plot.x.unit](this.cursor)}`;
+    this.followed(this.cursor);
+    const value = this.link === "wear" ? Math.floor(this.cursor) : this.cursor; // erases are whole
+    const head = `${this.link === "time" ? "at " : ""}${SHOW[this.plot.x.unit](value)}${this.link === "wear" ? " erases" : ""}`;
     const rows = this.frames.flatMap((frame) => this.values(frame));
     showReadout(this, head, rows, place);
     if (aloud) this.spoken.textContent = `${head}: ${rows.map(([, name, value]) => (value ? `${name} ${value}` : name)).join(", ")}`;
@@ -281,8 +290,8 @@ class Plot {
     return rows.length && this.plot.panels.length > 1 && panel.title ? [[null, panel.title, null], ...rows] : rows;
   }
   leave() {
+    if (this.cursor !== null) this.followed(null);
     this.cursor = null;
-    this.line?.setAttribute("visibility", "hidden");
     this.choice?.setAttribute("visibility", "hidden");
     this.readout.hidden = true;
   }
@@ -438,7 +447,11 @@ const showReadout = (figure, head, rows, place) => {
   const width = readout.offsetWidth;
   const right = place + 14 + width <= host.clientWidth;
   readout.style.left = `${Math.max(0, right ? place + 14 : place - 14 - width)}px`;
-  readout.style.top = "4px";
+  // Above the figure, or below it, so that it covers none of its curves; within, only where the window has room for neither.
+  const [box, needed] = [host.getBoundingClientRect(), readout.offsetHeight + 4];
+  const above = document.querySelector(".bar")?.getBoundingClientRect().bottom ?? 0;
+  const isBelow = box.top - needed < above && box.bottom + needed <= innerHeight;
+  readout.style.top = `${isBelow ? box.height + 4 : Math.max(-needed, above - box.top + 4)}px`;
 };
 
 /** Shows a part of the axis that plots share, or all of it. */

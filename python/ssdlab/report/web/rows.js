@@ -2,7 +2,7 @@
 const ROW = 24;
 class Rows {
   constructor(host, plot) {
-    Object.assign(this, { host, plot, chosen: -1 });
+    Object.assign(this, { host, plot, chosen: -1, whole: false });
     this.readout = html("div", { class: "readout", hidden: "" });
     this.spoken = html("p", { class: "spoken", role: "status" });
     host.append(this.readout, this.spoken);
@@ -34,15 +34,16 @@ class Rows {
     const groups = bars ? this.plot.groups : [["", this.plot.ranges]];
     const visible = groups.map(([name, rows]) => [name, rows.filter((row) => !hidden.has(row.run))]);
     this.rows = visible.flatMap(([name, rows]) => rows.map((row) => ({ ...row, group: name })));
-    const total = (row) => (bars ? row.values.reduce((sum, value) => sum + value, 0) : row.most);
-    const far = (row) => (bars ? total(row) : Math.max(row.most, row.mean + row.std));
+    const total = (row) => (bars ? this.sum(row) : row.most);
+    const far = (row) => (this.whole ? Number(total(row) > 0) : bars ? total(row) : Math.max(row.most, row.mean + row.std));
     const longest = Math.max(...this.rows.map(far), 0) || 1;
+    const axis = this.whole ? { ...this.plot.axis, unit: "share", label: `share of the ${this.plot.axis.label}` } : this.plot.axis;
     const unit = SHOW[this.plot.axis.unit];
     const letters = Math.max(...groups.flatMap(([, rows]) => rows.map((row) => row.name.length)), 0);
     const left = Math.min(letters * 7.2 + 36, width * 0.4);
     const right = width - 78;
     const canvas = svg("svg", { "aria-hidden": "true", width });
-    const across = new Scale(this.plot.axis, 0, longest, left, right);
+    const across = new Scale(axis, 0, longest, left, right);
     const lines = svg("g");
     canvas.append(lines);
     this.places = [];
@@ -68,21 +69,25 @@ class Rows {
       top += 8;
     }
     const { ticks, step } = across.ticks((right - left) / (width < 420 ? 60 : 90));
-    const write = tickText(this.plot.axis, longest, step);
+    const write = tickText(axis, longest, step);
     for (const tick of ticks) {
       const place = f(across.at(tick));
       lines.append(svg("line", { class: "grid", x1: place, x2: place, y1: 4, y2: top }));
       canvas.append(text(place, top + 14, write(tick), { "text-anchor": "middle" }));
     }
-    canvas.append(text(width, top + 32, this.plot.axis.label, { class: "label", "text-anchor": "end" }));
+    canvas.append(text(width, top + 32, axis.label, { class: "label", "text-anchor": "end" }));
     canvas.setAttribute("height", top + 38);
     this.canvas?.remove();
     this.canvas = canvas;
     this.host.prepend(canvas);
   }
+  sum(row) {
+    return row.values.reduce((sum, value) => sum + value, 0);
+  }
   bar(canvas, row, across, middle) {
     let sum = 0;
-    row.values.forEach((value, index) => {
+    const scale = this.whole ? this.sum(row) || 1 : 1;
+    row.values.map((value) => value / scale).forEach((value, index) => {
       if (!value) return;
       const [from, to] = [across.at(sum), across.at(sum + value)];
       sum += value;
@@ -105,13 +110,13 @@ class Rows {
     this.chosen = index;
     const row = this.rows[index];
     const unit = SHOW[this.plot.axis.unit];
+    const share = (value) => (this.whole ? ` (${SHOW.share(value / this.sum(row))})` : "");
     const rows =
       this.plot.k === "bars"
-        ? row.values.map((value, part) => [this.plot.parts[part].colour ?? row.run, this.plot.parts[part].name, value ? unit(value) : "0"])
+        ? row.values.map((value, part) => [this.plot.parts[part].colour ?? row.run, this.plot.parts[part].name, value ? unit(value) + share(value) : "0"])
         : [[null, "mean", unit(row.mean)], [null, "standard deviation", unit(row.std)], [null, "most", unit(row.most)]];
     const head = row.group ? `${row.name}, ${row.group.toLowerCase()}` : row.name;
     showReadout(this, head, rows, this.host.clientWidth * 0.5);
-    this.readout.style.top = `${this.places[index] + 14}px`;
     if (aloud) this.spoken.textContent = `${head}: ${rows.map(([, name, value]) => `${name} ${value}`).join(", ")}`;
   }
   leave() {

@@ -25,6 +25,8 @@ const keyOf = (figure) => {
   const named = parts.filter(({ name }) => !seen.has(name) && seen.add(name)).map(({ name, colour }) => ({ label: name, colour }));
   return [...(data.labels.length > 1 ? runs : []), ...named];
 };
+/** The value of a colour of the style sheet, for a file that has none. */
+const resolved = (shade) => (shade.startsWith("var(") ? getComputedStyle(document.documentElement).getPropertyValue(shade.slice(4, -1)).trim() : shade);
 /** The picture of a figure, with title and key, as text of an SVG file and its size. */
 const pictureOf = (figure) => {
   const ink = getComputedStyle(document.body);
@@ -35,9 +37,8 @@ const pictureOf = (figure) => {
   for (const { label, run, colour: shade } of keyOf(figure)) {
     const room = 46 + label.length * 7;
     if (x + room > width && x > MARGIN) [x, y] = [MARGIN, y + LINE];
-    const stroke = shade ?? getComputedStyle(document.documentElement).getPropertyValue(`--run-${run % data.colours}`).trim();
-    const isBlack = stroke === "var(--black)" ? ink.color : stroke;
-    key.append(svg("line", { x1: x, x2: x + 26, y1: y - 4, y2: y - 4, stroke: isBlack, "stroke-width": shade ? 10 : 2.4, "stroke-dasharray": shade ? "none" : dash(run) }), write(x + 32, y, label, 12));
+    const stroke = resolved(shade ?? colour(run));
+    key.append(svg("line", { x1: x, x2: x + 26, y1: y - 4, y2: y - 4, stroke, "stroke-width": shade ? 10 : 2.4, "stroke-dasharray": shade ? "none" : dash(run) }), write(x + 32, y, label, 12));
     x += room;
   }
   const top = y + MARGIN;
