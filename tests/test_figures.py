@@ -553,7 +553,7 @@ def test_axes_of_ones_own_hold_one_part(plots: Plots) -> None:
     axes = Figure().add_subplot()
     with pytest.raises(UsageError, match=r"ax: timeline has 6 parts \(1 Reads: mean response time, .*\): choose one, such as panels=\[1\]"):
         plots.timeline(ax=axes)
-    with pytest.raises(UsageError, match=r'ax = "left": expected matplotlib axes'):
+    with pytest.raises(UsageError, match=r"ax = 'left': expected matplotlib axes"):
         plots.timeline(panels=[1], ax="left")  # type: ignore[arg-type]
 
 
