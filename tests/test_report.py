@@ -376,7 +376,7 @@ def test_a_bin_that_the_run_ends_in_is_of_the_time_that_there_was(
 @pytest.mark.parametrize(
     ("changed", "absent"),
     [
-        ({"workload.read_share": 1.0}, {"gc", "wear"}),
+        ({"workload.read_share": 1.0}, {"gc", "wear", "write_amplification"}),
         ({"workload.read_share": 0.0}, set()),
         ({"ftl.precondition.kind": "none", "workload.footprint": 0.1}, {"gc", "wear"}),
         ({"cache.policy": "lru", "cache.bytes": 65536}, set()),

@@ -69,7 +69,7 @@ def four(results: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFa
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_everything_draws(width: int, dark: bool, page: Page, four: Path) -> None:
     page.open(four, width=width, dark=dark)
-    assert page.value("document.querySelectorAll('figure').length") == 11 + 2, "those of the overview besides"
+    assert page.value("document.querySelectorAll('figure').length") == 12 + 2, "those of the overview besides"
     assert page.value(EMPTY) == []
     assert page.value(OVERLAPS) == []
     assert page.value("document.documentElement.scrollWidth") <= width, "the page is wider than the window"
