@@ -156,7 +156,12 @@ def prepared_comparison(asked: CompareOptions, common: tuple[tuple[str, str], ..
     wanted = timeline_of(file, asked["timeline_window"], asked["timeline_limit"])
     variants, seeds = compared(asked["schemes"], asked["variants"], more), seeds_from(asked["seed"], asked["seeds"])
     setup = _setup(asked, common)
-    wants: dict[str, Any] = {"log_requests": asked["log_requests"], "timeline": wanted, "blocks": asked["blocks"], "paired": asked["paired"]}
+    wants: dict[str, Any] = {
+        "log_requests": asked["log_requests"],
+        "timeline": wanted,
+        "blocks": asked["blocks"],
+        "paired": asked["paired"],
+    }
     jobs = comparison_jobs(setup, variants, folder.runs, **wants, seeds=seeds)
     title = common_title([one.setup(setup).title_parts(one.scheme) for one in variants])
     exported = [job.plan.config.exported_bytes for job in jobs[: len(variants)]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Unpack
 
@@ -11,6 +10,7 @@ from ssdlab import signals
 from ssdlab.checks import whole
 from ssdlab.cli.options import parse_settings
 from ssdlab.exploring import Bench, serve
+from ssdlab.platforms import processors
 
 __all__ = ["explore"]
 
@@ -18,7 +18,7 @@ __all__ = ["explore"]
 def explore(**words: Unpack[o.ExploreOptions]) -> None:
     """The command `ssdlab explore`."""
     bench = Bench(words, parse_settings(words["set"]))
-    workers = (os.cpu_count() or 1) if words["jobs"] is None else whole("jobs", words["jobs"], least=1)
+    workers = processors() if words["jobs"] is None else whole("jobs", words["jobs"], least=1)
 
     def ready(address: str) -> None:
         print(f"exploring at {address} until Ctrl-C", file=sys.stderr, flush=True)

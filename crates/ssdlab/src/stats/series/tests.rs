@@ -283,7 +283,7 @@ fn steady(end: Ns) -> SeriesResult {
         dirty: 7,
         left: vec![],
         responses: vec![(RequestKind::Read, 5)],
-        counts: [1, 2, 3, 4],
+        counts: [1, 2, 3, 4, 5],
     };
     play(&[moment], end, shape(1, true)).0
 }
