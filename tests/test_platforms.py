@@ -30,7 +30,7 @@ OF_SIGNAL = {"win32": "SIGALRM SIGHUP SIGKILL SIGUSR1 SIGUSR2", "darwin": ""}
 
 ELSEWHERE = """
 import os, signal, sys
-import filelock, matplotlib.pyplot, numpy, pyarrow.compute, pyarrow.parquet, rich.console, rich.table, typer
+import asyncio, filelock, tornado.web, matplotlib.pyplot, numpy, pyarrow.compute, pyarrow.parquet, rich.console, rich.table, typer
 import subprocess, tempfile, threading
 
 platform, modules, of_os, of_signal = sys.argv[1:5]
