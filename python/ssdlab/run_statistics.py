@@ -839,7 +839,7 @@ class SeriesCache(Section):
 
 
 class Series(Section):
-    """`series` of a result. Time series of the run, in bins. Absent unless requested."""
+    """`series` of a result. Time series of the run, in bins. Absent unless recorded."""
 
     _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
         "latency_ns": SeriesLatency,

@@ -9,9 +9,9 @@ pub enum RequestKind {
     Read,
     /// Write the bytes.
     Write,
-    /// The bytes are no longer needed. Only pages that lie wholly inside are unmapped, as drives do.
+    /// The bytes are no longer needed. Only mapping units that lie wholly inside are unmapped, as drives do.
     Trim,
-    /// Everything written before must be in flash.
+    /// A volatile write buffer or cache brings to flash what came before; elsewhere the flush completes at once.
     Flush,
 }
 

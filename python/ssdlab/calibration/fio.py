@@ -400,7 +400,7 @@ def _percentile_us(job: Job, direction: Direction, percent: int) -> float:
 
 
 def _time_us(job: Job, direction: Direction, what: str, us: float) -> float:
-    """A response time, us; an error if it is not plausible."""
+    """A response time, us: at least `LEAST_US`, and at most as long as the job ran; otherwise the quantity is unusable."""
     longest = 1e6 * job.whole_s
     if not LEAST_US <= us <= longest:
         expected = f"expected {LEAST_US:g} us to the {longest / 1e6:.3g} s that the job ran"

@@ -60,7 +60,8 @@ def find_device(path: Path, sysfs: Path = SYSFS) -> Device:
     """Finds the block device with a path such as `/dev/nvme0n1`, `/dev/sda2` or `/dev/mapper/data`.
 
     Raises:
-        UsageError: the path is not a block device with a medium.
+        UsageError: the path does not exist, or is not a block device with a medium, or is a zoned drive.
+        Error: the kernel does not describe it.
     """
     try:
         found = os.stat(path)  # noqa: PTH116 (`os` also splits its device number)

@@ -39,7 +39,7 @@ MOST = 4
 
 
 class Part(NamedTuple):
-    """A part of the mean response time in two runs, ns."""
+    """A named part of the mean response time, and its values in the earlier and the later run, ns."""
 
     name: str
     before: float

@@ -47,7 +47,7 @@ def scatter(base: Run, other: Run) -> float | None:
 
 
 def _total(parts: Sequence[Part]) -> tuple[float, float]:
-    """Number of requests, and their mean response time, ns."""
+    """Number of requests in all parts together, and their mean response time, ns."""
     count = math.fsum(n for n, _ in parts)
     return count, math.fsum(total for _, total in parts) / count
 

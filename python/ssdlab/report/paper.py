@@ -241,7 +241,7 @@ class _Sheet:
         return sum((len(bars) + named) * row + 0.3 * row for _, bars in plot.groups) + 3.2 * line
 
     def _legend(self) -> Iterator[Any]:
-        """Legend entries: runs with lines, and parts."""
+        """Legend entries: the runs if a panel shows several of them, then the entries of the figure's own legend."""
         panels = [panel for plot in self._figure.plots if isinstance(plot, Plot) for panel in plot.panels]
         of = [{mark.run for mark in panel.marks if mark.run >= 0} for panel in panels]
         if any(len(runs) > 1 for runs in of):

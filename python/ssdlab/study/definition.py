@@ -327,7 +327,7 @@ def _metric(name: str, key: str, value: object) -> Metric:
 def _metric_formula(where: str, text: str) -> Formula:
     formula = Formula(text, where)
     if formula.references:
-        raise ConfigError(f'{where} = "{formula.text}": brackets are for rows only: a metric is computed for each run')
+        raise ConfigError(f'{where} = "{formula.text}": brackets are for rows only, a metric is computed for each run')
     formula.check(lambda _: 1.0)
     return formula
 

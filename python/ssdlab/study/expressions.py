@@ -88,7 +88,9 @@ class Formula:
         try:
             self._tree = ast.parse(bare.strip(), mode="eval").body
         except (SyntaxError, ValueError) as error:
-            raise ConfigError(f'{where} = "{text}": cannot be read as arithmetic') from error
+            raise ConfigError(
+                f'{where} = "{text}": cannot be read as arithmetic: expected names, numbers, + - * / ** and functions, such as a / (b + 1)'
+            ) from error
         self.names = tuple(self._check(self._tree))
 
     def calls(self, function: str) -> bool:

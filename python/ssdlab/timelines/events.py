@@ -198,7 +198,9 @@ def read_events(path: Path) -> Events:
         with file_errors("read", path), _opened(path) as file:
             _take_all(events, file)
     except (ValueError, LookupError, TypeError, AttributeError, EOFError, OverflowError, zlib.error) as reason:
-        raise UsageError(f"{path}: not a whole timeline that ssdlab wrote (--timeline FILE.json or FILE.json.gz)") from reason
+        raise UsageError(
+            f"{path}: not a whole timeline that ssdlab wrote ({reason}); write it again with --timeline FILE.json or FILE.json.gz"
+        ) from reason
     return events
 
 

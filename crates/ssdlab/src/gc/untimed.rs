@@ -8,7 +8,7 @@ use crate::units::{Lpn, PoolId, Ppn};
 /// Flash operations of untimed writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UntimedCounts {
-    /// Pages written by the host.
+    /// Mapping units written by the host.
     pub host_programs: u64,
     /// Pages moved by collection.
     pub pages_moved: u64,
@@ -60,7 +60,7 @@ pub struct Packs {
 }
 
 impl Packs {
-    /// Empty packs for `pools` pools.
+    /// No units yet, for `pools` pools. A pack is full at `units_per_program` units.
     pub fn new(pools: usize, units_per_program: u32) -> Self {
         Packs { by_pool: vec![Vec::new(); pools], units_per_program: units_per_program as usize }
     }
@@ -98,8 +98,8 @@ impl Packs {
     }
 }
 
-/// Random logical pages below a bound, each drawn well before it is returned, so that its map entry can be prefetched. The sequence is that
-/// of the generator.
+/// Random logical pages below a bound, each drawn well before it is returned, so that its map entry can be prefetched. The order is that
+/// in which the random numbers are drawn.
 #[derive(Debug)]
 pub struct PagesAhead {
     rng: Rng,
@@ -130,7 +130,7 @@ impl PagesAhead {
     }
 }
 
-/// Collects until the free blocks of the pool are back at the soft threshold, or no block is eligible.
+/// Collects until the pool no longer wants collection ([`Ftl::wants_collection`]), or no block is eligible.
 pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut UntimedCounts) {
     while ftl.wants_collection(pool) {
         let Some(victim) = victims.pick(ftl, pool) else { return };

@@ -70,7 +70,7 @@ counters! {
         multiplane_operations,
         /// Multi-plane programs of the host.
         multiplane_programs,
-        /// Operations that overlapped another through the cache register.
+        /// Host operations that began while another operation was in service on their die (cache register).
         overlapped_operations,
         /// Writes that waited for credit that GC earns, or behind a request that did (`gc.pace`).
         paced_writes,

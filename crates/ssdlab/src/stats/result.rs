@@ -117,7 +117,7 @@ pub struct RunResult {
     /// Utilisation of chips and channels. Absent for a run of no duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
-    /// Time series of the run, in bins. Absent unless requested.
+    /// Time series of the run, in bins. Absent unless recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesResult>,
     /// Histograms of the response times, by kind of request. Absent unless requested.

@@ -8,8 +8,9 @@ pub use crate::custom::Failure;
 
 /// A user-defined victim policy.
 pub trait VictimPolicy: Send {
-    /// Returns the block to collect. Called once per job, also during preconditioning, with at least one candidate. If it returns `None` or
-    /// a block that is not a candidate, the greedy choice is collected (counted by `counters.victim_fallbacks`).
+    /// Returns the block to collect. Called once per block to collect, also during preconditioning, with at least one candidate. If it
+    /// returns `None` or a block of the drive that is not a candidate, the greedy choice is collected (in the run,
+    /// `counters.victim_fallbacks` counts it). A block that the drive does not have is a failure.
     ///
     /// A run is repeatable if the choice depends only on the candidates of this and earlier calls.
     ///

@@ -252,7 +252,7 @@ impl Entries {
         }
     }
 
-    /// Takes out the next destination where something has changed.
+    /// Takes the destination (a pool; with dynamic allocation the whole drive) that was noted first: a program to it may be due.
     pub(super) fn next_noted(&mut self) -> Option<u32> {
         let number = self.noted.pop_front()?;
         self.destinations[number as usize].noted = false;
@@ -361,7 +361,7 @@ impl Entries {
         self.youngest.iter().map(|(_, entry)| self.get(entry))
     }
 
-    /// Recounts the redundant state.
+    /// Checks that lists and counters (free, waiting, late, by age, youngest) agree with the entries.
     ///
     /// # Errors
     /// The first contradiction found.

@@ -35,7 +35,7 @@ impl Flushes {
         self.entries.push_back(0);
     }
 
-    /// A flush waits, and no entry that came before the oldest flush is left.
+    /// The oldest waiting flush can end: all entries that came before it are in flash, or no longer needed.
     #[inline(always)]
     pub(super) fn any_done(&self) -> bool {
         !self.requests.is_empty() && self.entries[0] == 0

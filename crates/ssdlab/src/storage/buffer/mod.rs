@@ -178,7 +178,7 @@ struct State {
     /// `sent`: number of outstanding programs; `filling`: number of outstanding reads of the rest of a unit.
     sent: u32,
     filling: u32,
-    /// The drive has got a request since `settle` last returned.
+    /// Operations of the drive may begin since `settle` last returned: it has got a request, or a write has come to wait for credit.
     passed: bool,
     /// Buffers reused from call to call.
     ended: Vec<Completion>,
@@ -244,7 +244,7 @@ impl Buffer {
         }
     }
 
-    /// Does all that can be done at this instant. Returns true if the drive has got requests.
+    /// Does all that can be done at this instant. Returns true if operations of the drive may begin.
     fn settle(&mut self, now: Ns) -> bool {
         let Some(state) = self.state.as_deref_mut() else {
             return self.pacing.as_deref_mut().is_some_and(|pacing| pacing.admit(now, &mut self.drive));

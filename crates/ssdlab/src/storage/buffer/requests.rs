@@ -118,7 +118,7 @@ impl State {
         }
     }
 
-    /// A request that need not wait for others comes in.
+    /// A request comes in that no earlier one holds back. A write begins to wait where it finds no room or credit.
     fn enter(&mut self, now: Ns, place: u32, first: u32, drive: &mut MappingCache) {
         match self.requests[place].request.kind {
             RequestKind::Read => self.read(now, place, false, drive),

@@ -27,7 +27,7 @@ impl Shadow {
         self.arrived[units.start as usize..units.end as usize].fill(0);
     }
 
-    /// A unit of a write comes into the buffer.
+    /// Notes the version of a unit that a write brings into the buffer.
     pub(super) fn enters(&mut self, unit: u32, version: u32) {
         self.entered[unit as usize] = version;
     }

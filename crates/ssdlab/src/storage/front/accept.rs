@@ -387,7 +387,8 @@ impl<B: Store> Front<B> {
         op
     }
 
-    /// Makes a page of a request wait for the end of a request to the lower level.
+    /// Makes a page of a request wait for the end of a request to the lower level. `accesses`: then the page accesses the cache; otherwise
+    /// it is done.
     fn wait(&mut self, now: Ns, op: u32, request: u32, page: u32, accesses: bool) {
         self.requests.part_begins(request);
         let next = self.lower_requests[op].waiters;

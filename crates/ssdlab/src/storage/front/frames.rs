@@ -74,7 +74,8 @@ impl Frames {
         self.transits[transit].op
     }
 
-    /// A clean page leaves `entry`: its frame becomes free, or the transit that it waited for unclaimed.
+    /// A clean page leaves `entry`. Its frame becomes free; if it still waited for the frame of a page in destage, no entry waits for that
+    /// frame any longer.
     pub fn give_back(&mut self, entry: u32) {
         match std::mem::replace(&mut self.claims[entry as usize], NONE) {
             NONE => self.free += 1,
