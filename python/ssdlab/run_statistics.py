@@ -1333,7 +1333,7 @@ class RunStatistics(Section):
     utilisation: Utilisation
     """Utilisation of chips and channels. Absent for a run of no duration."""
     series: Series
-    """Time series of the run, in bins. Absent unless requested."""
+    """Time series of the run, in bins. Absent unless recorded."""
     histograms: Histograms
     """Histograms of the response times, by kind of request. Absent unless requested."""
     counters: Counters

@@ -230,7 +230,8 @@ const OUTSIDE: usize = Blocked::COUNT - Blocked::INSIDE + Served::COUNT - Served
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     inside: DriveTimes,
-    /// Times in the host interface, the write buffer and the mapping table, and of waiting for credit (`gc.pace`): first those of waiting by reason, then those of being served; `None`: all are 0.
+    /// Times in the host interface, the write buffer and the mapping table, and of waiting for credit (`gc.pace`): first those of waiting by
+    /// reason, then those of being served; `None`: all are 0.
     outside: Option<[Ns; OUTSIDE]>,
 }
 

@@ -21,9 +21,11 @@ use crate::memory;
 use crate::request::{Request, RequestKind};
 use crate::slowest::{Passage, Slowest};
 use crate::ssd::{Estimate, RoundPhase, Ssd};
-use crate::stats::{Completion, DeviceStats, Load, PreconditionReport, Recorder, RunResult, Series, Stalls, WarmUpResult};
+use crate::stats::{
+    Blocks, Completion, DeviceStats, Load, MOST_CHANGES, PreconditionReport, Recorder, RunResult, Series, Stalls, WarmUpResult,
+};
 use crate::storage::{EachVolatile, Storage, each_written};
-use crate::timeline::{Blocks, MOST_CHANGES, Output};
+use crate::timeline::Output;
 use crate::units::Ns;
 use crate::workload::Flows;
 pub use plan::{Control, Plan, Verify, WarmUp};

@@ -12,8 +12,8 @@ use ssdlab::ftl::BlockState;
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation};
+use ssdlab::stats::NO_STREAM;
 use ssdlab::stats::RunResult;
-use ssdlab::timeline::NO_STREAM;
 use ssdlab::units::{BlockId, Ns, PoolId};
 
 const CASES: u64 = 60;

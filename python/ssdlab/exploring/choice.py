@@ -142,8 +142,9 @@ def blamed(message: str, choice: Choice) -> str:
 
 
 def compare_command(bench: Bench, variants: Sequence[Variant]) -> str:
-    """A command that compares the variants: what all share are its own options, the rest is in each variant; empty if a
-    variant cannot be told in words.
+    """A command that compares the variants; empty if a variant cannot be told in words.
+
+    What all share are its own options, the rest is in each variant.
     """
     try:
         told = {variant.label: bench.words(variant.choice) for variant in variants}

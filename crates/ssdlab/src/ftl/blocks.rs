@@ -8,7 +8,7 @@ use crate::advice::prefetch;
 use crate::config::Stream;
 use crate::geometry::Geometry;
 use crate::lists::{EMPTY, Links, List, NONE};
-use crate::timeline::NO_STREAM;
+use crate::stats::NO_STREAM;
 use crate::units::{BlockId, PoolId};
 
 /// The state of a block.

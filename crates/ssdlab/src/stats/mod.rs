@@ -4,6 +4,7 @@
 //! ([`DeviceStats`]). A [`Series`] records a run over time, if requested. [`registry()`] lists every statistic with unit and sentence.
 
 mod array;
+mod blocks;
 mod buffer;
 mod cache;
 mod class;
@@ -29,6 +30,7 @@ mod stalls;
 mod written;
 
 pub use array::ArrayResult;
+pub use blocks::{BlockNow, Blocks, DriveBlocks, MOST_BLOCKS, MOST_CHANGES, NO_STREAM};
 pub use buffer::{BufferResult, BufferStats};
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use counters::{COUNTERS, Counters};

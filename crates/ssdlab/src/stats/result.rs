@@ -561,7 +561,7 @@ mod tests {
             ("/bytes_written/held", json!(0)),
             ("/gc/duration_ns", json!({"mean": 1500.0, "max": 2000})),
             ("/gc/time_share", json!(0.15)),
-            ("/wear", json!({"mean": 2.0, "std": 2f64.sqrt(), "max": 4})),
+            ("/wear", json!({"mean": 2.0, "std": 2f64.sqrt(), "max": 4, "histogram": {"least": 0, "width": 1, "blocks": [1, 0, 2, 0, 1]}})),
             ("/flash", json!({"reads": 4, "programs": 12, "host_programs": 8, "gc_programs": 4, "erases": 2})),
             ("/utilisation", json!({"chips": [0.5, 0.0], "channels": [0.25]})),
             ("/iops", json!(8e5)),

@@ -6,7 +6,6 @@
 //! request and the cause of a request to a drive. An [`Output`] is the file: the JSON trace-event format, written at the end of the run.
 //! [`Blocks`] records the state of every block over time, in a file of its own.
 
-mod blocks;
 mod budget;
 mod json;
 mod levels;
@@ -16,7 +15,6 @@ mod requests;
 mod ring;
 mod track;
 
-pub use blocks::{BlockNow, Blocks, DriveBlocks, MOST_BLOCKS, MOST_CHANGES, NO_STREAM};
 pub use budget::Budget;
 pub use levels::{Level, Levels};
 pub use origin::{Cause, NOBODY, Origin};

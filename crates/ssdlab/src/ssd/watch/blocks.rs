@@ -1,7 +1,7 @@
 //! What the drive reports to the recorder of its blocks.
 
 use crate::ssd::Ssd;
-use crate::timeline::{BlockNow, DriveBlocks};
+use crate::stats::{BlockNow, DriveBlocks};
 use crate::units::{BlockId, PoolId};
 
 impl Ssd {

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use parquet::data_type::ByteArray;
 
-use super::Ns;
+use super::{BlocksResult, MOST_BINS, NARROWEST_NS};
 use crate::error::{Error, Result};
 use crate::files::WholeFile;
-use crate::stats::{BlocksResult, MOST_BINS, NARROWEST_NS};
 use crate::table::{Holds, ROWS_AT_ONCE, Table, Values};
+use crate::units::Ns;
 
 /// The largest number of blocks that are recorded, of all drives together.
 pub const MOST_BLOCKS: usize = 1 << 20;
