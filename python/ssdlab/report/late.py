@@ -29,7 +29,7 @@ def found(runs: Runs, path: Path) -> Found | None:
         return None
     try:
         return found_in(runs.source if runs.source is not None and runs.source.is_dir() else path.parent, runs[0].data["digest"])
-    except Error:  # the file beside the page belongs to another run
+    except (Error, OSError):  # the file beside the page belongs to another run, or has no possible name
         return None
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab._core import version
-from ssdlab.checks import text
+from ssdlab.checks import shown, text
 from ssdlab.errors import ConfigError
 from ssdlab.folders import LONGEST_NAME, folder_name
 from ssdlab.option import options_of
@@ -155,7 +155,7 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
     check_keys(name, {key: value for key, value in table.items() if key != SEEDS}, KEYS)
     series = table.get(SERIES)
     if series is not None and not isinstance(series, bool):
-        raise ConfigError(f"{name}: {SERIES} = {value_text(series)}: expected true (record all runs over time) or false")
+        raise ConfigError(f"{name}: {SERIES} = {shown(series)}: expected true (record all runs over time) or false")
     table = _with_seeds(name, table)
     grid = table.get(GRID, {})
     if not isinstance(grid, Mapping) or not grid:
