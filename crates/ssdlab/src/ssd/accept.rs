@@ -20,6 +20,9 @@ impl Ssd {
     pub fn make_room(&mut self, pages: usize) -> Result<(), Exhausted> {
         self.host.make_room(pages)?;
         self.transactions.make_room(pages)?;
+        if let Some(timeline) = self.flash.recorder() {
+            timeline.make_room(self.host.capacity())?;
+        }
         self.sched.make_room(self.transactions.capacity(), self.host.capacity())
     }
 

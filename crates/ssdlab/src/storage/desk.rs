@@ -146,6 +146,11 @@ impl<T> Desk<T> {
         move_completions(&mut self.completions, into);
     }
 
+    /// Number of requests for which memory is reserved.
+    pub fn capacity(&self) -> usize {
+        self.requests.capacity()
+    }
+
     /// Number of outstanding requests.
     pub fn len(&self) -> usize {
         self.requests.len()

@@ -11,6 +11,7 @@ use super::budget::{Budget, RecordingWindow};
 use super::origin::{NOBODY, Origin};
 use super::ring::{RecentOperation, Ring};
 use super::track::{DriveShape, Track};
+use crate::memory::{self, Exhausted};
 use crate::units::{BlockId, ChannelId, DieId, Lpn, Ns, PoolId, Ppn};
 
 /// Value for no physical page, no block, no page of an operation and no stored operation.
@@ -211,6 +212,15 @@ impl Recorder {
     #[cold]
     pub fn next_request_is(&mut self, origin: Origin) {
         self.next_origin = Some(origin);
+    }
+
+    /// Reserves memory for the origins of requests at this many places.
+    ///
+    /// # Errors
+    /// [`Exhausted`] if there is not enough memory.
+    pub fn make_room(&mut self, places: usize) -> std::result::Result<(), Exhausted> {
+        let more = places.saturating_sub(self.origins.len());
+        memory::make_room(&mut self.origins, more)
     }
 
     /// Records that request number `index` arrives at the drive, which keeps it at `place`.

@@ -391,6 +391,9 @@ impl<B: Store> Store for Interface<B> {
             memory::make_room(&mut state.inbound, pages)?;
             memory::make_room(&mut state.outbound, pages)?;
             state.cores.make_room(pages)?;
+            if let Some(passages) = &mut state.passages {
+                passages.make_room(state.commands.capacity())?;
+            }
         }
         self.lower.make_room(pages)
     }

@@ -1,5 +1,6 @@
 //! When commands went on to the lower level and came back from it: to explain the slowest requests.
 
+use crate::memory::{self, Exhausted};
 use crate::slowest::Passage;
 use crate::stats::Times;
 use crate::units::Ns;
@@ -14,6 +15,15 @@ pub(super) struct Passages {
 }
 
 impl Passages {
+    /// Reserves memory for commands at this many places.
+    ///
+    /// # Errors
+    /// [`Exhausted`] if there is not enough memory.
+    pub(super) fn make_room(&mut self, places: usize) -> Result<(), Exhausted> {
+        let more = places.saturating_sub(self.under_way.len());
+        memory::make_room(&mut self.under_way, more)
+    }
+
     /// A command goes on to the lower level, after `before`.
     pub(super) fn delivered(&mut self, now: Ns, place: u32, before: &Times) {
         let place = place as usize;
