@@ -44,7 +44,7 @@ def try_lock(folder: Path) -> Lock | None:
 def _by_folder(folder: Path) -> Lock | None:
     """A lock on the open folder."""
     if sys.platform == "win32":
-        raise NotImplementedError
+        raise AssertionError("`try_lock` locks a file there")
     import fcntl  # noqa: PLC0415 (Windows has none)
 
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

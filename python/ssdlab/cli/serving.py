@@ -68,13 +68,13 @@ class _Switch:
 
     def __enter__(self) -> Self:
         if sys.platform == "win32":
-            raise NotImplementedError  # `need_linux` has refused it
+            raise AssertionError("`need_linux` has refused it")
         self._before = signal.signal(signal.SIGUSR1, self._turn_off)
         return self
 
     def __exit__(self, *_: object) -> None:
         if sys.platform == "win32":
-            raise NotImplementedError  # `need_linux` has refused it
+            raise AssertionError("`need_linux` has refused it")
         # the user may send the signal again while the process ends
         signal.signal(signal.SIGUSR1, signal.SIG_IGN if self.is_off else self._before)
 

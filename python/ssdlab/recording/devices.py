@@ -71,7 +71,7 @@ def find_device(path: Path, sysfs: Path = SYSFS) -> Device:
         hint = f"`findmnt -no SOURCE -T {path}` names the one that holds it, `lsblk` lists all"
         raise UsageError(f"--dev {path}: expected a block device, such as /dev/nvme0n1; {hint}")
     if sys.platform == "win32":
-        raise NotImplementedError  # `need_linux` has refused it
+        raise AssertionError("`need_linux` has refused it")
     return describe(path, os.major(found.st_rdev), os.minor(found.st_rdev), sysfs)
 
 

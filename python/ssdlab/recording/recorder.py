@@ -40,7 +40,7 @@ def check_system(platform: str | None = None, user: int | None = None) -> None:
     """
     need_linux("requests can be recorded", "record on a Linux machine, and bring the trace here", platform)
     if sys.platform == "win32":
-        raise NotImplementedError  # `need_linux` has refused it
+        raise AssertionError("`need_linux` has refused it")
     if (os.geteuid() if user is None else user) != 0:
         raise Error('recording needs root, as it reads what the kernel does: sudo "$(command -v ssdlab)" trace record ...')
 
@@ -59,7 +59,7 @@ def check_command(command: Sequence[str]) -> None:
 def _sync() -> None:
     """Writes dirty pages of all files out."""
     if sys.platform == "win32":
-        raise NotImplementedError  # `need_linux` has refused it
+        raise AssertionError("`need_linux` has refused it")
     os.sync()
 
 

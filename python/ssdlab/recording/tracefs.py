@@ -131,7 +131,7 @@ class Instance:
             self._write(f"events/block/{event}/filter", self._device.filter)
             self._write(f"events/block/{event}/enable", "1")
         if sys.platform == "win32":
-            raise NotImplementedError  # `need_linux` has refused it
+            raise AssertionError("`need_linux` has refused it")
         self._pipe = os.open(self.path / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
 
     def _write(self, name: str, value: str) -> None:
