@@ -378,7 +378,7 @@ def test_it_draws_in_any_window(width: int, dark: bool, one: Made, page: Page) -
     colours += " const paint = copy.getContext('2d', {willReadFrequently: true}); paint.drawImage(canvas, 0, 0);"
     colours += " return new Set(new Uint32Array(paint.getImageData(0, 0, width, height).data.buffer)).size; })"
     for canvas in ("tracks", "cells"):
-        assert page.value(f"{colours}('{canvas}')") > 3, canvas
+        page.until(f"{colours}('{canvas}') > 3")
     assert page.value("document.querySelectorAll('.uplot canvas').length") == 3
     before = page.value("getComputedStyle(document.body).backgroundColor")
     assert before == ("rgb(20, 23, 27)" if dark else "rgb(255, 255, 255)")
