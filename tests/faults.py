@@ -28,6 +28,7 @@ import pytest
 
 from conftest import BASE_FILE, DRIVE, MEASURED, PATIENCE_S, SMALL, SMALL_OPTIONS, options
 from forks import Forks
+from import_samples import FEMU
 from nbd_client import FLUSH, TRIM, Client, RefusedError
 from ssdlab.checksums import CHECKSUM, is_sealed
 from ssdlab.errors import Error
@@ -65,6 +66,10 @@ COMMANDS: Mapping[str, list[str]] = {
     "sweep": ["sweep", "grid.toml", "--out", "out", "--resume"],
     "sweep that goes on": ["sweep", "grid.toml", "--out", "swept", "--resume"],
     "report": ["report", "both", "--out", "page.html"],
+    "why": ["why", "explained", "--slowest", "1"],
+    "timeline": ["timeline", "seen.json.gz", "--out", "seen.html"],
+    "import": ["import", "femu.sh", "--out", "imported"],
+    "check": ["check", "demo-4g"],
     "plot": ["plot", "both", "latency_tail", "--out", "figure.svg"],
     "precondition": ["precondition", *SMALL_OPTIONS, "--set", "ftl.precondition.kind=soft", "--out", "warm.state"],
     "queueing": ["queueing", "--read-rate", "1", "--write-rate", "0.5", "--requests", "5000", "--out", "out"],
@@ -212,8 +217,10 @@ def make_world(folder: Path) -> None:
     (folder / "own.toml").write_text(STUDY)
     (folder / "base.toml").write_text(BASE_FILE)
     (folder / "measured.csv").write_text(MEASURED)
+    (folder / "femu.sh").write_text(FEMU)
     before = [
         ["compare", *SMALL_OPTIONS, "--requests", "100", *BOTH, "--out", "both"],
+        ["run", *SMALL_OPTIONS, "--requests", "100", "--timeline", "seen.json.gz", "--out", "explained"],
         ["sweep", "grid.toml", "--out", "swept"],
         ["study", "run", "./own.toml", "--out", "studies"],
         ["trace", "sample", "trace.csv", "old.csv.gz", "--requests", "10"],

@@ -186,8 +186,7 @@ def test_every_command_is_among_those_that_meet_faults() -> None:
         " ".join(filter(None, (name, below))) for name, part in PARTS.items() for below in (*part.below, *([] if part.below else [""]))
     }
     # the first needs root and a device, the second writes nothing: `test_explore.py` ends it by signals
-    # the last four do not meet faults yet
-    assert there == every - {"trace record", "explore", "why", "timeline", "import", "check"}
+    assert there == every - {"trace record", "explore"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

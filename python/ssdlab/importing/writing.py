@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ssdlab.errors import FileError, UsageError
-from ssdlab.folders import make_folder
+from ssdlab._core import write_file
+from ssdlab.errors import UsageError
+from ssdlab.folders import held, make_folder
 from ssdlab.importing.ledger import Imported, Preset, Row
 from ssdlab.plans import value_text
 
@@ -23,8 +23,8 @@ def write(imported: Sequence[Imported], folder: Path, *, force: bool = False) ->
     """Writes presets and tables into a folder; returns the files.
 
     Raises:
-        UsageError: a file exists, and `force` is false; nothing is written. Or two inputs have one name.
-        FileError: a file cannot be written; nothing is written.
+        UsageError: a file exists with other content, and `force` is false; nothing is written. Or two inputs have one name.
+        FileError: a file cannot be written; of several, files that are replaced (`force`) may have been.
     """
     texts: dict[Path, str] = {}
     for one in imported:
@@ -34,7 +34,7 @@ def write(imported: Sequence[Imported], folder: Path, *, force: bool = False) ->
                     f"{one.file}: two files to import have this name, and their presets would have one name: import them into two folders"
                 )
             texts[path] = text
-    there = [path for path in texts if path.exists() or path.is_symlink()]
+    there = [path for path, text in texts.items() if not _is_free(path, text)]
     if there and not force:
         raise UsageError(
             f"{there[0]}: exists{f', and {len(there) - 1} others' if len(there) > 1 else ''}: --force replaces, or choose another --out"
@@ -42,8 +42,25 @@ def write(imported: Sequence[Imported], folder: Path, *, force: bool = False) ->
     if folders := [path for path in there if path.is_dir()]:
         raise UsageError(f"{folders[0]}: there is a folder of this name: choose another --out")
     make_folder(folder)
-    _write_all(texts, folder)
+    with held(folder):
+        _write_all(texts)
     return list(texts)
+
+
+def _is_free(path: Path, text: str) -> bool:
+    """Whether the file may be written without a loss: it does not exist, or has this text already."""
+    if path.is_dir() or path.is_symlink():
+        return False
+    try:
+        return path.read_bytes() == _encoded(text)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", errors="replace")
 
 
 def files_of(imported: Imported, folder: Path) -> dict[Path, str]:
@@ -106,12 +123,15 @@ def _cell(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text).replace("|", "\\|")
 
 
-def _write_all(texts: Mapping[Path, str], folder: Path) -> None:
+def _write_all(texts: Mapping[Path, str]) -> None:
+    """Writes each file whole; after an error those that were not there before are removed again."""
+    new: list[Path] = []
     try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".import-") as place:
-            for index, text in enumerate(texts.values()):
-                (Path(place) / str(index)).write_text(text, encoding="utf-8", errors="replace")
-            for index, path in enumerate(texts):
-                (Path(place) / str(index)).replace(path)
-    except OSError as reason:
-        raise FileError(f"{folder}: cannot write: {reason.strerror}", reason.errno, str(folder)) from reason
+        for path, text in texts.items():
+            is_new = not path.exists()
+            write_file(path, _encoded(text))
+            new += [path] if is_new else []
+    except BaseException:
+        for path in new:
+            path.unlink(missing_ok=True)
+        raise
