@@ -977,7 +977,10 @@ class Counters(Section):
     multiplane_programs: int
     """Multi-plane programs of the host. Absent where the run does not have it. Unit: count."""
     overlapped_operations: int
-    """Operations that overlapped another through the cache register. Absent where the run does not have it. Unit: count."""
+    """Host operations that began while another operation was in service on their die (cache register).
+
+    Absent where the run does not have it. Unit: count.
+    """
     paced_writes: int
     """Writes that waited for credit that GC earns, or behind a request that did (`gc.pace`).
 
