@@ -31,7 +31,7 @@ pub enum Error {
     /// A user-defined policy failed.
     #[error("{kind} policy {policy}: {reason}")]
     Policy {
-        /// What the policy chooses: `"victim"` or `"eviction"`.
+        /// What the policy chooses: `"victim"`, `"eviction"` or `"order"`.
         kind: &'static str,
         /// Name of the policy.
         policy: String,

@@ -34,8 +34,6 @@ use prepare::{prepare, save_state};
 use senders::Senders;
 use trends::Settling;
 
-/// Name of a user-defined policy in the result's configuration.
-const CUSTOM: &str = "custom";
 /// Steps of the clock between two checks of [`Control`].
 const STEPS_PER_LOOK: u64 = 4096;
 /// The last instant at which a request may arrive, ns: 285 years.
@@ -158,12 +156,7 @@ impl Simulation {
         if plan.verify != Verify::Off {
             storage.verify(plan.verify == Verify::Every);
         }
-        if let Some(victim) = &plan.victim {
-            storage.use_victim_policy(victim);
-        }
-        if let Some(eviction) = &plan.eviction {
-            storage.use_eviction_policy(eviction);
-        }
+        plan.give_policies(&mut storage);
         let flows = plan.config.workload.separate_flows().map_err(Error::Config)?;
         // A single flow needs no name.
         let names: Vec<_> = flows.iter().filter(|_| flows.len() > 1).map(|flow| flow.name.clone()).collect();
@@ -188,7 +181,7 @@ impl Simulation {
             series: plan.series.then(|| Box::new(Series::new(storage.shape()))),
             settling: Settling::new(&storage),
             storage,
-            asks_policies: plan.victim.is_some() || plan.eviction.is_some(),
+            asks_policies: plan.asks_policies(),
             exported_bytes: plan.config.exported_bytes()?,
             recorder,
             stalls: Stalls::default(),

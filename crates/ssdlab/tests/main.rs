@@ -24,6 +24,7 @@ mod mapping_cache;
 mod memory;
 mod metamorphic;
 mod one_shot;
+mod orders;
 mod overload;
 mod pacing;
 mod parity;

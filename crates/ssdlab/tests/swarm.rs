@@ -184,7 +184,7 @@ fn agrees_with_cache(config: &Config, stats: &CacheStats, pages: (u64, u64), bel
 
 /// The configuration and the requests of a case. Two of five drives have a cache in front, and half of the others an unprotected write
 /// buffer: they get a flush at the end. Some map units below the page.
-fn drawn(case: u64) -> (Config, Vec<Request>) {
+pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     let mut rng = Rng::new(case, "swarm");
     let mut config = random_config(&mut rng);
     mapping_units(&rng, &mut config);

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `mod` | which operations wait for a die, and is there a place in a chip's queue for one more? |
 //! | `queues` | in which order do they wait? |
+//! | `order` | what does a user-defined order see, and answer? |
 //! | `transaction` | what is known of a page operation? |
 //! | `page_order` | which operations on one logical page wait for each other? |
 //! | `placement` | which chip and pool take a write under dynamic allocation? |
@@ -15,6 +16,7 @@
 
 mod estimate;
 mod feedback;
+mod order;
 pub mod page_order;
 mod placement;
 mod queues;
@@ -23,6 +25,7 @@ mod transaction;
 
 pub use crate::views::QueueKind;
 pub use estimate::{Ahead, Before, Latencies};
+pub use order::{Cause, Choices, CustomOrder, Failure, JobState, Operation, OperationKind, OrderPolicy, Situation};
 pub use placement::Placement;
 pub use queues::QueueId;
 pub use slack::Slack;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::plan::Verify;
 use super::prepare::{only_of_one_drive, save_state};
-use super::{CUSTOM, Simulation, WarmingUp, trends};
+use super::{Simulation, WarmingUp, trends};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::ssd::{RoundPhase, Ssd};
@@ -69,17 +69,11 @@ impl Simulation {
         let warm_up_ns = warm_up.map(|warm_up| warm_up.ns);
         let shown = |series: Box<Series>| SeriesResult { warm_up_ns, ..series.finish(self.now, outstanding, &mut self.storage) };
         let series = self.series.map(shown);
-        let mut config = self.plan.config.to_value();
-        if self.plan.victim.is_some() {
-            config["gc"]["victim"] = CUSTOM.into();
-        }
-        if self.plan.eviction.is_some() {
-            config["cache"]["policy"] = CUSTOM.into();
-        }
         let run = Run {
-            config,
+            config: self.plan.config_of_result(),
             victim_source: self.plan.victim.map(|victim| victim.source_hash().to_string()),
             eviction_source: self.plan.eviction.map(|eviction| eviction.source_hash().to_string()),
+            order_source: self.plan.order.map(|order| order.source_hash().to_string()),
             seed: self.plan.seed,
             workload,
             precondition: Some(self.precondition),

@@ -9,8 +9,13 @@ use crate::caller::Caller;
 use crate::config::{CachePolicy, Config};
 use crate::error::{Error, Result};
 use crate::gc::victim::CustomVictim;
+use crate::sched::CustomOrder;
+use crate::storage::Storage;
 use crate::units::Ns;
 use crate::{slowest, timeline};
+
+/// Name of a user-defined policy in the result's configuration.
+const CUSTOM: &str = "custom";
 
 /// Extent of the checks during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -77,6 +82,8 @@ pub struct Plan {
     pub victim: Option<CustomVictim>,
     /// User-defined eviction policy in place of `cache.policy`, which must be `lru` and for which the result shows `custom`.
     pub eviction: Option<CustomEviction>,
+    /// User-defined order of operations in place of `scheduler.order` and `gc.priority`; the result shows `custom` for the former.
+    pub order: Option<CustomOrder>,
 }
 
 impl Plan {
@@ -104,6 +111,36 @@ impl Plan {
         )))
     }
 
+    /// Gives the storage its user-defined policies. In verify mode they must be deterministic.
+    pub(super) fn give_policies(&self, storage: &mut Storage) {
+        let twice = self.verify != Verify::Off;
+        if let Some(victim) = &self.victim {
+            storage.use_victim_policy(&victim.checked(twice));
+        }
+        if let Some(eviction) = &self.eviction {
+            storage.use_eviction_policy(&eviction.checked(twice));
+        }
+        if let Some(order) = &self.order {
+            storage.use_order_policy(&order.checked(twice));
+        }
+    }
+
+    /// The configuration as the result has it: where a user-defined policy takes the place of a key, that is `custom`.
+    pub fn config_of_result(&self) -> serde_json::Value {
+        let mut config = self.config.to_value();
+        let policies =
+            [(self.victim.is_some(), "/gc/victim"), (self.eviction.is_some(), "/cache/policy"), (self.order.is_some(), "/scheduler/order")];
+        for (_, key) in policies.into_iter().filter(|(given, _)| *given) {
+            *config.pointer_mut(key).expect("the key is in every configuration") = CUSTOM.into();
+        }
+        config
+    }
+
+    /// A user-defined policy decides something.
+    pub fn asks_policies(&self) -> bool {
+        self.victim.is_some() || self.eviction.is_some() || self.order.is_some()
+    }
+
     /// A plan to run the whole workload of a configuration, without further options.
     pub fn new(config: Config, seed: u64) -> Self {
         Plan {
@@ -123,6 +160,7 @@ impl Plan {
             save_state: None,
             victim: None,
             eviction: None,
+            order: None,
         }
     }
 }

@@ -64,6 +64,7 @@ pub(super) fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, Preco
         }
         _ => None,
     };
+    let victim = plan.victim.as_ref().map(|victim| victim.checked(plan.verify != Verify::Off));
     let prepared: Vec<_> = (0..plan.config.array.drives())
         .map(|drive| {
             let seed = drive_seed(plan.seed, drive);
@@ -72,7 +73,7 @@ pub(super) fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, Preco
                 control.expected.store(expected, Ordering::Relaxed);
                 control.caller.check()
             };
-            precondition::prepare(&plan.config, ranges.as_deref(), plan.victim.as_ref(), seed, &watch)
+            precondition::prepare(&plan.config, ranges.as_deref(), victim.as_ref(), seed, &watch)
         })
         .collect::<Result<_>>()?;
     let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();

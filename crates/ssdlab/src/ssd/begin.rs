@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{advance, merge, pace, units};
+use super::mechanisms::{advance, merge, order, pace, units};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -41,6 +41,7 @@ impl Ssd {
     /// Takes a host operation out of its queue, with operations that can join it on other planes, and starts it.
     pub(super) fn start_host(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) {
         advance::lets_job_step(self, die);
+        order::host_begins(self, die);
         let overlaps = !self.flash.idle(die);
         let in_register =
             kind == OpKind::Read && !overlaps && self.rules.gc.merge && merge::is_left_in_register(self, now, die, candidate.id);

@@ -159,6 +159,36 @@ impl Ssd {
         if self.rules.gc.merge && !limits.writes_only { self.by_move(die, best) } else { best }
     }
 
+    /// Calls `each` with all host operations that are eligible on the die, no matter what occupies it. Leaves out pools in state S3, and
+    /// writes that only the move of their page can serve.
+    pub(super) fn each_eligible(&self, die: DieId, limits: Limits, each: &mut dyn FnMut(HostCandidate)) {
+        let chip = self.geometry().chip_of_die(die);
+        if !self.sched.any_waiting(die, chip) || self.gc.excludes_die(die).is_some() {
+            return;
+        }
+        let waiting = |queue| linked(&self.transactions, self.sched.head(queue));
+        let mut add = |id, kind, pool| each(HostCandidate { id, kind, pool, by_move: false });
+        for pool in self.geometry().pools_of_die(die).map(PoolId).filter(|&pool| self.gc.states.urgent(pool).is_none()) {
+            let reads = self.sched.queue(pool, QueueKind::Read);
+            if self.gc.states.stops(pool, QueueKind::Read) {
+                let read = if limits.writes_only { None } else { self.first_read(pool, limits) };
+                read.into_iter().for_each(|id| add(id, QueueKind::Read, pool));
+            } else if !limits.writes_only {
+                let eligible = |&id: &TxnId| eligible(self.view_of_read(pool, id, limits)).is_ok();
+                waiting(reads).filter(eligible).for_each(|id| add(id, QueueKind::Read, pool));
+            }
+            let writes = self.sched.queue(pool, QueueKind::Write);
+            if !self.rules.dynamic && self.sched.head(writes).is_some() && self.may_write(pool, limits) {
+                waiting(writes).for_each(|id| add(id, QueueKind::Write, pool));
+            }
+        }
+        if self.rules.dynamic
+            && let Some(pool) = self.pool_with_room(die, limits)
+        {
+            waiting(self.sched.chip_queue(chip)).for_each(|id| add(id, QueueKind::Write, pool));
+        }
+    }
+
     /// Compares two host operations on a chip, and returns the first to go.
     #[inline(always)]
     fn first_of(&self, best: Option<HostCandidate>, other: HostCandidate, chip: ChipId) -> Option<HostCandidate> {
@@ -175,7 +205,7 @@ impl Ssd {
 
     /// Reordering (lee2013 III-B, Fig. 5): marks a read of a page that a job has still to move to merge with its move. If no operation is
     /// eligible, a stopped write to such a page does so.
-    fn by_move(&self, die: DieId, best: Option<HostCandidate>) -> Option<HostCandidate> {
+    pub(super) fn by_move(&self, die: DieId, best: Option<HostCandidate>) -> Option<HostCandidate> {
         if self.gc.jobs.on_die(die) == 0 {
             return best;
         }

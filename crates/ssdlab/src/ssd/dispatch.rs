@@ -1,11 +1,13 @@
 //! Fills the arbiter's view of a die, and carries out its decision.
 
 use super::candidates::{GcCandidate, HostCandidate, Limits};
+use super::mechanisms::order::{self, Question};
 use super::mechanisms::{advance, burst, merge, pace, pause};
 use super::watch::planted;
 use super::{Planted, Ssd};
 use crate::arbiter::{self, Decision};
 use crate::blocked::Blocked;
+use crate::config::Priority;
 use crate::flash::{OpKind, Owner, Phase};
 use crate::gc::{Job, Move};
 use crate::sched::QueueKind;
@@ -23,9 +25,9 @@ impl Ssd {
         self.dies_of_chip_of(die).find(|&die| !self.flash.idle(die)).unwrap_or(die)
     }
 
-    /// The arbiter's decision between these candidates. `gc`: the pool of the GC step or operation.
+    /// The arbiter's decision between these candidates, at this priority. `gc`: the pool of the GC step or operation.
     #[inline(always)]
-    pub(super) fn decide(&self, phase: DiePhase, host: Option<HostCandidate>, gc: Option<PoolId>) -> Decision {
+    pub(super) fn decide(&self, phase: DiePhase, host: Option<HostCandidate>, gc: Option<PoolId>, priority: Priority) -> Decision {
         let view = DieView {
             phase,
             host: host.map(|candidate| HostView {
@@ -40,7 +42,7 @@ impl Ssd {
                 in_turn: phase == DiePhase::BetweenMoves && advance::has_turn(self, pool) || self.goes_before_writes(pool, host),
             }),
         };
-        arbiter::decide(&view, self.rules.gc.priority)
+        arbiter::decide(&view, priority)
     }
 
     /// The pool's next step goes before a write that was let in, since another write waits for the credit that GC on the die earns
@@ -75,7 +77,10 @@ impl Ssd {
             return pause::during_pause(self, now, paused, granted);
         }
         let (host, gc) = self.candidates(die);
-        let decision = self.decide(DiePhase::BetweenMoves, host, gc.map(GcCandidate::pool));
+        let phase = DiePhase::BetweenMoves;
+        let question = Question { now, die, phase, gc: gc.map(GcCandidate::pool), limits: None };
+        let (host, priority) = order::choose(self, question, host);
+        let decision = self.decide(phase, host, question.gc, priority);
         match (decision, host, gc) {
             (Decision::Host, Some(candidate), gc) => self.begin_host(now, candidate, granted, gc.is_some()),
             (Decision::MoveForHost, Some(candidate), _) => self.move_for_host(now, candidate, granted),
@@ -209,15 +214,20 @@ impl Ssd {
         let suspends_programs = self.rules.gc.suspends.program;
         let may_suspend = may_suspend && suspends_programs;
         let may_pair = self.flash.is_alone(at) && self.rules.flash.gc_pipeline && !suspends_programs && phase == Phase::BeforeProgram;
+        let limits = if may_suspend { self.limits_beside(pool, phase) } else { Limits { writes_only: true, ..Limits::default() } };
         let host = if may_suspend {
-            self.host_beside(die, self.limits_beside(pool, phase))
+            self.host_beside(die, limits)
         } else if may_pair {
-            self.host_candidate(die, Limits { writes_only: true, ..Limits::default() })
+            self.host_candidate(die, limits)
         } else {
             None
         };
-        match (self.decide(DiePhase::InsideMove { may_suspend, may_pair }, host, Some(pool)), host) {
+        let point = DiePhase::InsideMove { may_suspend, may_pair };
+        let question = Question { now, die, phase: point, gc: Some(pool), limits: Some(limits) };
+        let (host, priority) = order::choose(self, question, host);
+        match (self.decide(point, host, Some(pool), priority), host) {
             (Decision::SuspendMove, _) => {
+                order::suspended(self, die);
                 self.probes.count().moves_put_aside += 1;
                 self.flash.suspend_stopped(now, at);
             }
@@ -270,12 +280,19 @@ impl Ssd {
             Phase::Erase(left) if suspends.erase => left,
             _ => return,
         };
-        let host = self.host_beside(die, self.limits_beside(pool, phase));
+        if left <= suspends.ns {
+            return;
+        }
+        let (limits, phase) = (self.limits_beside(pool, phase), DiePhase::InArray { may_suspend: true });
+        let host = self.host_beside(die, limits);
+        let question = Question { now, die, phase, gc: Some(pool), limits: Some(limits) };
+        let (host, priority) = order::choose(self, question, host);
         // lee2013 Table III: a read of the page that is being programmed waits for the register.
         let waits_for_register =
             |read: &HostCandidate| self.rules.gc.merge && read.kind == QueueKind::Read && self.is_being_moved(pool, read.id);
         let host = host.filter(|candidate| !waits_for_register(candidate));
-        if self.decide(DiePhase::InArray { may_suspend: left > suspends.ns }, host, Some(pool)) == Decision::Suspend {
+        if self.decide(phase, host, Some(pool), priority) == Decision::Suspend {
+            order::suspended(self, die);
             self.probes.count().suspensions += 1;
             self.flash.suspend(now, at, &mut self.events);
         }

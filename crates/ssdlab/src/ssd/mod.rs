@@ -18,6 +18,7 @@
 //! | part | owned by | what it owns |
 //! |---|---|---|
 //! | `host` | [`HostRequests`] | requests, the host queue, completions |
+//! | `order` | [`OwnOrder`] | a user-defined order of operations |
 //! | `ready` | [`Ready`] | dies and channels to be dispatched before the instant ends |
 //! | `clocks` | [`WaitClocks`] | for how long each reason held each die |
 //! | `merging` | [`Merging`] | pages that registers and the controller's buffer hold for reads |
@@ -54,6 +55,7 @@ pub use watch::planted::Planted;
 
 use host::HostRequests;
 use mechanisms::merge::Merging;
+use mechanisms::order::OwnOrder;
 use ready::Ready;
 use watch::clocks::WaitClocks;
 use watch::probes::Probes;
@@ -70,6 +72,8 @@ pub struct Ssd {
     sched: Scheduler,
     /// The translation layer: map, blocks, write frontiers.
     ftl: Ftl,
+    /// A user-defined order of operations; `None` without one.
+    order: Option<Box<OwnOrder>>,
     /// GC: jobs, scopes, states of pools.
     gc: Collector,
     /// Credit of writes; `None` if these are not paced (`gc.pace`).
@@ -110,6 +114,7 @@ impl Ssd {
             host: HostRequests::default(),
             transactions: Transactions::default(),
             sched: Scheduler::new(config, &ftl, flash.timing()),
+            order: None,
             gc: Collector::new(config, &rules.gc, &ftl, seed),
             pace: pace::of(config, geometry),
             flash,

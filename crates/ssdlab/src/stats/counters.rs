@@ -70,6 +70,10 @@ counters! {
         multiplane_operations,
         /// Multi-plane programs of the host.
         multiplane_programs,
+        /// Decisions of a user-defined order of operations, each between two operations or more.
+        order_choices,
+        /// Decisions that a user-defined order of operations left to the configured order.
+        order_fallbacks,
         /// Host operations that began while another operation was in service on their die (cache register).
         overlapped_operations,
         /// Writes that waited for credit that GC earns, or behind a request that did (`gc.pace`).

@@ -80,7 +80,7 @@ mod tests {
             (
                 "",
                 &[""],
-                "version config flows idle_keys remarks seed digest simulated_ns prepare_s wall_s requests_per_s iops write_stall_ns_max percentile_error workload",
+                "version config flows idle_keys remarks seed digest order_source simulated_ns prepare_s wall_s requests_per_s iops write_stall_ns_max percentile_error workload",
             ),
             ("requests.", &[""], "read write trim flush"),
             (
@@ -97,7 +97,7 @@ mod tests {
             (
                 "counters.",
                 &[""],
-                "job_turns jobs_set_off misaligned_reads moves_put_aside multiplane_operations multiplane_programs overlapped_operations paced_writes padded_units \
+                "job_turns jobs_set_off misaligned_reads moves_put_aside multiplane_operations multiplane_programs order_choices order_fallbacks overlapped_operations paced_writes padded_units \
                  page_order_waits parity_programs partial_reads pause_reads read_commands read_passes reads_along reads_while_suspended redirected_writes reordered_moves rmw_reads s3_entries \
                  steps_forgone steps_in_turn steps_with_requests steps_without_requests suspended_erases suspended_programs trimmed_pages unmapped_reads \
                  victim_fallbacks write_passes write_pauses",

@@ -54,6 +54,10 @@ pub struct RunResult {
     /// request has the same response time.
     #[schemars(extend("unit" = "hexadecimal"))]
     pub digest: String,
+    /// BLAKE3 over the source of a user-defined order of operations (`config.scheduler.order` is `custom`). Absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "hexadecimal"))]
+    pub order_source: Option<String>,
     /// The warm-up: the first part of the run, simulated but left out of the statistics. Absent without one. `digest`, `series`,
     /// `workload`, `simulated_ns` and the times on this machine cover the whole run; `wear` and `cache.dirty_pages` hold at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -432,6 +436,7 @@ impl RunResult {
             remarks: Vec::new(),
             seed: run.seed,
             digest,
+            order_source: run.order_source,
             warm_up: run.warm_up,
             iops: requests.iops(measured_ns),
             bandwidth_mb_s: requests.bandwidth_mb_s(measured_ns),
@@ -490,6 +495,7 @@ mod tests {
             config: json!({"gc": {"soft": 0.05}}),
             victim_source: None,
             eviction_source: None,
+            order_source: None,
             seed: 42,
             workload: Value::Null,
             precondition: None,

@@ -48,6 +48,7 @@ use crate::gc::victim::CustomVictim;
 use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::rng::Rng;
+use crate::sched::CustomOrder;
 use crate::slowest::Passage;
 use crate::ssd::{RoundPhase, Ssd};
 use crate::stats::{BlockNow, Blocks, Completion};
@@ -317,6 +318,11 @@ impl Storage {
     /// Uses a user-defined victim policy in all drives. Call it before [`Storage::begin`].
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
         self.each_drive_mut(|drive| drive.use_victim_policy(custom));
+    }
+
+    /// Uses a user-defined order of operations in all drives. Call it before [`Storage::begin`].
+    pub fn use_order_policy(&mut self, custom: &CustomOrder) {
+        self.each_drive_mut(|drive| drive.use_order_policy(custom));
     }
 
     /// Uses a user-defined eviction policy in the caches, if there are any. Call it before [`Storage::begin`].

@@ -10,6 +10,7 @@
 //! | `idle` | what does idle time change? | `gc.trigger = "idle"` |
 //! | `pace` | which writes wait for credit that GC earns? | `gc.pace` |
 //! | `estimates` | when will operations end (elyasi2017)? | `scheduler.read_bypass`, `write_bypass`, `write_pausing`, `estimates` |
+//! | `order` | what does a user-defined order decide? | none: the policy comes with the plan |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
 pub(super) mod advance;
@@ -17,6 +18,7 @@ pub(super) mod burst;
 pub(super) mod estimates;
 pub(super) mod idle;
 pub(super) mod merge;
+pub(super) mod order;
 pub(super) mod pace;
 pub(super) mod pause;
 pub(super) mod units;

@@ -8,6 +8,7 @@ use crate::flash::{OpKind, Owner};
 use crate::sched::{QueueKind, Slack, TransactionKind};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::{GcCandidate, HostCandidate};
+use crate::ssd::mechanisms::order::{self, Question};
 use crate::units::{DieId, Ns, PoolId, SlotId, TxnId};
 use crate::views::DiePhase;
 
@@ -28,7 +29,7 @@ pub(in crate::ssd) fn stop_for_reads(ssd: &mut Ssd, now: Ns, die: DieId) -> bool
 /// does.
 fn make_way(ssd: &mut Ssd, now: Ns, die: DieId) -> bool {
     let Some((at, from)) = ssd.flash.suspendable(now, die) else { return false };
-    if read_to_serve(ssd, die, ssd.flash.op(at).owner).is_none() {
+    if read_to_serve(ssd, now, die, ssd.flash.op(at).owner).is_none() {
         return false;
     }
     if from > now {
@@ -41,7 +42,7 @@ fn make_way(ssd: &mut Ssd, now: Ns, die: DieId) -> bool {
 
 /// The operation in the array of a slot has run for as long as it must: suspends it if a read could still go first.
 pub(in crate::ssd) fn has_run(ssd: &mut Ssd, now: Ns, die: DieId, at: SlotId) {
-    if read_to_serve(ssd, die, ssd.flash.op(at).owner).is_some() {
+    if read_to_serve(ssd, now, die, ssd.flash.op(at).owner).is_some() {
         suspend_for_reads(ssd, now, at);
     } else {
         ssd.flash.do_not_stop(at);
@@ -53,6 +54,7 @@ fn suspend_for_reads(ssd: &mut Ssd, now: Ns, at: SlotId) {
     let op = *ssd.flash.op(at);
     let count = ssd.probes.count();
     *(if op.kind == OpKind::Erase { &mut count.suspended_erases } else { &mut count.suspended_programs }) += 1;
+    order::suspended(ssd, at.die());
     ssd.flash.suspend_for_reads(now, at, &mut ssd.events);
     if let Owner::Host(first) = op.owner {
         ssd.all_served(now, first, Served::Array);
@@ -61,26 +63,31 @@ fn suspend_for_reads(ssd: &mut Ssd, now: Ns, at: SlotId) {
 
 /// The read for which an operation of `owner` on the die is suspended, if any. A GC operation has the priority of the next GC step, and
 /// none is suspended while GC runs to completion.
-fn read_to_serve(ssd: &mut Ssd, die: DieId, owner: Owner) -> Option<HostCandidate> {
+fn read_to_serve(ssd: &mut Ssd, now: Ns, die: DieId, owner: Owner) -> Option<HostCandidate> {
     let Owner::Gc(pool) = owner else {
         let urgent = ssd.gc.states.any_urgent() && ssd.is_urgent_beside(PoolId(ssd.geometry().pools_of_die(die).start));
-        return if urgent { None } else { next_read(ssd, die) };
+        return if urgent { None } else { next_read(ssd, now, die) };
     };
-    let read = ssd.candidates(die).0.filter(is_read)?;
-    (ssd.decide(DiePhase::InArray { may_suspend: true }, Some(read), Some(pool)) == Decision::Suspend).then_some(read)
+    let phase = DiePhase::InArray { may_suspend: true };
+    let host = ssd.candidates(die).0;
+    let (host, priority) = order::choose(ssd, Question { now, die, phase, gc: Some(pool), limits: None }, host);
+    let read = host.filter(is_read)?;
+    (ssd.decide(phase, Some(read), Some(pool), priority) == Decision::Suspend).then_some(read)
 }
 
 /// The read that would begin next on a die if the die were idle.
-fn next_read(ssd: &mut Ssd, die: DieId) -> Option<HostCandidate> {
+fn next_read(ssd: &mut Ssd, now: Ns, die: DieId) -> Option<HostCandidate> {
     let (host, gc) = ssd.candidates(die);
+    let (phase, gc) = (DiePhase::BetweenMoves, gc.map(GcCandidate::pool));
+    let (host, priority) = order::choose(ssd, Question { now, die, phase, gc, limits: None }, host);
     let read = host.filter(is_read)?;
-    (ssd.decide(DiePhase::BetweenMoves, host, gc.map(GcCandidate::pool)) == Decision::Host).then_some(read)
+    (ssd.decide(phase, host, gc, priority) == Decision::Host).then_some(read)
 }
 
 /// Makes the host program in the array of the die stop at the end of its step if a read could go first. Returns true if it does.
 fn pause_for_reads(ssd: &mut Ssd, now: Ns, die: DieId) -> bool {
     let Some((at, first, end_of_step)) = ssd.flash.pausable(now, die) else { return false };
-    if read_with_slack(ssd, die, first).is_none() {
+    if read_with_slack(ssd, now, die, first).is_none() {
         return false;
     }
     ssd.flash.pause_at(at, end_of_step, &mut ssd.events);
@@ -89,7 +96,8 @@ fn pause_for_reads(ssd: &mut Ssd, now: Ns, die: DieId) -> bool {
 
 /// The program in a slot has come to the end of the step after which it was to stop: pauses it if a read could still go first.
 pub(in crate::ssd) fn step_ended(ssd: &mut Ssd, now: Ns, die: DieId, at: SlotId, first: TxnId) {
-    if read_with_slack(ssd, die, first).is_some() {
+    if read_with_slack(ssd, now, die, first).is_some() {
+        order::suspended(ssd, die);
         ssd.probes.count().write_pauses += 1;
         ssd.flash.pause(now, at);
         ssd.all_served(now, first, Served::Array);
@@ -101,12 +109,12 @@ pub(in crate::ssd) fn step_ended(ssd: &mut Ssd, now: Ns, die: DieId, at: SlotId,
 
 /// The read that would begin next on a die, if each page of the program that it would delay has slack for it. `first`: its first
 /// transaction.
-fn read_with_slack(ssd: &mut Ssd, die: DieId, first: TxnId) -> Option<HostCandidate> {
+fn read_with_slack(ssd: &mut Ssd, now: Ns, die: DieId, first: TxnId) -> Option<HostCandidate> {
     let latency = read_latency(ssd);
     if !ssd.pages_of(first).all(|id| slack(ssd).left(&ssd.transactions, id) >= latency) {
         return None;
     }
-    next_read(ssd, die)
+    next_read(ssd, now, die)
 }
 
 /// The die with an operation paused or suspended for reads, which keeps this die from all but reads: this one, or one that excludes it.
@@ -123,8 +131,8 @@ pub(in crate::ssd) fn paused_die(ssd: &Ssd, die: DieId) -> Option<DieId> {
 pub(in crate::ssd) fn during_pause(ssd: &mut Ssd, now: Ns, die: DieId, granted: bool) -> bool {
     let owner = ssd.flash.paused(die).expect("the caller has looked");
     let read = match owner {
-        Owner::Host(first) if ssd.flash.is_pausing(die) => read_with_slack(ssd, die, first),
-        Owner::Host(_) | Owner::Gc(_) => read_to_serve(ssd, die, owner),
+        Owner::Host(first) if ssd.flash.is_pausing(die) => read_with_slack(ssd, now, die, first),
+        Owner::Host(_) | Owner::Gc(_) => read_to_serve(ssd, now, die, owner),
     };
     if let Some(read) = read {
         let on = ssd.geometry().die_of_pool(read.pool);

@@ -61,10 +61,10 @@ impl Ssd {
         self.gc.use_victim_policy(custom);
     }
 
-    /// The failure of a user-defined victim policy, once there is one.
+    /// The failure of a user-defined policy, once there is one.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
-        self.gc.take_policy_failure()
+        self.gc.take_policy_failure().or_else(|| self.take_order_failure())
     }
 
     /// Turns verify mode on: checks data during the run, and with `every_event` recounts redundant state after each round of events.
