@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 __all__ = [
     "Candidates",
     "Completion",
     "Config",
     "EvictionCandidates",
+    "OrderChoices",
     "Plan",
     "Simulator",
     "StandIn",
@@ -45,6 +46,8 @@ _Path: TypeAlias = str | os.PathLike[str]
 # preconditioning pages; share of the input in millionths
 _Snapshot: TypeAlias = tuple[int, int, int, int]
 _Progress: TypeAlias = Callable[[list[_Snapshot]], object]
+_Policy: TypeAlias = tuple[Callable[..., Any], str, str, tuple[str, int] | None]
+"""A policy, its name, the text whose hash the result has, and file and line of its definition."""
 
 @final
 class Config:
@@ -72,12 +75,14 @@ class Plan:
         alone: bool = False,
         state: _Path | None = None,
         save_state: _Path | None = None,
-        victim: tuple[Callable[..., Any], str, str] | None = None,  # the policy, its name, the text whose hash the result has
-        eviction: tuple[Callable[..., Any], str, str] | None = None,
+        victim: _Policy | None = None,
+        eviction: _Policy | None = None,
+        order: _Policy | None = None,
         slowest: tuple[_Path, int, Sequence[int], int | None] | None = None,  # file, slowest, requests by number, stages kept at a time
     ) -> Plan: ...
     @property
     def config(self) -> Config: ...
+    def config_of_result(self) -> str: ...
 
 @final
 class Candidates:
@@ -107,6 +112,63 @@ class EvictionCandidates:
     def homes(self) -> memoryview[int]: ...
     @property
     def in_gc(self) -> memoryview[int]: ...
+    def __len__(self) -> int: ...
+
+@final
+class OrderChoices:
+    READ: ClassVar[int]
+    PROGRAM: ClassVar[int]
+    MOVE: ClassVar[int]
+    ERASE: ClassVar[int]
+    HOST: ClassVar[int]
+    GC: ClassVar[int]
+    MAPPING: ClassVar[int]
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def die(self) -> int: ...
+    @property
+    def situation(self) -> str: ...
+    @property
+    def queued_reads(self) -> int: ...
+    @property
+    def queued_writes(self) -> int: ...
+    @property
+    def gc(self) -> int | None: ...
+    @property
+    def gc_victim(self) -> int | None: ...
+    @property
+    def gc_valid_pages(self) -> int | None: ...
+    @property
+    def gc_free_blocks(self) -> int | None: ...
+    @property
+    def gc_begun(self) -> bool | None: ...
+    @property
+    def kinds(self) -> memoryview[int]: ...
+    @property
+    def causes(self) -> memoryview[int]: ...
+    @property
+    def ready_ns(self) -> memoryview[int]: ...
+    @property
+    def serials(self) -> memoryview[int]: ...
+    @property
+    def arrivals_ns(self) -> memoryview[int]: ...
+    @property
+    def offsets(self) -> memoryview[int]: ...
+    @property
+    def sizes(self) -> memoryview[int]: ...
+    @property
+    def requests(self) -> memoryview[int]: ...
+    @property
+    def request_sizes(self) -> memoryview[int]: ...
+    @property
+    def flows(self) -> memoryview[int]: ...
+    @property
+    def high_priority(self) -> memoryview[int]: ...
+    @property
+    def pools(self) -> memoryview[int]: ...
+    @property
+    def slack_ns(self) -> memoryview[int]: ...
     def __len__(self) -> int: ...
 
 @final
@@ -180,7 +242,7 @@ def replay_cache(
     config: Config,
     requests: Sequence[tuple[str, int, int]],
     in_gc: Sequence[tuple[int, int, bool]],
-    eviction: tuple[Callable[..., Any], str, str] | None = None,
+    eviction: _Policy | None = None,
 ) -> tuple[list[tuple[int, str, int]], str]: ...
 def run_many(
     plans: Sequence[Plan],

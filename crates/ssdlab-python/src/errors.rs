@@ -58,11 +58,34 @@ fn exception(error: &Error) -> PyErr {
     }
 }
 
+/// An exception that a policy raised, and the line of the policy's file that raised it, if that is known.
+#[derive(Debug)]
+pub struct Raised {
+    /// The exception.
+    pub error: PyErr,
+    /// The line.
+    pub line: Option<u32>,
+}
+
+impl std::fmt::Display for Raised {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.error)?;
+        self.line.map_or(Ok(()), |line| write!(f, " (line {line})"))
+    }
+}
+
+impl std::error::Error for Raised {}
+
+/// The Python exception behind the failure of a policy, if there is one.
+pub fn raised<'a>(reason: &'a (dyn std::error::Error + Send + Sync + 'static)) -> Option<&'a PyErr> {
+    reason.downcast_ref::<PyErr>().or_else(|| Some(&reason.downcast_ref::<Raised>()?.error))
+}
+
 /// The error for a policy that could not choose. An exception that it raised in Python is the cause; one that is not an `Exception`
 /// (Ctrl-C, `sys.exit`) is not an error of the policy, and stays as it is.
 fn policy_error(message: String, reason: &(dyn std::error::Error + Send + Sync + 'static)) -> PyErr {
     let error = PolicyError::new_err(message);
-    let Some(raised) = reason.downcast_ref::<PyErr>() else { return error };
+    let Some(raised) = raised(reason) else { return error };
     Python::attach(|py| {
         let raised = raised.clone_ref(py);
         if !raised.is_instance_of::<PyException>(py) {

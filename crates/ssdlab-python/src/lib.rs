@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `caching` | a cache without a drive |
 //! | `errors` | core errors and panics as Python exceptions |
-//! | `policies` | victim and eviction policies written in Python |
+//! | `choices` | what an order of operations written in Python sees |
+//! | `policies` | victim and eviction policies, and orders of operations, written in Python |
 //! | `live` | a drive that is served to programs; on other systems than Linux `not_live`, which refuses |
 //! | `queueing` | the single die as a queueing model: formulas and simulation |
 //! | `runs` | configurations, plans, runs |
@@ -15,6 +16,7 @@
 #![deny(missing_docs, unsafe_code)]
 
 mod caching;
+mod choices;
 mod errors;
 mod inputs;
 #[cfg(target_os = "linux")]
@@ -38,6 +40,8 @@ mod _core {
 
     #[pymodule_export]
     use caching::replay_cache;
+    #[pymodule_export]
+    use choices::PyChoices;
     #[pymodule_export]
     use inputs::PyStandIn;
     #[pymodule_export]

@@ -1,31 +1,42 @@
-//! Policies written in Python: for victims, called once for each GC job, and for evictions from a cache.
+//! Policies written in Python: for victims, called once for each GC job, for evictions from a cache, and for the order of operations.
 
 use std::sync::{Arc, OnceLock};
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyType};
+use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyTraceback, PyType};
 use ssdlab::cache::{CustomEviction, EvictionCandidate, EvictionPolicy};
 use ssdlab::gc::victim::{Candidates, CustomVictim, Failure, VictimPolicy};
+use ssdlab::sched::{Choices, CustomOrder, OrderPolicy};
 use ssdlab::units::BlockId;
 
+use crate::choices::PyChoices;
+use crate::errors::Raised;
 use crate::workers;
 
-/// A policy from Python: the callable, its name, and its source text, whose hash is in the result.
-pub type Given = (Py<PyAny>, String, String);
+/// A policy from Python: the callable, its name, its source text, whose hash is in the result, and the file and line of its definition,
+/// if they are known.
+pub type Given = (Py<PyAny>, String, String, Option<(String, u32)>);
 
 /// A victim policy for a plan, from Python.
 pub fn victim(given: Given) -> CustomVictim {
-    let (callable, name, source) = given;
-    let callable = Arc::new(callable);
-    CustomVictim::new(&name, &source, move || PyPolicy::new(&callable))
+    let (name, source) = (shown_name(&given), given.2.clone());
+    let defined = Arc::new(Defined::of(given));
+    CustomVictim::new(&name, &source, move || PyPolicy::new(&defined))
 }
 
 /// An eviction policy for a plan, from Python.
 pub fn eviction(given: Given) -> CustomEviction {
-    let (callable, name, source) = given;
-    let callable = Arc::new(callable);
-    CustomEviction::new(&name, &source, move || PyPolicy::new(&callable))
+    let (name, source) = (shown_name(&given), given.2.clone());
+    let defined = Arc::new(Defined::of(given));
+    CustomEviction::new(&name, &source, move || PyPolicy::new(&defined))
+}
+
+/// An order of operations for a plan, from Python.
+pub fn order(given: Given) -> CustomOrder {
+    let (name, source) = (shown_name(&given), given.2.clone());
+    let defined = Arc::new(Defined::of(given));
+    CustomOrder::new(&name, &source, move || PyPolicy::new(&defined))
 }
 
 /// The blocks that a GC job may collect, with one entry per block in each of four read-only arrays.
@@ -103,7 +114,7 @@ impl Columns {
 }
 
 /// A read-only array of numbers. `format`: type of the numbers, as in Python's module `struct`.
-fn array(py: Python<'_>, bytes: &[u8], format: &str) -> PyResult<Py<PyAny>> {
+pub fn array(py: Python<'_>, bytes: &[u8], format: &str) -> PyResult<Py<PyAny>> {
     Ok(PyMemoryView::from(&PyBytes::new(py, bytes))?.call_method1("cast", (format,))?.unbind())
 }
 
@@ -143,7 +154,7 @@ impl PyEvictionCandidates {
 }
 
 /// The bytes that `of` gives for each item, one after the other.
-fn bytes_of<T, const N: usize>(all: &[T], of: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
+pub fn bytes_of<T, const N: usize>(all: &[T], of: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
     all.iter().flat_map(of).collect()
 }
 
@@ -159,16 +170,90 @@ fn eviction_candidates(py: Python<'_>, all: &[EvictionCandidate]) -> PyResult<Py
     })
 }
 
+/// A policy as it is defined in Python.
+struct Defined {
+    callable: Py<PyAny>,
+    /// File and line of the definition.
+    place: Option<(String, u32)>,
+}
+
+impl Defined {
+    fn of((callable, _, _, place): Given) -> Self {
+        Defined { callable, place }
+    }
+
+    /// The callable that answers: the given one or, for a class, a new instance of it.
+    fn made(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if self.callable.bind(py).is_instance_of::<PyType>() { self.callable.call0(py) } else { Ok(self.callable.clone_ref(py)) }
+    }
+
+    /// The failure by an exception, with the line of the policy's file that raised it.
+    fn raised(&self, py: Python<'_>, error: PyErr) -> Failure {
+        let line = self.place.as_ref().and_then(|(file, _)| error.traceback(py).and_then(|traceback| last_line_in(&traceback, file)));
+        Box::new(Raised { error, line })
+    }
+
+    /// The failure by an answer that is no choice.
+    fn wrong(answer: &Bound<'_, PyAny>, of_number: bool, expected: &str) -> PyResult<Failure> {
+        let shown = answer.repr()?.to_string();
+        let kind = if of_number { String::new() } else { format!(", of type {}", answer.get_type().name()?) };
+        Ok(format!("returned {shown}{kind}; expected {expected}, or None").into())
+    }
+}
+
+/// The name of a policy in messages, with the line of its definition.
+fn shown_name((_, name, _, place): &Given) -> String {
+    match place {
+        None => name.clone(),
+        Some((file, line)) if name.starts_with(file.as_str()) => format!("{name} (line {line})"),
+        Some((file, line)) => format!("{name} ({}, line {line})", file.rsplit(['/', '\\']).next().unwrap_or(file)),
+    }
+}
+
+/// The line of `file` that a traceback names last, if it names any.
+fn last_line_in(traceback: &Bound<'_, PyTraceback>, file: &str) -> Option<u32> {
+    let (mut found, mut next) = (None, Some(traceback.clone().into_any()));
+    while let Some(entry) = next {
+        let code = entry.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
+        if code.getattr("co_filename").ok()?.extract::<String>().is_ok_and(|name| name == file) {
+            found = entry.getattr("tb_lineno").ok()?.extract().ok();
+        }
+        next = entry.getattr("tb_next").ok().filter(|entry| !entry.is_none());
+    }
+    found
+}
+
 /// A policy written in Python, in use.
 struct PyPolicy {
-    given: Arc<Py<PyAny>>,
+    defined: Arc<Defined>,
     /// The callable: the given one or, for a class, an instance of it; empty before the first call.
     policy: Arc<OnceLock<Py<PyAny>>>,
 }
 
 impl PyPolicy {
-    fn new(given: &Arc<Py<PyAny>>) -> Self {
-        PyPolicy { given: Arc::clone(given), policy: Arc::default() }
+    fn new(defined: &Arc<Defined>) -> Self {
+        PyPolicy { defined: Arc::clone(defined), policy: Arc::default() }
+    }
+
+    /// Calls the policy with what `candidates` makes, and returns the number that it chooses. `expected`: what the number must be.
+    fn number(
+        &self,
+        expected: impl FnOnce() -> String + Send + 'static,
+        candidates: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
+    ) -> Result<Option<u32>, Failure> {
+        let (defined, policy) = (Arc::clone(&self.defined), Arc::clone(&self.policy));
+        workers::in_python(move |py| {
+            let answer = made(py, &defined, &policy).and_then(|made| made.bind(py).call1((candidates(py)?,)));
+            let answer = answer.map_err(|error| defined.raised(py, error))?;
+            if answer.is_none() {
+                return Ok(None);
+            }
+            match answer.extract::<u32>() {
+                Ok(number) if !answer.is_instance_of::<PyBool>() => Ok(Some(number)),
+                Ok(_) => Err(Defined::wrong(&answer, false, &expected())?),
+                Err(error) => Err(Defined::wrong(&answer, error.is_instance_of::<PyOverflowError>(py), &expected())?),
+            }
+        })
     }
 }
 
@@ -176,45 +261,39 @@ impl VictimPolicy for PyPolicy {
     fn pick(&mut self, candidates: &Candidates<'_>) -> Result<Option<BlockId>, Failure> {
         let columns = Columns::of(candidates);
         let (pool, pages) = (candidates.pool().0, candidates.pages_per_block());
-        let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
-        workers::in_python(move |py| {
-            let candidates = columns.into_python(py, pool, pages)?;
-            let answer = made(py, &given, &policy)?.bind(py).call1((candidates,))?;
-            Ok(number(&answer, "a block of the drive")?.map(BlockId))
-        })
+        let named = self.number(
+            || "the number of a block of the drive".into(),
+            move |py| Ok(Bound::new(py, columns.into_python(py, pool, pages)?)?.into_any()),
+        )?;
+        Ok(named.map(BlockId))
     }
 }
 
 impl EvictionPolicy for PyPolicy {
     fn pick(&mut self, candidates: &[EvictionCandidate]) -> Result<Option<u32>, Failure> {
         let all = candidates.to_vec();
-        let (given, policy) = (Arc::clone(&self.given), Arc::clone(&self.policy));
-        workers::in_python(move |py| {
-            let answer = made(py, &given, &policy)?.bind(py).call1((eviction_candidates(py, &all)?,))?;
-            number(&answer, "a page that can be evicted")
-        })
+        self.number(
+            || "the number of a page that can be evicted".into(),
+            move |py| Ok(Bound::new(py, eviction_candidates(py, &all)?)?.into_any()),
+        )
+    }
+}
+
+impl OrderPolicy for PyPolicy {
+    fn pick(&mut self, choices: &Choices<'_>) -> Result<Option<usize>, Failure> {
+        let count = choices.operations.len();
+        let choices = PyChoices::of(choices);
+        let named = self
+            .number(move || format!("the index of an operation, 0 to {}", count - 1), move |py| Ok(Bound::new(py, choices)?.into_any()))?;
+        Ok(named.map(|index| index as usize))
     }
 }
 
 /// The callable of the policy, made on the first call if a class was given.
-fn made<'a>(py: Python<'_>, given: &Py<PyAny>, policy: &'a OnceLock<Py<PyAny>>) -> PyResult<&'a Py<PyAny>> {
+fn made<'a>(py: Python<'_>, defined: &Defined, policy: &'a OnceLock<Py<PyAny>>) -> PyResult<&'a Py<PyAny>> {
     if let Some(made) = policy.get() {
         return Ok(made);
     }
-    let new = if given.bind(py).is_instance_of::<PyType>() { given.call0(py)? } else { given.clone_ref(py) };
+    let new = defined.made(py)?;
     Ok(policy.get_or_init(|| new))
-}
-
-/// The number that a policy returned, if any: any whole number, also NumPy's, but not a truth value, which would be an accident.
-fn number(answer: &Bound<'_, PyAny>, of: &str) -> Result<Option<u32>, Failure> {
-    if answer.is_none() {
-        return Ok(None);
-    }
-    let (shown, kind) = (answer.repr()?.to_string(), answer.get_type().name()?.to_string());
-    let expected = format!("expected the number of {of}, or None");
-    match answer.extract::<u32>() {
-        Ok(number) if !answer.is_instance_of::<PyBool>() => Ok(Some(number)),
-        Err(error) if error.is_instance_of::<PyOverflowError>(answer.py()) => Err(format!("returned {shown}; {expected}").into()),
-        _ => Err(format!("returned {shown}, of type {kind}; {expected}").into()),
-    }
 }

@@ -99,7 +99,7 @@ impl PyPlan {
     #[new]
     #[pyo3(signature = (
         config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, blocks=None, series=false, alone=false,
-        state=None, save_state=None, victim=None, eviction=None, slowest=None
+        state=None, save_state=None, victim=None, eviction=None, order=None, slowest=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -117,6 +117,7 @@ impl PyPlan {
         save_state: Option<PathBuf>,
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
+        order: Option<policies::Given>,
         slowest: Option<(PathBuf, usize, Vec<u64>, Option<usize>)>,
     ) -> PyResult<Self> {
         let verify = match verify {
@@ -135,7 +136,7 @@ impl PyPlan {
         let explained = |(path, count, requests, stages)| slowest::Wanted::new(path, count, requests, stages);
         let slowest = slowest.map(explained).transpose().map_err(Failure::Core)?;
         let warm_up = warm_up.map(|(length, unit)| if unit == "ns" { WarmUp::Time(length) } else { WarmUp::Requests(length) });
-        let (victim, eviction) = (victim.map(policies::victim), eviction.map(policies::eviction));
+        let (victim, eviction, order) = (victim.map(policies::victim), eviction.map(policies::eviction), order.map(policies::order));
         let plan = Plan {
             requests,
             warm_up,
@@ -151,6 +152,7 @@ impl PyPlan {
             save_state,
             victim,
             eviction,
+            order,
             ..Plan::new(config.0.clone(), seed)
         };
         guarded(|| plan.check())?;
@@ -161,6 +163,11 @@ impl PyPlan {
     #[getter]
     fn config(&self) -> PyConfig {
         PyConfig(self.0.config.clone(), self.0.written.clone())
+    }
+
+    /// The configuration as the result has it, as JSON text: where a user-defined policy takes the place of a key, that is `custom`.
+    fn config_of_result(&self) -> PyResult<String> {
+        Ok(guarded(|| json(&self.0.config_of_result()))?)
     }
 }
 

@@ -16,7 +16,7 @@ use ssdlab::error::Error;
 use ssdlab::gc::victim::Failure as Reason;
 use ssdlab::simulation::Control;
 
-use crate::errors::{Failure, guarded};
+use crate::errors::{Failure, guarded, raised};
 
 /// Interval at which the calling thread checks for signals and reports progress.
 const POLL: Duration = Duration::from_millis(80);
@@ -51,7 +51,7 @@ pub fn in_python<T: Send + 'static>(work: impl FnOnce(Python<'_>) -> Result<T, R
         let (sender, receiver) = channel();
         send(Box::new(move |py| {
             let outcome = work(py);
-            let raised = outcome.as_ref().err().and_then(|reason| reason.downcast_ref::<PyErr>());
+            let raised = outcome.as_ref().err().and_then(|reason| raised(reason.as_ref()));
             let stop = raised.filter(|raised| !raised.is_instance_of::<PyException>(py)).map(|raised| raised.clone_ref(py));
             // The worker waits for the outcome.
             let _ = sender.send(outcome);
