@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # replaces that of `typing`, whose import takes as long a
 if TYPE_CHECKING:
     from typing import Any
 
-    from ssdlab._core import Candidates, Completion, EvictionCandidates
+    from ssdlab._core import Candidates, Completion, EvictionCandidates, OrderChoices
     from ssdlab.api import (
         Request,
         Simulator,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from ssdlab.loading import load
-    from ssdlab.policies import EvictionPolicy, VictimPolicy
+    from ssdlab.policies import EvictionPolicy, OrderPolicy, VictimPolicy
     from ssdlab.remarks import Remark
     from ssdlab.result import Result
     from ssdlab.section import Section
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "_core": "Candidates Completion EvictionCandidates",
+    "_core": "Candidates Completion EvictionCandidates OrderChoices",
     "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
     "calibration.api": "calibrate",
     "calibration.result": "Calibration",
@@ -72,7 +72,7 @@ _HOMES = {
         "PolicyError SimulationError StoppedError TraceError UsageError"
     ),
     "loading": "load",
-    "policies": "EvictionPolicy VictimPolicy",
+    "policies": "EvictionPolicy OrderPolicy VictimPolicy",
     "remarks": "Remark",
     "result": "Result",
     "section": "Section",
@@ -125,6 +125,8 @@ __all__ = [
     "IdleKeyWarning",
     "InternalError",
     "Interrupted",
+    "OrderChoices",
+    "OrderPolicy",
     "PolicyError",
     "Remark",
     "Request",

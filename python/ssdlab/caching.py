@@ -14,7 +14,7 @@ from ssdlab.errors import UsageError
 from ssdlab.option import complete, takes
 from ssdlab.options import CacheOptions
 from ssdlab.plans import Setup, value_text
-from ssdlab.policies import described_eviction
+from ssdlab.policies import described
 
 __all__ = ["CacheReplay", "replay_cache"]
 
@@ -67,7 +67,7 @@ def replay_cache(
         config,
         _triples("requests", requests, str, int, int),
         _triples("in_gc", in_gc, int, int, bool),
-        described_eviction(asked["eviction"]),
+        described("eviction", asked["eviction"]),
     )
     return CacheReplay(events, json.loads(counters))
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from ssdlab.option import Heading, Option, Shell
-from ssdlab.policies import Eviction, Victim
+from ssdlab.policies import Eviction, Order, Victim
 
 __all__ = [
     "DEFAULT_SEED",
@@ -23,6 +23,7 @@ __all__ = [
     "ExploreOptions",
     "InputOptions",
     "Path_",
+    "PolicyOptions",
     "PreconditionOptions",
     "RunOptions",
     "ServeOptions",
@@ -370,11 +371,27 @@ AloneToo = Annotated[
 ExpectGc = Annotated[bool, Option(None, Shell("--expect-gc", "Fail if garbage collection never ran.", "Checks", "flag"), default=False)]
 VictimChoice = Annotated[
     Victim | None,
-    Option("a user-defined victim policy, called once per GC job (`VictimPolicy`). It replaces `gc.victim`."),
+    Option(
+        'a user-defined victim policy, called once per GC job (`VictimPolicy`): a callable, a class, or a text `"ours.py:Ours"`. It '
+        "replaces `gc.victim`.",
+        Shell("--victim FILE.py:CLASS", "A victim policy of your own, in place of gc.victim.", WHAT),
+    ),
 ]
 EvictionChoice = Annotated[
     Eviction | None,
-    Option("a user-defined eviction policy, called once per eviction (`EvictionPolicy`). It replaces `cache.policy`, which must be `lru`."),
+    Option(
+        "a user-defined eviction policy, called once per eviction (`EvictionPolicy`), given as `victim` is. It replaces `cache.policy`, "
+        "which must be `lru`.",
+        Shell("--eviction FILE.py:CLASS", "An eviction policy of your own, in place of cache.policy = lru.", WHAT),
+    ),
+]
+OrderChoice = Annotated[
+    Order | None,
+    Option(
+        "a user-defined order of operations on a die, called once per decision (`OrderPolicy`), given as `victim` is. It replaces "
+        "`scheduler.order` and `gc.priority`.",
+        Shell("--order FILE.py:CLASS", "An order of operations of your own, in place of scheduler.order and gc.priority.", WHAT),
+    ),
 ]
 Series = Annotated[
     bool | None,
@@ -557,6 +574,7 @@ class PolicyOptions(TypedDict, total=False):
 
     victim: VictimChoice
     eviction: EvictionChoice
+    order: OrderChoice
 
 
 class SetupOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
@@ -605,7 +623,7 @@ class CompareOptions(SetupOptions, RecordOptions, total=False):
     jobs: Jobs
 
 
-class SweepOptions(InputOptions, CheckedOptions, total=False):
+class SweepOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
     """Options that the points of a sweep share."""
 
     scheme: Scheme

@@ -20,7 +20,7 @@ from ssdlab.errors import ConfigError, IdleKeyWarning, UsageError
 from ssdlab.inputs import Held, hold, is_passing, named, place
 from ssdlab.option import complete, options_of
 from ssdlab.options import DEFAULT_SEED, Path_, RunOptions, SetupOptions, Window
-from ssdlab.policies import described_eviction, described_victim
+from ssdlab.policies import KINDS, described
 from ssdlab.progress import ReadProgress
 
 __all__ = [
@@ -363,6 +363,8 @@ class Setup:
         self.fitted_as = fitted_as
         self.held: dict[str, Held] = {}
         """Copies of inputs that can be read only once, by name: they are needed until the last run has ended."""
+        self.policies = {kind: described(kind, self.options.get(kind)) for kind in KINDS}
+        """User-defined policies in the form of the core, by kind; `None` where a key chooses the policy."""
         for check, those in CHECKS.items():
             those({name: value for name, value in self.options.items() if KNOWN[name].check == check})
         text("verify", self.options["verify"])
@@ -384,8 +386,9 @@ class Setup:
             raise UsageError("a workload preset and a trace were both given: leave one of them out")
         if asked["prefill"] is not None and asked["state"] is not None:
             raise UsageError("prefill and state were both given, but a saved state is already prepared: leave one of them out")
-        if asked["victim"] is not None and "gc.victim" in dict(self.set):
-            raise UsageError("victim and gc.victim were both given, and both choose the policy: leave one of them out")
+        for name, kind in KINDS.items():
+            if self.policies[name] is not None and kind.excludes_key and kind.key in dict(self.set):
+                raise UsageError(f"{name} and {kind.key} were both given, and both choose the policy: leave one of them out")
         config, fit = self._layers(scheme, ()), asked["fit"]
         if fit is None:
             return config
@@ -454,13 +457,12 @@ class Setup:
         parts = [f"Device {asked['device'] or 'default'}", f"scheme {scheme or 'default'}", workload]
         if asked["config"] is not None:
             parts.append(f"config {os.fspath(asked['config'])}")
-        policies = {"victim": described_victim(asked["victim"]), "eviction": described_eviction(asked["eviction"])}
-        parts += [f"{kind} policy {policy[1]}" for kind, policy in policies.items() if policy is not None]
+        parts += [f"{kind} policy {policy.name}" for kind, policy in self.policies.items() if policy is not None]
         return [*parts, *(f"{key} = {value}" for key, value in self.set if key != "workload.trace")]
 
     def command(self, scheme: str | None) -> str | None:
-        """The command that repeats a run under `scheme`; `None` with a policy written in Python or an input that is a pipe."""
-        if self.options["victim"] is not None or self.options["eviction"] is not None:
+        """The command that repeats a run under `scheme`; `None` with a policy that is not in a file, or an input that is a pipe."""
+        if not all(isinstance(self.options.get(kind), str | None) for kind in KINDS):
             return None
         if any(is_passing(file) for file in self.inputs(self._layers(scheme, ()))):
             return None
@@ -500,8 +502,7 @@ class Setup:
             alone=truth("alone", asked["alone"]),
             state=asked["state"],
             save_state=save_state,
-            victim=described_victim(asked["victim"]),
-            eviction=described_eviction(asked["eviction"]),
+            **self.policies,
             slowest=slowest,
         )
 

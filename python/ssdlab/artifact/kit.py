@@ -22,6 +22,7 @@ from ssdlab.batch import RESULT_FILE, AnyJob, Job
 from ssdlab.errors import UsageError
 from ssdlab.folders import ARTIFACT_FILE, STUDY_FILE, ResultFolder, file_errors, final, make_folder, settle, write_json
 from ssdlab.json_text import read_json
+from ssdlab.policies import KINDS
 from ssdlab.study import library
 from ssdlab.study.definition import Study
 from ssdlab.study.result import StudyResult
@@ -42,7 +43,7 @@ FIGURES = ("figure.svg", "figure.png")
 DEFINED = ("title", "schemes", "seeds", "parameters", "metrics")
 """Entries of `study.json` that repeat the study's file. Its setup is compared run by run, key by key."""
 SPEED = ("prepare_s", "wall_s")
-PLACES = {"--trace", "--prefill"}
+PLACES = {"--trace", "--prefill", *(f"--{kind}" for kind in KINDS)}
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ def _setup_of(result: Mapping[str, Any]) -> dict[str, Any]:
 def _setup_now(job: AnyJob) -> dict[str, Any]:
     """The configuration of a job that has not started, in the form of `_setup_of`."""
     if isinstance(job, Job):
-        return _setup_of({"config": json.loads(job.plan.config.json()), **job.entries})
+        return _setup_of({"config": json.loads(job.plan.config_of_result()), **job.entries})
     return _setup_of(replace(job.experiment, requests=1).run(job.priority).to_dict())
 
 

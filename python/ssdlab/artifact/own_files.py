@@ -1,4 +1,4 @@
-"""The author's own files that runs of a study read: presets, and traces that a configuration names. A kit keeps their names.
+"""The author's own files that runs of a study read: presets, policies, and traces that a configuration names. A kit keeps their names.
 
 `reproduce.py` runs studies in the kit's folder, so a name relative to the folder where the kit was made finds the file in the kit.
 """
@@ -17,6 +17,7 @@ from ssdlab.batch import Job
 from ssdlab.errors import UsageError
 from ssdlab.folders import ARTIFACT_FILE
 from ssdlab.plans import files_of, is_preset_file
+from ssdlab.policies import KINDS, file_of, located
 from ssdlab.study.keys import DRIVE, read_file
 from ssdlab.study.running import Prepared
 
@@ -31,12 +32,9 @@ class OwnFile:
     """One of the author's files, which a kit includes under the name that the study uses."""
 
     name: str
+    file: Path
+    """Present path of the file."""
     used_by: list[str] = field(default_factory=list)
-
-    @property
-    def file(self) -> Path:
-        """Present path of the file."""
-        return Path(self.name)
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of the file in `artifact.json`."""
@@ -61,6 +59,8 @@ def own_files(studies: Iterable[Prepared], traces: Mapping[str, Input], *, with_
         study = prepared.study.name
         for name in _presets_of(prepared):
             _note(found, name, study)
+        for name, file in _policies_of(prepared):
+            _note(found, name, study, file)
         for name in dict.fromkeys(name for job in prepared.jobs.values() for name in _named(job)):
             if os.path.realpath(name) in listed:
                 continue
@@ -70,14 +70,16 @@ def own_files(studies: Iterable[Prepared], traces: Mapping[str, Input], *, with_
     return found
 
 
-def _note(found: dict[str, OwnFile], name: str, study: str) -> None:
-    """Adds a file if its name is allowed in a kit."""
+def _note(found: dict[str, OwnFile], name: str, study: str, file: Path | None = None) -> None:
+    """Adds a file if its name is allowed in a kit. `file`: its present path, if that is not the name."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts:
         raise UsageError(f"{study}: {name} is not below the current folder: a kit cannot have it: move it there, and run the study again")
     if not path.parts or path.parts[0] in OF_KITS or path.parts[0].startswith(".ssdlab"):
         raise UsageError(f"{study}: {name}: a kit has a file or folder of its own under this name: rename yours, and run the study again")
-    own = found.setdefault(path.as_posix(), OwnFile(path.as_posix()))
+    own = found.setdefault(path.as_posix(), OwnFile(path.as_posix(), file or Path(name)))
+    if file is not None and own.file.resolve() != file.resolve() and hash_of(own.file) != hash_of(file):
+        raise UsageError(f"{own.file} and {file}: two files of one name: rename one of them, and run the study again")
     if study not in own.used_by:
         own.used_by.append(study)
 
@@ -100,6 +102,17 @@ def _presets_of(prepared: Prepared) -> Iterator[str]:
         for name in (setup.get("device"), workload, *schemes, *flows):
             if name is not None and is_preset_file(name):
                 yield from _with_presets_in(name)
+
+
+def _policies_of(prepared: Prepared) -> Iterator[tuple[str, Path]]:
+    """The files of a study's policies: the name in the study, and the present path."""
+    study = prepared.study
+    for combination in study.combinations():
+        setup = study.setup_of(combination)
+        for kind in KINDS:
+            name, file = file_of(setup.get(kind)), file_of(located(setup.get(kind, ""), study.folder))
+            if name is not None and file is not None:
+                yield name, Path(file)
 
 
 def _with_presets_in(name: str) -> Iterator[str]:

@@ -393,7 +393,7 @@ def _setup(runs: Runs, told: Shown) -> str:
         f'<h3>To repeat it</h3><pre tabindex="0"><code id="command">{html.escape(command)}</code></pre>'
         '<button type="button" id="copy">Copy</button>'
         if command
-        else "<h3>To repeat it</h3><p>The command is not known: the run had a policy written in Python, or requests of another "
+        else "<h3>To repeat it</h3><p>The command is not known: the run had a policy that is not in a file, or requests of another "
         "program. The configuration below and the seed say what was simulated.</p>"
     )
     found = settings(runs)

@@ -9,12 +9,13 @@ from typing import Any
 from ssdlab.batch import AnyJob, Job, Log, QueueingJob
 from ssdlab.errors import ConfigError
 from ssdlab.plans import Setup, value_text
+from ssdlab.policies import KINDS
 from ssdlab.study.keys import QUEUEING
 
 __all__ = ["job"]
 
 WORKLOAD = "workload."
-DRIVE_ONLY = ("prefill", "warm_up")
+DRIVE_ONLY = ("prefill", "warm_up", *KINDS)
 
 
 def job(

@@ -10,7 +10,7 @@ from typing import Any
 from ssdlab.checks import shown
 from ssdlab.errors import ConfigError, FileError
 from ssdlab.option import file_types, options_of
-from ssdlab.options import InputOptions, SweepOptions
+from ssdlab.options import InputOptions, PolicyOptions, SweepOptions
 from ssdlab.spelling import nearest
 
 __all__ = [
@@ -32,7 +32,7 @@ DRIVE, QUEUEING = "drive", "queueing"
 ENGINES = (DRIVE, QUEUEING)
 """Engines of a run: the drive or, with `engine = "queueing"`, the queueing model of a single die."""
 
-SETUP_KEYS = ("engine", *options_of(InputOptions), "quick")
+SETUP_KEYS = ("engine", *options_of(InputOptions), *options_of(PolicyOptions), "quick")
 """Keys of a study or its points that describe runs, in addition to `set` and `queueing`."""
 TABLES = ("set", QUEUEING)
 """Tables of single keys, in which a point's keys override the study's."""

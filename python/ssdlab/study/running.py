@@ -12,6 +12,7 @@ from typing import Any
 from ssdlab.batch import AnyJob, Batch, Progress, execute, write_json
 from ssdlab.errors import ConfigError, Error, TraceError
 from ssdlab.folders import STUDY_FILE, ResultFolder, folder_name
+from ssdlab.policies import KINDS, located
 from ssdlab.study import engines
 from ssdlab.study.definition import Study
 from ssdlab.study.evaluation import RunKey, evaluate, metrics_of
@@ -66,7 +67,7 @@ def prepare(study: Study, *, quick: bool = False, out: Path | None = None, trace
     for combination in study.combinations():
         labels = labels_of(combination)
         try:
-            setup = _located(study.setup_of(combination), files.find)
+            setup = _located(study.setup_of(combination), files.find, study.folder)
         except TraceError as absent:
             skipped[labels] = str(absent)
             continue
@@ -129,9 +130,10 @@ def _result(prepared: Prepared, batch: Batch) -> StudyResult:
     return StudyResult(study, prepared.quick, outcomes, runs, prepared.skipped, batch.failed, prepared.folder, series)
 
 
-def _located(setup: dict[str, Any], find: Callable[[str], Path]) -> dict[str, Any]:
-    """The setup with traces replaced by their paths."""
-    return setup | {key: find(setup[key]) for key in ("trace", "prefill") if key in setup}
+def _located(setup: dict[str, Any], find: Callable[[str], Path], folder: Path) -> dict[str, Any]:
+    """The setup with traces and files of policies replaced by their paths."""
+    policies = {kind: located(setup[kind], folder) for kind in KINDS if kind in setup}
+    return setup | {key: find(setup[key]) for key in ("trace", "prefill") if key in setup} | policies
 
 
 class TraceFiles:

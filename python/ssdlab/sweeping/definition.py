@@ -18,6 +18,7 @@ from ssdlab.folders import LONGEST_NAME, folder_name
 from ssdlab.option import options_of
 from ssdlab.options import DEFAULT_SEED, SweepOptions
 from ssdlab.plans import SHORTHANDS, value_text
+from ssdlab.policies import KINDS, located
 from ssdlab.spelling import nearest
 from ssdlab.study.keys import check_keys, check_type, flat, read_file, read_toml
 
@@ -258,10 +259,10 @@ def _canonical(key: str) -> str:
 
 def _located(options: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     """Options with files replaced by paths in the sweep's folder, if they exist there."""
-    return {
-        key: str(folder / value) if key in PATHS and folder is not None and (folder / value).is_file() else value
-        for key, value in options.items()
+    there = {
+        key: str(folder / options[key]) for key in PATHS if folder is not None and key in options and (folder / options[key]).is_file()
     }
+    return {**options, **there, **{kind: located(options[kind], folder) for kind in KINDS if kind in options}}
 
 
 def _comparable(value: object) -> object:

@@ -19,6 +19,7 @@ from ssdlab import batch, errors
 from ssdlab.batch import Batch, Progress, write_json
 from ssdlab.errors import Error, UsageError
 from ssdlab.folders import make_folder
+from ssdlab.policies import provided, sources_of
 from ssdlab.result import Result
 from ssdlab.sweeping.definition import Point
 from ssdlab.sweeping.tasks import Task, difference
@@ -55,7 +56,8 @@ def execute(tasks: Sequence[Task], *, workers: int | None, progress: Progress | 
         try:
             while True:
                 for place in _some(places, len(tasks) if workers is None else workers - len(running)):
-                    running[remote.remote(os.fspath(Path.cwd()), tasks[place].point)] = place
+                    point = tasks[place].point
+                    running[remote.remote(os.fspath(Path.cwd()), point, sources_of(point.options))] = place
                 if not running:
                     break
                 for reference in ray.wait(list(running), timeout=LOOK_S)[0]:
@@ -103,12 +105,16 @@ def _knock(address: str | None) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()
 
 
-def _simulate(folder: str, point: Point) -> dict[str, Any] | tuple[str, str]:
-    """Runs a point in a task; returns its result, or class and text of an error. File names are relative to `folder`, as here."""
+def _simulate(folder: str, point: Point, sources: dict[str, str]) -> dict[str, Any] | tuple[str, str]:
+    """Runs a point in a task; returns its result, or class and text of an error. File names are relative to `folder`, as here.
+
+    `sources`: texts of the files of user-defined policies, which need not exist here.
+    """
     with contextlib.suppress(OSError):
         os.chdir(folder)
     try:
-        task = Task.of(point, None)
+        with provided(sources):
+            task = Task.of(point, None)
         ended = batch.execute([task.job], workers=1)
         ended.raise_failure()
     except Error as error:

@@ -47,12 +47,12 @@ class Task:
         options = {key: value for key, value in point.options.items() if key != "scheme"}
         setup = Setup(**options, shared=True, series=point.series, set=tuple((key, value_text(value)) for key, value in point.set.items()))
         job = Job.prepare(point.folder, setup, point.options.get("scheme"), folder=folder and folder / point.folder)
-        config = _without_absent(json.loads(job.plan.config.json()))
+        config = _without_absent(json.loads(job.plan.config_of_result()))
         entry = {
             "point": dict(point.values),
             "requests": requests_of(job.plan.config, setup.options["requests"]),
             "warm_up": _listed(warm_up_of(setup.options["warm_up"])),
-            "inputs": {name: _hash_of(Path(file)) for name, file in _inputs(config, setup).items()},
+            "inputs": {name: _hash_of(Path(file)) for name, file in _inputs(config, setup).items()} | _hashes_of_policies(setup),
         }
         asked = {"version": _core.version(), "seed": setup.options["seed"], "config": config, ENTRY: _without_absent(entry)}
         return cls(point, replace(job, entries={**job.entries, ENTRY: asked[ENTRY]}), asked)
@@ -105,6 +105,11 @@ def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathL
         "state": setup.options["state"],
     }
     return {name: file for name, file in files.items() if file is not None}
+
+
+def _hashes_of_policies(setup: Setup) -> dict[str, str]:
+    policies = {kind: policy for kind, policy in setup.policies.items() if policy is not None}
+    return {kind: hashlib.sha256(policy.source.encode()).hexdigest() for kind, policy in policies.items()}
 
 
 def _hash_of(file: Path) -> str:
