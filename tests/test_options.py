@@ -40,6 +40,7 @@ FILE_TYPES = {
     "fit": (int, str),
     "warm_up": (int, str),
     "set": (dict,),
+    **dict.fromkeys(("victim", "eviction", "order"), (str,)),
 }
 MISTAKES = """
 import ssdlab
@@ -112,9 +113,9 @@ def test_a_command_has_the_options_of_its_function(command: str) -> None:
             assert found.rich_help_panel == option.shell.heading
 
 
-def test_only_policies_and_series_are_for_python_only() -> None:
+def test_only_series_are_for_python_only() -> None:
     python_only = {name for name, option in options_of(options.RunOptions).items() if option.shell is None}
-    assert python_only == {"victim", "eviction", "series"}
+    assert python_only == {"series"}
 
 
 def test_files_take_options_of_the_types_that_functions_do() -> None:
@@ -149,7 +150,7 @@ def test_an_option_that_is_added_is_known_to_functions_help_and_commands(capsys:
     assert "    depth: how deep it goes.\n\nRaises:" in (inspect.getdoc(dig) or "")
 
     def command(**words: Unpack[MoreOptions]) -> None:
-        print(words["depth"], words["device"], "victim" in words)
+        print(words["depth"], words["device"], "series" in words)
 
     digger = typer.Typer()
     digger.command()(as_command(command))

@@ -12,6 +12,7 @@ from conftest import SMALL
 
 GC_WITH_PREEMPTION = SMALL | {
     "ftl.precondition.kind": "steady",
+    "gc.scope": "none",
     "gc.suspend": ["program", "erase"],
     "workload.read_share": 0.5,
     "workload.interarrival_us": 300,
@@ -55,10 +56,11 @@ def test_a_policy_that_repeats_a_built_in_order_gives_its_digest(order: Any, bui
     # What the configuration says is for `None` only.
     ours = run(order, **{"gc.priority": "host" if priority == "gc" else "gc"})
     assert ours.digest == theirs.digest
+    assert ours.gc.suspensions == theirs.gc.suspensions
     assert ours.gc.jobs > 50
     assert ours.counters.order_choices > 500
     assert ours.counters.order_fallbacks == 0
-    assert (theirs.gc.suspensions > 0) == (priority != "gc")
+    assert (theirs.gc.suspensions > 0) == (priority == "host")
     assert ours.config.scheduler.order == "custom"
     assert theirs.get("order_source") is None
 
@@ -82,11 +84,16 @@ def test_the_policy_sees_what_the_core_sees() -> None:
             assert choices.kinds[-1] in (choices.MOVE, choices.ERASE)
         seen.append((choices.situation, choices.gc_begun, choices.gc_victim is not None, choices.gc_free_blocks is not None))
 
-    result = run(look, 1000)
+    suspends = {"gc.priority": "host"}
+    result = run(look, 1000, **suspends)
     assert result.counters.order_fallbacks == result.counters.order_choices == len(seen)
-    assert result.digest == run(None, 1000).digest
-    assert ("begins", None, False, False) in seen
-    assert {("begins", False, True, True), ("begins", True, True, True), ("in-service", True, True, True)} <= set(seen)
+    assert result.digest == run(None, 1000, **suspends).digest
+    assert {
+        ("stopped", True, True, True),
+        ("begins", False, True, True),
+        ("begins", True, True, True),
+        ("in-service", True, True, True),
+    } <= set(seen)
 
 
 @pytest.mark.parametrize(

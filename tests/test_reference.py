@@ -217,6 +217,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(set=writes | {"array.level": "rais5", "array.drives": 4, "array.degraded": 1}, requests=2_000).to_dict(),
         ssdlab.run(set=writes | {"ftl.precondition.settle": 1}, requests=1_000, warm_up=100, series=True).to_dict(),
         ssdlab.run(trace=events, set=DRIVE).to_dict(),
+        ssdlab.run(set=writes, requests=1_000, order=lambda _: None).to_dict(),
         ssdlab.run(set=writes | {"ftl.map_cache_bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"host.command_ns": 1_000, "buffer.bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"workload.flows": [{"name": "other"}]}, requests=1_000, alone=True).to_dict(),

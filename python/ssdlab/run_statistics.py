@@ -976,6 +976,16 @@ class Counters(Section):
     """Multi-plane operations of the host: reads and programs. Absent where the run does not have it. Unit: count."""
     multiplane_programs: int
     """Multi-plane programs of the host. Absent where the run does not have it. Unit: count."""
+    order_choices: int
+    """Decisions of a user-defined order of operations, each between two operations or more.
+
+    Absent where the run does not have it. Unit: count.
+    """
+    order_fallbacks: int
+    """Decisions that a user-defined order of operations left to the configured order.
+
+    Absent where the run does not have it. Unit: count.
+    """
     overlapped_operations: int
     """Host operations that began while another operation was in service on their die (cache register).
 
@@ -1275,6 +1285,11 @@ class RunStatistics(Section):
     """BLAKE3 over the response times in ns (eight bytes each, least significant first) in order of arrival.
 
     With equal digests every request has the same response time. Unit: hexadecimal.
+    """
+    order_source: str
+    """BLAKE3 over the source of a user-defined order of operations (`config.scheduler.order` is `custom`).
+
+    Absent otherwise. Unit: hexadecimal.
     """
     warm_up: WarmUp
     """The warm-up: the first part of the run, simulated but left out of the statistics.

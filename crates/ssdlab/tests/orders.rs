@@ -4,7 +4,7 @@
 use crate::common::cases::{Cases, Failure, Tally};
 use crate::common::{self, one_die};
 use crate::swarm::drawn;
-use ssdlab::config::{Config, Order, PreconditionKind, Priority, Suspendable};
+use ssdlab::config::{Config, Order, PreconditionKind, Priority, Scope, Suspendable};
 use ssdlab::error::Error;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -127,6 +127,7 @@ fn config() -> Config {
     config.device.overprovisioning = 0.25;
     config.gc.soft = 2.0;
     config.gc.priority = Priority::Host;
+    config.gc.scope = Scope::None;
     config.gc.suspend = vec![Suspendable::Erase];
     config.ftl.precondition.kind = PreconditionKind::Steady;
     config.workload.read_share = 0.5;

@@ -102,7 +102,7 @@ impl Ssd {
     }
 
     /// The dies of the chip of `die`, which comes last.
-    fn dies_after(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
+    pub(super) fn dies_after(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
         let dies = self.geometry().dies_of_chip(self.geometry().chip_of_die(die));
         (die.0 + 1..dies.end).chain(dies.start..=die.0).map(DieId)
     }

@@ -156,22 +156,24 @@ fn is_settled(ssd: &Ssd, question: Question, host: HostCandidate) -> bool {
 fn gather(ssd: &Ssd, question: Question, built_in: HostCandidate, into: &mut Vec<HostCandidate>) {
     into.clear();
     let Question { die: of, limits, .. } = question;
-    let chip_is_one = !ssd.rules.flash.interleave;
-    let each = |die: DieId| {
-        let given = limits.filter(|_| !chip_is_one || die == of && ssd.flash.suspended(die).is_none());
-        (die, given.unwrap_or_else(|| ssd.limits_beside_suspended(die)))
-    };
-    if chip_is_one {
-        ssd.dies_of_chip_of(of).map(each).for_each(|(die, limits)| ssd.each_eligible(die, limits, &mut |candidate| into.push(candidate)));
+    let mut each = |die, limits| ssd.each_eligible(die, limits, &mut |candidate| into.push(candidate));
+    // A write that goes along with a move is of the same die.
+    let pairs = limits.is_some_and(|limits| limits.writes_only);
+    if ssd.rules.flash.interleave || pairs {
+        each(of, limits.unwrap_or_else(|| ssd.limits_beside_suspended(of)));
     } else {
-        let (die, limits) = each(of);
-        ssd.each_eligible(die, limits, &mut |candidate| into.push(candidate));
+        for die in ssd.dies_after(of) {
+            let given = limits.filter(|_| die == of && ssd.flash.suspended(die).is_none());
+            each(die, given.unwrap_or_else(|| ssd.limits_beside_suspended(die)));
+        }
     }
     if built_in.by_move && built_in.kind == QueueKind::Write {
         // A stopped write that only its page's move can serve.
         into.push(built_in);
     }
-    into.sort_unstable_by_key(|candidate| ssd.transactions[candidate.id].rank);
+    // A write that waits by chip is there once for each die: the first die has its turn.
+    into.sort_by_key(|candidate| ssd.transactions[candidate.id].rank);
+    into.dedup_by_key(|candidate| candidate.id);
     debug_assert!(into.iter().any(|candidate| candidate.id == built_in.id), "the configured choice is one of the operations");
 }
 
