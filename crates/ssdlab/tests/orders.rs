@@ -170,7 +170,6 @@ fn verify_mode_finds_a_policy_that_is_not_deterministic() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let clock = |choices: &Choices<'_>, _: u64| Ok(Some(CALLS.fetch_add(1, Ordering::Relaxed) % choices.operations.len()));
-    assert!(ended(Some(by(clock)), Verify::Off).is_ok());
     let error = ended(Some(by(clock)), Verify::End).expect_err("it changes its mind").to_string();
     assert!(error.starts_with("order policy ours: is not deterministic: two instances got the same 1 calls, and chose "), "{error}");
 }
