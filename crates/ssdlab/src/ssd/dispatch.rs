@@ -70,7 +70,7 @@ impl Ssd {
 
     /// Begins an operation at preemption point B, on an idle die, or beside an operation that it may overlap. Returns true if one has
     /// begun.
-    pub(super) fn between_moves(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
+    pub(super) fn between_moves<const OWN: bool>(&mut self, now: Ns, die: DieId, granted: bool) -> bool {
         if self.rules.flash.pauses
             && let Some(paused) = pause::paused_die(self, die)
         {
@@ -79,7 +79,7 @@ impl Ssd {
         let (host, gc) = self.candidates(die);
         let phase = DiePhase::BetweenMoves;
         let question = Question { now, die, phase, gc: gc.map(GcCandidate::pool), limits: None };
-        let (host, priority) = order::choose(self, question, host);
+        let (host, priority) = order::choose::<OWN>(self, question, host);
         let decision = self.decide(phase, host, question.gc, priority);
         match (decision, host, gc) {
             (Decision::Host, Some(candidate), gc) => self.begin_host(now, candidate, granted, gc.is_some()),
@@ -96,6 +96,7 @@ impl Ssd {
         }
     }
 
+    #[inline(always)]
     fn begin_host(&mut self, now: Ns, candidate: HostCandidate, granted: bool, preempts: bool) -> bool {
         let die = self.geometry().die_of_pool(candidate.pool);
         let kind = if candidate.kind == QueueKind::Read { OpKind::Read } else { OpKind::Program };
@@ -120,6 +121,7 @@ impl Ssd {
         free
     }
 
+    #[inline(always)]
     fn begin_gc(&mut self, now: Ns, pool: PoolId, granted: bool) -> bool {
         let die = self.geometry().die_of_pool(pool);
         let program = self.gc.jobs.next_is_program(&self.ftl, pool);
@@ -148,6 +150,7 @@ impl Ssd {
     }
 
     /// Begins the move of the page of a waiting host operation, to merge the two. Returns true if it has begun.
+    #[inline(always)]
     fn move_for_host(&mut self, now: Ns, candidate: HostCandidate, granted: bool) -> bool {
         let (pool, lpn) = (candidate.pool, self.transactions[candidate.id].lpn);
         let die = self.geometry().die_of_pool(pool);
@@ -187,6 +190,7 @@ impl Ssd {
     }
 
     /// The pool's move need not go on: its page was overwritten or trimmed, and it has no target page yet.
+    #[inline(always)]
     fn is_unneeded(&self, pool: PoolId, phase: Phase) -> bool {
         let before_target = matches!(phase, Phase::Read(_) | Phase::BeforeOut | Phase::BeforeIn);
         let unneeded = |moved: &Move| moved.to.is_none() && moved.writer.is_none() && self.ftl.lookup(moved.lpn) != Some(moved.from);
@@ -196,6 +200,7 @@ impl Ssd {
         before_target && self.gc.moving(pool).as_ref().is_some_and(unneeded)
     }
 
+    #[inline(always)]
     pub(super) fn discard_move(&mut self, now: Ns, pool: PoolId) {
         self.probes.count().discarded_moves += if self.rules.gc.gathers() { self.gc.units(pool).len() as u64 } else { 1 };
         let serial = self.next_serial();
@@ -203,7 +208,7 @@ impl Ssd {
     }
 
     /// Dispatches a die on which a page move has stopped between two of its stages. Returns true if anything has changed.
-    pub(super) fn inside_move(&mut self, now: Ns, die: DieId, at: SlotId) -> bool {
+    pub(super) fn inside_move<const OWN: bool>(&mut self, now: Ns, die: DieId, at: SlotId) -> bool {
         let (pool, phase) = (self.pool_in(at), self.flash.phase(at, now));
         let may_suspend = self.flash.is_alone(at) && !self.flash.is_merged(at);
         if may_suspend && self.is_unneeded(pool, phase) {
@@ -224,7 +229,7 @@ impl Ssd {
         };
         let point = DiePhase::InsideMove { may_suspend, may_pair };
         let question = Question { now, die, phase: point, gc: Some(pool), limits: Some(limits) };
-        let (host, priority) = order::choose(self, question, host);
+        let (host, priority) = order::choose::<OWN>(self, question, host);
         match (self.decide(point, host, Some(pool), priority), host) {
             (Decision::SuspendMove, _) => {
                 order::suspended(self, die);
@@ -244,6 +249,7 @@ impl Ssd {
     }
 
     /// A page move that has stopped at preemption point A goes on, unless it waits there for host operations. Returns true if it goes on.
+    #[inline(always)]
     fn go_on_to_program(&mut self, now: Ns, die: DieId, at: SlotId) -> bool {
         let stays = advance::stays_before_program(self, die, self.pool_in(at), at);
         if !stays {
@@ -253,6 +259,7 @@ impl Ssd {
         !stays
     }
 
+    #[inline(always)]
     fn go_on(&mut self, now: Ns, at: SlotId) {
         let begun = self.flash.go_on(now, at, &mut self.events);
         self.begun(now, begun, Blocked::HostOperation);
@@ -268,7 +275,7 @@ impl Ssd {
 
     /// Dispatches a die on which a GC operation is in the array or on the bus: suspends it if the arbiter decides so. Nothing begins now;
     /// once the operation has stopped, the die is dispatched again.
-    pub(super) fn in_array(&mut self, now: Ns, die: DieId, at: SlotId) {
+    pub(super) fn in_array<const OWN: bool>(&mut self, now: Ns, die: DieId, at: SlotId) {
         let suspends = self.rules.gc.suspends;
         if !suspends.any() || self.flash.is_merged(at) {
             return;
@@ -286,7 +293,7 @@ impl Ssd {
         let (limits, phase) = (self.limits_beside(pool, phase), DiePhase::InArray { may_suspend: true });
         let host = self.host_beside(die, limits);
         let question = Question { now, die, phase, gc: Some(pool), limits: Some(limits) };
-        let (host, priority) = order::choose(self, question, host);
+        let (host, priority) = order::choose::<OWN>(self, question, host);
         // lee2013 Table III: a read of the page that is being programmed waits for the register.
         let waits_for_register =
             |read: &HostCandidate| self.rules.gc.merge && read.kind == QueueKind::Read && self.is_being_moved(pool, read.id);

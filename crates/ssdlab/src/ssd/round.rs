@@ -117,22 +117,31 @@ impl Ssd {
 
     /// Begins operations on a die, and sets its wait clocks to the reason that holds it then. `granted`: the bus is granted to the die.
     fn dispatch_die(&mut self, now: Ns, die: DieId, granted: bool) {
+        if self.order.is_some() {
+            self.dispatch_die_by::<true>(now, die, granted);
+        } else {
+            self.dispatch_die_by::<false>(now, die, granted);
+        }
+    }
+
+    /// `OWN`: there is a user-defined order. Dispatching is compiled apart for it, so that it costs nothing without one.
+    fn dispatch_die_by<const OWN: bool>(&mut self, now: Ns, die: DieId, granted: bool) {
         loop {
             let die = self.working_die(die);
             let begun = match self.flash.doing(die) {
-                Doing::Nothing => self.between_moves(now, die, granted),
+                Doing::Nothing => self.between_moves::<OWN>(now, die, granted),
                 _ if !self.rules.flash.shares_dies => false,
-                Doing::Stopped(at) => self.inside_move(now, die, at),
+                Doing::Stopped(at) => self.inside_move::<OWN>(now, die, at),
                 Doing::Gc(_) if self.read_register(now, die) => true,
                 Doing::Gc(_) if self.rules.flash.for_reads.of_gc() && pause::stop_for_reads(self, now, die) => false,
                 Doing::Gc(at) => {
-                    self.in_array(now, die, at);
+                    self.in_array::<OWN>(now, die, at);
                     false
                 }
                 Doing::Other if self.rules.flash.pauses && pause::stop_for_reads(self, now, die) => false,
                 // A die at work begins only an operation that it would begin if it were idle: else a stream of one kind would keep the
                 // other kind, or GC, waiting without end.
-                Doing::Other => self.between_moves(now, die, granted),
+                Doing::Other => self.between_moves::<OWN>(now, die, granted),
             };
             if !begun || !self.rules.flash.shares_dies {
                 break;

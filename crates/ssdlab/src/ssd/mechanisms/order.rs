@@ -58,11 +58,15 @@ impl Ssd {
 }
 
 /// The host operation that goes first of those that may begin, and whether it goes before GC: `host` and the configured priority, unless a
-/// user-defined order says otherwise.
+/// user-defined order says otherwise. `OWN`: there may be one.
 #[inline(always)]
-pub(in crate::ssd) fn choose(ssd: &mut Ssd, question: Question, host: Option<HostCandidate>) -> (Option<HostCandidate>, Priority) {
+pub(in crate::ssd) fn choose<const OWN: bool>(
+    ssd: &mut Ssd,
+    question: Question,
+    host: Option<HostCandidate>,
+) -> (Option<HostCandidate>, Priority) {
     match host {
-        Some(host) if ssd.order.is_some() => ask(ssd, question, host),
+        Some(host) if OWN && ssd.order.is_some() => ask(ssd, question, host),
         _ => (host, ssd.rules.gc.priority),
     }
 }
@@ -70,9 +74,9 @@ pub(in crate::ssd) fn choose(ssd: &mut Ssd, question: Question, host: Option<Hos
 /// Call when an operation of the host begins on a die.
 #[inline(always)]
 pub(in crate::ssd) fn host_begins(ssd: &mut Ssd, die: DieId) {
-    if ssd.order.is_some() {
-        let chip = ssd.geometry().chip_of_die(die);
-        ssd.order.as_mut().expect("it is there").in_vain[chip.index()] = 0;
+    let chip = ssd.geometry().chip_of_die(die);
+    if let Some(order) = &mut ssd.order {
+        order.in_vain[chip.index()] = 0;
     }
 }
 

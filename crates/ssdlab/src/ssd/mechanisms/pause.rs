@@ -70,7 +70,7 @@ fn read_to_serve(ssd: &mut Ssd, now: Ns, die: DieId, owner: Owner) -> Option<Hos
     };
     let phase = DiePhase::InArray { may_suspend: true };
     let host = ssd.candidates(die).0;
-    let (host, priority) = order::choose(ssd, Question { now, die, phase, gc: Some(pool), limits: None }, host);
+    let (host, priority) = order::choose::<true>(ssd, Question { now, die, phase, gc: Some(pool), limits: None }, host);
     let read = host.filter(is_read)?;
     (ssd.decide(phase, Some(read), Some(pool), priority) == Decision::Suspend).then_some(read)
 }
@@ -79,7 +79,7 @@ fn read_to_serve(ssd: &mut Ssd, now: Ns, die: DieId, owner: Owner) -> Option<Hos
 fn next_read(ssd: &mut Ssd, now: Ns, die: DieId) -> Option<HostCandidate> {
     let (host, gc) = ssd.candidates(die);
     let (phase, gc) = (DiePhase::BetweenMoves, gc.map(GcCandidate::pool));
-    let (host, priority) = order::choose(ssd, Question { now, die, phase, gc, limits: None }, host);
+    let (host, priority) = order::choose::<true>(ssd, Question { now, die, phase, gc, limits: None }, host);
     let read = host.filter(is_read)?;
     (ssd.decide(phase, host, gc, priority) == Decision::Host).then_some(read)
 }
