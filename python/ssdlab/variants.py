@@ -16,6 +16,7 @@ from ssdlab.errors import ConfigError, Error, FileError, UsageError
 from ssdlab.option import options_of
 from ssdlab.options import CompareOptions, RunOptions, Set, VariantOptions, Variants_
 from ssdlab.plans import BLOCKS_KEY, SHORTHANDS, Fitted, Setup, fitted_device, is_preset_file, needed_bytes, value_text
+from ssdlab.policies import KINDS
 from ssdlab.spelling import nearest
 
 __all__ = [
@@ -39,7 +40,7 @@ TOGETHER = {name for kind in (RunOptions, CompareOptions) for name in options_of
 """Options of a comparison as a whole, or of a single run."""
 EITHER = {"workload": "trace", "trace": "workload", "prefill": "state", "state": "prefill"}
 """Options that exclude each other: that of a variant replaces that of the comparison."""
-OF_POLICY = {"victim": "gc.victim"}
+OF_POLICY = {name: kind.key for name, kind in KINDS.items() if kind.excludes_key}
 """Configuration keys that an option replaces without setting them."""
 RESERVED = ("against",)
 """Labels that `comparison.json` uses."""
