@@ -491,7 +491,7 @@ def _volume(volume: str | None, device: str | None) -> str | None:
     """The volume given by `volume` or by the older name `device`."""
     check_texts({"volume": volume, "device": device})
     if volume is not None and device is not None:
-        raise UsageError("volume and device were both given: device is an older name of volume")
+        raise UsageError(f"volume = {volume!r} and device = {device!r} were both given, and device is an older name of volume: leave device out")
     return device if volume is None else volume
 
 

@@ -172,7 +172,9 @@ pub fn replay(
     caller: &Caller,
 ) -> Result<Replayed> {
     if !config.cache.is_on() {
-        return Err(Error::Usage("there is no cache to replay; set cache.policy".into()));
+        return Err(Error::Usage(
+            "cache.policy = \"none\": there is no cache to replay; set it to an eviction policy, such as \"lru\"".into(),
+        ));
     }
     if eviction.is_some() && config.cache.policy != CachePolicy::Lru {
         return Err(Error::Usage("a user-defined eviction policy needs cache.policy = \"lru\", which it replaces; set it to that".into()));

@@ -156,7 +156,7 @@ fn conflicts(layers: &[Layer]) -> Vec<String> {
 
 fn preset(kind: Kind, name: &str) -> Result<Layer> {
     if name.is_empty() {
-        return Err(Error::Config(format!("{} \"\": a name is missing", kind.name())));
+        return Err(Error::Config(format!("{} \"\": expected the name of a preset, or the path of a TOML file", kind.name())));
     }
     let content;
     let own = name.contains('/') || name.ends_with(".toml");

@@ -195,7 +195,7 @@ impl Config {
         match tree.pointer(&format!("/{}", key.replace('.', "/"))) {
             Some(value) => Ok(value.clone()),
             None if node::root().keys().iter().any(|node| node.path == key) => Ok(serde_json::Value::Null),
-            None => Err(format!("{key}: no such key")),
+            None => Err(names::unknown(key)),
         }
     }
 

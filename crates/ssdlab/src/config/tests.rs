@@ -356,7 +356,7 @@ fn config_schemes_that_disagree_are_refused() {
     assert_eq!(messages(&schemes(&["cep", "rwp"])), expected);
     assert_eq!(messages(&schemes(&["cep+fcfs+rwp"])), expected);
     assert!(schemes(&["npgc", "npgc"]).build().is_ok(), "one scheme twice agrees with itself");
-    assert_eq!(messages(&schemes(&["cep+"])), "scheme \"\": a name is missing");
+    assert_eq!(messages(&schemes(&["cep+"])), "scheme \"\": expected the name of a preset, or the path of a TOML file");
 }
 
 #[test]
@@ -511,5 +511,5 @@ fn the_value_of_a_key_or_section_is_found_by_its_name() {
     assert_eq!(config.at("gc.soft").unwrap(), serde_json::json!(config.gc.soft));
     assert_eq!(config.at("workload").unwrap()["queue_depth"], serde_json::json!(0));
     assert_eq!(config.at("workload.trace").unwrap(), serde_json::Value::Null, "not set");
-    assert_eq!(config.at("gc.softs").unwrap_err(), "gc.softs: no such key");
+    assert_eq!(config.at("gc.softs").unwrap_err(), "gc.softs: unknown key; did you mean gc.soft?");
 }

@@ -237,7 +237,13 @@ impl Sizes {
 
     fn fits(check: &Place, key: &str, kb: f64, footprint: u64) -> Result<()> {
         if sectors(kb) > footprint {
-            return Err(check.error(key, &format!(": {kb} KiB is more than the footprint of {footprint} bytes")));
+            return Err(check.error(
+                key,
+                &format!(
+                    ": {kb} KiB is more than the flow's footprint of {} KiB; make requests smaller, or workload.footprint larger",
+                    footprint / 1024
+                ),
+            ));
         }
         Ok(())
     }

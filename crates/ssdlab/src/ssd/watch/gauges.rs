@@ -105,7 +105,9 @@ pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
         return Err(format!("{gauged} blocks are gauged as free, and {counted} are"));
     }
     match (0..ssd.geometry().chips).map(ChipId).find(|&chip| (gauges.gc[chip.index()].value() > 0) != ssd.chip_in_gc(chip, 0)) {
-        Some(chip) => Err(format!("chip {chip} is gauged wrongly as to whether it has a job")),
+        Some(chip) => {
+            Err(format!("chip {chip}: the gauge says that a GC job runs there, or that none does, and the jobs say the opposite"))
+        }
         None => Ok(()),
     }
 }

@@ -158,7 +158,11 @@ impl Rows {
     }
 
     fn damaged(&self, reason: &str) -> Error {
-        Error::Trace(format!("{}: cannot read the rows after {}: {reason}", self.path.display(), self.row))
+        Error::Trace(format!(
+            "{}: cannot read the rows after {}: {reason}; write the file anew, or copy it again",
+            self.path.display(),
+            self.row
+        ))
     }
 }
 
