@@ -27,7 +27,7 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help build demo check test test-rust test-python test-all instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit mutants coverage wheel \
-	release docs lock clean
+	release docs gallery lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -155,6 +155,9 @@ release: $(EQUIPPED) ## build wheel, source distribution and crate into dist/, c
 docs: $(BUILT) $(EQUIPPED) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "site: site/index.html"
+
+gallery: browser $(BUILT) ## make the pictures of README and of the documentation's first page by their commands
+	$(BIN)/python tools/gallery.py
 
 # The second list holds all of the first, in the same versions.
 COMPILE = .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, sync_playwright
+from playwright.sync_api import BrowserContext, FloatRect, sync_playwright
 
 from find_browser import FLAGS, HELP, MISSING, PATIENCE_MS, found
 
@@ -84,9 +84,10 @@ class Page:
         """Presses and releases a key."""
         self._page.keyboard.press(f"Shift+{key}" if shift else key)
 
-    def screenshot(self, file: Path) -> None:
-        """Saves a picture of the whole page."""
-        self._page.screenshot(path=file, full_page=True)
+    def screenshot(self, file: Path, *, top: float = 0, height: float | None = None) -> None:
+        """Saves a picture of the whole page, or of `height` pixels from `top` on."""
+        part: FloatRect | None = None if height is None else {"x": 0, "y": top, "width": self.value("innerWidth"), "height": height}
+        self._page.screenshot(path=file, full_page=True, clip=part)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from conftest import ROOT
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>.*)$")
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 FILE_NAME = re.compile(r"^`(?P<name>[\w./-]+)`:$")
 # times and rates of the machine, which differ from those on the page
 OF_THE_MACHINE = (
@@ -72,6 +73,11 @@ def blocks(page: Path) -> list[Block]:
         found.append(Block(page, number + 1, opening["info"].strip(), text, named["name"] if named else None, follows))
         number, last, fence_end = end + 1, "", end
     return found
+
+
+def pictures(page: Path) -> list[Path]:
+    """The files of the page's pictures, in order."""
+    return [page.parent / name for name in PICTURE.findall(page.read_text()) if "://" not in name]
 
 
 def _lines(text: str) -> list[str]:

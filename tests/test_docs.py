@@ -18,7 +18,7 @@ import pytest
 import ssdlab
 from browser import browser
 from conftest import ROOT
-from pages import PAGES, Block, blocks, differs
+from pages import PAGES, Block, blocks, differs, pictures
 from ssdlab.study import library
 from ssdlab.study.grading import CONTRADICTED, DIRECTION, GRADES, INCONCLUSIVE, OURS, SIZE
 from ssdlab.study.page_parts import HEADS
@@ -37,6 +37,7 @@ NOT_RUN = {
     ".": "puts an environment into the shell that reads the page",
     "sudo": "needs root; `test_trace_record.py` has what it does",
     "git": "needs network",
+    "cd": "goes into a folder that git makes",
     "valgrind": "needs a program that `cargo` builds; `make instructions` runs it",
     "callgrind_annotate": "reads what valgrind wrote",
     "buildah": "makes images of containers, which few machines can",
@@ -162,6 +163,11 @@ def test_page(page: Path, workplace: Path, programs: Path) -> None:
         elif block.file is not None:
             named[block.file] = block
     assert not named, f"nothing uses these files: {', '.join(file.place for file in named.values())}"
+    for picture in pictures(page):
+        made = workplace / picture.name
+        assert not made.exists() or made.read_bytes() == picture.read_bytes(), (
+            f"{picture.name}: the page's commands draw another: make gallery"
+        )
 
 
 def test_pages_have_blocks() -> None:
@@ -292,6 +298,17 @@ def test_validity_counts_what_the_studies_found() -> None:
         assert [int(count) for count in counts.split(" | ") if count] == expected, paper
         del effects[paper]
     assert not effects, "papers that the table lacks"
+
+
+def test_the_readme_counts_what_the_studies_and_calibrations_found() -> None:
+    page = " ".join((ROOT / "README.md").read_text().split())
+    counts = sum(published_grades().values(), Counter())
+    found = re.search(r"of (\d+) published .* papers, (\d+) come .*, (\d+) in .* only, (\d+) are .*, and (\d+) are", page)
+    assert found is not None
+    assert [int(count) for count in found.groups()] == [counts.total(), *(counts[grade] for grade in NUMBERS)]
+    drives = re.findall(r"\| (?:well|\*\*(badly)) fitted", (ROOT / "docs" / "evidence" / "calibrated-drives.md").read_text())
+    assert (len(drives), drives.count("badly")) == (4, 2), "the README says how many drives fit"
+    assert "Of four drives on sale that were calibrated, two fit well and two badly" in page
 
 
 def test_names_in_the_policy_space() -> None:
