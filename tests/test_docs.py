@@ -303,9 +303,11 @@ def test_validity_counts_what_the_studies_found() -> None:
 def test_the_readme_counts_what_the_studies_and_calibrations_found() -> None:
     page = " ".join((ROOT / "README.md").read_text().split())
     counts = sum(published_grades().values(), Counter())
-    found = re.search(r"of (\d+) published .* papers, (\d+) come .*, (\d+) in .* only, (\d+) are .*, and (\d+) are", page)
+    found = re.search(r"of (\d+) published .* papers, (\d+) come .*, (\d+) in .* only, (\d+) are .*, and (\d+) are .*; for (\d+) of", page)
     assert found is not None
-    assert [int(count) for count in found.groups()] == [counts.total(), *(counts[grade] for grade in NUMBERS)]
+    with (ROOT / "docs" / "effects.csv").open(encoding="utf-8") as file:
+        in_view = sum(row["calibrated"] == "true" for row in csv.DictReader(file))
+    assert [int(count) for count in found.groups()] == [counts.total(), *(counts[grade] for grade in NUMBERS), in_view]
     drives = re.findall(r"\| (?:well|\*\*(badly)) fitted", (ROOT / "docs" / "evidence" / "calibrated-drives.md").read_text())
     assert (len(drives), drives.count("badly")) == (4, 2), "the README says how many drives fit"
     assert "Of four drives on sale that were calibrated, two fit well and two badly" in page

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image  # it comes with matplotlib
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -79,8 +79,9 @@ def take(shot: Shot, file: Path, page: Page, folder: Path, *, dark: bool) -> Non
     page.open(folder / shot.page, width=shot.width, height=shot.height, dark=dark)
     for action in shot.actions:
         page.value(f"{{ {action} }}")
-    top = f"document.querySelector('{shot.top}').getBoundingClientRect().top + scrollY - 8" if shot.top else "0"
-    page.screenshot(file, height=shot.height, top=page.value(top))
+    top = page.value(f"document.querySelector('{shot.top}').getBoundingClientRect().top + scrollY - 8") if shot.top else 0
+    page.until(f"document.documentElement.scrollHeight >= {top + shot.height}")  # canvases grow after their first frame
+    page.screenshot(file, height=shot.height, top=top)
     with Image.open(file) as picture:
         picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
 
