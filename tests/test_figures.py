@@ -460,6 +460,11 @@ def test_the_command_draws_a_sweep(ssdlab_command: Ssdlab, tmp_path: Path) -> No
     text = (tmp_path / "p.svg").read_text()
     assert "p99 response time (ms)" in text
     assert "pgc" in text
+    assert ssdlab_command("plot", "s", "gc.jobs", "-o", "f.svg", "--panels-by", "scheme,seed", "--panels", "1,4").code == 0
+    text = (tmp_path / "f.svg").read_text()
+    assert [title in text for title in ("npgc, seed = 1", "npgc, seed = 2", "= pgc, seed = 2")] == [True, False, True]
+    wrong = ssdlab_command("plot", "s", "gc.jobs", "-o", "f.svg", "--panels-by", "scheme,sede").failed(2)
+    assert 'no axis "sede"; did you mean "seed"? (there are scheme, gc.soft, seed)' in wrong
     assert "--kind: s has a sweep" in ssdlab_command("plot", "s", "gc.jobs", "--kind", "read").failed(2)
     assert "gc.soft has 0.1, 0.12" in ssdlab_command("plot", "s", "gc.jobs", "--where", "gc.soft=7").failed(2)
     assert "expected AXIS=VALUE" in ssdlab_command("plot", "s", "gc.jobs", "--where", "gc.soft").failed(2)
@@ -473,7 +478,7 @@ def test_the_command_refuses_wrong_wishes(ssdlab_command: Ssdlab, tmp_path: Path
         (["tale", "-o", "x.pdf"], 'no figure "tale"'),
         (["cache", "-o", "x.pdf"], "nothing to draw: the drive has no cache"),
         (["tail", "-o", "x.pdf", "--width", "3.4furlongs"], "such as 3.4in"),
-        (["tail", "-o", "x.pdf", "--panels", "a"], "expected numbers such as 1,3"),
+        (["tail", "-o", "x.pdf", "--panels", "a"], "expected numbers from 1 on, such as 1,3"),
         (["tail", "-o", "x.pdf", "--over", "gc.soft"], "--over: out has no sweep"),
         (["--width", "3in"], "--width: name a FIGURE as well"),
         (["tail", "-o", "missing/x.pdf"], "missing/x.pdf: cannot write"),

@@ -374,6 +374,46 @@ def test_axes_of_a_sweep_change_places(page: Page, swept: tuple[ssdlab.SweepResu
     assert page.value("document.querySelector('#sweep-0 .spoken').textContent").startswith("scheme npgc: Response times")
 
 
+def chosen(page: Page) -> list[str]:
+    """The axes across, of lines and of panels."""
+    selected = "document.querySelector(`#choices select[name=${n}]`).selectedOptions[0].textContent"
+    return list(page.value(f"['x', 'lines', 'panels'].map(n => {selected})"))
+
+
+TITLES = "[...document.querySelectorAll('#sweep h3')].map(h => h.textContent)"
+
+
+def test_an_axis_is_chosen_for_panels(page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
+    page.open(swept[1] / "report.html")
+    assert chosen(page) == ["gc.soft", "scheme", "workload.read_share"]
+    assert page.value(TITLES) == ["workload.read_share 0.2", "workload.read_share 0.5"]
+    choose(page, "panels", "scheme")
+    assert chosen(page) == ["gc.soft", "workload.read_share", "scheme"], "lines and panels change places"
+    assert page.value(TITLES) == ["scheme npgc", "scheme pgc"]
+    ticks = "(n => [...document.querySelectorAll(`#sweep-${n} text[text-anchor=end]`)].map(t => t.textContent))"
+    assert page.value(f"{ticks}(0)") == page.value(f"{ticks}(1)"), "one scale"
+    choose(page, "lines", "-")
+    both = [f"scheme {scheme}, workload.read_share {share}" for scheme in ("npgc", "pgc") for share in ("0.2", "0.5")]
+    assert page.value(TITLES) == both
+    choose(page, "panels", "workload.read_share")
+    assert page.value(TITLES)[:2] == ["workload.read_share 0.2, scheme npgc", "workload.read_share 0.2, scheme pgc"]
+    choose(page, "panels", "gc.soft")
+    assert chosen(page) == ["workload.read_share", "-", "gc.soft"], "the axis across takes the place of panels"
+
+
+def test_panels_of_two_axes_take_the_place_of_lines(page: Page, tmp_path: Path) -> None:
+    rest = {key: value for key, value in SMALL.items() if key != "gc.soft"}
+    ssdlab.sweep({"scheme": ["npgc", "pgc"], "gc.soft": [0.05, 0.1]}, set=rest, requests=50, out=tmp_path / "out", seed=1)
+    page.open(tmp_path / "out" / "report.html")
+    assert chosen(page) == ["gc.soft", "scheme", "-"]
+    choose(page, "panels", "gc.soft")
+    assert chosen(page) == ["gc.soft", "scheme", "-"], "one axis goes across"
+    choose(page, "panels", "scheme")
+    assert chosen(page) == ["gc.soft", "-", "scheme"]
+    choose(page, "lines", "scheme")
+    assert chosen(page) == ["gc.soft", "scheme", "-"]
+
+
 def test_differences_along_the_axes_are_listed(page: Page, swept: tuple[ssdlab.SweepResult, Path]) -> None:
     result, folder = swept
     page.open(folder / "report.html")

@@ -294,13 +294,38 @@ def test_a_figure_over_an_axis(tmp_path: Path) -> None:
     assert [label.get_text() for label in one.get_xticklabels()] == ["npgc", "pgc"]
 
 
+def test_a_figure_has_a_panel_for_each_value_of_an_axis() -> None:
+    result = sweep({**GRID, "gc.soft": [0.1, 0.12, 0.15]})
+    picture = result.plot("latency_ns.all.mean", panels_by="scheme")
+    panels = picture.sheet.axes
+    assert [panel.get_title() for panel in panels] == ["scheme = npgc", "scheme = pgc"]
+    assert panels[0].get_ylim() == panels[1].get_ylim()
+    for panel, scheme in zip(panels, ["npgc", "pgc"], strict=True):
+        (handle,) = panel.get_legend_handles_labels()[0] or panel.containers
+        for soft, drawn in zip(handle.lines[0].get_xdata(), handle.lines[0].get_ydata(), strict=True):
+            at = {"scheme": scheme, "gc.soft": soft}
+            two = [point.result.latency.all.mean for point in result if {**at, "seed": point.values["seed"]} == point.values]
+            assert drawn == pytest.approx(sum(two) / 2)
+    both = result.plot("latency_ns.all.mean", panels_by=["seed", "scheme"]).sheet.axes
+    assert [panel.get_title() for panel in both] == [f"seed = {seed}, scheme = {scheme}" for seed in (1, 2) for scheme in ("npgc", "pgc")]
+    second = result.plot("latency_ns.all.mean", panels_by=["seed", "scheme"], panels=[2, 3]).sheet.axes
+    assert [panel.get_title() for panel in second] == ["seed = 1, scheme = pgc", "seed = 2, scheme = npgc"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        ({"y": "iops", "panels_by": "shceme"}, ['no axis "shceme"', "there are scheme, gc.soft, seed"]),
+        ({"y": "iops", "panels_by": ["scheme", "scheme"]}, ["scheme has two uses, panels and panels"]),
+        ({"y": "iops", "panels_by": "scheme", "by": "scheme"}, ["scheme has two uses, lines and panels"]),
+        ({"y": "iops", "panels_by": ["scheme", "gc.soft"], "by": "seed"}, ["no axis is left to go across"]),
+        ({"y": "iops", "panels_by": 3}, ["panels_by = 3", "a list of names"]),
+        ({"y": "iops", "panels_by": "scheme", "panels": [3]}, ["panels = [3]", "1 scheme = npgc, 2 scheme = pgc"]),
+        ({"y": "iops", "panels_by": "scheme", "panels": "1"}, ["panels = '1'", "such as [1]"]),
         ({"y": "latency_ns.all.p98"}, ["latency_ns.all.p98", "latency_ns.all.p99"]),
         ({"y": "digest"}, ["digest"]),
         ({"y": "iops", "x": "gc.sotf"}, ["gc.sotf", "gc.soft"]),
-        ({"y": "iops", "x": "scheme", "by": "scheme"}, ["scheme is the x axis and has the lines"]),
+        ({"y": "iops", "x": "scheme", "by": "scheme"}, ["scheme has two uses, the x axis and lines"]),
         ({"y": "iops", "where": {"scheme": "fpgc"}}, ["nothing to draw"]),
     ],
 )

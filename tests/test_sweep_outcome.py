@@ -178,6 +178,22 @@ def test_numbers_go_across_schemes_are_lines_and_the_rest_panels(axes: dict[str,
     assert uses(known, axes, None, None) == expected
 
 
+@pytest.mark.parametrize(
+    ("panels", "expected"),
+    [
+        (["load"], Uses("gc.soft", "scheme", ("load", "gc.scope"))),
+        (["scheme"], Uses("gc.soft", "gc.scope", ("scheme", "load"))),
+        (["load", "scheme"], Uses("gc.soft", "gc.scope", ("load", "scheme"))),
+        (["gc.soft", "load"], Uses("gc.scope", "scheme", ("gc.soft", "load"))),
+        (["seed"], Uses("gc.soft", "scheme", ("seed", "gc.scope", "load"))),
+    ],
+)
+def test_axes_named_for_panels_have_no_other_use(panels: list[str], expected: Uses) -> None:
+    axes: dict[str, Any] = {"gc.scope": "ab", "load": "abc", "gc.soft": [1, 2], "scheme": "ab", "seed": [1, 2]}
+    known = {axis: list(values) if isinstance(values, list) else None for axis, values in axes.items()}
+    assert uses(known, axes, None, None, panels) == expected
+
+
 def test_an_axis_is_logarithmic_from_a_factor_of_ten_on() -> None:
     assert is_wide([1.0, 10.0])
     assert not is_wide([1.0, 9.9])

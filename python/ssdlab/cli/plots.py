@@ -39,11 +39,16 @@ def plot(
     ] = None,
     schemes: Annotated[str | None, typer.Option(help="Only these schemes, in this order.", metavar="NAME[,NAME...]")] = None,
     kind: Annotated[OfKind | None, typer.Option(help="Only parts about reads, or about writes.")] = None,
-    panels: Annotated[str | None, typer.Option(help="Only these parts of the figure, by number.", metavar="N[,N...]")] = None,
+    panels: Annotated[
+        str | None, typer.Option(help="Only these parts of the figure, or panels of a sweep, by number.", metavar="N[,N...]")
+    ] = None,
     shares: Annotated[bool, typer.Option("--shares", help="Each bar of a figure with parts (breakdown) to 100 %.")] = False,
     over: Annotated[str | None, typer.Option(help="For a sweep: the x axis (default: that of most numbers).", metavar="AXIS")] = None,
     by: Annotated[
         str | None, typer.Option(help="For a sweep: the axis with a line for each value (default: scheme).", metavar="AXIS")
+    ] = None,
+    panels_by: Annotated[
+        str | None, typer.Option(help="For a sweep: the axes with a panel for each value (default: all others).", metavar="AXIS[,AXIS...]")
     ] = None,
     where: Annotated[
         list[str] | None, typer.Option(help="For a sweep: only points with this value; may be repeated.", metavar="AXIS=VALUE")
@@ -52,17 +57,18 @@ def plot(
     """The command `ssdlab plot`."""
     results = load(folder)
     size: dict[str, Any] = {"width": width, "height": height, "font": font, "title": title}
-    of_runs = {"schemes": schemes, "kind": kind, "panels": panels, "shares": shares or None}
-    of_sweeps = {"over": over, "by": by, "where": where or None}
+    of_runs = {"schemes": schemes, "kind": kind, "shares": shares or None}
+    of_sweeps = {"over": over, "by": by, "panels-by": panels_by, "where": where or None}
     is_sweep = isinstance(results, SweepResult)
     _refuse(of_runs if is_sweep else of_sweeps, f"{folder} has {'a sweep' if is_sweep else 'no sweep'}")
     if figure is None:
-        _refuse({**size, **of_runs, **of_sweeps, "out": out}, "name a FIGURE as well")
+        _refuse({**size, **of_runs, **of_sweeps, "panels": panels, "out": out}, "name a FIGURE as well")
         lines = _columns(results) if isinstance(results, SweepResult) else _listed(results.plot)
         typer.echo("\n".join(lines))
         return
     if isinstance(results, SweepResult):
-        picture = results.plot(figure, over, by=by, where=_where(results, where or []), **size)
+        facets = panels_by.split(",") if panels_by is not None else []
+        picture = results.plot(figure, over, by=by, panels_by=facets, panels=_numbers(panels), where=_where(results, where or []), **size)
     else:
         chosen: dict[str, Any] = {"schemes": schemes.split(",") if schemes else None, "kind": kind and kind.value}
         chosen["panels"] = _numbers(panels)
@@ -95,7 +101,7 @@ def _listed(plots: Plots) -> list[str]:
 
 def _columns(sweep: SweepResult) -> list[str]:
     axes = [f"{name}: {', '.join(map(str, values))}" for name, values in sweep.axes.items()]
-    return ["Axes (--over, --by, --where):", *axes, "Columns:", *sweep.numbers()]
+    return ["Axes (--over, --by, --panels-by, --where):", *axes, "Columns:", *sweep.numbers()]
 
 
 def _numbers(text: str | None) -> Sequence[int] | None:
@@ -104,7 +110,7 @@ def _numbers(text: str | None) -> Sequence[int] | None:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError as reason:
-        raise UsageError(f'--panels "{text}": expected numbers such as 1,3 (`ssdlab plot DIR` lists them)') from reason
+        raise UsageError(f'--panels "{text}": expected numbers from 1 on, such as 1,3') from reason
 
 
 def _where(sweep: SweepResult, pairs: Sequence[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ssdlab.errors import UsageError
 from ssdlab.report.drawing import Axis, Bar, Bars, Figure, Plot, Ranges
 from ssdlab.report.runs import KINDS
 
-__all__ = ["Kind", "Length", "Look", "in_shares", "inches", "panels_of", "reduced"]
+__all__ = ["Kind", "Length", "Look", "chosen_panels", "in_shares", "inches", "panels_of", "reduced"]
 
 Kind = Literal["read", "write"]
 Length = str | float
@@ -85,6 +85,22 @@ def panels_of(figure: Figure) -> list[str]:
     return found
 
 
+def chosen_panels(name: str, there: Sequence[str], panels: Sequence[int] | None) -> set[int]:
+    """The numbers of the parts of a figure to draw, from 1: all, or those of `panels`.
+
+    Raises:
+        UsageError: the figure, of this name, has no such part.
+    """
+    if panels is None:
+        return set(range(1, len(there) + 1))
+    if not isinstance(panels, Sequence) or isinstance(panels, str):
+        raise UsageError(f"panels = {shown(panels)}: expected a list of numbers, such as [1]")
+    wanted = {whole("panels", number, least=1) for number in panels}
+    if not wanted or max(wanted) > len(there):
+        raise UsageError(f"panels = {sorted(wanted)}: {name} has {len(there)} ({_numbered(there)})")
+    return wanted
+
+
 def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] | None = None) -> Figure:
     """A copy of a figure with some of its parts.
 
@@ -99,11 +115,7 @@ def reduced(figure: Figure, *, kind: Kind | None = None, panels: Sequence[int] |
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         raise UsageError(f"kind = {shown(kind)}: expected {' or '.join(KINDS)}")
     there = panels_of(figure)
-    if panels is not None and not isinstance(panels, Sequence):
-        raise UsageError(f"panels = {shown(panels)}: expected a list of numbers, such as [1]")
-    wanted = set(range(1, len(there) + 1)) if panels is None else {whole("panels", number, least=1) for number in panels}
-    if not wanted or max(wanted) > len(there):
-        raise UsageError(f"panels = {sorted(wanted)}: {figure.key} has {len(there)} ({_numbered(there)})")
+    wanted = chosen_panels(figure.key, there, panels)
     numbers = iter(range(1, len(there) + 1))
     plots = [plot for plot in (_reduced(plot, [next(numbers) in wanted for _ in _parts(plot)], kind) for plot in figure.plots) if plot]
     if not plots:

@@ -26,7 +26,13 @@ class Uses:
     panels: tuple[str, ...]
 
 
-def uses(axes: Mapping[str, Sequence[float] | None], values: Mapping[str, Sequence[Any]], x: str | None, lines: str | None) -> Uses:
+def uses(
+    axes: Mapping[str, Sequence[float] | None],
+    values: Mapping[str, Sequence[Any]],
+    x: str | None,
+    lines: str | None,
+    panels: Sequence[str] = (),
+) -> Uses:
     """Chooses what is drawn how.
 
     Args:
@@ -34,8 +40,9 @@ def uses(axes: Mapping[str, Sequence[float] | None], values: Mapping[str, Sequen
         values: the values of each axis.
         x: axis across; `None` to take the axis of most numbers, or without numbers the last one that is not `scheme`.
         lines: axis with a line for each value; `None` to take `scheme`, or the first axis of words, or that of fewest numbers.
+        panels: axes with a panel for each value. Axes that are left are panels within these.
     """
-    others = [axis for axis in axes if axis not in (SEED, lines)]
+    others = [axis for axis in axes if axis not in (SEED, lines, *panels)]
     if x is None:
         numbered = sorted((axis for axis in others if axes[axis] is not None), key=lambda axis: -len(values[axis]))
         worded = sorted(others, key=lambda axis: (axis != SCHEME) * len(values[axis]))
@@ -43,7 +50,7 @@ def uses(axes: Mapping[str, Sequence[float] | None], values: Mapping[str, Sequen
     rest = [axis for axis in others if axis != x and len(values[axis]) > 1]
     if lines is None and rest:
         lines = min(rest, key=lambda axis: (axis != SCHEME, axes[axis] is not None, axes[axis] is not None and len(values[axis])))
-    return Uses(x, lines, tuple(axis for axis in rest if axis != lines))
+    return Uses(x, lines, (*panels, *(axis for axis in rest if axis != lines)))
 
 
 def is_wide(numbers: Sequence[float]) -> bool:

@@ -6,7 +6,8 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Sheet
@@ -18,18 +19,18 @@ from ssdlab.measures import figures_of
 from ssdlab.report.axes import ends_of, label_of, round_ticks, scale, wrapped
 from ssdlab.report.drawing import Figure
 from ssdlab.report.ink import colour, of_run
-from ssdlab.report.look import Look
+from ssdlab.report.look import Look, chosen_panels
 from ssdlab.report.paper import Picture, in_a_row, line_height, text_width
 from ssdlab.report.words import described, key_label
 from ssdlab.spelling import nearest
-from ssdlab.sweeping.axes import WIDE, is_wide, needs_log, numbers_of, uses
+from ssdlab.sweeping.axes import WIDE, Uses, is_wide, needs_log, numbers_of, uses
 from ssdlab.sweeping.points import SweepPoint
 from ssdlab.uncertainty import Estimate, estimates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["figure"]
+__all__ = ["Wanted", "figure"]
 
 SIZE = (5.4, 3.2)
 """Width and height of a figure of one panel, inches."""
@@ -68,13 +69,13 @@ class _Panel:
 class _SweepPicture(Picture):
     """The figure of a sweep, whose axes differ from those of a run's figures."""
 
-    def __init__(self, y: str, x: _Axis, panels: Sequence[_Panel], look: Look) -> None:
+    def __init__(self, y: str, x: _Axis, panels: Sequence[_Panel], beside: int, look: Look) -> None:
         every = [estimate for panel in panels for estimate in panel.all]
         seeds = any(estimate.half is not None for estimate in every)
         about = "Means over seeds, with their 95 % confidence intervals." if seeds else "A point for each run."
         about += " Where seeds disagree, the median, with a dot for each seed." if any(one.disagree for one in every) else ""
         self._lines = list(dict.fromkeys(label for panel in panels for label in panel.lines))
-        self._x, self._panels, self._ends = x, panels, _ends(every)
+        self._x, self._panels, self._beside, self._ends = x, panels, beside, _ends(every)
         self._y = replace(described(y), log=is_wide([value for one in every for value in _shown(one)]))
         super().__init__(
             Figure("sweep", f"{label_of('', self._y, '')} over {x.name}", about, ()), dict(enumerate(self._lines or [y])), look
@@ -84,6 +85,7 @@ class _SweepPicture(Picture):
         look, count = self._look, len(self._panels)
         width = look.width or (SIZE[0] if count == 1 else SIZE[0] * 1.25)
         columns = min(count, max(int(width / NARROWEST), 1), 4)
+        columns = self._beside if 0 < self._beside < columns else columns
         rows = -(-count // columns)
         keys = in_a_row(self._lines, width, look.font) if len(self._lines) > 1 else 0
         legend = -(-len(self._lines) // keys) * line_height(look.font) if keys else 0.0
@@ -189,48 +191,73 @@ def figure(
     axes: dict[str, list[Any]],
     sweep: Sequence[SweepPoint],
     y: str,
-    x: str | None,
-    by: str | None,
-    where: Mapping[str, Any],
+    wanted: Wanted,
     look: Look,
 ) -> Picture:
     """Draws the figure of `SweepResult.plot` from the values of each axis and all points."""
     text("y", y)
-    check_texts({"x": x, "by": by})
-    mapping("where", where)
-    for axis in (*([] if x is None else [x]), *([] if by is None else [by]), *where):
-        if axis not in axes:
-            raise UsageError(f'plot: no axis "{axis}"{nearest(axis, axes)} (there are {", ".join(axes)})')
-    if x is not None and x == by:
-        raise UsageError(f"plot: {x} is the x axis and has the lines as well: choose another axis for one of them")
-    points = [point for point in sweep if all(point.values[axis] == value for axis, value in where.items())]
-    free = {axis: values for axis, values in axes.items() if axis not in where or axis in (x, by)}
+    named = wanted.checked(axes)
+    points = [point for point in sweep if all(point.values[axis] == value for axis, value in wanted.where.items())]
+    free = {axis: values for axis, values in axes.items() if axis not in wanted.where or axis in named}
     known = {axis: numbers_of(axis, values, sweep) for axis, values in free.items()}
-    chosen = uses(known, free, x, by)
-    count = math.prod(len(axes[axis]) for axis in chosen.panels)
-    if count > MOST_PANELS:
+    chosen = uses(known, free, wanted.x, wanted.by, wanted.panels_by)
+    if chosen.x not in axes or chosen.x in (wanted.by, *wanted.panels_by):
+        raise UsageError(f"plot: no axis is left to go across (there are {', '.join(axes)}): name fewer for lines and panels")
+    if not any(_number(point, y) is not None for point in points):
+        raise UsageError(f'plot: nothing to draw: no point has a number "{y}"{nearest(y, _names(points))} (columns of table() are names)')
+    panels = _panels(points, y, chosen, axes)
+    kept = chosen_panels(y, [panel.title or y for panel in panels], wanted.panels)
+    if len(kept) > MOST_PANELS:
         raise UsageError(
-            f"plot: {count:,} panels, for {' x '.join(chosen.panels)}: expected at most {MOST_PANELS}; "
+            f"plot: {len(kept):,} panels, for {' x '.join(chosen.panels)}: expected at most {MOST_PANELS}; "
             f"choose a value by where={{{chosen.panels[-1]!r}: ...}}"
         )
-    panels = _panels(points, y, chosen.x, chosen.lines, chosen.panels)
-    if not panels:
-        raise UsageError(f'plot: nothing to draw: no point has a number "{y}"{nearest(y, _names(points))} (columns of table() are names)')
-    return _SweepPicture(y, _Axis(chosen.x, [_hashable(value) for value in axes[chosen.x]], known.get(chosen.x)), panels, look)
+    whole = len(chosen.panels) > 1 and len(kept) == math.prod(len(free[axis]) for axis in chosen.panels)
+    beside = len(free[chosen.panels[-1]]) if whole else 0
+    across = _Axis(chosen.x, [_hashable(value) for value in axes[chosen.x]], known.get(chosen.x))
+    return _SweepPicture(y, across, [panel for number, panel in enumerate(panels, 1) if number in kept], beside, look)
 
 
-def _panels(points: Sequence[SweepPoint], y: str, x: str, lines: str | None, panels: Sequence[str]) -> list[_Panel]:
-    """The panels with the estimates of their lines, in the order of the grid."""
-    found: dict[str, dict[str, dict[Any, list[float]]]] = {}
+class Wanted(NamedTuple):
+    """What a figure of a sweep is asked to show, as in `SweepResult.plot`."""
+
+    x: str | None = None
+    by: str | None = None
+    panels_by: Sequence[str] = ()
+    panels: Sequence[int] | None = None
+    where: Mapping[str, Any] = MappingProxyType({})
+
+    def checked(self, axes: Mapping[str, Sequence[Any]]) -> list[str]:
+        """The axes that have a use; an error if there is no such axis, or one has two."""
+        check_texts({"x": self.x, "by": self.by})
+        mapping("where", self.where)
+        uses = {"the x axis": self.x, "lines": self.by}
+        named = [(axis, use) for use, axis in uses.items() if axis is not None]
+        named += [(axis, "panels") for axis in self.panels_by]
+        for axis in (*(axis for axis, _ in named), *self.where):
+            if axis not in axes:
+                raise UsageError(f'plot: no axis "{axis}"{nearest(axis, axes)} (there are {", ".join(axes)})')
+        for (axis, use), (other, also) in itertools.combinations(named, 2):
+            if axis == other:
+                raise UsageError(f"plot: {axis} has two uses, {use} and {also}: choose another axis for one of them")
+        return [axis for axis, _ in named]
+
+
+def _panels(points: Sequence[SweepPoint], y: str, uses: Uses, axes: Mapping[str, list[Any]]) -> list[_Panel]:
+    """The panels with the estimates of their lines, in the order of the values of their axes, the last axis fastest."""
+    found: dict[tuple[int, ...], dict[str, dict[Any, list[float]]]] = {}
     for point in points:
         number = _number(point, y)
         if number is not None:
-            title = ", ".join(f"{axis} = {point.values[axis]}" for axis in panels)
-            line = "" if lines is None else _said(lines, point.values[lines])
-            found.setdefault(title, {}).setdefault(line, {}).setdefault(_hashable(point.values[x]), []).append(number)
+            place = tuple(axes[axis].index(point.values[axis]) for axis in uses.panels)
+            line = "" if uses.lines is None else _said(uses.lines, point.values[uses.lines])
+            found.setdefault(place, {}).setdefault(line, {}).setdefault(_hashable(point.values[uses.x]), []).append(number)
     return [
-        _Panel(title, {line: {at: _estimate(numbers) for at, numbers in of.items()} for line, of in by_line.items()})
-        for title, by_line in found.items()
+        _Panel(
+            ", ".join(f"{axis} = {axes[axis][index]}" for axis, index in zip(uses.panels, place, strict=True)),
+            {line: {at: _estimate(numbers) for at, numbers in of.items()} for line, of in by_line.items()},
+        )
+        for place, by_line in sorted(found.items())
     ]
 
 

@@ -141,7 +141,10 @@ def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
         "wide": WIDE,
         "columns": COLUMNS,
         "axes": [_axis(axis, known[axis.name]) for axis in axes],
-        "uses": {"x": index.get(chosen.x, -1), "lines": index.get(chosen.lines or "", -1)},
+        "uses": {
+            use: index.get(axis, -1)
+            for use, axis in (("x", chosen.x), ("lines", chosen.lines or ""), ("panels", next(iter(chosen.panels), "")))
+        },
         "seeds": [str(point.values[SEED]) for point in sweep] if sweep.means else [],
         "links": [_link(point, RESULT_FILE, folder) for point in sweep],
         "pages": [_link(point, REPORT_FILE, folder) if _has_page(point) else "" for point in sweep],

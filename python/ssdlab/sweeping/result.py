@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from ssdlab._core import version
-from ssdlab.checks import text
+from ssdlab.checks import text, texts
 from ssdlab.errors import Error, UsageError
 from ssdlab.measures import figures_of, measures_of
 from ssdlab.plans import value_text
@@ -182,6 +182,8 @@ class SweepResult(Sequence[SweepPoint]):
         x: str | None = None,
         *,
         by: str | None = None,
+        panels_by: str | Sequence[str] = (),
+        panels: Sequence[int] | None = None,
         where: Mapping[str, Any] | None = None,
         width: Length | None = None,
         height: Length | None = None,
@@ -197,6 +199,9 @@ class SweepResult(Sequence[SweepPoint]):
             y: column of the table with numbers.
             x: axis across; by default that of most numbers. It is logarithmic if its values differ by a factor of 10 or more, as `y` is.
             by: axis with a line for each value; by default `scheme`, or else the first axis of words. All other axes make panels.
+            panels_by: axis with a panel for each value, or several. Other axes that are left then make panels within these. Panels have one
+                scale.
+            panels: numbers of the panels to draw, from 1.
             where: values of axes, to select points.
             width: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`.
             height: inches, or a text with a unit.
@@ -204,12 +209,14 @@ class SweepResult(Sequence[SweepPoint]):
             title: whether to write the figure's title above it.
 
         Raises:
-            UsageError: the column or an axis does not exist, or no point has a value.
+            UsageError: the column, an axis or a panel does not exist, an axis has two uses, or no point has a value.
         """
         # Matplotlib takes longer to import than many runs take
-        from ssdlab.sweeping.figure import figure  # noqa: PLC0415
+        from ssdlab.sweeping.figure import Wanted, figure  # noqa: PLC0415
 
-        return figure(self.axes, self.points, y, x, by, where or {}, Look.of(width, height, font, title))
+        facets = [panels_by] if isinstance(panels_by, str) else texts("panels_by", panels_by)
+        wanted = Wanted(x, by, facets, panels, {} if where is None else where)
+        return figure(self.axes, self.points, y, wanted, Look.of(width, height, font, title))
 
     def to_dict(self, figure: str | None = None) -> dict[str, Any]:
         """A copy as a dictionary, as printed by `ssdlab sweep --json`, with the best point by a figure, as for `best`."""

@@ -140,10 +140,12 @@ const selectOf = (name, label, options, value) => {
 /** Options of which the first is none or all. */
 const optional = (first, texts) => Object.assign([first, ...texts], { none: NONE });
 
+/** What an axis can be in a figure. */
+const USES = ["x", "lines", "panels"];
 /** The figures, with what they say in words, and the differences along the axes. */
 class SweepFigure {
   constructor(sweep, watch) {
-    Object.assign(this, { sweep, watch });
+    Object.assign(this, { sweep, watch, axes: sweep.axes.map((_, axis) => axis) });
     this.form = document.getElementById("choices");
     this.place = document.querySelector("#sweep .plots");
     this.form.addEventListener("change", () => this.renew(chosenIn(this.form)));
@@ -152,18 +154,24 @@ class SweepFigure {
     if (sweep.figures.length) this.renew({ figure: first, ...sweep.uses });
   }
   renew(wanted) {
-    // an axis has one use: what it was chosen for before goes to the axis that it takes the place of
-    const before = this.wanted;
-    if (wanted.x === wanted.lines) {
-      if (before && before.x !== wanted.x) wanted.lines = before.x;
-      else if (before && before.lines !== NONE) wanted.x = before.lines;
-      else wanted.lines = NONE;
-    }
-    this.wanted = wanted;
-    this.others = this.sweep.axes.map((_, index) => index).filter((index) => index !== wanted.x && index !== wanted.lines);
+    this.wanted = this.settled(wanted, this.wanted ?? wanted);
+    const { x, lines, panels } = this.wanted;
+    // axes without a use make panels too, within those of the axis that was chosen
+    this.others = this.axes.filter((axis) => axis !== x && axis !== lines).sort((a, b) => (b === panels) - (a === panels));
     this.choices();
     this.draw();
     this.words();
+  }
+  /** Gives each axis one use: a use that lost its axis to another gets what that one had before. */
+  settled(wanted, before) {
+    const changed = USES.find((use) => wanted[use] !== before[use]);
+    const lost = USES.find((use) => use !== changed && wanted[use] !== NONE && wanted[use] === wanted[changed]);
+    if (lost) wanted[lost] = before[changed];
+    const free = () => this.axes.find((axis) => this.sweep.axes[axis].texts.length > 1 && !USES.some((use) => wanted[use] === axis)) ?? NONE;
+    if (wanted.x === NONE && this.axes.length) wanted.x = free();
+    if (wanted.x === NONE) [wanted.x, wanted[changed]] = [before.x, before[changed]];
+    if (wanted.panels === NONE) wanted.panels = free();
+    return wanted;
   }
   choices() {
     const { sweep, wanted } = this;
@@ -172,6 +180,7 @@ class SweepFigure {
     this.form.replaceChildren(
       selectOf("figure", "figure", sweep.figures.map(({ name }) => name), wanted.figure),
       ...(axes.length ? [selectOf("x", "over", axes, wanted.x), selectOf("lines", "lines", optional("-", axes), wanted.lines)] : []),
+      ...(axes.length > 1 ? [selectOf("panels", "panels", wanted.panels === NONE ? optional("-", axes) : axes, wanted.panels)] : []),
       ...this.others.filter((index) => sweep.axes[index].texts.length > 1).map((index) => selectOf(`at${index}`, axes[index], optional("a panel each", sweep.axes[index].texts), wanted[`at${index}`] ?? NONE)),
     );
     if (focus) this.form.elements[focus]?.focus();
@@ -184,7 +193,9 @@ class SweepFigure {
     const panels = new Map(); // by the values of the axes that make panels
     const drawn = [];
     this.cut = false;
-    sweep.groups.forEach((group, index) => {
+    const place = (group) => others.reduce((sum, axis) => sum * sweep.axes[axis].texts.length + group[axis], 0);
+    const inOrder = sweep.groups.map((group, index) => [group, index]).sort(([a], [b]) => place(a) - place(b));
+    inOrder.forEach(([group, index]) => {
       if (figure.means[index] == null || others.some((axis) => (wanted[`at${axis}`] ?? NONE) !== NONE && group[axis] !== wanted[`at${axis}`])) return;
       const title = others.filter((axis) => sweep.axes[axis].texts.length > 1).map((axis) => `${sweep.axes[axis].name} ${textOf(axis, group[axis])}`).join(", ");
       if (!panels.has(title) && panels.size === MOST_PANELS) {
