@@ -58,7 +58,7 @@ def test_a_run_is_shown_as_its_tables(compared: ssdlab.Comparison) -> None:
     (reads,) = [row for row in page.rows if row[0] == "reads" and len(row) == 8]
     (line,) = [line for line in printed.splitlines() if line.split()[:1] == ["reads"] and str(reads[1]) in line][:1]
     assert line.split() == " ".join(reads).split()
-    for words in ("Response times", "Garbage collection: ", "Digest: ", "scheme pgc"):
+    for words in ("Response times", "Garbage collection [a]: ", "Digest: ", "scheme pgc"):
         assert words in page.text
 
 

@@ -20,6 +20,7 @@ from conftest import SMALL
 from made_up_series import with_series
 from ssdlab import report
 from ssdlab.pages import write_again
+from ssdlab.remarks import shown
 from ssdlab.report.runs import Runs
 from ssdlab.sweeping.outcome import relative
 from ssdlab.sweeping.page import write
@@ -260,9 +261,8 @@ def test_paper_has_everything_that_the_screen_folds_or_scrolls(page: Page, twent
     assert page.value(wide) == 0
     # Every value of every scheme is in one of the parts that a table was divided into.
     for number, name in enumerate(MANY):
-        heads = page.value(
-            f"[...document.querySelectorAll('#summary > .scroll > table.paper thead th')].filter(h => h.textContent === '{name}').length"
-        )
+        named = f"filter(h => h.childNodes[1]?.textContent === '{name}')"
+        heads = page.value(f"[...document.querySelectorAll('#summary > .scroll > table.paper thead th')].{named}.length")
         assert heads == 1, number
     cells = "[...document.querySelectorAll('#summary > .scroll > table.{}')].reduce((n, t) => n + t.querySelectorAll('td').length, 0)"
     assert page.value(cells.format("paper")) == page.value(cells.format("screen"))
@@ -349,6 +349,61 @@ def test_figures_of_a_sweep_are_means_over_seeds_with_intervals(page: Page, swep
             assert [float(value) for value in seeds] == pytest.approx(values, rel=CLOSE)
         else:
             assert float(row["half width of the 95 % interval (ns)"]) == pytest.approx(estimate.half, rel=CLOSE)
+
+
+# ---- remarks ---------------------------------------------------------------------------------------------------------
+
+REMARKS = [
+    {"code": "not-settled", "severity": "warning", "about": "gc.write_amplification", "sentence": "Not settled.", "remedy": "Run on."},
+    {"code": "overloaded", "severity": "warning", "about": "latency_ns", "sentence": "Too much load.", "remedy": "Less."},
+    {"code": "small-blocks", "severity": "note", "about": "gc.duration_ns", "sentence": "Small blocks.", "remedy": "Larger."},
+]
+WHOLE = {"code": "trace-changed", "severity": "warning", "about": "", "sentence": "A trace was changed.", "remedy": "Look."}
+LETTERS = "[...document.querySelectorAll('{}')].map(s => s.textContent)"
+UNSAID = """[...document.querySelectorAll('#summary table')].filter(t => !t.closest('details')).flatMap(t => {
+  const rows = [...t.querySelectorAll('tbody tr')];
+  return rows.flatMap((row, at) => [...row.querySelectorAll('td sup.told')].filter(sup => {
+    const last = rows.slice(at).find(other => other.querySelector('th[scope=rowgroup], .sentences'));
+    return !last?.querySelector('.sentences')?.textContent.includes(sup.textContent);
+  })).map(sup => sup.textContent);
+})"""
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_each_letter_has_its_sentence_in_its_part_of_the_page(*, several: bool, page: Page, tmp_path: Path, results: Any) -> None:
+    npgc, pgc = ({**results[scheme], "remarks": REMARKS} for scheme in ("npgc", "pgc"))
+    runs = {"npgc": npgc, "pgc": {**pgc, "remarks": [*REMARKS, WHOLE]}} if several else {"npgc": npgc}
+    report.write(Runs.of(runs), tmp_path / "report.html")
+    page.open(tmp_path / "report.html")
+    amplified = "#summary td[data-place=\\'gc.write_amplification\\'] sup"
+    assert page.value(LETTERS.format(amplified))[: len(runs)] == ["[a]"] * len(runs)
+    assert page.value(LETTERS.format(".lead sup")) == ["[b]"], "the sentence on top names response times"
+    assert page.value(UNSAID) == []
+    notes = LETTERS.format("#summary td[data-place=\\'gc.duration_ns.max\\'] sup.muted")
+    assert page.value(notes)[:1] == ["[d]" if several else "[c]"]
+    assert page.value(LETTERS.format("#overview tbody th sup")) == (["[c]"] if several else [])
+    order = "[...document.querySelectorAll('#overview, main > .warning, #summary')].map(e => e.id || e.textContent.slice(0, 3))"
+    assert page.value(order) == ["overview", "[a]", "[b]", *(["[c]"] if several else []), "summary"]
+
+
+def test_a_figure_of_a_sweep_has_the_warnings_about_it(page: Page, tmp_path: Path) -> None:
+    rest = {key: value for key, value in SMALL.items() if key != "gc.soft"}
+    result = ssdlab.sweep({"scheme": ["npgc", "pgc"], "gc.soft": [0.05, 0.1]}, set=rest, requests=400, seed=1)
+    for point in result:
+        own = REMARKS[:1] if point.values["gc.soft"] == 0.1 else []
+        object.__setattr__(point, "result", ssdlab.Result({**point.result.to_dict(), "remarks": own}))
+    found = SweepResult(result.sweep, result.points)
+    write(found, tmp_path / "report.html")
+    page.open(tmp_path / "report.html")
+    letter = next(letter for letter, remark in shown(found.remarks).lettered() if remark.code == "not-settled")
+    assert page.value("document.getElementById('apart').textContent") == ""
+    where = "scheme = npgc, gc.soft = 0.1; scheme = pgc, gc.soft = 0.1: "
+    choose(page, "figure", "Garbage collection: write amplification")
+    assert page.value("document.getElementById('apart').textContent") == f"[{letter}] {where}Not settled."
+    assert page.value("document.getElementById('changed').textContent").endswith(f" [{letter}]")
+    assert page.value("document.querySelector('#points .warning').textContent") == f"[{letter}] {where}Not settled."
+    cells = page.value("[...document.querySelectorAll('#rows tbody tr')].map(r => r.textContent.includes('[" + letter + "]'))")
+    assert cells == [False, True, False, True]
 
 
 def choose(page: Page, name: str, text: str, form: str = "choices") -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "as_dicts",
     "from_dict",
     "gc_ran",
+    "listed",
     "named",
     "of_comparison",
     "of_fit",
@@ -66,7 +67,7 @@ class Remark:
 
     def __str__(self) -> str:
         """The runs, sentence, remedy and code of the remark."""
-        return f"{_listed(self.where)}{self.sentence} {self.remedy} ({self.code})"
+        return f"{listed(self.where)}{self.sentence} {self.remedy} ({self.code})"
 
     def to_dict(self) -> dict[str, Any]:
         """A copy as a dictionary, as printed by `--json`."""
@@ -83,7 +84,8 @@ MOST_NAMED = 3
 """Maximum number of runs that a remark names."""
 
 
-def _listed(where: Sequence[str]) -> str:
+def listed(where: Sequence[str]) -> str:
+    """The runs that a remark applies to, as the beginning of its line; empty for all."""
     if not where:
         return ""
     more = len(where) - MOST_NAMED
@@ -420,14 +422,20 @@ class Shown:
 
     def of(self, place: str, *names: str) -> list[tuple[str, Remark]]:
         """The warnings about the number at a path of the result; with `names`, only warnings that apply to these runs."""
-        return [
-            (letter, remark)
-            for letter, remark in self.lettered()
-            if remark.is_warning
-            and remark.about
-            and remark.concerns(place)
-            and (not names or not remark.where or not set(remark.where).isdisjoint(names))
-        ]
+        return [(letter, remark) for letter, remark in self.about(place, *names) if remark.is_warning]
+
+    def about(self, place: str, *names: str) -> list[tuple[str, Remark]]:
+        """The warnings and notes about the number at a path of the result; with `names`, only those that apply to these runs."""
+        return [(letter, remark) for letter, remark in self._of_runs(*names) if remark.about and remark.concerns(place)]
+
+    def of_whole(self, *names: str) -> list[tuple[str, Remark]]:
+        """The warnings about whole results, not about a number of them; with `names`, only those that apply to these runs."""
+        return [(letter, remark) for letter, remark in self._of_runs(*names) if remark.is_warning and not remark.about]
+
+    def _of_runs(self, *names: str) -> Iterator[tuple[str, Remark]]:
+        for letter, remark in self.lettered():
+            if not names or not remark.where or not set(remark.where).isdisjoint(names):
+                yield letter, remark
 
     def mark(self, place: str, *names: str) -> str:
         """The reference after a number: ` [a]`; empty without a warning."""

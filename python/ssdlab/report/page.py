@@ -10,7 +10,7 @@ from typing import Any
 
 from ssdlab._core import write_file
 from ssdlab.differences import Change
-from ssdlab.remarks import Shown, gc_ran
+from ssdlab.remarks import Remark, Shown, gc_ran
 from ssdlab.report import late, page_remarks
 from ssdlab.report.about import facts
 from ssdlab.report.causes import causes
@@ -20,7 +20,7 @@ from ssdlab.report.encoding import embedded
 from ssdlab.report.figures import FIGURES, GLANCE
 from ssdlab.report.frame import bar, framed, scroll, shade, swatch
 from ssdlab.report.runs import Run, Runs, command_of
-from ssdlab.report.summary import FEWEST, Cell, Row, everything, of_run, overview, shown, summary
+from ssdlab.report.summary import FEWEST, Cell, Group, Row, everything, of_run, overview, shown, summary
 from ssdlab.report.verdict import remarks, verdict
 from ssdlab.tables import CLASSES
 from ssdlab.why import Found
@@ -54,10 +54,10 @@ def page(runs: Runs, slowest: Found | None = None) -> str:
     body = [
         bar(labels),
         f"<main>\n<h1>{html.escape(runs.title)}</h1>\n",
-        *_lead(runs),
+        *_lead(runs, told),
         _overview(runs, told, glance),
-        _variants(runs),
         page_remarks.warnings(told),
+        _variants(runs, told),
         _contents(
             drawn,
             several_flows=any("flows" in run.data for run in runs),
@@ -65,8 +65,8 @@ def page(runs: Runs, slowest: Found | None = None) -> str:
             explained=slowest is not None,
         ),
         _summary(runs, told),
-        _flows(runs),
-        _paired(runs),
+        _flows(runs, told),
+        _paired(runs, told),
         _notes(runs, drawn),
         *(_figure(figure, told) for figure in drawn),
         late.section(slowest, runs[0].data["config"]),
@@ -82,7 +82,7 @@ def changing(runs: Runs) -> dict[str, Any]:
     told = page_remarks.of(runs)
     return {
         "bar": bar([run.label for run in runs]),
-        "outcome": "".join(_outcome(runs)),
+        "outcome": "".join(_outcome(runs, told)),
         "overview": _overview(runs, told, glance),
         "warnings": page_remarks.warnings(told),
         "notes": page_remarks.notes(told),
@@ -95,15 +95,16 @@ def changing(runs: Runs) -> dict[str, Any]:
 # ---- parts above the figures -----------------------------------------------------------------------------------------
 
 
-def _lead(runs: Runs) -> Iterable[str]:
+def _lead(runs: Runs, told: Shown) -> Iterable[str]:
     """The outcome, remarks, and a description of the runs."""
-    yield from _outcome(runs)
+    yield from _outcome(runs, told)
     yield f"{_listed(facts(runs), 'about')}\n"
 
 
-def _outcome(runs: Runs) -> Iterable[str]:
+def _outcome(runs: Runs, told: Shown) -> Iterable[str]:
     """The outcome, and remarks on it."""
-    yield f'<p class="lead">{html.escape(verdict(runs) if len(runs) > 1 else of_run(runs[0]))}</p>\n'
+    letters = page_remarks.superscript(told.of(MEAN))
+    yield f'<p class="lead">{html.escape(verdict(runs) if len(runs) > 1 else of_run(runs[0]))}{letters}</p>\n'
     items = "".join(f"<li>{html.escape(text)}</li>" for text in remarks(runs))
     yield f'<ul class="remarks">{items}</ul>\n' if items else ""
     for label, error in runs.failed.items():
@@ -120,8 +121,8 @@ def _overview(runs: Runs, told: Shown, glance: Sequence[Figure]) -> str:
     rows = overview(runs)
     heads = "".join(f'<th scope="col">{html.escape(row.name)}</th>' for row in rows)
     lines = "".join(
-        f'<tr><th scope="row">{swatch(run.index)}{html.escape(run.label)}</th>'
-        f"{''.join(_cell(row, row.cells[run.index], run, told) for row in rows)}</tr>"
+        f'<tr><th scope="row">{_label(run, told)}</th>'
+        f"{''.join(_cell(row, row.cells[run.index], run, told.of(row.place, run.label)) for row in rows)}</tr>"
         for run in runs
     )
     table = f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{lines}</tbody></table>"
@@ -136,13 +137,13 @@ def _overview(runs: Runs, told: Shown, glance: Sequence[Figure]) -> str:
     )
 
 
-def _variants(runs: Runs) -> str:
+def _variants(runs: Runs, told: Shown) -> str:
     """What each variant changes against the first, and why it takes more or less time; for schemes, their names say the former."""
     if not runs.variants or len(runs) < 2:
         return ""
     first = html.escape(runs[0].label)
     rows = "".join(
-        f'<tr><th scope="row">{swatch(run.index)}{html.escape(run.label)}</th><td>{_changed(runs, run)}</td><td>{_why(runs, run)}</td></tr>'
+        f'<tr><th scope="row">{_label(run, told)}</th><td>{_changed(runs, run)}</td><td>{_why(runs, run, told)}</td></tr>'
         for run in runs.runs[1:]
     )
     heads = f'<th></th><th scope="col">changes against {first}</th><th scope="col">mean response time, and what makes the difference</th>'
@@ -171,15 +172,16 @@ def _items(found: Sequence[Change]) -> str:
     )
 
 
-def _why(runs: Runs, run: Run) -> str:
+def _why(runs: Runs, run: Run, told: Shown) -> str:
     """The mean response time of a variant, and the parts and counters that make it differ from that of the first."""
     row = next(iter(row for row in overview(runs) if row.place == MEAN), None)
     if row is None:
         return ""
     cell = row.cells[run.index]
-    told = "" if cell.difference.endswith(" tie") else "; ".join(causes(runs[0], run)) if cell.difference else "the same"
-    number = f'<span class="mean">{html.escape(cell.text)}</span> <span class="difference">{_tied(cell.difference)}</span>'
-    return f"{number}<div>{html.escape(told)}</div>"
+    reasons = "" if cell.difference.endswith(" tie") else "; ".join(causes(runs[0], run)) if cell.difference else "the same"
+    letters = page_remarks.superscript(told.of(MEAN, run.label, runs[0].label))
+    number = f'<span class="mean">{html.escape(cell.text)}{letters}</span> <span class="difference">{_tied(cell.difference)}</span>'
+    return f"{number}<div>{html.escape(reasons)}</div>"
 
 
 def _contents(drawn: Sequence[Figure], *, several_flows: bool, variants: bool, explained: bool) -> str:
@@ -197,34 +199,43 @@ def _summary(runs: Runs, told: Shown) -> str:
     text = f"Differences are against {html.escape(runs[0].label)}. {MARKS}" if len(runs) > 1 else ""
     few = any(cell.few for group in groups for row in group.rows for cell in row.cells)
     text += f" Grey percentiles: fewer than {FEWEST} requests took longer, as said beside them." if few else ""
-    rows = [row for group in groups for row in (_heading(group.title, len(runs)), *(_row(row, runs, told) for row in group.rows))]
+    bodies = [_group(group, runs, told) for group in groups]
     # groups of a single run are placed side by side
-    bodies = (_heading(group.title, 1) + "".join(_row(row, runs, told) for row in group.rows) for group in groups)
     alone = (f"<table><tbody>{body}</tbody></table>" for body in bodies)
-    table = _table(runs, rows) if len(runs) > 1 else f'<div class="columns">{"".join(alone)}</div>'
-    every = _table(runs, (_row(row, runs, told) for row in everything(runs)))
+    table = _table(runs, told, bodies) if len(runs) > 1 else f'<div class="columns">{"".join(alone)}</div>'
+    every = _table(runs, told, (_row(row, runs, told) for row in everything(runs)))
     return (
         f'<section id="summary"><h2>Summary</h2><p class="muted">{text}</p>{table}'
         f"<details><summary>Every figure of the results</summary>{every}</details></section>\n"
     )
 
 
-def _heading(title: str, runs: int) -> str:
-    return f'<tr><th scope="rowgroup" colspan="{runs + 1}">{html.escape(title)}</th></tr>'
+def _group(group: Group, runs: Runs, told: Shown) -> str:
+    """The rows of a group, and the sentences of the remarks on their numbers."""
+    across, rows = len(runs) + 1, "".join(_row(row, runs, told) for row in group.rows)
+    found = [pair for row in group.rows for run in runs for pair in told.about(row.place, run.label)]
+    about = [pair for pair in told.lettered() if pair in found]
+    last = f'<tr><td class="sentences" colspan="{across}">{page_remarks.sentences(about)}</td></tr>' if about else ""
+    return f'<tr><th scope="rowgroup" colspan="{across}">{html.escape(group.title)}</th></tr>{rows}{last}'
 
 
-def _table(runs: Runs, rows: Iterable[str]) -> str:
-    heads = "".join(f'<th scope="col">{swatch(run.index)}{html.escape(run.label)}</th>' for run in runs)
+def _label(run: Run, told: Shown) -> str:
+    """The label of a run, with the letters of warnings about the whole of its result."""
+    return f"{swatch(run.index)}{html.escape(run.label)}{page_remarks.superscript(told.of_whole(run.label))}"
+
+
+def _table(runs: Runs, told: Shown, rows: Iterable[str]) -> str:
+    heads = "".join(f'<th scope="col">{_label(run, told)}</th>' for run in runs)
     return scroll(f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
 
 
 def _row(row: Row, runs: Runs, told: Shown) -> str:
-    cells = "".join(_cell(row, cell, run, told) for run, cell in zip(runs, row.cells, strict=True))
+    cells = "".join(_cell(row, cell, run, told.about(row.place, run.label)) for run, cell in zip(runs, row.cells, strict=True))
     return f'<tr><th scope="row">{html.escape(row.name)}</th>{cells}</tr>'
 
 
-def _cell(row: Row, cell: Cell, run: Run, told: Shown) -> str:
-    """A cell with the letters of warnings about its value. The exact value is included for programs that read the page."""
+def _cell(row: Row, cell: Cell, run: Run, told: Iterable[tuple[str, Remark]]) -> str:
+    """A cell with the letters of remarks about its value. The exact value is included for programs that read the page."""
     if cell.value is None:
         return "<td></td>"
     exact = html.escape(json.dumps(cell.value))
@@ -234,7 +245,7 @@ def _cell(row: Row, cell: Cell, run: Run, told: Shown) -> str:
     said = f' title="{html.escape("; ".join(filter(None, (cell.worse, cell.few))))}"' if cell.worse or cell.few else ""
     notes = f' <span class="note">({html.escape(cell.few.partition(" of ")[0])} beyond)</span>' if cell.few else ""
     difference = f' <span class="difference">{_tied(cell.difference)}</span>' if run.index and row.compared else ""
-    letters = page_remarks.superscript(told.of(row.place, run.label))
+    letters = page_remarks.superscript(told)
     place = html.escape(row.place)
     return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{_broken(cell.text)}{letters}{notes}{difference}</td>'
 
@@ -271,7 +282,7 @@ FLOWS = {
 """Columns of the table of flows: heading and unit, by path in `flows[]`."""
 
 
-def _flows(runs: Runs) -> str:
+def _flows(runs: Runs, told: Shown) -> str:
     """The table of flows, if there are several: a row for each flow, and for each run."""
     flows = [(run, Run(flow["name"], run.index, flow)) for run in runs for flow in run.data.get("flows", ())]
     flows.sort(key=lambda pair: [flow["name"] for flow in pair[0].data["flows"]].index(pair[1].label))
@@ -281,18 +292,23 @@ def _flows(runs: Runs) -> str:
     heads = "".join(f'<th scope="col">{head}</th>' for head, _ in having.values())
     rows = (
         f'<tr><th scope="row">{swatch(run.index)}{html.escape(f"{flow.label}, {run.label}" if len(runs) > 1 else flow.label)}</th>'
-        + "".join(f"<td>{shown(_of_flow(flow, place), unit)}</td>" for place, (_, unit) in having.items())
+        + "".join(_flow_cell(_of_flow(flow, place), unit, told.of(place, run.label)) for place, (_, unit) in having.items())
         + "</tr>"
         for run, flow in flows
     )
     fair = ((run, run.data["fairness"]) for run in runs if "fairness" in run.data)
-    told = "".join(
+    sentences = page_remarks.sentences(pair for place in having for pair in told.of(place))
+    lines = "".join(
         f"<p>{html.escape(f'{run.label}: ' if len(runs) > 1 else '')}Fairness {fairness['ratio']:.3f}, the smallest slowdown over the "
         f"largest, which is that of {html.escape(fairness['worst'])}.</p>"
         for run, fairness in fair
     )
     table = scroll(f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>", "Flows")
-    return f'<section id="flows"><h2>Flows</h2>{table}{told}</section>\n'
+    return f'<section id="flows"><h2>Flows</h2>{table}{sentences}{lines}</section>\n'
+
+
+def _flow_cell(value: Any, unit: str, told: Iterable[tuple[str, Remark]]) -> str:
+    return "<td></td>" if value is None else f"<td>{shown(value, unit)}{page_remarks.superscript(told)}</td>"
 
 
 def _of_flow(flow: Run, place: str) -> Any:
@@ -300,7 +316,7 @@ def _of_flow(flow: Run, place: str) -> Any:
     return sum(value.values()) if isinstance(value, Mapping) else value
 
 
-def _paired(runs: Runs) -> str:
+def _paired(runs: Runs, told: Shown) -> str:
     against = runs.paired.get("against")
     if against is None:
         return ""
@@ -312,11 +328,12 @@ def _paired(runs: Runs) -> str:
                 shown(found["requests"], "count"),
                 *(shown(found.get(key), unit) for key, unit in PAIRED.items()),
             ]
-            name = f"{html.escape(label)}, {CLASSES[kind]}"
+            name = f"{html.escape(label)}, {CLASSES[kind]}{page_remarks.superscript(told.of(MEAN, label, against))}"
             rows.append(f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
     return (
         f"<section><h2>The same requests, one by one, against {html.escape(against)}</h2>"
         + scroll(f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+        + page_remarks.sentences(told.of(MEAN))
         + "</section>\n"
     )
 
@@ -429,9 +446,9 @@ def _reports(runs: Runs) -> str:
         ]
         named = [Row(row.name.removeprefix(f"{place}.").replace("_", " ").replace(".", ", "), row.place, row.cells) for row in rows]
         if rows:
-            parts.append(
-                f"<details><summary>{title}</summary>{_table(runs, [_row(row, runs, page_remarks.NOTHING) for row in named])}</details>"
-            )
+            nothing = page_remarks.NOTHING
+            table = _table(runs, nothing, [_row(row, runs, nothing) for row in named])
+            parts.append(f"<details><summary>{title}</summary>{table}</details>")
     return "".join(parts)
 
 

@@ -6,10 +6,10 @@ import html
 from collections.abc import Iterable
 
 from ssdlab.differences import of_variants
-from ssdlab.remarks import Remark, Shown, from_dict, of_comparison, of_run, shown
+from ssdlab.remarks import Remark, Shown, from_dict, listed, of_comparison, of_run, shown
 from ssdlab.report.runs import Runs
 
-__all__ = ["NOTHING", "below_figure", "notes", "of", "superscript", "warnings"]
+__all__ = ["NOTHING", "below_figure", "notes", "of", "sentences", "superscript", "warnings"]
 
 NOTHING = Shown(())
 """No remarks."""
@@ -47,11 +47,19 @@ def notes(told: Shown) -> str:
 
 
 def superscript(found: Iterable[tuple[str, Remark]]) -> str:
-    """The letters of warnings after a number, each with its sentence as a tooltip."""
-    return "".join(f'<sup class="told" title="{html.escape(remark.sentence)}">[{letter}]</sup>' for letter, remark in found)
+    """The letters of remarks after a number, each with its sentence as a tooltip."""
+    return "".join(
+        f'<sup class="told{"" if remark.is_warning else " muted"}" title="{html.escape(remark.sentence)}">[{letter}]</sup>'
+        for letter, remark in found
+    )
 
 
 def below_figure(told: Shown, key: str) -> str:
     """The warnings that apply to a figure."""
-    found = told.of(SHOWS[key]) if key in SHOWS else []
-    return "".join(f'<p class="warning small">[{letter}] {html.escape(remark.sentence)}</p>' for letter, remark in found)
+    return sentences(told.of(SHOWS[key]) if key in SHOWS else [])
+
+
+def sentences(found: Iterable[tuple[str, Remark]]) -> str:
+    """A paragraph for each remark, once, with its letter, to stand beside the numbers that it is about."""
+    lines = {f"[{letter}] {listed(remark.where)}{remark.sentence}": "warning" if remark.is_warning else "muted" for letter, remark in found}
+    return "".join(f'<p class="{kind} small">{html.escape(line)}</p>' for line, kind in lines.items())

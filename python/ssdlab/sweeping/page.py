@@ -14,7 +14,7 @@ from ssdlab.colours import COLOURS
 from ssdlab.folders import REPORT_FILE, RESULT_FILE, final
 from ssdlab.measures import figures_of
 from ssdlab.plans import value_text
-from ssdlab.remarks import Shown, named, shown
+from ssdlab.remarks import Shown, listed, named, shown
 from ssdlab.report import page_remarks
 from ssdlab.report.encoding import as_script, numbers
 from ssdlab.report.frame import DASHES, bar, framed, scroll
@@ -58,7 +58,7 @@ OVER_SEEDS = "± is the 95 % interval over seeds, of which each gives one mean o
 OVER_PAIRS = "One seed: ± is the 95 % interval over the pairs, not over what chance does."
 POINTS = """<section id="points"><h2>Points</h2><p class="muted">A heading sorts, the choices show a part. {seeds}{pages}</p>
 <div id="filters" class="choices" role="group" aria-label="Which points are shown"></div><p id="shown" role="status" class="muted"></p>
-{table}<button type="button" id="more" hidden>Show all</button> <button type="button" id="rows-csv">CSV</button></section>
+{table}{told}<button type="button" id="more" hidden>Show all</button> <button type="button" id="rows-csv">CSV</button></section>
 """
 SINGLE = "Means over seeds; the button of a row shows its runs. "
 NO_PAGE = (
@@ -96,6 +96,7 @@ def page(sweep: SweepResult, folder: Path) -> str:
             seeds=SINGLE if several else "",
             pages="" if all(data["sweep"]["pages"]) else NO_PAGE,
             table=scroll("<table id=rows></table>", "Points"),
+            told=page_remarks.sentences(pair for place in COLUMNS for pair in told.of(place)),
         ),
         f"<section><h2>How it was run</h2><pre tabindex=0><code>{html.escape(sweep.sweep.to_toml())}</code></pre></section>\n",
     ]
@@ -191,6 +192,8 @@ def _figure(place: Place, sweep: SweepResult, values: Sequence[Any], pairs: Pair
         "means": numbers(None if of is None else of.centre for of in over),
     }
     figure |= {"best": sweep.outcome(place.place)} if place.better else {}
+    remarks = [f"[{letter}] {listed(remark.where)}{remark.sentence}" for letter, remark in told.of(place.place)]
+    figure |= {"told": remarks} if remarks else {}
     figure |= {"halves": numbers(halves)} if any(half is not None for half in halves) else {}
     figure |= {"apart": {index: _disagreement(sweep.groups[index], place) for index in apart}} if apart else {}
     cells = [_cell(group, place, told) for group in sweep.groups] if place.place in COLUMNS else []

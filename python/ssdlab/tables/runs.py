@@ -66,7 +66,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         latency_table(result, told),
         *_flows(result),
         breakdown_table(result),
-        Text(f"Garbage collection: {_gc_details(result)}"),
+        Text(f"Garbage collection{told.heading('gc')}: {_gc_details(result)}"),
         *_gc_scheduling(result),
         *_written(result, told.mark("gc.write_amplification")),
         *_slack(result),

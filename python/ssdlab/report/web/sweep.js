@@ -228,15 +228,15 @@ class SweepFigure {
   }
   /** The best point, where seeds disagree, and the differences along the axes. */
   words() {
-    const { name, best, apart, changes } = this.sweep.figures[this.wanted.figure];
+    const { name, best, apart, changes, told: remarks = [] } = this.sweep.figures[this.wanted.figure];
     document.getElementById("best").textContent = best ?? `${name}: neither high nor low is better.`;
     const told = Object.values(apart ?? {});
     const more = told.length > MOST_TOLD ? [`${told.length - MOST_TOLD} more: their rows below say median.`] : [];
     if (this.cut) more.push(`Only the first ${MOST_PANELS} panels are drawn: choose a value of an axis to see others.`);
-    document.getElementById("apart").replaceChildren(...[...told.slice(0, MOST_TOLD).map((line) => `Seeds disagree at ${line}.`), ...more].map((line) => html("p", { class: "warning small" }, line)));
+    document.getElementById("apart").replaceChildren(...[...told.slice(0, MOST_TOLD).map((line) => `Seeds disagree at ${line}.`), ...more, ...remarks].map((line) => html("p", { class: "warning small" }, line)));
     const table = document.getElementById("changes");
     if (!table) return;
-    document.getElementById("changed").textContent = name;
+    document.getElementById("changed").textContent = `${name}${remarks.map((line) => ` ${line.split(" ", 1)}`).join("")}`;
     const heads = ["value", "change", "", "range of the pairs", "pairs"].map((head) => html("th", { scope: "col" }, head));
     const rows = changes.flatMap(([axis, ...cells], index) => {
       const first = this.sweep.axes.find((one) => one.name === axis).texts[0];
