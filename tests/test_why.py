@@ -348,9 +348,40 @@ def test_wrong_use_is_one_line(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     assert "not a file of slowest requests" in refused("out")
     compared = ("compare", "--device", "demo-4g", "--scheme", "pgc", "--scheme", "npgc", "--workload", "lee2013-synthetic")
     ssdlab_command(*compared, "--requests", "500", "--out", "both", "--quiet")
-    assert "a comparison; give the folder of one of its runs" in refused("both")
+    known = "there are pgc; npgc"
+    assert f"both: it has 2 runs: name one, such as --of 'pgc' ({known})" in refused("both")
+    assert f'"ngpc": both has no such run; did you mean "npgc"? ({known})' in refused("both", "--of", "ngpc")
+    assert '"pgc": elsewhere' not in refused("elsewhere", "--of", "pgc")
+    assert '"pgc": out has a single run: leave --of out' in refused("out", "--of", "pgc")
     with pytest.raises(UsageError, match="expected at most 10000 requests"):
         ssdlab.run(device="demo-4g", workload="lee2013-synthetic", requests=500, out=tmp_path / "many", slowest=20_000)
+
+
+COMPARED = ("compare", "--device", "demo-4g", "--scheme", "pgc", "--scheme", "npgc", "--workload", "lee2013-synthetic")
+
+
+def test_each_run_of_a_comparison_keeps_its_slowest_requests(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    one = (*COMPARED[:3], "--scheme", "npgc", *COMPARED[7:], "--requests", "500", "--slowest", "3", "--quiet")
+    ssdlab_command("run", *one[1:], "--out", "one")
+    ssdlab_command(*COMPARED, "--requests", "500", "--slowest", "3", "--seeds", "2", "--out", "both", "--quiet")
+    ended = ssdlab_command("why", "both", "--of", "npgc", "--json")
+    assert ended.err == "", "nothing is repeated"
+    found = json.loads(ended.out)
+    assert (found["repeated"], len(found["requests"])) == (False, 3)
+    assert found["requests"] == json.loads(ssdlab_command("why", "one", "--json").out)["requests"]
+    assert found == json.loads(ssdlab_command("why", "both/npgc", "--json").out)
+    assert not (tmp_path / "both" / "npgc" / "seed-2" / "slowest.json").exists()
+    ssdlab_command(*COMPARED, "--requests", "500", "--slowest", "0", "--out", "both", "--quiet")
+    assert not list((tmp_path / "both").rglob("slowest.json")), "that of the runs before is gone"
+
+
+def test_a_point_of_a_sweep_is_named_by_its_values(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    ssdlab.sweep({"scheme": ["npgc", "pgc"]}, device="demo-4g", workload="lee2013-synthetic", requests=300, out=tmp_path / "s")
+    by_label, by_folder = (ssdlab_command("why", "s", "--of", name, "--slowest", "2", "--json") for name in ("scheme = pgc", "scheme=pgc"))
+    assert by_label.out == by_folder.out
+    found = json.loads(by_label.out)
+    assert (found["repeated"], len(found["requests"])) == (True, 2)
+    assert "s: it has 2 runs: name one, such as --of 'scheme = npgc'" in ssdlab_command("why", "s").failed(2)
 
 
 def test_the_page_of_a_run_has_the_slowest_requests(tmp_path: Path, ssdlab_command: Ssdlab) -> None:

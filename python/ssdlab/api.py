@@ -161,6 +161,7 @@ def prepared_comparison(asked: CompareOptions, common: tuple[tuple[str, str], ..
         "timeline": wanted,
         "blocks": asked["blocks"],
         "paired": asked["paired"],
+        "slowest": whole("slowest", asked["slowest"]),
     }
     jobs = comparison_jobs(setup, variants, folder.runs, **wants, seeds=seeds)
     title = common_title([one.setup(setup).title_parts(one.scheme) for one in variants])
@@ -206,12 +207,13 @@ def comparison_jobs(
     timeline: Timeline | None,
     paired: bool,
     seeds: Sequence[int],
+    slowest: int,
     blocks: bool = False,
 ) -> list[Job]:
     """Builds a job for each variant and seed. With `folder`, each job has a folder of its own below it, which also gets its timeline.
 
-    A job whose log only serves pairing keeps it in a temporary folder. Jobs of seeds after the first record neither series nor timeline and
-    are not paired; their folders lie below the folder of the first seed.
+    A job whose log only serves pairing keeps it in a temporary folder. Jobs of seeds after the first record neither series nor timeline nor
+    the slowest requests, and are not paired; their folders lie below the folder of the first seed.
     """
     truth("log_requests", log_requests)
     truth("paired", paired)
@@ -224,7 +226,8 @@ def comparison_jobs(
         place = folder and folder / variant_folder(one.label)
         there = timeline._replace(file=place / timeline.file) if timeline is not None and place is not None else None
         with naming(one):
-            return Job.prepare(one.label, setup, one.scheme, folder=place, log=log, timeline=there, blocks=blocks)
+            late = Slowest(place / SLOWEST_FILE, slowest) if slowest and place is not None else None
+            return Job.prepare(one.label, setup, one.scheme, folder=place, log=log, timeline=there, blocks=blocks, slowest=late)
 
     def again(one: Variant, setup: Setup, seed: int) -> Job:
         place = folder and folder / variant_folder(one.label) / f"seed-{seed}"

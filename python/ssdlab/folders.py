@@ -319,7 +319,7 @@ class ResultFolder:
             raise UsageError(f"{outside} is not in {self.folder}, where the results go: choose another name for what is written there")
         _check_links(self.folder, {file.relative_to(self.folder).as_posix() for file in files if STAGE not in file.parts})
         for place in {final(file.parent) for file in files} - {self.folder}:
-            _clear_partial(place, RUN_FILES)
+            _clear_partial(place, (*RUN_FILES, SLOWEST_FILE))
         if self.kind == "sweep":
             return
         names = {str(file.relative_to(self.folder)) for file in files if STAGE not in file.parts}

@@ -15,6 +15,7 @@ from ssdlab.folders import file_errors, run_folder
 from ssdlab.report.runs import read_result, saved_in, title_of, title_parts, undamaged
 from ssdlab.result import Result
 from ssdlab.seeds import SeedRuns
+from ssdlab.spelling import nearest
 from ssdlab.sweeping.definition import Point
 from ssdlab.sweeping.definition import load as load_definition
 from ssdlab.sweeping.points import SweepPoint
@@ -22,7 +23,10 @@ from ssdlab.sweeping.result import SweepResult
 from ssdlab.sweeping.running import DEFINITION_FILE
 from ssdlab.variants import common_title
 
-__all__ = ["is_sweep", "load", "load_sweep"]
+__all__ = ["is_sweep", "load", "load_sweep", "run_in"]
+
+MOST_NAMED = 4
+"""Most runs that a message names."""
 
 
 def load(folder: str | os.PathLike[str]) -> Result | Comparison | SweepResult:
@@ -76,6 +80,39 @@ def is_sweep(folder: Path) -> bool:
     """Whether a folder holds the output of `ssdlab sweep`."""
     others = (RESULT_FILE, COMPARISON_FILE)
     return (folder / DEFINITION_FILE).is_file() and not any((folder / name).exists() for name in others)
+
+
+def run_in(folder: Path, label: str | None) -> Path:
+    """The folder of a run: `folder` itself, or that of the run with this label, or folder name, in a comparison or sweep.
+
+    Raises:
+        UsageError: the folder has no results, several runs but `label` is `None`, or no such run.
+        FileError: a file cannot be read.
+    """
+    with undamaged(folder), file_errors("read", folder):
+        labels, places = _runs_in(folder)
+    if label in places:
+        return places[label]
+    if not labels:
+        if label is None:
+            return folder
+        raise UsageError(f'"{label}": {folder} has a single run: leave --of out')
+    more = f" and {len(labels) - MOST_NAMED:,} more" if len(labels) > MOST_NAMED else ""
+    known = f"there are {'; '.join(labels[:MOST_NAMED])}{more}"
+    if label is None:
+        raise UsageError(f"{folder}: it has {len(labels):,} runs: name one, such as --of '{labels[0]}' ({known})")
+    raise UsageError(f'"{label}": {folder} has no such run{nearest(label, places)} ({known})')
+
+
+def _runs_in(folder: Path) -> tuple[list[str], dict[str, Path]]:
+    """The labels of the runs of a comparison or sweep, none of a single run; and folders by label and by folder name."""
+    if is_sweep(folder):
+        points = load_definition(folder / DEFINITION_FILE).points()
+        there = [point for point in points if (folder / point.folder / RESULT_FILE).exists()]
+        return [point.label for point in there], {name: folder / point.folder for point in there for name in (point.folder, point.label)}
+    file, data = saved_in(folder)
+    labels = list(data["runs"]) if file.name == COMPARISON_FILE else []
+    return labels, {label: run_folder(folder, label) for label in labels}
 
 
 def load_sweep(folder: Path) -> SweepResult:

@@ -617,6 +617,7 @@ class CompareOptions(SetupOptions, RecordOptions, total=False):
     schemes: Schemes
     variants: VariantFile
     timelines: Timelines
+    slowest: SlowestRequests
     blocks: BlocksToo
     paired: Paired
     seeds: Seeds

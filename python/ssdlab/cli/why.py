@@ -17,7 +17,8 @@ from ssdlab.cli.options import as_command, parse_settings
 from ssdlab.cli.output import print_json, warn
 from ssdlab.cli.runs import RunWords
 from ssdlab.errors import UsageError
-from ssdlab.folders import COMPARISON_FILE, SLOWEST_FILE
+from ssdlab.folders import SLOWEST_FILE
+from ssdlab.loading import run_in
 from ssdlab.option import picked
 from ssdlab.plans import Slowest
 from ssdlab.progress import RunProgress
@@ -33,7 +34,12 @@ WIDTH = 80
 
 
 def why(
-    folder: Annotated[Path, typer.Argument(help="Output folder (--out) of `run`, or of one run of `compare` or `sweep`.", metavar="DIR")],
+    folder: Annotated[
+        Path, typer.Argument(help="Output folder (--out) of `run`, `compare` or `sweep`, or of one of their runs.", metavar="DIR")
+    ],
+    of: Annotated[
+        str | None, typer.Option(help="In the folder of `compare` or `sweep`: the run, by label, or by folder name.", metavar="LABEL")
+    ] = None,
     slowest: Annotated[
         int | None, typer.Option(min=1, help="Explain the N slowest reads and writes (default: those that the run kept).", metavar="N")
     ] = None,
@@ -45,9 +51,8 @@ def why(
     """The command `ssdlab why`."""
     if request and slowest is not None:
         raise UsageError("--slowest and --request: give one of them")
-    file, data = saved_in(folder)
-    if file.name == COMPARISON_FILE:
-        raise UsageError(f"{folder}: a comparison; give the folder of one of its runs, such as {folder / next(iter(data['runs']))}")
+    folder = run_in(folder, of)
+    _, data = saved_in(folder)
     numbers = list(dict.fromkeys(request or ()))
     _check_numbers(numbers, data)
     kept = found_in(folder, data["digest"])
