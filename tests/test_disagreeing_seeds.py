@@ -271,6 +271,16 @@ def test_a_sweep_shows_medians_and_draws_ranges(tmp_path: Path) -> None:
     assert drawn["cells"][0] == "median 400 µs"
 
 
+def test_the_table_of_means_has_medians_where_seeds_disagree() -> None:
+    rows = {row["scheme"]: row for row in bimodal_sweep().mean_table().to_pylist()}
+    assert rows["npgc"][f"{P99}.median"] == 0.4 * MS
+    assert rows["npgc"][P99] == pytest.approx((0.4 + 0.4 + 31.3) / 3 * MS), "the mean stays"
+    assert rows["pgc"][f"{P99}.median"] is None
+    names = list(rows["npgc"])
+    assert names.index(f"{P99}.median") == names.index(P99) + 2, "beside the mean and its interval"
+    assert "latency_ns.all.mean.median" not in names
+
+
 def test_seeds_that_disagree_are_dots_and_a_median_and_have_no_bar() -> None:
     picture = bimodal_sweep().plot(P99, "scheme")
     assert picture.about.endswith("Where seeds disagree, the median, with a dot for each seed.")

@@ -142,12 +142,16 @@ class SweepResult(Sequence[SweepPoint]):
         """A table with a row for each point over its seeds, as in `means.parquet`.
 
         It has the axes except `seed`, the number of `seeds`, and two columns for each figure, such as `latency_ns.read.p99` with the mean
-        and `latency_ns.read.p99.half_width` with the half width of its 95 % confidence interval (null for one seed).
+        and `latency_ns.read.p99.half_width` with the half width of its 95 % confidence interval (null for one seed). A figure about which
+        seeds disagree at some point has a third, such as `latency_ns.read.p99.median`: the median there, and null where seeds agree.
         """
         rows: list[dict[str, Any]] = []
+        apart = {place for point in self.means for place, of in point.estimates.items() if of.disagree}
         for point in self.means:
-            figures = ((place, of.mean, of.half) for place, of in point.estimates.items())
-            columns = {name: value for place, mean, half in figures for name, value in ((place, mean), (f"{place}.half_width", half))}
+            columns: dict[str, Any] = {}
+            for place, of in point.estimates.items():
+                columns |= {place: of.mean, f"{place}.half_width": of.half}
+                columns |= {f"{place}.median": of.median if of.disagree else None} if place in apart else {}
             rows.append({**columns, **point.values, "seeds": len(point.seeds)})
         return _table([*(axis for axis in self.axes if axis != SEED), "seeds"], rows)
 
