@@ -52,24 +52,29 @@ def done(command: Ssdlab, *arguments: object) -> None:
 # ---- One set at a time -------------------------------------------------------------------------------------------------------
 
 
+def of(label: str) -> list[str]:
+    """The files of a run of a comparison."""
+    return [f"{label}/result.json", f"{label}/slowest.json"]
+
+
 def test_a_smaller_comparison_keeps_no_stale_scheme(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     done(ssdlab_command, *COMPARE, *THREE, "--log-requests", "--timelines")
     assert (tmp_path / "out/pgc/timeline.json.gz").exists()
     done(ssdlab_command, *COMPARE, *TWO)
-    assert sorted(there(tmp_path / "out")) == ["comparison.json", "npgc/result.json", "report.html", "rwp/result.json"]
+    assert sorted(there(tmp_path / "out")) == ["comparison.json", *of("npgc"), "report.html", *of("rwp")]
     assert not (tmp_path / "out/pgc").exists()
 
 
 def test_a_run_in_the_folder_of_a_comparison_mixes_nothing(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     run = ["report.html", "result.json", "slowest.json"]
-    compared = ["comparison.json", "npgc/result.json", "report.html", "rwp/result.json"]
+    compared = ["comparison.json", *of("npgc"), "report.html", *of("rwp")]
     for command, files in ((COMPARE + TWO, compared), (RUN, run), (COMPARE + TWO, compared)):
         done(ssdlab_command, *command)
         assert sorted(there(tmp_path / "out")) == files
     ssdlab.run(set=SMALL, requests=50, out=tmp_path / "out")
     assert sorted(there(tmp_path / "out")) == ["result.json", "slowest.json"]
     ssdlab.compare(schemes=["rwp"], set=SMALL, requests=50, out=tmp_path / "out")
-    assert sorted(there(tmp_path / "out")) == ["comparison.json", "rwp/result.json"]
+    assert sorted(there(tmp_path / "out")) == ["comparison.json", *of("rwp")]
     done(ssdlab_command, "queueing", "--requests", 50, "--show", "formulas", "--out", "out")
     assert sorted(there(tmp_path / "out")) == ["queueing.json"]
 
@@ -272,7 +277,7 @@ def test_a_second_process_is_told_who_writes_there(old: bool, ssdlab_command: Ss
             assert {name: content for name, content in there(tmp_path / "out").items() if STAGE not in name} == before
     # A lock does not outlive its process.
     done(ssdlab_command, *COMPARE, *TWO)
-    assert sorted(there(tmp_path / "out")) == ["comparison.json", "npgc/result.json", "report.html", "rwp/result.json"]
+    assert sorted(there(tmp_path / "out")) == ["comparison.json", *of("npgc"), "report.html", *of("rwp")]
     assert not (tmp_path / "out" / STAGE).exists()
 
 
@@ -311,7 +316,7 @@ def test_finished_runs_of_a_killed_comparison_are_kept_and_go_with_the_next(ssdl
     kept = there(tmp_path / "out")
     assert json.loads(kept["npgc/result.json"])["command"].startswith("ssdlab run --scheme npgc")
     done(ssdlab_command, *COMPARE, "--scheme", "rwp")
-    assert sorted(there(tmp_path / "out")) == ["comparison.json", "report.html", "rwp/result.json"]
+    assert sorted(there(tmp_path / "out")) == ["comparison.json", "report.html", *of("rwp")]
 
 
 # ---- Killed at any instant ---------------------------------------------------------------------------------------------------

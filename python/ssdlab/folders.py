@@ -235,7 +235,7 @@ class _Set:
         if kind is None:
             kinds = [kind for kind, index in INDEX.items() if all(_is_ours(folder / name) for name in index)]
             names = [str(file.relative_to(folder)) for kind in kinds for name in UNLISTED[kind] for file in folder.glob(name)]
-            names += [f"{run}/{name}" for run in _compared(folder) for name in RUN_FILES]
+            names += [f"{run}/{name}" for run in _compared(folder) for name in (*RUN_FILES, SLOWEST_FILE)]
             kind = kinds[0] if kinds else None
         if set(kinds_sought) <= set(REPLACEABLE):
             names.append(REPORT_FILE)  # may be from a later `ssdlab report`
