@@ -440,6 +440,11 @@ def text_of(key: str, context: Context) -> str | None:
     return None if context.trace is None else "\n".join([HEADER, *context.trace()]) + "\n"
 
 
+def has_text(key: str, context: Context) -> bool:
+    """Whether a context has a trace."""
+    return key in TEXTS or context.trace is not None
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of a run: the drive's behaviour, or the error message."""
