@@ -177,10 +177,26 @@ def test_runs_that_begin_with_the_same_steady_drive_do_as_if_each_had_prepared_i
 
 # What is measured of known drives: a part of what was measured of the 7450 MAX.
 USED = (400_000_000_000, 800_000_000_000)
-WRITES = (
-    *(FullSpeed(Pattern("sequential"), used, 524_288, 1) for used in USED),
-    *(FullSpeed(Pattern("uniform"), used, 4096, 512) for used in USED),
-)
+BLOCKS, FEW_BLOCKS = 497, 124
+"""Blocks per plane of the base, and of one with a quarter of its bytes: a run takes as much less time."""
+
+
+def writes(used_bytes: Sequence[float]) -> list[Point]:
+    """Sequential and uniform writes to parts of a drive."""
+    sequential = [FullSpeed(Pattern("sequential"), round(used), 524_288, 1) for used in used_bytes]
+    return [*sequential, *(FullSpeed(Pattern("uniform"), round(used), 4096, 512) for used in used_bytes)]
+
+
+def few_blocks(folder: Path) -> Path:
+    """A file with the base of calibrations, but fewer blocks."""
+    text = ssdlab.preset_text("device", BASE)
+    few = text.replace(f"blocks_per_plane = {BLOCKS}\n", f"blocks_per_plane = {FEW_BLOCKS}\n")
+    assert few != text
+    file = folder / "few-blocks.toml"
+    file.write_text(few)
+    return file
+
+
 PROBING, LOADING = 0.1, (0.05, 0.2, 0.4, 0.6)
 """Rates of probe and loads, as shares of the highest rate: real measurements use loads that the drive can take."""
 
@@ -195,11 +211,11 @@ def probes(drive: Candidate) -> list[Point]:
     return [Probe(USED[1], 4096, per_s, 0.5, load, 0.01, 384) for load in loads]
 
 
-def random_drive(seed: int) -> tuple[dict[str, float], dict[str, str], dict[str, int]]:
-    """Random values, choices and directly stated values of a drive, within the range of its class."""
+def random_drive(seed: int, share: float = 1.0) -> tuple[dict[str, float], dict[str, str], dict[str, int]]:
+    """Random values, choices and directly stated values of a drive, within the range of its class; `share`: of the bytes of that class."""
     chance = random.Random(seed)
     ranges = {
-        "capacity_gb": (900, 1300),
+        "capacity_gb": (900 * share, 1300 * share),
         "program_us": (1500, 2600),
         "read_us": (35, 75),
         "min_run_us": (200, 500),
@@ -223,15 +239,18 @@ def measured(candidate: Candidate, points: Sequence[Point], seed: int) -> Measur
     return Measurements("known", tuple(rows), {})
 
 
-def found_again(seed: int, *, is_probed: bool) -> list[str]:
-    """Calibrates a known drive; returns determined values that differ by more than 5 % from the truth, and wrong choices."""
-    values, choices, read_off = random_drive(seed)
-    base = Candidate(BASE, SCHEME)
+def found_again(seed: int, base: Candidate, share: float, *, is_probed: bool) -> list[str]:
+    """Calibrates a known drive; returns determined values that differ by more than 5 % from the truth, and wrong choices.
+
+    `share`: of the bytes of the drives of its class.
+    """
+    values, choices, read_off = random_drive(seed, share)
     known = base.with_changes({**settings_of(values, choices, base.tree()), **read_off})
-    points = [*WRITES, *probes(known)] if is_probed else WRITES
+    used = [round(used * share) for used in USED]
+    points = [*writes(used), *(probes(known) if is_probed else [])]
     found = measured(known, points, seed=1000 + seed)  # with other random numbers than those of the search
     runs = Runs(seed=1)
-    fit = Fit(fitted_rows(found), waiting_rows(found), base, runs, lambda _, __: None, used_bytes=USED[1])
+    fit = Fit(fitted_rows(found), waiting_rows(found), base, runs, lambda _, __: None, used_bytes=used[1])
     fitted = fit.run()
     results = dict(zip(points, fit.simulated(fitted, points), strict=True))
     calibration = calibration_of(found, base, 1, fitted, fit.settings(fitted), results, runs.done)
@@ -250,8 +269,9 @@ def found_again(seed: int, *, is_probed: bool) -> list[str]:
 
 
 @pytest.mark.full
-def test_the_writes_of_a_known_drive_tell_its_capacity_and_program_time(capsys: pytest.CaptureFixture[str]) -> None:
-    assert found_again(0, is_probed=False) == []
+def test_the_writes_of_a_known_drive_tell_its_capacity_and_program_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = Candidate(str(few_blocks(tmp_path)), SCHEME)
+    assert found_again(0, base, FEW_BLOCKS / BLOCKS, is_probed=False) == []
     told = capsys.readouterr().out
     for name in ("capacity_gb", "program_us", "parity_stripe"):
         assert re.search(rf"  {name}: .* determined$", told, re.MULTILINE), told
@@ -261,7 +281,7 @@ def test_the_writes_of_a_known_drive_tell_its_capacity_and_program_time(capsys: 
 
 @pytest.mark.parametrize("seed", range(KNOWN))
 def test_a_known_drive_is_found_again(seed: int) -> None:
-    assert found_again(seed, is_probed=True) == []
+    assert found_again(seed, Candidate(BASE, SCHEME), 1.0, is_probed=True) == []
 
 
 class Leaping(Runs):
@@ -315,12 +335,17 @@ def test_the_preset_is_the_drive_that_was_found(tmp_path: Path) -> None:
     assert "# Pages, their spare bytes" in text
 
 
+def fewer(gib: str) -> str:
+    """What a drive with few blocks has in place of these bytes."""
+    return f"{float(gib) * FEW_BLOCKS / BLOCKS:.3f}"
+
+
 def few_rows(tmp_path: Path) -> Path:
-    """Tables with a single row of a drive: its uniform writes at full speed."""
+    """Tables with a single row of a drive: its uniform writes at full speed, as if it had fewer blocks."""
     for file in ("steady_throughput.csv", "drives.csv"):
         rows = by_hand(file, device="pe8110")
         if file.startswith("steady"):
-            rows = [row for row in rows if row["pattern"] == "uniform"]
+            rows = [row | {"used_GiB": fewer(row["used_GiB"])} for row in rows if row["pattern"] == "uniform"]
         with (tmp_path / file).open("w", newline="") as text:
             writer = csv.DictWriter(text, list(rows[0]))
             writer.writeheader()
@@ -357,13 +382,14 @@ def test_a_calibration_begins_with_a_file_as_with_a_preset(tmp_path: Path, ssdla
 @pytest.mark.full
 def test_what_no_row_speaks_of_is_said_to_be_undetermined(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     out = tmp_path / "mine.toml"
-    run = ssdlab_command("calibrate", str(few_rows(tmp_path)), "--out", str(out), "--json")
+    base = few_blocks(tmp_path)
+    run = ssdlab_command("calibrate", str(few_rows(tmp_path)), "--base", str(base), "--out", str(out), "--json")
     data = run.json()
     assert {value["name"] for value in data["values"] if not value["determined"]} >= {"read_us", "min_run_us", "lost_us", "suspend_us"}
     assert all(value["why"] == "no row tells" for value in data["values"] if value["name"] in ("reads_pass", "drain", "collection"))
     assert sorted(path.name for path in tmp_path.glob("mine.*")) == ["mine.png", "mine.rows.json", "mine.svg", "mine.toml"]
     assert json.loads((tmp_path / "mine.rows.json").read_text()) == data
-    again = calibrate(tmp_path, seed=1, jobs=1)
+    again = calibrate(tmp_path, base=str(base), seed=1, jobs=1)
     assert again.to_dict() == data
     assert measurements_of([tmp_path], None).drive == "pe8110"
     config = ["run", "--device", str(out), "--scheme", "nvme", "--set", "device.pages_per_block=96", "--requests", "2k"]
@@ -377,12 +403,13 @@ def test_a_drive_with_a_ceiling_of_writes_is_called_badly_fitted(tmp_path: Path,
     alike = {"device": "ceiling", "zipf_theta": "", "zones": "", "initial_state": "filled once", "late_drift": "1"}
     random_writes = {"pattern": "uniform", "block_bytes": "4096", "queue_depth_total": "512", "steady_write_iops": "60000"}
     in_order = {"pattern": "sequential", "block_bytes": "524288", "queue_depth_total": "1", "steady_write_iops": "3000"}
-    rows = [{**alike, **kind, "used_GiB": used} for kind in (random_writes, in_order) for used in ("370", "560", "740")]
+    rows = [{**alike, **kind, "used_GiB": fewer(used)} for kind in (random_writes, in_order) for used in ("370", "560", "740")]
     with (tmp_path / "ceiling.csv").open("w", newline="") as text:
         writer = csv.DictWriter(text, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    run = ssdlab_command("calibrate", "ceiling.csv", "--json", "--out", "ceiling.toml", cwd=tmp_path)
+    words = ["calibrate", "ceiling.csv", "--base", few_blocks(tmp_path), "--json", "--out", "ceiling.toml"]
+    run = ssdlab_command(*words, cwd=tmp_path)
     assert run.code == 1
     assert "ceiling is badly fitted" in run.err
     data = run.json()
