@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import pyarrow.parquet
 import pytest
@@ -172,6 +172,34 @@ class Started:
         return done.stdout, done.stderr
 
 
+Process = subprocess.Popen[str] | Started
+P = TypeVar("P", bound=Process)
+
+
+def catches(process: Process) -> bool:
+    """Whether a process handles SIGTERM; from then on the command reports interrupts."""
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    except OSError:
+        return False
+    caught = next((line for line in status.splitlines() if line.startswith("SigCgt:")), "SigCgt: 0")
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def listening(process: P) -> P:
+    """Waits until the command handles signals, or has ended."""
+    while process.poll() is None and not catches(process):
+        time.sleep(0.0005)
+    return process
+
+
+def duration(process: Process) -> float:
+    """Time during which a command handles signals, s."""
+    begin = time.monotonic()
+    process.communicate(timeout=PATIENCE_S)
+    return time.monotonic() - begin
+
+
 def use(words: list[str], process: int) -> None:
     """For `serve`, uses the drive and then sends Ctrl-C. Other commands end by themselves."""
     if words[0] == "serve":
@@ -299,18 +327,23 @@ class World:
     after: Mapping[str, bytes]
     out: str
     """Last line of the command's standard output."""
+    duration_s: float
+    """Time during which the command handled signals."""
 
     @classmethod
     def of(cls, name: str, template: Path, folder: Path) -> World:
         """Runs the command once without a fault."""
         shutil.copytree(template, folder)
         before = files(folder)
-        done = ended(COMMANDS[name], folder)
-        assert (done.returncode, done.stderr) == (0, "") or name == "artifact", done.stderr
+        process = listening(started(COMMANDS[name], folder))
+        begin = time.monotonic()
+        out, err = process.communicate(timeout=PATIENCE_S)
+        duration_s = time.monotonic() - begin
+        assert (process.returncode, err) == (0, "") or name == "artifact", err
         after = files(folder)
         assert all(is_whole(file, content) for file, content in after.items()), name
         assert not files(folder, hidden=True)
-        return cls(name, folder, before, after, done.stdout.splitlines()[-1] if done.stdout else "")
+        return cls(name, folder, before, after, out.splitlines()[-1] if out else "", duration_s)
 
     @property
     def words(self) -> list[str]:

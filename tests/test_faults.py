@@ -11,6 +11,7 @@ to continue from it.
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import random
@@ -22,7 +23,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -32,14 +32,16 @@ from faults import (
     COMMANDS,
     WRITING,
     Commands,
-    Started,
+    Process,
     World,
     claimed,
+    duration,
     ended,
     environment,
     files,
     is_whole,
     library,
+    listening,
     make_world,
     one_line,
     started,
@@ -62,8 +64,10 @@ ssdlab."""
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 Made = Callable[[str], World]
-Process = subprocess.Popen[str] | Started
-P = TypeVar("P", bound=Process)
+
+# All tests of one command follow each other, since they share its world.
+each = pytest.mark.parametrize("name", COMMANDS, scope="module")
+each_writing = pytest.mark.parametrize("name", WRITING, scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -156,30 +160,6 @@ def instants(name: str, kind: object) -> random.Random:
 # ---- Signals -------------------------------------------------------------------------------------------------------------------------
 
 
-def catches(process: Process) -> bool:
-    """Whether a process handles SIGTERM; from then on the command reports interrupts."""
-    try:
-        status = Path(f"/proc/{process.pid}/status").read_text()
-    except OSError:
-        return False
-    caught = next((line for line in status.splitlines() if line.startswith("SigCgt:")), "SigCgt: 0")
-    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
-
-
-def listening(process: P) -> P:
-    """Waits until the command handles signals, or has ended."""
-    while process.poll() is None and not catches(process):
-        time.sleep(0.0005)
-    return process
-
-
-def duration(process: Process) -> float:
-    """Time during which a command handles signals, s."""
-    begin = time.monotonic()
-    process.communicate(timeout=PATIENCE_S)
-    return time.monotonic() - begin
-
-
 def test_every_command_is_among_those_that_meet_faults() -> None:
     there = {" ".join(words[: 2 if words[0] in ("trace", "study") else 1]) for words in COMMANDS.values()}
     every = {
@@ -189,13 +169,13 @@ def test_every_command_is_among_those_that_meet_faults() -> None:
     assert there == every - {"trace record", "explore"}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each
 def test_a_signal_at_any_instant_leaves_nothing_half_done(
     name: str, world: Made, fresh: Callable[[], Path], commands: Commands, again: GoesOn
 ) -> None:
     there = world(name)
     starts: list[Callable[[list[str], Path], Process]] = [started] if TIMES <= WITH_A_START else [started, commands.started]
-    longest = [duration(listening(start(there.words, fresh()))) for start in starts]
+    longest = [there.duration_s, *(duration(listening(start(there.words, fresh()))) for start in starts[1:])]
     hits = 0
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         numbers = instants(name, number)
@@ -226,12 +206,20 @@ def test_a_signal_at_any_instant_leaves_nothing_half_done(
 # ---- Disks that fail -----------------------------------------------------------------------------------------------------------------
 
 
-def calls(there: World, folder: Path, failing: Commands, library: Path) -> int:
-    """Number of calls of a command that change a file."""
-    note = folder.parent / "note"
-    done = failing.ended(there.words, folder, **with_fault(library, note, "once", NEVER))
-    assert done.returncode == 0, done.stderr
-    return max((int(line.split()[0]) for line in note.read_text().splitlines()), default=0) if note.exists() else 0
+@pytest.fixture(scope="module")
+def calls(template: Path, tmp_path_factory: pytest.TempPathFactory, failing: Commands, library: Path) -> Callable[[str], int]:
+    """The number of calls of a command that change a file, counted once."""
+
+    @functools.cache
+    def counted(name: str) -> int:
+        folder = tmp_path_factory.mktemp("calls")
+        note = folder / "note"
+        shutil.copytree(template, folder / "world")
+        done = failing.ended(COMMANDS[name], folder / "world", **with_fault(library, note, "once", NEVER))
+        assert done.returncode == 0, done.stderr
+        return max((int(line.split()[0]) for line in note.read_text().splitlines()), default=0) if note.exists() else 0
+
+    return counted
 
 
 def some(name: str, kind: str, count: int) -> list[int]:
@@ -241,13 +229,13 @@ def some(name: str, kind: str, count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", ["full", "once"])
-@pytest.mark.parametrize("name", WRITING)
+@each_writing
 def test_a_disk_that_refuses_is_said_in_a_line(
-    name: str, kind: str, world: Made, fresh: Callable[[], Path], failing: Commands, library: Path
+    name: str, kind: str, world: Made, fresh: Callable[[], Path], failing: Commands, library: Path, calls: Callable[[str], int]
 ) -> None:
     """A disk that is full, over quota, read-only or broken, from any call on or at one call."""
     there, note, fired, failed = world(name), fresh().parent / "note", 0, 0
-    for at in some(name, kind, calls(there, fresh(), failing, library)):
+    for at in some(name, kind, calls(name)):
         number = instants(name, at).choice(ERRORS)
         folder = fresh()
         done = failing.ended(there.words, folder, **with_fault(library, note, kind, at, number))
@@ -270,12 +258,12 @@ def test_a_disk_that_refuses_is_said_in_a_line(
     assert failed or kind == "once"
 
 
-@pytest.mark.parametrize("name", WRITING)
+@each_writing
 def test_a_process_that_is_killed_between_two_changes_can_be_run_again(
-    name: str, world: Made, fresh: Callable[[], Path], failing: Commands, again: GoesOn, library: Path
+    name: str, world: Made, fresh: Callable[[], Path], failing: Commands, again: GoesOn, library: Path, calls: Callable[[str], int]
 ) -> None:
     there, note = world(name), fresh().parent / "note"
-    for at in some(name, "kill", calls(there, fresh(), failing, library)):
+    for at in some(name, "kill", calls(name)):
         folder = fresh()
         done = failing.ended(there.words, folder, **with_fault(library, note, "kill", at))
         what = f"{name}: killed in front of call {at}"
@@ -285,7 +273,7 @@ def test_a_process_that_is_killed_between_two_changes_can_be_run_again(
         again(there, folder, what)
 
 
-@pytest.mark.parametrize("name", WRITING)
+@each_writing
 def test_files_that_may_not_grow_further_are_said_in_a_line(name: str, world: Made, fresh: Callable[[], Path], commands: Commands) -> None:
     there = world(name)
     largest = max(len(content) for file, content in there.after.items() if there.before.get(file) != content)
@@ -354,7 +342,7 @@ def test_a_trace_that_is_cut_while_it_is_read_is_said_or_read_to_its_new_end(end
 # ---- Two processes -------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", WRITING)
+@each_writing
 def test_two_processes_that_write_one_output_leave_the_whole_of_one(
     name: str, world: Made, fresh: Callable[[], Path], two: Commands
 ) -> None:
