@@ -494,7 +494,9 @@ def _volume(volume: str | None, device: str | None) -> str | None:
     """The volume given by `volume` or by the older name `device`."""
     check_texts({"volume": volume, "device": device})
     if volume is not None and device is not None:
-        raise UsageError(f"volume = {volume!r} and device = {device!r} were both given, and device is an older name of volume: leave device out")
+        raise UsageError(
+            f"volume = {volume!r} and device = {device!r} were both given, and device is an older name of volume: leave device out"
+        )
     return device if volume is None else volume
 
 
