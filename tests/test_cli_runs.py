@@ -122,9 +122,11 @@ def test_out_holds_the_results(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
         "comparison.json",
         "npgc/requests.parquet",
         "npgc/result.json",
+        "npgc/slowest.json",
         "report.html",
         "rwp/requests.parquet",
         "rwp/result.json",
+        "rwp/slowest.json",
     ]
     assert json.loads((folder / "comparison.json").read_text()) == printed
     assert json.loads((folder / "rwp" / "result.json").read_text()) == printed["runs"]["rwp"]
