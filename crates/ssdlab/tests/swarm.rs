@@ -321,7 +321,9 @@ fn random_drives_keep_every_invariant() {
     let tally = Cases::asked_for(CASES).run(keeps_every_invariant).unwrap_or_else(|failure| panic!("{}", describe(&failure)));
     println!("{tally:?}");
     if is_full() {
-        assert_eq!(tally.iter().find(|(_, count)| **count == 0), None, "this never happened");
+        // Orders of the user's own are for runs that have one: `orders` gives these cases some.
+        let counted = |name: &str| !name.starts_with("order_choices") && !name.starts_with("order_fallbacks");
+        assert_eq!(tally.iter().find(|(name, count)| **count == 0 && counted(name)), None, "this never happened");
     }
 }
 

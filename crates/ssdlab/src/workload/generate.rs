@@ -816,7 +816,7 @@ mod tests {
     fn impossible_values_name_the_key() {
         let base = Workload::default();
         assert!(message(&Workload { request_kb: f64::NAN, ..base.clone() }).contains("workload.request_kb"));
-        assert!(message(&Workload { request_kb: 1e5, ..base.clone() }).contains("more than the footprint"));
+        assert!(message(&Workload { request_kb: 1e5, ..base.clone() }).contains("more than the flow's footprint"));
         assert!(message(&Workload { read_share: 1.5, ..base.clone() }).contains("workload.read_share = 1.5"));
         assert!(message(&Workload { align_kb: 0.7, ..base.clone() }).contains("workload.align_kb"));
         assert!(message(&Workload { request_size: SizeDistribution::Table, ..base.clone() }).contains("size_table"));
