@@ -144,7 +144,7 @@ fn the_result_says_whose_order_it_was() {
     let (built_in, ours) = (ended(None, Verify::Off).expect("a run"), ended(Some(by(|_, _| Ok(None))), Verify::End).expect("a run"));
     assert_eq!((&ours.digest, ours.counters["order_fallbacks"]), (&built_in.digest, ours.counters["order_choices"]));
     assert!(ours.counters["order_choices"] > 1_000, "{:?}", ours.counters);
-    assert_eq!(ours.config["scheduler"]["order"], "custom");
+    assert_eq!(ours.config["scheduler"]["order"], "custom, else fcfs");
     assert_eq!(ours.order_source, Some(blake3::hash(b"version 1").to_hex().to_string()));
     assert_eq!((&built_in.config["scheduler"]["order"], built_in.order_source), (&"fcfs".into(), None));
 }

@@ -131,7 +131,10 @@ impl Plan {
         let policies =
             [(self.victim.is_some(), "/gc/victim"), (self.eviction.is_some(), "/cache/policy"), (self.order.is_some(), "/scheduler/order")];
         for (_, key) in policies.into_iter().filter(|(given, _)| *given) {
-            *config.pointer_mut(key).expect("the key is in every configuration") = CUSTOM.into();
+            let value = config.pointer_mut(key).expect("the key is in every configuration");
+            // Where an order leaves a decision open, the configured one decides.
+            let configured = value.as_str().filter(|_| key == "/scheduler/order");
+            *value = configured.map_or_else(|| CUSTOM.into(), |order| format!("{CUSTOM}, else {order}").into());
         }
         config
     }
