@@ -88,7 +88,7 @@ def test_a_command_takes_policies_and_is_repeated_by_its_report(ours: Path, ssdl
     assert f'<code id="command">{html.escape(done.json()["command"])}</code>' in (tmp_path / "out" / "report.html").read_text()
     assert ssdlab_command(*command[1:], "--json").json()["digest"] == done.json()["digest"]
     compared = ssdlab_command("compare", "--scheme", "npgc", "--scheme", "pgc", *words, "--json").json()
-    assert all(run["config"]["scheduler"]["order"] == "custom" for run in compared["runs"].values())
+    assert all(run["config"]["scheduler"]["order"].startswith("custom, else ") for run in compared["runs"].values())
 
 
 @pytest.mark.parametrize(
@@ -221,3 +221,28 @@ def test_a_study_and_its_kit_have_the_policy(ours: Path, ssdlab_command: Ssdlab,
     again = subprocess.run([sys.executable, elsewhere / "reproduce.py"], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (again.returncode, again.stderr) == (0, ""), again.stdout
     assert "own/mine: agrees" in again.stdout
+
+
+def test_a_policy_that_ends_the_program_is_an_error(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("import sys\n\n\ndef leaves(choices):\n    sys.exit(0)\n")
+    done = ssdlab_command("run", "--order", "bad.py:leaves", "--requests", "400", *SETTINGS)
+    assert done.code != 0
+    assert done.out == ""
+    assert "bad.py" in done.err
+    assert "SystemExit" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(ours: Path, ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "marked.py").write_text(ours.read_text(), encoding="utf-8-sig")
+    words = ["--requests", "400", *SETTINGS, "--json"]
+    marked, plain = (ssdlab_command("run", "--order", f"{name}.py:Ours", *words).json() for name in ("marked", "ours"))
+    assert marked["digest"] == plain["digest"]
+
+
+def test_what_an_order_leaves_open_is_a_difference(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "none.py").write_text("def nothing(choices):\n    return None\n")
+    orders = [f"{order}: --order none.py:nothing scheduler.order={order}" for order in ("fcfs", "fr-fcfs")]
+    words = [word for order in orders for word in ("--variant", order)]
+    done = ssdlab_command("compare", *words, "--requests", "400", *SETTINGS)
+    assert "scheduler.order custom, else fr-fcfs instead of custom, else fcfs" in done.out

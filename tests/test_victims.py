@@ -243,13 +243,15 @@ def test_a_policy_may_run_simulations() -> None:
     assert run(think, set=SMALL, requests=500).digest == run(set=SMALL, requests=500).digest
 
 
-def test_exit_in_a_policy_is_not_an_error_of_the_policy() -> None:
+def test_exit_in_a_policy_is_an_error_of_the_policy() -> None:
+    """As an exit it would end the command without a word, and without the runs that were still to come."""
+
     def leave(_: ssdlab.Candidates) -> None:
         sys.exit(3)
 
-    with pytest.raises(SystemExit):
+    with pytest.raises(ssdlab.PolicyError, match="SystemExit: 3"):
         run(leave)
-    with pytest.raises(SystemExit):
+    with pytest.raises(ssdlab.PolicyError, match="SystemExit: 3"):
         simulator(leave).run_until(10**12)
 
 

@@ -208,7 +208,7 @@ def _read(file: str, asked: str) -> str:
     if file in _texts:
         return _texts[file]
     try:
-        return Path(file).read_text(encoding="utf-8")
+        return Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as reason:
         raise UsageError(f"{asked}: cannot read {file}: {getattr(reason, 'strerror', None) or reason}") from reason
 

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::import_exception;
 use pyo3::prelude::*;
 use ssdlab::error::Error;
@@ -81,14 +81,14 @@ pub fn raised<'a>(reason: &'a (dyn std::error::Error + Send + Sync + 'static)) -
     reason.downcast_ref::<PyErr>().or_else(|| Some(&reason.downcast_ref::<Raised>()?.error))
 }
 
-/// The error for a policy that could not choose. An exception that it raised in Python is the cause; one that is not an `Exception`
-/// (Ctrl-C, `sys.exit`) is not an error of the policy, and stays as it is.
+/// The error for a policy that could not choose. An exception that it raised in Python is the cause; Ctrl-C is not an error of the policy,
+/// and stays as it is.
 fn policy_error(message: String, reason: &(dyn std::error::Error + Send + Sync + 'static)) -> PyErr {
     let error = PolicyError::new_err(message);
     let Some(raised) = raised(reason) else { return error };
     Python::attach(|py| {
         let raised = raised.clone_ref(py);
-        if !raised.is_instance_of::<PyException>(py) {
+        if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
             return raised;
         }
         error.set_cause(py, Some(raised));

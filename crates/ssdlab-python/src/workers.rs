@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use ssdlab::error::Error;
 use ssdlab::gc::victim::Failure as Reason;
@@ -52,7 +52,7 @@ pub fn in_python<T: Send + 'static>(work: impl FnOnce(Python<'_>) -> Result<T, R
         send(Box::new(move |py| {
             let outcome = work(py);
             let raised = outcome.as_ref().err().and_then(|reason| raised(reason.as_ref()));
-            let stop = raised.filter(|raised| !raised.is_instance_of::<PyException>(py)).map(|raised| raised.clone_ref(py));
+            let stop = raised.filter(|raised| raised.is_instance_of::<PyKeyboardInterrupt>(py)).map(|raised| raised.clone_ref(py));
             // The worker waits for the outcome.
             let _ = sender.send(outcome);
             stop
