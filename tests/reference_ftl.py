@@ -31,7 +31,7 @@ Choices that the model's description leaves open, by function:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -148,6 +148,7 @@ class ReferenceFtl:
         """Units that are programmed together."""
         self.pages_per_block: int = device["pages_per_block"] * self.units
         self.parity_stripe: int = ftl.get("parity_stripe", 0)
+        self._data: dict[int, dict[int, int]] = {}  # see `_pages_of_data`
         """Programs per parity stripe, one of which holds parity; 0 without parity."""
 
     def _count_from_zero(self) -> None:
@@ -200,9 +201,12 @@ class ReferenceFtl:
         die = block // self.blocks_per_plane // self.planes_per_die
         return stripe < whole and place == 1 + die % (self.parity_stripe - 1)
 
-    def _pages_of_data(self, block: int) -> list[int]:
-        """The pages of a block that can hold data, by offset."""
-        return [page for page in range(self.pages_per_block) if not self._has_parity(block, page)]
+    def _pages_of_data(self, block: int) -> Mapping[int, int]:
+        """The pages of a block that can hold data, each with its place among them. They never change, so they are listed once."""
+        if block not in self._data:
+            pages = (page for page in range(self.pages_per_block) if not self._has_parity(block, page))
+            self._data[block] = {page: place for place, page in enumerate(pages)}
+        return self._data[block]
 
     def _exported_pages(self, overprovisioning: float) -> int:
         """Number of exported pages, with the same number of flash pages from each pool."""
@@ -646,7 +650,7 @@ class ReferenceFtl:
             return place
         block, page = divmod(place, self.pages_per_block)
         data = self._pages_of_data(block)
-        return block * len(data) + data.index(page)
+        return block * len(data) + data[page]
 
     def erase_counts(self) -> list[int]:
         """Number of erases of each block."""
