@@ -280,16 +280,20 @@ impl Shadow {
 
     /// An update has ended: the sum of each column that it wrote must be 0.
     pub fn check_update(&mut self, layout: &Layout, update: &Update) {
-        let mut sectors = update.columns(layout).into_iter().flatten().flat_map(|column| column_sectors(layout, update.stripe, column));
-        let result = sectors.try_for_each(|sector| self.check_sum(update.stripe, sector));
+        let mut columns = update.columns(layout).into_iter().flatten();
+        let result = columns.try_for_each(|column| self.check_sums(update.stripe, column_sectors(layout, update.stripe, column)));
         self.note(result);
     }
 
-    /// Checks that the sum of a sector over all drives of a stripe is 0, as parity is the sum of the data.
-    fn check_sum(&self, stripe: u32, sector: u64) -> Result<(), String> {
-        match self.drives.iter().fold(0, |sum, drive| sum ^ drive[sector as usize]) {
-            0 => Ok(()),
-            sum => Err(format!("the parity of stripe {stripe} is wrong by {sum:x} in sector {sector} of the drives")),
+    /// Checks that the sum of each sector over all drives of a stripe is 0, as parity is the sum of the data.
+    fn check_sums(&self, stripe: u32, sectors: Range<u64>) -> Result<(), String> {
+        let mut sums = vec![0; range(&sectors).len()];
+        for drive in &self.drives {
+            sums.iter_mut().zip(&drive[range(&sectors)]).for_each(|(sum, content)| *sum ^= content);
+        }
+        match (sectors.start..).zip(sums).find(|&(_, sum)| sum != 0) {
+            None => Ok(()),
+            Some((sector, sum)) => Err(format!("the parity of stripe {stripe} is wrong by {sum:x} in sector {sector} of the drives")),
         }
     }
 
@@ -300,21 +304,28 @@ impl Shadow {
     pub fn check_stripes(&self, layout: &Layout, is_unlocked: impl Fn(u32) -> bool) -> Result<(), String> {
         let unit_sectors = layout.unit_bytes() / SECTOR;
         for stripe in (0..layout.stripes).filter(|&stripe| !layout.parity || is_unlocked(stripe)) {
-            for sector in u64::from(stripe) * unit_sectors..u64::from(stripe + 1) * unit_sectors {
-                if layout.parity && !layout.parity_failed(stripe) {
-                    self.check_sum(stripe, sector)?;
-                }
-                for drive in (0..layout.data_units()).map(|unit| layout.drive_in_stripe(stripe, unit)) {
-                    let of_array = sector_of_array(layout, drive, sector);
-                    let (found, expected) = (self.drives[drive as usize][sector as usize], self.latest[of_array as usize]);
-                    if found != expected {
-                        return Err(format!("sector {of_array} of the array holds {found:x} where {expected:x} was written last"));
-                    }
+            let first = u64::from(stripe) * unit_sectors;
+            if layout.parity && !layout.parity_failed(stripe) {
+                self.check_sums(stripe, first..first + unit_sectors)?;
+            }
+            // A unit lies in one piece on its drive and in the array.
+            for drive in (0..layout.data_units()).map(|unit| layout.drive_in_stripe(stripe, unit)) {
+                let of_array = sector_of_array(layout, drive, first);
+                let found = &self.drives[drive as usize][range(&(first..first + unit_sectors))];
+                let expected = &self.latest[range(&(of_array..of_array + unit_sectors))];
+                if let Some(at) = first_difference(found, expected) {
+                    let (sector, found, expected) = (of_array as usize + at, found[at], expected[at]);
+                    return Err(format!("sector {sector} of the array holds {found:x} where {expected:x} was written last"));
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Where two lists of the same length differ first.
+fn first_difference(one: &[u64], other: &[u64]) -> Option<usize> {
+    if one == other { None } else { one.iter().zip(other).position(|(one, other)| one != other) }
 }
 
 /// The sectors that a range of bytes touches.

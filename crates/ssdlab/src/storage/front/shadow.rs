@@ -194,6 +194,10 @@ impl Shadow {
         }
         for page in 0..(self.latest.len() / self.sectors as usize) as u32 {
             let entry = cache.entry_of(page);
+            let all = self.at(page, 0)..self.at(page + 1, 0);
+            if entry == NONE && self.latest[all.clone()] == self.lower[all] {
+                continue; // most pages, of which each sector would be found so below
+            }
             for sector in 0..self.sectors {
                 let (latest, lower) = (self.latest[self.at(page, sector)], self.lower[self.at(page, sector)]);
                 let held = if entry == NONE { NOT_HELD } else { self.entries[self.at(entry, sector)] };
