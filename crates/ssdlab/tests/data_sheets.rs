@@ -2,9 +2,11 @@
 //! against measurements of both, all as collected in SSD-iq (docs/validity.md has the tables). Blocks have a twelfth of their pages here, and
 //! erase in a twelfth of the time, so that preparing a drive which has been in use takes a second; the shares of everything are the same.
 
+use std::path::Path;
+
 use crate::common::cases::is_full;
 use ssdlab::config::{Config, Layers, PreconditionKind, SuspendedForReads};
-use ssdlab::simulation::{Control, Plan, run};
+use ssdlab::simulation::{Control, Plan, precondition, run};
 use ssdlab::stats::RunResult;
 
 /// A drive of the preset, and requests of so many KiB, of which this share are reads.
@@ -57,13 +59,13 @@ fn latencies_of_single_requests_are_those_of_data_sheets() {
     assert_near("a write of 4 KiB at depth 1, us", mean_us(0.0), [15.0, 15.0]);
 }
 
-/// The p99 of 5,000 reads a second beside this share of the writes that the drive can do, us.
-fn read_p99_us(share: f64, suspend: &[SuspendedForReads]) -> f64 {
+/// The p99 of 5,000 reads a second beside this share of the writes that the drive can do, us; `state`: a drive that has been in use.
+fn read_p99_us(share: f64, suspend: &[SuspendedForReads], state: &Path) -> f64 {
     let (reads, writes) = (5_000.0, share * 86_800.0);
     let mut config = used(drive(reads / (reads + writes), 4.0));
     config.workload.interarrival_us = 1e6 / (reads + writes);
     config.scheduler.suspend = suspend.to_vec();
-    let plan = Plan { requests: Some(400_000), ..Plan::new(config, 1) };
+    let plan = Plan { requests: Some(400_000), state: Some(state.into()), ..Plan::new(config, 1) };
     run(&plan, &Control::default()).expect("it runs").latency_ns.read.expect("there are some").p99 as f64 / 1e3
 }
 
@@ -72,11 +74,13 @@ fn read_p99_us(share: f64, suspend: &[SuspendedForReads]) -> f64 {
 #[test]
 fn reads_under_load_wait_as_measured_only_with_suspension() {
     let measured = [(0.5, 411.0, 1.2), (0.29, 337.0, 2.0), (0.75, 431.0, 1.2)];
-    // Each takes some ten seconds.
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let state = folder.path().join("used.state");
+    precondition(&Plan::new(used(drive(0.0, 4.0)), 1), &state, &Control::default()).expect("a drive can be prepared");
     let tried = if is_full() { measured.len() } else { 1 };
     for (share, measured_us, within) in measured.into_iter().take(tried) {
-        let with = read_p99_us(share, &[SuspendedForReads::Program, SuspendedForReads::Erase]);
-        let without = read_p99_us(share, &[]);
+        let with = read_p99_us(share, &[SuspendedForReads::Program, SuspendedForReads::Erase], &state);
+        let without = read_p99_us(share, &[], &state);
         println!("read p99 beside {share} of the writes: {with:.0} us with suspension, {without:.0} us without, measured {measured_us} us");
         assert!((measured_us / within..measured_us * within).contains(&with) && without > 5.0 * measured_us, "{with} and {without} us");
     }
