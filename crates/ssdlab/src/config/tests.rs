@@ -397,35 +397,46 @@ fn config_presets_set_only_what_is_theirs() {
 /// of pages, on drives with dynamic allocation.
 #[test]
 fn config_every_combination_of_presets_loads() {
-    let names = |kind| presets::list(kind).into_iter().map(|preset| Some(preset.name)).chain([None]).collect::<Vec<_>>();
-    // All combinations take a dozen seconds: without `FULL=1` each pair is combined with one workload.
+    // A thread for each device: all combinations take a minute of processor time.
+    std::thread::scope(|threads| {
+        for (at, device) in names(Kind::Device).into_iter().enumerate() {
+            threads.spawn(move || loads_with_every_scheme(at, device.as_deref()));
+        }
+    });
+}
+
+/// The names of all presets of a kind, and none.
+fn names(kind: Kind) -> Vec<Option<String>> {
+    presets::list(kind).into_iter().map(|preset| Some(preset.name)).chain([None]).collect()
+}
+
+/// Combines the device at this place of the list with every scheme and workload. Without `FULL=1` each pair has one workload.
+fn loads_with_every_scheme(at: usize, device: Option<&str>) {
     let full = std::env::var("FULL").is_ok_and(|full| !full.is_empty());
     let workloads = names(Kind::Workload);
-    for (at, device) in names(Kind::Device).into_iter().enumerate() {
-        for (and, scheme) in names(Kind::Scheme).into_iter().enumerate() {
-            for workload in workloads.iter().cycle().skip((at + and) % workloads.len()).take(if full { workloads.len() } else { 1 }) {
-                let layers = Layers {
-                    device: device.clone(),
-                    schemes: scheme.clone().into_iter().collect(),
-                    workload: workload.clone(),
-                    ..Layers::default()
-                };
-                let is = |ends: &str| device.as_ref().is_some_and(|name| name.ends_with(ends));
-                let spreads = is("-like") || is("-superpage-2023");
-                let refused = match scheme.as_deref() {
-                    Some("msr") if spreads || device.as_ref().is_some_and(|name| name.starts_with("nvme-")) => {
-                        Some("gc.advance = \"with-requests\": takes one step")
-                    }
-                    Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
-                    _ => None,
-                };
-                if let Some(words) = refused {
-                    assert!(messages(&layers).starts_with(words), "{layers:?}");
-                    continue;
-                }
-                let config = layers.build().unwrap_or_else(|error| panic!("{layers:?}: {error}"));
-                assert_eq!(Config::from_json(&config.to_json()).expect("it was valid"), config);
+    let is = |ends: &str| device.is_some_and(|name| name.ends_with(ends));
+    let spreads = is("-like") || is("-superpage-2023");
+    for (and, scheme) in names(Kind::Scheme).into_iter().enumerate() {
+        let refused = match scheme.as_deref() {
+            Some("msr") if spreads || device.is_some_and(|name| name.starts_with("nvme-")) => {
+                Some("gc.advance = \"with-requests\": takes one step")
             }
+            Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
+            _ => None,
+        };
+        for workload in workloads.iter().cycle().skip((at + and) % workloads.len()).take(if full { workloads.len() } else { 1 }) {
+            let layers = Layers {
+                device: device.map(Into::into),
+                schemes: scheme.clone().into_iter().collect(),
+                workload: workload.clone(),
+                ..Layers::default()
+            };
+            if let Some(words) = refused {
+                assert!(messages(&layers).starts_with(words), "{layers:?}");
+                continue;
+            }
+            let config = layers.build().unwrap_or_else(|error| panic!("{layers:?}: {error}"));
+            assert_eq!(Config::from_json(&config.to_json()).expect("it was valid"), config);
         }
     }
 }
