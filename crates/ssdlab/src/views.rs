@@ -50,11 +50,8 @@ pub enum DiePhase {
         /// The host operation is a write that could be transferred while the move programs.
         may_pair: bool,
     },
-    /// A GC operation is in the array.
-    InArray {
-        /// The operation can be suspended, and enough of it is left.
-        may_suspend: bool,
-    },
+    /// A GC operation is in the array that can be suspended, with enough of it left.
+    InArray,
 }
 
 /// Operations that could begin on a die now. Operations that are not eligible are left out.

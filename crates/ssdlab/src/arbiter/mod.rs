@@ -42,8 +42,8 @@ pub fn decide(view: &DieView, priority: Priority) -> Decision {
         DiePhase::InsideMove { may_suspend: true, .. } if host_first => Decision::SuspendMove,
         DiePhase::InsideMove { may_pair: true, .. } if host_first => Decision::Pair,
         DiePhase::InsideMove { .. } => Decision::GoOn,
-        DiePhase::InArray { may_suspend: true } if host_first => Decision::Suspend,
-        DiePhase::InArray { .. } => Decision::Wait,
+        DiePhase::InArray if host_first => Decision::Suspend,
+        DiePhase::InArray => Decision::Wait,
     }
 }
 
@@ -99,7 +99,6 @@ mod tests {
     #[test]
     fn the_table_of_phases() {
         let point = |may_suspend, may_pair| DiePhase::InsideMove { may_suspend, may_pair };
-        let array = |may_suspend| DiePhase::InArray { may_suspend };
         let reads_victim = HOST.map(|host| HostView { in_victim: true, ..host });
         let cases = [
             // lee2013 Fig. 3: at B the host operation is inserted; Fig. 5: or its page is moved next.
@@ -112,9 +111,8 @@ mod tests {
             // Section IV: what can be suspended lets the host go first.
             (point(true, false), HOST, Decision::SuspendMove),
             (point(true, false), None, Decision::GoOn),
-            (array(true), HOST, Decision::Suspend),
-            (array(true), None, Decision::Wait),
-            (array(false), HOST, Decision::Wait),
+            (DiePhase::InArray, HOST, Decision::Suspend),
+            (DiePhase::InArray, None, Decision::Wait),
         ];
         for (phase, host, expected) in cases {
             assert_eq!(decide(&DieView { phase, host, gc: GC }, Priority::Host), expected, "{phase:?} {host:?}");
@@ -137,6 +135,6 @@ mod tests {
         assert_eq!(decide(DiePhase::BetweenMoves, HOST), Decision::Gc);
         assert_eq!(decide(DiePhase::BetweenMoves, urgent), Decision::Host);
         assert_eq!(decide(DiePhase::InsideMove { may_suspend: true, may_pair: true }, HOST), Decision::GoOn);
-        assert_eq!(decide(DiePhase::InArray { may_suspend: true }, HOST), Decision::Wait);
+        assert_eq!(decide(DiePhase::InArray, HOST), Decision::Wait);
     }
 }

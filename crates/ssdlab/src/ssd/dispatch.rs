@@ -290,7 +290,7 @@ impl Ssd {
         if left <= suspends.ns {
             return;
         }
-        let (limits, phase) = (self.limits_beside(pool, phase), DiePhase::InArray { may_suspend: true });
+        let (limits, phase) = (self.limits_beside(pool, phase), DiePhase::InArray);
         let host = self.host_beside(die, limits);
         let question = Question { now, die, phase, gc: Some(pool), limits: Some(limits) };
         let (host, priority) = order::choose::<OWN>(self, question, host);

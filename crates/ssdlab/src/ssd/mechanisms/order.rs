@@ -132,7 +132,7 @@ fn picked(ssd: &mut Ssd, order: &mut OwnOrder, question: Question, job: Option<J
     let situation = match question.phase {
         DiePhase::BetweenMoves => Situation::Begins,
         DiePhase::InsideMove { .. } => Situation::Stopped,
-        DiePhase::InArray { .. } => Situation::InService,
+        DiePhase::InArray => Situation::InService,
     };
     let (now_ns, die) = (question.now, question.die);
     let queued = ssd.sched.queued(ssd.geometry().chip_of_die(die));

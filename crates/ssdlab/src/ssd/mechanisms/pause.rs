@@ -68,7 +68,7 @@ fn read_to_serve(ssd: &mut Ssd, now: Ns, die: DieId, owner: Owner) -> Option<Hos
         let urgent = ssd.gc.states.any_urgent() && ssd.is_urgent_beside(PoolId(ssd.geometry().pools_of_die(die).start));
         return if urgent { None } else { next_read(ssd, now, die) };
     };
-    let phase = DiePhase::InArray { may_suspend: true };
+    let phase = DiePhase::InArray;
     let host = ssd.candidates(die).0;
     let (host, priority) = order::choose::<true>(ssd, Question { now, die, phase, gc: Some(pool), limits: None }, host);
     let read = host.filter(is_read)?;
