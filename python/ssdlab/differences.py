@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.remarks import NOTE, WARNING, Remark
+from ssdlab.spelling import few
 
 __all__ = ["MOST_NAMED", "Change", "changes", "in_words", "of_variants"]
 
@@ -148,7 +149,7 @@ def _load(first: str, label: str, runs: Mapping[str, RunData], variants: Mapping
 
 def _of_load(first: str, found: tuple[str, ...], labels: Sequence[str]) -> Remark:
     kind, *what = found
-    told = ", ".join(what[:MOST_NAMED]) + (f" and {len(what) - MOST_NAMED} more" if len(what) > MOST_NAMED else "")
+    told = few(what, MOST_NAMED)
     if kind == "times":
         sentence = f"The requests are those of {first}, at other times ({told}): differences include that of the load."
         return Remark("other-times", NOTE, "", sentence, "Give all variants one load to compare drives and policies.", tuple(labels))
@@ -163,9 +164,8 @@ def _of_sizes(first: str, sizes: Mapping[str, int], variants: Mapping[str, Any])
     if not base or not others:
         return
     far = max(max(size, base) / min(size, base) - 1 for size in others.values())
-    told = ", ".join(f"{label} {_size(size)}" for label, size in list(others.items())[:MOST_NAMED])
-    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-    sentence = f"Drives export different amounts: {first} {_size(base)}; {told}{more} ({_apart(far)})."
+    told = few([f"{label} {_size(size)}" for label, size in others.items()], MOST_NAMED)
+    sentence = f"Drives export different amounts: {first} {_size(base)}; {told} ({_apart(far)})."
     if all(entry.get("fit") for entry in variants.values()):
         sentence, remedy = f"{sentence} All were fitted; whole blocks and thresholds allow no closer.", "Smaller blocks come closer."
     else:

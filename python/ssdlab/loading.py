@@ -15,7 +15,7 @@ from ssdlab.folders import file_errors, run_folder
 from ssdlab.report.runs import read_result, saved_in, title_of, title_parts, undamaged
 from ssdlab.result import Result
 from ssdlab.seeds import SeedRuns
-from ssdlab.spelling import nearest
+from ssdlab.spelling import few, nearest
 from ssdlab.sweeping.definition import Point
 from ssdlab.sweeping.definition import load as load_definition
 from ssdlab.sweeping.points import SweepPoint
@@ -97,8 +97,7 @@ def run_in(folder: Path, label: str | None) -> Path:
         if label is None:
             return folder
         raise UsageError(f'"{label}": {folder} has a single run: leave --of out')
-    more = f" and {len(labels) - MOST_NAMED:,} more" if len(labels) > MOST_NAMED else ""
-    known = f"there are {'; '.join(labels[:MOST_NAMED])}{more}"
+    known = f"there are {few(labels, MOST_NAMED, '; ')}"
     if label is None:
         raise UsageError(f"{folder}: it has {len(labels):,} runs: name one, such as --of '{labels[0]}' ({known})")
     raise UsageError(f'"{label}": {folder} has no such run{nearest(label, places)} ({known})')

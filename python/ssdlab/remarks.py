@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ssdlab import _core
+from ssdlab.spelling import few
 
 __all__ = [
     "NOTE",
@@ -88,9 +89,7 @@ def listed(where: Sequence[str]) -> str:
     """The runs that a remark applies to, as the beginning of its line; empty for all."""
     if not where:
         return ""
-    more = len(where) - MOST_NAMED
-    between = "; " if any(", " in name for name in where) else ", "
-    return f"{between.join(where[:MOST_NAMED])}{f' and {more:,} more' if more > 0 else ''}: "
+    return f"{few(where, MOST_NAMED, '; ' if any(', ' in name for name in where) else ', ')}: "
 
 
 # ---- remarks of one run ----------------------------------------------------------------------------------------------
@@ -315,8 +314,7 @@ def _same_result(by_seed: Sequence[Sequence[RunData]], names: tuple[str, ...]) -
     one_digest, one_figure = (all(len({of(result) for result in results}) == 1 for results in by_seed) for of in (_digest, _figures))
     same = "every request took the same time (one digest)" if one_digest else "all figures are equal to the last digit"
     what = "nothing" if one_figure else "no response time"
-    told = ", ".join(keys[:KEYS_NAMED]) + (f" and {len(keys) - KEYS_NAMED} more" if len(keys) > KEYS_NAMED else "")
-    sentence = f"What differs between them changed {what}, {same}: {told}{_reasons(keys, every)}."
+    sentence = f"What differs between them changed {what}, {same}: {few(keys, KEYS_NAMED)}{_reasons(keys, every)}."
     return Remark("same-result", WARNING, "", sentence, CHOOSE, names)
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName, averaged
 from ssdlab.errors import UsageError
 from ssdlab.folders import file_errors
+from ssdlab.spelling import few
 
 __all__ = ["check_named", "drives_in", "is_table", "read", "tables_in"]
 
@@ -147,7 +148,7 @@ class _Table:
         """Refuses a table that lacks one of the columns."""
         for name in names:
             if name not in self.columns:
-                raise UsageError(f"{self.path}: no column {name}: expected one, next to {_shown(self.columns)}")
+                raise UsageError(f"{self.path}: no column {name}: expected one, next to {few(self.columns, MOST_SHOWN)}")
 
     def number(self, line: int, row: Mapping[str, str], column: str) -> float | None:
         """The number in a column; `None` if the field is empty or the column does not exist."""
@@ -192,7 +193,7 @@ def check_named(paths: Iterable[Path]) -> None:
     for table in _tables(paths):
         table.check_columns(["device"])
         if table.reader is None and not table.states_capacity:
-            raise UsageError(f"{table.path}: no measurements: expected {_MEASURED}, next to {_shown(table.columns)}")
+            raise UsageError(f"{table.path}: no measurements: expected {_MEASURED}, next to {few(table.columns, MOST_SHOWN)}")
 
 
 def drives_in(paths: Iterable[Path]) -> dict[str, None]:
@@ -266,7 +267,7 @@ def _table(path: Path) -> _Table:
             raise UsageError(f"{path}{place}: not a table of comma-separated values in UTF-8: {error}") from error
     rows = [(line, _row(path, line, columns, found)) for line, found in cells if any(found) or len(found) > 1]
     if not rows:
-        raise UsageError(f"{path}: no rows: expected some below its first line, which has {_shown(columns)}")
+        raise UsageError(f"{path}: no rows: expected some below its first line, which has {few(columns, MOST_SHOWN)}")
     return _Table(path, columns, rows)
 
 
@@ -291,20 +292,15 @@ def _check_head(path: Path, columns: tuple[str, ...]) -> None:
         return
     for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
         if any("device" in (word.strip(' "') for word in column.split(sign)) for column in columns if sign in column):
-            raise UsageError(f"{path}, line 1: names with {name} between them: expected commas. It has {_shown(columns)}")
+            raise UsageError(f"{path}, line 1: names with {name} between them: expected commas. It has {few(columns, MOST_SHOWN)}")
     measured = [name for name in columns if name in WRITES or name in LATENCIES]
     if measured:  # other tables of the folder are ignored
         raise UsageError(
-            f"{path}: no column device beside {measured[0]}: expected one with the name of the drive, next to {_shown(columns)}"
+            f"{path}: no column device beside {measured[0]}: expected one with the name of the drive, next to {few(columns, MOST_SHOWN)}"
         )
 
 
 _MEASURED = "steady_write_iops, waf_measured or probe_read_p50_us"
-
-
-def _shown(columns: tuple[str, ...]) -> str:
-    more = len(columns) - MOST_SHOWN
-    return ", ".join(columns[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _number(text: str) -> float | None:
