@@ -20,22 +20,19 @@ pub type Given = (Py<PyAny>, String, String, Option<(String, u32)>);
 
 /// A victim policy for a plan, from Python.
 pub fn victim(given: Given) -> CustomVictim {
-    let (name, source) = (shown_name(&given), given.2.clone());
-    let defined = Arc::new(Defined::of(given));
+    let (name, source, defined) = Defined::of(given);
     CustomVictim::new(&name, &source, move || PyPolicy::new(&defined))
 }
 
 /// An eviction policy for a plan, from Python.
 pub fn eviction(given: Given) -> CustomEviction {
-    let (name, source) = (shown_name(&given), given.2.clone());
-    let defined = Arc::new(Defined::of(given));
+    let (name, source, defined) = Defined::of(given);
     CustomEviction::new(&name, &source, move || PyPolicy::new(&defined))
 }
 
 /// An order of operations for a plan, from Python.
 pub fn order(given: Given) -> CustomOrder {
-    let (name, source) = (shown_name(&given), given.2.clone());
-    let defined = Arc::new(Defined::of(given));
+    let (name, source, defined) = Defined::of(given);
     CustomOrder::new(&name, &source, move || PyPolicy::new(&defined))
 }
 
@@ -178,8 +175,11 @@ struct Defined {
 }
 
 impl Defined {
-    fn of((callable, _, _, place): Given) -> Self {
-        Defined { callable, place }
+    /// A policy with its name in messages and its source.
+    fn of(given: Given) -> (String, String, Arc<Self>) {
+        let name = shown_name(&given);
+        let (callable, _, source, place) = given;
+        (name, source, Arc::new(Defined { callable, place }))
     }
 
     /// The callable that answers: the given one or, for a class, a new instance of it.
