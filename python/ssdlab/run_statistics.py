@@ -1287,7 +1287,7 @@ class RunStatistics(Section):
     With equal digests every request has the same response time. Unit: hexadecimal.
     """
     order_source: str
-    """BLAKE3 over the source of a user-defined order of operations (`config.scheduler.order` is `custom`).
+    """BLAKE3 over the source of a user-defined order of operations (`config.scheduler.order` is `custom, else` the configured order).
 
     Absent otherwise. Unit: hexadecimal.
     """

@@ -9,8 +9,8 @@ use crate::policies::{array, bytes_of};
 
 /// The operations of which one goes first, with one entry per operation in each of its read-only arrays.
 ///
-/// Those of the host are in the order of their queues, the oldest first. The one of GC, if `gc` is not `None`, is the last. There are at
-/// least two. An array is made when it is first used. `numpy.asarray` takes the arrays without a copy; they do not change after the call.
+/// Operations of the host are in the order of their queues, the oldest first. The operation of GC, if `gc` is not `None`, is the last.
+/// There are at least two operations. An array is made when it is first used. `numpy.asarray` takes the arrays without a copy; they do not change after the call.
 #[pyclass(frozen, name = "OrderChoices", module = "ssdlab._core")]
 pub struct PyChoices {
     operations: Vec<Operation>,
@@ -114,7 +114,7 @@ impl PyChoices {
         self.job.map(|job| job.victim.0)
     }
 
-    /// Pages (mapping units) of that block that are still valid; `None` without a GC job.
+    /// Valid pages (mapping units) of the block that the GC job collects; `None` without one.
     #[getter]
     fn gc_valid_pages(&self) -> Option<u32> {
         self.job.map(|job| job.valid_pages)
@@ -150,7 +150,7 @@ impl PyChoices {
         self.column(py, 2, "Q", |one| one.ready.0.to_ne_bytes())
     }
 
-    /// Serial number of that moment: of two operations of one instant, the older one has the lower number.
+    /// Serial number of when each operation was admitted or ready: of two operations of one instant, the older one has the lower number.
     #[getter]
     fn serials(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.column(py, 3, "Q", |one| one.ready.1.to_ne_bytes())

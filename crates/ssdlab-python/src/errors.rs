@@ -61,9 +61,9 @@ fn exception(error: &Error) -> PyErr {
 /// An exception that a policy raised, and the line of the policy's file that raised it, if that is known.
 #[derive(Debug)]
 pub struct Raised {
-    /// The exception.
+    /// The exception that the policy raised.
     pub error: PyErr,
-    /// The line.
+    /// The line of the policy's file, from 1; `None` if it is not known.
     pub line: Option<u32>,
 }
 

@@ -165,7 +165,8 @@ impl PyPlan {
         PyConfig(self.0.config.clone(), self.0.written.clone())
     }
 
-    /// The configuration as the result has it, as JSON text: where a user-defined policy takes the place of a key, that is `custom`.
+    /// The configuration as the result has it, as JSON text: with user-defined policies in place of the keys that
+    /// they replace.
     fn config_of_result(&self) -> PyResult<String> {
         Ok(guarded(|| json(&self.0.config_of_result()))?)
     }

@@ -49,8 +49,8 @@ pub struct Operation {
     pub kind: OperationKind,
     /// What the operation is for.
     pub cause: Cause,
-    /// Its age: when it was admitted to its chip's queue, or when the step of the GC job became ready, ns, and the serial number of that
-    /// moment.
+    /// The age of the operation: when it was admitted to its chip's queue, or when the step of the GC job became ready, ns, and the serial
+    /// number of that moment.
     pub ready: Ready,
     /// Arrival of the request, or start of the GC job, ns.
     pub arrival_ns: Ns,

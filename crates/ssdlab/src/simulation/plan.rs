@@ -82,7 +82,8 @@ pub struct Plan {
     pub victim: Option<CustomVictim>,
     /// User-defined eviction policy in place of `cache.policy`, which must be `lru` and for which the result shows `custom`.
     pub eviction: Option<CustomEviction>,
-    /// User-defined order of operations in place of `scheduler.order` and `gc.priority`; the result shows `custom` for the former.
+    /// User-defined order of operations in place of `scheduler.order` and `gc.priority`; the result shows `custom, else` the
+    /// configured order for the former.
     pub order: Option<CustomOrder>,
 }
 
@@ -125,16 +126,19 @@ impl Plan {
         }
     }
 
-    /// The configuration as the result has it: where a user-defined policy takes the place of a key, that is `custom`.
+    /// The configuration as the result has it: where a user-defined policy takes the place of a key, that is `custom`, and if the configured
+    /// policy still decides what the user's own leaves open, `custom, else` that policy.
     pub fn config_of_result(&self) -> serde_json::Value {
         let mut config = self.config.to_value();
-        let policies =
-            [(self.victim.is_some(), "/gc/victim"), (self.eviction.is_some(), "/cache/policy"), (self.order.is_some(), "/scheduler/order")];
-        for (_, key) in policies.into_iter().filter(|(given, _)| *given) {
+        let policies = [
+            (self.victim.is_some(), "/gc/victim", false),
+            (self.eviction.is_some(), "/cache/policy", false),
+            (self.order.is_some(), "/scheduler/order", true),
+        ];
+        for (_, key, decides_too) in policies.into_iter().filter(|(given, ..)| *given) {
             let value = config.pointer_mut(key).expect("the key is in every configuration");
-            // Where an order leaves a decision open, the configured one decides.
-            let configured = value.as_str().filter(|_| key == "/scheduler/order");
-            *value = configured.map_or_else(|| CUSTOM.into(), |order| format!("{CUSTOM}, else {order}").into());
+            let configured = value.as_str().filter(|_| decides_too);
+            *value = configured.map_or_else(|| CUSTOM.into(), |name| format!("{CUSTOM}, else {name}").into());
         }
         config
     }

@@ -54,7 +54,7 @@ pub struct RunResult {
     /// request has the same response time.
     #[schemars(extend("unit" = "hexadecimal"))]
     pub digest: String,
-    /// BLAKE3 over the source of a user-defined order of operations (`config.scheduler.order` is `custom`). Absent otherwise.
+    /// BLAKE3 over the source of a user-defined order of operations (`config.scheduler.order` is `custom, else` the configured order). Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "hexadecimal"))]
     pub order_source: Option<String>,
