@@ -39,6 +39,21 @@ pub trait Order {
     fn cleaned(&mut self, _entry: u32, _class: u32) {}
     /// The unit of a class to evict first, with its rank; `None` if the class has no units.
     fn first(&self, class: u32) -> Option<(Rank, u32)>;
+    /// The class and the unit to evict first among the classes below `classes` that `eligible` accepts. It is called only with a class
+    /// whose first unit goes before those of all eligible classes before it.
+    #[inline]
+    fn first_of(&self, classes: u32, eligible: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
+        let mut best: Option<(Rank, u32, u32)> = None;
+        for class in 0..classes {
+            if let Some((rank, unit)) = self.first(class)
+                && best.is_none_or(|(least, ..)| rank < least)
+                && eligible(class)
+            {
+                best = Some((rank, class, unit));
+            }
+        }
+        best.map(|(_, class, unit)| (class, unit))
+    }
     /// The groups, if the units of the policy are groups; else `None`.
     fn grouping(&self) -> Option<&Grouping> {
         None
@@ -117,6 +132,11 @@ impl Order for Policy {
     }
 
     #[inline]
+    fn first_of(&self, classes: u32, eligible: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
+        each!(self, order => order.first_of(classes, eligible))
+    }
+
+    #[inline]
     fn grouping(&self) -> Option<&Grouping> {
         each!(self, order => order.grouping())
     }
@@ -141,11 +161,10 @@ pub enum Choice {
 #[inline]
 pub fn choose(order: &impl Order, classes: u32, targets: &impl Targets, soon: u32) -> Option<Choice> {
     let in_gc = |class: u32| class < targets.targets() && targets.in_gc(class, soon);
-    let firsts = || (0..classes).filter_map(|class| order.first(class).map(|(rank, unit)| (rank, class, unit)));
-    let (_, class, unit) = firsts().min()?;
+    let (class, unit) = order.first_of(classes, |_| true)?;
     if classes == 1 || !in_gc(class) {
         return Some(Choice::First(unit));
     }
-    let other = firsts().filter(|&(_, class, _)| !in_gc(class)).min();
-    Some(other.map_or(Choice::AllInGc(unit), |(_, _, unit)| Choice::Skipped(unit)))
+    let other = order.first_of(classes, |class| !in_gc(class));
+    Some(other.map_or(Choice::AllInGc(unit), |(_, unit)| Choice::Skipped(unit)))
 }

@@ -113,10 +113,10 @@ impl<T> Desk<T> {
 
     /// Ends a part, as [`Desk::part_ends`]; `part`: the position and times to note first, `None` for the acceptance.
     #[inline]
-    pub fn part_ends_with(&mut self, now: Ns, place: u32, part: Option<(u32, Times)>) -> bool {
+    pub fn part_ends_with(&mut self, now: Ns, place: u32, part: Option<(u32, &Times)>) -> bool {
         let tracked = &mut self.requests[place];
         if let Some((position, times)) = part {
-            tracked.note_times(now, position.into(), &times);
+            tracked.note_times(now, position.into(), times);
         }
         tracked.part_ends()
     }

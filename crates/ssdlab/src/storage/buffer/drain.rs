@@ -110,7 +110,7 @@ impl State {
         let Below { purpose, since } = self.below[index];
         self.below.remove(index);
         match purpose {
-            Purpose::Serves(place, unit) => self.page_done(now, place, Some((unit, *times))),
+            Purpose::Serves(place, unit) => self.page_done(now, place, Some((unit, times))),
             Purpose::Fills(entry) => self.rest_read(now, entry, since, times),
             Purpose::Programs(first, destination) => self.programmed(first, destination),
         }

@@ -366,7 +366,7 @@ impl State {
         }
         let mut times = Times::default();
         times.wait(Blocked::PageOrder, now - entered);
-        self.page_done(now, place, Some((0, times)));
+        self.page_done(now, place, Some((0, &times)));
     }
 
     /// Begins a transfer of data of a request into or out of the buffer. `before`: see [`Access`].
@@ -386,12 +386,12 @@ impl State {
             }
             times.serve(Served::Dram, self.access_ns);
             // Of parts that end at one instant, the part that the drive served counts.
-            self.page_done(now, request, Some((0, times)));
+            self.page_done(now, request, Some((0, &times)));
         }
     }
 
     /// A part of a request is done, with its last unit and times; `None`: the request has come in. Its last part completes it.
-    pub(super) fn page_done(&mut self, now: Ns, place: u32, part: Option<(u32, Times)>) {
+    pub(super) fn page_done(&mut self, now: Ns, place: u32, part: Option<(u32, &Times)>) {
         if !self.requests.part_ends_with(now, place, part) {
             return;
         }

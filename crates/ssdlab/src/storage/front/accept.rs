@@ -4,7 +4,6 @@ use super::{Front, HostRequest, LowerRequest, NO_WRITE, Outgoing, PlantedInCache
 use crate::cache::{Answer, Evicted, Extent, Found, SECTOR_BYTES, Sectors};
 use crate::lists::NONE;
 use crate::request::{Request, RequestKind};
-use crate::stats::Times;
 use crate::timeline::{Cause, Origin};
 use crate::units::Ns;
 
@@ -99,7 +98,7 @@ impl<B: Store> Front<B> {
         let start = u64::from(page) * bytes;
         match found {
             Found::Hit if self.cache.holds(entry, sectors) => {
-                self.access(now, place, page, Times::default());
+                self.access_now(now, place, page);
                 None
             }
             Found::Hit => {
@@ -167,7 +166,7 @@ impl<B: Store> Front<B> {
                 let first = &mut self.first_writes[entry as usize];
                 *first = self.origin.request.min(*first);
                 match self.frames.awaited(entry) {
-                    None => self.access(now, place, page, Times::default()),
+                    None => self.access_now(now, place, page),
                     Some(op) => self.wait(now, op, place, page, true),
                 }
                 continue;
@@ -175,7 +174,7 @@ impl<B: Store> Front<B> {
             self.fetches[entry as usize] = NONE;
             self.first_writes[entry as usize] = self.origin.request;
             match self.frames.take(entry) {
-                None => self.access(now, place, page, Times::default()),
+                None => self.access_now(now, place, page),
                 Some(transit) => self.claims.push((transit, page)),
             }
             self.cache.evict_ahead(entry, &self.lower);

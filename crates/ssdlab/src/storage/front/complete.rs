@@ -10,21 +10,19 @@ use crate::units::Ns;
 
 impl<B: Store> Front<B> {
     /// Handles completions of the lower level until there are no more at this instant. Returns true if there were any.
+    #[inline]
     pub(super) fn settle(&mut self, now: Ns) -> bool {
-        let mut any = false;
-        loop {
+        let any = self.lower.has_completed();
+        while self.lower.has_completed() {
             let mut ended = std::mem::take(&mut self.ended);
             self.lower.drain_completions(&mut ended);
-            let done = ended.is_empty();
-            for completion in ended.drain(..) {
+            for completion in &ended {
                 self.lower_request_ended(now, completion.index as u32, &completion.times);
             }
+            ended.clear();
             self.ended = ended;
-            if done {
-                return any;
-            }
-            any = true;
         }
+        any
     }
 
     fn lower_request_ended(&mut self, now: Ns, index: u32, times: &Times) {
@@ -84,37 +82,72 @@ impl<B: Store> Front<B> {
             let Waiter { request, page, since_ns, accesses, next } = self.waiters[reversed];
             self.waiters.remove(reversed);
             reversed = next;
-            let times = if since_ns == op.issued_ns { *times } else { behind_others(now - since_ns) };
+            let behind;
+            let times = if since_ns == op.issued_ns {
+                times
+            } else {
+                behind = behind_others(now - since_ns);
+                &behind
+            };
             if accesses {
-                self.access(now, request, page, times);
-                self.requests.part_ends(request);
+                // The access is a part in the place of the wait.
+                self.access(now, request, page, Some(times));
             } else {
                 self.page_done(now, request, Some((page, times)));
             }
         }
     }
 
-    /// A page accesses the cache; `times` has the latency parts of the page until now.
+    /// A page accesses the cache at once.
     #[inline]
-    pub(super) fn access(&mut self, now: Ns, request: u32, page: u32, mut times: Times) {
+    pub(super) fn access_now(&mut self, now: Ns, request: u32, page: u32) {
         self.requests.part_begins(request);
-        times.serve(Served::Dram, self.access_ns);
-        self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, times });
+        self.access(now, request, page, None);
+    }
+
+    /// A part of a request becomes the access of its page to the cache. `before`: the latency parts of the page until now, if it waited.
+    #[inline]
+    fn access(&mut self, now: Ns, request: u32, page: u32, before: Option<&Times>) {
+        let before = before.map_or(NONE, |times| self.waited_before.insert_with(|| *times));
+        self.accesses.push_back(Access { ends_ns: now + self.access_ns, request, page, before });
+    }
+
+    /// Ends the accesses to the cache that are due.
+    pub(super) fn end_accesses(&mut self, now: Ns) {
+        let mut at_once = Times::default();
+        at_once.serve(Served::Dram, self.access_ns);
+        while let Some(&Access { request, page, before, .. }) = self.accesses.front().filter(|access| access.ends_ns <= now) {
+            self.accesses.pop_front();
+            if before == NONE {
+                self.page_done(now, request, Some((page, &at_once)));
+            } else {
+                let mut times = self.waited_before[before];
+                self.waited_before.remove(before);
+                times.serve(Served::Dram, self.access_ns);
+                self.page_done(now, request, Some((page, &times)));
+            }
+        }
     }
 
     /// A page of a host request is done (`None`: the request has been accepted). The request completes with its last part.
-    pub(super) fn page_done(&mut self, now: Ns, mut place: u32, mut page: Option<(u32, Times)>) {
+    pub(super) fn page_done(&mut self, now: Ns, place: u32, page: Option<(u32, &Times)>) {
+        if self.requests.part_ends_with(now, place, page) {
+            self.last_page_done(now, place);
+        }
+    }
+
+    fn last_page_done(&mut self, now: Ns, mut place: u32) {
         loop {
-            if !self.requests.part_ends_with(now, place, page) {
-                return;
-            }
             let next = self.complete(now, place);
             // A flush waits for this flush. A loop, because any number of flushes may wait for one another.
             if next == NONE {
                 return;
             }
+            let times = behind_others(now - self.requests[next].request.arrival_ns);
+            if !self.requests.part_ends_with(now, next, Some((0, &times))) {
+                return;
+            }
             place = next;
-            page = Some((0, behind_others(now - self.requests[next].request.arrival_ns)));
         }
     }
 

@@ -124,7 +124,8 @@ struct Access {
     ends_ns: Ns,
     request: u32,
     page: u32,
-    times: Times,
+    /// Latency parts of the page before the access, in `Front::waited_before`, or [`NONE`] if there are none.
+    before: u32,
 }
 
 /// A page to destage, listed until all pages to destage for the same host request are known.
@@ -154,6 +155,7 @@ pub struct Front<B: Store> {
     lower_requests: Slab<u32, LowerRequest>,
     waiters: Slab<u32, Waiter>,
     accesses: VecDeque<Access>,
+    waited_before: Slab<u32, Times>,
     pads: Pads,
     /// Outstanding destages of dirty pages for which no flush waits, in any order.
     destages: Vec<u32>,
@@ -203,6 +205,7 @@ impl<B: Store> Front<B> {
             lower_requests: Slab::default(),
             waiters: Slab::default(),
             accesses: VecDeque::new(),
+            waited_before: Slab::default(),
             pads: Pads::new(config, lower_pages),
             destages: Vec::new(),
             last_flush: NONE,
@@ -324,6 +327,7 @@ impl<B: Store> Store for Front<B> {
         self.sent.make_room(2 * pages)?;
         self.waiters.make_room(2 * pages)?;
         memory::make_room(&mut self.accesses, pages)?;
+        self.waited_before.make_room(pages)?;
         self.lower.make_room(2 * pages)
     }
 
@@ -351,10 +355,7 @@ impl<B: Store> Store for Front<B> {
         self.now = now;
         self.lower.handle_events(now);
         self.settle(now);
-        while let Some(&access) = self.accesses.front().filter(|access| access.ends_ns <= now) {
-            self.accesses.pop_front();
-            self.page_done(now, access.request, Some((access.page, access.times)));
-        }
+        self.end_accesses(now);
         self.check_if_verifying();
     }
 
