@@ -58,6 +58,8 @@ pub struct FlashRules {
     pub pauses: bool,
     /// A die at work may begin another operation: two may share it, or one may be suspended for another.
     pub shares_dies: bool,
+    /// Two operations may share a die: one on the bus, one in the array.
+    pub overlaps: bool,
     /// Page moves stop before their program, so that something may come between.
     pub stop_before_program: bool,
     /// Page moves stop before their transfers.
@@ -284,11 +286,13 @@ impl FlashRules {
         // The steps of a move are its stages before and after preemption point A.
         let with_requests = config.gc.advances_with_requests();
         let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty() || with_requests || for_reads.of_gc();
+        let register_reads = config.gc.merge && cache_register;
         FlashRules {
             interleave: config.device.die_interleave,
             pipeline,
             gc_pipeline,
-            register_reads: config.gc.merge && cache_register,
+            register_reads,
+            overlaps: pipeline || gc_pipeline || register_reads,
             write_pausing,
             for_reads,
             pauses,

@@ -77,6 +77,12 @@ pub struct Ahead {
     pub width: u64,
 }
 
+/// `wide` divided by `by`, rounded down. A division of 128 bits takes several times as long as one of 64, which mostly suffice.
+#[inline]
+fn quotient(wide: u128, by: u64) -> u64 {
+    u64::try_from(wide).map_or_else(|_| (wide / u128::from(by)) as u64, |narrow| narrow / by)
+}
+
 /// The counters of all stations and channels.
 #[derive(Clone, Debug)]
 pub struct Estimator {
@@ -129,12 +135,15 @@ impl Estimator {
     /// other the commands per page on average, (1 - Pr) + Pr / N = commands / pages. Where planes have equal shares of the queue the sum is
     /// the paper's.
     pub fn queue_of(&self, station: u32, kind: QueueKind, before: Before) -> Ns {
+        if before == Before::default() {
+            return 0;
+        }
         let (done, kind) = (&self.stations[station as usize], kind as usize);
         let latency = u128::from(self.latencies.host[kind]);
         let [own, beside, elsewhere] = [before.own, before.beside, before.elsewhere].map(|count| u128::from(count) * latency);
         let share = |time: u128, part: u64| match done.pages[kind] {
-            0 => time,
-            pages => time * u128::from(part) / u128::from(pages),
+            pages if pages == 0 || time == 0 => time,
+            pages => u128::from(quotient(time * u128::from(part), pages)),
         };
         let alone = done.pages[kind] - done.together[kind];
         (own + share(beside, alone) + share(elsewhere, done.commands[kind])) as Ns
@@ -143,15 +152,17 @@ impl Estimator {
     /// T_GC (5): time of collection so far, divided by the host pages read and programmed, ns.
     fn collection(&self, station: u32) -> Ns {
         let done = &self.stations[station as usize];
-        let cost =
-            u128::from(done.moved) * u128::from(self.latencies.page_move()) + u128::from(done.erased) * u128::from(self.latencies.erase);
-        cost.checked_div(u128::from(done.pages[0] + done.pages[1])).unwrap_or(0) as Ns
+        let pages = done.pages[0] + done.pages[1];
+        let cost = |count: u64, ns: Ns| u128::from(count) * u128::from(ns);
+        if pages == 0 { 0 } else { quotient(cost(done.moved, self.latencies.page_move()) + cost(done.erased, self.latencies.erase), pages) }
     }
 
     /// T_interference (6): mean time that a page operation has waited for the channel, ns.
     fn interference(&self, channel: u32, ready: u64) -> Ns {
-        let waits = u128::from(self.latencies.transfer) * u128::from(ready);
-        waits.checked_div(u128::from(self.admitted[channel as usize])).unwrap_or(0) as Ns
+        match self.admitted[channel as usize] {
+            0 => 0,
+            admitted => quotient(u128::from(self.latencies.transfer) * u128::from(ready), admitted),
+        }
     }
 
     /// The estimated time from now to the end of a page operation (1), (2), ns. `ready`: Cntr_Ready of the channel, summed over its

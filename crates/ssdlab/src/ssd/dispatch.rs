@@ -25,6 +25,14 @@ impl Ssd {
         self.dies_of_chip_of(die).find(|&die| !self.flash.idle(die)).unwrap_or(die)
     }
 
+    /// No operation can begin on a die at work, whatever waits for it, and finding that out changes nothing: no two operations share a die,
+    /// and the die has no GC job, whose wait for a block might end.
+    #[inline(always)]
+    pub(super) fn nothing_can_begin_beside(&self, die: DieId) -> bool {
+        let rules = &self.rules.flash;
+        rules.interleave && !rules.overlaps && self.gc.jobs.on_die(die) == 0
+    }
+
     /// The arbiter's decision between these candidates, at this priority. `gc`: the pool of the GC step or operation.
     #[inline(always)]
     pub(super) fn decide(&self, phase: DiePhase, host: Option<HostCandidate>, gc: Option<PoolId>, priority: Priority) -> Decision {

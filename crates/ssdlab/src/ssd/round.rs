@@ -139,6 +139,7 @@ impl Ssd {
                     false
                 }
                 Doing::Other if self.rules.flash.pauses && pause::stop_for_reads(self, now, die) => false,
+                Doing::Other if !OWN && self.nothing_can_begin_beside(die) => false,
                 // A die at work begins only an operation that it would begin if it were idle: else a stream of one kind would keep the
                 // other kind, or GC, waiting without end.
                 Doing::Other => self.between_moves::<OWN>(now, die, granted),
