@@ -62,7 +62,13 @@ impl Clock {
         if !self.whole {
             return decimal(field, self.places, self.expected);
         }
-        integer(field, self.expected)?.checked_mul(self.scale).ok_or_else(|| Bad::new(self.expected, field))
+        self.whole_ns(integer(field, self.expected)?).ok_or_else(|| Bad::new(self.expected, field))
+    }
+
+    /// A whole number of the unit, in ns; `None` if it exceeds 64 bits.
+    #[inline]
+    pub(crate) fn whole_ns(&self, time: u64) -> Option<u64> {
+        time.checked_mul(self.scale)
     }
 }
 

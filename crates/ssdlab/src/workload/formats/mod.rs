@@ -333,19 +333,24 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// A request that is no flush, of no volume; `None` if its size or its address range cannot be.
+    #[inline]
+    pub(crate) fn checked(time_ns: u64, kind: RequestKind, offset: u64, length: u64) -> Option<Self> {
+        let is_inside = length > 0 && offset < ADDRESS_LIMIT && length <= ADDRESS_LIMIT - offset;
+        is_inside.then_some(Record { time_ns, kind, offset, length, device: b"" })
+    }
+
     /// Checks the size and the address range of a request. A flush gets address and size 0.
     #[inline]
     pub(crate) fn new(time_ns: u64, kind: RequestKind, offset: u64, length: u64, device: &'a [u8]) -> Parsed<'a> {
         if kind == RequestKind::Flush {
             return Ok(Some(Record { time_ns, kind, offset: 0, length: 0, device }));
         }
-        if length == 0 {
-            return Err(Bad { zero_size: true, ..Bad::new("a size above 0", b"0") });
+        match Record::checked(time_ns, kind, offset, length) {
+            Some(record) => Ok(Some(Record { device, ..record })),
+            None if length == 0 => Err(Bad { zero_size: true, ..Bad::new("a size above 0", b"0") }),
+            None => Err(Bad::new("an address range within 2^63 bytes", format!("offset {offset}, size {length}").as_bytes())),
         }
-        if offset >= ADDRESS_LIMIT || length > ADDRESS_LIMIT - offset {
-            return Err(Bad::new("an address range within 2^63 bytes", format!("offset {offset}, size {length}").as_bytes()));
-        }
-        Ok(Some(Record { time_ns, kind, offset, length, device }))
     }
 }
 

@@ -114,6 +114,22 @@ pub(crate) fn integer(field: &[u8], expected: &'static str) -> Result<u64, Bad> 
     digits(field).ok_or_else(|| Bad::new(expected, field))
 }
 
+/// Splits off the integer at the start of a text: up to the first byte that is no digit. `None` unless it has 1 to 19 digits.
+#[inline]
+pub(crate) fn leading_integer(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (mut value, mut length) = (0u64, 0);
+    while let Some(&byte) = text.get(length) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        // Wraps only with more than 19 digits.
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        length += 1;
+    }
+    (1..=19).contains(&length).then(|| (value, &text[length..]))
+}
+
 #[inline]
 fn digits(field: &[u8]) -> Option<u64> {
     if field.is_empty() {
@@ -185,6 +201,15 @@ mod tests {
         assert_eq!(integer(b"000000000000000000000000012", "").ok(), Some(12));
         for bad in ["", "-1", "+1", "1.0", "1e3", "1.82083E+11", "0x10", "18446744073709551616", "1 2", "\u{0661}"] {
             assert!(integer(bad.as_bytes(), "").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_integer_is_split_off_the_rest() {
+        assert_eq!(leading_integer(b"120,R"), Some((120, &b",R"[..])));
+        assert_eq!(leading_integer(b"9999999999999999999"), Some((9_999_999_999_999_999_999, &b""[..])));
+        for none in ["", ",1", "-1", " 1", "00000000000000000001", "18446744073709551616,"] {
+            assert_eq!(leading_integer(none.as_bytes()), None, "{none}");
         }
     }
 
