@@ -3,10 +3,12 @@
 //! Only [`counted_part`] is counted: `valgrind --tool=callgrind --toggle-collect='*counted_part*'`. It must not be inlined, and its name not occur in others.
 
 use ssdlab::config::{Address, Config, Layers, PreconditionKind};
+use ssdlab::error::Result;
 use ssdlab::ftl::Ftl;
 use ssdlab::gc::untimed::{self, UntimedCounts};
 use ssdlab::gc::victim::Picker;
 use ssdlab::precondition;
+use ssdlab::request::Request;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation};
 use ssdlab::units::Lpn;
@@ -49,11 +51,32 @@ fn main() {
         println!("{}", counted_part(WRITES, || replay(&config, &mut ftl)));
         return;
     }
-    let plan = Plan { requests: Some(REQUESTS), ..Plan::new(config, SEED) };
+    // Requests before those that are counted: the write buffer of this run is empty at first, and takes writes at the rate of the cores.
+    let before = if name == "nvme" { REQUESTS } else { 0 };
+    let plan = Plan { requests: Some(before + REQUESTS), ..Plan::new(config, SEED) };
     let exported = plan.config.exported_bytes().expect("a size");
     let mut source = workload::open(&plan.config.workload, exported, plan.seed, plan.requests).expect("a generator");
     let mut simulation = Simulation::new(&plan, &Control::default()).expect("a drive");
+    if before > 0 {
+        drive(&mut simulation, &mut First { source: source.as_mut(), left: before });
+    }
     println!("{}", counted_part(REQUESTS, || drive(&mut simulation, source.as_mut())));
+}
+
+/// The first `left` requests of a source.
+struct First<'a> {
+    source: &'a mut dyn RequestSource,
+    left: u64,
+}
+
+impl RequestSource for First<'_> {
+    fn next_request(&mut self) -> Result<Option<Request>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        self.source.next_request()
+    }
 }
 
 /// What is counted. Returns the number of requests, by which the count is divided.
@@ -133,7 +156,7 @@ fn slacker() -> Config {
 }
 
 /// 4 KiB random writes in steady state on a small drive of today: units, one-shot programs, parity, write buffer, pacing, host interface. The
-/// write amplification is 3.7.
+/// counted writes come after as many that fill the write buffer.
 fn nvme() -> Config {
     let mut config = layers("nvme-tlc-2023", &["nvme"], Some("uniform-4k-write"));
     (config.device.channels, config.device.chips_per_channel, config.device.dies_per_chip) = (2, 1, 2);
