@@ -392,7 +392,8 @@ def config_keys() -> dict[str, dict[str, Any]]:
 class Request:
     """A host request for `Simulator.submit`.
 
-    Offset and length are in bytes; `flow` is the index of its flow in `workload.flows`, from 0.
+    Offset and length are in bytes; `flow` is the index of its flow in `workload.flows`, from 0;
+    `handle` the placement handle (`ftl.placement = "handles"`), None for the default.
     """
 
     op: Literal["read", "write", "trim", "flush"]
@@ -401,6 +402,7 @@ class Request:
     arrival_ns: int | None = None
     high_priority: bool = False
     flow: int = 0
+    handle: int | None = None
 
 
 class Simulator:
@@ -440,7 +442,8 @@ class Simulator:
         arrival_ns = self.now_ns if request.arrival_ns is None else request.arrival_ns
         try:
             place = (request.op, request.offset, request.length)
-            return self._core.submit(*place, arrival_ns=arrival_ns, high_priority=request.high_priority, flow=request.flow)
+            marks = {"high_priority": request.high_priority, "flow": request.flow, "handle": request.handle}
+            return self._core.submit(*place, arrival_ns=arrival_ns, **marks)
         except Error:
             raise
         except Exception as error:  # also an error raised by the caller's own type

@@ -246,7 +246,7 @@ impl Drive {
                 0
             }
         };
-        let request = Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0 };
+        let request = Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0, handle: None };
         if let Some(record) = &mut self.record {
             record.add(&request)?;
         }

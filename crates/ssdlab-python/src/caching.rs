@@ -37,7 +37,9 @@ pub fn replay_cache(
 ) -> PyResult<Replayed> {
     let requests: Vec<Request> = requests
         .into_iter()
-        .map(|(op, offset, length)| Ok(Request { arrival_ns: 0, kind: kind(&op)?, offset, length, high_priority: false, flow: 0 }))
+        .map(|(op, offset, length)| {
+            Ok(Request { arrival_ns: 0, kind: kind(&op)?, offset, length, high_priority: false, flow: 0, handle: None })
+        })
         .collect::<Result<_, Failure>>()?;
     let changes: Vec<Change> = in_gc.into_iter().map(|(request, target, in_gc)| Change { request, target, in_gc }).collect();
     let own_policy = eviction.is_some();

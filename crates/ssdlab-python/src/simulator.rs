@@ -164,10 +164,20 @@ impl PySimulator {
     }
 
     /// Submits a request; returns its serial number. Arrival times must not decrease.
-    #[pyo3(signature = (op, offset, length, *, arrival_ns, high_priority=false, flow=0))]
-    fn submit(&self, op: &str, offset: u64, length: u64, arrival_ns: u64, high_priority: bool, flow: u16) -> PyResult<u64> {
+    #[pyo3(signature = (op, offset, length, *, arrival_ns, high_priority=false, flow=0, handle=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn submit(
+        &self,
+        op: &str,
+        offset: u64,
+        length: u64,
+        arrival_ns: u64,
+        high_priority: bool,
+        flow: u16,
+        handle: Option<u8>,
+    ) -> PyResult<u64> {
         let kind = crate::caching::kind(op)?;
-        self.with(|simulation| simulation.submit(Request { arrival_ns, kind, offset, length, high_priority, flow }))
+        self.with(|simulation| simulation.submit(Request { arrival_ns, kind, offset, length, high_priority, flow, handle }))
     }
 
     /// Simulates up to and including the instant `until_ns`.

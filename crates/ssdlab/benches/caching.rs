@@ -62,7 +62,8 @@ fn run_s(policy: CachePolicy, gc_aware: bool) -> f64 {
 fn replay_s(policy: CachePolicy, gc_aware: bool) -> f64 {
     const HOMES: u32 = 7;
     let mut rng = Rng::new(1, "benchmark");
-    let write = |offset| Request { arrival_ns: 0, kind: RequestKind::Write, offset, length: 4096, high_priority: false, flow: 0 };
+    let write =
+        |offset| Request { arrival_ns: 0, kind: RequestKind::Write, offset, length: 4096, high_priority: false, flow: 0, handle: None };
     let requests: Vec<Request> = (0..PAGES).map(|_| write(rng.below(700_000) * 4096)).collect();
     let changes: Vec<Change> = (0..PAGES / 1000)
         .flat_map(|turn| {

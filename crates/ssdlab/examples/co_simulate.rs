@@ -12,7 +12,15 @@ fn main() -> ssdlab::error::Result<()> {
     let mut arrival_ns = 0;
     for number in 0..5_000 {
         let offset = number * 7919 % pages * 16384;
-        drive.submit(Request { arrival_ns, kind: RequestKind::Write, offset, length: 16384, high_priority: false, flow: 0 })?;
+        drive.submit(Request {
+            arrival_ns,
+            kind: RequestKind::Write,
+            offset,
+            length: 16384,
+            high_priority: false,
+            flow: 0,
+            handle: None,
+        })?;
         drive.run_to_idle()?;
         arrival_ns = drive.take_completions()[0].completed_ns;
     }

@@ -816,8 +816,15 @@ fn submitted(panel: &Panel, origin: u64) -> Simulation {
     simulation.take_completions();
     simulation.ssd_mut().keep_trace();
     let unit = u64::from(panel.config.map_unit_bytes());
-    let request =
-        |arrival_ns, kind, page, high_priority, flow| Request { arrival_ns, kind, offset: page * unit, length: unit, high_priority, flow };
+    let request = |arrival_ns, kind, page, high_priority, flow| Request {
+        arrival_ns,
+        kind,
+        offset: page * unit,
+        length: unit,
+        high_priority,
+        flow,
+        handle: None,
+    };
     for &(at, page) in &panel.beginning {
         simulation.submit(request(at, RequestKind::Write, page, false, 0)).expect("a request");
     }

@@ -257,10 +257,11 @@ impl<'a> Preparation<'a> {
     fn overwrite_above_soft(&mut self, way: usize) -> bool {
         let pack = self.packs.take(way);
         let pool = self.pool_for(pack[0]);
-        if self.ftl.frontier_full(pool) && self.ftl.wants_collection_after_one_block(pool) {
+        let class = self.ftl.host_class(pack[0], None);
+        if self.ftl.frontier_full(pool, class) && self.ftl.wants_collection_after_one_block(pool) {
             return false;
         }
-        let first = self.ftl.allocate_host(pool).ppn;
+        let first = self.ftl.allocate_host(pool, class).ppn;
         untimed::program(&mut self.ftl, pool, &pack, first, &mut self.counts);
         self.overwritten += pack.len() as u64;
         self.packs.give_back(way, pack);
@@ -280,7 +281,8 @@ impl<'a> Preparation<'a> {
             }
             let pack = self.packs.take(way);
             let pool = self.pool_for(pack[0]);
-            if let Some(first) = self.ftl.try_allocate_host(pool) {
+            let class = self.ftl.host_class(pack[0], None);
+            if let Some(first) = self.ftl.try_allocate_host(pool, class) {
                 untimed::program(&mut self.ftl, pool, &pack, first.ppn, &mut self.counts);
                 left = left.saturating_sub(pack.len() as u64);
             }

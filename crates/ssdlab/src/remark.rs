@@ -78,6 +78,11 @@ pub const CODES: &[Code] = &[
         rule: "`scheduler.suspend` names programs or erases, of which GC suspends none: the scheme has rules of its own for GC.",
     },
     Code {
+        name: "handles-ignored",
+        severity: Severity::Note,
+        rule: "Requests of a trace name a placement handle, and `ftl.placement` is not `handles`.",
+    },
+    Code {
         name: "held-data",
         severity: Severity::Warning,
         rule: "Write buffers and caches held, at the end less when the measured part began, more (or less) than 1 % of the bytes that the host wrote (`bytes_written.held`): write amplification is too low (or too high).",

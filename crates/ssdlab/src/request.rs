@@ -30,6 +30,8 @@ pub struct Request {
     pub high_priority: bool,
     /// Number of the flow that sends the request ([`crate::config::Workload::separate_flows`]), from 0.
     pub flow: u16,
+    /// Placement handle of a write, from 0; `None`: it names none.
+    pub handle: Option<u8>,
 }
 
 /// End of the last read or write in a stream of requests, by which sequential requests are recognised.
@@ -62,7 +64,9 @@ mod tests {
             (RequestKind::Read, 12, 4),
             (RequestKind::Read, 12, 4),
         ]
-        .map(|(kind, offset, length)| last.is_followed_by(&Request { arrival_ns: 0, kind, offset, length, high_priority: false, flow: 0 }));
+        .map(|(kind, offset, length)| {
+            last.is_followed_by(&Request { arrival_ns: 0, kind, offset, length, high_priority: false, flow: 0, handle: None })
+        });
         assert_eq!(sequential, [false, true, false, false, true, false]);
     }
 }

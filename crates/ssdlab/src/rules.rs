@@ -2,8 +2,8 @@
 //! configuration keys while a run goes on.
 
 use crate::config::{
-    Advance, Allocation, Begin, Config, Frontier, Order, Pace, PartialWrite, Priority, Scope, Suspendable, SuspendedForReads, Trigger,
-    Turns, UnmappedRead,
+    Advance, Allocation, Begin, Config, Frontier, Order, Pace, PartialWrite, Priority, Scope, Streams, Suspendable, SuspendedForReads,
+    Trigger, Turns, UnmappedRead,
 };
 use crate::geometry::Geometry;
 use crate::units::Ns;
@@ -17,6 +17,8 @@ pub struct Rules {
     pub gc: GcRules,
     /// Order in which host operations go.
     pub order: Order,
+    /// Host writes have several streams (`ftl.placement`).
+    pub places: bool,
     /// Dynamic allocation (`ftl.allocation = "dynamic"`): the address of a page does not determine where it is written.
     pub dynamic: bool,
     /// Operations of one kind on several planes of a die begin together.
@@ -225,6 +227,7 @@ impl Rules {
         let gc = GcRules::new(config, by_plane && !pool_is_plane);
         Rules {
             bursts: geometry.dies_per_channel.get() == 1
+                && Streams::new(config).move_classes == 1
                 && flash.interleave
                 && !flash.pipeline
                 && !flash.for_reads.of_gc()
@@ -232,6 +235,7 @@ impl Rules {
             flash,
             gc,
             order: config.scheduler.order,
+            places: Streams::new(config).host_classes > 1,
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,

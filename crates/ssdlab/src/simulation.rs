@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use crate::config::{SeparateFlow, Workload};
+use crate::config::{Placement, SeparateFlow, Workload};
 use crate::error::{Error, Result};
 use crate::ftl::Ftl;
 use crate::memory;
@@ -76,6 +76,8 @@ pub struct Simulation {
     /// User-defined policies choose victims or evictions.
     asks_policies: bool,
     exported_bytes: u64,
+    /// Requests may name placement handles below this; all, if handles have no effect.
+    handles: u16,
     recorder: Recorder,
     stalls: Stalls,
     load: Load,
@@ -183,6 +185,7 @@ impl Simulation {
             storage,
             asks_policies: plan.asks_policies(),
             exported_bytes: plan.config.exported_bytes()?,
+            handles: if plan.config.ftl.placement == Placement::Handles { plan.config.ftl.handles.into() } else { 256 },
             recorder,
             stalls: Stalls::default(),
             load: Load::default(),

@@ -51,7 +51,7 @@ fn trim(arrival_ns: u64, page: u64, count: u64) -> Request {
 }
 
 fn flush(arrival_ns: u64) -> Request {
-    Request { arrival_ns, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 }
+    Request { arrival_ns, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0, handle: None }
 }
 
 /// The first bytes of a page.

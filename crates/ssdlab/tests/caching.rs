@@ -84,7 +84,7 @@ fn trim(at: u64, page: u64) -> Request {
 }
 
 fn flush(at: u64) -> Request {
-    Request { kind: RequestKind::Flush, arrival_ns: at, offset: 0, length: 0, high_priority: false, flow: 0 }
+    Request { kind: RequestKind::Flush, arrival_ns: at, offset: 0, length: 0, high_priority: false, flow: 0, handle: None }
 }
 
 /// Dies on channels of their own, filled, behind a cache of so many pages. Page p is on die p modulo the dies. The pages of a group are the

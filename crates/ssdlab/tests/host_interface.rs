@@ -286,7 +286,7 @@ fn what_waited_is_counted_and_times_are_added_up() {
 /// bytes of a read that waits, the other those of nothing.
 #[test]
 fn only_commands_whose_order_matters_wait() {
-    let flush = Request { arrival_ns: 1_000, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 };
+    let flush = Request { arrival_ns: 1_000, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0, handle: None };
     let two_pages = Request { length: 8_192, ..read(1_000, 0) };
     let host = Host { link_bytes_per_us: 1, ..no_cost() };
     let stats = counted(host.clone(), &[write(0, 0), flush, two_pages, read(2_000, 1), read(3_000, 2)]);

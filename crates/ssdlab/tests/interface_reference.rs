@@ -200,7 +200,7 @@ fn random_commands(rng: &mut Rng) -> Vec<Request> {
             _ => (RequestKind::Write, 1),
         };
         let offset = if kind == RequestKind::Flush { 0 } else { UNIT * rng.below(if kind == RequestKind::Write { 3 } else { 6 }) };
-        Request { arrival_ns, kind, offset, length: units * UNIT, high_priority: false, flow: 0 }
+        Request { arrival_ns, kind, offset, length: units * UNIT, high_priority: false, flow: 0, handle: None }
     });
     commands.collect()
 }

@@ -187,6 +187,7 @@ fn the_policy_sees_what_waits_and_is_obeyed() {
         length: bytes,
         high_priority: page_number == 2,
         flow: 0,
+        handle: None,
     };
     let requests = [
         request(0, RequestKind::Read, 0, page),

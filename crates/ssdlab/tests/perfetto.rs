@@ -70,7 +70,7 @@ fn play_into(folder: &Path, config: &Config, requests: &[Request], window: (Ns, 
 }
 
 fn request(at: Ns, kind: RequestKind, page: u64, pages: u64) -> Request {
-    Request { arrival_ns: at, kind, offset: page * PAGE, length: pages * PAGE, high_priority: false, flow: 0 }
+    Request { arrival_ns: at, kind, offset: page * PAGE, length: pages * PAGE, high_priority: false, flow: 0, handle: None }
 }
 
 /// The writes after which the job of [`preemptible`] begins at [`ORIGIN`].

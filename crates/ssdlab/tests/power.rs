@@ -11,7 +11,7 @@ const PROGRAM: u64 = 302_400;
 const EARLY: u64 = 50_000;
 
 fn request(kind: RequestKind, arrival_ns: u64, first: u64, count: u64) -> Request {
-    Request { arrival_ns, kind, offset: first * PAGE, length: count * PAGE, high_priority: false, flow: 0 }
+    Request { arrival_ns, kind, offset: first * PAGE, length: count * PAGE, high_priority: false, flow: 0, handle: None }
 }
 
 fn write(at: u64, first: u64, count: u64) -> Request {

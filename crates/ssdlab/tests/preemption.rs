@@ -1294,9 +1294,9 @@ fn longest_alone(scheme: &str, transfer_ps_per_byte: u64, requests: u32) -> [u64
         let arrival_ns = simulation.now() + rng.below(600_000);
         let kind = if rng.chance(0.5) { RequestKind::Read } else { RequestKind::Write };
         // A write that had to wait for a free block would not be one of S1.
-        assert!(simulation.ssd().ftl().can_write(PoolId(0)), "{scheme}: no free block");
+        assert!(simulation.ssd().ftl().can_write(PoolId(0), 0), "{scheme}: no free block");
         simulation
-            .submit(Request { arrival_ns, kind, offset: rng.below(128) * PAGE, length: PAGE, high_priority: false, flow: 0 })
+            .submit(Request { arrival_ns, kind, offset: rng.below(128) * PAGE, length: PAGE, high_priority: false, flow: 0, handle: None })
             .unwrap();
         simulation.run_to_idle().unwrap();
         let completions = simulation.take_completions();
@@ -1344,7 +1344,7 @@ fn fewest_free_blocks(hard: f64, scheme: &str) -> u32 {
     for _ in 0..4_000 {
         let offset = rng.below(128) * PAGE;
         simulation
-            .submit(Request { arrival_ns: 0, kind: RequestKind::Write, offset, length: PAGE, high_priority: false, flow: 0 })
+            .submit(Request { arrival_ns: 0, kind: RequestKind::Write, offset, length: PAGE, high_priority: false, flow: 0, handle: None })
             .unwrap();
     }
     let mut fewest = u32::MAX;

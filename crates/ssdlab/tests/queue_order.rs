@@ -36,7 +36,7 @@ fn requests(seed: u64, count: u64, mean_gap: u64, mixed: bool) -> Vec<Request> {
             let kind = if mixed && rng.chance(0.33) { RequestKind::Read } else { RequestKind::Write };
             let part = mixed && kind == RequestKind::Write && rng.chance(0.33);
             let length = if part { 512 } else { PAGE };
-            Request { arrival_ns, kind, offset: page * PAGE, length, high_priority: false, flow: 0 }
+            Request { arrival_ns, kind, offset: page * PAGE, length, high_priority: false, flow: 0, handle: None }
         })
         .collect()
 }

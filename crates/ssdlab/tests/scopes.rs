@@ -28,7 +28,7 @@ fn config(scope: Scope) -> Config {
 }
 
 fn request(arrival_ns: u64, kind: RequestKind, page: u64) -> Request {
-    Request { arrival_ns, kind, offset: page * PAGE, length: PAGE, high_priority: false, flow: 0 }
+    Request { arrival_ns, kind, offset: page * PAGE, length: PAGE, high_priority: false, flow: 0, handle: None }
 }
 
 /// Writes to `pool` after the last of which, at 4 ms, a job moves one page and erases: 1,725,000 ns. (See the timelines.)

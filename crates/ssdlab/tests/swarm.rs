@@ -211,6 +211,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
             length: 0,
             high_priority: false,
             flow: 0,
+            handle: None,
         });
     }
     random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);

@@ -11,7 +11,7 @@ use ssdlab::units::{ChannelId, DieId, Lpn};
 const PAGE: u64 = 4096;
 
 pub fn read(arrival_ns: u64, page: u64) -> Request {
-    Request { arrival_ns, kind: RequestKind::Read, offset: page * PAGE, length: PAGE, high_priority: false, flow: 0 }
+    Request { arrival_ns, kind: RequestKind::Read, offset: page * PAGE, length: PAGE, high_priority: false, flow: 0, handle: None }
 }
 
 pub fn write(arrival_ns: u64, page: u64) -> Request {

@@ -375,7 +375,7 @@ proptest! {
             let letter = match kind { RequestKind::Read => "R", RequestKind::Write => "W", RequestKind::Trim => "T", RequestKind::Flush => "F" };
             text += &format!("{}.{:03},{letter},{offset},{length}\n", now_ns / 1000, now_ns % 1000);
             let (offset, length) = if kind == RequestKind::Flush { (0, 0) } else { (offset, length) };
-            expected.push(Request { arrival_ns: now_ns, kind, offset, length, high_priority: false, flow: 0 });
+            expected.push(Request { arrival_ns: now_ns, kind, offset, length, high_priority: false, flow: 0, handle: None });
         }
         let from = directory.path().join("in.csv");
         std::fs::write(&from, text).unwrap();

@@ -38,7 +38,7 @@ pub fn halves() -> Config {
 }
 
 pub fn bytes(kind: RequestKind, arrival_ns: u64, offset: u64, length: u64) -> Request {
-    Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0 }
+    Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0, handle: None }
 }
 
 pub fn quarters_of(kind: RequestKind, arrival_ns: u64, first: u64, count: u64) -> Request {

@@ -226,7 +226,8 @@ fn no_warm_up_is_one_of_no_length() {
 
 #[test]
 fn a_warm_up_that_leaves_nothing_is_an_error_that_says_how_long_the_run_was() {
-    let page = |arrival_ns| Request { arrival_ns, kind: RequestKind::Write, offset: 0, length: 4096, high_priority: false, flow: 0 };
+    let page =
+        |arrival_ns| Request { arrival_ns, kind: RequestKind::Write, offset: 0, length: 4096, high_priority: false, flow: 0, handle: None };
     for (warm_up, asked) in [
         (WarmUp::Requests(2), "warm_up = 2 requests"),
         (WarmUp::Time(2_000_000_000), "warm_up = 2 s"),
@@ -254,6 +255,7 @@ fn slack_of_the_warm_up_is_left_out() {
         length: pages * page,
         high_priority: false,
         flow: 0,
+        handle: None,
     };
     // Pages that wait for each other, then requests of one page each.
     let requests = [write(0, 3), write(10_000_000, 1), write(20_000_000, 1)];

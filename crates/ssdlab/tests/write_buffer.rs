@@ -28,7 +28,7 @@ fn drive(buffer: Buffer) -> Config {
 }
 
 fn units_of(kind: RequestKind, arrival_ns: u64, first: u64, count: u64) -> Request {
-    Request { arrival_ns, kind, offset: first * UNIT, length: count * UNIT, high_priority: false, flow: 0 }
+    Request { arrival_ns, kind, offset: first * UNIT, length: count * UNIT, high_priority: false, flow: 0, handle: None }
 }
 
 fn write(arrival_ns: u64, unit: u64) -> Request {

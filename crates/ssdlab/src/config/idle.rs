@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
-    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, PoolScope, PreconditionKind, Scope,
-    SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
+    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, Placement, PoolScope, PreconditionKind,
+    Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use crate::error::Result;
 
@@ -57,6 +57,7 @@ const SEVERAL_JOBS: &str =
     "jobs of several planes on a die (gc.scope = \"none\", \"block\" or \"plane\", ftl.pool = \"plane\", device.planes_per_die above 1)";
 const SEVERAL_POOLS: &str = "several planes of a die, each with a pool (device.planes_per_die above 1, ftl.pool = \"plane\")";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
+const HANDLES: &str = "ftl.placement = \"handles\"";
 const PERMUTATION: &str = "workload.address = \"permutation\"";
 const QUEUES: &str = "host.queues above 1";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
@@ -116,6 +117,12 @@ const RULES: &[Rule] = &[
     parameter("ftl.map_cache_policy", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_entry_bytes", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.map_page_bytes", A_MAP_CACHE, Config::caches_map),
+    parameter("ftl.handles", HANDLES, |c| c.ftl.placement == Placement::Handles),
+    parameter("ftl.default_handle", HANDLES, |c| c.ftl.placement == Placement::Handles),
+    parameter("ftl.isolation", HANDLES, |c| c.ftl.placement == Placement::Handles),
+    parameter("workload.handle", HANDLES, |c| c.ftl.placement == Placement::Handles),
+    switch("workload.handle_ranges", |c| !c.workload.handle_ranges.is_empty(), HANDLES, |c| c.ftl.placement == Placement::Handles),
+    parameter("ftl.hot_within", "ftl.placement = \"hot-cold\"", |c| c.ftl.placement == Placement::HotCold),
     switch("ftl.parity_in_spare", |c| !c.ftl.parity_in_spare, "ftl.parity_stripe above 0", |c| c.ftl.parity_stripe > 0),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)

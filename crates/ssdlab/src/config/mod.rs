@@ -40,7 +40,7 @@ pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
-pub use streams::{STREAMS_MAX, Stream, Streams};
+pub use streams::{HANDLES_MAX, STREAMS_MAX, STREAMS_MIN, Stream, Streams};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
 pub use workload::{
     Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,
@@ -382,6 +382,19 @@ pub struct Ftl {
     pub pool: PoolScope,
     /// Write frontier (open block) of a pool: host writes and GC moves share one, or have one each.
     pub frontier: Frontier,
+    /// Data placement: which of several open blocks a host write or a page move goes to. Needs ftl.frontier = "separate".
+    pub placement: Placement,
+    /// Number of placement handles, each with an open block for host writes (`placement = "handles"`).
+    #[schemars(range(min = 1, max = 8))]
+    pub handles: u8,
+    /// The handle of requests that name none, from 0 (`placement = "handles"`).
+    #[schemars(range(min = 0, max = 7))]
+    pub default_handle: u8,
+    /// Whether moved pages of different handles share an open block (`placement = "handles"`).
+    pub isolation: Isolation,
+    /// A page is hot if its last write was fewer host writes ago than this share of the logical pages (`placement = "hot-cold"`).
+    #[schemars(range(min = 0, max = 1000))]
+    pub hot_within: f64,
     /// Size of a mapping unit, bytes: a flash page holds page_bytes / map_unit_bytes units of different addresses, each mapped by itself.
     /// That number must be a power of two, at most 16. Absent: the unit is the page.
     #[schemars(range(min = 512, max = 1048576), extend("multipleOf" = 512))]
@@ -420,6 +433,11 @@ impl Default for Ftl {
             allocation: Allocation::default(),
             pool: PoolScope::Plane,
             frontier: Frontier::Separate,
+            placement: Placement::None,
+            handles: 8,
+            default_handle: 0,
+            isolation: Isolation::Initial,
+            hot_within: 0.25,
             map_unit_bytes: None,
             parity_stripe: 0,
             parity_in_spare: true,
@@ -557,6 +575,30 @@ pub enum Frontier {
     Shared,
     /// Host writes fill one block, GC moves another.
     Separate,
+}
+
+/// Data placement policy: which of several streams a host write or a page move goes to, each with an open block in every pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// One stream, or one of host writes and one of page moves (`frontier`).
+    None,
+    /// The request names the stream: a handle (NVMe Flexible Data Placement).
+    Handles,
+    /// Pages that were written recently apart from the others.
+    HotCold,
+    /// By inferred lifetime: two streams of host writes, four of page moves (SepBIT, FAST 2022).
+    Sepbit,
+}
+
+/// Isolation of the pages that garbage collection moves, with placement handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Moved pages of all handles share a stream.
+    Initial,
+    /// Moved pages have a stream for each handle.
+    Persistent,
 }
 
 /// Replacement policy of the mapping cache.

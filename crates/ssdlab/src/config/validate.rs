@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Order, Pace, PoolScope, PreconditionKind, Scope,
-    SuspendedForReads, check, workload_rules,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Frontier, Ftl, Order, Pace, Placement, PoolScope,
+    PreconditionKind, Scope, SuspendedForReads, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -84,6 +84,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
         return;
     }
     abilities(config, messages);
+    placement(config, messages);
     page_types(config, messages);
     programs(config, messages);
     precondition(config, messages);
@@ -92,7 +93,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     cache(config, messages);
     array(config, messages);
     workload_rules::queues(&config.host, messages);
-    workload_rules::relations(&config.workload, &config.host, messages);
+    workload_rules::relations(config, messages);
 }
 
 /// Checks that depend on the number of blocks and on over-provisioning. All other relations must hold.
@@ -136,6 +137,33 @@ fn map_unit(config: &Config, messages: &mut Vec<String>) {
         messages.push(format!(
             "gc.advance = {advance}: takes one step of one page move at a time, and with ftl.map_unit_bytes = {unit} a program has units of \
              several pages; set gc.advance = \"alone\", or leave ftl.map_unit_bytes out"
+        ));
+    }
+}
+
+/// Checks that the streams of a data placement policy can be kept apart.
+fn placement(config: &Config, messages: &mut Vec<String>) {
+    if config.ftl.placement == Placement::None {
+        return;
+    }
+    let name = serde_json::to_value(config.ftl.placement).unwrap_or_default();
+    let mut needs = |what: &str| messages.push(format!("ftl.placement = {name}: {what}"));
+    if config.ftl.frontier != Frontier::Separate {
+        needs("host writes and page moves have streams of their own; set ftl.frontier = \"separate\"");
+    }
+    if config.units_per_program() > 1 && config.ftl.placement != Placement::Handles {
+        needs(
+            "page moves are placed unit by unit, so a program must hold one mapping unit; leave out ftl.map_unit_bytes and device.pages_per_program",
+        );
+    }
+    if config.gc.scope == Scope::Block {
+        needs("a job fills blocks of several streams, and gc.scope = \"block\" excludes the host from one; set another gc.scope");
+    }
+    let Ftl { handles, default_handle, .. } = config.ftl;
+    if config.ftl.placement == Placement::Handles && default_handle >= handles {
+        messages.push(format!(
+            "ftl.default_handle = {default_handle}: expected a handle from 0 to {}, since ftl.handles = {handles}; lower it, or raise ftl.handles",
+            handles - 1
         ));
     }
 }

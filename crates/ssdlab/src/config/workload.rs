@@ -34,6 +34,14 @@ pub struct Workload {
     /// Generated: share of writes marked as high priority.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub high_priority_share: f64,
+    /// Generated, and for requests of a trace that name none: placement handle of the requests (`ftl.placement = "handles"`), from 0. Absent:
+    /// they name none, and get `ftl.default_handle`.
+    #[schemars(range(min = 0, max = 7))]
+    pub handle: Option<u8>,
+    /// Generated, and for requests of a trace that name none: placement handles by address, as pairs of the end of a range (a share of what
+    /// the flow may address) and the handle of requests that begin in it. A range begins where the one before it ends, the first at 0;
+    /// behind the last, `handle` holds.
+    pub handle_ranges: Vec<(f64, u8)>,
     /// Generated: distribution of addresses over the footprint.
     pub address: Address,
     /// Generated, for `address = "hot-cold"`: share of the footprint that is hot: from its start, or scattered (`hot_scattered`).
@@ -150,6 +158,8 @@ impl Default for Workload {
             read_share: 0.5,
             sequential_share: 0.0,
             high_priority_share: 0.0,
+            handle: None,
+            handle_ranges: Vec::new(),
             address: Address::Uniform,
             hot_share: 0.2,
             hot_access: 0.8,

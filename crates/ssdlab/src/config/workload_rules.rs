@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::node::{Node, root};
-use super::{Address, Arbitration, Host, IdleKey, SeparateFlow, SizeDistribution, Workload};
+use super::{Address, Arbitration, Config, Ftl, HANDLES_MAX, Host, IdleKey, Placement, SeparateFlow, SizeDistribution, Workload};
 use crate::remark::Remark;
 
 /// The keys of `keys` (whole names) that have no effect: keys of generated requests with a trace, or keys of traces without one. The first
@@ -108,7 +108,8 @@ const TRACE: &str = "workload.trace";
 const FLOWS: &str = "workload.flows";
 
 /// Checks a workload and each of its flows. A trace may be given together with keys of generated requests, which are then not used.
-pub(super) fn relations(workload: &Workload, host: &Host, messages: &mut Vec<String>) {
+pub(super) fn relations(config: &Config, messages: &mut Vec<String>) {
+    let Config { workload, host, ftl, .. } = config;
     let flows = match workload.separate_flows() {
         Ok(flows) => flows,
         Err(message) => return messages.push(message),
@@ -116,7 +117,8 @@ pub(super) fn relations(workload: &Workload, host: &Host, messages: &mut Vec<Str
     for separate in &flows {
         let SeparateFlow { path, workload, .. } = separate;
         flow(path, workload, messages);
-        parts(path, workload, messages);
+        handles(path, workload, ftl, messages);
+        parts(path, workload, ftl, messages);
         separate_flow(separate, host, messages);
     }
     names(workload, &flows, messages);
@@ -146,14 +148,17 @@ fn starts(flows: &[SeparateFlow], messages: &mut Vec<String>) {
 }
 
 /// Checks the parts of a flow, each with its own keys over those of the flow.
-fn parts(path: &str, workload: &Workload, messages: &mut Vec<String>) {
+fn parts(path: &str, workload: &Workload, ftl: &Ftl, messages: &mut Vec<String>) {
     if path != "workload" && workload.has_separate_flows() {
         messages.push(format!("{path}.flows: a flow among these has a name; put it beside the others, into workload.flows"));
     }
     for (index, keys) in workload.parts() {
         let path = format!("{path}.flows[{index}]");
         match overlaid(workload, keys) {
-            Ok(workload) => flow(&path, &workload, messages),
+            Ok(workload) => {
+                flow(&path, &workload, messages);
+                handles(&path, &workload, ftl, messages);
+            }
             Err(error) => messages.push(format!("{path}: {error}")),
         }
     }
@@ -209,6 +214,27 @@ fn overlaid(workload: &Workload, keys: &Map<String, Value>) -> serde_json::Resul
         tree[key] = value.clone();
     }
     serde_json::from_value(tree)
+}
+
+/// Checks the placement handles of a flow: below their number, and by address in ascending order.
+fn handles(path: &str, workload: &Workload, ftl: &Ftl, messages: &mut Vec<String>) {
+    let known = if ftl.placement == Placement::Handles { ftl.handles } else { HANDLES_MAX };
+    let unknown = |handle: u8| {
+        let last = known - 1;
+        (handle >= known).then(|| format!("{handle}: expected a handle from 0 to {last} (ftl.handles = {known} of at most {HANDLES_MAX})"))
+    };
+    messages.extend(workload.handle.and_then(unknown).map(|wrong| format!("{path}.handle = {wrong}")));
+    let mut before = 0.0;
+    for (index, &(end, handle)) in workload.handle_ranges.iter().enumerate() {
+        messages.extend(unknown(handle).map(|wrong| format!("{path}.handle_ranges[{index}]: handle = {wrong}")));
+        if !(end > before && end <= 1.0) {
+            messages.push(format!(
+                "{path}.handle_ranges[{index}]: the range ends at {end}; expected a share above {before}, where the one before it ends, and at \
+                 most 1"
+            ));
+        }
+        before = end;
+    }
 }
 
 /// Checks the queues of the host: weights and their number.

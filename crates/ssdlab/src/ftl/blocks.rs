@@ -290,6 +290,11 @@ impl Blocks {
         block
     }
 
+    /// Sets the stream that has filled a block.
+    pub fn set_stream(&mut self, block: BlockId, stream: Stream) {
+        self.streams[block.index()] = stream;
+    }
+
     /// Takes the oldest free block of the pool for a stream to fill.
     #[inline]
     pub fn take_free_for(&mut self, pool: PoolId, stream: Stream) -> BlockId {
@@ -540,13 +545,13 @@ mod tests {
 
     #[test]
     fn a_frontier_that_cannot_go_on_is_found() {
-        let fill = |ftl: &mut Ftl, block, next_page| *ftl.pools[1].host_mut() = crate::ftl::Frontier { block, next_page };
+        let fill = |ftl: &mut Ftl, block, next_page| *ftl.pools[1].host_mut(0) = crate::ftl::Frontier { block, next_page };
         found("from page 0 on, which cannot be", |ftl| {
             let free = ftl.blocks.free_blocks(POOL).next().expect("four are free");
             fill(ftl, free, 0);
         });
         found("from page 0 on, which cannot be", |ftl| {
-            let ppn = ftl.allocate_host(POOL).ppn;
+            let ppn = ftl.allocate_host(POOL, 0).ppn;
             ftl.commit_write(POOL, Lpn(1), ppn);
             let block = ftl.geometry().split_page(ppn).0;
             fill(ftl, block, 0);

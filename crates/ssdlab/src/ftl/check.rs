@@ -18,9 +18,12 @@ impl Ftl {
     /// twice.
     fn check_frontiers(&self) -> Result<(), String> {
         let pages = self.geometry.units_per_block.get();
-        let twice = |pool: &Pool| pool.open.iter().all(|at| at.next_page < pages) && pool.open[0].block == pool.open[1].block;
-        if let Some(pool) = self.pools.iter().position(twice) {
-            return Err(format!("pool {pool} fills block {} twice at a time", self.pools[pool].open[0].block));
+        let twice = |pool: &Pool| {
+            let open = pool.open.iter().filter(|at| at.next_page < pages).map(|at| at.block);
+            open.clone().enumerate().find_map(|(index, block)| open.clone().take(index).any(|other| other == block).then_some(block))
+        };
+        if let Some((pool, block)) = self.pools.iter().enumerate().find_map(|(pool, at)| twice(at).map(|block| (pool, block))) {
+            return Err(format!("pool {pool} fills block {block} twice at a time"));
         }
         for (pool, frontier) in (0..).map(PoolId).zip(&self.pools).flat_map(|(pool, at)| at.open.map(|frontier| (pool, frontier))) {
             let Frontier { block, next_page } = frontier;

@@ -5,10 +5,12 @@ mod blocks;
 mod check;
 mod mapping;
 mod moves;
+mod placement;
 mod pool;
 mod state;
 
 pub use blocks::BlockState;
+pub use placement::{Class, Placer};
 
 use blocks::Blocks;
 use mapping::Mapping;
@@ -37,8 +39,12 @@ pub struct Ftl {
     map: Mapping,
     blocks: Blocks,
     pools: Vec<Pool>,
-    /// Which stream each writer fills.
+    /// Which streams each writer fills.
     streams: Streams,
+    /// Which of the streams of its writer a page goes to.
+    placer: Placer,
+    /// Page moves that went to another stream than the placement policy wanted.
+    displaced: u64,
     /// Soft threshold T_soft in blocks.
     soft: u32,
     /// A pool with fewer free blocks wants collection.
@@ -65,6 +71,8 @@ impl Ftl {
             blocks: Blocks::new(&geometry),
             pools: vec![Pool::new(pages, streams); geometry.pools.count.get() as usize],
             streams,
+            placer: Placer::new(config, geometry.logical_units, geometry.blocks, pages),
+            displaced: 0,
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
             wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_program),
@@ -114,6 +122,16 @@ impl Ftl {
             }
             (None, None) => {}
         }
+    }
+
+    /// The host writes a page: which of its streams the page goes to. `handle`: that of the request; `None`: it names none.
+    #[inline(always)]
+    pub fn host_class(&mut self, lpn: Lpn, handle: Option<u8>) -> Class {
+        if self.streams.host_classes == 1 {
+            return 0;
+        }
+        let is_new = self.lookup(lpn).is_none();
+        self.placer.host_class(lpn, handle, is_new)
     }
 
     /// The physical page of a logical page, or `None` if it holds no data.
@@ -173,6 +191,17 @@ impl Ftl {
         self.map.expect_accesses(pages);
     }
 
+    /// What the placement policy has placed in each stream since [`Ftl::begin_counting`]; no stream without a policy.
+    pub fn placed(&self) -> &crate::stats::Streams {
+        self.placer.placed()
+    }
+
+    /// Counts what is placed from now on: preparation is over.
+    pub fn begin_counting(&mut self) {
+        self.displaced = 0;
+        self.placer.begin_counting();
+    }
+
     /// Starts to record the fewest free blocks of any pool ([`Blocks::free_min`]).
     pub fn begin_run(&mut self) {
         self.blocks.begin_run();
@@ -218,11 +247,11 @@ impl Ftl {
         self.wanted_free = blocks.max(RESERVE + 1);
     }
 
-    /// A host write to the pool can be given a page without touching what collection needs.
+    /// A host write of this class to the pool can be given a page without touching what collection needs.
     #[inline(always)]
-    pub fn can_write(&self, pool: PoolId) -> bool {
+    pub fn can_write(&self, pool: PoolId, class: Class) -> bool {
         let state = &self.pools[pool.index()];
-        let room = self.geometry.units_per_block.get() - state.host().next_page;
+        let room = self.geometry.units_per_block.get() - state.host(class).next_page;
         let free = self.blocks.free_count(pool);
         if room == 0 {
             return free > RESERVE;
@@ -231,49 +260,51 @@ impl Ftl {
         !state.shares() || free > 0 || room > state.owed
     }
 
-    /// True if the pool's host frontier is full: the next write takes a free block.
+    /// True if the pool's host frontier for this class is full: the next write of the class takes a free block.
     #[inline]
-    pub fn frontier_full(&self, pool: PoolId) -> bool {
-        self.pools[pool.index()].host().next_page == self.geometry.units_per_block.get()
+    pub fn frontier_full(&self, pool: PoolId, class: Class) -> bool {
+        self.pools[pool.index()].host(class).next_page == self.geometry.units_per_block.get()
     }
 
-    /// The page offset that the pool's next host write will have (0 if it opens a block).
+    /// The page offset that the pool's next host write of this class will have (0 if it opens a block).
     #[inline]
-    pub fn next_offset(&self, pool: PoolId) -> u32 {
-        let next = self.pools[pool.index()].host().next_page;
+    pub fn next_offset(&self, pool: PoolId, class: Class) -> u32 {
+        let next = self.pools[pool.index()].host(class).next_page;
         if next == self.geometry.units_per_block.get() { 0 } else { next }
     }
 
-    /// The block that the pool's next host write goes to.
-    pub fn next_write_block(&self, pool: PoolId) -> BlockId {
-        let next = self.blocks.free_blocks(pool).next().filter(|_| self.frontier_full(pool));
-        next.unwrap_or(self.pools[pool.index()].host().block)
+    /// The block that the pool's next host write of this class goes to.
+    pub fn next_write_block(&self, pool: PoolId, class: Class) -> BlockId {
+        let next = self.blocks.free_blocks(pool).next().filter(|_| self.frontier_full(pool, class));
+        next.unwrap_or(self.pools[pool.index()].host(class).block)
     }
 
-    /// The plane of the block that the pool's next host write goes to.
-    pub fn next_write_plane(&self, pool: PoolId) -> PlaneId {
-        self.geometry.plane_of_block(self.next_write_block(pool))
+    /// The plane of the block that the pool's next host write of this class goes to.
+    pub fn next_write_plane(&self, pool: PoolId, class: Class) -> PlaneId {
+        self.geometry.plane_of_block(self.next_write_block(pool, class))
     }
 
     /// Allocates the page for a host write (where programs have several pages, the first of a program). Only where [`Ftl::can_write`].
     #[inline(always)]
-    pub fn allocate_host(&mut self, pool: PoolId) -> Allocated {
-        self.try_allocate_host(pool).expect("the pool can take a host write")
+    pub fn allocate_host(&mut self, pool: PoolId, class: Class) -> Allocated {
+        self.try_allocate_host(pool, class).expect("the pool can take a host write")
     }
 
     /// Allocates the page for a host write (where programs have several pages, the first of a program); `None` unless [`Ftl::can_write`].
     #[inline(always)]
-    pub fn try_allocate_host(&mut self, pool: PoolId) -> Option<Allocated> {
-        if !self.can_write(pool) {
+    pub fn try_allocate_host(&mut self, pool: PoolId, class: Class) -> Option<Allocated> {
+        if !self.can_write(pool, class) {
             return None;
         }
         let state = &mut self.pools[pool.index()];
         let redirected = state.is_redirected(self.streams);
-        let stream = state.host_stream();
-        let frontier = state.host_mut();
+        let stream = state.host_stream(class);
+        let frontier = state.host_mut(class);
         let took_block = frontier.next_page == self.geometry.units_per_block.get();
         if took_block {
-            *frontier = Frontier { block: self.blocks.take_free_for(pool, stream), next_page: 0 };
+            let block = self.blocks.take_free_for(pool, stream);
+            *frontier = Frontier { block, next_page: 0 };
+            self.placer.block_opened(block, stream);
         }
         Some(Allocated { ppn: frontier.next(&self.geometry), took_block, redirected })
     }
@@ -343,7 +374,7 @@ impl Ftl {
             while left > 0 {
                 let now = left.min(per_block);
                 let block = self.blocks.fill_block(pool, now);
-                *self.pools[pool.index()].host_mut() = Frontier { block, next_page: now };
+                *self.pools[pool.index()].host_mut(0) = Frontier { block, next_page: now };
                 left -= now;
             }
         }
@@ -448,7 +479,7 @@ mod tests {
         assert_eq!(ftl.skip_unmapped(5, end), end);
         let (third, lpn) = (2 * MAPPED_PAGES, Lpn(2 * MAPPED_PAGES + 7));
         let pool = ftl.geometry().static_pool(lpn);
-        let ppn = ftl.allocate_host(pool).ppn;
+        let ppn = ftl.allocate_host(pool, 0).ppn;
         ftl.commit_write(pool, lpn, ppn);
         assert_eq!(
             [0, 5, third, third + 9].map(|from| ftl.skip_unmapped(from, end)),
@@ -475,7 +506,7 @@ mod tests {
         for chunk in [0, 1, 63, 64, 65, 89] {
             let (first, lpn) = (chunk * MAPPED_PAGES, Lpn(chunk * MAPPED_PAGES + 7));
             let pool = ftl.geometry().static_pool(lpn);
-            let ppn = ftl.allocate_host(pool).ppn;
+            let ppn = ftl.allocate_host(pool, 0).ppn;
             ftl.commit_write(pool, lpn, ppn);
             assert_eq!(ftl.skip_unmapped(0, end), first, "one page of chunk {chunk} has data");
             ftl.trim(lpn);
@@ -510,8 +541,8 @@ mod tests {
     fn the_next_write_has_the_offset_that_is_told_before() {
         let mut ftl = Ftl::new(&config(8, 4));
         for offset in [0, 1, 2, 3, 0, 1] {
-            assert_eq!(ftl.next_offset(PoolId(0)), offset);
-            let ppn = ftl.allocate_host(PoolId(0)).ppn;
+            assert_eq!(ftl.next_offset(PoolId(0), 0), offset);
+            let ppn = ftl.allocate_host(PoolId(0), 0).ppn;
             assert_eq!(ftl.geometry().split_page(ppn).1, offset);
         }
     }
@@ -560,7 +591,7 @@ mod tests {
         let mut taken = |frontier| {
             config.ftl.frontier = frontier;
             let mut ftl = Ftl::new(&config);
-            ftl.allocate_host(pool);
+            ftl.allocate_host(pool, 0);
             while ftl.blocks.free_count(pool) > 0 {
                 ftl.blocks.take_free(pool);
             }
@@ -571,13 +602,13 @@ mod tests {
         let may_write: Vec<_> = (0..5)
             .map(|owed| {
                 ftl.pools[pool.index()].start_job(owed, 4, streams);
-                ftl.can_write(pool)
+                ftl.can_write(pool, 0)
             })
             .collect();
         assert_eq!(may_write, [true, true, true, false, false], "three pages are left of the block");
         let mut ftl = taken(crate::config::Frontier::Separate);
         let streams = ftl.streams;
         ftl.pools[pool.index()].start_job(4, 4, streams);
-        assert!(ftl.can_write(pool), "the job has a block of its own");
+        assert!(ftl.can_write(pool, 0), "the job has a block of its own");
     }
 }

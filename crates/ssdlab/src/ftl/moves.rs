@@ -1,7 +1,7 @@
 //! The page moves of a collection: one by one, or several of a job as one batch.
 
 use super::pool::Frontier;
-use super::{Allocated, Ftl};
+use super::{Allocated, Class, Ftl};
 use crate::units::{BlockId, Lpn, PoolId, Ppn};
 
 /// Result of a batch of page moves.
@@ -25,6 +25,7 @@ impl Ftl {
     pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
         self.blocks.make_victim(pool, victim);
         let moves = self.blocks.valid(victim);
+        self.placer.block_collected(victim, self.blocks.stream(victim), moves);
         let placed = moves.next_multiple_of(self.geometry.units_per_program);
         self.pools[pool.index()].start_job(placed, self.geometry.units_per_block.get(), self.streams);
         moves
@@ -45,25 +46,55 @@ impl Ftl {
         self.pools[pool.index()].owed
     }
 
-    /// Allocates the page for a page move of the pool's active job (where programs have several pages, the first of a program).
+    /// Allocates the page for a move of the pool's active job, of the data at `from` (where programs have several pages, the first of a
+    /// program).
     #[inline(always)]
-    pub fn allocate_move(&mut self, pool: PoolId) -> Allocated {
-        let took_block = self.open_for_move(pool);
+    pub fn allocate_move(&mut self, pool: PoolId, from: Ppn) -> Allocated {
+        let class = if self.streams.move_classes == 1 { 0 } else { self.move_class(pool, from) };
+        let took_block = self.open_for_move(pool, class);
         let state = &mut self.pools[pool.index()];
         state.owed -= self.geometry.units_per_program;
-        let ppn = state.moves_mut().next(&self.geometry);
+        let ppn = state.moves_mut(class).next(&self.geometry);
         Allocated { ppn, took_block, redirected: false }
     }
 
-    /// Makes sure that the block which the pool's job fills has room. Returns true if that took a free block.
+    /// The class of all moves of a victim, where the placement policy does not part its pages.
+    fn class_of_moves(&self, victim: BlockId) -> Class {
+        if self.streams.move_classes == 1 { 0 } else { self.placer.move_class(Lpn(0), self.blocks.stream(victim)) }
+    }
+
+    /// The class that the data of a page go to, among the streams of page moves. If that has no room, and no block is free, another class
+    /// that has: a job has room for all its pages, but not in each class.
+    fn move_class(&mut self, pool: PoolId, from: Ppn) -> Class {
+        let lpn = self.map.content(&self.geometry, from);
+        let wanted = self.placer.move_class(lpn, self.blocks.stream(self.geometry.split_page(from).0));
+        let state = &self.pools[pool.index()];
+        let pages = self.geometry.units_per_block.get();
+        let has_room = |class: Class| state.moves(class).next_page < pages;
+        if has_room(wanted) || self.blocks.free_count(pool) > 0 {
+            return wanted;
+        }
+        let other = (0..self.streams.move_classes).find(|&class| has_room(class)).expect("a job has room for its pages");
+        self.displaced += 1;
+        other
+    }
+
+    /// Page moves that went to another stream than the placement policy wanted, for lack of a free block.
+    pub fn displaced_moves(&self) -> u64 {
+        self.displaced
+    }
+
+    /// Makes sure that the block which the pool's job fills with a class has room. Returns true if that took a free block.
     #[inline(always)]
-    fn open_for_move(&mut self, pool: PoolId) -> bool {
+    fn open_for_move(&mut self, pool: PoolId, class: Class) -> bool {
         let state = &mut self.pools[pool.index()];
-        let full = state.moves().next_page == self.geometry.units_per_block.get();
+        let full = state.moves(class).next_page == self.geometry.units_per_block.get();
         if full {
-            let block = self.blocks.take_free_for(pool, state.move_stream());
-            *state.moves_mut() = Frontier { block, next_page: 0 };
+            let stream = state.move_stream(class);
+            let block = self.blocks.take_free_for(pool, stream);
+            *state.moves_mut(class) = Frontier { block, next_page: 0 };
             state.job_took(block);
+            self.placer.block_opened(block, stream);
         }
         full
     }
@@ -127,12 +158,16 @@ impl Ftl {
             let parity = u32::from(self.geometry.parity_with(allocated.ppn).is_some());
             batch = Batch { end: from + 1, moves: 1, stale: u32::from(!current), padding: 0, parity };
         }
+        if self.placer.parts_blocks() {
+            return self.move_singly(pool, victim, count, batch, took);
+        }
+        let class = self.class_of_moves(victim);
         while batch.moves < count && self.blocks.next_valid(victim, batch.end).is_some() {
-            if self.open_for_move(pool) {
+            if self.open_for_move(pool, class) {
                 took(batch.moves, self.blocks.free_count(pool));
             }
-            let Frontier { block, next_page } = *self.pools[pool.index()].moves();
-            let (end, moves) = self.move_run(pool, victim, batch.end, count - batch.moves);
+            let Frontier { block, next_page } = *self.pools[pool.index()].moves(class);
+            let (end, moves) = self.move_run(pool, class, victim, batch.end, count - batch.moves);
             // A program that was begun before, and goes on, is counted already.
             let each = self.geometry.units_per_program;
             let (first, behind) = (next_page.next_multiple_of(each), (next_page + moves).next_multiple_of(each));
@@ -143,21 +178,38 @@ impl Ftl {
                 ..batch
             };
         }
-        batch.padding = self.pad_moves(pool);
+        batch.padding = self.pad_moves(pool, class);
+        batch
+    }
+
+    /// Goes on with a batch whose pages go to several streams.
+    fn move_singly(&mut self, pool: PoolId, victim: BlockId, count: u32, begun: Batch, mut took: impl FnMut(u32, u32)) -> Batch {
+        let mut batch = begun;
+        while batch.moves < count
+            && let Some((page, from, lpn)) = self.next_move(victim, batch.end)
+        {
+            let allocated = self.allocate_move(pool, from);
+            if allocated.took_block {
+                took(batch.moves, self.blocks.free_count(pool));
+            }
+            self.commit_move(pool, lpn, from, allocated.ppn);
+            batch.parity += u32::from(self.geometry.parity_with(allocated.ppn).is_some());
+            (batch.end, batch.moves) = (page + 1, batch.moves + 1);
+        }
         batch
     }
 
     /// Pads the program of the last move of the pool's job. Returns the number of units of padding.
-    fn pad_moves(&mut self, pool: PoolId) -> u32 {
+    fn pad_moves(&mut self, pool: PoolId, class: Class) -> u32 {
         let state = &mut self.pools[pool.index()];
-        let Frontier { block, next_page } = *state.moves();
+        let Frontier { block, next_page } = *state.moves(class);
         let each = self.geometry.units_per_program;
         let units = if each == 1 { 0 } else { next_page % each };
         if units == 0 {
             return 0;
         }
         let padding = each - units;
-        state.moves_mut().next_page += padding;
+        state.moves_mut(class).next_page += padding;
         state.owed -= padding;
         self.pad(pool, self.geometry.page(block, next_page - units), units)
     }
@@ -166,17 +218,17 @@ impl Ftl {
     fn move_begun(&mut self, pool: PoolId, victim: BlockId, page: u32) -> (Allocated, bool) {
         let from = self.geometry.page(victim, page);
         let lpn = self.map.content(&self.geometry, from);
-        let allocated = self.allocate_move(pool);
+        let allocated = self.allocate_move(pool, from);
         (allocated, self.commit_move(pool, lpn, from, allocated.ppn))
     }
 
     /// Moves up to `limit` valid pages of a victim from offset `from` on, as many as the block that the job fills has room for. Returns
     /// the offset behind the last, and their number.
     #[inline]
-    fn move_run(&mut self, pool: PoolId, victim: BlockId, from: u32, limit: u32) -> (u32, u32) {
+    fn move_run(&mut self, pool: PoolId, class: Class, victim: BlockId, from: u32, limit: u32) -> (u32, u32) {
         let Ftl { geometry, map, blocks, pools, .. } = self;
         let state = &mut pools[pool.index()];
-        let target = state.moves_mut();
+        let target = state.moves_mut(class);
         let limit = limit.min(geometry.units_per_block.get() - target.next_page);
         let (mut end, mut moves) = (from, 0);
         for (first, bits) in blocks.valid_words(victim, from) {
@@ -240,8 +292,8 @@ mod tests {
             let lpn = Lpn(rng.below(u64::from(ftl.geometry().exported_units)) as u32);
             if rng.below(8) == 0 {
                 ftl.trim(lpn);
-            } else if ftl.can_write(POOL) {
-                let ppn = ftl.allocate_host(POOL).ppn;
+            } else if ftl.can_write(POOL, 0) {
+                let ppn = ftl.allocate_host(POOL, 0).ppn;
                 ftl.commit_write(POOL, lpn, ppn);
             }
         }
@@ -253,7 +305,7 @@ mod tests {
         while batch.moves < count
             && let Some((page, source, lpn)) = ftl.next_move(victim, batch.end)
         {
-            let target = ftl.allocate_move(POOL);
+            let target = ftl.allocate_move(POOL, source);
             if target.took_block {
                 taken.push((batch.moves, ftl.blocks().free_count(POOL)));
             }
@@ -366,7 +418,8 @@ mod tests {
             if in_a_batch {
                 assert_eq!(ftl.move_batch(POOL, victim, 0, false, 1, |_, _| ()).moves, 1);
             } else {
-                let moved_to = ftl.allocate_move(POOL).ppn;
+                let (_, source, _) = ftl.next_move(victim, 0).expect("it has valid pages");
+                let moved_to = ftl.allocate_move(POOL, source).ppn;
                 assert_eq!(ftl.geometry().split_page(moved_to).0, free);
             }
             assert!(ftl.job_fills(POOL, free), "in a batch: {in_a_batch}");

@@ -1,5 +1,6 @@
 //! Pools: the open block of each stream, and what the pool's job fills.
 
+use super::placement::Class;
 use crate::config::{STREAMS_MAX, Stream, Streams};
 use crate::geometry::Geometry;
 use crate::units::{BlockId, Ppn};
@@ -25,18 +26,20 @@ impl Frontier {
 
 /// The open blocks of one pool, and what its job fills.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Pool {
-    /// The open block of each stream; those of streams that the table does not have stay unused.
-    pub open: [Frontier; STREAMS_MAX],
-    /// The stream that host writes fill now.
+    /// The first stream of host writes now.
     host: Stream,
-    /// The stream that page moves fill.
+    /// The first stream of page moves.
     moves: Stream,
     /// Pages that the active job still has to place, in whole programs.
     pub owed: u32,
     /// The blocks that the active job, or else the last, fills: one with room when it started, and one taken since. A job moves fewer pages
     /// than a block has, so there are no more.
     filling: [Option<BlockId>; 2],
+    /// The open block of each stream; those of streams that the table does not have stay unused. Behind the rest: most drives use the first
+    /// two, which share a line of the processor's cache with it.
+    pub open: [Frontier; STREAMS_MAX],
 }
 
 impl Pool {
@@ -49,7 +52,7 @@ impl Pool {
     /// A job with `moves` pages to move, in whole programs, starts; blocks have `pages` pages.
     pub fn start_job(&mut self, moves: u32, pages: u32, streams: Streams) {
         self.owed = moves;
-        self.filling = [Some(self.moves().block).filter(|_| self.moves().next_page < pages), None];
+        self.filling = [Some(self.moves(0).block).filter(|_| self.moves(0).next_page < pages), None];
         self.host = streams.host_during_job;
     }
 
@@ -70,40 +73,40 @@ impl Pool {
         self.filling.contains(&Some(block))
     }
 
-    /// The stream that host writes fill now.
+    /// The stream of host writes of a class now.
     #[inline(always)]
-    pub fn host_stream(&self) -> Stream {
-        self.host
+    pub fn host_stream(&self, class: Class) -> Stream {
+        self.host + class
     }
 
-    /// The stream that page moves fill.
+    /// The stream of page moves of a class.
     #[inline(always)]
-    pub fn move_stream(&self) -> Stream {
-        self.moves
+    pub fn move_stream(&self, class: Class) -> Stream {
+        self.moves + class
     }
 
-    /// The frontier that host writes fill now.
+    /// The frontier that host writes of a class fill now.
     #[inline(always)]
-    pub fn host(&self) -> &Frontier {
-        &self.open[usize::from(self.host)]
+    pub fn host(&self, class: Class) -> &Frontier {
+        &self.open[usize::from(self.host_stream(class))]
     }
 
-    /// Mutable access to the frontier that host writes fill now.
+    /// Mutable access to the frontier that host writes of a class fill now.
     #[inline(always)]
-    pub fn host_mut(&mut self) -> &mut Frontier {
-        &mut self.open[usize::from(self.host)]
+    pub fn host_mut(&mut self, class: Class) -> &mut Frontier {
+        &mut self.open[usize::from(self.host_stream(class))]
     }
 
-    /// The frontier that page moves fill.
+    /// The frontier that page moves of a class fill.
     #[inline(always)]
-    pub fn moves(&self) -> &Frontier {
-        &self.open[usize::from(self.moves)]
+    pub fn moves(&self, class: Class) -> &Frontier {
+        &self.open[usize::from(self.move_stream(class))]
     }
 
-    /// Mutable access to the frontier that page moves fill.
+    /// Mutable access to the frontier that page moves of a class fill.
     #[inline(always)]
-    pub fn moves_mut(&mut self) -> &mut Frontier {
-        &mut self.open[usize::from(self.moves)]
+    pub fn moves_mut(&mut self, class: Class) -> &mut Frontier {
+        &mut self.open[usize::from(self.move_stream(class))]
     }
 
     /// Host writes and page moves fill the same block now.

@@ -9,15 +9,16 @@ use super::blocks::Blocks;
 use super::mapping::Mapping;
 use super::pool::{Frontier, Pool};
 use super::{BlockState, Ftl};
+use crate::config::STREAMS_MIN;
 use crate::config::capacity::RESERVE;
-use crate::config::{Allocation, Config};
+use crate::config::{Allocation, Config, Ftl as Keys, Placement};
 use crate::units::{BlockId, Lpn, PoolId};
 
 /// The first line of a saved state.
 const MAGIC: &str = "ssdlab-state 2";
 
 /// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation, frontiers,
-/// mapping units, pages of a program, parity, and the mapping table in flash.
+/// data placement, mapping units, pages of a program, parity, and the mapping table in flash.
 pub fn shape_hash(config: &Config) -> String {
     let device = &config.device;
     let mut shape = format!(
@@ -49,6 +50,10 @@ pub fn shape_hash(config: &Config) -> String {
     if config.caches_map() {
         shape += &format!(" map {} {}", config.map_page_bytes(), config.ftl.map_entry_bytes);
     }
+    if config.ftl.placement != Placement::None {
+        let Keys { placement, handles, isolation, .. } = &config.ftl;
+        shape += &format!(" placement {placement:?} {handles} {isolation:?}");
+    }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }
 
@@ -64,15 +69,39 @@ impl Ftl {
         let (forward, backward, filled) = self.map.parts();
         encoder.array(forward)?;
         encoder.array(backward)?;
-        let pools: Vec<u32> = self.pools.iter().flat_map(|p| p.open).flat_map(|f| [f.block.0, f.next_page]).collect();
+        let pools: Vec<u32> =
+            self.pools.iter().flat_map(|p| &p.open[..self.streams.saved()]).flat_map(|f| [f.block.0, f.next_page]).collect();
         encoder.array(&pools)?;
         encoder.array(&[filled])?;
         for array in self.blocks.parts() {
             encoder.array(&array)?;
         }
+        for array in self.arrays_of_placement() {
+            encoder.array(&array)?;
+        }
         let hash = encoder.hash.finalize();
         encoder.inner.write_all(hash.as_bytes())?;
         encoder.inner.finish()?.flush()
+    }
+
+    /// What a placement policy needs of the past: its own arrays, and the stream that has filled each block; empty without one.
+    fn arrays_of_placement(&self) -> Vec<Vec<u32>> {
+        if usize::from(self.streams.count) <= STREAMS_MIN {
+            return Vec::new();
+        }
+        let mut arrays = self.placer.parts();
+        arrays.push((0..self.geometry.blocks).map(|block| self.blocks.stream(BlockId(block)).into()).collect());
+        arrays
+    }
+
+    /// Takes back the arrays of [`Ftl::arrays_of_placement`].
+    fn restore_placed(&mut self, mut arrays: Vec<Vec<u32>>) -> Result<(), String> {
+        let Some(streams) = arrays.pop() else { return Ok(()) };
+        for (block, stream) in (0..).map(BlockId).zip(streams) {
+            let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.count);
+            self.blocks.set_stream(block, known.ok_or_else(|| format!("block {block} was filled by stream {stream}, which there is not"))?);
+        }
+        self.placer.restore(&arrays)
     }
 
     /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.
@@ -132,7 +161,7 @@ impl Ftl {
         }
         if line()? != shape_hash(config) {
             return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
-                        ftl.frontier, ftl.map_unit_bytes, ftl.parity_stripe, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
+                        ftl.frontier, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
                         table is in flash (ftl.map_cache_bytes) must be the same"
                 .to_string());
         }
@@ -141,18 +170,23 @@ impl Ftl {
         let mut decoder = Decoder { inner, hash: blake3::Hasher::new() };
         let forward = decoder.array(ftl.geometry.logical_units as usize)?;
         let backward = decoder.array(ftl.geometry.units as usize)?;
-        let pools = decoder.array(4 * ftl.pools.len())?;
+        let saved = ftl.streams.saved();
+        let pools = decoder.array(2 * saved * ftl.pools.len())?;
         let filled = decoder.array(1)?[0];
         ftl.map = Mapping::from_parts(&ftl.geometry, forward, backward, filled)?;
-        for (pool, stored) in ftl.pools.iter_mut().zip(pools.chunks_exact(4)) {
-            let frontier = |block, next_page| Frontier { block: BlockId(block), next_page };
-            pool.open = [frontier(stored[0], stored[1]), frontier(stored[2], stored[3])];
+        for (pool, stored) in ftl.pools.iter_mut().zip(pools.chunks_exact(2 * saved)) {
+            for (open, stored) in pool.open.iter_mut().zip(stored.chunks_exact(2)) {
+                *open = Frontier { block: BlockId(stored[0]), next_page: stored[1] };
+            }
         }
         ftl.every_open_block_is_used()?;
         let lengths: Vec<usize> = ftl.blocks.parts().iter().map(Vec::len).collect();
         let arrays = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
         ftl.blocks = Blocks::from_parts(&ftl.geometry, &arrays)?;
+        let lengths: Vec<usize> = ftl.arrays_of_placement().iter().map(Vec::len).collect();
+        let placed = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
         decoder.finish()?;
+        ftl.restore_placed(placed)?;
         ftl.recount_mapped();
         // The hash detects damage; a file that another program wrote may have the right hash and contradict itself.
         ftl.check()
@@ -381,7 +415,7 @@ mod tests {
         let twice = |ftl: &mut Ftl| {
             ftl.blocks.take_free(pool);
             let block = ftl.blocks.take_free(pool);
-            ftl.pools[0].open = [Frontier { block, next_page: 0 }; 2];
+            ftl.pools[0].open[..2].fill(Frontier { block, next_page: 0 });
         };
         refused(&twice, "twice at a time");
         let swapped = |ftl: &mut Ftl| {

@@ -488,7 +488,7 @@ mod tests {
     }
 
     fn program(ftl: &mut Ftl, moved: &Move) {
-        let to = ftl.allocate_move(POOL).ppn;
+        let to = ftl.allocate_move(POOL, moved.from).ppn;
         assert!(ftl.commit_move(POOL, moved.lpn, moved.from, to));
     }
 

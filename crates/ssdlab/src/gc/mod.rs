@@ -402,7 +402,7 @@ mod tests {
             assert!(!ftl.wants_collection(pool));
             let lpn = Lpn(2 * rank + pool.0);
             assert_eq!(ftl.geometry().static_pool(lpn), pool);
-            let ppn = ftl.allocate_host(pool).ppn;
+            let ppn = ftl.allocate_host(pool, 0).ppn;
             ftl.commit_write(pool, lpn, ppn);
         }
         assert!(ftl.wants_collection(pool));
@@ -410,7 +410,7 @@ mod tests {
 
     fn play_job(ftl: &mut Ftl, collector: &mut Collector, pool: PoolId) {
         while let Step::Move(moved) = collector.jobs.next_step(ftl, pool) {
-            let to = ftl.allocate_move(pool).ppn;
+            let to = ftl.allocate_move(pool, moved.from).ppn;
             ftl.commit_move(pool, moved.lpn, moved.from, to);
         }
         let victim = collector.job(pool).expect("it is active").victim();

@@ -24,11 +24,12 @@ pub struct UntimedCounts {
 /// nothing written, if the pool is full of valid data.
 #[inline]
 pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, units: &[Lpn], counts: &mut UntimedCounts) -> bool {
-    let allocated = match ftl.try_allocate_host(pool) {
+    let class = units.first().map_or(0, |&lpn| ftl.host_class(lpn, None));
+    let allocated = match ftl.try_allocate_host(pool, class) {
         Some(allocated) => allocated,
         None => {
             collect(ftl, victims, pool, counts);
-            let Some(allocated) = ftl.try_allocate_host(pool) else { return false };
+            let Some(allocated) = ftl.try_allocate_host(pool, class) else { return false };
             allocated
         }
     };

@@ -2,6 +2,7 @@
 
 use super::page_order::OnPage;
 use crate::blocked::{Blocked, DriveTimes, Served};
+use crate::ftl::Class;
 use crate::slab::Slab;
 use crate::units::{ChipId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 use crate::views::{QueueKind, Ready};
@@ -61,6 +62,8 @@ pub struct Transaction {
     pub same_page: bool,
     /// The request is a high-priority write (lee2013 III-D), or such a write waits for this transaction on the same page.
     pub high_priority: bool,
+    /// Of a write: which of the host's streams its page goes to (`ftl.placement`).
+    pub class: Class,
     /// The logical page.
     pub lpn: Lpn,
     /// The request that the transaction is part of.
@@ -107,6 +110,7 @@ impl Transaction {
             is_landmark: false,
             same_page: false,
             high_priority: false,
+            class: 0,
             lpn,
             request,
             pool: PoolId(0),

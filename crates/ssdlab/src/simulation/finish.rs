@@ -188,6 +188,7 @@ pub(super) fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         buffer: None,
         mapping: None,
         interface: None,
+        streams: ssd.ftl().placed().clone(),
         slack: *ssd.slack_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),
         gc_active_pool_ns: ssd.gc_active_ns(end),

@@ -120,6 +120,16 @@ impl Simulation {
     }
 
     #[cold]
+    fn unknown_handle(&self, handle: u8) -> Error {
+        let (number, last) = (self.arrived + 1, self.handles - 1);
+        Error::Usage(format!(
+            "request {number} of the run names placement handle {handle}; expected 0 to {last} (ftl.handles = {}): raise ftl.handles, to \
+             at most 8, or change the handle in the trace or the workload",
+            self.handles
+        ))
+    }
+
+    #[cold]
     pub(super) fn too_late(&self) -> Error {
         Error::Simulation(format!(
             "{} requests are still under way at {} ns, and what they wait for ends after {LAST_INSTANT} ns (292 years), which cannot be \
@@ -133,6 +143,9 @@ impl Simulation {
     #[inline]
     pub(super) fn take_in(&mut self) -> Result<()> {
         let outstanding = self.outstanding();
+        if let Some(handle) = self.arrivals[0].handle.filter(|&handle| u16::from(handle) >= self.handles) {
+            return Err(self.unknown_handle(handle));
+        }
         if self.open_loop[usize::from(self.arrivals[0].flow)] {
             self.load.arrives(self.now, outstanding);
         }

@@ -198,7 +198,7 @@ mod tests {
     use crate::request::Request;
 
     fn completion(index: u64, kind: RequestKind, response: Ns) -> Completion {
-        let request = Request { arrival_ns: 100 * index, kind, offset: 0, length: 4096, high_priority: false, flow: 0 };
+        let request = Request { arrival_ns: 100 * index, kind, offset: 0, length: 4096, high_priority: false, flow: 0, handle: None };
         let mut times = Times::default();
         times.wait(Blocked::BufferFull, response);
         Completion::of(&request, index, false, request.arrival_ns + response, &times)

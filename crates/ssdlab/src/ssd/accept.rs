@@ -173,11 +173,14 @@ impl Ssd {
     /// A new transaction of a request on a page. Its time until now was spent in the host queue.
     #[inline(always)]
     fn new_transaction(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change, chip: ChipId) -> Transaction {
-        let Request { arrival_ns, high_priority, .. } = self.host.request(request).request;
+        let Request { arrival_ns, high_priority, handle, .. } = self.host.request(request).request;
         let write = kind == TransactionKind::Write;
         let version = self.probes.verifier_mut().filter(|_| write).map_or(0, |verifier| verifier.next_version());
         let mut transaction = Transaction::new(kind, request, lpn, bytes, chip, arrival_ns);
         (transaction.high_priority, transaction.version) = (write && high_priority, version);
+        if write && self.rules.places {
+            transaction.class = self.ftl.host_class(lpn, handle);
+        }
         // Most transactions are admitted as soon as their request arrives.
         if now > arrival_ns {
             transaction.waited(Blocked::NoRoom, arrival_ns + self.host.waited_for_room(now, request));

@@ -119,12 +119,12 @@ impl Ssd {
     /// Adds the first operations of the same kind on the die's other planes to a multi-plane operation whose list ends with `last`. Returns
     /// the number of pages added.
     fn join_planes(&mut self, now: Ns, die: DieId, first: HostCandidate, mut last: TxnId) -> u32 {
-        let offset = self.ftl.next_offset(first.pool);
+        let offset = self.ftl.next_offset(first.pool, self.transactions[first.id].class);
         let limits = self.limits_beside_suspended(die);
         let mut joined = 0;
         let kind = if first.kind == QueueKind::Read { OpKind::Read } else { OpKind::Program };
         for pool in self.geometry().pools_of_die(die).map(PoolId).filter(|&pool| pool != first.pool) {
-            let aligned = !self.rules.multiplane_aligned || self.ftl.next_offset(pool) == offset;
+            let aligned = !self.rules.multiplane_aligned || self.ftl.next_offset(pool, self.class_of_next(pool)) == offset;
             let id = match first.kind {
                 _ if self.gc.states.urgent(pool).is_some() => None,
                 QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
@@ -177,7 +177,7 @@ impl Ssd {
         let pool = self.transactions[id].pool;
         self.check_hard_threshold(pool, id);
         pace::write_begins(self, self.transactions[id].lpn);
-        let allocated = self.ftl.allocate_host(pool);
+        let allocated = self.ftl.allocate_host(pool, self.transactions[id].class);
         self.transactions[id].ppn = allocated.ppn;
         pace::pages_taken(self, pool, self.geometry().units_per_program);
         self.write_begins(pool);
@@ -257,7 +257,7 @@ impl Ssd {
 
     /// Allocates the target page of a move. Returns the move with it, and the array time of its program, ns.
     pub(super) fn place_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (Move, Ns) {
-        let allocated = self.ftl.allocate_move(pool);
+        let allocated = self.ftl.allocate_move(pool, moved.from);
         let to = allocated.ppn;
         pace::pages_taken(self, pool, u32::from(moved.writer.is_some()));
         let placed = match moved.writer {

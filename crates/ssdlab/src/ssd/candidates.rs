@@ -5,6 +5,7 @@ use super::mechanisms::{advance, merge};
 use crate::arbiter::eligible;
 use crate::config::Scope;
 use crate::flash::Phase;
+use crate::ftl::Class;
 use crate::gc::Job;
 use crate::sched::{QueueKind, TransactionKind, linked, page_order};
 use crate::units::{BlockId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn, TxnId};
@@ -198,8 +199,10 @@ impl Ssd {
 
     /// State S3: the write for which it was entered goes next, once the job has ended.
     fn urgent_candidate(&self, pool: PoolId, write: TxnId, limits: Limits) -> Option<HostCandidate> {
-        let goes =
-            self.gc.job(pool).is_none() && !self.waits_for_turn(pool) && self.ftl.can_write(pool) && !self.needs_suspended(pool, limits);
+        let goes = self.gc.job(pool).is_none()
+            && !self.waits_for_turn(pool)
+            && self.ftl.can_write(pool, self.transactions[write].class)
+            && !self.needs_suspended(pool, self.transactions[write].class, limits);
         goes.then_some(HostCandidate { id: write, kind: QueueKind::Write, pool, by_move: false })
     }
 
@@ -264,21 +267,34 @@ impl Ssd {
         id.map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: true })
     }
 
-    /// The next write to the pool needs the register or the block that a suspended GC operation holds.
+    /// The next write of this class to the pool needs the register or the block that a suspended GC operation holds.
     #[inline(always)]
-    fn needs_suspended(&self, pool: PoolId, limits: Limits) -> bool {
-        limits.block.is_some_and(|block| block == self.ftl.next_write_block(pool))
-            || limits.plane.is_some_and(|plane| plane == self.ftl.next_write_plane(pool))
+    fn needs_suspended(&self, pool: PoolId, class: Class, limits: Limits) -> bool {
+        limits.block.is_some_and(|block| block == self.ftl.next_write_block(pool, class))
+            || limits.plane.is_some_and(|plane| plane == self.ftl.next_write_plane(pool, class))
+    }
+
+    /// The class of the first write that waits for the pool, or for its chip (dynamic allocation); 0 without one.
+    #[inline(always)]
+    pub(super) fn class_of_next(&self, pool: PoolId) -> Class {
+        if !self.rules.places { 0 } else { self.class_of_head(pool) }
+    }
+
+    fn class_of_head(&self, pool: PoolId) -> Class {
+        let chip = || self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
+        let queue = if self.rules.dynamic { self.sched.chip_queue(chip()) } else { self.sched.queue(pool, QueueKind::Write) };
+        self.sched.head(queue).map_or(0, |id| self.transactions[id].class)
     }
 
     /// The view of a pool that decides whether its next write is eligible.
     #[inline(always)]
     pub(super) fn view_of_write(&self, pool: PoolId, limits: Limits) -> PoolView {
+        let class = self.class_of_next(pool);
         PoolView {
-            no_page: !self.ftl.can_write(pool),
+            no_page: !self.ftl.can_write(pool, class),
             stopped: self.gc.states.stops(pool, QueueKind::Write),
-            register_held: self.needs_suspended(pool, limits),
-            excluded: self.rules.gc.scope == Scope::Plane && self.gc.excludes_plane(self.ftl.next_write_plane(pool)),
+            register_held: self.needs_suspended(pool, class, limits),
+            excluded: self.rules.gc.scope == Scope::Plane && self.gc.excludes_plane(self.ftl.next_write_plane(pool, class)),
         }
     }
 
@@ -351,7 +367,7 @@ impl Ssd {
         let range = self.geometry().pools_of_die(die);
         let count = range.end - range.start;
         let mut pools = (0..count).map(|step| PoolId(range.start + (first + step) % count));
-        pools.find(|&pool| self.takes_any_write(pool) && !self.needs_suspended(pool, limits))
+        pools.find(|&pool| self.takes_any_write(pool) && !self.needs_suspended(pool, self.class_of_next(pool), limits))
     }
 
     /// Dynamic allocation: the pool could take a write now, and has room for its data.

@@ -232,11 +232,11 @@ impl Ssd {
             return !self.gc.states.stops(pool, QueueKind::Read) && self.read_goes_first(pool, barrier);
         }
         self.gc.pools_of_scope(&self.ftl, pool).any(|pool| {
-            if self.gc.states.urgent(pool).is_some() {
-                return self.ftl.can_write(pool);
+            if let Some(write) = self.gc.states.urgent(pool) {
+                return self.ftl.can_write(pool, self.transactions[write].class);
             }
             let chip = self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
-            let may_write = self.ftl.can_write(pool) && !self.gc.states.stops(pool, QueueKind::Write);
+            let may_write = self.ftl.can_write(pool, self.class_of_next(pool)) && !self.gc.states.stops(pool, QueueKind::Write);
             self.waits_since(self.sched.queue(pool, QueueKind::Read), !self.gc.states.stops(pool, QueueKind::Read), barrier)
                 || self.waits_since(self.sched.queue(pool, QueueKind::Write), may_write, barrier)
                 || self.rules.dynamic && self.waits_since(self.sched.chip_queue(chip), self.takes_any_write(pool), barrier)

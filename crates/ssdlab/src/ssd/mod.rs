@@ -107,6 +107,7 @@ impl Ssd {
     pub fn new(config: &Config, mut ftl: Ftl, seed: u64) -> Self {
         // Here and not only when a run begins: a failed drive of an array begins none.
         ftl.begin_run();
+        ftl.begin_counting();
         let geometry = ftl.geometry();
         let rules = Rules::new(config, geometry);
         let flash = Flash::new(&config.device, rules.flash, geometry);

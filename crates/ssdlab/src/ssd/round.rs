@@ -67,11 +67,11 @@ impl Ssd {
     }
 
     /// Step 2 of a round, for a write of whole units that need not follow each other: units that go to one pool share programs.
-    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
+    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool, handle: Option<u8>) {
         // Most of the units have been in a write buffer for long.
         units.iter().for_each(|&unit| self.ftl.prefetch(Lpn(unit)));
         let length = u64::from(self.geometry().unit_bytes) * units.len() as u64;
-        let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0 };
+        let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0, handle };
         let id = self.host.take_in_units(now, index, request, units);
         self.admit_request(now, id, index);
     }

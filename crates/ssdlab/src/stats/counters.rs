@@ -48,6 +48,8 @@ counters! {
         data_first,
         /// Page moves given up before their program, since the host had overwritten or trimmed the page.
         discarded_moves,
+        /// Page moves that went to another stream than the placement policy chose, since no block was free for that (`ftl.placement`).
+        displaced_moves,
         /// GC jobs that followed another job of their episode at once, since the pool had too few free blocks to end it (`gc.until`).
         episode_jobs,
         /// Ends of GC jobs at which waiting host operations of their scope (`gc.scope`) went before the next job.

@@ -15,6 +15,7 @@ use super::preparation::PreconditionReport;
 use super::result::WarmUpResult;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
+use super::streams::Streams;
 use crate::units::Ns;
 
 /// Configuration, preparation and duration of a run.
@@ -109,6 +110,8 @@ pub struct DeviceStats {
     pub mapping: Option<MappingStats>,
     /// Statistics of the host interface; `None` if it takes no time and has no limits.
     pub interface: Option<InterfaceStats>,
+    /// Counts of the streams of data placement; none without a policy.
+    pub streams: Streams,
     /// The slack of completed requests.
     pub slack: SlackStats,
     /// Counters of further mechanisms, by name.
@@ -129,6 +132,7 @@ impl DeviceStats {
         DeviceStats {
             pools: self.pools + other.pools,
             unit_bytes: self.unit_bytes.max(other.unit_bytes),
+            streams: self.streams.joined(&other.streams),
             held_before: self.held_before + other.held_before,
             host_programs: self.host_programs + other.host_programs,
             gc_programs: self.gc_programs + other.gc_programs,
@@ -197,6 +201,7 @@ impl DeviceStats {
             mapping: self.mapping.zip(before.mapping).map(|(now, then)| now.since(&then)),
             interface: self.interface.zip(before.interface).map(|(now, then)| now.since(&then)),
             counters: self.counters.into_iter().map(grown).collect(),
+            streams: self.streams.since(&before.streams),
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
             ..self
         }

@@ -27,6 +27,7 @@ mod result;
 mod series;
 mod slack;
 mod stalls;
+mod streams;
 mod written;
 
 pub use array::ArrayResult;
@@ -55,6 +56,7 @@ pub use series::{
 };
 pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackStats, Waiting};
 pub use stalls::Stalls;
+pub use streams::{StreamResult, StreamStats, Streams, Writer};
 pub use written::BytesWritten;
 
 pub use crate::blocked::{Blocked, Part, Parts, Times};

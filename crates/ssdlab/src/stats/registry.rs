@@ -91,7 +91,7 @@ mod tests {
             (
                 "counters.",
                 &[""],
-                "buffer_reads bus_lines copybacks data_first discarded_moves episode_jobs host_first_between_jobs \
+                "buffer_reads bus_lines copybacks data_first discarded_moves displaced_moves episode_jobs host_first_between_jobs \
                  host_queue_waits idle_jobs idle_pauses",
             ),
             (

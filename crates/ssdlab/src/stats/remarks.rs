@@ -50,7 +50,20 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(left_out(result));
     remarks.extend(held(result));
     remarks.extend(unmapped(result));
+    remarks.extend(handles_ignored(result));
     remarks
+}
+
+/// Remark: requests of a trace name placement handles, which have no effect.
+fn handles_ignored(result: &Value) -> Option<Remark> {
+    let reports = std::iter::once("/workload".to_string()).chain((0..list(result, "/flows").len()).map(|flow| format!("/flows/{flow}/workload")));
+    let named: u64 = reports.map(|report| count(result, &format!("{report}/trace/handles"))).sum();
+    let placement = result.pointer("/config/ftl/placement").and_then(Value::as_str).unwrap_or("none");
+    (named > 0 && placement != "handles").then(|| {
+        let sentence =
+            format!("{named} requests of the trace name a placement handle, which has no effect with ftl.placement = \"{placement}\".");
+        Remark::note("handles-ignored", "gc.write_amplification", sentence, "Set ftl.placement = \"handles\" to use the handles.")
+    })
 }
 
 /// Remark: many reads found no data, which takes no time.

@@ -22,6 +22,7 @@ use super::preparation::PreconditionReport;
 use super::recorder::Recorded;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
+use super::streams::StreamResult;
 use super::written::BytesWritten;
 use crate::config::IdleKey;
 use crate::distribution::{PERCENTILE_ERROR, Summary};
@@ -105,6 +106,10 @@ pub struct RunResult {
     /// if all of it is in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<MappingResult>,
+    /// Streams of data placement (`ftl.placement`), those of the host first, then those of page moves. Absent without a placement policy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("unit" = "list"))]
+    pub streams: Vec<StreamResult>,
     /// Statistics of the host interface, over the drives of an array together. Absent if it takes no time and has no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<InterfaceResult>,
@@ -451,6 +456,7 @@ impl RunResult {
             slack: device.slack.result(),
             cache: device.cache.map(|cache| cache.result(run.eviction_source)),
             buffer: device.buffer.map(BufferStats::result),
+            streams: device.streams.result(),
             mapping: device.mapping.map(MappingStats::result),
             interface: device.interface.map(|interface| interface.result(measured_ns)),
             wear: Wear::of(erase_counts),

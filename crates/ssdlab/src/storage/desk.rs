@@ -190,7 +190,7 @@ mod tests {
     use crate::request::RequestKind;
 
     fn read(offset: u64) -> Request {
-        Request { arrival_ns: 0, kind: RequestKind::Read, offset, length: 8, high_priority: false, flow: 0 }
+        Request { arrival_ns: 0, kind: RequestKind::Read, offset, length: 8, high_priority: false, flow: 0, handle: None }
     }
 
     fn waited(ns: Ns) -> Times {

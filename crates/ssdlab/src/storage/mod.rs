@@ -189,7 +189,8 @@ impl Storage {
     /// # Errors
     /// [`Error::Simulation`] if the drive never comes to rest.
     pub fn come_to_rest(&mut self, now: Ns) -> Result<Ns> {
-        let flush = Request { arrival_ns: now, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 };
+        let flush =
+            Request { arrival_ns: now, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0, handle: None };
         let (mut now, mut ended) = (now, Vec::new());
         self.each_drive_mut(Ssd::let_jobs_end);
         self.accept(now, 0, flush);

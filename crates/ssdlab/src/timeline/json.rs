@@ -532,7 +532,7 @@ mod tests {
 
         #[test]
         fn requests_of_one_lane_do_not_overlap_and_no_lane_is_needless(times in prop::collection::vec((0u64..300, 1u64..60), 0..120)) {
-            let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 1, high_priority: false, flow: 0 };
+            let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 1, high_priority: false, flow: 0, handle: None };
             let request = |(&(start, ns), index): (&(Ns, Ns), u64)| RecordedRequest {
                 index, request, start, end: start + ns, arrived: start, completed: None,
             };

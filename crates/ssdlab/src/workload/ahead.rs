@@ -23,7 +23,7 @@ pub(crate) struct Ahead<'a> {
 impl<'a> Ahead<'a> {
     pub(crate) fn new(source: &'a mut dyn RequestSource) -> Self {
         let depth = if source.is_at_hand() { DEPTH } else { 1 };
-        let none = Request { arrival_ns: 0, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0 };
+        let none = Request { arrival_ns: 0, kind: RequestKind::Flush, offset: 0, length: 0, high_priority: false, flow: 0, handle: None };
         Ahead { source, drawn: [none; DEPTH], first: 0, count: 0, depth, end: None }
     }
 
@@ -77,7 +77,15 @@ mod tests {
             if self.drawn > self.end {
                 return Err(Error::Usage("the end".into()));
             }
-            Ok(Some(Request { arrival_ns: 0, kind: RequestKind::Read, offset: self.drawn - 1, length: 1, high_priority: false, flow: 0 }))
+            Ok(Some(Request {
+                arrival_ns: 0,
+                kind: RequestKind::Read,
+                offset: self.drawn - 1,
+                length: 1,
+                high_priority: false,
+                flow: 0,
+                handle: None,
+            }))
         }
 
         fn is_at_hand(&self) -> bool {

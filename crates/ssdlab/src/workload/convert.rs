@@ -6,13 +6,13 @@ use std::path::Path;
 use parquet::data_type::ByteArray;
 use serde::Serialize;
 
-use super::formats::parquet::COLUMNS;
+use super::formats::parquet::{COLUMNS, HANDLE};
 use super::formats::{csv, integer};
 use super::info::{KindCounts, check_time};
 use super::input::Lines;
 use super::reading::{Reading, SkippedLines, Units};
 use super::select::{Choice, Selection};
-use super::source::{Entry, Source};
+use super::source::{Entry, Row, Source};
 use super::trace::{limit_ns, scale_millionths, scaled};
 use crate::caller::Caller;
 use crate::config::{TimeOrder, TraceFormat};
@@ -104,15 +104,15 @@ pub fn convert(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Conve
     check_time(options.limit_s, options.time_scale)?;
     let scale = scale_millionths(options.time_scale)?;
     let mut selection = Selection::open(from, choice(options)?)?;
-    let with_devices = options.device.is_none() && has_several_devices(from, options, &selection)?;
+    let extra = extra_columns(from, options, &selection)?;
     let mut file = WholeFile::create(to)?;
     let failed = |e| Error::io("write", to, e);
-    let mut output = Output::new(kind, &mut file, with_devices).map_err(failed)?;
+    let mut output = Output::new(kind, &mut file, extra).map_err(failed)?;
     let mut requests = KindCounts::default();
     while options.requests.is_none_or(|limit| requests.total() < limit) {
         let Some(entry) = selection.next_entry()? else { break };
         let entry = Entry { time_ns: scaled(entry.time_ns, scale), ..entry };
-        let device = if with_devices { selection.source().device_name(entry.device) } else { String::new() };
+        let device = if extra.device { selection.source().device_name(entry.device) } else { String::new() };
         output.write(&entry, &device).map_err(failed)?;
         requests.add(entry.kind);
         // A sorted trace is in memory: its reader, which checks for a stop request, is not called any more.
@@ -150,22 +150,31 @@ fn choice(options: &ConvertOptions) -> Result<Choice> {
     })
 }
 
-/// Whether the output has a column `device`. Columns are fixed before the first row, so the trace is read once more to see its devices. A
-/// pipe can be read only once: it gets the column if its format names devices.
-fn has_several_devices(from: &Path, options: &ConvertOptions, selection: &Selection) -> Result<bool> {
-    if !selection.source().format().names_devices {
-        return Ok(false);
-    }
+/// Columns that a trace has only if it needs them.
+#[derive(Clone, Copy)]
+struct Extra {
+    device: bool,
+    handle: bool,
+}
+
+/// Which further columns the output has. Columns are fixed before the first row, so the trace is read once more to see its devices and
+/// handles. A pipe can be read only once: it gets the columns that its format may have.
+fn extra_columns(from: &Path, options: &ConvertOptions, selection: &Selection) -> Result<Extra> {
+    let format = selection.source().format();
+    let names_handles = matches!(format.id, TraceFormat::Csv | TraceFormat::Parquet);
+    let possible = Extra { device: options.device.is_none() && format.names_devices, handle: names_handles };
     if !inputs::is_repeatable(from).map_err(|e| Error::io("read", from, e))? {
-        return Ok(true);
+        return Ok(possible);
     }
+    let mut found = Extra { device: false, handle: false };
     let mut source = Source::open(from, &options.reading, &options.caller)?;
-    while source.next_row()?.is_some() {
-        if source.devices.len() > 1 {
-            return Ok(true);
-        }
+    while (possible.device > found.device || possible.handle > found.handle)
+        && let Some(row) = source.next_row()?
+    {
+        found.device |= possible.device && source.devices.len() > 1;
+        found.handle |= matches!(row, Row::Request(Entry { handle: Some(_), .. }));
     }
-    Ok(false)
+    Ok(found)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -195,7 +204,7 @@ impl OutputKind {
 
 /// The output file of a conversion.
 enum Output<'a> {
-    Csv { out: CsvOut<'a>, with_devices: bool, line: Vec<u8> },
+    Csv { out: CsvOut<'a>, extra: Extra, line: Vec<u8> },
     Parquet(Box<ParquetOut<'a>>),
 }
 
@@ -207,25 +216,26 @@ enum CsvOut<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn new(kind: OutputKind, file: &'a mut WholeFile, with_devices: bool) -> std::io::Result<Self> {
+    fn new(kind: OutputKind, file: &'a mut WholeFile, extra: Extra) -> std::io::Result<Self> {
         let file = BufWriter::with_capacity(1 << 17, file);
         let mut out = match kind {
-            OutputKind::Parquet => return Ok(Output::Parquet(Box::new(ParquetOut::new(file, with_devices)?))),
+            OutputKind::Parquet => return Ok(Output::Parquet(Box::new(ParquetOut::new(file, extra)?))),
             OutputKind::Csv => CsvOut::Plain(file),
             OutputKind::CsvGzip => CsvOut::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
             OutputKind::CsvBzip2 => CsvOut::Bzip2(bzip2::write::BzEncoder::new(file, bzip2::Compression::default())),
             OutputKind::CsvZstd => CsvOut::Zstd(zstd::stream::write::Encoder::new(file, 9)?),
         };
-        let device = if with_devices { ",device" } else { "" };
-        out.write_all(format!("{}{device}\n", csv::HEADER).as_bytes())?;
-        Ok(Output::Csv { out, with_devices, line: Vec::new() })
+        let device = if extra.device { ",device" } else { "" };
+        let handle = if extra.handle { ",handle" } else { "" };
+        out.write_all(format!("{}{device}{handle}\n", csv::HEADER).as_bytes())?;
+        Ok(Output::Csv { out, extra, line: Vec::new() })
     }
 
     fn write(&mut self, entry: &Entry, device: &str) -> std::io::Result<()> {
         match self {
-            Output::Csv { out, with_devices, line } => {
+            Output::Csv { out, extra, line } => {
                 line.clear();
-                csv_line(line, entry, with_devices.then_some(device))?;
+                csv_line(line, entry, extra.device.then_some(device), extra.handle)?;
                 out.write_all(line)
             }
             Output::Parquet(out) => out.write(entry, device),
@@ -257,7 +267,7 @@ impl CsvOut<'_> {
 }
 
 /// Appends a request as a CSV line. Microseconds have a fraction only if they are not whole.
-fn csv_line(line: &mut Vec<u8>, entry: &Entry, device: Option<&str>) -> std::io::Result<()> {
+fn csv_line(line: &mut Vec<u8>, entry: &Entry, device: Option<&str>, handle: bool) -> std::io::Result<()> {
     let (us, ns) = (entry.time_ns / 1000, entry.time_ns % 1000);
     write!(line, "{us}")?;
     if ns > 0 {
@@ -268,6 +278,9 @@ fn csv_line(line: &mut Vec<u8>, entry: &Entry, device: Option<&str>) -> std::io:
         None => {}
         Some(name) if name.contains([',', '"']) => write!(line, ",\"{}\"", name.replace('"', "'"))?,
         Some(name) => write!(line, ",{name}")?,
+    }
+    if handle {
+        write!(line, ",{}", entry.handle.map(|handle| handle.to_string()).unwrap_or_default())?;
     }
     line.push(b'\n');
     Ok(())
@@ -281,22 +294,27 @@ struct ParquetOut<'a> {
     offset: Vec<i64>,
     size: Vec<i64>,
     device: Option<Vec<ByteArray>>,
+    handle: Option<Vec<Option<u8>>>,
     letters: [ByteArray; 4],
+    handles: Vec<ByteArray>,
 }
 
 impl<'a> ParquetOut<'a> {
-    fn new(file: BufWriter<&'a mut WholeFile>, with_devices: bool) -> std::io::Result<Self> {
+    fn new(file: BufWriter<&'a mut WholeFile>, extra: Extra) -> std::io::Result<Self> {
         let holds = [Holds::Unsigned, Holds::Texts, Holds::Unsigned, Holds::Unsigned, Holds::Texts];
-        let count = if with_devices { COLUMNS.len() } else { COLUMNS.len() - 1 };
-        let columns: Vec<_> = COLUMNS.into_iter().zip(holds).take(count).collect();
+        let count = if extra.device { COLUMNS.len() } else { COLUMNS.len() - 1 };
+        let mut columns: Vec<_> = COLUMNS.into_iter().zip(holds).take(count).collect();
+        columns.extend(extra.handle.then_some((HANDLE, Holds::TextsOrNulls)));
         Ok(ParquetOut {
             table: Table::new(file, &columns)?,
             time: Vec::new(),
             op: Vec::new(),
             offset: Vec::new(),
             size: Vec::new(),
-            device: with_devices.then(Vec::new),
+            device: extra.device.then(Vec::new),
+            handle: extra.handle.then(Vec::new),
             letters: KINDS.map(|kind| ByteArray::from(csv::letter(kind))),
+            handles: (0..=u8::MAX).map(|handle| ByteArray::from(handle.to_string().as_str())).collect(),
         })
     }
 
@@ -308,6 +326,9 @@ impl<'a> ParquetOut<'a> {
         if let Some(column) = &mut self.device {
             column.push(ByteArray::from(device));
         }
+        if let Some(column) = &mut self.handle {
+            column.push(entry.handle);
+        }
         if self.time.len() == ROWS_AT_ONCE { self.write_rows() } else { Ok(()) }
     }
 
@@ -315,10 +336,12 @@ impl<'a> ParquetOut<'a> {
         let (time, op) = (Values::Numbers(&self.time), Values::Names(&self.op, &self.letters));
         let mut columns = vec![time, op, Values::Numbers(&self.offset), Values::Numbers(&self.size)];
         columns.extend(self.device.as_deref().map(Values::Texts));
+        columns.extend(self.handle.as_deref().map(|column| Values::Names(column, &self.handles)));
         self.table.write(self.time.len(), &columns)?;
         [&mut self.time, &mut self.offset, &mut self.size].into_iter().for_each(Vec::clear);
         self.op.clear();
         self.device.iter_mut().for_each(Vec::clear);
+        self.handle.iter_mut().for_each(Vec::clear);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::RequestSource;
+use super::tags::Tags;
 use super::zipf::{Scatter, Zipf};
 use crate::config::{Address, Arrival, SeparateFlow, SizeDistribution, Workload};
 use crate::error::{Error, Result};
@@ -14,7 +15,7 @@ const SECTOR_BYTES: u64 = 512;
 const PS_PER_NS: u128 = 1000;
 
 /// Keys that an unnamed entry of `workload.flows` (a part of the generated flow) may set.
-const FLOW_KEYS: [&str; 18] = [
+const FLOW_KEYS: [&str; 20] = [
     "request_kb",
     "request_size",
     "size_table",
@@ -24,6 +25,8 @@ const FLOW_KEYS: [&str; 18] = [
     "read_share",
     "sequential_share",
     "high_priority_share",
+    "handle",
+    "handle_ranges",
     "address",
     "hot_share",
     "hot_access",
@@ -118,6 +121,7 @@ struct Flow {
     arrivals: Arrivals,
     kinds: Kinds,
     addresses: Addresses,
+    tags: Tags,
 }
 
 impl Flow {
@@ -131,12 +135,13 @@ impl Flow {
             arrivals,
             kinds: Kinds::new(config, check, rng("kind"), rng("priority"))?,
             addresses: Addresses::new(config, check, footprint, [rng("sequential"), rng("address"), rng("scatter")])?,
+            tags: Tags::new(config, exported_bytes),
         })
     }
 
     /// Continues with other draws. Popular addresses were drawn when the flow was made, and stay.
     fn draw_others(&mut self) {
-        let Flow { sizes, arrivals, kinds, addresses } = self;
+        let Flow { sizes, arrivals, kinds, addresses, tags: _ } = self;
         let streams =
             [&mut sizes.rng, &mut arrivals.rng, &mut kinds.kind, &mut kinds.priority, &mut addresses.sequential, &mut addresses.random];
         streams.into_iter().for_each(Rng::jump);
@@ -146,7 +151,7 @@ impl Flow {
         let length = self.sizes.draw();
         let (kind, high_priority) = self.kinds.draw();
         let offset = self.addresses.draw(length);
-        Ok(Request { arrival_ns: self.arrivals.now_ns()?, kind, offset, length, high_priority, flow: 0 })
+        Ok(Request { arrival_ns: self.arrivals.now_ns()?, kind, offset, length, high_priority, flow: 0, handle: self.tags.of(offset) })
     }
 }
 

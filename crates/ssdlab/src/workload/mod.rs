@@ -16,6 +16,7 @@ pub mod reading;
 mod select;
 mod source;
 mod start;
+mod tags;
 pub mod trace;
 mod volumes;
 mod zipf;

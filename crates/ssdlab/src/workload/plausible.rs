@@ -198,7 +198,7 @@ mod tests {
     fn remarks(requests: &[(Ns, u64, u64)]) -> Vec<String> {
         let mut evidence = Evidence::default();
         for (&(time_ns, offset, length), line) in requests.iter().zip(1..) {
-            evidence.add(&Entry { time_ns, kind: RequestKind::Read, offset, length, device: 0, line });
+            evidence.add(&Entry { time_ns, kind: RequestKind::Read, offset, length, device: 0, handle: None, line });
         }
         evidence.remarks(1, true).into_iter().map(|remark| remark.code).collect()
     }
@@ -243,7 +243,7 @@ mod tests {
     fn times_do_not_matter_in_closed_loop_and_volumes_always_do() {
         let mut evidence = Evidence::default();
         for line in 1..=3 {
-            evidence.add(&Entry { time_ns: 0, kind: RequestKind::Read, offset: 0, length: 512, device: line as u32, line });
+            evidence.add(&Entry { time_ns: 0, kind: RequestKind::Read, offset: 0, length: 512, device: line as u32, handle: None, line });
         }
         let codes = |timed| evidence.remarks(3, timed).into_iter().map(|remark| remark.code).collect::<Vec<_>>();
         assert_eq!(codes(false), ["volumes"]);

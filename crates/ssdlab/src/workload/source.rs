@@ -24,6 +24,8 @@ pub(crate) struct Entry {
     pub(crate) length: u64,
     /// Number of the volume: an index into [`Devices`].
     pub(crate) device: u32,
+    /// Placement handle, if the trace names one.
+    pub(crate) handle: Option<u8>,
     /// Line (or row) number, from 1.
     pub(crate) line: u64,
 }
@@ -290,7 +292,15 @@ fn row(devices: &mut Devices, line: u64, parsed: Parsed<'_>) -> Option<Row> {
         Ok(None) => None,
         Ok(Some(r)) => {
             let device = devices.number(r.device);
-            Some(Row::Request(Entry { time_ns: r.time_ns, kind: r.kind, offset: r.offset, length: r.length, device, line }))
+            Some(Row::Request(Entry {
+                time_ns: r.time_ns,
+                kind: r.kind,
+                offset: r.offset,
+                length: r.length,
+                device,
+                handle: r.handle,
+                line,
+            }))
         }
         Err(bad) => Some(Row::Bad { line, bad }),
     }

@@ -10,6 +10,7 @@ use super::clock::FileClock;
 use super::reading::{Reading, SkippedLines, Units};
 use super::select::{Choice, Seen, Selection};
 use super::source::Entry;
+use super::tags::Tags;
 use super::volumes::Places;
 use super::{RequestSource, WorkloadReport};
 use crate::caller::Caller;
@@ -77,9 +78,19 @@ pub struct TraceCounters {
     /// Number of requests split because their parts are no longer adjacent.
     #[schemars(extend("unit" = "count"))]
     pub split: u64,
+    /// Number of requests that name a placement handle. Absent without any.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(extend("unit" = "count"))]
+    pub handles: u64,
     /// Number of MiB in use, renumbered by `range = "compact"`.
     #[schemars(extend("unit" = "count"))]
     pub compacted_mb: u64,
+}
+
+/// For serde, which passes references.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A trace as a source of requests.
@@ -94,6 +105,7 @@ pub struct TraceReader {
     timed: bool,
     /// `time_scale` in millionths.
     scale_millionths: u64,
+    tags: Tags,
     /// New number of each MiB in use, by its number in the trace ([`RangePolicy::Compact`]).
     chunks: BTreeMap<u64, u64>,
     pending: VecDeque<Request>,
@@ -101,6 +113,7 @@ pub struct TraceReader {
     clipped: u64,
     dropped: u64,
     split: u64,
+    handles: u64,
 }
 
 /// Passes over a trace that is repeated.
@@ -169,12 +182,14 @@ impl TraceReader {
             policy: config.range,
             timed: config.queue_depth == 0,
             scale_millionths: scale_millionths(config.time_scale)?,
+            tags: Tags::new(config, exported_bytes),
             chunks: BTreeMap::new(),
             pending: VecDeque::new(),
             wrapped: 0,
             clipped: 0,
             dropped: 0,
             split: 0,
+            handles: 0,
         })
     }
 
@@ -198,6 +213,7 @@ impl TraceReader {
             clipped: self.clipped,
             dropped: self.dropped,
             split: self.split,
+            handles: self.handles,
             compacted_mb: self.chunks.len() as u64,
         }
     }
@@ -220,7 +236,15 @@ impl TraceReader {
     #[inline]
     fn request(&self, entry: &Entry, offset: u64, length: u64) -> Request {
         let arrival_ns = if self.scale_millionths == SCALE_STEPS as u64 { entry.time_ns } else { self.scaled(entry.time_ns) };
-        Request { arrival_ns, kind: entry.kind, offset, length, high_priority: false, flow: 0 }
+        Request {
+            arrival_ns,
+            kind: entry.kind,
+            offset,
+            length,
+            high_priority: false,
+            flow: 0,
+            handle: entry.handle.or_else(|| self.tags.of(offset)),
+        }
     }
 
     fn scaled(&self, time_ns: Ns) -> Ns {
@@ -340,6 +364,7 @@ impl RequestSource for TraceReader {
                 return Ok(None);
             };
             entry.time_ns = entry.time_ns.saturating_add(self.passes.shift_ns);
+            self.handles += u64::from(entry.handle.is_some());
             if let Some(places) = &self.places {
                 places.place(&mut entry);
             }

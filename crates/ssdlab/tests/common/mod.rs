@@ -364,7 +364,7 @@ pub fn random_requests(rng: &mut Rng, config: &Config, count: u64) -> Vec<Reques
             let length = (512 * sectors).min(exported - offset);
             let (offset, length) = if kind == RequestKind::Flush { (0, 0) } else { (offset, length) };
             let high_priority = kind == RequestKind::Write && rng.chance(0.1);
-            Request { arrival_ns, kind, offset, length, high_priority, flow: 0 }
+            Request { arrival_ns, kind, offset, length, high_priority, flow: 0, handle: None }
         })
         .collect()
 }

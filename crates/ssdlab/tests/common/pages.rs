@@ -15,7 +15,7 @@ pub const ERASE: u64 = 1_500_000;
 
 /// A request for one page.
 pub fn request(kind: RequestKind, arrival_ns: u64, page: u64) -> Request {
-    Request { arrival_ns, kind, offset: page * PAGE, length: PAGE, high_priority: false, flow: 0 }
+    Request { arrival_ns, kind, offset: page * PAGE, length: PAGE, high_priority: false, flow: 0, handle: None }
 }
 
 /// A read of one page.

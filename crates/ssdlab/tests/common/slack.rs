@@ -41,7 +41,7 @@ pub fn cycles(chips: u32, change: impl FnOnce(&mut Config)) -> Config {
 }
 
 pub fn reads(arrival_ns: Ns, page: u64, pages: u64) -> Request {
-    Request { arrival_ns, kind: RequestKind::Read, offset: page * PAGE, length: pages * PAGE, high_priority: false, flow: 0 }
+    Request { arrival_ns, kind: RequestKind::Read, offset: page * PAGE, length: pages * PAGE, high_priority: false, flow: 0, handle: None }
 }
 
 pub fn read(arrival_ns: Ns, page: u64) -> Request {

@@ -145,8 +145,15 @@ impl Recount {
                 taken.extend(first..last);
                 let kind = kinds[rng.below(kinds.len() as u64) as usize];
                 reads.push(kind == RequestKind::Read);
-                let request =
-                    Request { arrival_ns: due, kind, offset: first * PAGE, length: (last - first) * PAGE, high_priority: false, flow: 0 };
+                let request = Request {
+                    arrival_ns: due,
+                    kind,
+                    offset: first * PAGE,
+                    length: (last - first) * PAGE,
+                    high_priority: false,
+                    flow: 0,
+                    handle: None,
+                };
                 simulation.submit(request).map_err(|error| error.to_string())?;
             }
             simulation.run_until(due).map_err(|error| error.to_string())?;

@@ -222,7 +222,7 @@ impl Case {
     fn request(mut self, at: u64, page: u64, end: u64, parts: Parts, kind: RequestKind, high_priority: bool) -> Self {
         let sum: u64 = parts.iter().map(|part| part.1).sum();
         assert_eq!(at + sum, end, "{}: the parts of the request at {at} add up to its response time", self.name);
-        let request = Request { arrival_ns: ORIGIN + at, kind, offset: page * PAGE, length: PAGE, high_priority, flow: 0 };
+        let request = Request { arrival_ns: ORIGIN + at, kind, offset: page * PAGE, length: PAGE, high_priority, flow: 0, handle: None };
         self.requests.push((request, parts));
         self
     }
@@ -285,6 +285,7 @@ impl Case {
                 length: self.pages * PAGE,
                 high_priority: false,
                 flow: 0,
+                handle: None,
             };
             simulation.submit(write).unwrap();
         }

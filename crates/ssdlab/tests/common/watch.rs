@@ -86,7 +86,7 @@ impl Watch {
             let gains = ftl.blocks().eligible_blocks(pool).next().is_some();
             Seen {
                 free,
-                host: (ftl.next_write_block(pool), ftl.next_offset(pool), ftl.frontier_full(pool)),
+                host: (ftl.next_write_block(pool, 0), ftl.next_offset(pool, 0), ftl.frontier_full(pool, 0)),
                 collects,
                 wants: collects || self.by_free_blocks && free < self.soft && gains,
                 gains,

@@ -29,7 +29,7 @@ impl Bench {
     /// Overwrites pages, which invalidates their old copies.
     pub fn write(&mut self, pages: &[u32]) {
         for &lpn in pages {
-            let allocated = self.ftl.allocate_host(PoolId(0));
+            let allocated = self.ftl.allocate_host(PoolId(0), 0);
             self.ftl.commit_write(PoolId(0), Lpn(lpn), allocated.ppn);
         }
     }
@@ -59,7 +59,7 @@ impl Bench {
         self.ftl.start_job(PoolId(0), victim);
         let (mut from, mut moved) = (0, 0);
         while let Some((page, source, lpn)) = self.ftl.next_move(victim, from) {
-            let target = self.ftl.allocate_move(PoolId(0)).ppn;
+            let target = self.ftl.allocate_move(PoolId(0), source).ppn;
             self.ftl.commit_move(PoolId(0), lpn, source, target);
             (from, moved) = (page + 1, moved + 1);
         }

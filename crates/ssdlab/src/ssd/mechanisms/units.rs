@@ -223,7 +223,7 @@ fn unit_ends(ssd: &mut Ssd, now: Ns, id: TxnId) {
 
 /// Allocates the pages of the units that a pool's job programs next. Returns the move of the first unit, and the array time, ns.
 pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) {
-    let allocated = ssd.ftl.allocate_move(pool);
+    let allocated = ssd.ftl.allocate_move(pool, ssd.gc.units(pool)[0].from);
     let mut to = allocated.ppn;
     for unit in 0..ssd.gc.units(pool).len() {
         to = Ppn(allocated.ppn.0 + unit as u32);
@@ -339,7 +339,11 @@ mod tests {
         let mut now = 0;
         for (page, index) in [0, 1, 4, 8, 12].into_iter().zip(0..) {
             let kind = RequestKind::Write;
-            ssd.accept(now, index, Request { arrival_ns: now, kind, offset: page * length, length, high_priority: false, flow: 0 });
+            ssd.accept(
+                now,
+                index,
+                Request { arrival_ns: now, kind, offset: page * length, length, high_priority: false, flow: 0, handle: None },
+            );
             ssd.dispatch(now);
             while let Some(next) = ssd.next_event() {
                 now = next;

@@ -240,7 +240,15 @@ impl<D: Store> Array<D> {
             shadow.sent(&self.layout, owner, drive_request, access);
         }
         let high_priority = kind == RequestKind::Write && request.high_priority;
-        let below = Request { arrival_ns: now, kind, offset: start, length: end - start, high_priority, flow: request.flow };
+        let below = Request {
+            arrival_ns: now,
+            kind,
+            offset: start,
+            length: end - start,
+            high_priority,
+            flow: request.flow,
+            handle: request.handle,
+        };
         let to = &mut self.drives[drive as usize];
         to.set_next_origin(origin);
         // An update writes whole pages; only a write without parity is scattered.

@@ -54,6 +54,8 @@ impl State {
         let (part, waited) = (count < self.program_units, !self.is_idle(destination));
         let first = self.entries.send(destination, count);
         let (mut entry, mut high_priority, mut timed_out) = (first, false, false);
+        // All units of a destination have one handle.
+        let handle = self.entries.get(first).handle;
         while entry != NONE {
             let of = *self.entries.get(entry);
             units.push(of.unit);
@@ -70,7 +72,7 @@ impl State {
         self.stats.timeouts += u64::from(part && waited && timed_out);
         let below = self.below.insert(Below { purpose: Purpose::Programs(first, destination), since: now });
         drive.next_request_is(Origin::nobody(Cause::Drain));
-        drive.accept_units(now, below.into(), &units, high_priority);
+        drive.accept_units(now, below.into(), &units, high_priority, handle);
         units.clear();
         self.chosen = units;
         self.passed = true;

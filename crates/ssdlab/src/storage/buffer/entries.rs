@@ -39,6 +39,8 @@ pub(super) struct Entry {
     pub(super) timed_out: bool,
     /// The entry holds data of a host write of high priority (lee2013 III-D).
     pub(super) high_priority: bool,
+    /// Placement handle of the host write that inserted the entry.
+    pub(super) handle: Option<u8>,
     /// When the entry was inserted.
     since: Ns,
     /// Version of the data, in verify mode.
@@ -64,6 +66,7 @@ const NOTHING: Entry = Entry {
     late: false,
     timed_out: false,
     high_priority: false,
+    handle: None,
     since: 0,
     version: 0,
     first_write: 0,
@@ -73,7 +76,7 @@ const NOTHING: Entry = Entry {
     readers: NONE,
 };
 
-/// A destination of programs: a pool, or with dynamic allocation the whole drive.
+/// A destination of programs: a pool, or with dynamic allocation the whole drive; with placement handles, one of their streams there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Destination {
     /// The entries that wait for a program, oldest first.
@@ -252,7 +255,7 @@ impl Entries {
         }
     }
 
-    /// Takes the destination (a pool; with dynamic allocation the whole drive) that was noted first: a program to it may be due.
+    /// Takes the destination that was noted first: a program to it may be due.
     pub(super) fn next_noted(&mut self) -> Option<u32> {
         let number = self.noted.pop_front()?;
         self.destinations[number as usize].noted = false;

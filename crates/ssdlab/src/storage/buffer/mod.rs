@@ -28,7 +28,7 @@ use super::Store;
 use super::desk::Desk;
 use super::mapping::MappingCache;
 use super::store::Layer;
-use crate::config::{Config, Drain, PartialWrite};
+use crate::config::{Config, Drain, PartialWrite, Placement};
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::Request;
@@ -157,8 +157,12 @@ struct State {
     unit_bytes: u32,
     /// Number of units that fill a program.
     program_units: u32,
-    /// Dynamic allocation: programs go wherever there is room, so that there is one destination.
+    /// Dynamic allocation: programs go wherever there is room, so that there is one pool.
     dynamic: bool,
+    /// Number of placement handles, each with destinations of its own; 1 without them.
+    handles: u32,
+    /// The handle of writes that name none.
+    default_handle: u8,
     /// Most programs to a destination outstanding at a time. With fewer than `idle_below` outstanding, some die has none.
     most_sent: u32,
     idle_below: u32,
@@ -274,6 +278,7 @@ impl State {
         let dynamic = drive.allocates_dynamically();
         let (pools, dies) = (geometry.pools.count.get(), geometry.dies);
         let planes_each = geometry.pools.planes_each.get();
+        let handles = if config.ftl.placement == Placement::Handles { config.ftl.handles.into() } else { 1 };
         State {
             access_ns: config.buffer.access_ns,
             protected: config.buffer.protected,
@@ -284,9 +289,11 @@ impl State {
             unit_bytes,
             program_units: geometry.units_per_program,
             dynamic,
+            handles,
+            default_handle: config.ftl.default_handle,
             most_sent: if dynamic { PROGRAMS_OF_PLANE * geometry.planes } else { PROGRAMS_OF_PLANE * planes_each },
             idle_below: if dynamic { dies } else { 1 },
-            entries: Entries::new(capacity, if dynamic { 1 } else { pools }, unit_bytes),
+            entries: Entries::new(capacity, handles * if dynamic { 1 } else { pools }, unit_bytes),
             requests: Desk::default(),
             below: Slab::default(),
             waiters: Slab::default(),

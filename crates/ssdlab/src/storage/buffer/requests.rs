@@ -186,8 +186,10 @@ impl State {
             self.hold(now, Some(unit), drive);
             return false;
         } else {
-            let entry = self.entries.insert(now, unit, bytes, self.destination_of(unit, drive), origin.request);
-            self.entries.get_mut(entry).flushes_before = self.flushes.entry_comes();
+            let destination = self.destination_of(unit, request.handle, drive);
+            let entry = self.entries.insert(now, unit, bytes, destination, origin.request);
+            let inserted = self.entries.get_mut(entry);
+            (inserted.handle, inserted.flushes_before) = (request.handle, self.flushes.entry_comes());
             entry
         };
         let entry = self.entries.get_mut(entry);
@@ -204,9 +206,10 @@ impl State {
         true
     }
 
-    /// The destination of the program for `unit`.
-    fn destination_of(&self, unit: u32, drive: &MappingCache) -> u32 {
-        if self.dynamic { 0 } else { drive.ftl().geometry().static_pool(Lpn(unit)).0 }
+    /// The destination of the program for `unit`, written with a placement handle. Data that replace an entry stay with its handle.
+    fn destination_of(&self, unit: u32, handle: Option<u8>, drive: &MappingCache) -> u32 {
+        let pool = if self.dynamic { 0 } else { drive.ftl().geometry().static_pool(Lpn(unit)).0 };
+        pool * self.handles + u32::from(handle.unwrap_or(self.default_handle)) % self.handles
     }
 
     /// A read finds its units in the buffer, or goes on to the drive. `passes`: it has not waited for older requests.
@@ -278,7 +281,8 @@ impl State {
         let below = self.below.insert(Below { purpose: Purpose::Fills(entry), since: now });
         drive.next_request_is(Origin::nobody(Cause::Fill));
         let high_priority = self.entries.get(entry).high_priority;
-        let request = Request { arrival_ns: now, kind: RequestKind::Read, offset, length: unit_bytes, high_priority, flow: 0 };
+        let request =
+            Request { arrival_ns: now, kind: RequestKind::Read, offset, length: unit_bytes, high_priority, flow: 0, handle: None };
         drive.accept(now, below.into(), request);
         self.passed = true;
     }

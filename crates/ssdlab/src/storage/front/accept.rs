@@ -162,6 +162,7 @@ impl<B: Store> Front<B> {
                 }
                 shadow.written(page, sectors, entry, false);
             }
+            self.handles[entry as usize] = request.handle;
             if found == Found::Hit {
                 let first = &mut self.first_writes[entry as usize];
                 *first = self.origin.request.min(*first);
@@ -268,7 +269,7 @@ impl<B: Store> Front<B> {
         if let Some(shadow) = &mut self.shadow {
             shadow.destaged(page, entry, extent);
         }
-        Outgoing { page, extent, transit: NONE, first_write: self.take_first_write(entry) }
+        Outgoing { page, extent, transit: NONE, first_write: self.take_first_write(entry), handle: self.handles[entry as usize] }
     }
 
     /// Returns and clears the oldest host write of an entry that is being destaged.
@@ -290,8 +291,8 @@ impl<B: Store> Front<B> {
                         Some(_) if self.has(PlantedInCache::ForgetsDestages) => self.frames.give_back(entry),
                         Some(extent) => {
                             let transit = self.frames.send(entry);
-                            let first_write = self.take_first_write(entry);
-                            self.outgoing.push(Outgoing { page, extent, transit, first_write });
+                            let (first_write, handle) = (self.take_first_write(entry), self.handles[entry as usize]);
+                            self.outgoing.push(Outgoing { page, extent, transit, first_write, handle });
                             self.outgoing_of_read += u32::from((self.reading.0..self.reading.1).contains(&page));
                             if let Some(shadow) = &mut self.shadow {
                                 shadow.destaged(page, entry, extent);
@@ -314,7 +315,7 @@ impl<B: Store> Front<B> {
             }
             if at_hand {
                 self.stats.padded_pages += 1;
-                self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE, first_write: NO_WRITE });
+                self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE, first_write: NO_WRITE, handle: None });
             } else {
                 self.read_padding(now, page);
             }
@@ -325,12 +326,15 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Destages the pages in `outgoing`, in the order of their numbers; consecutive whole pages with one request.
+    /// Destages the pages in `outgoing`, in the order of their numbers; consecutive whole pages of one placement handle with one request.
     pub(super) fn send(&mut self, now: Ns, high_priority: bool, purpose: Purpose) {
         let mut outgoing = std::mem::take(&mut self.outgoing);
         // A page may be evicted twice; the sort keeps the older data first.
         outgoing.sort_by_key(|out| out.page);
-        let follows = |a: &Outgoing, b: &Outgoing| a.page + 1 == b.page && a.extent == Extent::Whole && b.extent == Extent::Whole;
+        let follows = |a: &Outgoing, b: &Outgoing| {
+            let whole = a.extent == Extent::Whole && b.extent == Extent::Whole;
+            a.page + 1 == b.page && whole && a.handle == b.handle
+        };
         for run in outgoing.chunk_by(follows) {
             self.send_run(now, high_priority, purpose, run);
         }
@@ -364,6 +368,7 @@ impl<B: Store> Front<B> {
             length: run.len() as u64 * bytes,
             high_priority,
             flow: 0,
+            handle: run[0].handle,
         };
         self.lower.set_next_origin(Origin::nobody(Cause::Destage));
         match run[0].extent {

@@ -136,6 +136,8 @@ struct Outgoing {
     transit: u32,
     /// The oldest host write whose data the page has, or [`NO_WRITE`].
     first_write: u64,
+    /// Placement handle of the last host write to the page.
+    handle: Option<u8>,
 }
 
 /// A cache in front of a store.
@@ -150,6 +152,8 @@ pub struct Front<B: Store> {
     fetches: Vec<u32>,
     /// By entry: the oldest host write whose data are not destaged, or [`NO_WRITE`].
     first_writes: Vec<u64>,
+    /// By cache entry, the placement handle of the last host write to it.
+    handles: Vec<Option<u8>>,
     sent: Slab<u32, Sent>,
     requests: Desk<HostRequest>,
     lower_requests: Slab<u32, LowerRequest>,
@@ -194,6 +198,7 @@ impl<B: Store> Front<B> {
             frames: Frames::new(cache.capacity(), cache.entries()),
             fetches: vec![NONE; cache.entries() as usize],
             first_writes: vec![NO_WRITE; cache.entries() as usize],
+            handles: vec![None; cache.entries() as usize],
             sent: Slab::default(),
             idle: Idle::new(config),
             cache,

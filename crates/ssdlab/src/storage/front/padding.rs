@@ -51,6 +51,7 @@ impl<B: Store> Front<B> {
             length: bytes,
             high_priority: false,
             flow: 0,
+            handle: None,
         };
         self.lower.set_next_origin(Origin::nobody(Cause::Padding));
         self.lower.accept(now, op.into(), read);
@@ -70,7 +71,7 @@ impl<B: Store> Front<B> {
             shadow.written_back(page);
         }
         self.stats.padded_pages += 1;
-        self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE, first_write: NO_WRITE });
+        self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE, first_write: NO_WRITE, handle: None });
         self.send(now, false, Purpose::Destage(NONE));
     }
 

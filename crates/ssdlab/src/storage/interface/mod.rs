@@ -501,7 +501,7 @@ mod tests {
     use crate::storage::observed::Observed;
 
     fn page_read() -> Request {
-        Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 4096, high_priority: false, flow: 0 }
+        Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 4096, high_priority: false, flow: 0, handle: None }
     }
 
     /// An interface that is wrong only while it takes a command: only a check after every event finds the defect.

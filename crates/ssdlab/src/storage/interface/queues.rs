@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn read(flow: u16, offset: u64) -> Request {
-        Request { arrival_ns: 0, kind: RequestKind::Read, offset, length: 4096, high_priority: false, flow }
+        Request { arrival_ns: 0, kind: RequestKind::Read, offset, length: 4096, high_priority: false, flow, handle: None }
     }
 
     fn write(flow: u16, offset: u64) -> Request {

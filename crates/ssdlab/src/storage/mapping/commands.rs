@@ -65,9 +65,9 @@ impl State {
     }
 
     /// A write of whole units that need not be consecutive arrives.
-    pub(super) fn take_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
+    pub(super) fn take_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool, handle: Option<u8>) {
         let length = u64::from(self.unit_bytes) * units.len() as u64;
-        let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0 };
+        let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0, handle };
         self.came += 1;
         let (own_units, pages) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
         let mut command = Command { number: self.came, units: own_units, pages, ..Command::default() };
@@ -264,7 +264,7 @@ impl State {
         let request = Request { arrival_ns: now, ..command.request };
         drive.next_request_is(command.origin);
         if !command.own.units.is_empty() {
-            drive.accept_units(now, below.into(), &command.own.units, request.high_priority);
+            drive.accept_units(now, below.into(), &command.own.units, request.high_priority, request.handle);
         } else if command.own.scattered {
             drive.accept_scattered(now, below.into(), request);
         } else {

@@ -146,11 +146,11 @@ impl MappingCache {
     }
 
     /// Accepts a write of whole units that need not follow each other.
-    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool) {
+    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool, handle: Option<u8>) {
         match self.state.as_deref_mut() {
-            None => self.drive.accept_units(now, index, units, high_priority),
+            None => self.drive.accept_units(now, index, units, high_priority, handle),
             Some(state) => {
-                state.take_units(now, index, units, high_priority);
+                state.take_units(now, index, units, high_priority, handle);
                 self.settle(now);
             }
         }

@@ -75,7 +75,7 @@ impl State {
         let (offset, length) = (u64::from(units.start) * unit_bytes, units.len() as u64 * unit_bytes);
         let below = self.below.insert(purpose);
         drive.next_request_is(origin);
-        drive.accept(now, below.into(), Request { arrival_ns: now, kind, offset, length, high_priority, flow: 0 });
+        drive.accept(now, below.into(), Request { arrival_ns: now, kind, offset, length, high_priority, flow: 0, handle: None });
         self.passed = true;
     }
 }

@@ -1,5 +1,5 @@
 //! The project's own text: `timestamp_us,op,offset_bytes,size_bytes`, with a header in any order of columns, of which `device` is used as
-//! well and further ones are ignored; or, where the caller names the format, without a header and with these four columns. Microseconds may
+//! well, and `handle`, and further ones are ignored; or, where the caller names the format, without a header and with these four columns. Microseconds may
 //! have a fraction; op is R, W, T (trim) or F (flush), or a word (`READ`, `discard`). Names and values may be in quotation marks.
 
 use super::text::{Columns, integer, leading_integer, units};
@@ -39,11 +39,12 @@ struct Layout {
     offset: usize,
     size: usize,
     device: Option<usize>,
+    handle: Option<usize>,
     /// Further columns may follow.
     open_end: bool,
 }
 
-const PLAIN: Layout = Layout { time: 0, op: 1, offset: 2, size: 3, device: None, open_end: false };
+const PLAIN: Layout = Layout { time: 0, op: 1, offset: 2, size: 3, device: None, handle: None, open_end: false };
 
 struct Csv {
     clock: Clock,
@@ -67,7 +68,7 @@ impl LineParser for Csv {
                 return Ok(None);
             }
         };
-        if layout.device.is_none() && (layout.time, layout.op, layout.offset, layout.size) == (0, 1, 2, 3) {
+        if layout.device.or(layout.handle).is_none() && (layout.time, layout.op, layout.offset, layout.size) == (0, 1, 2, 3) {
             if let Some(record) = self.plain(line, layout.open_end) {
                 return Ok(Some(record));
             }
@@ -95,15 +96,16 @@ fn header(line: &[u8]) -> Result<Layout, Bad> {
     let need = |name: &str| match count(name) {
         0 => Err(Bad::new(HEADER_EXPECTED, line)),
         1 => Ok(at(name).unwrap_or_default()),
-        _ => Err(Bad::new("a header that names each of timestamp_us,op,offset_bytes,size_bytes,device once", line)),
+        _ => Err(Bad::new("a header that names each of timestamp_us,op,offset_bytes,size_bytes,device,handle once", line)),
     };
-    let device = if count("device") == 0 { None } else { Some(need("device")?) };
+    let may = |name: &str| if count(name) == 0 { Ok(None) } else { need(name).map(Some) };
     Ok(Layout {
         time: need("timestamp_us")?,
         op: need("op")?,
         offset: need("offset_bytes")?,
         size: need("size_bytes")?,
-        device,
+        device: may("device")?,
+        handle: may("handle")?,
         open_end: true,
     })
 }
@@ -111,7 +113,7 @@ fn header(line: &[u8]) -> Result<Layout, Bad> {
 /// A column that a header names more than once; `None` if there is none.
 pub(super) fn named_twice(line: &[u8]) -> Option<&'static str> {
     let count = |name: &str| Quoted(Some(line)).filter(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes())).count();
-    ["timestamp_us", "op", "offset_bytes", "size_bytes", "device"].into_iter().find(|name| count(name) > 1)
+    ["timestamp_us", "op", "offset_bytes", "size_bytes", "device", "handle"].into_iter().find(|name| count(name) > 1)
 }
 
 /// Whether a line is a header with all columns that a trace needs.
@@ -157,7 +159,7 @@ impl Csv {
 
     #[cold]
     fn in_any_order<'a>(&self, line: &'a [u8], layout: Layout) -> Parsed<'a> {
-        let (mut time, mut op, mut offset, mut size, mut device) = (None, None, None, None, None);
+        let (mut time, mut op, mut offset, mut size, mut device, mut handle) = (None, None, None, None, None, None);
         let mut count = 0;
         for (index, column) in Quoted(Some(line)).enumerate() {
             count = index + 1;
@@ -167,6 +169,7 @@ impl Csv {
                 _ if index == layout.offset => offset = Some(column),
                 _ if index == layout.size => size = Some(column),
                 _ if Some(index) == layout.device => device = Some(column),
+                _ if Some(index) == layout.handle => handle = Some(column),
                 _ => {}
             }
         }
@@ -178,7 +181,9 @@ impl Csv {
         }
         let need = |column: Option<&'a [u8]>| column.ok_or_else(|| Bad::new(COLUMNS, b"fewer columns"));
         let device = if layout.device.is_some() { need(device)? } else { b"" };
-        self.record(need(time)?, need(op)?, need(offset)?, need(size)?, device)
+        let handle = if layout.handle.is_some() { handle_of(need(handle)?)? } else { None };
+        let record = self.record(need(time)?, need(op)?, need(offset)?, need(size)?, device)?;
+        Ok(record.map(|record| Record { handle, ..record }))
     }
 
     #[inline]
@@ -208,6 +213,18 @@ fn whole(field: &[u8], unit_bytes: u64, expected: &'static str) -> Result<u64, B
         }
     }
 }
+
+/// Placement handle in the column `handle`; an empty column names none.
+pub(super) fn handle_of(field: &[u8]) -> Result<Option<u8>, Bad> {
+    if field.is_empty() {
+        return Ok(None);
+    }
+    let number = whole(field, 1, HANDLE)?;
+    u8::try_from(number).map(Some).map_err(|_| Bad::new(HANDLE, field))
+}
+
+/// What the column `handle` holds.
+const HANDLE: &str = "a placement handle from 0 to 7, or nothing";
 
 /// Request kind of a letter or word in the column `op` (CSV and Parquet).
 #[inline]

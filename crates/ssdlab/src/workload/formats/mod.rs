@@ -330,6 +330,8 @@ pub(crate) struct Record<'a> {
     pub(crate) length: u64,
     /// Volume, as written in the line; empty if the format names none.
     pub(crate) device: &'a [u8],
+    /// Placement handle, from 0; `None` if the line names none.
+    pub(crate) handle: Option<u8>,
 }
 
 impl<'a> Record<'a> {
@@ -337,14 +339,14 @@ impl<'a> Record<'a> {
     #[inline]
     pub(crate) fn checked(time_ns: u64, kind: RequestKind, offset: u64, length: u64) -> Option<Self> {
         let is_inside = length > 0 && offset < ADDRESS_LIMIT && length <= ADDRESS_LIMIT - offset;
-        is_inside.then_some(Record { time_ns, kind, offset, length, device: b"" })
+        is_inside.then_some(Record { time_ns, kind, offset, length, device: b"", handle: None })
     }
 
     /// Checks the size and the address range of a request. A flush gets address and size 0.
     #[inline]
     pub(crate) fn new(time_ns: u64, kind: RequestKind, offset: u64, length: u64, device: &'a [u8]) -> Parsed<'a> {
         if kind == RequestKind::Flush {
-            return Ok(Some(Record { time_ns, kind, offset: 0, length: 0, device }));
+            return Ok(Some(Record { time_ns, kind, offset: 0, length: 0, device, handle: None }));
         }
         match Record::checked(time_ns, kind, offset, length) {
             Some(record) => Ok(Some(Record { device, ..record })),

@@ -1,5 +1,5 @@
 //! The project's columnar format: a Parquet file with the columns `time_ns`, `op` (R, W, T, F), `offset_bytes`, `size_bytes` and, where
-//! requests belong to devices, `device`. Row numbers take the place of line numbers. The log of a run (`requests.parquet`) can be read,
+//! requests belong to devices, `device`, and where they name placement handles, `handle`. Row numbers take the place of line numbers. The log of a run (`requests.parquet`) can be read,
 //! too: it names the time `arrival_ns`, the op `kind` (as a word) and the device `flow`.
 
 use std::fs::File;
@@ -42,6 +42,8 @@ pub(crate) const MAGIC: &[u8] = b"PAR1";
 pub(crate) const COLUMNS: [&str; 5] = ["time_ns", "op", "offset_bytes", "size_bytes", "device"];
 /// Names of the [`COLUMNS`] in the log of a run.
 const COLUMNS_OF_LOG: [&str; 5] = ["arrival_ns", "kind", "offset_bytes", "size_bytes", "flow"];
+/// The column of placement handles, which may be absent, and in which null names none.
+pub(crate) const HANDLE: &str = "handle";
 const REQUIRED: usize = 4;
 const BATCH_ROWS: usize = 8192;
 
@@ -52,6 +54,7 @@ pub(crate) struct Rows {
     names: &'static [&'static str; 5],
     required: [Column; REQUIRED],
     device: Option<Column>,
+    handle: Option<Column>,
     /// Index of the next row group.
     group: usize,
     /// Rows of the current row group that have not been read into a batch.
@@ -71,7 +74,8 @@ impl Rows {
         let damaged = |e: String| Error::Trace(format!("{}: not a readable Parquet file: {e}", path.display()));
         let file = guarded(|| SerializedFileReader::new(file)).map_err(damaged)?;
         let about = file.metadata().file_metadata();
-        let (names, required, device) = columns(about.schema_descr()).map_err(|e| Error::Trace(format!("{}: {e}", path.display())))?;
+        let (names, required, [device, handle]) =
+            columns(about.schema_descr()).map_err(|e| Error::Trace(format!("{}: {e}", path.display())))?;
         let arrow = about.key_value_metadata().into_iter().flatten().find(|entry| entry.key == arrow_schema::KEY);
         let schema = arrow.and_then(|entry| entry.value.as_deref());
         if let Some(unit) = schema.and_then(|schema| arrow_schema::unit_of_duration(schema, names[0])).filter(|&unit| unit != "ns") {
@@ -88,6 +92,7 @@ impl Rows {
             names,
             required,
             device,
+            handle,
             group: 0,
             left: 0,
             batch: Batch::default(),
@@ -138,14 +143,15 @@ impl Rows {
         self.left -= rows;
         let [time, op, offset, size] = &mut self.required;
         let device = self.device.as_mut().map(|column| column.texts(rows)).transpose()?;
+        let handle = self.handle.as_mut().map(|column| column.texts(rows)).transpose()?;
         let (time, offset, size) = (time.numbers(rows)?, offset.numbers(rows)?, size.numbers(rows)?);
-        Ok(Some(Batch { time, op: op.texts(rows)?, offset, size, device, next: 0 }))
+        Ok(Some(Batch { time, op: op.texts(rows)?, offset, size, device, handle, next: 0 }))
     }
 
     fn begin_group(&mut self) -> std::result::Result<(), String> {
         let group = self.file.get_row_group(self.group).map_err(|e| e.to_string())?;
         let rows = group.metadata().num_rows();
-        for column in self.required.iter_mut().chain(&mut self.device) {
+        for column in self.required.iter_mut().chain(&mut self.device).chain(&mut self.handle) {
             let values = group.metadata().column(column.leaf).num_values();
             if values != rows {
                 return Err(format!("a row group of {rows} rows has {values} values of the column {}", column.name));
@@ -175,8 +181,8 @@ fn guarded<T, E: std::fmt::Display>(step: impl FnOnce() -> std::result::Result<T
     }
 }
 
-/// Column names of a file, its required columns, and its column of devices, if any.
-type Columns = (&'static [&'static str; 5], [Column; REQUIRED], Option<Column>);
+/// Column names of a file, its required columns, and its columns of devices and of placement handles, if any.
+type Columns = (&'static [&'static str; 5], [Column; REQUIRED], [Option<Column>; 2]);
 
 /// Finds the columns of a trace; an error if one is missing or of a type that cannot be used.
 fn columns(schema: &SchemaDescriptor) -> std::result::Result<Columns, String> {
@@ -198,7 +204,8 @@ fn columns(schema: &SchemaDescriptor) -> std::result::Result<Columns, String> {
     };
     let [time, op, offset, size, device] = *names;
     let required = [column(time, NUMBERS)?, column(op, TEXT)?, column(offset, NUMBERS)?, column(size, NUMBERS)?];
-    Ok((names, required, find(device).map(|_| column(device, TEXT)).transpose()?))
+    let optional = |name, expected| find(name).map(|_| column(name, expected)).transpose();
+    Ok((names, required, [optional(device, TEXT)?, optional(HANDLE, TEXT)?]))
 }
 
 /// The column names of a run's log, if a file has those and neither the time nor the op of a trace; otherwise those of a trace.
@@ -328,6 +335,7 @@ struct Batch {
     offset: Vec<Option<u64>>,
     size: Vec<Option<u64>>,
     device: Option<Vec<Option<ByteArray>>>,
+    handle: Option<Vec<Option<ByteArray>>>,
     next: usize,
 }
 
@@ -349,7 +357,10 @@ impl Batch {
         }
         let offset = number(&self.offset, "an offset_bytes of 0 or more")?;
         let length = number(&self.size, "a size_bytes of 0 or more")?;
-        Record::new(time_ns, kind, offset, length, device)
+        let handle = self.handle.as_ref().and_then(|column| column[row].as_ref()).map_or(&b""[..], ByteArray::data);
+        let record = Record::new(time_ns, kind, offset, length, device)?;
+        let handle = csv::handle_of(handle)?;
+        Ok(record.map(|record| Record { handle, ..record }))
     }
 }
 
@@ -403,7 +414,7 @@ mod tests {
         let wanted = "optional int64 offset_bytes; required int64 size_bytes; required binary op (STRING); required int64 time_ns;";
         let places = |text: &str| {
             let schema = SchemaDescriptor::new(parse_message_type(&format!("message schema {{ {text} }}")).unwrap().into());
-            columns(&schema).map(|(_, required, device)| (required.map(|column| column.leaf), device.map(|column| column.leaf)))
+            columns(&schema).map(|(_, required, [device, _])| (required.map(|column| column.leaf), device.map(|column| column.leaf)))
         };
         assert_eq!(places(&format!("{others} {wanted}")), Ok(([5, 4, 2, 3], None)));
         assert_eq!(places(&format!("{wanted} {others} optional int32 device;")), Ok(([3, 2, 0, 1], Some(6))));

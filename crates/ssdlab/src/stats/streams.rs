@@ -1,0 +1,110 @@
+//! Statistics of the streams of data placement.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::counts::counts;
+use super::result::ratio;
+use crate::config::Stream;
+
+counts! {
+    /// Counts of a stream over all pools of a drive, or over those of an array's drives together.
+    pub struct StreamStats {
+        now {}
+        counted {
+            /// Units that the host wrote into the stream.
+            host_units: u64,
+            /// Blocks that the stream began to fill.
+            blocks_opened: u64,
+            /// Blocks filled by the stream that became victims.
+            blocks_collected: u64,
+            /// Valid units of these victims: those that GC had to move.
+            valid_units: u64,
+        }
+    }
+}
+
+/// Who fills a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Writer {
+    /// Host writes.
+    Host,
+    /// Page moves of garbage collection.
+    Moves,
+}
+
+/// Statistics of a stream, summed over pools and the drives of an array. The blocks that a stream filled before the run count when they are
+/// collected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamResult {
+    /// Who fills the stream: the host, or the page moves of GC.
+    #[schemars(with = "String", extend("unit" = "text"))]
+    pub writer: Writer,
+    /// Number among the streams of the same writer, from 0: the handle, or the class of the policy (`ftl.placement`).
+    #[schemars(extend("unit" = "number"))]
+    pub class: Stream,
+    /// Mapping units that the host wrote into the stream.
+    #[schemars(extend("unit" = "mapping units"))]
+    pub host_units: u64,
+    /// Blocks that the stream began to fill.
+    #[schemars(extend("unit" = "blocks"))]
+    pub blocks_opened: u64,
+    /// Blocks filled by the stream that GC collected.
+    #[schemars(extend("unit" = "blocks"))]
+    pub blocks_collected: u64,
+    /// Valid units of these blocks when they became victims.
+    #[schemars(extend("unit" = "mapping units"))]
+    pub valid_units: u64,
+    /// Valid share of the collected blocks: their valid units, as a share of all their units. Absent without such a block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub valid_share: Option<f64>,
+}
+
+/// The counts of all streams of a drive. Drives without a placement policy have none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Streams {
+    /// Number of streams of host writes, which come first.
+    pub of_host: usize,
+    /// Units of a block.
+    pub block_units: u32,
+    /// The counts, by stream.
+    pub counts: Vec<StreamStats>,
+}
+
+impl Streams {
+    /// The sum of the counts of two drives of one configuration.
+    #[must_use]
+    pub(super) fn joined(mut self, other: &Streams) -> Self {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, more)| *sum = sum.joined(*more));
+        self
+    }
+
+    /// The counts since `before`.
+    #[must_use]
+    pub(super) fn since(mut self, before: &Streams) -> Self {
+        self.counts.iter_mut().zip(&before.counts).for_each(|(now, then)| *now = now.since(then));
+        self
+    }
+
+    /// The statistics as they appear in a result.
+    pub(super) fn result(&self) -> Vec<StreamResult> {
+        let of = |(stream, counts): (usize, &StreamStats)| {
+            let (writer, first) = if stream < self.of_host { (Writer::Host, 0) } else { (Writer::Moves, self.of_host) };
+            let StreamStats { host_units, blocks_opened, blocks_collected, valid_units } = *counts;
+            let units = u128::from(blocks_collected) * u128::from(self.block_units);
+            let valid_share = ratio(valid_units.into(), units);
+            StreamResult {
+                writer,
+                class: (stream - first) as Stream,
+                host_units,
+                blocks_opened,
+                blocks_collected,
+                valid_units,
+                valid_share,
+            }
+        };
+        self.counts.iter().enumerate().map(of).collect()
+    }
+}
