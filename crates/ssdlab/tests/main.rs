@@ -30,6 +30,7 @@ mod pacing;
 mod parity;
 mod partial_reads;
 mod perfetto;
+mod placement;
 mod power;
 mod preemption;
 mod queue_order;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
-    mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, random_buffer, random_cache, random_config,
+    mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, random_buffer, random_cache, random_config,
     random_host, random_queues, random_requests, suspension,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
@@ -16,7 +16,7 @@ use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Planted;
-use ssdlab::stats::{CacheCounters, CacheStats, RunResult};
+use ssdlab::stats::{CacheCounters, CacheStats, RunResult, Writer};
 use ssdlab::storage::{PlantedInBuffer, PlantedInMap, Storage};
 use ssdlab::units::{ChannelId, Lpn};
 
@@ -215,6 +215,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
         });
     }
     random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
+    placement(&mut Rng::new(case, "placement"), &mut config, &mut requests);
     (config, requests)
 }
 
@@ -306,9 +307,14 @@ fn fired(result: RunResult) -> Tally {
             ("mapping_pending", mapping.pending),
         ]
     });
+    let placed = result.streams.iter().fold([0; 4], |[host, moves, opened, valid], stream| match stream.writer {
+        Writer::Host => [host + stream.host_units, moves, opened, valid + stream.valid_units],
+        Writer::Moves => [host, moves + stream.valid_units, opened + stream.blocks_opened, valid],
+    });
+    let placed = ["placed_host_units", "placed_valid_of_moves", "placed_blocks_of_moves", "placed_valid_of_host"].into_iter().zip(placed);
     let named = more.into_iter().chain(cache.into_iter().flatten()).chain(interface.into_iter().flatten());
     let named = named.chain(buffer.into_iter().flatten()).chain(mapping.into_iter().flatten());
-    result.counters.into_iter().chain(named.map(|(name, count)| (name.to_string(), count))).collect()
+    result.counters.into_iter().chain(named.chain(placed).map(|(name, count)| (name.to_string(), count))).collect()
 }
 
 /// What to do about a case that failed.

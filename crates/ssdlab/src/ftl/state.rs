@@ -12,6 +12,7 @@ use super::{BlockState, Ftl};
 use crate::config::STREAMS_MIN;
 use crate::config::capacity::RESERVE;
 use crate::config::{Allocation, Config, Ftl as Keys, Placement};
+use crate::stats::NO_STREAM;
 use crate::units::{BlockId, Lpn, PoolId};
 
 /// The first line of a saved state.
@@ -98,7 +99,7 @@ impl Ftl {
     fn restore_placed(&mut self, mut arrays: Vec<Vec<u32>>) -> Result<(), String> {
         let Some(streams) = arrays.pop() else { return Ok(()) };
         for (block, stream) in (0..).map(BlockId).zip(streams) {
-            let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.count);
+            let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.count || stream == NO_STREAM);
             self.blocks.set_stream(block, known.ok_or_else(|| format!("block {block} was filled by stream {stream}, which there is not"))?);
         }
         self.placer.restore(&arrays)

@@ -56,7 +56,8 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
 
 /// Remark: requests of a trace name placement handles, which have no effect.
 fn handles_ignored(result: &Value) -> Option<Remark> {
-    let reports = std::iter::once("/workload".to_string()).chain((0..list(result, "/flows").len()).map(|flow| format!("/flows/{flow}/workload")));
+    let reports =
+        std::iter::once("/workload".to_string()).chain((0..list(result, "/flows").len()).map(|flow| format!("/flows/{flow}/workload")));
     let named: u64 = reports.map(|report| count(result, &format!("{report}/trace/handles"))).sum();
     let placement = result.pointer("/config/ftl/placement").and_then(Value::as_str).unwrap_or("none");
     (named > 0 && placement != "handles").then(|| {

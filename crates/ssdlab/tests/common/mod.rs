@@ -162,6 +162,40 @@ pub fn parity(rng: &mut Rng, config: &mut Config) {
     room_for_programs(rng, config);
 }
 
+/// A quarter of the drives have a data placement policy, and requests that name handles.
+pub fn placement(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
+    if rng.chance(0.75) {
+        return;
+    }
+    let before = config.clone();
+    let ftl = &mut config.ftl;
+    ftl.frontier = Frontier::Separate;
+    ftl.placement = if config.device.pages_per_program > 1 || ftl.map_unit_bytes.is_some() {
+        Placement::Handles
+    } else {
+        pick(rng, &[Placement::Handles, Placement::HotCold, Placement::Sepbit])
+    };
+    (ftl.handles, ftl.isolation) = (pick(rng, &[1, 2, 3]), pick(rng, &[Isolation::Initial, Isolation::Persistent]));
+    ftl.default_handle = rng.below(ftl.handles.into()) as u8;
+    ftl.hot_within = pick(rng, &[0.0, 0.1, 0.5]);
+    if config.gc.scope == Scope::Block {
+        config.gc.scope = Scope::Plane;
+    }
+    let handles = u64::from(config.ftl.handles);
+    // As many blocks more as there are streams more, so that the same pages are exported at the same threshold.
+    config.device.blocks_per_plane += 8;
+    let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
+    let (old, new) = (f64::from(before.device.blocks_per_plane * planes), f64::from(config.device.blocks_per_plane * planes));
+    config.device.overprovisioning = (before.device.overprovisioning * old + new - old) / new;
+    if ssdlab::config::validate(config).is_err() || config.exported_bytes().ok() < before.exported_bytes().ok() {
+        *config = before;
+        return;
+    }
+    for request in requests {
+        request.handle = rng.chance(0.8).then(|| rng.below(handles) as u8);
+    }
+}
+
 /// Half of the drives that map units below the page transfer parts of it for reads, a third of them with spare bytes that do not divide evenly.
 pub fn partial_reads(rng: &mut Rng, config: &mut Config) {
     if config.units_per_page() > 1 && rng.chance(0.5) {

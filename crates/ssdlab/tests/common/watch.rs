@@ -1,6 +1,6 @@
 //! A drive watched from outside at every instant: free blocks, and that collection gets somewhere.
 
-use ssdlab::config::{Begin, Config, Frontier, Trigger};
+use ssdlab::config::{Begin, Config, Frontier, Streams, Trigger};
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::Request;
 use ssdlab::simulation::Simulation;
@@ -10,11 +10,11 @@ use ssdlab::units::{BlockId, PoolId};
 const INSTANTS: u64 = 1_000_000;
 
 /// What a pool was like at an instant.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Seen {
     free: u32,
-    /// The block for host writes, the page, and whether a write would have to take a new block.
-    host: (BlockId, u32, bool),
+    /// By class of host writes (`ftl.placement`): the block, the page, and whether a write would have to take a new block.
+    host: Vec<(BlockId, u32, bool)>,
     collects: bool,
     /// Collection is wanted, as far as can be seen: it works, or it would gain something and free blocks are below T_soft.
     wants: bool,
@@ -29,6 +29,7 @@ pub struct Watch {
     hard: u32,
     by_free_blocks: bool,
     separate: bool,
+    host_classes: u8,
     /// Collection begins for requests only, but for idle time.
     set_off: bool,
     /// Free blocks with which an episode ends; 0: there are none.
@@ -62,6 +63,7 @@ impl Watch {
             set_off: config.gc.begin != Begin::Frontier && config.gc.trigger != Trigger::Idle,
             until: if config.gc.until > 0 { config.gc.soft_blocks(blocks_each).max(2) + config.gc.until } else { 0 },
             separate: config.ftl.frontier == Frontier::Separate,
+            host_classes: Streams::new(config).host_classes,
             invalid: programmed - ftl.mapped_pages(),
             pools: Vec::new(),
             active: 0,
@@ -84,9 +86,12 @@ impl Watch {
             let pool = PoolId(pool as u32);
             let free = ftl.blocks().free_count(pool);
             let gains = ftl.blocks().eligible_blocks(pool).next().is_some();
+            let classes = 0..self.host_classes;
             Seen {
                 free,
-                host: (ftl.next_write_block(pool, 0), ftl.next_offset(pool, 0), ftl.frontier_full(pool, 0)),
+                host: classes
+                    .map(|class| (ftl.next_write_block(pool, class), ftl.next_offset(pool, class), ftl.frontier_full(pool, class)))
+                    .collect(),
                 collects,
                 wants: collects || self.by_free_blocks && free < self.soft && gains,
                 gains,
@@ -115,8 +120,8 @@ impl Watch {
         let now = self.look(simulation.ssd().ftl());
         let before = std::mem::replace(&mut self.pools, now);
         for (pool, before) in before.into_iter().enumerate() {
-            self.pool_keeps_free_blocks(simulation, pool, before)?;
-            self.episode_is_whole(simulation, pool, before)?;
+            self.pool_keeps_free_blocks(simulation, pool, &before)?;
+            self.episode_is_whole(simulation, pool, &before)?;
         }
         self.begins_for_requests(simulation)?;
         self.erases = simulation.ssd().counters().erases;
@@ -124,18 +129,19 @@ impl Watch {
     }
 
     /// The host leaves a pool the blocks that it is to leave.
-    fn pool_keeps_free_blocks(&mut self, simulation: &Simulation, pool: usize, before: Seen) -> Result<(), String> {
-        let (now, counters) = (self.pools[pool], simulation.ssd().counters());
+    fn pool_keeps_free_blocks(&mut self, simulation: &Simulation, pool: usize, before: &Seen) -> Result<(), String> {
+        let (now, counters) = (&self.pools[pool], simulation.ssd().counters());
         let short = now.wants && now.free < self.hard;
         self.short += u64::from(short);
         // With a shared frontier a job may have written.
         let known = self.separate || !before.collects && !now.collects;
         // Of a full block only the one that would follow it is seen, which a job may take.
-        if !known || before.host == now.host || before.host.2 && now.host.2 {
+        let changed = |(before, now): &(&(BlockId, u32, bool), &(BlockId, u32, bool))| before != now && !(before.2 && now.2);
+        if !known || !before.host.iter().zip(&now.host).any(|pair| changed(&pair)) {
             return Ok(());
         }
         let says = |what: &str| Err(format!("at {} ns {what} with {} blocks free in pool {pool}", simulation.now(), now.free));
-        let took = !now.host.2 && (before.host.2 || before.host.0 != now.host.0);
+        let took = before.host.iter().zip(&now.host).any(|(before, now)| !now.2 && (before.2 || before.0 != now.0));
         if took && now.free == 0 {
             return says("the host takes the last block");
         }
@@ -166,16 +172,16 @@ impl Watch {
     }
 
     /// An episode ends when the pool has the free blocks that it is to have, or nothing is to be gained there any more.
-    fn episode_is_whole(&mut self, simulation: &Simulation, pool: usize, before: Seen) -> Result<(), String> {
-        let now = self.pools[pool];
+    fn episode_is_whole(&mut self, simulation: &Simulation, pool: usize, before: &Seen) -> Result<(), String> {
+        let now = &self.pools[pool];
         if self.until == 0 || !self.by_free_blocks || !before.collects || now.collects || simulation.ssd().counters().s3_entries > 0 {
             return Ok(());
         }
         self.episodes += 1;
         // What is to be gained may have appeared after the episode ended, with a write elsewhere that ended at this instant.
         let gains = before.gains && now.gains;
-        // The host may have taken a block at the same instant.
-        let took = u32::from(now.host.0 != before.host.0 || now.host.2 != before.host.2);
+        // The host may have taken blocks at the same instant.
+        let took = before.host.iter().zip(&now.host).filter(|(before, now)| (now.0, now.2) != (before.0, before.2)).count() as u32;
         if gains && now.free + took < self.until {
             return Err(format!(
                 "at {} ns an episode ends in pool {pool} with {} blocks free, not {}",

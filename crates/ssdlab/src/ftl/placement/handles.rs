@@ -2,6 +2,7 @@
 
 use super::Class;
 use crate::config::{Config, Isolation, Stream};
+use crate::stats::NO_STREAM;
 
 /// A stream for the host writes of each handle. Page moves share one stream, or have one for each handle.
 #[derive(Clone, Copy, Debug)]
@@ -26,9 +27,13 @@ impl Handles {
     }
 
     /// The class of the page moves of a block. Host writes of handle h fill stream h, and its page moves, if they stay apart, stream
-    /// n + h, for n handles: a block has data of one handle.
+    /// n + h, for n handles: a block has data of one handle, one that was filled before streams were noted that of the default handle.
     #[inline]
     pub(super) fn move_class(&self, from: Stream) -> Class {
-        if !self.persistent { 0 } else { from % self.count }
+        match from {
+            _ if !self.persistent => 0,
+            NO_STREAM => self.default,
+            _ => from % self.count,
+        }
     }
 }

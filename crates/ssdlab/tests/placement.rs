@@ -1,0 +1,207 @@
+//! Data placement: which block each page goes to, worked out by hand, and what that saves.
+
+use crate::common::pages::{PAGE, write};
+use crate::common::{one_die, plan, simulation};
+use crate::timelines::changed;
+use ssdlab::config::{Buffer, CachePolicy, Config, Drain, Isolation, Placement, Victim};
+use ssdlab::request::Request;
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Simulation};
+use ssdlab::stats::{RunResult, StreamResult, Writer};
+use ssdlab::units::Lpn;
+
+const MS: u64 = 1_000_000;
+
+/// One die with 16 blocks of 4 pages, and handles 0 to 2, of which 0 is the default.
+fn handles(isolation: Isolation) -> Config {
+    changed(one_die(), |c| {
+        (c.device.blocks_per_plane, c.device.overprovisioning) = (16, 0.6);
+        (c.ftl.placement, c.ftl.handles, c.ftl.isolation) = (Placement::Handles, 3, isolation);
+    })
+}
+
+/// Writes of pages by handle, 10 ms apart, so that each has ended before the next.
+fn written(config: &Config, pages: &[(u64, Option<u8>)]) -> Simulation {
+    let mut simulation = simulation(config);
+    for (&(page, handle), number) in pages.iter().zip(0..) {
+        simulation.submit(Request { handle, ..write(10 * MS * number, page) }).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    simulation
+}
+
+/// The block in which each page lies.
+fn blocks(simulation: &Simulation, pages: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let ftl = simulation.ssd().ftl();
+    pages.into_iter().map(|page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).expect("it was written")).0.0).collect()
+}
+
+fn stream(result: &RunResult, writer: Writer, class: u8) -> &StreamResult {
+    result.streams.iter().find(|stream| stream.writer == writer && stream.class == class).expect("there is such a stream")
+}
+
+/// Handles in the order 0, 1, 0, 2, none: 0 takes block 0, 1 block 1, 2 block 2; a write without a handle is one of handle 0.
+#[test]
+fn each_handle_fills_a_block_of_its_own() {
+    let writes = [(0, Some(0)), (1, Some(1)), (2, Some(0)), (3, Some(2)), (4, None), (5, Some(1)), (6, None)];
+    let simulation = written(&handles(Isolation::Initial), &writes);
+    assert_eq!(blocks(&simulation, 0..7), [0, 1, 0, 2, 0, 1, 0]);
+    let result = simulation.finish().unwrap();
+    let host = [0, 1, 2].map(|class| stream(&result, Writer::Host, class).host_units);
+    assert_eq!((host, result.streams.len()), ([4, 2, 1], 4));
+}
+
+/// A page with data of handle 0 that handle 2 overwrites goes to the block of handle 2.
+#[test]
+fn the_handle_of_the_last_write_counts() {
+    let simulation = written(&handles(Isolation::Initial), &[(0, Some(0)), (1, Some(0)), (0, Some(2))]);
+    assert_eq!(blocks(&simulation, 0..2), [1, 0]);
+}
+
+/// Handles 0 and 1 fill blocks 0 and 1 with three pages each that stay valid and one that is overwritten until GC collects both blocks.
+fn collected(isolation: Isolation) -> Simulation {
+    let mut writes = vec![];
+    for page in 0..3 {
+        writes.extend([(page, Some(0)), (10 + page, Some(1))]);
+    }
+    writes.extend([(3, Some(0)), (13, Some(1))]);
+    // Both blocks are full. Page 20 is overwritten again and again, with handle 2, as are pages 3 and 13 once.
+    writes.extend([(3, Some(2)), (13, Some(2))]);
+    writes.extend((0..44).map(|_| (20, Some(2))));
+    let config = changed(handles(isolation), |c| (c.gc.soft, c.gc.victim) = (4.0, Victim::Fifo));
+    written(&config, &writes)
+}
+
+/// Moves of all handles share a block with initial isolation, and stay apart with persistent isolation.
+#[test]
+fn moved_pages_share_a_block_or_stay_with_their_handle() {
+    for (isolation, apart) in [(Isolation::Initial, false), (Isolation::Persistent, true)] {
+        let simulation = collected(isolation);
+        let ftl = simulation.ssd().ftl();
+        let [first, second] = [0, 10].map(|page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap()).0);
+        let moved = &ftl.blocks().erases()[..2];
+        assert!(moved.iter().all(|&erases| erases > 0), "{isolation:?}: blocks 0 and 1 were collected, {moved:?}");
+        let streams = [first, second].map(|block| ftl.blocks().stream(block));
+        assert_eq!(streams, if apart { [3, 4] } else { [3, 3] }, "{isolation:?}");
+        assert_eq!(first != second, apart, "{isolation:?}");
+    }
+}
+
+/// A random workload of four pages of handle 1, rewritten often, and of many of handle 0, rewritten seldom.
+fn hot_and_cold(config: &Config, seed: u64) -> RunResult {
+    let mut simulation = Simulation::new(&plan(config.clone()), &Control::default()).unwrap();
+    let (mut rng, pages) = (Rng::new(seed, "hot and cold"), config.exported_bytes().unwrap() / PAGE);
+    for number in 0..600 {
+        let hot = rng.chance(0.8);
+        let page = if hot { rng.below(pages / 10) } else { pages / 10 + rng.below(pages - pages / 10) };
+        simulation.submit(Request { handle: Some(u8::from(hot)), ..write(2 * MS * number, page) }).unwrap();
+    }
+    simulation.finish().unwrap()
+}
+
+fn larger(placement: Placement) -> Config {
+    changed(one_die(), |c| {
+        (c.device.blocks_per_plane, c.device.pages_per_block, c.device.overprovisioning) = (32, 8, 0.4);
+        (c.ftl.placement, c.ftl.handles) = (placement, 2);
+        c.gc.soft = 2.0;
+    })
+}
+
+/// Each policy writes less than a drive that mixes hot and cold data, here where that is most of what there is.
+#[test]
+fn what_is_kept_apart_is_moved_less() {
+    let amplification = |placement| {
+        let results: Vec<_> = (0..4).map(|seed| hot_and_cold(&larger(placement), seed)).collect();
+        results.iter().map(|result| result.gc.write_amplification.unwrap()).sum::<f64>() / 4.0
+    };
+    let none = amplification(Placement::None);
+    for placement in [Placement::Handles, Placement::HotCold, Placement::Sepbit] {
+        let kept_apart = amplification(placement);
+        assert!(kept_apart < none, "{placement:?}: {kept_apart} against {none}");
+    }
+}
+
+/// What the streams count adds up to what the drive counts.
+#[test]
+fn the_counts_of_streams_add_up_to_those_of_the_drive() {
+    for (placement, isolation) in [
+        (Placement::Handles, Isolation::Initial),
+        (Placement::Handles, Isolation::Persistent),
+        (Placement::HotCold, Isolation::Initial),
+        (Placement::Sepbit, Isolation::Initial),
+    ] {
+        let result = hot_and_cold(&changed(larger(placement), |c| c.ftl.isolation = isolation), 7);
+        let sum = |of: fn(&StreamResult) -> u64| result.streams.iter().map(of).sum::<u64>();
+        assert_eq!(sum(|stream| stream.host_units), 600, "{placement:?}");
+        assert!(result.gc.jobs > 20 && sum(|stream| stream.blocks_collected) >= result.gc.jobs, "{placement:?}");
+        // A job may be under way at the end, and pages overwritten while their job runs are not moved.
+        assert!(sum(|stream| stream.valid_units) >= result.gc.pages_moved, "{placement:?}");
+        assert!(result.streams.iter().all(|stream| stream.writer == Writer::Host || stream.host_units == 0), "{placement:?}");
+    }
+}
+
+/// Data in a write buffer and in a cache keep the handle of their write until they come to flash.
+#[test]
+fn buffers_and_caches_pass_handles_on() {
+    let writes = [(0, Some(0)), (1, Some(1)), (2, Some(2)), (8, Some(1)), (9, None)];
+    let whole = handles(Isolation::Initial);
+    let buffered = changed(whole.clone(), |c| {
+        c.buffer = Buffer { bytes: 8 * PAGE, access_ns: 1_000, protected: true, drain: Drain::Eager, ..Buffer::default() }
+    });
+    let cached = changed(whole, |c| (c.cache.policy, c.cache.bytes, c.cache.flush_on_idle) = (CachePolicy::Lru, 8 * PAGE, true));
+    for (config, level) in [(buffered, "buffer"), (cached, "cache")] {
+        let mut simulation = written(&config, &writes);
+        simulation.run_until(1000 * MS).unwrap();
+        simulation.run_to_idle().unwrap();
+        let ftl = simulation.ssd().ftl();
+        let streams: Vec<_> =
+            [0, 1, 2, 8, 9].map(|page| ftl.lookup(Lpn(page)).map(|ppn| ftl.blocks().stream(ftl.geometry().split_page(ppn).0))).into();
+        assert_eq!(streams, [Some(0), Some(1), Some(2), Some(1), Some(0)], "{level}");
+    }
+}
+
+/// Programs of four units take the units of one handle, however they arrive.
+#[test]
+fn a_program_of_several_units_has_one_handle() {
+    let config = changed(handles(Isolation::Persistent), |c| {
+        c.ftl.map_unit_bytes = Some(1024);
+        c.buffer = Buffer { bytes: 64 * 1024, access_ns: 1_000, protected: true, drain: Drain::Full, ..Buffer::default() };
+    });
+    let mut simulation = simulation(&config);
+    for unit in 0..16 {
+        let handle = Some((unit % 2) as u8);
+        simulation.submit(Request { offset: 1024 * unit, length: 1024, handle, ..write(MS * unit, 0) }).unwrap();
+    }
+    simulation.run_until(100 * MS).unwrap();
+    let ftl = simulation.ssd().ftl();
+    let stream = |unit| ftl.blocks().stream(ftl.geometry().split_page(ftl.lookup(Lpn(unit)).expect("programmed")).0);
+    for unit in 0..16 {
+        assert_eq!(u32::from(stream(unit)), unit % 2, "unit {unit}");
+    }
+    let result = simulation.finish().unwrap();
+    assert_eq!((result.counters["padded_units"], result.bytes_written.flash), (0, 16 * 1024));
+}
+
+#[test]
+fn a_handle_that_the_drive_does_not_have_is_refused() {
+    let mut simulation = simulation(&handles(Isolation::Initial));
+    simulation.submit(Request { handle: Some(3), ..write(0, 0) }).unwrap();
+    let error = simulation.run_to_idle().expect_err("handles 0 to 2").to_string();
+    assert!(error.contains("request 1 of the run names placement handle 3; expected 0 to 2 (ftl.handles = 3)"), "{error}");
+}
+
+/// Without a policy a handle changes nothing, and the result has no streams.
+#[test]
+fn without_a_policy_handles_have_no_effect() {
+    let config = larger(Placement::None);
+    let (with, pages) = (hot_and_cold(&config, 3), config.exported_bytes().unwrap() / PAGE);
+    let mut simulation = Simulation::new(&plan(config), &Control::default()).unwrap();
+    let mut rng = Rng::new(3, "hot and cold");
+    for number in 0..600 {
+        let page = if rng.chance(0.8) { rng.below(pages / 10) } else { pages / 10 + rng.below(pages - pages / 10) };
+        simulation.submit(write(2 * MS * number, page)).unwrap();
+    }
+    let without = simulation.finish().unwrap();
+    assert_eq!((with.digest, with.gc), (without.digest, without.gc));
+    assert_eq!(without.streams, []);
+}
