@@ -225,6 +225,24 @@ fn cases() -> Vec<Case> {
             .concat(),
         },
         Case {
+            name: "a read behind another waits for the erase until that begins, and then for that",
+            config: collected(),
+            requests: [&five_writes_two_reads()[..6], &[read(5_004_000, 6)]].concat(),
+            responses: [
+                vec![alone(); 5],
+                vec![(137_400, vec![(Gc, 10_000), (Array, 25_000), (Transfer, 102_400)])],
+                vec![(260_800, vec![(Gc, 6_000), (Part::DieQueue, 127_400), (Array, 25_000), (Transfer, 102_400)])],
+            ]
+            .concat(),
+            stages: [
+                (0..5).flat_map(|ms| program(ms * MS)).collect(),
+                vec![array(0, 4_302_400, 5_010_000)],
+                flash_read(5_010_000).to_vec(),
+                flash_read(5_137_400).to_vec(),
+            ]
+            .concat(),
+        },
+        Case {
             name: "where GC has priority its erase is not",
             config: changed(collected(), |c| c.gc.priority = Priority::Gc),
             requests: five_writes_two_reads(),

@@ -172,6 +172,14 @@ impl Flash {
         (host, gc)
     }
 
+    /// Whether a host operation (first) and a GC operation (second) are in service on the die. A paused one counts while no other is.
+    #[inline(always)]
+    pub fn in_service(&self, die: DieId) -> (bool, bool) {
+        let [a, b] = self.pair(die);
+        let (host, gc) = (a.host().is_some() || b.host().is_some(), a.gc().is_some() || b.gc().is_some());
+        if host || gc { (host, gc) } else { self.holders(die) }
+    }
+
     /// The first transactions of the host operations on the die, a paused one included.
     pub fn host_operations(&self, die: DieId) -> impl Iterator<Item = TxnId> {
         let paused = match self.paused(die) {

@@ -93,7 +93,7 @@ pub(in crate::ssd) fn blocked_on(ssd: &Ssd, die: DieId) -> Option<Blocked> {
     if ssd.gc.excludes_die(die).is_some() {
         return Some(Blocked::Scope);
     }
-    match ssd.flash.holders(die) {
+    match ssd.flash.in_service(die) {
         (_, true) => Some(Blocked::GcOperation),
         (true, false) => Some(Blocked::HostOperation),
         (false, false) => blocked_on_idle(ssd, die),
@@ -104,7 +104,7 @@ pub(in crate::ssd) fn blocked_on(ssd: &Ssd, die: DieId) -> Option<Blocked> {
 fn blocked_on_idle(ssd: &Ssd, die: DieId) -> Option<Blocked> {
     if !ssd.rules.flash.interleave {
         // The chip does one operation at a time.
-        let running = ssd.dies_of_chip_of(die).map(|die| ssd.flash.holders(die)).find(|&(host, gc)| host || gc);
+        let running = ssd.dies_of_chip_of(die).map(|die| ssd.flash.in_service(die)).find(|&(host, gc)| host || gc);
         match running {
             Some((true, _)) => return Some(Blocked::HostOperation),
             Some(_) => return Some(Blocked::GcOperation),
@@ -140,7 +140,7 @@ fn not_eligible_in(ssd: &Ssd, pool: PoolId, chip: ChipId) -> Option<Blocked> {
 fn chip_blocked_by(ssd: &Ssd, chip: ChipId) -> Option<Blocked> {
     let dies = || ssd.geometry().dies_of_chip(chip).map(DieId);
     let held = |die| {
-        let (host, gc) = ssd.flash.holders(die);
+        let (host, gc) = ssd.flash.in_service(die);
         (host, gc, ssd.gc.excludes_die(die).is_some())
     };
     if dies().any(|die| held(die).2) {
