@@ -116,8 +116,8 @@ def _type_of(field: Mapping[str, Any]) -> str:
     if kind == "array":
         return f"list[{_type_of(field['items'])}]"
     if kind == "object":  # within a list, as in JSON
-        (value,) = {_type_of(entry) for entry in field["properties"].values()}
-        return f"dict[str, {value}]"
+        values = sorted({_type_of(entry) for entry in field["properties"].values()})
+        return f"dict[str, {' | '.join(values)}]"
     return TYPES[kind] if kind else "UntypedSection"
 
 

@@ -936,6 +936,11 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    displaced_moves: int
+    """Page moves that went to another stream than the placement policy chose, since no block was free for that (`ftl.placement`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     episode_jobs: int
     """GC jobs that followed another job of their episode at once, since the pool had too few free blocks to end it (`gc.until`).
 
@@ -1338,6 +1343,8 @@ class RunStatistics(Section):
 
     Absent if all of it is in memory.
     """
+    streams: list[dict[str, float | int | str]]
+    """Streams of data placement (`ftl.placement`), those of the host first, then those of page moves. Absent without a placement policy."""
     interface: Interface
     """Statistics of the host interface, over the drives of an array together. Absent if it takes no time and has no limits."""
     wear: Wear
