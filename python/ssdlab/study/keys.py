@@ -11,6 +11,7 @@ from ssdlab.checks import shown
 from ssdlab.errors import ConfigError, FileError
 from ssdlab.option import file_types, options_of
 from ssdlab.options import InputOptions, PolicyOptions, SweepOptions
+from ssdlab.plans import AMOUNTS
 from ssdlab.spelling import nearest
 
 __all__ = [
@@ -43,12 +44,12 @@ QUEUEING_OPTIONS = (
 """Keys of the table `queueing`: options of the model that the drive does not have."""
 
 TYPES: dict[str, type | tuple[type, ...]] = {
-    **file_types(SweepOptions),
+    **{name: (*kinds, str) if name in AMOUNTS else kinds for name, kinds in file_types(SweepOptions).items()},
     "title": str,
     "place": str,
     "about": str,
     "engine": str,
-    "quick": int,
+    "quick": (int, str),
     "paired": str,
     "paired_tolerance": (int, float),
     "queueing": dict,
