@@ -259,7 +259,7 @@ def test_numbers_in_files_may_be_texts_as_on_the_command_line(tmp_path: Path) ->
     )
     file = tmp_path / "v.toml"
     file.write_text('[[variants]]\nlabel = "a"\nrequests = "0.04k"\nskip = "20"\n[[variants]]\nlabel = "b"\nrequests = "many"\n')
-    with pytest.raises(ssdlab.UsageError, match='requests = "many": expected a whole number such as 5000'):
+    with pytest.raises(ssdlab.ConfigError, match='requests = "many": expected a whole number such as 5000'):
         ssdlab.compare(variants=file, trace=tmp_path / "t.csv", set=DRIVE)
     file.write_text('[[variants]]\nlabel = "a"\nrequests = "40"\n[[variants]]\nlabel = "b"\nrequests = "0k"\nskip = "1k"\n')
     with pytest.raises(ssdlab.UsageError, match="requests = 0"):

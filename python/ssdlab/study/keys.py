@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ssdlab.checks import shown
-from ssdlab.errors import ConfigError, FileError
+from ssdlab.checks import amount, shown
+from ssdlab.errors import ConfigError, FileError, UsageError
 from ssdlab.option import file_types, options_of
 from ssdlab.options import InputOptions, PolicyOptions, SweepOptions
 from ssdlab.plans import AMOUNTS
@@ -127,6 +127,11 @@ def check_type(where: str, key: str, value: object) -> None:
             raise ConfigError(f"{where}: expected a list of {_words(LISTS[key])}")
     elif key in TYPES and not _is(value, TYPES[key]):
         raise ConfigError(f"{where} = {shown(value)}: expected {_words(TYPES[key])}")
+    elif key in AMOUNTS and isinstance(value, str):
+        try:
+            amount(where, value, in_bytes=AMOUNTS[key])
+        except UsageError as error:
+            raise ConfigError(str(error)) from error
     elif key == "engine":
         check_known(where, str(value), ENGINES, "engine")
 
