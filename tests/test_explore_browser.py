@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -150,7 +152,14 @@ def test_what_is_copied_repeats_the_run(shown: Page, ssdlab_command: Ssdlab) -> 
     shown.value("document.querySelector('[data-copy=command]').click()")
     shown.until("window.copied")
     words = shlex.split(shown.value("window.copied"))
-    assert ssdlab_command(*words[1:], "--json").json()["digest"] == digest(shown)
+    repeated = ssdlab_command(*words[1:], "--json").json()
+    assert repeated["digest"] == digest(shown)
+    figures: list[str] = shown.value(
+        "[...document.querySelectorAll('#overview tbody tr:last-child [data-place]')].map(one => one.dataset.place)"
+    )
+    assert {"latency_ns.all.mean", "latency_ns.all.p99", "gc.write_amplification", "gc.duration_ns.max"} <= set(figures)
+    for place in figures:
+        assert number(shown, place) == functools.reduce(operator.getitem, place.split("."), repeated), place
     shown.value("document.querySelector('[data-copy=link]').click()")
     shown.until("window.copied.startsWith('http')")
     assert shown.value("window.copied") == shown.value("location.href")

@@ -114,7 +114,9 @@ def test_an_answer_that_is_no_index(answer: Any, message: str) -> None:
 
 def test_a_policy_that_is_not_deterministic_is_found_by_verify() -> None:
     calls = iter(range(10**9))
-    with pytest.raises(ssdlab.PolicyError, match=r"order policy .*not deterministic: two instances got the same \d+ calls, and chose "):
+    with pytest.raises(
+        ssdlab.PolicyError, match=r"order policy .*not deterministic: two instances, called with .*, chose \d+ and \d+ in call \d+$"
+    ):
         ssdlab.run(set=GC_WITH_PREEMPTION, requests=500, verify="end", order=lambda choices: next(calls) % len(choices))
     assert ssdlab.run(set=GC_WITH_PREEMPTION, requests=500, verify="end", order=reads_first).counters.order_choices > 100
 

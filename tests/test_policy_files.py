@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -99,12 +100,20 @@ def test_a_command_takes_policies_and_is_repeated_by_its_report(ours: Path, ssdl
         ("ours.txt:Ours", "expected FILE.py:CLASS"),
         ("none.py:Ours", 'order = "none.py:Ours": cannot read none.py: No such file or directory'),
         ("ours.py:Our", 'ours.py defines no Our; did you mean "Ours"? (it defines Ours, LeastWorn, oldest_page)'),
-        ("ours.py:NUMBER", "NUMBER (ours.py, line 1) cannot be called: expected a class with a method __call__, or a function"),
+        ("ours.py:NUMBER", "NUMBER (ours.py, line 17) cannot be called: expected a class with a method __call__, or a function"),
         ("bad.py:Ours", "bad.py, line 3: ZeroDivisionError: division by zero"),
         ("wrong.py:Ours", "wrong.py, line 2: SyntaxError: "),
         ("exits.py:Ours", "exits.py, line 1: SystemExit: 3"),
         ("imports.py:Ours", "imports.py, line 1: ModuleNotFoundError: No module named 'beside_it'"),
         ("empty.py:Ours", "empty.py defines no Ours (it defines no class and no function)"),
+        (
+            "later.py:later",
+            "later (later.py, line 2) is an async function, whose call returns no choice: expected a plain function or method",
+        ),
+        ("later.py:Later", "Later (later.py, line 6) is an async function"),
+        ("later.py:one_by_one", "one_by_one (later.py, line 11) is a generator"),
+        ("pipe.py:Ours", 'order = "pipe.py:Ours": pipe.py is not a regular file: expected a file of Python code'),
+        ("folder.py:Ours", "folder.py is not a regular file"),
     ],
 )
 def test_a_file_that_has_no_policy_is_one_line(policy: str, message: str, ours: Path, ssdlab_command: Ssdlab, tmp_path: Path) -> None:
@@ -114,8 +123,12 @@ def test_a_file_that_has_no_policy_is_one_line(policy: str, message: str, ours: 
         "exits.py": "raise SystemExit(3)\n",
         "imports.py": "import beside_it\n",
         "empty.py": "",
+        "later.py": "\nasync def later(c):\n    return 0\n\n\nclass Later:\n    async def __call__(self, c):\n        return 0\n\n\n"
+        "def one_by_one(c):\n    yield 0\n",
     }.items():
         (tmp_path / name).write_text(text)
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "folder.py").mkdir()
     assert message in ssdlab_command("run", "--order", policy, "--requests", "10").failed(2)
     assert not list(tmp_path.rglob("*.pyc"))
 
@@ -246,3 +259,77 @@ def test_what_an_order_leaves_open_is_a_difference(ssdlab_command: Ssdlab, tmp_p
     words = [word for order in orders for word in ("--variant", order)]
     done = ssdlab_command("compare", *words, "--requests", "400", *SETTINGS)
     assert "scheduler.order custom, else fr-fcfs instead of custom, else fcfs" in done.out
+
+
+TALKS = """\
+print("loaded")
+
+
+class Talks:
+    def __call__(self, candidates):
+        print("called")
+        return candidates.blocks[0]
+
+
+def first_of_all(candidates):
+    return 0
+
+
+def many(candidates):
+    return list(range(100_000))
+
+
+def fails(candidates):
+    raise ValueError
+"""
+
+
+def test_what_a_policy_prints_is_not_among_the_results(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "talks.py").write_text(TALKS)
+    done = ssdlab_command("run", "--victim", "talks.py:Talks", "--requests", "400", *SETTINGS, "--json")
+    assert done.json()["counters"]["victim_choices"] > 0
+    assert done.err.splitlines()[:2] == ["loaded", "called"]
+    (tmp_path / "sweep.toml").write_text(SWEEP.replace("ours.py:LeastWorn", "talks.py:Talks").replace('order = ["ours.py:Ours"]\n', ""))
+    assert len(ssdlab_command("sweep", "sweep.toml", "--out", "out", "--json").json()["points"]) == 2
+
+
+def test_a_policy_that_chooses_what_is_no_candidate_is_said_with_how_often(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "talks.py").write_text(TALKS)
+    result = ssdlab_command("run", "--victim", "talks.py:first_of_all", "--requests", "400", *SETTINGS, "--json").json()
+    (remark,) = [remark for remark in result["remarks"] if remark["code"] == "policy-fallbacks"]
+    fallbacks, choices = (result["counters"][f"victim_{name}"] for name in ("fallbacks", "choices"))
+    assert 0 < fallbacks <= choices
+    assert remark["sentence"] == (
+        f"The policy named no block that can be collected in {fallbacks} of {choices} choices: "
+        "the block with the fewest valid pages was collected instead."
+    )
+    assert (remark["severity"], remark["about"]) == ("warning", "gc")
+    fine = ssdlab_command("run", "--victim", "talks.py:Talks", "--requests", "400", *SETTINGS, "--json").json()
+    assert "policy-fallbacks" not in [remark["code"] for remark in fine["remarks"]]
+
+
+def test_evictions_that_a_policy_left_to_lru_are_said() -> None:
+    settings = DRIVE | {"cache.policy": "lru", "cache.bytes": 262144}
+    result = ssdlab.run(set=settings, requests=400, eviction=lambda _: None)
+    (remark,) = [remark for remark in result.remarks if remark.code == "policy-fallbacks"]
+    assert f"in {result.cache.policy_fallbacks} of {result.cache.evictions} choices: the least recently used page" in remark.sentence
+    assert result.cache.policy_fallbacks == result.cache.evictions
+
+
+def test_values_and_exceptions_are_shown_short(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "talks.py").write_text(TALKS)
+    with pytest.raises(ssdlab.PolicyError) as found:
+        ssdlab.run(set=DRIVE, requests=400, victim=str(tmp_path / "talks.py:many"))
+    assert "returned [0, 1, 2, 3, 4, 5, …], of type list; expected the number of a block" in str(found.value)
+    done = ssdlab_command("run", "--victim", "talks.py:fails", "--requests", "400", *SETTINGS)
+    assert done.err.splitlines()[-1] == "error: victim policy talks.py:fails (line 18): ValueError (line 19)"
+
+
+def test_a_study_says_at_its_beginning_what_no_kit_can_have(ours: Path, ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.toml").write_text(STUDY.replace('"ours.py:LeastWorn"', '"../ours.py:LeastWorn"'))
+    done = ssdlab_command("study", "run", "own/mine.toml", "--out", "results", "--json")
+    assert done.code == 0
+    assert done.err == "warning: own/mine: ../ours.py is not below the current folder: `ssdlab artifact` cannot put it into a kit\n"
+    refused = ssdlab_command("artifact", "own/mine.toml", "--results", "results", "--out", tmp_path / "kit").failed(2)
+    assert "../ours.py is not below the current folder" in refused

@@ -147,7 +147,7 @@ def test_a_comparison_says_how_each_scheme_differs_from_the_first() -> None:
         "far": result(2e7),
         "absent": Result({"gc": {"jobs": 12_345_678}}),
     }
-    text = tables.as_text([tables.change_table({"first": first, **others})])
+    text = tables.as_text(tables.change_table({"first": first, **others}))
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.split() and line.split()[0] in others}
     assert rows["half"][0] == "-50.0%"
     assert rows["equal"] == ["same"] * 6

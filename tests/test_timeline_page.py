@@ -18,6 +18,7 @@ import pytest
 import ssdlab
 from browser import Page
 from conftest import SMALL, SMALL_OPTIONS, Ssdlab
+from ssdlab.timelines.blocks import read_blocks
 from ssdlab.timelines.columns import NONE
 from test_timeline import ns
 
@@ -431,3 +432,12 @@ def test_a_file_that_is_cut_or_another_is_refused(cut: int, one: Made, tmp_path:
     with pytest.raises(ssdlab.UsageError, match=r"t\.json: not a whole timeline that ssdlab wrote"):
         write_page(tmp_path / "t.json", tmp_path / "t.html")
     assert not (tmp_path / "t.html").exists()
+
+
+def test_shares_of_blocks_are_of_all_their_pages_though_none_was_filled(tmp_path: Path) -> None:
+    """Three pages are written to blocks of 16 (SMALL): the fullest was taken for a whole block."""
+    result = ssdlab.run(set={**SMALL, "workload.read_share": 0.0}, requests=3, blocks=True, out=tmp_path / "out")
+    assert read_blocks(tmp_path / "out" / "blocks.parquet", result).pages == 16
+    halves = {"ftl.map_unit_bytes": 2048, "device.page_bytes": 4096}
+    result = ssdlab.run(set={**SMALL, **halves, "workload.read_share": 0.0}, requests=3, blocks=True, out=tmp_path / "halves")
+    assert read_blocks(tmp_path / "halves" / "blocks.parquet", result).pages == 32

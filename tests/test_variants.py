@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import SMALL, SMALL_OPTIONS, Ssdlab
+from conftest import DRIVE, SMALL, SMALL_OPTIONS, Ssdlab
 from ssdlab import options
 from ssdlab.cli.variants import parse_variants
 from ssdlab.differences import Change, changes, in_words, of_variants
@@ -53,6 +53,9 @@ def test_the_command_line_takes_every_option_of_run_that_a_variant_may_have() ->
         (": gc.soft=0.1", "expected a label"),
         ("a: --out r", '--variant "a": --out is an option of the whole comparison: give it beside --variant'),
         ("a: --seeds=3", "--seeds is an option of the whole comparison"),
+        ("a: --slowest 3", "--slowest is an option of the whole comparison: give it beside --variant"),
+        ("a: --timeline x.json", "--timeline is an option of `ssdlab run`, which compare does not have: give --timelines beside --variant"),
+        ("a: --save-state x", "--save-state is an option of `ssdlab run`, which compare does not have"),
         ("a: --json", "--json is an option of the whole comparison"),
         ("a: --bogus 3", '--variant "a": No such option: --bogus'),
         ("a: buffer", '--variant "a": buffer: expected an option of run or KEY=VALUE'),
@@ -71,6 +74,10 @@ def test_words_that_are_no_variant_are_refused(words: str, message: str) -> None
     ("variants", "message"),
     [
         ({"a": {"out": "x"}}, 'variant "a": out is an option of the whole comparison'),
+        (
+            {"a": {"timeline": "x"}},
+            "timeline is an option of a single run, which compare does not have: give timelines beside the variants",
+        ),
         ({"a": {"devise": "x"}}, 'variant "a": no option "devise"; did you mean "device"?'),
         ({" ": {}}, "expected a name of printable characters"),
         ({"a: b": {}}, "without a colon and a space"),
@@ -205,6 +212,74 @@ def test_drives_of_different_sizes_are_fitted_or_said() -> None:
     assert min(sizes) >= 12 << 20
     assert max(sizes) / min(sizes) < 1.25
     assert apart.variants["four"]["exported_bytes"] == 2 * apart.variants["two"]["exported_bytes"]
+
+
+def exported(fit: str, **variants: dict[str, Any]) -> tuple[set[int], set[str]]:
+    """The exported sizes of fitted variants, and the codes of the remarks."""
+    found = ssdlab.compare(variants=variants, fit=fit, requests=20)  # type: ignore[arg-type]
+    return {entry["exported_bytes"] for entry in found.variants.values()}, {remark.code for remark in found.remarks}
+
+
+def test_drives_of_different_shapes_are_fitted_to_one_size() -> None:
+    """Programs of 4 KiB on 8 pools, and on 6 in blocks of another size: by hand, multiples of 32 KiB and of 24 KiB are ones of 96 KiB.
+
+    Of 10 MiB, 10,485,760 bytes, the next multiple of 98,304 is 107 times that.
+    """
+    eight, six = {"set": {"device.channels": 8}}, {"set": {"device.channels": 6, "device.pages_per_block": 96}}
+    alone = [ssdlab.run(set=one["set"], fit="10MiB", requests=20).fit.exported_bytes for one in (eight, six)]  # type: ignore[arg-type]
+    assert (alone[0] % (8 * 4096), alone[1] % (6 * 4096)) == (0, 0)
+    for variants in ({"eight": eight, "six": six}, {"six": six, "eight": eight}):
+        sizes, codes = exported("10MiB", **variants)
+        assert (len(sizes), "other-sizes" in codes) == (1, False)
+        assert sizes.pop() % (96 << 10) == 0
+
+
+def test_drives_that_cannot_be_small_make_all_as_large() -> None:
+    """Regression: they exported 2.8 GiB, 64 MiB and 2 GiB, and a remark said that no closer was possible."""
+    small = {name: {"device": name} for name in ("nvme-4g", "lee2013", "demo-4g")}
+    least = max(ssdlab.run(device=name, fit="64MiB", requests=20).fit.exported_bytes for name in small)
+    found = ssdlab.compare(variants=small, fit="64MiB", requests=20)
+    assert {entry["exported_bytes"] for entry in found.variants.values()} == {least}
+    assert "other-sizes" not in {remark.code for remark in found.remarks}
+    larger = [str(remark) for remark in found.remarks if remark.code == "fit-larger"]
+    assert any("lee2013" in line and "a drive that it is compared with cannot be smaller" in line for line in larger)
+    assert any(line.startswith("nvme-4g: ") and "with fewer blocks it could not collect" in line for line in larger)
+
+
+def test_drives_fitted_to_different_sizes_are_said_to_be() -> None:
+    found = ssdlab.compare(variants={"a": {"fit": "16MiB"}, "b": {"fit": "32MiB"}}, set={"device.pages_per_block": 16}, requests=20)
+    (remark,) = [remark for remark in found.remarks if remark.code == "other-sizes"]
+    assert remark.remedy.startswith("Fit all drives to one size")
+    assert "All were fitted" not in remark.sentence
+
+
+def test_numbers_in_files_may_be_texts_as_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "timestamp_us,op,offset_bytes,size_bytes\n" + "".join(f"{i}00,W,{i % 9 * 4096},4096\n" for i in range(99))
+    )
+    file = tmp_path / "v.toml"
+    file.write_text('[[variants]]\nlabel = "a"\nrequests = "0.04k"\nskip = "20"\n[[variants]]\nlabel = "b"\nrequests = "many"\n')
+    with pytest.raises(ssdlab.ConfigError, match='requests = "many": expected a whole number such as 5000'):
+        ssdlab.compare(variants=file, trace=tmp_path / "t.csv", set=DRIVE)
+    file.write_text('[[variants]]\nlabel = "a"\nrequests = "40"\n[[variants]]\nlabel = "b"\nrequests = "0k"\nskip = "1k"\n')
+    with pytest.raises(ssdlab.UsageError, match="requests = 0"):
+        ssdlab.compare(variants=file, trace=tmp_path / "t.csv", set=DRIVE)
+    file.write_text('[[variants]]\nlabel = "a"\nrequests = "40"\n[[variants]]\nlabel = "b"\nrequests = 40\nskip = "20"\n')
+    found = ssdlab.compare(variants=file, trace=tmp_path / "t.csv", set=DRIVE)
+    assert [sum(run["requests"].values()) for run in found.values()] == [40, 40]
+    assert found.variants["b"]["options"] == {"requests": 40, "skip": 20}
+    swept = ssdlab.sweep({"seed": [1]}, requests="0.1k", set=SMALL)  # type: ignore[arg-type]
+    assert sum(swept[0].result["requests"].values()) == 100
+
+
+def test_a_policy_of_ones_own_is_instead_of_the_built_in_one() -> None:
+    def first(candidates: ssdlab.Candidates) -> int:
+        return candidates.blocks[0]
+
+    found = ssdlab.compare(variants={"base": {"set": {"gc.victim": "fifo"}}, "ours": {"victim": first}}, set=SMALL, requests=50)
+    (change,) = found.changes["ours"]
+    assert str(change).startswith("victim test_a_policy_of_ones_own")
+    assert str(change).endswith(" instead of fifo")
 
 
 def test_equal_variants_are_said() -> None:

@@ -92,6 +92,8 @@ class Job:
     """Label of the run whose requests this run's are compared with, one by one. Both need logs; temporary logs are removed afterwards."""
     tolerance: float = 0.0
     """Relative change of a response time, from 0, that counts as no change when requests are compared one by one."""
+    alike: bool = False
+    """Whether the drive was given the size of others that it is compared with."""
     held: Mapping[str, Held] = field(default_factory=dict)
     """Copies of inputs of the run that cannot be read a second time, such as pipes."""
 
@@ -161,13 +163,15 @@ class Job:
             idle=setup.idle(plan.config),
             base=base,
             tolerance=tolerance,
+            alike=setup.fitted_as is not None,
             held=setup.held,
         )
 
     def result(self, text: str) -> Result:
         """Builds the result from the core's JSON text."""
         data = {**json.loads(text), **self.entries}
-        data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(remarks.of_fit(data["fit"]) if "fit" in data else ())]
+        of_fit = remarks.of_fit(data["fit"], alike=self.alike) if "fit" in data else ()
+        data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(of_fit)]
         if "timeline" in data:
             data["timeline"]["file"] = os.fspath(self.page or final(Path(data["timeline"]["file"])))
         if "blocks" in data:

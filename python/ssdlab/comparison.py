@@ -66,6 +66,18 @@ class Comparison(Mapping[str, Result]):
         """What each variant changes against the first, by label: options and configuration keys, each `before` and `after`."""
         return changes(self._runs, self._variants)
 
+    @cached_property
+    def half_widths(self) -> dict[str, dict[str, float]]:
+        """Half widths of the 95 % intervals of relative differences from the first variant, by label and path, as the report has them.
+
+        They are estimated from how parts of each run differ; empty for runs that are not recorded over time (`series`), or several seeds.
+        """
+        if self._seeds is not None or self._saved.get("seeds") or not all("series" in result for result in self._runs.values()):
+            return {}
+        from ssdlab.report.changes import half_widths  # noqa: PLC0415
+
+        return half_widths(runs_of(self._runs))
+
     def __getitem__(self, label: str) -> Result:
         return self._runs[label]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.policies import KINDS
 from ssdlab.remarks import NOTE, WARNING, Remark
 from ssdlab.spelling import few
 
@@ -25,6 +26,8 @@ NEITHER = ("max_outstanding",)
 """Keys of a workload that change no request."""
 LENGTHS = ("seed", "requests")
 """Options that change which requests are sent."""
+APART_LEAST = 0.0001
+"""Relative difference of exported bytes below which it is not written in digits."""
 CLOSE = 0.01
 """Relative difference of exported bytes up to which it is a note, not a warning."""
 
@@ -69,12 +72,20 @@ class _Given:
 
 
 def _changes(base: _Given, other: _Given) -> Iterator[Change]:
+    told = set()
     for name in dict.fromkeys((*base.options, *other.options)):
         before, after = (of.options.get(name) for of in (base, other))
         if before != after and f"workload.{name}" not in {**base.config, **other.config}:
+            if name in KINDS and None in (before, after):  # a policy of one's own in place of a built-in one
+                told.add(KINDS[name].key)
+                before, after = (
+                    of.config.get(KINDS[name].key) if value is None else value for of, value in ((base, before), (other, after))
+                )
             yield Change(name, _text(name, before), _text(name, after))
     by_name = {*base.keys, *other.keys, *(f"workload.{name}" for name in (*base.options, *other.options))}
-    keys = [key for key in dict.fromkeys((*base.config, *other.config)) if base.config.get(key) != other.config.get(key)]
+    keys = [
+        key for key in dict.fromkeys((*base.config, *other.config)) if base.config.get(key) != other.config.get(key) and key not in told
+    ]
     for key in sorted(keys, key=lambda key: key not in by_name):
         given = key in by_name or not (base.options or other.options)
         yield Change(key, _text(key, base.config.get(key)), _text(key, other.config.get(key)), given)
@@ -164,10 +175,12 @@ def _of_sizes(first: str, sizes: Mapping[str, int], variants: Mapping[str, Any])
     if not base or not others:
         return
     far = max(max(size, base) / min(size, base) - 1 for size in others.values())
-    told = few([f"{label} {_size(size)}" for label, size in others.items()], MOST_NAMED)
-    sentence = f"Drives export different amounts: {first} {_size(base)}; {told} ({_apart(far)})."
-    if all(entry.get("fit") for entry in variants.values()):
-        sentence, remedy = f"{sentence} All were fitted; whole blocks and thresholds allow no closer.", "Smaller blocks come closer."
+    exact = any(_size(size) == _size(base) for size in others.values())
+    written = {label: f"{size:,} bytes" if exact else _size(size) for label, size in {first: base, **others}.items()}
+    told = few([f"{label} {written[label]}" for label in others], MOST_NAMED)
+    sentence = f"Drives export different amounts: {first} {written[first]}; {told} ({_apart(far)})."
+    if all(entry.get("fit") for entry in variants.values()) and len({entry["options"].get("fit") for entry in variants.values()}) == 1:
+        sentence, remedy = f"{sentence} All were fitted, and no size near these is one of all of them.", "Smaller blocks come closer."
     else:
         remedy = "Fit all drives to one size: --fit trace, or --fit BYTES."
     severity = WARNING if far > CLOSE else NOTE
@@ -175,4 +188,6 @@ def _of_sizes(first: str, sizes: Mapping[str, int], variants: Mapping[str, Any])
 
 
 def _apart(relative: float) -> str:
+    if relative < APART_LEAST:
+        return f"less than {APART_LEAST:.2%} apart"
     return f"up to {relative:.2%} apart" if relative < 1 else f"up to {1 + relative:,.3g} times as much"

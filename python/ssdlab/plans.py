@@ -24,6 +24,7 @@ from ssdlab.policies import KINDS, described
 from ssdlab.progress import ReadProgress
 
 __all__ = [
+    "AMOUNTS",
     "BLOCKS_KEY",
     "DEEPEST",
     "DEFAULT_REQUESTS",
@@ -105,6 +106,12 @@ LENGTH = re.compile(rf"(?P<number>\d+(\.\d+)?)\s*(?P<unit>{'|'.join(NS_OF)})?", 
 """Matches the length of a run: a number of requests, or a time with its unit."""
 
 
+def _amounts(options: Mapping[str, Any]) -> dict[str, int]:
+    """The numbers in texts such as 20k or 64MiB, of options that count."""
+    texts = {name: value for name in AMOUNTS if isinstance(value := options[name], str)}
+    return {name: amount(name, value, in_bytes=AMOUNTS[name]) for name, value in texts.items()}
+
+
 def warm_up_of(value: str | int | None) -> tuple[int, str] | None:
     """The length of a warm-up in the form of the core; `None` without a warm-up or for a length of 0."""
     return length_of("warm_up", value)
@@ -139,6 +146,8 @@ BLOCKS_KEY = "device.blocks_per_plane"
 SPARE_KEY = "device.overprovisioning"
 SHORTHANDS = {name: option.key for name, option in KNOWN.items() if option.key is not None}
 """Configuration keys by the options that set them."""
+AMOUNTS = {name: option.shell.form == "size" for name, option in KNOWN.items() if option.shell and option.shell.form in ("count", "size")}
+"""Options that may be a text such as 20k, each with whether it counts bytes."""
 FIT_TO_TRACE = "trace"
 INPUTS = tuple(name for name, option in KNOWN.items() if option.check == "path")
 """Options with names of input files."""
@@ -357,6 +366,7 @@ class Setup:
         **options: Unpack[SetupOptions],
     ) -> None:
         self.options = complete("Setup", SetupOptions, options)
+        self.options |= cast("SetupOptions", _amounts(self.options))
         self.set = set
         self.series = series
         self.shared = shared

@@ -12,6 +12,7 @@ import hashlib
 import importlib.abc
 import importlib.util
 import inspect
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -130,6 +131,8 @@ def described(kind: str, policy: Any) -> Policy | None:
         message = f"{kind} = {shown(policy)}: expected something to call with the candidates, or a text such as ours.py:Ours"
         raise UsageError(f"{message}; a built-in policy is chosen by the key {KINDS[kind].key}")
     defined = _named(policy)
+    if (how := _returns_later(defined)) is not None:
+        raise UsageError(f"{kind} = {shown(policy)}: {how}, whose call returns no choice: expected a plain function or method")
     name = f"{getattr(defined, '__module__', None) or '?'}.{defined.__qualname__}"
     try:
         lines, first = inspect.getsourcelines(defined)
@@ -142,6 +145,14 @@ def _can_choose(policy: object) -> bool:
     if isinstance(policy, type):  # a class is callable too, which creates an instance
         return any("__call__" in vars(base) for base in policy.__mro__)
     return callable(policy)
+
+
+def _returns_later(defined: Any) -> str | None:
+    """What a policy is whose call only makes something that could return a choice later; `None` for others."""
+    called = defined.__call__ if isinstance(defined, type) else defined
+    if inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called):
+        return "an async function"
+    return "a generator" if inspect.isgeneratorfunction(called) else None
 
 
 def _named(policy: Any) -> Any:
@@ -198,9 +209,13 @@ def _of_file(kind: str, policy: str) -> Policy:
         there = ", ".join(lines) or "no class and no function"
         raise UsageError(f"{asked}: {file} defines no {name}{nearest(name, lines)} (it defines {there})")
     found = vars(module)[name]
-    line = lines.get(name, 1)
+    line = {**_assignments(source), **lines}.get(name, 1)
     if not _can_choose(found):
         raise UsageError(f"{asked}: {name} ({file}, line {line}) cannot be called: expected a class with a method __call__, or a function")
+    if (how := _returns_later(_named(found))) is not None:
+        raise UsageError(
+            f"{asked}: {name} ({file}, line {line}) is {how}, whose call returns no choice: expected a plain function or method"
+        )
     return Policy(found, policy, source, (file, line))
 
 
@@ -208,6 +223,8 @@ def _read(file: str, asked: str) -> str:
     if file in _texts:
         return _texts[file]
     try:
+        if not stat.S_ISREG(Path(file).stat().st_mode):  # a pipe would never end
+            raise UsageError(f"{asked}: {file} is not a regular file: expected a file of Python code")
         return Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as reason:
         raise UsageError(f"{asked}: cannot read {file}: {getattr(reason, 'strerror', None) or reason}") from reason
@@ -215,8 +232,14 @@ def _read(file: str, asked: str) -> str:
 
 def _definitions(source: str) -> dict[str, int]:
     """The line of each class and function of a module."""
-    kinds = (ast.ClassDef, ast.FunctionDef)
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return {entry.name: entry.lineno for entry in ast.parse(source).body if isinstance(entry, kinds)}
+
+
+def _assignments(source: str) -> dict[str, int]:
+    """The line of each name that a module assigns to."""
+    entries = [entry for entry in ast.parse(source).body if isinstance(entry, ast.Assign)]
+    return {target.id: entry.lineno for entry in entries for target in entry.targets if isinstance(target, ast.Name)}
 
 
 class _Loader(importlib.abc.SourceLoader):
@@ -245,7 +268,8 @@ def _module(file: str, source: str) -> ModuleType:
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with contextlib.redirect_stdout(sys.stderr):  # standard output has results
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as reason:
         del sys.modules[name]
         raise UsageError(f"{file}, line {_line_of(reason, file)}: {type(reason).__name__}: {_message(reason)}") from reason

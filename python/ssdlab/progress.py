@@ -93,7 +93,20 @@ class _Bars(_Shown):
         """Updates the bars."""
 
 
-class RunProgress(_Bars):
+class _RunBars(_Bars):
+    """Progress bars of runs whose policies may print: to standard error meanwhile, since standard output has results."""
+
+    def __enter__(self) -> Self:
+        self._printed = contextlib.redirect_stdout(sys.stderr)
+        self._printed.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        super().__exit__(kind, error, trace)
+        self._printed.__exit__(kind, error, trace)
+
+
+class RunProgress(_RunBars):
     """A context manager with a progress bar for each run."""
 
     def __init__(self, labels: Sequence[str], *, quiet: bool) -> None:
@@ -128,7 +141,7 @@ class RunProgress(_Bars):
         return f"{(completed - before) / (now - since):,.0f} {unit}/s" if now > since else ""
 
 
-class TotalProgress(_Bars):
+class TotalProgress(_RunBars):
     """A context manager with one progress bar for many runs."""
 
     def __init__(self, label: str, runs: int, *, quiet: bool) -> None:

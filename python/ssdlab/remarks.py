@@ -113,17 +113,25 @@ MUCH_LARGER = 1.5
 """Ratio of exported to needed bytes of a fitted drive, above which there is a remark."""
 
 
-def of_fit(fit: RunData) -> Iterator[Remark]:
-    """The remarks on a fitted device, from the entry `fit` of a result."""
+def of_fit(fit: RunData, *, alike: bool = False) -> Iterator[Remark]:
+    """The remarks on a fitted device, from the entry `fit` of a result.
+
+    Args:
+        fit: the entry.
+        alike: whether the drive was given the size of others that it is compared with.
+    """
     asked, spare = fit["overprovisioning_before"], fit["overprovisioning"]
     if spare > asked * MORE_SPARE:
-        sentence = f"The fitted drive has an over-provisioning of {spare:.1%}, not {asked:.1%}: whole blocks or thresholds need more."
+        why = "whole blocks, thresholds or the size of the drives that it is compared with" if alike else "whole blocks or thresholds"
+        sentence = f"The fitted drive has an over-provisioning of {spare:.1%}, not {asked:.1%}: {why} need more."
         remedy = "Smaller blocks (device.pages_per_block) or a lower gc.soft come closer."
         yield Remark("fit-spare", WARNING, "gc.write_amplification", sentence, remedy)
     needed, exported = fit["needed_bytes"], fit["exported_bytes"]
     if needed * MUCH_LARGER < exported:
-        sentence = f"Only {needed:,} bytes are needed, but the fitted drive exports {exported:,}: with fewer blocks it could not collect "
-        sentence += f"at an over-provisioning of {asked:.1%}. A trace never writes the rest after the preparation; "
+        why = f"with fewer blocks it could not collect at an over-provisioning of {asked:.1%}"
+        why = "a drive that it is compared with cannot be smaller" if alike else why
+        sentence = f"Only {needed:,} bytes are needed, but the fitted drive exports {exported:,}: {why}. "
+        sentence += "A trace never writes the rest after the preparation; "
         sentence += "a generated workload uses all of it."
         remedy = "Smaller blocks (device.pages_per_block), a lower gc.soft or more device.overprovisioning come closer."
         yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy)

@@ -1067,6 +1067,8 @@ class Counters(Section):
     """Pages unmapped by trims. Absent where the run does not have it. Unit: count."""
     unmapped_reads: int
     """Reads of pages that held no data. Absent where the run does not have it. Unit: count."""
+    victim_choices: int
+    """Victims that a user-defined policy was asked for. Absent where the run does not have it. Unit: count."""
     victim_fallbacks: int
     """Victims that the greedy policy chose because the configured policy named no block, or one that cannot be collected.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from ssdlab.policies import KINDS
 from ssdlab.spelling import nearest
 
 __all__ = [
+    "INSTEAD",
+    "OF_RUN",
     "Variant",
     "are_schemes",
     "common_title",
@@ -38,6 +41,10 @@ OPTIONS = tuple(name for name in options_of(VariantOptions) if name != SET)
 """Options that a variant may have, besides `set`."""
 TOGETHER = {name for kind in (RunOptions, CompareOptions) for name in options_of(kind)} - {*OPTIONS, SET}
 """Options of a comparison as a whole, or of a single run."""
+OF_RUN = {*options_of(RunOptions)} - {*options_of(CompareOptions), *OPTIONS, SET}
+"""Options of a single run that no comparison has."""
+INSTEAD = {"timeline": "timelines"}
+"""Options of a comparison in place of those of a single run."""
 EITHER = {"workload": "trace", "trace": "workload", "prefill": "state", "state": "prefill"}
 """Options that exclude each other: that of a variant replaces that of the comparison."""
 OF_POLICY = {name: kind.key for name, kind in KINDS.items() if kind.excludes_key}
@@ -146,6 +153,9 @@ def _of_table(label: object, table: object) -> Variant:
 
 
 def _unknown(option: str) -> str:
+    if option in OF_RUN:
+        instead = f": give {INSTEAD[option]} beside the variants" if option in INSTEAD else ""
+        return f"{option} is an option of a single run, which compare does not have{instead}"
     if option in TOGETHER:
         return f"{option} is an option of the whole comparison: give it beside the variants"
     return f'no option "{option}"{nearest(option, OPTIONS)} (there are {", ".join(OPTIONS)}, and {SET} for keys of the configuration)'
@@ -261,30 +271,61 @@ def fitted_setups(common: Setup, variants: Sequence[Variant], seeds: Sequence[in
     return _fitted_alike([(setup, one.scheme) for one, setup in zip(variants, setups, strict=True)])
 
 
+MOST_ROUNDS = 20
+"""Maximum number of sizes that are tried to find one that all fitted drives can have."""
+
+
 def _fitted_alike(runs: Sequence[tuple[Setup, str | None]]) -> list[Setup]:
     """The setups of runs to compare, with devices that `fit` gives the same size.
-
-    All export at least what the run that needs most does. Of devices of one shape, all get the largest, if thresholds or spare blocks would
-    give some of them more blocks than others.
 
     Args:
         runs: setup and scheme of each run.
     """
-    configs = [None if setup.options["fit"] is None else setup.unfitted(scheme) for setup, scheme in runs]
-    wanted: dict[object, int] = {}
-    for (setup, _), config in zip(runs, configs, strict=True):
-        fit = setup.options["fit"]
-        if config is not None and fit is not None:
-            wanted[fit] = max(needed_bytes(config, fit), wanted.get(fit, 0))
-    devices: dict[tuple[object, str], set[Fitted]] = {}
-    for (setup, _), config in zip(runs, configs, strict=True):
-        if config is not None:
-            fit = setup.options["fit"]
-            devices.setdefault((fit, _shape(config)), set()).add(fitted_device(config, wanted[fit]))
-    return [
-        setup if config is None else _fitted_as(setup, config, max(devices[setup.options["fit"], _shape(config)]))
-        for (setup, _), config in zip(runs, configs, strict=True)
-    ]
+    alike = [setup for setup, _ in runs]
+    for fit in dict.fromkeys(setup.options["fit"] for setup in alike):
+        if fit is not None:
+            places = [place for place, (setup, _) in enumerate(runs) if setup.options["fit"] == fit]
+            fitted = [(*runs[place], runs[place][0].unfitted(runs[place][1])) for place in places]
+            for place, device in zip(places, _of_one_size(fit, fitted), strict=True):
+                setup, scheme = runs[place]
+                alike[place] = _fitted_as(setup, setup.unfitted(scheme), device)
+    return alike
+
+
+def _of_one_size(fit: str | int, runs: Sequence[tuple[Setup, str | None, Config]]) -> list[Fitted]:
+    """Devices that export the same number of bytes: the smallest that all can have and that the run that needs most needs.
+
+    A drive that cannot be as small as others makes them larger, and programs of different sizes make all a multiple of each. If no size in
+    reach is one of all drives, the closest sizes found.
+    """
+    wanted = max(needed_bytes(config, fit) for _, _, config in runs)
+    found: list[Fitted] = []
+    least = math.inf
+    for _ in range(MOST_ROUNDS):
+        try:
+            devices = _of_shapes([config for _, _, config in runs], wanted)
+            sizes = [
+                setup.with_changes(fitted_as=device).build(scheme).exported_bytes
+                for (setup, scheme, _), device in zip(runs, devices, strict=True)
+            ]
+        except ConfigError:
+            if not found:
+                raise
+            break
+        wanted = max(sizes)
+        if wanted - min(sizes) < least:
+            found, least = devices, wanted - min(sizes)
+        if not least:
+            break
+    return found
+
+
+def _of_shapes(configs: Sequence[Config], wanted: int) -> list[Fitted]:
+    """A device for each configuration that exports at least the wanted bytes. Devices of one shape get the largest of them."""
+    devices: dict[str, set[Fitted]] = {}
+    for config in configs:
+        devices.setdefault(_shape(config), set()).add(fitted_device(config, wanted))
+    return [max(devices[_shape(config)]) for config in configs]
 
 
 def _shape(config: Config) -> str:

@@ -69,7 +69,9 @@ pub struct Raised {
 
 impl std::fmt::Display for Raised {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.error)?;
+        let text = self.error.to_string();
+        // Python prints an exception without a text as `ValueError: `.
+        write!(f, "{}", text.trim_end().trim_end_matches(':'))?;
         self.line.map_or(Ok(()), |line| write!(f, " (line {line})"))
     }
 }

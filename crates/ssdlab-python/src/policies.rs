@@ -195,7 +195,7 @@ impl Defined {
 
     /// The failure by an answer that is no choice.
     fn wrong(answer: &Bound<'_, PyAny>, of_number: bool, expected: &str) -> PyResult<Failure> {
-        let shown = answer.repr()?.to_string();
+        let shown: String = answer.py().import("ssdlab.checks")?.call_method1("shown", (answer,))?.extract()?;
         let kind = if of_number { String::new() } else { format!(", of type {}", answer.get_type().name()?) };
         Ok(format!("returned {shown}{kind}; expected {expected}, or None").into())
     }

@@ -72,7 +72,7 @@ pub struct AtWork<P: ?Sized> {
 
 impl<P: ?Sized> AtWork<P> {
     /// Calls the policy and returns its choice; `None` also after a failure, now or before.
-    pub fn ask<T: PartialEq + fmt::Debug>(&mut self, question: impl Fn(&mut P) -> Result<Option<T>, Failure>) -> Option<T> {
+    pub fn ask<T: PartialEq + fmt::Display>(&mut self, question: impl Fn(&mut P) -> Result<Option<T>, Failure>) -> Option<T> {
         if self.failure.is_some() {
             return None;
         }
@@ -106,11 +106,11 @@ impl<P: ?Sized> fmt::Debug for AtWork<P> {
 }
 
 /// The answer of two instances of a policy to the same call.
-fn same<T: PartialEq + fmt::Debug>(one: Option<T>, other: Option<T>, call: u64) -> Result<Option<T>, Failure> {
+fn same<T: PartialEq + fmt::Display>(one: Option<T>, other: Option<T>, call: u64) -> Result<Option<T>, Failure> {
     if one == other {
         return Ok(one);
     }
-    let shown = |answer: &Option<T>| answer.as_ref().map_or("nothing".to_string(), |answer| format!("{answer:?}"));
+    let shown = |answer: &Option<T>| answer.as_ref().map_or("nothing".to_string(), |answer| answer.to_string());
     let (one, other) = (shown(&one), shown(&other));
-    Err(format!("is not deterministic: two instances got the same {call} calls, and chose {one} and {other} in the last one").into())
+    Err(format!("is not deterministic: two instances, called with the same arguments, chose {one} and {other} in call {call}").into())
 }

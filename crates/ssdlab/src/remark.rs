@@ -148,6 +148,11 @@ pub const CODES: &[Code] = &[
         severity: Severity::Note,
         rule: "Flows in open loop read different trace files, and two of them begin with the run (no `start_s`, no `start_after`).",
     },
+    Code {
+        name: "policy-fallbacks",
+        severity: Severity::Warning,
+        rule: "A user-defined victim or eviction policy named nothing (`None`), or what is no candidate, in one choice or more.",
+    },
     Code { name: "requeued", severity: Severity::Warning, rule: "The driver gave back requests of a trace, which were issued again." },
     Code {
         name: "same-result",

@@ -171,7 +171,7 @@ fn verify_mode_finds_a_policy_that_is_not_deterministic() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let clock = |choices: &Choices<'_>, _: u64| Ok(Some(CALLS.fetch_add(1, Ordering::Relaxed) % choices.operations.len()));
     let error = ended(Some(by(clock)), Verify::End).expect_err("it changes its mind").to_string();
-    assert!(error.starts_with("order policy ours: is not deterministic: two instances got the same 1 calls, and chose "), "{error}");
+    assert!(error.starts_with("order policy ours: is not deterministic: two instances, called with the same arguments, chose "), "{error}");
 }
 
 /// Three writes and a read wait behind a read of the same die: the policy sees all of them, and the one that it chooses begins.

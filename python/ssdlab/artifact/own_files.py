@@ -21,7 +21,7 @@ from ssdlab.policies import KINDS, file_of, located
 from ssdlab.study.keys import DRIVE, read_file
 from ssdlab.study.running import Prepared
 
-__all__ = ["OwnFile", "own_files"]
+__all__ = ["OwnFile", "outside", "own_files"]
 
 OF_KITS = frozenset((ARTIFACT_FILE, "README.md", "reproduce.py", "configurations", "expected", "reproduced", "wheels"))
 """Names in a kit's folder that are reserved for its own files."""
@@ -73,7 +73,7 @@ def own_files(studies: Iterable[Prepared], traces: Mapping[str, Input], *, with_
 def _note(found: dict[str, OwnFile], name: str, study: str, file: Path | None = None) -> None:
     """Adds a file if its name is allowed in a kit. `file`: its present path, if that is not the name."""
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts:
+    if _is_outside(name):
         raise UsageError(f"{study}: {name} is not below the current folder: a kit cannot have it: move it there, and run the study again")
     if not path.parts or path.parts[0] in OF_KITS or path.parts[0].startswith(".ssdlab"):
         raise UsageError(f"{study}: {name}: a kit has a file or folder of its own under this name: rename yours, and run the study again")
@@ -82,6 +82,18 @@ def _note(found: dict[str, OwnFile], name: str, study: str, file: Path | None = 
         raise UsageError(f"{own.file} and {file}: two files of one name: rename one of them, and run the study again")
     if study not in own.used_by:
         own.used_by.append(study)
+
+
+def _is_outside(name: str) -> bool:
+    """Whether a file is not below the current folder, by its name, so that no kit can have it."""
+    path = PurePosixPath(name)
+    return path.is_absolute() or ".." in path.parts
+
+
+def outside(prepared: Prepared) -> list[str]:
+    """The presets and policies of a study that no kit can have."""
+    names = (*_presets_of(prepared), *(name for name, _ in _policies_of(prepared)))
+    return [name for name in dict.fromkeys(names) if _is_outside(name)]
 
 
 def _named(job: Any) -> list[str]:

@@ -9,6 +9,7 @@ import typer
 
 from ssdlab import options as o
 from ssdlab import tables
+from ssdlab.artifact.own_files import outside
 from ssdlab.cli.output import INTERRUPTED, complain, how_far, noting_old_results, print_json, print_tables, report_interrupt, warn
 from ssdlab.errors import Interrupted, TraceError, UsageError
 from ssdlab.progress import TotalProgress
@@ -52,6 +53,9 @@ def run(
     if all_ == bool(names):
         raise UsageError("study run: name studies, or give --all for all that come with ssdlab, not both (`ssdlab study list` shows them)")
     prepared = prepared_of(names or [], quick=quick, out=out, traces=traces)
+    for study in prepared:
+        for name in outside(study):
+            warn(f"{study.study.name}: {name} is not below the current folder: `ssdlab artifact` cannot put it into a kit")
     results: list[StudyResult] = []
     try:
         for study in prepared:

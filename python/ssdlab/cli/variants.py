@@ -13,7 +13,7 @@ from ssdlab.cli.command import command_of
 from ssdlab.cli.options import parse_settings
 from ssdlab.errors import UsageError
 from ssdlab.option import options_of, picked
-from ssdlab.variants import Variant
+from ssdlab.variants import INSTEAD, OF_RUN, Variant
 
 __all__ = ["parse_variants"]
 
@@ -63,11 +63,17 @@ def _read(label: str, words: list[str]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _refusal(message: str, words: list[str]) -> str:
-    """The parser's message, or for an option of the whole comparison where that belongs."""
+    """The parser's message, or for an option that no variant may have where that belongs."""
     own = _flags(o.VariantOptions)
     others = {*_flags(o.RunOptions), *_flags(o.CompareOptions), *OF_COMMAND} - own
     flag = next((given for given in (word.partition("=")[0] for word in words) if given in others), None)
-    return f"{flag} is an option of the whole comparison: give it beside --variant" if flag else message.rstrip(".")
+    if flag is None:
+        return message.rstrip(".")
+    name = next((name for name, option in options_of(o.RunOptions).items() if option.shell and flag in option.shell.flags), "")
+    if name not in OF_RUN:
+        return f"{flag} is an option of the whole comparison: give it beside --variant"
+    instead = f": give --{INSTEAD[name]} beside --variant" if name in INSTEAD else ""
+    return f"{flag} is an option of `ssdlab run`, which compare does not have{instead}"
 
 
 def _flags(kind: type) -> set[str]:

@@ -53,7 +53,7 @@ class Choice:
         if not isinstance(settings, dict):
             raise UsageError(f"set = {shown(settings)}: expected an object of keys and values")
         texts = {name: text(name, value) for name, value in data.items() if name != "set"}
-        return cls(**texts, set=tuple(sorted((key, text(key, value)) for key, value in settings.items())))
+        return cls(**texts, set=tuple(sorted((text("a key of set", key), text(key, value)) for key, value in settings.items())))
 
     def to_dict(self) -> dict[str, Any]:
         """The choice as the page has it."""

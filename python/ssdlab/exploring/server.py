@@ -29,7 +29,7 @@ from ssdlab.errors import Error, UsageError
 from ssdlab.exploring import page
 from ssdlab.exploring.choice import Bench
 from ssdlab.exploring.runs import Runner
-from ssdlab.exploring.showing import Asked, show
+from ssdlab.exploring.showing import Asked, in_a_line, show
 
 __all__ = ["serve"]
 
@@ -137,7 +137,7 @@ class _Guarded(RequestHandler):
 
     def prepare(self) -> None:
         """Refuses requests of others."""
-        token = self.request.path.split("/", 2)[1]
+        token = self.request.path.removeprefix("/").partition("/")[0]
         if self.request.host not in {f"{name}:{self.site.port}" for name in (ADDRESS, "localhost")}:
             raise HTTPError(403)
         if not secrets.compare_digest(token.encode(), self.site.token.encode()):
@@ -205,10 +205,10 @@ class _Socket(_Guarded, WebSocketHandler):
         try:
             data = _parsed(message)
             if data is not None:
-                number = data.get("id")
+                number = None if data.get("id") is None else whole("id", data["id"])
                 await show(self.site.bench, self.site.runner, Asked.read(data), send)
         except Error as error:
-            send({"kind": "refused", "key": "", "message": str(error)})
+            send({"kind": "refused", "key": "", "message": in_a_line(error)})
         except Exception as error:
             send({"kind": "refused", "key": "", "message": f"internal error, please report it: {type(error).__name__}: {error}"})
 

@@ -18,7 +18,7 @@ from ssdlab.progress import DONE, PHASES, WAITING, share_done
 from ssdlab.report.page import changing
 from ssdlab.report.runs import Runs
 
-__all__ = ["Asked", "show"]
+__all__ = ["Asked", "in_a_line", "show"]
 
 PAUSE_S = 0.08
 """Minimum time between two messages of progress, s."""
@@ -87,8 +87,13 @@ async def show(bench: Bench, runner: Runner, asked: Asked, send: Send) -> None:
         if asked.to_the_end or not sampled:
             await _stage(bench, runner, asked, send, set())
     except Error as error:
-        message = str(error)
+        message = in_a_line(error)
         send({"kind": "refused", "key": blamed(message, asked.now), "message": message})
+
+
+def in_a_line(error: Error) -> str:
+    """The message of an error as one line; what it says twice is there once."""
+    return "; ".join(dict.fromkeys(line.strip() for line in str(error).splitlines()))
 
 
 async def _stage(bench: Bench, runner: Runner, asked: Asked, send: Send, sampled: set[Choice]) -> None:

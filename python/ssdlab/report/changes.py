@@ -10,7 +10,7 @@ from ssdlab.report import noise
 from ssdlab.report.runs import Run, Runs
 from ssdlab.uncertainty import Estimate, estimates, relative_differences
 
-__all__ = ["TIE", "Change", "apart", "as_good", "change", "number_of", "seeded", "spread"]
+__all__ = ["TIE", "Change", "apart", "as_good", "change", "half_widths", "number_of", "seeded", "spread"]
 
 TIE = 0.001
 """Relative difference up to which values are a tie: percentiles are not more exact."""
@@ -96,6 +96,15 @@ def change(runs: Runs, base: Run, other: Run, place: str) -> Change | None:
         return _over_seeds(runs, base, other, place, relative)
     estimate = ESTIMATES.get(place)
     return Change.within(relative, estimate(base, other) if estimate and abs(relative) > TIE else None)
+
+
+def half_widths(runs: Runs) -> dict[str, dict[str, float]]:
+    """Half widths of the intervals of differences from the first run, estimated from one run each, by label and path."""
+    first, *others = runs.runs
+    found = {run.label: {place: change(runs, first, run, place) for place in ESTIMATES} for run in others}
+    return {
+        label: {place: one.half for place, one in of.items() if one is not None and one.half is not None} for label, of in found.items()
+    }
 
 
 def as_good(runs: Runs, one: Run, other: Run, place: str) -> bool:

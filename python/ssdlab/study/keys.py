@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ssdlab.checks import shown
-from ssdlab.errors import ConfigError, FileError
+from ssdlab.checks import amount, shown
+from ssdlab.errors import ConfigError, FileError, UsageError
 from ssdlab.option import file_types, options_of
 from ssdlab.options import InputOptions, PolicyOptions, SweepOptions
+from ssdlab.plans import AMOUNTS
 from ssdlab.spelling import nearest
 
 __all__ = [
@@ -43,12 +44,12 @@ QUEUEING_OPTIONS = (
 """Keys of the table `queueing`: options of the model that the drive does not have."""
 
 TYPES: dict[str, type | tuple[type, ...]] = {
-    **file_types(SweepOptions),
+    **{name: (*kinds, str) if name in AMOUNTS else kinds for name, kinds in file_types(SweepOptions).items()},
     "title": str,
     "place": str,
     "about": str,
     "engine": str,
-    "quick": int,
+    "quick": (int, str),
     "paired": str,
     "paired_tolerance": (int, float),
     "queueing": dict,
@@ -126,6 +127,11 @@ def check_type(where: str, key: str, value: object) -> None:
             raise ConfigError(f"{where}: expected a list of {_words(LISTS[key])}")
     elif key in TYPES and not _is(value, TYPES[key]):
         raise ConfigError(f"{where} = {shown(value)}: expected {_words(TYPES[key])}")
+    elif key in AMOUNTS and isinstance(value, str):
+        try:
+            amount(where, value, in_bytes=AMOUNTS[key])
+        except UsageError as error:
+            raise ConfigError(str(error)) from error
     elif key == "engine":
         check_known(where, str(value), ENGINES, "engine")
 

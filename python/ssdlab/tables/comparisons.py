@@ -82,6 +82,10 @@ class Compared(Protocol):
         """What each variant was given; empty for schemes."""
 
     @property
+    def half_widths(self) -> Mapping[str, Mapping[str, float]]:
+        """Half widths of the 95 % intervals of relative differences from the first variant, by label and path, where they are known."""
+
+    @property
     def changes(self) -> Mapping[str, Sequence[Change]]:
         """What each variant changes against the first, by label."""
 
@@ -107,13 +111,19 @@ def comparison_table(runs: Mapping[str, RunData], told: Shown, kind: str) -> Ren
         latency = result.get("latency_ns", {}).get("all", {})
         gc = result.get("gc", {})
         table.add_row(
-            broken(label),
+            _headed(label, told),
             *(marked(time_of(latency, column), told, f"latency_ns.all.{column}", label) for column in ("mean", "p99", "p99_9", "max")),
             marked(number(float(gc["write_amplification"])), told, "gc.write_amplification", label) if "write_amplification" in gc else "-",
             marked(number(gc.get("jobs", 0)), told, "gc.jobs", label),
             *([_hit_ratio(result)] if cached else []),
         )
     return titled(f"Response times by {kind}", table)
+
+
+def _headed(label: str, told: Shown) -> str:
+    """The label of a row with the letters of warnings about the whole run."""
+    letters = [letter for letter, _ in told.of_whole(label)]
+    return broken(label) + (f" [{', '.join(letters)}]" if letters else "")
 
 
 LONGEST_LABEL = 32
@@ -147,13 +157,39 @@ def given_lines(found: Mapping[str, Sequence[Change]], first: str) -> list[Rende
     return [Text(f"What each variant changes against {first}", style="bold"), *lines, ""]
 
 
-def change_table(runs: Mapping[str, RunData], kind: str = "scheme") -> RenderableType:
-    """A row for each run but the first, with its differences from the first."""
+FACTOR = 5.0
+"""Ratio from which on a difference is written as a factor, as in the report."""
+NO_DIFFERENCE = 0.001
+"""Relative difference up to which values are a tie, as in the report."""
+OF_ONE_RUN = "±: 95 % interval, estimated from how the parts of each run differ; several seeds measure it (--seeds 5)"
+TIE = "tie: the interval includes 0, so that the difference may be chance"
+
+
+def change_table(
+    runs: Mapping[str, RunData],
+    kind: str = "scheme",
+    told: Shown | None = None,
+    half_widths: Mapping[str, Mapping[str, float]] | None = None,
+) -> list[RenderableType]:
+    """A row for each run but the first, with its differences from the first, and what marks mean.
+
+    Args:
+        runs: results by label.
+        kind: what the runs are.
+        told: the remarks; labels have the letters of warnings about a whole run.
+        half_widths: half width of the 95 % interval of a relative difference, by label and path, where it is known.
+    """
     (first, base), *others = runs.items()
+    told = told or shown(())
     table = new_table([kind, *CHANGES])
+    cells: list[str] = []
     for label, result in others:
-        table.add_row(broken(label), *(_change(_at(result, place), _at(base, place)) for place in CHANGES.values()))
-    return titled(f"Change against {first}", table)
+        halves = (half_widths or {}).get(label, {})
+        changes = {place: _change(_at(result, place), _at(base, place), halves.get(place)) for place in CHANGES.values()}
+        table.add_row(_headed(label, told), *changes.values())
+        cells += changes.values()
+    notes = {"±": OF_ONE_RUN, "tie": TIE}
+    return [titled(f"Change against {first}", table), *(Text(note) for mark, note in notes.items() if any(mark in cell for cell in cells))]
 
 
 def _at(result: Mapping[str, Any], place: str) -> Any:
@@ -164,8 +200,8 @@ def _at(result: Mapping[str, Any], place: str) -> Any:
     return found
 
 
-def _change(value: float | None, base: float | None) -> str:
-    """A difference in percent; a tie is marked."""
+def _change(value: float | None, base: float | None, half: float | None = None) -> str:
+    """A difference in percent, with the half width of its interval if that is known; a tie is marked."""
     if value is None or base is None:
         return "-"
     if value == base:
@@ -173,7 +209,12 @@ def _change(value: float | None, base: float | None) -> str:
     if base == 0:
         return "-"
     ratio = value / base
-    return f"{'+' if ratio > 1 else '-'}<0.1%" if abs(ratio - 1) < 0.0005 else relative_text(ratio)
+    if abs(ratio - 1) < NO_DIFFERENCE / 2:
+        return f"{'+' if ratio > 1 else '-'}<0.1%"
+    if half is None or ratio >= FACTOR:
+        return relative_text(ratio, FACTOR)
+    written = f"{ratio - 1:+.1%} ± {half:.1%}"
+    return f"tie ({written})" if abs(ratio - 1) <= max(half, NO_DIFFERENCE) else written
 
 
 def _identities(runs: Mapping[str, RunData]) -> list[RenderableType]:
@@ -197,7 +238,7 @@ def comparison_tables(comparison: Compared) -> list[RenderableType]:
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
     told = shown(comparison.remarks)
     given = given_lines(comparison.changes, next(iter(runs))) if comparison.variants and len(runs) > 1 else []
-    changes = [change_table(runs, kind)] if len(runs) > 1 else []
+    changes = change_table(runs, kind, told, comparison.half_widths) if len(runs) > 1 and comparison.seeds is None else []
     tables = [comparison_table(runs, told, kind), *changes] if comparison.seeds is None else seed_tables(comparison.seeds, told, kind)
     paired = [paired_table(next(iter(runs)), comparison.paired, kind)] if comparison.paired else []
     first = [line for result in list(runs.values())[:1] for line in setup_lines(result)]
@@ -220,15 +261,17 @@ def seed_tables(runs: Seeded, told: Shown, kind: str = "scheme") -> list[Rendera
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
     means = new_table([kind, *SEED_COLUMNS.values()])
     for label, figures in runs.estimates.items():
-        means.add_row(broken(label), *(marked(with_interval(place, figures.get(place)), told, place, label) for place in SEED_COLUMNS))
+        means.add_row(
+            _headed(label, told), *(marked(with_interval(place, figures.get(place)), told, place, label) for place in SEED_COLUMNS)
+        )
     changes = new_table([kind, *SEED_COLUMNS.values()])
     for label, figures in runs.differences.items():
-        changes.add_row(broken(label), *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
+        changes.add_row(_headed(label, told), *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
     missing = [label for label in runs.runs if label not in runs.estimates]
     return [
         titled(f"Response times by {kind}: mean over {seeds} ± 95 % interval", means),
         *([titled(f"Change against {runs.against}, seed by seed ± 95 % interval", changes)] if runs.differences else []),
-        *([Text("tie: the interval includes 0, so that the difference may be chance")] if _has_tie(runs) else []),
+        *([Text(TIE)] if _has_tie(runs) else []),
         *_disagreements(runs),
         *([Text(f"Without all seeds, hence without intervals: {', '.join(missing)}", style="bold red")] if missing else []),
     ]

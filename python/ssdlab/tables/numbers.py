@@ -98,9 +98,9 @@ def significant(value: float, *, sign: bool = False) -> str:
     return f"{value:{plus}.{1 if magnitude >= 10 else 2 if magnitude >= 1 else 3}f}"
 
 
-def relative_text(ratio: float) -> str:
-    """The relative difference from an expected value, in percent; from ten times on, as a factor."""
-    return f"{ratio - 1:+.1%}" if ratio < 10 else f"x {ratio:,.0f}"
+def relative_text(ratio: float, factor: float = 10.0) -> str:
+    """The relative difference from an expected value, in percent; from `factor` times on, as a factor."""
+    return f"{ratio - 1:+.1%}" if ratio < factor else f"x {ratio:,.{0 if ratio >= 10 else 1}f}"
 
 
 def time_of(row: Mapping[str, Any], key: str) -> str:

@@ -25,7 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class BlockStates:
     """The states of blocks at instants: those at the start, and what changed until each later instant."""
 
-    def __init__(self, rows: Mapping[str, Array], told: Mapping[str, Any]) -> None:
+    def __init__(self, rows: Mapping[str, Array], told: Mapping[str, Any], pages: int) -> None:
         self.interval_ns, self.end_ns, self.thinned = int(told["interval_ns"]), int(told["end_ns"]), bool(told["thinned"])
         self.instants = np.append(np.arange(int(told["instants"]) - 1) * self.interval_ns, self.end_ns).astype(np.int64)
         self._rows = rows
@@ -36,8 +36,8 @@ class BlockStates:
         """Of each row, the block as counted through all drives."""
         self._until = np.searchsorted(rows["time_ns"], self.instants, side="right")
         """Number of rows up to each instant."""
-        self.pages = int(rows["programmed"].max(initial=1))
-        """Pages of a block, if any block has ever been full."""
+        self.pages = pages
+        """Pages (mapping units) of a block."""
 
     def into(self, columns: Columns) -> None:
         """Adds the tables to the columns of a page."""
@@ -92,8 +92,8 @@ def amplification(programmed: Array, moved: Array) -> list[float | None]:
     return [None, *(float(all_) / float(own) if own > 0 else None for all_, own in zip(pages, others, strict=True))]
 
 
-def read_blocks(path: Path, told: Mapping[str, Any]) -> BlockStates:
-    """Reads a file of block states. `told`: `blocks` of the run's result.
+def read_blocks(path: Path, result: Mapping[str, Any]) -> BlockStates:
+    """Reads a file of block states, given the result of its run.
 
     Raises:
         UsageError: `path` is not a file of block states that ssdlab wrote.
@@ -110,6 +110,12 @@ def read_blocks(path: Path, told: Mapping[str, Any]) -> BlockStates:
         number = np.array([STATES.index(name) for name in names.dictionary.to_pylist()], np.int64)
         rows["state"] = number[names.indices.to_numpy(zero_copy_only=False)]
         rows["stream"] = np.where(rows["stream"] < 0, NO_STREAM, rows["stream"])
-        return BlockStates(rows, told)
+        return BlockStates(rows, result["blocks"], _pages(result["config"]))
     except (pyarrow.ArrowException, KeyError, ValueError, IndexError) as reason:
         raise UsageError(f"{path}: not block states that ssdlab wrote (--blocks)") from reason
+
+
+def _pages(config: Mapping[str, Any]) -> int:
+    """Mapping units of a block, or its pages where each is mapped as a whole."""
+    device, unit = config["device"], config["ftl"].get("map_unit_bytes")
+    return int(device["pages_per_block"]) * (int(device["page_bytes"]) // int(unit) if unit else 1)

@@ -87,7 +87,7 @@ def write(sources: Sources, path: Path) -> Written:
         data["events"] = events.described()
     states = None
     if sources.blocks is not None and sources.result is not None:
-        states = read_blocks(sources.blocks, sources.result["blocks"])
+        states = read_blocks(sources.blocks, sources.result)
         states.into(columns)
         data["blocks"] = _blocks(states, sources.result)
     data["layout"] = columns.layout

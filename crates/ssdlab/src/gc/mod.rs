@@ -94,6 +94,11 @@ impl Collector {
         self.victims.ask(custom);
     }
 
+    /// Picks for which a user-defined victim policy was called.
+    pub fn victim_choices(&self) -> u64 {
+        self.victims.asked()
+    }
+
     /// Picks in which the greedy choice replaced that of the victim policy.
     pub fn victim_fallbacks(&self) -> u64 {
         self.victims.fallbacks()

@@ -122,6 +122,8 @@ counters! {
         trimmed_pages,
         /// Reads of pages that held no data.
         unmapped_reads,
+        /// Victims that a user-defined policy was asked for.
+        victim_choices,
         /// Victims that the greedy policy chose because the configured policy named no block, or one that cannot be collected.
         victim_fallbacks,
         /// Queued writes that a later write bypassed (`scheduler.write_bypass`).

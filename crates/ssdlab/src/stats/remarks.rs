@@ -51,6 +51,7 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(held(result));
     remarks.extend(unmapped(result));
     remarks.extend(handles_ignored(result));
+    remarks.extend(fallbacks(result));
     remarks
 }
 
@@ -77,6 +78,25 @@ fn unmapped(result: &Value) -> Option<Remark> {
         let remedy = "Read what holds data (ftl.precondition.kind fills a drive before the run), or set ftl.unmapped_read = \"flash\".";
         Remark::warning("unmapped-reads", "latency_ns", sentence, remedy)
     })
+}
+
+/// Remarks: a user-defined policy named nothing that could be chosen, so that part of its choices are those of another policy.
+fn fallbacks(result: &Value) -> Vec<Remark> {
+    let is_custom = |key: &str| result.pointer(key).and_then(Value::as_str) == Some("custom");
+    let remark = |about: &str, [count, all]: [u64; 2], named: &str, instead: &str, remedy: &str| {
+        let of = if all == 0 { String::new() } else { format!(" of {all}") };
+        let sentence = format!("The policy named {named} in {count}{of} choices: {instead} instead.");
+        Remark::warning("policy-fallbacks", about, sentence, remedy)
+    };
+    let victims = ["/counters/victim_fallbacks", "/counters/victim_choices"].map(|place| count(result, place));
+    let evictions = ["/cache/policy_fallbacks", "/cache/evictions"].map(|place| count(result, place));
+    let (block, page) = ("no block that can be collected", "no page that can be evicted");
+    let (greedy, lru) = ("the block with the fewest valid pages was collected", "the least recently used page was evicted");
+    let of_victims = (is_custom("/config/gc/victim") && victims[0] > 0)
+        .then(|| remark("gc", victims, block, greedy, "Return one of the candidates (candidates.blocks)."));
+    let of_evictions = (is_custom("/config/cache/policy") && evictions[0] > 0)
+        .then(|| remark("cache", evictions, page, lru, "Return one of the candidates (candidates.pages)."));
+    of_victims.into_iter().chain(of_evictions).collect()
 }
 
 /// Remark: write buffers and caches hold data that write amplification does not count.

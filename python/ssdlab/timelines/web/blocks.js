@@ -116,7 +116,7 @@ class Cells {
   get quantity() { return $("block-colour").value; }
 
   draw() {
-    if (!this.placed || this.at < 0) return;
+    if (!this.placed || this.at < 0 || !this.canvas.width || !this.canvas.height) return;
     const paint = this.canvas.getContext("2d"), { cell, panels } = this.placed, { ratio } = this;
     const image = new ImageData(this.canvas.width, this.canvas.height), pixels = new Uint32Array(image.data.buffer);
     const bits = name => {
@@ -140,8 +140,11 @@ class Cells {
         }
       }
     }
+    // Pixels that are put into a canvas while a page is printed do not arrive on paper; a picture does.
+    const picture = new OffscreenCanvas(image.width, image.height);
+    picture.getContext("2d").putImageData(image, 0, 0);
     paint.setTransform(1, 0, 0, 1, 0, 0);
-    paint.putImageData(image, 0, 0);
+    paint.drawImage(picture, 0, 0);
     paint.setTransform(ratio, 0, 0, ratio, 0, 0);
     paint.font = `11px ${getComputedStyle(document.body).fontFamily}`;
     paint.fillStyle = colourOf("--soft");

@@ -4,7 +4,7 @@ function overview(operations, view) {
   const colours = ["--run-0", "--run-1", "--run-2", "--run-3"];
   const lines = wanted.slice(0, 4).map((level, at) => {
     const [times, values] = thinned(level, view.begin, view.end);
-    return { name: wanted.length > 4 || /^drive/.test(level.process) ? `${level.process} ${level.name}` : level.name, colour: colours[at], times, values, scale: /blocks/.test(level.name) ? "blocks" : "y" };
+    return { name: /^drive/.test(level.process) ? `${level.process.split(":")[0]}: ${level.name}` : level.name, colour: colours[at], times, values, scale: /blocks/.test(level.name) ? "blocks" : "y" };
   });
   if (!lines.length) return null;
   const curves = new Curves($("overview"), "The whole recording: drag to choose what is shown below", lines, {
@@ -47,6 +47,22 @@ async function start() {
   $("theme").addEventListener("click", () => {
     const dark = colourOf("--dark") === "1";
     document.documentElement.dataset.theme = dark ? "light" : "dark";
+    recolour();
+  });
+  // On paper there are no buttons, and it is white.
+  let theme;
+  addEventListener("beforeprint", () => {
+    document.documentElement.classList.add("printed");
+    theme = document.documentElement.dataset.theme;
+    if (colourOf("--dark") !== "1") return;
+    document.documentElement.dataset.theme = "light";
+    recolour();
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printed");
+    if (document.documentElement.dataset.theme === theme) return;
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
     recolour();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);

@@ -30,6 +30,7 @@ pub struct Picker {
     policy: Policy,
     choices: u32,
     rng: Rng,
+    asked: u64,
     fallbacks: u64,
 }
 
@@ -42,7 +43,7 @@ enum Policy {
 impl Picker {
     /// The configured policy. `stream`: the name of its random numbers, if it draws.
     pub fn new(gc: &Gc, seed: u64, stream: &str) -> Self {
-        Picker { policy: Policy::BuiltIn(gc.victim), choices: gc.choices, rng: Rng::new(seed, stream), fallbacks: 0 }
+        Picker { policy: Policy::BuiltIn(gc.victim), choices: gc.choices, rng: Rng::new(seed, stream), asked: 0, fallbacks: 0 }
     }
 
     /// Replaces the configured policy by a user-defined one.
@@ -62,11 +63,19 @@ impl Picker {
             Policy::BuiltIn(Victim::Fifo) => fifo::pick(ftl, pool),
             Policy::BuiltIn(Victim::CostBenefit) => cost_benefit::pick(ftl, pool),
             Policy::BuiltIn(Victim::Random) => random::pick(ftl, pool, &mut self.rng),
-            Policy::Custom(policy) => custom::pick(policy, ftl, pool),
+            Policy::Custom(policy) => {
+                self.asked += 1;
+                custom::pick(policy, ftl, pool)
+            }
         };
         let eligible = named.filter(|&block| ftl.geometry().pool_of_block(block) == pool && ftl.blocks().is_eligible(block));
         self.fallbacks += u64::from(eligible.is_none());
         eligible.or(Some(greedy))
+    }
+
+    /// Picks for which a user-defined policy was called.
+    pub fn asked(&self) -> u64 {
+        self.asked
     }
 
     /// Picks in which the greedy choice replaced that of the policy.

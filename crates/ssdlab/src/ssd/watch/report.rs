@@ -40,14 +40,9 @@ impl Ssd {
         let [read_passes, write_passes] = self.sched.slack().map_or([0; 2], |slack| slack.passes());
         // Each burst has a move in service whose read is not counted yet.
         let gc_reads = self.probes.counters().gc_reads + self.gc.jobs.bursts();
-        Counters {
-            gc_reads,
-            read_passes,
-            write_passes,
-            victim_fallbacks: self.gc.victim_fallbacks(),
-            displaced_moves: self.ftl.displaced_moves(),
-            ..*self.probes.counters()
-        }
+        let (victim_choices, victim_fallbacks) = (self.gc.victim_choices(), self.gc.victim_fallbacks());
+        let displaced_moves = self.ftl.displaced_moves();
+        Counters { gc_reads, read_passes, write_passes, victim_choices, victim_fallbacks, displaced_moves, ..*self.probes.counters() }
     }
 
     /// Number of bursts begun: page moves of a job as one event. It is in no result, since results do not depend on it.
