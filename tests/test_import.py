@@ -393,7 +393,7 @@ def _check_written(one: Imported, folder: Path) -> None:
 def test_the_function_gives_what_the_command_prints(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     (tmp_path / "femu.txt").write_text(FEMU)
     found = ssdlab.import_configuration(tmp_path / "femu.txt", out=tmp_path / "mine")
-    shown = json.loads(ssdlab_command("import", "femu.txt", "--out", "theirs", "--json").out)
+    shown = json.loads(ssdlab_command("import", str(tmp_path / "femu.txt"), "--out", "theirs", "--json").out)
     assert [one.to_dict()["keys"] for one in found] == [one["keys"] for one in shown["files"]]
     assert [path.name for path in found.written] == [Path(name).name for name in shown["written"]]
     assert all(path.is_file() for path in found.written)

@@ -184,9 +184,7 @@ def test_a_write_that_waits_for_room_in_the_buffer(tmp_path: Path) -> None:
     words = told(one)
     assert "It waited 292 us for a place in the write buffer." in words
     assert "The place came from the program of page 0 in block " in words
-    assert (
-        "for the write buffer, asked for 10.0 us before the request came, which ended 292 us after the request came; of its 302 us" in words
-    )
+    assert "for the write buffer, asked for 10.0 us before the request came, and ended 292 us after it came; of its 302 us" in words
     assert "for a place in the write buffer, full with 4 units." in told(one, {"buffer": {"bytes": 4096}, "ftl": {"map_unit_bytes": 1024}})
 
 
@@ -229,11 +227,7 @@ def test_a_write_for_which_two_programs_must_end(tmp_path: Path) -> None:
     assert (behind["ns"], one["operations"][behind["operation"]]["lpn"]) == (program, 0)
     words = told(one)
     assert "It waited 595 us for a place in the write buffer." in words
-    assert "The place came from the program of page 4 and 3 more" not in words, "units of a program are one program"
-    assert (
-        "which ended 595 us after the request came (2 programs of the buffer ended during the wait); of its 605 us, it waited 302 us"
-        in words
-    )
+    assert "and ended 595 us after it came (2 programs of the buffer ended during the wait); of its 605 us, it waited 302 us" in words
 
 
 def test_a_write_to_a_full_cache(tmp_path: Path) -> None:
@@ -579,7 +573,7 @@ def test_runs_with_policies_in_files_are_repeated(tmp_path: Path, ssdlab_command
     assert "as seen from the folder where it was begun" in line
     assert json.loads(ssdlab_command("why", "out", "--json").out) == kept, "what was kept needs no policy"
     (tmp_path / "ours.py").write_text(OURS.replace("argmin", "argmax"))
-    assert "came out differently" in ssdlab_command("why", "out", "--slowest", "3").failed(2)
+    assert "came out differently" in ssdlab_command("why", "out", "--slowest", "3", "--json").failed(2)
     ssdlab.run(device="demo-4g", scheme="pgc", requests=500, victim=lambda candidates: int(candidates.blocks[0]), out=tmp_path / "own")
     with pytest.raises(UsageError, match=r"its command is not known \(it used a policy that is not in a file"):
         ssdlab.slow_requests(tmp_path / "own", requests=[3])

@@ -131,7 +131,7 @@ def _of_page(one: Explained, segment: Segment, place: int, units: int | None) ->
         lead = "Another came from the" if is_room else "At the same moment ended the"
     words = f"{lead} {page_name(one, page)}, asked for {when(one, page.from_ns)}"
     if place == segment.pages[0]:
-        words += f", which ended {when(one, page.to_ns)}"
+        words += f", and ended {duration(page.to_ns - one.arrival_ns)} after it came"
     if is_room and segment.programs > len(segment.pages) and place == segment.pages[0]:
         words += f" ({segment.programs:,} programs of the buffer ended during the wait)"
     longest = max(_grouped(page.segments), key=_total, default=None)

@@ -146,7 +146,7 @@ impl Gatherer<'_> {
         pieces.into_iter().map(|piece| self.of_front(completion, piece)).collect()
     }
 
-    fn of_front(&mut self, completion: &Completion, piece: Piece) -> Segment {
+    pub(super) fn of_front(&mut self, completion: &Completion, piece: Piece) -> Segment {
         let shares = piece.2.clone();
         let mut segment = plainly(piece);
         let (to, all) = (segment.to_ns, 0..self.rings.len() as u32);

@@ -9,12 +9,13 @@ use super::blockers::Gatherer;
 use super::explain::{IN_FRONT, plainly};
 use super::page::in_order;
 use super::result::Segment;
-use crate::blocked::{Served, Share};
+use crate::blocked::{Blocked, Served, Share};
 use crate::stats::{Completion, Times};
 use crate::timeline::{NOBODY, PageEnd};
 use crate::units::Ns;
 
 const DRAM: Share = Share::Service(Served::Dram);
+const BEHIND: Share = Share::Wait(Blocked::PageOrder);
 /// Most steps that follow each other: reads of old data and parity, then writes, each perhaps of a page that leaves a cache, and then an
 /// access to that cache.
 const MOST_STEPS: usize = 6;
@@ -26,13 +27,15 @@ enum Step {
     Page(u32, PageEnd),
     /// An access to a cache: start and end, ns.
     Access(Ns, Ns),
+    /// The wait of a page of a cache for a page operation that began before it: start and end, ns.
+    Behind(Ns, Ns),
 }
 
 impl Step {
     fn start(&self) -> Ns {
         match self {
             Step::Page(_, end) => end.arrival,
-            Step::Access(start, _) => *start,
+            Step::Access(start, _) | Step::Behind(start, _) => *start,
         }
     }
 }
@@ -49,6 +52,7 @@ impl Gatherer<'_> {
             match step {
                 Step::Page(drive, end) => segments.extend(self.page(drive, &end)),
                 Step::Access(from, to) => segments.push(plainly((from, to, vec![(DRAM, to - from)]))),
+                Step::Behind(from, to) => segments.push(self.of_front(completion, (from, to, vec![(BEHIND, to - from)]))),
             }
         }
         Some(segments)
@@ -93,6 +97,12 @@ impl Gatherer<'_> {
         // Of pages that end at one instant the highest counts for the request.
         pages.sort_by_key(|(drive, end)| std::cmp::Reverse((end.origin.request == request, end.lpn, *drive)));
         found.extend(pages.into_iter().map(|(drive, end)| (Step::Page(drive, end), Times::from(&end.times))));
+        let behind = left.of(BEHIND);
+        if matches!(next, Some(Step::Access(..))) && behind > 0 && behind <= until - from {
+            let mut times = Times::default();
+            times.add(BEHIND, behind);
+            found.push((Step::Behind(until - behind, until), times));
+        }
         found
     }
 }
