@@ -98,7 +98,9 @@ impl Gatherer<'_> {
         pages.sort_by_key(|(drive, end)| std::cmp::Reverse((end.origin.request == request, end.lpn, *drive)));
         found.extend(pages.into_iter().map(|(drive, end)| (Step::Page(drive, end), Times::from(&end.times))));
         let behind = left.of(BEHIND);
-        if matches!(next, Some(Step::Access(..))) && behind > 0 && behind <= until - from {
+        // The page operation for which it waited ended then.
+        let may_wait = self.rings.iter().any(|ring| ring.ended_at(until).next().is_some());
+        if may_wait && matches!(next, Some(Step::Access(..))) && behind > 0 && behind <= until - from {
             let mut times = Times::default();
             times.add(BEHIND, behind);
             found.push((Step::Behind(until - behind, until), times));
