@@ -192,7 +192,7 @@ impl Gatherer<'_> {
         let Some((drive, from, to)) = last.or(alone) else { return };
         let is_drain = |end: &PageEnd| end.origin.cause == Cause::Drain;
         self.follows(segment, to, drive..drive + 1, is_drain);
-        let ring = self.rings[drive as usize];
+        let Some(ring) = self.rings.get(drive as usize) else { return };
         let ended: BTreeSet<_> =
             ring.ended_within(from, to).filter(|end| is_drain(end)).map(|end| (end.ended, end.arrival, end.die.0)).collect();
         segment.programs = ended.len();
