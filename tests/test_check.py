@@ -152,3 +152,18 @@ def test_what_has_no_closed_form_is_said(ssdlab_command: Ssdlab) -> None:
 @pytest.mark.parametrize("sheet", ["", "read_iops", "read_iops=0", "read_iops=1,read_iops=2", "speed=3", "read_iops=1e9"])
 def test_a_wrong_sheet_is_one_line(ssdlab_command: Ssdlab, sheet: str) -> None:
     assert ssdlab_command("check", "demo-4g", "--sheet", sheet).failed(2).startswith("--sheet")
+
+
+def test_the_function_gives_what_the_command_prints(ssdlab_command: Ssdlab) -> None:
+    sheet = "read_iops=530k,write_iops=85k,write_mb_s=1400"
+    words = ("check", "nvme-tlc-2023", "--scheme", "nvme", "--set", "device.read_us=50", "--sheet", sheet, "--json")
+    numbers = {"read_iops": 530_000, "write_iops": 85_000, "write_mb_s": 1_400}
+    found = ssdlab.check("nvme-tlc-2023", scheme="nvme", set={"device.read_us": 50}, sheet=numbers)
+    assert found.to_dict() == json.loads(ssdlab_command(*words).out)
+    assert [one.name for one in found.claims] == list(numbers)
+    assert found.claims[0].computed == found.summary.rates["random read"].per_s
+    assert "sheet" not in ssdlab.check("demo-4g").to_dict()
+    with pytest.raises(ssdlab.UsageError, match='no number is named read_iop; did you mean "read_iops"'):
+        ssdlab.check("demo-4g", sheet={"read_iop": 3})
+    with pytest.raises(ssdlab.UsageError, match="sheet read_iops = 0: expected a number above 0"):
+        ssdlab.check("demo-4g", sheet={"read_iops": 0})

@@ -388,3 +388,23 @@ def _check_written(one: Imported, folder: Path) -> None:
     for path in (folder / "out").glob("*.toml"):
         tomllib.loads(path.read_text(encoding="utf-8"))
         path.unlink()
+
+
+def test_the_function_gives_what_the_command_prints(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    (tmp_path / "femu.txt").write_text(FEMU)
+    found = ssdlab.import_configuration(tmp_path / "femu.txt", out=tmp_path / "mine")
+    shown = json.loads(ssdlab_command("import", str(tmp_path / "femu.txt"), "--out", "theirs", "--json").out)
+    assert [one.to_dict()["keys"] for one in found] == [one["keys"] for one in shown["files"]]
+    assert [path.name for path in found.written] == [Path(name).name for name in shown["written"]]
+    assert all(path.is_file() for path in found.written)
+    assert found.problems == []
+    table = found.table()
+    assert table.num_rows == sum(len(one.rows) + len(one.fixed) for one in found)
+    row = table.to_pylist()[table["name"].to_pylist().index("pg_rd_lat")]
+    assert row["fate"] == "mapped"
+    assert row["settings"].startswith("device.read_ns = ")
+    with pytest.raises(UsageError, match="expected a file, or a list of files"):
+        ssdlab.import_configuration([])
+    (tmp_path / "mine" / "femu-device.toml").write_text("other")
+    with pytest.raises(UsageError, match="exists"):
+        ssdlab.import_configuration([tmp_path / "femu.txt"], out=tmp_path / "mine")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from conftest import Ssdlab
 from ssdlab import _core, why
 from ssdlab.errors import UsageError
 from ssdlab.plans import Setup, Slowest
+from ssdlab.tables.numbers import duration
 
 READ, TRANSFER, PROGRAM, ERASE = 25_000, 102_400, 200_000, 1_500_000
 """Stages of the base drive, ns: a page takes `TRANSFER` on the bus."""
@@ -43,6 +45,8 @@ BEGINNING = [
     *((410_000 * index, "W", page * PAGE, PAGE) for index, page in enumerate((0, 1, *range(4, 44, 4)))),
     (ORIGIN - TRANSFER - PROGRAM, "W", 44 * PAGE, PAGE),
 ]
+MOST_LETTERS = 3_000
+"""Bound of the length of a paragraph, however long the chain of waits: some 38 lines of a terminal."""
 Row = tuple[int, str, int, int]
 
 
@@ -73,6 +77,11 @@ def check_segments(segments: Sequence[Mapping[str, Any]], at: int, end: int) -> 
         assert sum(share["ns"] for share in segment["shares"]) == segment["to_ns"] - at
         at = segment["to_ns"]
     assert at == end
+
+
+def told(one: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> str:
+    """The paragraph of a request as the file has it."""
+    return why.paragraph(why.explained_from(one, "request"), config)
 
 
 def shown(segments: Sequence[Mapping[str, Any]], origin: int = 0) -> list[tuple[str, int, int]]:
@@ -111,7 +120,7 @@ def test_a_read_behind_an_erase(tmp_path: Path) -> None:
         "to_ns": ORIGIN + 2_359_600,
     }
     assert (setter["request"], stages(setter, ORIGIN)[-1]) == (12, ("program", -PROGRAM, 0))
-    words = why.paragraph(one)
+    words = told(one)
     assert "It waited 1.36 ms for the die, which collected garbage: 1.36 ms for the erase of block 0 on die 0 (GC job 0, " in words
     assert "begun 140 us before" in words
     assert "GC job 0 began 1.30 ms before the request came, when pool 0 had 8 free blocks, fewer than the soft threshold; " in words
@@ -155,8 +164,8 @@ def test_a_write_behind_moves_that_it_preempts(tmp_path: Path) -> None:
     move = one["operations"][behind["operation"]]
     assert (behind["ns"], move["lpn"], move["block"], move["job"]) == (129_800, 2, 0, 0)
     assert stages(move, ORIGIN)[-1] == ("move: program", 229_800, 429_800)
-    assert "129.8 us" not in why.paragraph(one)
-    assert "130 us for the move of page 2 out of block 0 on die 0 (GC job 0, begun 300 us before)" in why.paragraph(one)
+    assert "129.8 us" not in told(one)
+    assert "130 us for the move of page 2 out of block 0 on die 0 (GC job 0, begun 300 us before)" in told(one)
 
 
 def test_a_write_that_waits_for_room_in_the_buffer(tmp_path: Path) -> None:
@@ -172,10 +181,11 @@ def test_a_write_that_waits_for_room_in_the_buffer(tmp_path: Path) -> None:
     assert shown(page["segments"]) == [("transfer", 0, TRANSFER), ("array", TRANSFER, TRANSFER + PROGRAM)]
     program = one["operations"][page["segments"][0]["by"]]
     assert stages(program) == [("transfer in", 0, TRANSFER), ("program", TRANSFER, TRANSFER + PROGRAM)]
-    words = why.paragraph(one)
-    assert "It waited 292 us for room in the write buffer." in words
-    assert "The wait ended with a program of page" in words
-    assert "for the write buffer, asked for 10.0 us before the request came" in words
+    words = told(one)
+    assert "It waited 292 us for a place in the write buffer." in words
+    assert "The place came from the program of page 0 in block " in words
+    assert "for the write buffer, asked for 10.0 us before the request came, and ended 292 us after it came; of its 302 us" in words
+    assert "for a place in the write buffer, full with 4 units." in told(one, {"buffer": {"bytes": 4096}, "ftl": {"map_unit_bytes": 1024}})
 
 
 def test_a_write_for_which_the_buffer_waits_for_a_die(tmp_path: Path) -> None:
@@ -191,7 +201,100 @@ def test_a_write_for_which_the_buffer_waits_for_a_die(tmp_path: Path) -> None:
     assert shown(page["segments"])[0] == ("host_operation", 1_000, read_ends)
     (behind,) = page["segments"][0]["behind"]
     assert stages(one["operations"][behind["operation"]]) == [("read", 0, READ), ("transfer out", READ, read_ends)]
-    assert "it waited 126 us for the die" not in why.paragraph(one), "the array took longest"
+    assert "it waited 126 us for the die" not in told(one), "the array took longest"
+
+
+def test_a_write_for_which_two_programs_must_end(tmp_path: Path) -> None:
+    """Eight units fill the buffer and two programs, one behind the other. Of five writes at 10 us the first four take the places of one."""
+    keys = {**ONE_DIE, "device.blocks_per_plane": 12, "device.overprovisioning": 0.66, "ftl.map_unit_bytes": 1024}
+    keys |= {"buffer.bytes": 8192, "buffer.access_ns": 1000, "buffer.protected": True, "buffer.drain": "full", "buffer.timeout_us": 0}
+    rows = [*((0, "W", unit * 1024, 1024) for unit in range(8)), *((10_000, "W", unit * 1024, 1024) for unit in range(8, 13))]
+    found = explained(tmp_path, keys, [*rows, (5_000_000, "R", 60 * 1024, 1024)])
+    program = TRANSFER + PROGRAM
+    assert shown(found[11]["segments"]) == [("buffer_full", 10_000, program), ("dram", program, program + 1_000)]
+    one = found[12]
+    assert shown(one["segments"]) == [("buffer_full", 10_000, 2 * program), ("dram", 2 * program, 2 * program + 1_000)]
+    assert (found[11]["segments"][0]["programs"], one["segments"][0]["programs"]) == (1, 2)
+    (place,) = one["segments"][0]["pages"]
+    page = one["pages"][place]
+    assert (page["lpn"], page["cause"]) == (4, "drain")
+    assert shown(page["segments"]) == [
+        ("host_operation", 0, program),
+        ("transfer", program, program + TRANSFER),
+        ("array", program + TRANSFER, 2 * program),
+    ]
+    (behind,) = page["segments"][0]["behind"]
+    assert (behind["ns"], one["operations"][behind["operation"]]["lpn"]) == (program, 0)
+    words = told(one)
+    assert "It waited 595 us for a place in the write buffer." in words
+    assert "and ended 595 us after it came (2 programs of the buffer ended during the wait); of its 605 us, it waited 302 us" in words
+
+
+def test_a_write_to_a_full_cache(tmp_path: Path) -> None:
+    """Pages 0 and 1 fill the cache. A read of page 9 at 990 us evicts page 0, a write of page 2 at 1 ms evicts page 1, for which it waits.
+
+    The read takes until 1,117.4 us, the program of page 0 until 1,419.8 us, and then comes that of page 1.
+    """
+    keys = {**ONE_DIE, "device.blocks_per_plane": 24, "cache.policy": "lru", "cache.bytes": 2 * PAGE, "cache.access_ns": 1000}
+    rows = [(0, "W", 0, PAGE), (0, "W", PAGE, PAGE), (990_000, "R", 9 * PAGE, PAGE), (1_000_000, "W", 2 * PAGE, PAGE)]
+    found = explained(tmp_path, keys, rows)
+    read, one = found[2], found[3]
+    read_ends = 990_000 + READ + TRANSFER
+    assert shown(read["segments"]) == [
+        ("array", 990_000, 990_000 + READ),
+        ("transfer", 990_000 + READ, read_ends),
+        ("dram", read_ends, read_ends + 1_000),
+    ]
+    begin = read_ends + TRANSFER + PROGRAM
+    assert shown(one["segments"]) == [
+        ("host_operation", 1_000_000, begin),
+        ("transfer", begin, begin + TRANSFER),
+        ("array", begin + TRANSFER, begin + TRANSFER + PROGRAM),
+        ("dram", begin + TRANSFER + PROGRAM, begin + TRANSFER + PROGRAM + 1_000),
+    ]
+    behind = [(entry["ns"], one["operations"][entry["operation"]]) for entry in one["segments"][0]["behind"]]
+    assert [(ns, operation["cause"], operation["lpn"]) for ns, operation in behind] == [(302_400, "destage", 0), (117_400, "fetch", 9)]
+    own = one["operations"][one["segments"][1]["by"]]
+    assert (own["cause"], own["lpn"]) == ("destage", 1)
+    assert "302 us for the program of page 0 in block " in told(one)
+    assert "on die 0 for a cache that destages (begun 117 us later); 117 us for the read of page 9 in block 2" in told(one)
+
+
+def test_an_update_that_waits_for_its_stripe(tmp_path: Path) -> None:
+    """Three drives, stripes of a page on each. A second update of a stripe waits for the first.
+
+    An update reads the other page of its stripe, 127.4 us, then writes page and parity, 302.4 us. The second comes at 100 us.
+    """
+    keys = {**ONE_DIE, "device.blocks_per_plane": 24, "array.level": "rais5", "array.drives": 3, "array.stripe_kb": 4}
+    found = explained(tmp_path, keys, [(0, "W", 0, PAGE), (100_000, "W", PAGE, PAGE), (9_000_000, "R", 0, PAGE)])
+    read, program = READ + TRANSFER, TRANSFER + PROGRAM
+    first, one = found[0], found[1]
+    end = read + program
+    assert shown(first["segments"]) == [
+        ("array", 0, READ),
+        ("transfer", READ, read),
+        ("transfer", read, read + TRANSFER),
+        ("array", read + TRANSFER, end),
+    ]
+    assert shown(one["segments"]) == [
+        ("stripe_lock", 100_000, end),
+        ("array", end, end + READ),
+        ("transfer", end + READ, end + read),
+        ("transfer", end + read, end + read + TRANSFER),
+        ("array", end + read + TRANSFER, 2 * end),
+    ]
+    assert one["drives"] == 3
+    # parity is on drive 2; the first page of the stripe on drive 0
+    ended = [(page["drive"], page.get("cause"), page["request"], page["from_ns"], page["to_ns"]) for page in one["pages"]]
+    assert sorted(ended) == [(0, None, 0, read, end), (2, "parity", 0, read, end)]
+    steps = [(segment["drive"], one["operations"][segment["by"]].get("cause")) for segment in one["segments"][1:]]
+    assert steps == [(0, "update"), (0, "update"), (2, "parity"), (2, "parity")]
+    words = told(one)
+    assert "It waited 330 us for an earlier update of the same stripe." in words
+    assert "on die 0 of drive 2 for parity, asked for 27.4 us after the request came" in words
+    lines = why.timeline(why.explained_from(one, "request")).splitlines()
+    assert any(line.startswith("drive 2 die 0: program page 0") for line in lines)
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_miss_of_the_mapping_cache(tmp_path: Path) -> None:
@@ -206,7 +309,7 @@ def test_a_miss_of_the_mapping_cache(tmp_path: Path) -> None:
     page = one["pages"][one["segments"][0]["pages"][0]]
     assert (page["cause"], page["request"], page["from_ns"], page["to_ns"]) == ("map_read", 0, 0, 127_400)
     assert shown(page["segments"]) == [("array", 0, READ), ("transfer", READ, READ + TRANSFER)]
-    assert "for its part of the mapping table" in why.paragraph(one)
+    assert "for its part of the mapping table" in told(one)
 
 
 def test_equally_slow_requests_are_in_order_of_arrival_and_the_warm_up_is_left_out(tmp_path: Path) -> None:
@@ -224,13 +327,20 @@ RUNS = [
     ("nvme-4g", "nvme", "uniform-4k-write", {"buffer.bytes": 1 << 18}),
     ("nvme-4g", "nvme", "fio-randread", {"ftl.map_cache_bytes": 1 << 20}),
     ("lee2013", "npgc", "lee2013-synthetic", {"array.level": "rais5", "array.drives": 4}),
+    ("lee2013", "npgc", "lee2013-synthetic", {"array.level": "rais5", "array.drives": 4, "array.degraded": 1}),
+    ("lee2013", "fpgc", "lee2013-synthetic", {"workload.interarrival_us": 20}),
+    ("wu2017", "gcar-lru", "wu2017-financial1-like", {}),
+    ("wu2017", "gcar-lru", "wu2017-prn_0-like", {"array.level": "rais5", "array.drives": 4}),
+    ("wu2017", "fab", "wu2017-hm_0-like", {}),
+    ("nvme-4g", "nvme", "uniform-4k-write", {"cache.policy": "lru", "cache.bytes": 1 << 20, "buffer.bytes": 1 << 17}),
+    ("nvme-4g", "nvme", "uniform-4k-write", {"array.level": "rais5", "array.drives": 4, "buffer.bytes": 1 << 17}),
 ]
 """Device, scheme, workload and keys of runs with 125 slow requests each."""
 
 
 @pytest.mark.parametrize(("device", "scheme", "workload", "keys"), RUNS)
 def test_names_are_those_of_the_timeline(tmp_path: Path, device: str, scheme: str, workload: str, keys: dict[str, Any]) -> None:
-    """1,000 slow requests: parts add up, and each named operation is in the timeline with the same stages."""
+    """1,875 slow requests: parts add up, and each named operation is in the timeline with the same stages."""
     options: dict[str, Any] = {"device": device, "scheme": scheme, "workload": workload, "requests": 4_000, "set": keys, "seed": 7}
     timeline = tmp_path / "timeline.json"
     both = ssdlab.run(**options, out=tmp_path / "out", slowest=125, timeline=timeline, timeline_limit=10_000_000)
@@ -256,13 +366,33 @@ def test_names_are_those_of_the_timeline(tmp_path: Path, device: str, scheme: st
             # the timeline cuts a job that has not ended
             expected = {"to_ns": both.simulated_ns, **job}
             assert there[job["drive"], "job", job["job"]].items() <= expected.items()
-        assert why.paragraph(one)
-        assert why.timeline(one)
+        assert len(told(one)) < MOST_LETTERS
+        assert why.timeline(why.explained_from(one, "request"))
     assert named > 100
     # another run without the ring has the same response times; a second one with it explains the same
     assert ssdlab.run(**options).digest == both.digest
     ssdlab.run(**options, out=tmp_path / "again", slowest=125)
     assert (tmp_path / "again" / "slowest.json").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("device", "scheme", "workload", "keys"), [run for run in RUNS if run[0] != "nvme-4g" or "array.level" not in run[3]]
+)
+def test_long_waits_name_what_they_were_for(tmp_path: Path, device: str, scheme: str, workload: str, keys: dict[str, Any]) -> None:
+    """A wait of 2 % of the response time names operations, jobs or pages, except for cores and the link; so does one in no known order.
+
+    Drives of an array that have host interfaces are left out: the order of their parts is not recorded.
+    """
+    ssdlab.run(device=device, scheme=scheme, workload=workload, requests=4_000, set=keys, seed=7, out=tmp_path / "out", slowest=60)
+    found = json.loads((tmp_path / "out" / "slowest.json").read_text())["slowest"]
+    long = [segment for one in found for segment in one["segments"] if 50 * (segment["to_ns"] - segment["from_ns"]) >= one["response_ns"]]
+    waits = [one for one in long if one["shares"][0]["waits"] and one["shares"][0]["what"] not in ("core", "link", "slot", "queue")]
+    nameless = [one for one in waits if not any(one.get(kind) for kind in ("behind", "jobs", "pages"))]
+    assert len(waits) >= 60
+    # a read that a buffered or merged page answers waits for no flash operation of its own
+    assert len(nameless) <= len(waits) // 100
+    mixed = [one for one in waits if len(one["shares"]) > 1]
+    assert len(mixed) <= len(waits) // 20, "the order is known"
 
 
 def pages_of(args: Mapping[str, Any], key: str) -> list[int]:
@@ -302,7 +432,7 @@ def test_what_has_left_the_ring_is_said(tmp_path: Path) -> None:
     check_sums(found["slowest"])
     short = [one for one in found["slowest"] if "known_from_ns" in one]
     assert short
-    assert "have left the ring of recent operations" in why.paragraph(short[0])
+    assert "have left the ring of recent operations" in told(short[0])
 
 
 def test_requests_by_number_repeat_the_run(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
@@ -328,6 +458,166 @@ def test_requests_by_number_repeat_the_run(tmp_path: Path, ssdlab_command: Ssdla
     assert "the run kept no requests; the run is repeated" in ssdlab_command("why", "none", "--slowest", "1").err
 
 
+@pytest.fixture(scope="module")
+def kept_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that kept its slowest requests, with waits of many kinds."""
+    out = tmp_path_factory.mktemp("kept") / "out"
+    keys = {"buffer.bytes": 1 << 18}
+    ssdlab.run(device="nvme-4g", scheme="nvme", workload="uniform-4k-write", requests=3_000, set=keys, out=out, slowest=3)
+    return out
+
+
+DAMAGES = {
+    "asked": (["asked"], 5, "asked: expected a list"),
+    "a request": (["slowest", 1], 7, "slowest[1]: expected an object, found 7"),
+    "its segments": (["slowest", 0, "segments"], None, "slowest[0].segments: missing"),
+    "a text for a number": (
+        ["slowest", 0, "response_ns"],
+        "long",
+        "slowest[0].response_ns: expected a whole number from 0 on, found 'long'",
+    ),
+    "a negative number": (
+        ["slowest", 2, "segments", 0, "from_ns"],
+        -1,
+        "slowest[2].segments[0].from_ns: expected a whole number from 0 on",
+    ),
+    "another time": (["slowest", 0, "segments", 0, "from_ns"], 0, "slowest[0].segments[0]: it does not follow the one before it"),
+    "no segments": (["slowest", 0, "segments"], [], "slowest[0].segments: they do not add up to the time"),
+    "an unknown reason": (["slowest", 0, "segments", 0, "shares", 0, "what"], "luck", "no reason or resource is named 'luck'"),
+    "a far operation": (["slowest", 0, "operations"], [], "slowest[0].operations: it has 0 entries, and number "),
+    "a truth for a number": (["slowest", 0, "drives"], True, "slowest[0].drives: expected a whole number from 0 on, found True"),
+}
+"""Damages of the file by name: where, the value there (`None`: none), and what is said."""
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_file_is_one_line(tmp_path: Path, kept_run: Path, ssdlab_command: Ssdlab, name: str) -> None:
+    place, value, message = DAMAGES[name]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "result.json").write_bytes((kept_run / "result.json").read_bytes())
+    data = json.loads((kept_run / "slowest.json").read_text())
+    inner = data
+    for step in place[:-1]:
+        inner = inner[step]
+    if value is None:
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = value
+    (tmp_path / "out" / "slowest.json").write_text(json.dumps(data))
+    line = ssdlab_command("why", "out").failed(2)
+    assert line.startswith("out/slowest.json: damaged, or of another version: ")
+    assert message in line
+    assert line.endswith("; run it again")
+    # the page leaves the table out
+    ssdlab_command("report", "out")
+    assert 'id="late"' not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_file_that_was_changed_at_random_is_one_line_or_as_it_was(tmp_path: Path, kept_run: Path) -> None:
+    """Each of 300 entries is left out, or becomes another value: nothing but an error of ssdlab comes of it."""
+    draw = random.Random(5)
+    text = (kept_run / "slowest.json").read_text()
+    digest = json.loads(text)["digest"]
+    file = tmp_path / "slowest.json"
+    lines: list[str] = []
+    for _ in range(300):
+        data = json.loads(text)
+        inner, place = data, "slowest"
+        while isinstance(inner[place], dict | list) and inner[place] and draw.random() < 0.85:
+            inner = inner[place]
+            place = draw.choice(list(inner) if isinstance(inner, dict) else range(len(inner)))
+        if isinstance(inner, dict) and draw.random() < 0.3:
+            del inner[place]
+        else:
+            inner[place] = draw.choice([-1, 0, 3, 1 << 70, 2.5, "x", None, True, [], {}, [1], {"what": "x"}])
+        file.write_text(json.dumps(data))
+        try:
+            found = why.read_slowest(file, digest)
+        except UsageError as error:
+            lines += [str(error)]
+            continue
+        assert all(why.paragraph(one) and why.timeline(one) for one in (*found.slowest, *found.asked))
+    assert len(lines) > 200
+    assert [line for line in lines if "\n" in line or not line.endswith("run it again")] == []
+    file.write_text(text[: len(text) // 2])
+    with pytest.raises(UsageError, match="not JSON"):
+        why.read_slowest(file, digest)
+
+
+OURS = """
+import numpy as np
+
+
+class Fewest:
+    def __call__(self, candidates):
+        return int(candidates.blocks[np.asarray(candidates.valid_pages).argmin()])
+
+
+def first(choices):
+    return 0
+"""
+
+
+def test_runs_with_policies_in_files_are_repeated(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    (tmp_path / "ours.py").write_text(OURS)
+    run = ("run", "--device", "demo-4g", "--scheme", "pgc", "--workload", "lee2013-synthetic", "--requests", "500", "--quiet")
+    ssdlab_command(*run, "--victim", "ours.py:Fewest", "--order", "ours.py:first", "--out", "out", "--slowest", "2")
+    kept = json.loads(ssdlab_command("why", "out", "--json").out)
+    again = json.loads(ssdlab_command("why", "out", "--slowest", "3", "--json").out)
+    assert (kept["repeated"], again["repeated"], len(again["requests"])) == (False, True, 3)
+    assert again["requests"][:2] == kept["requests"]
+    (tmp_path / "ours.py").rename(tmp_path / "theirs.py")
+    line = ssdlab_command("why", "out", "--slowest", "3", "--json").failed(2)
+    assert line.startswith('out: the run must be repeated, and cannot be: victim = "ours.py:Fewest": cannot read ours.py: No such file')
+    assert "as seen from the folder where it was begun" in line
+    assert json.loads(ssdlab_command("why", "out", "--json").out) == kept, "what was kept needs no policy"
+    (tmp_path / "ours.py").write_text(OURS.replace("argmin", "argmax"))
+    assert "came out differently" in ssdlab_command("why", "out", "--slowest", "3", "--json").failed(2)
+    ssdlab.run(device="demo-4g", scheme="pgc", requests=500, victim=lambda candidates: int(candidates.blocks[0]), out=tmp_path / "own")
+    with pytest.raises(UsageError, match=r"its command is not known \(it used a policy that is not in a file"):
+        ssdlab.slow_requests(tmp_path / "own", requests=[3])
+
+
+def test_slow_requests_are_records_in_python(tmp_path: Path, kept_run: Path, ssdlab_command: Ssdlab) -> None:
+    found = ssdlab.slow_requests(kept_run)
+    assert (len(found), found.repeated, found.folder) == (3, False, kept_run)
+    assert found.to_dict() == json.loads(ssdlab_command("why", str(kept_run), "--json").out)
+    table = found.table()
+    assert table.column_names == ["request", "kind", "offset_bytes", "size_bytes", "arrival_ns", "response_ns", "blocked_by", "paragraph"]
+    assert table["response_ns"].to_pylist() == sorted((one.response_ns for one in found), reverse=True)
+    one = found[0]
+    assert one.blocked_by == "buffer_full"
+    assert sum(segment.ns for segment in one.explained.segments) == one.response_ns
+    assert str(one) == f"{one.paragraph}\n\n{one.timeline}"
+    # in the order in which they are named
+    numbers = [one.request for one in ssdlab.slow_requests(kept_run, requests=[found[2].request, found[0].request])]
+    assert numbers == [found[2].request, found[0].request]
+    again = ssdlab.slow_requests(kept_run, requests=[17])
+    assert (again.repeated, again[0].request) == (True, 17)
+    for wrong, message in (
+        ({"count": 2, "requests": [3]}, "give one of them"),
+        ({"count": 0}, "expected a whole number from 1"),
+        ({"requests": ["3"]}, "expected a whole number from 0"),
+        ({"requests": [3_000]}, "the run had 3,000 requests, numbered from 0"),
+        ({"of": 3}, "expected a text"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            ssdlab.slow_requests(kept_run, **wrong)
+
+
+def test_a_long_chain_of_waits_is_summarised(tmp_path: Path) -> None:
+    """Operations of others go between: the sentence has the first wait, the longest others and the sum of the rest."""
+    ssdlab.run(device="elyasi2017", scheme="slacker", workload="fin1-like", requests=4_000, seed=7, out=tmp_path / "out", slowest=5)
+    for one in ssdlab.slow_requests(tmp_path / "out"):
+        waits = [segment for segment in one.explained.segments if segment.shares[0].what == "host_operation"]
+        assert len(waits) > 5
+        total, first = sum(segment.ns for segment in waits), waits[0].ns
+        longest = sorted((segment.ns for segment in waits[1:]), reverse=True)[:2]
+        left = duration(total - first - sum(longest))
+        assert f"It waited {duration(total)} for the die, which served the host, in {len(waits)} stretches: first " in one.paragraph
+        assert f"; and {len(waits) - 3} more, {left} together." in one.paragraph
+
+
 def test_wrong_use_is_one_line(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
     run = ("run", "--device", "demo-4g", "--scheme", "pgc", "--workload", "lee2013-synthetic", "--requests", "500")
     ssdlab_command(*run, "--out", "out", "--quiet")
@@ -337,7 +627,7 @@ def test_wrong_use_is_one_line(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
         assert len(ended.err.splitlines()) == 1
         return ended.err
 
-    assert "--request 500: the run had 500 requests, numbered from 0" in refused("out", "--request", "500")
+    assert "request 500: the run had 500 requests, numbered from 0" in refused("out", "--request", "500")
     assert "give one of them" in refused("out", "--request", "5", "--slowest", "3")
     assert "neither result.json nor comparison.json is here" in refused("elsewhere")
     file = tmp_path / "out" / "slowest.json"
@@ -396,7 +686,7 @@ def test_the_page_of_a_run_has_the_slowest_requests(tmp_path: Path, ssdlab_comma
         assert text.count('<details id="late-') == 3
         assert '<a href="#late">' in text
         for one in found:
-            assert html.escape(why.paragraph(one, config)) in text
+            assert html.escape(told(one, config)) in text
             assert f'<span class="label" title="request {one["request"]:,}">' in text
     ssdlab_command(*run, "--seed", "5", "--out", "other", "--slowest", "0")
     (tmp_path / "other" / "slowest.json").write_bytes((tmp_path / "out" / "slowest.json").read_bytes())

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
         TraceError,
         UsageError,
     )
+    from ssdlab.explaining import SlowRequest, SlowRequests, slow_requests
+    from ssdlab.importing.api import Import, import_configuration
+    from ssdlab.importing.ledger import Imported
     from ssdlab.loading import load
     from ssdlab.policies import EvictionPolicy, OrderPolicy, VictimPolicy
     from ssdlab.remarks import Remark
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from ssdlab.section import Section
     from ssdlab.seeds import SeedRuns
     from ssdlab.serving import DriveState, serve
+    from ssdlab.sheet.api import DriveCheck, check
     from ssdlab.study.api import run_study, studies, study_report
     from ssdlab.sweeping.api import sweep
     from ssdlab.sweeping.points import SweepMean, SweepPoint
@@ -71,6 +75,9 @@ _HOMES = {
         "ConfigError Error FileError IdleKeyWarning InternalError Interrupted "
         "PolicyError SimulationError StoppedError TraceError UsageError"
     ),
+    "explaining": "SlowRequest SlowRequests slow_requests",
+    "importing.api": "Import import_configuration",
+    "importing.ledger": "Imported",
     "loading": "load",
     "policies": "EvictionPolicy OrderPolicy VictimPolicy",
     "remarks": "Remark",
@@ -78,6 +85,7 @@ _HOMES = {
     "section": "Section",
     "seeds": "SeedRuns",
     "serving": "DriveState serve",
+    "sheet.api": "DriveCheck check",
     "study.api": "run_study studies study_report",
     "sweeping.api": "sweep",
     "sweeping.points": "SweepMean SweepPoint",
@@ -116,6 +124,7 @@ __all__ = [
     "Comparison",
     "Completion",
     "ConfigError",
+    "DriveCheck",
     "DriveState",
     "Error",
     "Estimate",
@@ -123,6 +132,8 @@ __all__ = [
     "EvictionPolicy",
     "FileError",
     "IdleKeyWarning",
+    "Import",
+    "Imported",
     "InternalError",
     "Interrupted",
     "OrderChoices",
@@ -135,6 +146,8 @@ __all__ = [
     "SeedRuns",
     "SimulationError",
     "Simulator",
+    "SlowRequest",
+    "SlowRequests",
     "StoppedError",
     "SweepMean",
     "SweepPoint",
@@ -145,9 +158,11 @@ __all__ = [
     "__version__",
     "batch_means",
     "calibrate",
+    "check",
     "compare",
     "config_keys",
     "config_schema",
+    "import_configuration",
     "load",
     "precondition",
     "preset_text",
@@ -156,6 +171,7 @@ __all__ = [
     "run",
     "run_study",
     "serve",
+    "slow_requests",
     "studies",
     "study_report",
     "sweep",

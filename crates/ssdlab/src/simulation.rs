@@ -169,7 +169,7 @@ impl Simulation {
         let blocks = plan.blocks.as_ref().map(|path| storage.record_blocks(path, MOST_CHANGES)).transpose()?;
         let warming_up = WarmingUp::of(plan.warm_up);
         let slowest = plan.slowest.as_ref();
-        let slowest = slowest.map(|wanted| Slowest::new(wanted, !warming_up.is_over(), storage.is_plain())).transpose()?.map(Box::new);
+        let slowest = slowest.map(|wanted| Slowest::new(wanted, !warming_up.is_over(), storage.topology())).transpose()?.map(Box::new);
         if let Some(wanted) = &plan.slowest {
             storage.keep_rings(wanted.stages);
         }

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import _core
 from ssdlab import options as o
 from ssdlab.cli.options import parse_settings
 from ssdlab.cli.output import print_json, print_tables, warn
-from ssdlab.sheet import parse_claims, summary_of
-from ssdlab.sheet.claims import CLAIMS
+from ssdlab.sheet.api import checked
+from ssdlab.sheet.claims import CLAIMS, parse_claims
 
 __all__ = ["check"]
 
@@ -28,17 +27,12 @@ def check(
     json_: o.Json = False,
 ) -> None:
     """The command `ssdlab check`."""
-    claims = {} if sheet is None else parse_claims(sheet)
-    config = _core.build_config(device=device, schemes=[] if scheme is None else [scheme], set=list(parse_settings(set_ or [])))
-    summary = summary_of(config)
-    rows = [
-        {**claim._asdict(), "about": CLAIMS[claim.name], "ratio": claim.ratio, "verdict": claim.verdict} for claim in summary.claims(claims)
-    ]
+    found = checked(device, scheme, parse_settings(set_ or []), {} if sheet is None else parse_claims(sheet))
     if json_:
-        print_json({**summary.to_dict(), **({"sheet": rows} if sheet is not None else {})})
+        print_json(found.to_dict())
     else:
         from ssdlab.tables.drive import drive_tables  # noqa: PLC0415 (rendering takes long to import)
 
-        print_tables(drive_tables(summary.to_dict(), rows))
-    for name in summary.without(claims):
-        warn(f"--sheet {name}: nothing is computed to compare it with: {summary.amplification.form}")
+        print_tables(drive_tables(found.summary.to_dict(), found.rows))
+    for name in found.uncomputed:
+        warn(f"--sheet {name}: nothing is computed to compare it with: {found.summary.amplification.form}")

@@ -10,7 +10,7 @@ import typer
 from ssdlab import options as o
 from ssdlab.checks import amount
 from ssdlab.cli.output import complain, print_json, print_tables
-from ssdlab.importing import read, write
+from ssdlab.importing.api import import_configuration
 
 __all__ = ["import_"]
 
@@ -31,18 +31,18 @@ def import_(
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab import`."""
-    imported = read(files, profile=profile, capacity=None if capacity is None else amount("--capacity", capacity, in_bytes=True))
-    written = [] if out is None else write(imported, out, force=force)
+    found = import_configuration(
+        files, out=out, force=force, profile=profile, capacity=None if capacity is None else amount("--capacity", capacity, in_bytes=True)
+    )
     if json_:
-        print_json({"files": [one.to_dict() for one in imported], "written": [str(path) for path in written]})
+        print_json(found.to_dict())
     elif not quiet:
         from ssdlab.tables.imports import import_lines  # noqa: PLC0415 (rendering takes long to import)
 
-        items = [line for one in imported for line in (*import_lines(one.to_dict()), "")]
-        told = [f"written: {path}" for path in written] or ["nothing was written: --out DIR writes the presets and this table"]
+        items = [line for one in found for line in (*import_lines(one.to_dict()), "")]
+        told = [f"written: {path}" for path in found.written] or ["nothing was written: --out DIR writes the presets and this table"]
         print_tables([*items, *told])
-    problems = [f"{one.file}: {one.problem}" for one in imported if one.problem]
-    for problem in problems:
+    for problem in found.problems:
         complain(problem)
-    if problems:
+    if found.problems:
         raise typer.Exit(NOT_RUNNING)

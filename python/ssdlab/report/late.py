@@ -12,8 +12,9 @@ from ssdlab.report.drawing import OTHER_PART, PART_COLOURS
 from ssdlab.report.runs import Runs
 from ssdlab.report.summary import shown
 from ssdlab.tables.numbers import size
-from ssdlab.why import Explained, Found, found_in, of_segment, paragraph
-from ssdlab.why.words import is_aside, most_overlapping, of_operation, page_name, span
+from ssdlab.why import Explained, Found, buffer_units, found_in, of_segment, paragraph
+from ssdlab.why.phrases import is_aside, most_overlapping, of_operation, page_name, span
+from ssdlab.why.records import Operation, Segment
 
 __all__ = ["found", "section"]
 
@@ -48,51 +49,51 @@ def section(slowest: Found | None, config: Mapping[str, Any]) -> str:
 
 def _row(one: Explained, config: Mapping[str, Any]) -> str:
     cells = (
-        shown(one["response_ns"], "ns"),
-        f"{one['request']:,}",
-        one["kind"],
-        size(one["size_bytes"]),
-        shown(one["arrival_ns"], "ns"),
-        one.get("blocked_by", "none").replace("_", " "),
+        shown(one.response_ns, "ns"),
+        f"{one.request:,}",
+        one.kind,
+        size(one.size_bytes),
+        shown(one.arrival_ns, "ns"),
+        (one.blocked_by or "none").replace("_", " "),
     )
     spans = "".join(f"<span>{html.escape(cell)}</span>" for cell in cells)
     return (
-        f'<details id="late-{one["request"]}"><summary>{spans}</summary><p>{html.escape(paragraph(one, config))}</p>'
-        f'<div class="lanes">{"".join(_lanes(one))}</div></details>'
+        f'<details id="late-{one.request}"><summary>{spans}</summary><p>{html.escape(paragraph(one, config))}</p>'
+        f'<div class="lanes">{"".join(_lanes(one, buffer_units(config)))}</div></details>'
     )
 
 
-def _lanes(one: Explained) -> Iterator[str]:
+def _lanes(one: Explained, units: int | None) -> Iterator[str]:
     """The timeline: a lane with the request's segments, and one for each operation that it waited for."""
     begin, end = span(one)
-    parts = [_bar(one, segment["from_ns"], segment["to_ns"], _colour(segment), of_segment(one, segment)) for segment in one["segments"]]
-    yield _lane(f"request {one['request']:,}", parts)
-    for page in one["pages"]:
-        yield _lane(
-            page_name(page), [_bar(one, part["from_ns"], part["to_ns"], _colour(part), of_segment(one, part)) for part in page["segments"]]
-        )
+    yield _lane(f"request {one.request:,}", [_of_segment(one, segment, units) for segment in one.segments])
+    for page in one.pages:
+        yield _lane(page_name(one, page), [_of_segment(one, segment, units) for segment in page.segments])
     longest = most_overlapping(one)
     for operation in longest[:MOST]:
-        yield _lane(of_operation(operation).removeprefix("the "), list(_stages(one, operation)))
+        yield _lane(of_operation(one, operation).removeprefix("the "), list(_stages(one, operation)))
     if len(longest) > MOST:
         yield _lane(f"and {len(longest) - MOST} more operations", [])
-    segments = [*one["segments"], *(segment for page in one["pages"] for segment in page["segments"])]
-    kinds = {segment["shares"][0]["part"]: _colour(segment) for segment in segments}
+    kinds = {segment.shares[0].part: _colour(segment) for segment in one.all_segments()}
     keys = "".join(
         f'<li><span class="patch" style="background:{colour}"></span>{part.replace("_", " ")}</li>' for part, colour in kinds.items()
     )
     yield f'<ul class="key">{keys}<li>{shown(end - begin, "ns")} from left to right</li></ul>'
 
 
-def _stages(one: Explained, operation: Mapping[str, Any]) -> Iterator[str]:
-    for stage in operation["stages"]:
-        end = stage.get("to_ns", one["completed_ns"])
-        text = f"{stage['name']}, {shown(end - stage['from_ns'], 'ns')}"
-        yield _bar(one, stage["from_ns"], end, "var(--edge)" if is_aside(stage) else OPERATIONS[operation["host"]], text)
+def _of_segment(one: Explained, segment: Segment, units: int | None) -> str:
+    return _bar(one, segment.from_ns, segment.to_ns, _colour(segment), of_segment(one, segment, units))
 
 
-def _colour(segment: Mapping[str, Any]) -> str:
-    return PART_COLOURS.get(segment["shares"][0]["part"], OTHER_PART)
+def _stages(one: Explained, operation: Operation) -> Iterator[str]:
+    for stage in operation.stages:
+        end = one.completed_ns if stage.to_ns is None else stage.to_ns
+        text = f"{stage.name}, {shown(end - stage.from_ns, 'ns')}"
+        yield _bar(one, stage.from_ns, end, "var(--edge)" if is_aside(stage) else OPERATIONS[operation.host], text)
+
+
+def _colour(segment: Segment) -> str:
+    return PART_COLOURS.get(segment.shares[0].part, OTHER_PART)
 
 
 def _lane(label: str, bars: list[str]) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ssdlab.errors import UsageError
 from ssdlab.folders import SLOWEST_FILE
 from ssdlab.json_text import read_json
+from ssdlab.why.decoding import DamagedError, explained_from
+from ssdlab.why.records import Explained
 
-__all__ = ["Explained", "Found", "found_in", "read_slowest"]
-
-Explained = Mapping[str, Any]
-"""A request with its `segments`, `operations`, `jobs` and `pages`, as the core writes it."""
+__all__ = ["Found", "found_in", "read_slowest"]
 
 
 class Found(NamedTuple):
@@ -21,12 +20,10 @@ class Found(NamedTuple):
 
     slowest: Sequence[Explained]
     asked: Sequence[Explained]
-    stages: int
-    """Number of stages of operations that were kept at a time."""
 
     def request(self, number: int) -> Explained | None:
         """A request by its number; `None` if it is not among those that are explained."""
-        return next((one for one in (*self.asked, *self.slowest) if one["request"] == number), None)
+        return next((one for one in (*self.asked, *self.slowest) if one.request == number), None)
 
 
 def read_slowest(file: Path, digest: str) -> Found:
@@ -38,10 +35,20 @@ def read_slowest(file: Path, digest: str) -> Found:
     """
     data = read_json(file)
     if not isinstance(data, dict) or not isinstance(data.get("slowest"), list):
-        raise UsageError(f"{file}: not a file of slowest requests, as `ssdlab run --out` writes it")
+        raise UsageError(f"{file}: not a file of slowest requests, as `ssdlab run --out` writes it; run it again")
     if data.get("digest") != digest:
         raise UsageError(f"{file}: it belongs to another run than the result beside it; run it again")
-    return Found(data["slowest"], data.get("asked", []), data.get("stages", 0))
+    try:
+        return Found(_requests(data, "slowest"), _requests(data, "asked"))
+    except DamagedError as reason:
+        raise UsageError(f"{file}: damaged, or of another version: {reason}; run it again") from reason
+
+
+def _requests(data: dict[str, object], name: str) -> list[Explained]:
+    entries = data.get(name, [])
+    if not isinstance(entries, list):
+        raise DamagedError(f"{name}: expected a list")
+    return [explained_from(one, f"{name}[{index}]") for index, one in enumerate(entries)]
 
 
 def found_in(folder: Path, digest: str) -> Found | None:

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::Topology;
 use super::result::{Explained, JobResult, OperationResult, OperationShare, Segment, StageResult};
 use crate::timeline::{NOBODY, NOWHERE, RecentJob, Ring, Stage, Track};
 use crate::units::{BlockId, DieId, Ns, PoolId, Ppn};
@@ -28,6 +29,7 @@ pub(super) enum Among {
 /// Gathers what explains one request.
 pub(super) struct Gatherer<'a> {
     pub rings: &'a [&'a Ring],
+    pub topology: Topology,
     /// Completion of the request, ns: what came later is left out.
     pub until: Ns,
     pub found: Explained,
@@ -67,6 +69,7 @@ impl Gatherer<'_> {
         let mut longest: Vec<(u64, (Ns, Ns))> = overlaps.into_iter().filter(|&(serial, _)| ring.operation(serial).is_some()).collect();
         longest.sort_by_key(|&(serial, (start, ns))| (std::cmp::Reverse(ns), start, serial));
         segment.more = longest.len().saturating_sub(MOST_NAMED);
+        segment.more_ns = longest.iter().skip(MOST_NAMED).map(|&(_, (_, ns))| ns).sum();
         for (serial, (_, ns)) in longest.into_iter().take(MOST_NAMED) {
             let operation = self.operation(drive, serial);
             segment.behind.push(OperationShare { operation, ns });

@@ -1,14 +1,17 @@
 //! Which segments make up the response time of a request, in the order of its way: host interface, write buffer, mapping table, drive, and
 //! back.
 
-use super::Passage;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use super::blockers::Gatherer;
 use super::page::{Piece, in_order};
 use super::result::{ChainResult, Explained, Segment};
+use super::{Passage, Topology};
 use crate::blocked::{Blocked, Served, Share};
 use crate::request::RequestKind;
 use crate::stats::{Completion, Times};
-use crate::timeline::{Cause, NOBODY, PageEnd, Ring};
+use crate::timeline::{Admission, Cause, NOBODY, PageEnd, Ring};
 use crate::units::Ns;
 
 /// Shares of a command on its way into the drive, in order.
@@ -24,7 +27,8 @@ const IN: [Share; 6] = [
 const OUT: [Share; 4] =
     [Share::Wait(Blocked::Link), Share::Service(Served::Link), Share::Wait(Blocked::Core), Share::Service(Served::Core)];
 /// Shares of a request in front of the drive's queues, in order.
-const IN_FRONT: [Share; 7] = [
+pub(super) const IN_FRONT: [Share; 8] = [
+    Share::Wait(Blocked::StripeLock),
     Share::Wait(Blocked::BufferFull),
     Share::Wait(Blocked::Pace),
     Share::Wait(Blocked::TranslationPage),
@@ -38,8 +42,8 @@ const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 /// Most page operations that a segment names.
 const MOST_PAGES: usize = 4;
 
-/// Explains a request. `plain`: no cache and no array decides on its parts.
-pub(super) fn explain(completion: &Completion, passage: Option<&Passage>, rings: &[&Ring], plain: bool) -> Explained {
+/// Explains a request.
+pub(super) fn explain(completion: &Completion, passage: Option<&Passage>, rings: &[&Ring], topology: Topology) -> Explained {
     let Completion { arrival_ns, completed_ns, times, .. } = *completion;
     let horizon = rings.iter().map(|ring| ring.horizon()).max().unwrap_or(0);
     let found = Explained {
@@ -51,18 +55,19 @@ pub(super) fn explain(completion: &Completion, passage: Option<&Passage>, rings:
         arrival_ns,
         completed_ns,
         response_ns: completed_ns - arrival_ns,
+        drives: rings.len(),
         blocked_by: completion.blocked_by().map(Blocked::name),
         known_from_ns: (horizon > arrival_ns).then_some(horizon),
         shares: times.shares().map(Into::into).collect(),
         ..Explained::default()
     };
-    let mut gatherer = Gatherer { rings, until: completed_ns, found };
+    let mut gatherer = Gatherer { rings, topology, until: completed_ns, found };
     let whole = Passage { delivered: arrival_ns, answered: completed_ns, inside: times, ..Passage::default() };
     let passage = passage.unwrap_or(&whole);
     let out = times.less(&passage.before).and_then(|left| left.less(&passage.inside)).expect("parts of the request's times");
     let into = in_order(arrival_ns, &passage.before, &IN);
     let mut segments: Vec<Segment> = into.into_iter().map(plainly).collect();
-    segments.extend(gatherer.inside(completion, passage, plain));
+    segments.extend(gatherer.inside(completion, passage));
     segments.extend(in_order(passage.answered, &out, &OUT).into_iter().map(plainly));
     let adds_up = segments.iter().flat_map(|segment| &segment.shares).map(|share| share.ns).sum::<Ns>() == completed_ns - arrival_ns;
     let has_gap = segments.windows(2).any(|pair| pair[0].to_ns != pair[1].from_ns);
@@ -72,7 +77,7 @@ pub(super) fn explain(completion: &Completion, passage: Option<&Passage>, rings:
 }
 
 /// A segment that names nothing.
-fn plainly((from_ns, to_ns, shares): Piece) -> Segment {
+pub(super) fn plainly((from_ns, to_ns, shares): Piece) -> Segment {
     Segment { from_ns, to_ns, shares: shares.into_iter().map(Into::into).collect(), ..Segment::default() }
 }
 
@@ -83,26 +88,41 @@ fn is_part(end: &PageEnd) -> bool {
 
 impl Gatherer<'_> {
     /// The segments of a request below the host interface.
-    fn inside(&mut self, completion: &Completion, passage: &Passage, plain: bool) -> Vec<Segment> {
-        let Passage { delivered, answered, inside, .. } = *passage;
-        if answered == delivered {
+    fn inside(&mut self, completion: &Completion, passage: &Passage) -> Vec<Segment> {
+        if passage.answered == passage.delivered {
             return Vec::new();
         }
+        let is_plain = !self.topology.cache && !self.topology.array;
+        let way = if is_plain { self.straight(completion, passage) } else { self.trail(completion, passage) };
+        way.unwrap_or_else(|| vec![self.in_any_order(completion, passage)])
+    }
+
+    /// The segments of a request to a single drive: in front of its queues, then those of its last page.
+    fn straight(&mut self, completion: &Completion, passage: &Passage) -> Option<Vec<Segment>> {
+        let Passage { delivered, answered, inside, .. } = *passage;
         let Some((drive, end)) = self.last_page(completion.index, passage) else {
-            return self.in_front(completion, delivered, answered, &inside, plain);
+            return Some(self.in_front(completion, delivered, answered, &inside));
         };
-        let times = Times::from(&end.times);
-        let front = inside.less(&times).expect("the page's times are among the request's");
-        if plain && end.ended == answered && front.total() == Some(end.arrival - delivered) {
-            let mut segments = self.in_front(completion, delivered, end.arrival, &front, plain);
-            segments.extend(self.page(drive, &end));
-            return segments;
+        let front = inside.less(&Times::from(&end.times)).expect("the page's times are among the request's");
+        if end.ended != answered || front.total() != Some(end.arrival - delivered) {
+            return None;
         }
-        // An array or a cache: other parts came before or behind this page, in an order that is not known.
-        let mut segment = plainly((delivered, answered, inside.shares().collect()));
-        let place = self.chain(drive, &end);
-        segment.pages.push(place);
-        vec![segment]
+        let mut segments = self.in_front(completion, delivered, end.arrival, &front);
+        segments.extend(self.page(drive, &end));
+        Some(segments)
+    }
+
+    /// One segment for all that a request did below the host interface, where the order is not known.
+    fn in_any_order(&mut self, completion: &Completion, passage: &Passage) -> Segment {
+        let piece = (passage.delivered, passage.answered, passage.inside.shares().collect());
+        let mut segment = self.of_front(completion, piece);
+        if let Some((drive, end)) = self.last_page(completion.index, passage) {
+            let place = self.chain(drive, &end);
+            if !segment.pages.contains(&place) {
+                segment.pages.push(place);
+            }
+        }
+        segment
     }
 
     /// The page operation of a request that ended last, and its drive. Of several that end at one instant, the one with the highest page.
@@ -114,53 +134,83 @@ impl Gatherer<'_> {
         fits.max_by_key(|(drive, end)| (end.ended, end.lpn, *drive)).map(|(drive, end)| (drive, *end))
     }
 
-    /// The segments of a request in front of the drive's queues.
-    fn in_front(&mut self, completion: &Completion, from: Ns, to: Ns, times: &Times, plain: bool) -> Vec<Segment> {
+    /// The segments of a request in front of the drive's queues: one of several shares where their order is not known.
+    pub(super) fn in_front(&mut self, completion: &Completion, from: Ns, to: Ns, times: &Times) -> Vec<Segment> {
         if from == to {
             return Vec::new();
         }
         let pieces = in_order(from, times, &IN_FRONT);
         let mixed = times.of(Share::Wait(Blocked::BufferFull)) > 0 && times.of(Share::Wait(Blocked::Pace)) > 0;
-        let known = plain && !mixed && pieces.last().is_some_and(|last| last.1 == to);
+        let known = !mixed && pieces.last().is_some_and(|last| last.1 == to);
         let pieces = if known { pieces } else { vec![(from, to, times.shares().collect())] };
         pieces.into_iter().map(|piece| self.of_front(completion, piece)).collect()
     }
 
-    fn of_front(&mut self, completion: &Completion, piece: Piece) -> Segment {
-        let reasons: Vec<Share> = piece.2.iter().map(|&(share, _)| share).collect();
+    pub(super) fn of_front(&mut self, completion: &Completion, piece: Piece) -> Segment {
+        let shares = piece.2.clone();
         let mut segment = plainly(piece);
-        for share in reasons {
+        let (to, all) = (segment.to_ns, 0..self.rings.len() as u32);
+        let request = completion.index;
+        for (share, ns) in &shares {
             match share {
-                Share::Wait(Blocked::BufferFull) => self.follows(&mut segment, 0, |end| end.origin.cause == Cause::Drain),
+                Share::Wait(Blocked::BufferFull) => self.finds_room(&mut segment, request, &shares),
                 Share::Wait(Blocked::Pace) => self.jobs_in(&mut segment, 0, &(0..u32::MAX)),
                 Share::Wait(Blocked::TranslationPage) => {
                     let of_map = |end: &PageEnd| matches!(end.origin.cause, Cause::MapRead | Cause::MapWrite | Cause::MapUpdate);
-                    self.follows(&mut segment, 0, |end| of_map(end) && end.origin.request == completion.index);
+                    self.follows(&mut segment, to, all.clone(), |end| of_map(end) && end.origin.request == request);
                     if segment.pages.is_empty() {
-                        self.follows(&mut segment, 0, of_map);
+                        self.follows(&mut segment, to, all.clone(), of_map);
                     }
                 }
-                Share::Wait(Blocked::PageOrder) if completion.kind == RequestKind::Flush => {
-                    self.follows(&mut segment, 0, |end| end.origin.cause == Cause::Drain);
+                // A lock comes first: the update that held it ended when the wait did.
+                Share::Wait(Blocked::StripeLock) => {
+                    let at = segment.from_ns + ns;
+                    self.follows(&mut segment, at, all.clone(), |end| end.origin.request != request && is_part(end));
                 }
+                Share::Wait(Blocked::PageOrder) if completion.kind == RequestKind::Flush => {
+                    self.follows(&mut segment, to, all.clone(), |end| end.origin.cause == Cause::Drain);
+                }
+                Share::Wait(Blocked::PageOrder) if shares.len() == 1 => self.follows(&mut segment, to, all.clone(), |_| true),
                 _ => {}
             }
         }
         segment
     }
 
-    /// Names the page operations of a drive at whose end a segment ended: those of one request, that which took longest first.
-    pub fn follows(&mut self, segment: &mut Segment, drive: u32, counts: impl Fn(&PageEnd) -> bool) {
-        let at_end = |end: &&PageEnd| end.ended == segment.to_ns && end.arrival < segment.to_ns && counts(end);
-        let mut ends: Vec<PageEnd> =
-            self.rings.get(drive as usize).map_or_else(Vec::new, |ring| ring.ends().filter(at_end).copied().collect());
-        // Units of one program end together, and have one explanation.
-        ends.sort_by_key(|end| (end.arrival, end.die.0, end.lpn));
-        ends.dedup_by_key(|end| (end.arrival, end.die));
-        for end in ends.into_iter().take(MOST_PAGES) {
-            let place = self.chain(drive, &end);
-            if !segment.pages.contains(&place) {
-                segment.pages.push(place);
+    /// Names the programs of the write buffer that made room for a request, and counts those that ended while it waited.
+    fn finds_room(&mut self, segment: &mut Segment, request: u64, shares: &[(Share, Ns)]) {
+        let waited = |share: &Share| matches!(share, Share::Wait(Blocked::BufferFull | Blocked::Pace));
+        let ns = shares.iter().filter(|(share, _)| waited(share)).map(|&(_, ns)| ns).sum::<Ns>();
+        let is_own = |one: &Admission| {
+            let within = one.from >= segment.from_ns && one.to <= segment.to_ns;
+            within && (one.origin.request == request || one.origin.request == NOBODY && one.to - one.from == ns)
+        };
+        let own = |(drive, ring): (u32, &&Ring)| ring.admissions().rev().find(|one| is_own(one)).map(|one| (drive, one.from, one.to));
+        // Requests that are not writes wait for the writes before them, and come in when these do.
+        let last = (0..).zip(self.rings).filter_map(own).max_by_key(|&(drive, _, to)| (to, drive));
+        let alone = (shares.len() == 1).then_some((0, segment.from_ns, segment.to_ns));
+        let Some((drive, from, to)) = last.or(alone) else { return };
+        let is_drain = |end: &PageEnd| end.origin.cause == Cause::Drain;
+        self.follows(segment, to, drive..drive + 1, is_drain);
+        let Some(ring) = self.rings.get(drive as usize) else { return };
+        let ended: BTreeSet<_> =
+            ring.ended_within(from, to).filter(|end| is_drain(end)).map(|end| (end.ended, end.arrival, end.die.0)).collect();
+        segment.programs = ended.len();
+    }
+
+    /// Names page operations that ended at an instant: of the units of one program one, the earliest first.
+    pub(super) fn follows(&mut self, segment: &mut Segment, at: Ns, drives: Range<u32>, counts: impl Fn(&PageEnd) -> bool) {
+        for drive in drives {
+            let Some(ring) = self.rings.get(drive as usize) else { continue };
+            let mut ends: Vec<PageEnd> = ring.ended_at(at).filter(|end| end.arrival < at && counts(end)).copied().collect();
+            // Units of one program end together, and have one explanation.
+            ends.sort_by_key(|end| (end.arrival, end.die.0, end.lpn));
+            ends.dedup_by_key(|end| (end.arrival, end.die));
+            for end in ends.into_iter().take(MOST_PAGES - segment.pages.len().min(MOST_PAGES)) {
+                let place = self.chain(drive, &end);
+                if !segment.pages.contains(&place) {
+                    segment.pages.push(place);
+                }
             }
         }
     }

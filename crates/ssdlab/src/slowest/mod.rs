@@ -6,6 +6,7 @@
 //! | file | question |
 //! |---|---|
 //! | `explain` | which segments make up the response time of a request, in the order of its way? |
+//! | `trail` | the same behind a cache or in an array: which page operations followed each other? |
 //! | `page` | which segments make up the time of one page operation in a drive? |
 //! | `blockers` | which operations and jobs did a segment wait for? |
 //! | `result` | what does the file say? |
@@ -14,6 +15,7 @@ mod blockers;
 mod explain;
 mod page;
 mod result;
+mod trail;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -57,6 +59,15 @@ impl Wanted {
     }
 }
 
+/// The levels of a storage on which the order of a request's parts depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// A cache is in front of the drive or the array.
+    pub cache: bool,
+    /// There are several drives.
+    pub array: bool,
+}
+
 /// When a command went on from the host interface, and what it took before and behind that.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
@@ -97,27 +108,25 @@ pub struct Slowest {
     slowest: Vec<Kept>,
     /// Requests that are explained in any case.
     asked: Vec<Kept>,
-    /// No cache and no array decides on the parts of requests.
-    plain: bool,
+    topology: Topology,
     completions: u32,
     /// Number of stages recorded by each drive when the kept requests were last explained.
     seen: Vec<u64>,
 }
 
 impl Slowest {
-    /// Keeps requests from now on. `warming_up`: only from [`Slowest::measure_from`] on. `plain`: no cache and no array decides on the parts
-    /// of requests.
+    /// Keeps requests from now on. `warming_up`: only from [`Slowest::measure_from`] on. `topology`: that of the storage.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be begun.
-    pub fn new(wanted: &Wanted, warming_up: bool, plain: bool) -> Result<Self> {
+    pub fn new(wanted: &Wanted, warming_up: bool, topology: Topology) -> Result<Self> {
         Ok(Slowest {
             file: WholeFile::create(&wanted.path)?,
             wanted: wanted.clone(),
             first: if warming_up { u64::MAX } else { 0 },
             slowest: Vec::with_capacity(wanted.count + 1),
             asked: Vec::new(),
-            plain,
+            topology,
             completions: 0,
             seen: Vec::new(),
         })
@@ -161,11 +170,11 @@ impl Slowest {
 
     /// Explains the kept requests that are not explained yet, and learns when operations ended that were under way.
     pub fn explain(&mut self, rings: &[&Ring]) {
-        let plain = self.plain;
+        let topology = self.topology;
         for kept in self.slowest.iter_mut().chain(&mut self.asked) {
             match &mut kept.explained {
                 Some(explained) => explained.settle(rings),
-                None => kept.explained = Some(explain::explain(&kept.completion, kept.passage.as_ref(), rings, plain)),
+                None => kept.explained = Some(explain::explain(&kept.completion, kept.passage.as_ref(), rings, topology)),
             }
         }
         self.seen = rings.iter().map(|ring| ring.recorded()).collect();
@@ -197,6 +206,8 @@ mod tests {
     use crate::blocked::Blocked;
     use crate::request::Request;
 
+    const PLAIN: Topology = Topology { cache: false, array: false };
+
     fn completion(index: u64, kind: RequestKind, response: Ns) -> Completion {
         let request = Request { arrival_ns: 100 * index, kind, offset: 0, length: 4096, high_priority: false, flow: 0, handle: None };
         let mut times = Times::default();
@@ -205,7 +216,7 @@ mod tests {
     }
 
     fn kept(wanted: &Wanted, warm_up: Option<u64>, completions: &[(u64, RequestKind, Ns)]) -> (Vec<u64>, Vec<u64>) {
-        let mut slowest = Slowest::new(wanted, warm_up.is_some(), true).unwrap();
+        let mut slowest = Slowest::new(wanted, warm_up.is_some(), PLAIN).unwrap();
         for &(index, kind, response) in completions {
             if warm_up == Some(index) {
                 slowest.measure_from(index);
@@ -230,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_request_without_a_drive_is_explained_by_what_it_waited_for() {
-        let explained = explain::explain(&completion(3, RequestKind::Write, 40), None, &[], true);
+        let explained = explain::explain(&completion(3, RequestKind::Write, 40), None, &[], PLAIN);
         let segments = explained.segments.iter().map(|one| (one.from_ns, one.to_ns, one.shares[0].what)).collect::<Vec<_>>();
         assert_eq!(segments, [(300, 340, "buffer_full")]);
     }

@@ -206,7 +206,7 @@ impl Gatherer<'_> {
                 let chip = geometry.dies_of_chip(geometry.chip_of_die(end.die));
                 self.behind(segment, drive, &chip, Among::All, own);
             }
-            Blocked::PageOrder => self.follows(segment, drive, |other| other.lpn == end.lpn),
+            Blocked::PageOrder => self.follows(segment, segment.to_ns, drive..drive + 1, |other| other.lpn == end.lpn),
             _ => {}
         }
     }

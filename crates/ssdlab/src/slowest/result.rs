@@ -73,6 +73,12 @@ pub struct Segment {
     /// Number of further operations that it waited for.
     #[serde(skip_serializing_if = "is_zero")]
     pub more: usize,
+    /// The overlaps of these further operations together, ns.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_ns: Ns,
+    /// Number of programs of the write buffer that ended while it waited for room there, the last of them at its end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub programs: usize,
     /// GC jobs that it waited for, as places in `jobs`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<usize>,
@@ -81,9 +87,8 @@ pub struct Segment {
     pub pages: Vec<usize>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(count: &usize) -> bool {
-    *count == 0
+fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 /// A stage of an operation, a slice in a timeline.
@@ -208,6 +213,8 @@ pub struct Explained {
     pub completed_ns: Ns,
     /// Response time, ns.
     pub response_ns: Ns,
+    /// Number of drives of the storage.
+    pub drives: usize,
     /// The reason of the longest wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<&'static str>,

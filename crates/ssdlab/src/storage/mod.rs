@@ -49,7 +49,7 @@ use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::rng::Rng;
 use crate::sched::CustomOrder;
-use crate::slowest::Passage;
+use crate::slowest::{Passage, Topology};
 use crate::ssd::{RoundPhase, Ssd};
 use crate::stats::{BlockNow, Blocks, Completion};
 use crate::timeline::{Budget, Level, Recorder, Ring};
@@ -246,9 +246,9 @@ impl Storage {
         matches!(self, Storage::Drive(_) | Storage::Cached(_))
     }
 
-    /// Whether no cache and no array decides on the parts of requests.
-    pub fn is_plain(&self) -> bool {
-        matches!(self, Storage::Drive(_))
+    /// The levels on which the order of a request's parts depends.
+    pub fn topology(&self) -> Topology {
+        Topology { cache: !matches!(self, Storage::Drive(_) | Storage::Array(_)), array: !self.is_one_drive() }
     }
 
     /// Calls `see` with the ring of each drive, in order. Call it after [`Storage::keep_rings`]. `now`: the present.

@@ -97,6 +97,17 @@ pub struct PageEnd {
     pub times: DriveTimes,
 }
 
+/// A write that has waited for room in the write buffer of a drive, and has come in.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission {
+    /// Whose it was.
+    pub origin: Origin,
+    /// Its arrival at the buffer, ns.
+    pub from: Ns,
+    /// When all of it had come in, ns.
+    pub to: Ns,
+}
+
 /// Why a GC job began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
@@ -191,6 +202,7 @@ pub struct Ring {
     waits: Recent<Wait>,
     holds: Recent<Hold>,
     ends: Recent<PageEnd>,
+    admissions: Recent<Admission>,
     jobs: Recent<RecentJob>,
     horizon: Ns,
 }
@@ -213,6 +225,7 @@ impl Ring {
             waits: Recent::new(stages / 4),
             holds: Recent::new(stages / 2),
             ends: Recent::new(stages / 4),
+            admissions: Recent::new(stages / 8),
             jobs: Recent::new(stages / 8),
             horizon: 0,
             geometry: geometry.clone(),
@@ -344,9 +357,32 @@ impl Ring {
         }
     }
 
-    /// The page operations that have ended.
+    /// The page operations that have ended, the earliest first.
     pub fn ends(&self) -> impl DoubleEndedIterator<Item = &PageEnd> {
         self.ends.kept.iter()
+    }
+
+    /// The page operations that ended after `from`, and at `to` or before.
+    pub fn ended_within(&self, from: Ns, to: Ns) -> impl Iterator<Item = &PageEnd> {
+        let ends = &self.ends.kept;
+        ends.range(ends.partition_point(|end| end.ended <= from)..).take_while(move |end| end.ended <= to)
+    }
+
+    /// The page operations that ended at an instant.
+    pub fn ended_at(&self, at: Ns) -> impl Iterator<Item = &PageEnd> {
+        self.ended_within(at.saturating_sub(1), at).filter(move |end| end.ended == at)
+    }
+
+    /// A write has come into the write buffer after it had waited for room.
+    pub fn admitted(&mut self, admission: Admission) {
+        if let Some(left) = self.admissions.push(admission) {
+            self.horizon = self.horizon.max(left.to);
+        }
+    }
+
+    /// Writes that have come into the write buffer after they had waited for room, the earliest first.
+    pub fn admissions(&self) -> impl DoubleEndedIterator<Item = &Admission> {
+        self.admissions.kept.iter()
     }
 
     /// The waits of a page operation for its die, in order.
@@ -423,6 +459,7 @@ impl RecentOperation {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::units::SlabId;
 
     fn ring() -> Ring {
         Ring::new(&Geometry::new(&Config::default()), (false, true), 0)
@@ -465,6 +502,19 @@ mod tests {
         assert_eq!((ring.recorded(), ring.horizon()), (count, 20));
         assert_eq!(named(&ring).first(), Some(&("read", 20, 30, 0)));
         assert_eq!(ring.stages_between(20, 41).count(), 3);
+    }
+
+    #[test]
+    fn page_operations_are_found_by_their_end() {
+        let mut ring = ring();
+        for (lpn, ended) in [(1, 10), (2, 20), (3, 20), (4, 30)] {
+            let (origin, transaction, die, times) = (Origin::host(7), TxnId::new(0), DieId(0), DriveTimes::default());
+            ring.ended(PageEnd { origin, transaction, lpn: Lpn(lpn), die, write: true, arrival: 5, ended, times });
+        }
+        let lpns = |ends: &mut dyn Iterator<Item = &PageEnd>| ends.map(|end| end.lpn.0).collect::<Vec<_>>();
+        assert_eq!(lpns(&mut ring.ended_at(20)), [2, 3]);
+        assert_eq!((lpns(&mut ring.ended_at(0)), lpns(&mut ring.ended_at(15))), (vec![], vec![]));
+        assert_eq!(lpns(&mut ring.ended_within(10, 30)), [2, 3, 4]);
     }
 
     #[test]

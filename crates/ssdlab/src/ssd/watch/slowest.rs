@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::blocked::Blocked;
 use crate::sched::TransactionKind;
 use crate::ssd::Ssd;
-use crate::timeline::{Budget, PageEnd, RecentJob, Recorder, Ring, Trigger, Wait};
+use crate::timeline::{Admission, Budget, Origin, PageEnd, RecentJob, Recorder, Ring, Trigger, Wait};
 use crate::units::{DieId, Ns, PoolId, SlabId, TxnId};
 
 impl Ssd {
@@ -34,6 +34,14 @@ impl Ssd {
     pub fn finish_ring(&mut self, now: Ns) {
         if let Some(ring) = self.ring_mut() {
             ring.finish(now);
+        }
+    }
+
+    /// Reports that a write, which came to the write buffer in front of the drive at `from`, has come in after it had waited for room.
+    #[inline]
+    pub fn note_admission(&mut self, now: Ns, origin: Origin, from: Ns) {
+        if let Some(ring) = self.ring_mut() {
+            ring.admitted(Admission { origin, from, to: now });
         }
     }
 

@@ -101,7 +101,8 @@ impl State {
         }
         self.lacks = None;
         while let Some((place, next)) = self.waiting.front() {
-            let blocked = match self.requests[place].request.kind {
+            let Tracked { request, origin, .. } = self.requests[place];
+            let blocked = match request.kind {
                 RequestKind::Write => self.write(now, place, next, drive),
                 RequestKind::Read | RequestKind::Trim | RequestKind::Flush => {
                     self.enter(now, place, next, drive);
@@ -109,6 +110,9 @@ impl State {
                 }
             };
             self.waiting.entered(blocked);
+            if blocked.is_none() {
+                drive.drive_mut().note_admission(now, origin, request.arrival_ns);
+            }
             while let Some(passing) = self.waiting.next_passing() {
                 self.passes(now, passing, false, drive);
             }

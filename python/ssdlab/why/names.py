@@ -1,0 +1,52 @@
+"""The names that the core gives to reasons, resources, causes and triggers in `slowest.json`, in words."""
+
+from __future__ import annotations
+
+__all__ = ["CAUSES", "SERVED", "TRIGGERS", "WAITS"]
+
+WAITS = {
+    "host_operation": "for the die, which served the host",
+    "bus": "for the bus",
+    "gc_operation": "for the die, which collected garbage",
+    "gc_scope": "because a GC job excludes the host",
+    "hard_threshold": "because its pool had fewer free blocks than the hard threshold",
+    "free_block": "for a free block",
+    "register": "for the page register or open block of a suspended operation",
+    "queue_full": "for a place in the queue of its chip",
+    "no_room": "for a chip with room",
+    "stripe_lock": "for an earlier update of the same stripe",
+    "page_order": "for an earlier operation on the same page",
+    "paused": "while its program was suspended or paused",
+    "buffer_full": "for a place in the write buffer",
+    "pace": "for credit that GC earns (gc.pace)",
+    "slot": "for a slot of the host interface",
+    "queue": "in its queue of the host",
+    "core": "for a core of the controller",
+    "link": "for the link to the host",
+    "translation_page": "for its part of the mapping table",
+}
+"""What a wait was for, by reason."""
+SERVED = {"transfer": "on the bus", "array": "in the flash array", "dram": "in the DRAM", "core": "on a core", "link": "on the link"}
+"""Where a request was served, by resource."""
+CAUSES = {
+    "fetch": "a cache that fetches",
+    "destage": "a cache that destages",
+    "padding": "a cache that fills a group",
+    "drain": "the write buffer",
+    "fill": "the rest of a buffered unit",
+    "update": "new parity",
+    "parity": "parity",
+    "map_read": "a translation page",
+    "map_write": "a changed translation page",
+    "map_update": "a translation page after GC",
+    "degraded": "a failed drive",
+}
+"""What a request to a drive is for, by its cause."""
+TRIGGERS = {
+    "hard": "fewer than the hard threshold",
+    "soft": "fewer than the soft threshold",
+    "idle": "and the drive was idle",
+    "episode": "and GC went on until it has gc.until more than the threshold",
+    "invalid": "and a block with more invalid pages than gc.invalid_share",
+}
+"""Why a job began, by its trigger."""
