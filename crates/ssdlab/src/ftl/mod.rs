@@ -342,6 +342,9 @@ impl Ftl {
             None => self.mapped[(lpn.0 / MAPPED_PAGES) as usize] += 1,
         }
         self.programmed(pool, lpn, ppn, true);
+        if self.streams.host_classes > 1 {
+            self.placer.written(lpn);
+        }
         old
     }
 

@@ -22,9 +22,14 @@ impl HotCold {
     }
 
     #[inline]
-    pub(super) fn host_class(&mut self, lpn: Lpn, is_new: bool) -> Class {
-        let age = self.last.write(lpn);
+    pub(super) fn host_class(&self, lpn: Lpn, is_new: bool) -> Class {
+        let age = self.last.age(lpn);
         if !is_new && age < self.hot_below { HOT } else { COLD }
+    }
+
+    #[inline]
+    pub(super) fn written(&mut self, lpn: Lpn) {
+        self.last.written(lpn);
     }
 
     #[inline]

@@ -67,10 +67,10 @@ impl Placer {
         self.counts.counts.get_mut(usize::from(stream)).map(change);
     }
 
-    /// A page of the host is written: its class. `handle`: that of the request; `None`: it names none. `is_new`: the logical page holds no data.
+    /// A page of the host is to be written: its class. `handle`: that of the request; `None`: it names none. `is_new`: the logical page holds no data.
     #[inline]
     pub fn host_class(&mut self, lpn: Lpn, handle: Option<u8>, is_new: bool) -> Class {
-        let class = match &mut self.policy {
+        let class = match &self.policy {
             Policy::None => 0,
             Policy::Handles(policy) => policy.host_class(handle),
             Policy::HotCold(policy) => policy.host_class(lpn, is_new),
@@ -79,6 +79,16 @@ impl Placer {
         // The streams of the host come first.
         self.count(class, |stream| stream.host_units += 1);
         class
+    }
+
+    /// A page of the host is in flash: its age counts from now on.
+    #[inline]
+    pub fn written(&mut self, lpn: Lpn) {
+        match &mut self.policy {
+            Policy::None | Policy::Handles(_) => {}
+            Policy::HotCold(policy) => policy.written(lpn),
+            Policy::SepBit(policy) => policy.written(lpn),
+        }
     }
 
     /// The class of a page that is moved out of a block, which `from` has filled.
@@ -160,12 +170,10 @@ impl LastWrites {
         self.now.wrapping_sub(self.at[lpn.0 as usize])
     }
 
-    /// The host writes a page. Returns the age of the version that it replaces.
+    /// A page of the host is in flash.
     #[inline]
-    fn write(&mut self, lpn: Lpn) -> u32 {
-        let age = self.age(lpn);
+    fn written(&mut self, lpn: Lpn) {
         self.at[lpn.0 as usize] = self.now;
         self.now = self.now.wrapping_add(1);
-        age
     }
 }

@@ -35,9 +35,14 @@ impl SepBit {
     }
 
     #[inline]
-    pub(super) fn host_class(&mut self, lpn: Lpn, is_new: bool) -> Class {
-        let replaced = self.last.write(lpn);
+    pub(super) fn host_class(&self, lpn: Lpn, is_new: bool) -> Class {
+        let replaced = self.last.age(lpn);
         if !is_new && replaced < self.life { SHORT } else { LONG }
+    }
+
+    #[inline]
+    pub(super) fn written(&mut self, lpn: Lpn) {
+        self.last.written(lpn);
     }
 
     #[inline]

@@ -1,0 +1,87 @@
+"""Data placement: drives against a log written apart, and what people see of the streams."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import ssdlab
+from reference_placement import Log, Scheme, write_amplification, zipf
+
+PAGES, SIZE, BLOCKS, FREE = 8192, 32, 320, 3
+"""Logical pages, pages of a block, blocks, and free blocks below which a block is collected: 20 % are spare, less the open blocks.
+
+There are many blocks, since a stream that hardly ever fills one keeps it open: in 160 blocks of 64 pages that is 3 % of the spare ones."""
+
+KEYS: dict[Scheme, dict[str, Any]] = {
+    "shared": {"ftl.frontier": "shared"},
+    "separate": {},
+    "hot-cold": {"ftl.placement": "hot-cold"},
+    "sepbit": {"ftl.placement": "sepbit"},
+    "handles": {"ftl.placement": "handles", "ftl.handles": 2},
+    "handles persistent": {"ftl.placement": "handles", "ftl.handles": 2, "ftl.isolation": "persistent"},
+}
+
+
+def drive(scheme: Scheme, **keys: object) -> dict[str, Any]:
+    """The log as a drive of one die, which takes one write after the other."""
+    return {
+        "device.channels": 1,
+        "device.chips_per_channel": 1,
+        "device.dies_per_chip": 1,
+        "device.planes_per_die": 1,
+        "device.blocks_per_plane": BLOCKS,
+        "device.pages_per_block": SIZE,
+        "device.overprovisioning": 1 - PAGES / (BLOCKS * SIZE),
+        "gc.soft": FREE,
+        "ftl.precondition.kind": "fill",
+        "workload.read_share": 0.0,
+        "workload.queue_depth": 1,
+        **KEYS[scheme],
+        **keys,
+    }
+
+
+def amplification(keys: dict[str, Any]) -> float:
+    """That of six drive writes after six."""
+    result = ssdlab.run(set=keys, requests=12 * PAGES, warm_up=6 * PAGES, seed=1)
+    assert result.gc.write_amplification is not None
+    return result.gc.write_amplification
+
+
+@pytest.mark.parametrize("victim", ["greedy", "cost-benefit"])
+@pytest.mark.parametrize("exponent", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("scheme", ["shared", "separate", "hot-cold", "sepbit"])
+def test_a_drive_moves_as_many_pages_as_a_log_written_apart(scheme: Scheme, exponent: float, victim: str) -> None:
+    addresses = {"workload.address": "zipf", "workload.zipf_exponent": exponent} if exponent else {}
+    ours = amplification(drive(scheme, **{"gc.victim": victim}, **addresses))
+    log = Log(scheme, PAGES, BLOCKS, SIZE, FREE, cost_benefit=victim == "cost-benefit")
+    pages = ((page, 0) for page in zipf(PAGES, exponent, seed=2))
+    apart = write_amplification(log, pages, 6 * PAGES, 6 * PAGES)
+    print(f"\n{scheme}, {victim}, zipf {exponent}: {ours:.4f}, written apart {apart:.4f} ({ours / apart - 1:+.2%})", end="")
+    assert ours == pytest.approx(apart, rel=0.02)
+
+
+def hot_and_cold(seed: int) -> Iterator[tuple[int, int]]:
+    """Nine of ten writes go to the first tenth, with handle 1."""
+    draws = random.Random(seed)
+    while True:
+        hot = draws.random() < 0.9
+        yield (draws.randrange(PAGES // 10) if hot else draws.randrange(PAGES // 10, PAGES)), int(hot)
+
+
+@pytest.mark.parametrize("scheme", ["shared", "separate", "handles", "handles persistent"])
+def test_handles_save_what_they_save_a_log_written_apart(scheme: Scheme) -> None:
+    flows = {
+        "workload.address": "hot-cold",
+        "workload.hot_share": 0.1,
+        "workload.hot_access": 0.9,
+        "workload.handle_ranges": [[0.1, 1], [1.0, 0]],
+    }
+    ours = amplification(drive(scheme, **flows))
+    apart = write_amplification(Log(scheme, PAGES, BLOCKS, SIZE, FREE), hot_and_cold(3), 6 * PAGES, 6 * PAGES)
+    print(f"\n{scheme}: {ours:.4f}, written apart {apart:.4f} ({ours / apart - 1:+.2%})", end="")
+    assert ours == pytest.approx(apart, rel=0.02)
