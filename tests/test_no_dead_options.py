@@ -145,6 +145,17 @@ TALL: Mapping[str, Value] = {
 STRIPED: Mapping[str, Value] = {**DRIVE, "array.level": "rais5", "array.drives": 4, "array.stripe_kb": 8}
 """Four drives with parity."""
 
+SPACIOUS: Mapping[str, Value] = {**DRIVE, "device.blocks_per_plane": 24, "device.overprovisioning": 0.6}
+"""As many exported pages, and blocks for several streams."""
+
+TAGGED: Mapping[str, Value] = {
+    **SPACIOUS,
+    "ftl.placement": "handles",
+    "ftl.handles": 3,
+    "workload.handle_ranges": [[0.3, 1]],
+}
+"""Three handles, of which the writes to the first pages name handle 1."""
+
 PACED: Mapping[str, Value] = {**DRIVE, "gc.soft": 3, "gc.scope": "none", "gc.priority": "host", "gc.pace_window": 0.0}
 """At most one page may be written ahead of GC."""
 
@@ -253,6 +264,11 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.allocation": Context(tuple(STATIC), base=CUBE, trace=large),
     "ftl.pool": Context(("plane", "die"), base=TALL),
     "ftl.frontier": Context(("shared", "separate")),
+    "ftl.placement": Context(("none", "handles", "hot-cold", "sepbit"), base={**TAGGED, "ftl.placement": "none"}),
+    "ftl.handles": Context((1, 2), base=TAGGED, error="expected a handle from 0 to 0 (ftl.handles = 1"),
+    "ftl.default_handle": Context((0, 1), base=TAGGED),
+    "ftl.isolation": Context(("initial", "persistent"), base=TAGGED),
+    "ftl.hot_within": Context((0.0, 0.2, 2.0), base={**SPACIOUS, "ftl.placement": "hot-cold"}),
     "ftl.partial_write": Context(("rmw", "program"), trace=partial),
     "device.pages_per_program": Context(
         (1, 2, 4), base={**DRIVE, "device.blocks_per_plane": 48, "device.overprovisioning": 0.6}, trace=large
@@ -371,6 +387,8 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.read_share": generated(0.0, 0.5, 1.0),
     "workload.sequential_share": generated(0.0, 0.5, 1.0),
     "workload.high_priority_share": generated(0.0, 0.1, 0.9, drive={**SHORT, "gc.hard": 1.0}, read_share=0.0, interarrival_us=100),
+    "workload.handle": generated(0, 1, drive={**TAGGED, "device.channels": 1}, handle_ranges=[[0.3, 1]]),
+    "workload.handle_ranges": generated([], [[0.3, 1]], [[0.3, 1], [0.6, 2]], drive={**TAGGED, "device.channels": 1}),
     "workload.address": generated("uniform", "hot-cold", "zipf", "permutation"),
     "workload.hot_share": generated(0.1, 0.2, 0.5, address="hot-cold"),
     "workload.hot_access": generated(0.0, 0.8, 1.0, address="hot-cold"),

@@ -72,6 +72,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_slack(result),
         *_cache(result),
         *_buffer(result),
+        *_streams(result),
         *_mapping(result),
         *_interface(result),
         *_array(result),
@@ -292,6 +293,24 @@ def _cache(result: RunData) -> list[RenderableType]:
     lines += [f"  {', '.join(counts)}"] if counts else []
     lines += [f"  mean response {' and '.join(split)} a page whose target was in GC"] if split else []
     return [Text(line) for line in lines]
+
+
+def _streams(result: RunData) -> list[RenderableType]:
+    """A line for each stream of data placement that was used."""
+    streams = result.get("streams", [])
+    config = result["config"]
+    lines = [_stream(stream, config) for stream in streams if stream["blocks_opened"] or stream["blocks_collected"]]
+    return [Text(line) for line in ([f"Streams (ftl.placement = {config['ftl']['placement']}):", *lines] if lines else [])]
+
+
+def _stream(stream: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """A stream: what the host wrote into it, and how valid its blocks were when they were collected."""
+    unit_bytes = config["ftl"].get("map_unit_bytes") or config["device"]["page_bytes"]
+    name = "handle" if config["ftl"]["placement"] == "handles" else "class"
+    written = f"{size(stream['host_units'] * unit_bytes)} written, " if stream["writer"] == "host" else ""
+    valid = f", {share(stream['valid_share'])} valid then" if "valid_share" in stream else ""
+    who = "host" if stream["writer"] == "host" else "page moves"
+    return f"  {who}, {name} {stream['class']}: {written}{stream['blocks_collected']:,} blocks collected{valid}"
 
 
 def _mapping(result: RunData) -> list[RenderableType]:

@@ -237,12 +237,15 @@ const FLOWS: &str = "workload.flows";
 pub(super) const PRESET: &str = "preset";
 /// Keys of the whole workload, which a flow cannot set.
 const OF_ALL: [&str; 2] = ["max_outstanding", "only"];
+/// Keys of generated requests and of traces alike, which parts of a flow may set.
+const OF_HANDLES: [&str; 2] = ["handle", "handle_ranges"];
 
-/// The key `name` of a workload, if a flow may set it: a flow without a name (`is_separate` is false) keys of generated requests, a flow
-/// with a name all but those of the whole workload.
+/// The key `name` of a workload, if a flow may set it: a flow without a name (`is_separate` is false) keys of generated requests and
+/// handles, one with a name all but those of the whole workload.
 pub(super) fn flow_key(name: &str, is_separate: bool) -> Option<&'static Node> {
     let allowed = |node: &&Node| {
-        if is_separate { !OF_ALL.contains(&node.name()) } else { node.path != FLOWS && node.description.starts_with("Generated") }
+        let of_a_part = || node.path != FLOWS && (node.description.starts_with("Generated") || OF_HANDLES.contains(&node.name()));
+        if is_separate { !OF_ALL.contains(&node.name()) } else { of_a_part() }
     };
     root().find("workload")?.child(name).filter(allowed)
 }

@@ -34,13 +34,13 @@ pub struct Workload {
     /// Generated: share of writes marked as high priority.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub high_priority_share: f64,
-    /// Generated, and for requests of a trace that name none: placement handle of the requests (`ftl.placement = "handles"`), from 0. Absent:
-    /// they name none, and get `ftl.default_handle`.
+    /// Placement handle of the requests (`ftl.placement = "handles"`), from 0; of a trace, of those that name none. Absent: none, so that
+    /// `ftl.default_handle` holds.
     #[schemars(range(min = 0, max = 7))]
     pub handle: Option<u8>,
-    /// Generated, and for requests of a trace that name none: placement handles by address, as pairs of the end of a range (a share of what
-    /// the flow may address) and the handle of requests that begin in it. A range begins where the one before it ends, the first at 0;
-    /// behind the last, `handle` holds.
+    /// Placement handles by address, of a trace for requests that name none: pairs of the end of a range (a share of what the flow may
+    /// address) and the handle of requests that begin in it. A range begins where the one before it ends, the first at 0; behind the last,
+    /// `handle` holds.
     pub handle_ranges: Vec<(f64, u8)>,
     /// Generated: distribution of addresses over the footprint.
     pub address: Address,
@@ -70,9 +70,9 @@ pub struct Workload {
     #[schemars(range(min = 0.0, max = 1048576.0))]
     pub align_large_kb: f64,
     /// Further flows, each a table. One without a `name` is a part of this workload: it may have the keys whose description begins with
-    /// `Generated`, keys not given have the value of this flow, and the requests are merged by arrival time. One with a `name` is a flow of
-    /// its own, reported separately: it may have any key of this section except `max_outstanding` and `only`, keys not given have their
-    /// defaults, and `preset` names a workload to begin with.
+    /// `Generated`, `handle` and `handle_ranges`; keys not given have the value of this flow, and the requests are merged by arrival time.
+    /// One with a `name` is a flow of its own, reported separately: it may have any key of this section except `max_outstanding` and
+    /// `only`, keys not given have their defaults, and `preset` names a workload to begin with.
     pub flows: Vec<Map<String, Value>>,
     /// Name of this flow, if there are further flows with a name. Absent: `main`.
     pub name: Option<String>,
