@@ -442,8 +442,9 @@ class Simulator:
         arrival_ns = self.now_ns if request.arrival_ns is None else request.arrival_ns
         try:
             place = (request.op, request.offset, request.length)
-            marks = {"high_priority": request.high_priority, "flow": request.flow, "handle": request.handle}
-            return self._core.submit(*place, arrival_ns=arrival_ns, **marks)
+            return self._core.submit(
+                *place, arrival_ns=arrival_ns, high_priority=request.high_priority, flow=request.flow, handle=request.handle
+            )
         except Error:
             raise
         except Exception as error:  # also an error raised by the caller's own type
