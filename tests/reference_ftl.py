@@ -87,7 +87,8 @@ class ReferenceFtl:
 
     ``config`` is the simulator's configuration tree. Used keys are in ``device`` (``channels chips_per_channel dies_per_chip planes_per_die
     blocks_per_plane pages_per_block pages_per_program page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier map_unit_bytes
-    parity_stripe partial_write``), ``gc`` (``soft victim trigger invalid_share until turns scope priority``) and ``buffer``.
+    parity_stripe partial_write``), ``gc`` (``soft forced victim trigger
+    invalid_share until turns scope priority``) and ``buffer``.
     """
 
     def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
@@ -105,7 +106,7 @@ class ReferenceFtl:
         partial = _one_of(ftl, "partial_write", "rmw", ["rmw", "program"])
         self.reads_before_partial_write = partial == "rmw"
         gc = config.get("gc", {})
-        self.trigger = _one_of(gc, "trigger", "soft", ["soft", "invalid-share"])
+        self.trigger = _one_of(gc, "trigger", "soft", ["soft", "invalid-share", "both"])
         self.invalid_share = Fraction(str(gc.get("invalid_share", 0.7)))
         self.until: int = gc.get("until", 0)
         self.victim = _one_of(gc, "victim", "greedy", POLICIES)
@@ -115,7 +116,8 @@ class ReferenceFtl:
         self.host_goes_first = gc.get("priority") in ("fifo", "host")
 
         self.pools = self._make_pools()
-        self.soft_blocks = self._soft_blocks(config.get("gc", {}).get("soft", 0.05))
+        self.soft_blocks = max(1, self._blocks(gc.get("soft", 0.05)))
+        self.forced_blocks = self._blocks(gc.get("forced", 0.01))
         self.exported_pages = self._exported_pages(device["overprovisioning"])
 
         blocks = self.dies * self.planes_per_die * self.blocks_per_plane
@@ -215,10 +217,10 @@ class ReferenceFtl:
         stripe = len(self.pools) * self.program_units
         return exported // stripe * stripe
 
-    def _soft_blocks(self, soft: float) -> int:
-        """T_soft in blocks: values below 1 are a share of the pool, others a number; at least 1."""
-        blocks = soft * len(self.pools[0].blocks) if soft < 1.0 else soft
-        return max(1, math.floor(blocks + 0.5))
+    def _blocks(self, value: float) -> int:
+        """A threshold in blocks: values below 1 are a share of the pool, others a number."""
+        blocks = value * len(self.pools[0].blocks) if value < 1.0 else value
+        return math.floor(blocks + 0.5)
 
     def pool_of(self, lpn: int) -> int:
         """Index of the pool of logical page ``lpn``."""
@@ -517,17 +519,23 @@ class ReferenceFtl:
 
     def _goes_on(self, pool: Pool) -> bool:
         """Whether an episode continues: it lasts until there are ``until`` more blocks than needed."""
-        enough = 2 if self.trigger == "invalid-share" else max(self.soft_blocks, 2)
+        enough = {"soft": max(self.soft_blocks, 2), "invalid-share": 2, "both": max(self.forced_blocks, 2)}[self.trigger]
         return self.until > 0 and len(pool.free) < enough + self.until
 
     def _wants_collection(self, pool: Pool) -> bool:
         return self._trigger_fires(pool) or len(pool.free) <= 1
 
     def _trigger_fires(self, pool: Pool) -> bool:
-        if self.trigger == "invalid-share":
-            gaining = [block for block in self._closed(pool) if self._can_be_victim(block)]
-            return any(self._invalid_share(b) > self.invalid_share for b in gaining)
-        return len(pool.free) < self.soft_blocks
+        if self.trigger == "soft":
+            return len(pool.free) < self.soft_blocks
+        if self.trigger == "both":
+            forced = len(pool.free) < self.forced_blocks
+            return forced or (len(pool.free) < self.soft_blocks and self._has_invalid_block(pool))
+        return self._has_invalid_block(pool)
+
+    def _has_invalid_block(self, pool: Pool) -> bool:
+        gaining = [block for block in self._closed(pool) if self._can_be_victim(block)]
+        return any(self._invalid_share(b) > self.invalid_share for b in gaining)
 
     def _invalid_share(self, block: int) -> Fraction:
         """Share of invalid pages among the data pages of a block; parity is no gain."""

@@ -209,7 +209,8 @@ def collectors(draw: st.DrawFn) -> dict[str, Any]:
         "priority": draw(st.sampled_from(["gc", "fifo", "host"])),
         "turns": draw(st.sampled_from(["step", "job"])),
         "victim": draw(st.sampled_from(POLICIES)),
-        "trigger": draw(st.sampled_from(["soft", "soft", "invalid-share"])),
+        "trigger": draw(st.sampled_from(["soft", "soft", "invalid-share", "both"])),
+        "forced": draw(st.sampled_from([0.0, 1, 2])),
         "invalid_share": draw(st.sampled_from([0.0, 0.3, 0.5, 0.7, 1.0])),
         "until": draw(st.sampled_from([0, 0, 1, 2])),
     }
@@ -456,7 +457,7 @@ def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Ta
     # No time passes: there are no episodes.
     reference = make({**case.config, "gc": {**case.config["gc"], "until": 0}})
     # Up to the door nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
-    by_share = case.config["gc"]["trigger"] == "invalid-share"
+    by_share = case.config["gc"]["trigger"] != "soft"
     kind = "soft" if case.seed % 4 == 0 and not by_share else "steady"
     # A share of a drive of very few pages may be less than one.
     share = case.footprint if reference.exported_pages * case.footprint >= 1 else 1.0

@@ -296,6 +296,7 @@ CONTEXTS: Mapping[str, Context] = {
     "gc.trigger": Context(("soft", "idle", "invalid-share"), base={**DRIVE, "gc.idle_us": 500}),
     "gc.soft": Context((2, 4, 0.25), base={**DRIVE, "device.blocks_per_plane": 32}),
     "gc.hard": Context((0.0, 0.5, 1.0), base=SHORT, trace=overload),
+    "gc.forced": Context((1, 3, 5), base={**DRIVE, "gc.trigger": "both", "gc.soft": 6, "gc.invalid_share": 0.95}),
     "gc.begin": Context(("frontier", "request", "write"), trace=scattered),
     "gc.until": Context((0, 1, 2), base={**DRIVE, "device.blocks_per_plane": 32, "gc.soft": 2}),
     "gc.advance": Context(("alone", "with-requests", "in-turns"), base=PREEMPTIBLE, trace=scattered),

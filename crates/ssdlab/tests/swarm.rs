@@ -8,7 +8,7 @@ use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
     mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, random_buffer, random_cache, random_config,
-    random_host, random_queues, random_requests, suspension,
+    random_host, random_queues, random_requests, suspension, two_thresholds,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::ftl::Ftl;
@@ -215,6 +215,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
         });
     }
     random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
+    two_thresholds(&mut Rng::new(case, "thresholds"), &mut config);
     placement(&mut Rng::new(case, "placement"), &mut config, &mut requests);
     (config, requests)
 }

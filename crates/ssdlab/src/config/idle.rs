@@ -142,7 +142,10 @@ const RULES: &[Rule] = &[
         |c| c.gc.advances_with_requests(),
     ),
     parameter("gc.hard_stops", "gc.hard above 0", |c| c.gc.hard > 0.0),
-    parameter("gc.invalid_share", "gc.trigger = \"invalid-share\"", |c| c.gc.trigger == Trigger::InvalidShare),
+    parameter("gc.invalid_share", "gc.trigger = \"invalid-share\" or \"both\"", |c| {
+        matches!(c.gc.trigger, Trigger::InvalidShare | Trigger::Both)
+    }),
+    parameter("gc.forced", "gc.trigger = \"both\"", |c| c.gc.trigger == Trigger::Both),
     parameter("gc.choices", "gc.victim = \"d-choices\"", |c| c.gc.victim == Victim::DChoices),
     parameter("gc.pace_window", "gc.pace = \"proportional\"", |c| c.gc.pace == Pace::Proportional),
     parameter("gc.idle_us", IDLE_TRIGGER, |c| c.gc.trigger == Trigger::Idle),

@@ -706,9 +706,14 @@ pub struct Gc {
     pub hard: f64,
     /// Operations that wait below the hard threshold: host writes, or all host operations.
     pub hard_stops: HardStops,
-    /// For the trigger `invalid-share`: a block with a larger share of invalid pages triggers GC. The victim policy picks the victim.
+    /// For the triggers `invalid-share` and `both`: a block with a larger share of invalid pages triggers GC. The victim policy picks the
+    /// victim.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub invalid_share: f64,
+    /// For the trigger `both`: a pool with fewer free blocks triggers GC, whatever its blocks hold. Below 1: a share of the pool's blocks,
+    /// rounded to the nearest block; from 1: a number of blocks. The last free block is always kept for GC.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub forced: f64,
     /// Victim policy: which block of a pool a GC job collects.
     pub victim: Victim,
     /// For `victim = "d-choices"`: number of blocks drawn at random, of which the one with the fewest valid pages is collected. 1: a random
@@ -762,6 +767,7 @@ impl Default for Gc {
             hard: 0.0,
             hard_stops: HardStops::Writes,
             invalid_share: 0.7,
+            forced: 0.01,
             victim: Victim::Greedy,
             // Close to greedy: Van Houdt 2013 (src/gc/victim/d_choices.rs).
             choices: 10,
@@ -799,7 +805,7 @@ impl Gc {
     /// another trigger: `pages + 1`, which no block reaches.
     pub fn invalid_pages_wanted(&self, pages: u32) -> u32 {
         match self.trigger {
-            Trigger::InvalidShare => whole_part(self.invalid_share, pages) + 1,
+            Trigger::InvalidShare | Trigger::Both => whole_part(self.invalid_share, pages) + 1,
             Trigger::Soft | Trigger::Idle => pages + 1,
         }
     }
@@ -811,9 +817,16 @@ impl Gc {
 
     /// Soft threshold T_soft for pools of `pool_blocks`, blocks; at least 1.
     pub fn soft_blocks(&self, pool_blocks: u32) -> u32 {
-        let blocks = if self.soft < 1.0 { self.soft * f64::from(pool_blocks) } else { self.soft };
-        // `libm` instead of the system's rounding: equal results on all platforms.
-        (libm::round(blocks) as u32).max(1)
+        blocks_of(self.soft, pool_blocks).max(1)
+    }
+
+    /// Free blocks below which a pool of `pool_blocks` triggers GC, whatever its blocks hold.
+    pub fn forced_blocks(&self, pool_blocks: u32) -> u32 {
+        match self.trigger {
+            Trigger::Soft | Trigger::Idle => self.soft_blocks(pool_blocks),
+            Trigger::InvalidShare => 0,
+            Trigger::Both => blocks_of(self.forced, pool_blocks),
+        }
     }
 
     /// Limit of the credit of paced writes in a pool of `pool_blocks`, in mapping units, of which a block holds `pages` with data; at
@@ -830,6 +843,13 @@ impl Gc {
         }
         (libm::round(self.hard * f64::from(self.soft_blocks(pool_blocks))) as u32).max(1)
     }
+}
+
+/// A number of blocks of a pool of `pool_blocks`: below 1 a share of them, rounded to the nearest.
+fn blocks_of(value: f64, pool_blocks: u32) -> u32 {
+    let blocks = if value < 1.0 { value * f64::from(pool_blocks) } else { value };
+    // `libm` instead of the system's rounding: equal results on all platforms.
+    libm::round(blocks) as u32
 }
 
 /// The share of `count`, rounded down. 0.29 of 100 is 29, although the product of binary numbers is slightly less.
@@ -860,6 +880,9 @@ pub enum Trigger {
     Idle,
     /// A closed block of the pool has a share of invalid pages above `gc.invalid_share`, or the pool's free blocks are down to the reserve.
     InvalidShare,
+    /// Two thresholds at once: the pool has fewer free blocks than the soft threshold, and a closed block with a share of invalid pages above
+    /// `gc.invalid_share`; or it has fewer free blocks than `gc.forced`, whatever its blocks hold.
+    Both,
 }
 
 /// Event that starts GC in a pool where it is triggered.

@@ -51,6 +51,8 @@ pub struct Ftl {
     wanted_free: u32,
     /// A pool wants collection, too, while a closed block of it has this many invalid pages. If this is more than a block has: never.
     wanted_invalid: u32,
+    /// A block with that many invalid pages counts only in pools with fewer free blocks.
+    invalid_below: u32,
     /// By chunk of `MAPPED_PAGES` logical pages: how many hold data, so that a trim can skip chunks without data.
     mapped: Vec<u16>,
     /// By chunk of `MAPPED_PAGES` logical pages: how many are pinned, having operations under way.
@@ -75,6 +77,7 @@ impl Ftl {
             displaced: 0,
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
+            invalid_below: if config.gc.trigger == Trigger::Both { config.gc.soft_blocks(geometry.pools.blocks_each) } else { u32::MAX },
             wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_program),
             mapped: vec![0; geometry.logical_units.div_ceil(MAPPED_PAGES) as usize],
             pinned: vec![0; geometry.logical_units.div_ceil(MAPPED_PAGES) as usize],
@@ -86,7 +89,7 @@ impl Ftl {
 
     /// Sets the free blocks that pools want back to the configured threshold, which idle time may have raised.
     pub fn want_configured(&mut self, config: &Config) {
-        self.want_free(if config.gc.trigger == Trigger::InvalidShare { 0 } else { self.soft });
+        self.want_free(config.gc.forced_blocks(self.geometry.pools.blocks_each));
     }
 
     /// The geometry of the drive.
@@ -234,6 +237,7 @@ impl Ftl {
     fn has_invalid_block(&self, pool: PoolId) -> bool {
         let pages = self.geometry.units_per_block.get();
         self.wanted_invalid <= pages
+            && self.blocks.free_count(pool) < self.invalid_below
             && self.blocks.fewest_valid(pool).is_some_and(|block| pages - self.blocks.valid(block) >= self.wanted_invalid)
     }
 

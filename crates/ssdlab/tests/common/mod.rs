@@ -162,6 +162,19 @@ pub fn parity(rng: &mut Rng, config: &mut Config) {
     room_for_programs(rng, config);
 }
 
+/// An eighth of the drives collect by two thresholds at once.
+pub fn two_thresholds(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.875) {
+        return;
+    }
+    let before = config.clone();
+    (config.gc.trigger, config.gc.soft) = (Trigger::Both, pick(rng, &[2.0, 3.0, 5.0]));
+    (config.gc.invalid_share, config.gc.forced) = (pick(rng, &[0.0, 0.3, 0.7, 0.95]), pick(rng, &[0.0, 1.0, 2.0]));
+    if ssdlab::config::validate(config).is_err() {
+        *config = before;
+    }
+}
+
 /// A quarter of the drives have a data placement policy, and requests that name handles.
 pub fn placement(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
     if rng.chance(0.75) {

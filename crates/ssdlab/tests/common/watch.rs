@@ -59,7 +59,7 @@ impl Watch {
         let mut watch = Watch {
             soft: config.gc.soft_blocks(blocks_each),
             hard: config.gc.hard_blocks(blocks_each),
-            by_free_blocks: config.gc.trigger != Trigger::InvalidShare,
+            by_free_blocks: !matches!(config.gc.trigger, Trigger::InvalidShare | Trigger::Both),
             set_off: config.gc.begin != Begin::Frontier && config.gc.trigger != Trigger::Idle,
             until: if config.gc.until > 0 { config.gc.soft_blocks(blocks_each).max(2) + config.gc.until } else { 0 },
             separate: config.ftl.frontier == Frontier::Separate,

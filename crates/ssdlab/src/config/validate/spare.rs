@@ -22,7 +22,7 @@ pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<Str
             raise(capacity, needed)
         ));
     } else {
-        soft(config.gc.soft, capacity, messages);
+        threshold(config, capacity, messages);
         until(config, capacity, messages);
     }
 }
@@ -40,10 +40,11 @@ const SHORT: u64 = RESERVE as u64 + 1;
 
 /// Checks that a pool can reach the free blocks with which an episode ends; else an episode would go on until no victim is left.
 fn until(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
-    let (until, soft) = (u64::from(config.gc.until), capacity.soft_blocks(config.gc.soft));
+    let (until, key) = (u64::from(config.gc.until), key_of(config).0);
+    let soft = threshold_blocks(config, capacity);
     let (spare, frontiers) = (capacity.spare_blocks(), capacity.frontiers);
     let by_share = config.gc.trigger == Trigger::InvalidShare;
-    let (threshold, with) = if by_share || soft < SHORT { (SHORT, "the reserve") } else { (soft, "gc.soft") };
+    let (threshold, with) = if by_share || soft < SHORT { (SHORT, "the reserve") } else { (soft, key) };
     // A threshold that leaves no room has a message of its own.
     let held = frontiers + capacity.scattered_blocks();
     if until == 0 || soft + held >= spare || threshold + until + held < spare {
@@ -59,11 +60,24 @@ fn until(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     ));
 }
 
-fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
-    if soft >= 1.0 && soft.fract() != 0.0 {
-        let (low, high) = (soft.floor(), soft.ceil());
-        return messages
-            .push(format!("gc.soft = {soft}: must be a share below 1, or a whole number of blocks, for example {low} or {high}"));
+/// The key of the threshold at which GC must find room, whatever blocks hold, and its value.
+fn key_of(config: &Config) -> (&'static str, f64) {
+    if config.gc.trigger == Trigger::Both { ("gc.forced", config.gc.forced) } else { ("gc.soft", config.gc.soft) }
+}
+
+/// That threshold, blocks; at least 1.
+fn threshold_blocks(config: &Config, capacity: &Capacity) -> u64 {
+    capacity.soft_blocks(key_of(config).1)
+}
+
+fn threshold(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let (key, soft) = key_of(config);
+    for (key, value) in [("gc.soft", config.gc.soft), (key, soft)] {
+        if value >= 1.0 && value.fract() != 0.0 {
+            let (low, high) = (value.floor(), value.ceil());
+            return messages
+                .push(format!("{key} = {value}: must be a share below 1, or a whole number of blocks, for example {low} or {high}"));
+        }
     }
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
     let threshold = capacity.soft_blocks(soft);
@@ -76,7 +90,7 @@ fn soft(soft: f64, capacity: &Capacity, messages: &mut Vec<String>) {
         most => format!("; lower it to at most {most} blocks"),
     };
     messages.push(format!(
-        "gc.soft = {soft}: {threshold} of the {blocks} blocks of a pool, but {spare} are spare, of which {frontiers} are being filled{}, and \
+        "{key} = {soft}: {threshold} of the {blocks} blocks of a pool, but {spare} are spare, of which {frontiers} are being filled{}, and \
          the threshold must lie below the rest{lower}{}",
         scattered(capacity),
         raise(capacity, threshold.saturating_add(needed_beyond(held)))
