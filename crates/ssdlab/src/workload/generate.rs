@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::RequestSource;
+use super::skew::{Pareto, Zones};
 use super::zipf::{Scatter, Zipf};
 use crate::config::{Address, Arrival, SeparateFlow, SizeDistribution, Workload};
 use crate::error::{Error, Result};
@@ -14,7 +15,7 @@ const SECTOR_BYTES: u64 = 512;
 const PS_PER_NS: u128 = 1000;
 
 /// Keys that an unnamed entry of `workload.flows` (a part of the generated flow) may set.
-const FLOW_KEYS: [&str; 18] = [
+const FLOW_KEYS: [&str; 21] = [
     "request_kb",
     "request_size",
     "size_table",
@@ -22,6 +23,7 @@ const FLOW_KEYS: [&str; 18] = [
     "arrival",
     "burst_length",
     "read_share",
+    "trim_share",
     "sequential_share",
     "high_priority_share",
     "address",
@@ -30,6 +32,8 @@ const FLOW_KEYS: [&str; 18] = [
     "hot_scattered",
     "permutation_repeats",
     "zipf_exponent",
+    "pareto_h",
+    "zones",
     "footprint",
     "align_kb",
     "align_large_kb",
@@ -49,6 +53,10 @@ const FLOW_KEYS: [&str; 18] = [
 #[derive(Clone, Debug)]
 pub struct Generator {
     flows: Vec<Flow>,
+    /// Bytes left until the flow ends (`total_bytes`); `None` without that end.
+    left_bytes: Option<u64>,
+    /// Time at which an open loop ends (`run_s`), ns; [`Ns::MAX`] without that end.
+    end_ns: Ns,
 }
 
 impl Generator {
@@ -75,7 +83,10 @@ impl Generator {
             let config = flow_config(config, keys).map_err(|e| Error::Config(format!("{}: {e}", place.path)))?;
             flows.push(Flow::new(&config, bytes, seed, &place)?);
         }
-        Ok(Generator { flows })
+        let left_bytes = (config.total_bytes > 0).then_some(config.total_bytes);
+        // A closed loop ends by its clock, which is not that of the arrivals.
+        let end_ns = if config.queue_depth == 0 { super::terms::run_ns(config) } else { Ns::MAX };
+        Ok(Generator { flows, left_bytes, end_ns })
     }
 }
 
@@ -83,8 +94,14 @@ impl RequestSource for Generator {
     fn next_request(&mut self) -> Result<Option<Request>> {
         // min_by_key returns the first minimum: the flow listed first.
         let flow = self.flows.iter_mut().min_by_key(|flow| flow.arrivals.now_ps).expect("there is always flow 0");
+        if self.left_bytes == Some(0) || (self.end_ns < Ns::MAX && flow.arrivals.now_ns()? >= self.end_ns) {
+            return Ok(None);
+        }
         let request = flow.request()?;
         flow.arrivals.advance();
+        if let Some(left) = &mut self.left_bytes {
+            *left = left.saturating_sub(request.length);
+        }
         Ok(Some(request))
     }
 
@@ -129,7 +146,7 @@ impl Flow {
         Ok(Flow {
             sizes: Sizes::new(config, check, footprint, rng("size"))?,
             arrivals,
-            kinds: Kinds::new(config, check, rng("kind"), rng("priority"))?,
+            kinds: Kinds::new(config, check, [rng("kind"), rng("trim"), rng("priority")])?,
             addresses: Addresses::new(config, check, footprint, [rng("sequential"), rng("address"), rng("scatter")])?,
         })
     }
@@ -137,8 +154,8 @@ impl Flow {
     /// Continues with other draws. Popular addresses were drawn when the flow was made, and stay.
     fn draw_others(&mut self) {
         let Flow { sizes, arrivals, kinds, addresses } = self;
-        let streams =
-            [&mut sizes.rng, &mut arrivals.rng, &mut kinds.kind, &mut kinds.priority, &mut addresses.sequential, &mut addresses.random];
+        let Kinds { kind, trim, priority, .. } = kinds;
+        let streams = [&mut sizes.rng, &mut arrivals.rng, kind, trim, priority, &mut addresses.sequential, &mut addresses.random];
         streams.into_iter().for_each(Rng::jump);
     }
 
@@ -313,8 +330,8 @@ impl Arrivals {
             return Err(check.error("burst_length", " = 0: expected at least 1"));
         }
         let burst_length = config.burst_length;
-        // In a closed loop the times only order the turns of several flows: for a single one, none are drawn.
-        let is_read = config.queue_depth == 0 || !check.is_only;
+        // In a closed loop without pacing the times only order the turns of several flows: for a single one, none are drawn.
+        let is_read = config.queue_depth == 0 || config.paced || !check.is_only;
         let (law, gap_ps) = if is_read { (config.arrival, gap_ps) } else { (Arrival::Fixed, 0.0) };
         Ok(Arrivals { law, gap_ps, fixed_ps: gap_ps.round() as u128, burst_length, left_in_burst: 0, now_ps: 0, rng })
     }
@@ -364,22 +381,28 @@ fn rounded(x: f64) -> u128 {
 #[derive(Clone, Debug)]
 struct Kinds {
     read_share: f64,
+    trim_share: f64,
     high_priority_share: f64,
     kind: Rng,
+    trim: Rng,
     priority: Rng,
 }
 
 impl Kinds {
-    fn new(config: &Workload, check: &Place, kind: Rng, priority: Rng) -> Result<Self> {
+    fn new(config: &Workload, check: &Place, [kind, trim, priority]: [Rng; 3]) -> Result<Self> {
         let read_share = check.share("read_share", config.read_share)?;
         let high_priority_share = check.share("high_priority_share", config.high_priority_share)?;
-        Ok(Kinds { read_share, high_priority_share, kind, priority })
+        let trim_share = check.share("trim_share", config.trim_share)?;
+        Ok(Kinds { read_share, trim_share, high_priority_share, kind, trim, priority })
     }
 
     fn draw(&mut self) -> (RequestKind, bool) {
         // Each stream has this one use, so the draws for a share of 0 can be left out.
         if self.read_share > 0.0 && self.kind.chance(self.read_share) {
             return (RequestKind::Read, false);
+        }
+        if self.trim_share > 0.0 && self.trim.chance(self.trim_share) {
+            return (RequestKind::Trim, false);
         }
         (RequestKind::Write, self.high_priority_share > 0.0 && self.priority.chance(self.high_priority_share))
     }
@@ -412,6 +435,8 @@ enum AddressLaw {
         scatter: Option<Scatter>,
     },
     Zipf(Zipf, Scatter),
+    Pareto(Pareto, Scatter),
+    Zones(Zones),
     /// Pass after pass over all slots: `next` is the position in the pass, `order` that of the slots in it.
     Permutation {
         order: Scatter,
@@ -436,6 +461,13 @@ impl Addresses {
                 let exponent = check.range("zipf_exponent", config.zipf_exponent, 0.0, 10.0)?;
                 AddressLaw::Zipf(Zipf::new(slots, exponent), Scatter::new(slots, &mut scatter))
             }
+            Address::Pareto => {
+                let h = check.range("pareto_h", config.pareto_h, 0.0001, 0.9999)?;
+                AddressLaw::Pareto(Pareto::new(slots, h), Scatter::new(slots, &mut scatter))
+            }
+            Address::Zones => AddressLaw::Zones(
+                Zones::new(slots, &config.zones).ok_or_else(|| check.error("zones", ": expected a zone with requests and a size"))?,
+            ),
             Address::Permutation => {
                 AddressLaw::Permutation { order: Scatter::new(slots, &mut scatter), next: 0, repeats: config.permutation_repeats }
             }
@@ -475,6 +507,8 @@ impl Addresses {
                 scatter.as_ref().map_or(slot, |scatter| scatter.place(slot))
             }
             AddressLaw::Zipf(zipf, scatter) => scatter.place(zipf.rank(rng) - 1),
+            AddressLaw::Pareto(pareto, scatter) => scatter.place(pareto.rank(rng)),
+            AddressLaw::Zones(zones) => zones.slot(rng),
             AddressLaw::Permutation { order, next, repeats } => {
                 if *next == self.slots {
                     *next = 0;
