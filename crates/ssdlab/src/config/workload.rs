@@ -34,6 +34,8 @@ pub struct Workload {
     /// Generated: share of the requests other than reads that are trims instead of writes.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub trim_share: f64,
+    /// Generated: each write follows a trim of the same bytes (fio's `trimwrite`). `total_bytes` counts the bytes of both once.
+    pub trim_first: bool,
     /// Generated: share of writes marked as high priority.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub high_priority_share: f64,
@@ -59,6 +61,14 @@ pub struct Workload {
     /// `random_distribution=pareto:h`).
     #[schemars(range(min = 0.0001, max = 0.9999))]
     pub pareto_h: f64,
+    /// Generated, for `address = "zipf"` or `"pareto"`: ranks are drawn and placed as fio does (`lib/zipf.c`): Zipf's law by an approximation
+    /// (not for an exponent of 1), and each rank at the remainder of a product, so that several ranks may share an address, and some
+    /// addresses have none.
+    pub fio_draws: bool,
+    /// Generated, for `address = "normal"`: width of a uniform offset that is added to each address, as a share of the footprint (fio's
+    /// `random_distribution=normal:100 x width`).
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub normal_width: f64,
     /// Generated, for `address = "zones"`: pairs of relative weights, of the random requests that go to a zone and of its size; the zones
     /// follow each other from the start of the footprint to its end.
     pub zones: Vec<(f64, f64)>,
@@ -95,18 +105,18 @@ pub struct Workload {
     /// Stage of this flow: it starts when all requests of the flows of lower stages have completed. All flows must be closed loops.
     #[schemars(range(min = 0, max = 65535))]
     pub stage: u32,
-    /// Generated: this flow ends with the request that brings its bytes to at least this many. 0: no such end.
+    /// End of this flow, if it is generated: the request that brings its bytes to at least this many. 0: no such end.
     pub total_bytes: u64,
-    /// Generated: how long this flow sends requests, seconds from its start. 0: no such end.
+    /// How long this flow, if it is generated, sends requests, seconds from its start. 0: no such end.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub run_s: f64,
-    /// Generated: a closed loop sends no request before its arrival time, counted from the start of the flow: a limit of the rate.
+    /// A closed loop sends no request before its arrival time, counted from its first request: a limit of the rate.
     pub paced: bool,
-    /// Generated: a closed loop waits this long after each `think_requests` requests, from the instant at which all of them have completed,
-    /// us. 0: no wait.
+    /// A closed loop waits this long after each `think_requests` requests, from the instant at which all of them have completed, us. 0: no
+    /// wait.
     #[schemars(range(min = 0.0, max = 1000000000.0))]
     pub think_us: f64,
-    /// Generated, for `think_us`: number of requests from one wait to the next.
+    /// For `think_us`: number of requests from one wait to the next.
     #[schemars(range(min = 1, max = 1000000000))]
     pub think_requests: u32,
     /// Name of the only flow that sends requests, as a reference for how the others slow it down. Absent: all flows send.
@@ -176,6 +186,7 @@ impl Default for Workload {
             burst_length: 8,
             read_share: 0.5,
             trim_share: 0.0,
+            trim_first: false,
             sequential_share: 0.0,
             high_priority_share: 0.0,
             address: Address::Uniform,
@@ -185,6 +196,8 @@ impl Default for Workload {
             permutation_repeats: false,
             zipf_exponent: 1.0,
             pareto_h: 0.2,
+            fio_draws: false,
+            normal_width: 0.0,
             zones: Vec::new(),
             footprint: 1.0,
             align_kb: 4.0,
@@ -341,6 +354,10 @@ pub enum Address {
     Pareto,
     /// Parts of the footprint, each with a share of the requests, uniform within each.
     Zones,
+    /// The start of the footprint: with `sequential_share = 1`, the flow begins there (fio's `rw=read`, `write`).
+    Start,
+    /// The mean of twelve uniform draws, scattered over the footprint as fio does (`lib/gauss.c`).
+    Normal,
     /// Each aligned address of the footprint once a pass, in a random order (fio's random map). Passes follow each other.
     Permutation,
 }

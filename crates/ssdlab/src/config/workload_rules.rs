@@ -240,6 +240,9 @@ fn flow(path: &str, workload: &Workload, messages: &mut Vec<String>) {
     if workload.address == Address::Zones {
         zones(path, workload, messages);
     }
+    if workload.address == Address::Zipf && workload.fio_draws && workload.zipf_exponent == 1.0 {
+        messages.push(format!("{path}.zipf_exponent = 1: fio has no approximation for it; take 1.001, or {path}.fio_draws = false"));
+    }
     let hot = workload.hot_share;
     if workload.address == Address::HotCold && !(hot > 0.0 && hot < 1.0) {
         messages.push(format!(

@@ -46,13 +46,15 @@ struct Turns {
     began_ns: Option<Ns>,
     /// The next request, if it was drawn before it is due.
     held: Option<Request>,
+    /// Arrival time of the flow's first request, ns; `None` before it.
+    first_ns: Option<Ns>,
     /// Requests sent since the last pause.
     sent: u32,
 }
 
 impl Turns {
     fn new(terms: Terms, delay_ns: Ns) -> Self {
-        Turns { terms, delay_ns, began_ns: None, held: None, sent: 0 }
+        Turns { terms, delay_ns, began_ns: None, held: None, first_ns: None, sent: 0 }
     }
 
     /// The turn at the time `at` with `outstanding` requests of the flow under way. [`Turn::Wait`] moves `start_ns` on, unless a completion
@@ -72,8 +74,8 @@ impl Turns {
             return Ok(if outstanding == 0 && *start_ns >= end { Turn::Over } else { Turn::Wait });
         }
         let Some(request) = self.held.take().map_or_else(draw, |held| Ok(Some(held)))? else { return Ok(Turn::Over) };
-        // Arrival times of a source count from the start of the run, as if the flow began after its own delay.
-        let due = began.saturating_add(request.arrival_ns.saturating_sub(self.delay_ns));
+        let first = *self.first_ns.get_or_insert(request.arrival_ns);
+        let due = began.saturating_add(request.arrival_ns - first);
         if is_paced && due > at {
             self.held = Some(request);
             *start_ns = due;
@@ -155,5 +157,59 @@ impl<'a> Senders<'a> {
     pub(super) fn progress(&self) -> Option<f64> {
         let sources = self.open.iter().chain(self.closed.iter().map(|sender| &sender.ahead));
         sources.filter_map(|ahead| ahead.source().progress()).min_by(f64::total_cmp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::RequestKind;
+
+    const PLAIN: Terms = Terms { stage: 0, run_ns: Ns::MAX, is_paced: false, think_ns: 0, think_requests: 1 };
+
+    /// The times at which a flow of depth 1, whose requests take 30 ns and arrive at 100, 200, ... ns, sends until 1 us.
+    fn sent(terms: Terms, start_ns: Ns) -> Vec<Ns> {
+        let (mut turns, mut start, mut at, mut arrival) = (Turns::new(terms, start_ns), start_ns, start_ns, 0);
+        let mut times = Vec::new();
+        while at < 1000 {
+            arrival += 100;
+            let request = Request { arrival_ns: arrival, kind: RequestKind::Read, offset: 0, length: 512, high_priority: false, flow: 0 };
+            match turns.turn(at, 0, &mut start, || Ok(Some(request))).unwrap() {
+                Turn::Send(_) => {
+                    times.push(at);
+                    at += 30;
+                }
+                Turn::Over => break,
+                Turn::Wait => at = start,
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn a_paced_flow_begins_at_once_and_keeps_the_distances_of_its_arrivals() {
+        assert_eq!(sent(Terms { is_paced: true, run_ns: 350, ..PLAIN }, 50), [50, 150, 250, 350]);
+        assert_eq!(sent(Terms { run_ns: 70, ..PLAIN }, 50), [50, 80, 110]);
+    }
+
+    /// Two requests of 30 ns, then a pause of 200 ns from the end of the second.
+    #[test]
+    fn a_flow_pauses_from_the_end_of_its_requests() {
+        let thinks = Terms { think_ns: 200, think_requests: 2, ..PLAIN };
+        assert_eq!(sent(thinks, 0), [0, 30, 260, 290, 520, 550, 780, 810]);
+        assert_eq!(sent(Terms { run_ns: 300, ..thinks }, 0), [0, 30, 260, 290], "a pause that ends after the flow ends it");
+    }
+
+    /// With a request under way, a pause has not begun.
+    #[test]
+    fn a_pause_waits_for_all_requests() {
+        let mut turns = Turns::new(Terms { think_ns: 200, ..PLAIN }, 0);
+        let request = Request { arrival_ns: 0, kind: RequestKind::Read, offset: 0, length: 512, high_priority: false, flow: 0 };
+        let mut start = 0;
+        let mut turn = |at, outstanding| (turns.turn(at, outstanding, &mut start, || Ok(Some(request))).unwrap(), start);
+        assert!(matches!(turn(0, 0), (Turn::Send(_), 0)));
+        assert!(matches!(turn(5, 1), (Turn::Wait, 0)));
+        assert!(matches!(turn(30, 0), (Turn::Wait, 230)));
+        assert!(matches!(turn(230, 0), (Turn::Send(_), _)));
     }
 }
