@@ -38,7 +38,13 @@ OPTIONS = tuple(name for name in options_of(VariantOptions) if name != SET)
 """Options that a variant may have, besides `set`."""
 TOGETHER = {name for kind in (RunOptions, CompareOptions) for name in options_of(kind)} - {*OPTIONS, SET}
 """Options of a comparison as a whole, or of a single run."""
-EITHER = {"workload": "trace", "trace": "workload", "prefill": "state", "state": "prefill"}
+EITHER = {
+    "workload": ("trace", "fio"),
+    "trace": ("workload", "fio"),
+    "fio": ("workload", "trace"),
+    "prefill": ("state",),
+    "state": ("prefill",),
+}
 """Options that exclude each other: that of a variant replaces that of the comparison."""
 OF_POLICY = {name: kind.key for name, kind in KINDS.items() if kind.excludes_key}
 """Configuration keys that an option replaces without setting them."""
@@ -68,7 +74,7 @@ class Variant:
         """The setup of the variant's runs: its options and keys take precedence over those that all variants have."""
         own = {name: value for name, value in self.options.items() if name != SCHEME}
         keys = {key for key, _ in self.set}
-        replaced = {EITHER[name] for name in own if name in EITHER} | {name for name, key in OF_POLICY.items() if key in keys}
+        replaced = {other for name in own for other in EITHER.get(name, ())} | {name for name, key in OF_POLICY.items() if key in keys}
         keys |= {key for name, key in (*SHORTHANDS.items(), *OF_POLICY.items()) if name in own}
         kept = tuple(pair for pair in common.set if pair[0] not in keys)
         return common.with_changes(**{**dict.fromkeys(replaced - {*own}), **own, SET: (*kept, *self.set)})
