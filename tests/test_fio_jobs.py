@@ -291,3 +291,13 @@ def test_the_example_runs(tmp_path: Path) -> None:
     assert min(database.began_ns, backup.began_ns) >= fill.ended_ns
     assert 0.6 < database.requests.read / (database.requests.read + database.requests.write) < 0.8
     assert 0 < backup.requests.write <= 1600
+
+
+def test_a_sweep_takes_jobs_and_writes_the_pages_of_its_points(tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text(JOBS)
+    swept = ssdlab.sweep({"scheme": ["npgc", "pgc"]}, device="demo-4g", fio=tmp_path / "job.fio", out=tmp_path / "out")
+    assert [len(point.result.flows) for point in swept] == [2, 2]
+    assert "reads" in (tmp_path / "out" / "scheme=pgc" / "report.html").read_text()
+    (tmp_path / "job.fio").write_text(JOBS.replace("4m", "8m"))
+    with pytest.raises(ssdlab.UsageError, match="is the result of another run"):
+        ssdlab.sweep({"scheme": ["npgc", "pgc"]}, device="demo-4g", fio=tmp_path / "job.fio", out=tmp_path / "out", resume=True)

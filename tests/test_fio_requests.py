@@ -11,6 +11,8 @@ import math
 import os
 import shutil
 import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +21,8 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import ROOT
+from conftest import PATIENCE_S, ROOT
+from server import Server
 
 Requests = Sequence[tuple[str, int, int]]
 """Kind, offset and size of each request."""
@@ -184,3 +187,45 @@ def test_fio_issues_what_is_kept_of_it(tmp_path: Path) -> None:
 def test_there_are_twelve_jobs_and_more() -> None:
     assert len(JOBS) >= 12
     assert kept().keys() == JOBS.keys()
+
+
+def lacks_nbd() -> str | None:
+    """Why fio cannot use a served drive."""
+    if sys.platform != "linux" or shutil.which("fio") is None:
+        return "needs Linux and fio"
+    engines = subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=False).stdout
+    return None if "nbd" in engines.split() else "this fio has no engine for NBD"
+
+
+SMALL_DRIVE = {
+    "device.channels": 2,
+    "device.blocks_per_plane": 64,
+    "device.pages_per_block": 32,
+    "device.overprovisioning": 0.2,
+    "gc.soft": 2,
+}
+
+
+@pytest.mark.parametrize("more", ["norandommap", "randrepeat=0"])
+def test_a_job_writes_as_much_as_fio_on_the_served_drive(more: str, tmp_path: Path) -> None:
+    """Write amplification within 1 %: of uniform writes, and of the random map in new orders."""
+    reason = lacks_nbd()
+    if reason is not None:
+        pytest.skip(reason)
+    options = f"rw=randwrite\nbs=4k\niodepth=4\nsize=12m\nio_size=240m\n{more}\n"
+    settings = [word for key, value in SMALL_DRIVE.items() for word in ("--set", f"{key}={value}")]
+    server = Server(tmp_path, ["serve", "--nbd", "unix:s", "--scale", "0.05", "--json", "--quiet", *settings])
+    try:
+        end = time.monotonic() + PATIENCE_S
+        while not (tmp_path / "s").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        (tmp_path / "served.fio").write_text(f"[job]\nioengine=nbd\nuri=nbd+unix:///?socket={tmp_path / 's'}\n{options}")
+        subprocess.run(["fio", "served.fio"], cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE_S)
+    finally:
+        server.stop()
+    (tmp_path / "job.fio").write_text(f"[job]\nioengine=libaio\n{options}")
+    result = ssdlab.run(fio=tmp_path / "job.fio", set=SMALL_DRIVE).to_dict()
+    assert server.result["requests"] == result["requests"] == {"read": 0, "write": 61440, "trim": 0, "flush": 0}
+    assert result["gc"]["write_amplification"] > 1.5
+    assert server.result["gc"]["write_amplification"] == pytest.approx(result["gc"]["write_amplification"], rel=0.01)
+    print(f"\n{more}: {server.result['gc']['write_amplification']:.4f} served, {result['gc']['write_amplification']:.4f} simulated", end="")

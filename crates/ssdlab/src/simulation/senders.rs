@@ -172,9 +172,12 @@ mod tests {
         let (mut turns, mut start, mut at, mut arrival) = (Turns::new(terms, start_ns), start_ns, start_ns, 0);
         let mut times = Vec::new();
         while at < 1000 {
-            arrival += 100;
-            let request = Request { arrival_ns: arrival, kind: RequestKind::Read, offset: 0, length: 512, high_priority: false, flow: 0 };
-            match turns.turn(at, 0, &mut start, || Ok(Some(request))).unwrap() {
+            let draw = || {
+                arrival += 100;
+                let kind = RequestKind::Read;
+                Ok(Some(Request { arrival_ns: arrival, kind, offset: 0, length: 512, high_priority: false, flow: 0 }))
+            };
+            match turns.turn(at, 0, &mut start, draw).unwrap() {
                 Turn::Send(_) => {
                     times.push(at);
                     at += 30;
