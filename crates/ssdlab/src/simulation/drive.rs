@@ -50,6 +50,10 @@ impl Simulation {
             return Ok(());
         }
         senders.answered = Some(self.completed);
+        if !senders.any_closed() {
+            self.next_start = Ns::MAX;
+            return Ok(());
+        }
         self.send(at, senders)?;
         while senders.has_stages && self.completed == self.submitted && senders.next_stage(at) {
             self.send(at, senders)?;
@@ -58,7 +62,7 @@ impl Simulation {
     }
 
     /// Lets each closed loop that has started send until it has as many requests outstanding as it may.
-    #[inline]
+    #[inline(never)]
     fn send(&mut self, at: Ns, senders: &mut Senders<'_>) -> Result<()> {
         self.next_start = Ns::MAX;
         for sender in &mut senders.closed {

@@ -97,8 +97,8 @@ impl Generator {
 
 impl RequestSource for Generator {
     fn next_request(&mut self) -> Result<Option<Request>> {
-        if let Some(write) = self.trimmed.take() {
-            return Ok(Some(write));
+        if self.trimmed.is_some() {
+            return Ok(self.trimmed.take());
         }
         // min_by_key returns the first minimum: the flow listed first.
         let flow = self.flows.iter_mut().min_by_key(|flow| flow.arrivals.now_ps).expect("there is always flow 0");
