@@ -390,12 +390,20 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.high_priority_share": generated(0.0, 0.1, 0.9, drive={**SHORT, "gc.hard": 1.0}, read_share=0.0, interarrival_us=100),
     "workload.handle": generated(0, 1, drive={**TAGGED, "device.channels": 1}, handle_ranges=[[0.3, 1]]),
     "workload.handle_ranges": generated([], [[0.3, 1]], [[0.3, 1], [0.6, 2]], drive={**TAGGED, "device.channels": 1}),
-    "workload.address": generated("uniform", "hot-cold", "zipf", "permutation"),
+    "workload.trim_share": generated(0.0, 0.3, 1.0),
+    "workload.trim_first": generated(False, True),
+    "workload.address": generated(
+        "uniform", "hot-cold", "zipf", "pareto", "zones", "start", "normal", "permutation", zones=[[50, 20], [50, 80]]
+    ),
     "workload.hot_share": generated(0.1, 0.2, 0.5, address="hot-cold"),
     "workload.hot_access": generated(0.0, 0.8, 1.0, address="hot-cold"),
     "workload.hot_scattered": generated(False, True, address="hot-cold"),
     "workload.permutation_repeats": generated(False, True, address="permutation", footprint=0.1),
     "workload.zipf_exponent": generated(0.0, 1.0, 1.5, address="zipf"),
+    "workload.pareto_h": generated(0.1, 0.2, 0.5, address="pareto"),
+    "workload.fio_draws": generated(False, True, address="pareto"),
+    "workload.normal_width": generated(0.0, 0.1, 0.5, address="normal"),
+    "workload.zones": generated([[80, 20], [20, 80]], [[50, 50], [50, 50]], [[0, 50], [100, 50]], address="zones"),
     "workload.footprint": generated(0.1, 0.5, 1.0),
     "workload.align_kb": generated(0.5, 4.0, 8.0),
     "workload.align_large_kb": generated(0.0, 4.0, 8.0, request_kb=8, align_kb=0.5),
@@ -408,6 +416,14 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.start_after": Context(
         ("b", "c"), trace=untidy, base={"workload.flows": [{"name": "b", "trace": str(FEW)}]}, error="no flow has"
     ),
+    "workload.stage": generated(
+        *(0, 1, 2), queue_depth=2, total_bytes=40960, flows=[{"name": "b", "stage": 1, "queue_depth": 2, "total_bytes": 40960}]
+    ),
+    "workload.total_bytes": generated(0, 40960, 81920),
+    "workload.run_s": generated(0.0, 0.005, 0.01),
+    "workload.paced": generated(False, True, queue_depth=4),
+    "workload.think_us": generated(0.0, 100.0, 1000.0, queue_depth=4),
+    "workload.think_requests": generated(1, 2, 8, queue_depth=4, think_us=500.0),
     "workload.only": generated("main", "b", flows=[{"name": "b"}]),
     "workload.max_outstanding": Context((1, 1000), trace=overload, error="the drive is overloaded"),
     "workload.trace": Context((f"{HEADER}\n0,R,0,4096,0\n", f"{HEADER}\n0,W,0,4096,0\n"), trace=None),

@@ -33,7 +33,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 KINDS = {"run": options.RunOptions, "compare": options.CompareOptions, "precondition": options.PreconditionOptions}
 FILE_TYPES = {
-    **dict.fromkeys(("device", "scheme", "workload", "config", "trace", "prefill", "state", "verify", "format", "volume"), (str,)),
+    **dict.fromkeys(("device", "scheme", "workload", "config", "trace", "fio", "prefill", "state", "verify", "format", "volume"), (str,)),
     **dict.fromkeys(("time_unit", "event", "fio_wait"), (str,)),
     **dict.fromkeys(("unit_bytes", "bad_lines", "requests", "seed", "skip", "queue_depth"), (int,)),
     **dict.fromkeys(("time_scale", "limit_s"), (int, float)),

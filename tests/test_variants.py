@@ -39,7 +39,17 @@ seed = 2
 def test_the_command_line_takes_every_option_of_run_that_a_variant_may_have() -> None:
     taken = {name for name, option in options_of(options.VariantOptions).items() if option.shell}
     of_run = {name for name, option in options_of(options.RunOptions).items() if option.shell}
-    assert of_run - taken == {"out", "save_state", "log_requests", "timeline", "timeline_window", "timeline_limit", "slowest", "blocks"}
+    assert of_run - taken == {
+        "out",
+        "save_state",
+        "log_requests",
+        "timeline",
+        "timeline_window",
+        "timeline_limit",
+        "slowest",
+        "blocks",
+        "fio_json",
+    }
     (found,) = parse_variants(["a: --device demo-4g --skip 2k --fit 64MiB --alone buffer.bytes=4MiB --set 'gc.soft = 0.1' --verify end"])
     given = {"device": "demo-4g", "skip": 2000, "fit": "64MiB", "alone": True, "verify": "end"}
     assert found == Variant("a", given, (("gc.soft", "0.1"), ("buffer.bytes", "4MiB")))

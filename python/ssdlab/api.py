@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,8 @@ def run(**options: Unpack[RunOptions]) -> Result:
         ssdlab.Interrupted: Ctrl-C.
     """
     asked = complete("run", RunOptions, options)
+    if asked["fio_json"] is not None and os.fspath(asked["fio_json"]) == STANDARD_OUTPUT:
+        raise UsageError('fio_json = "-": only the command prints it: give the name of a file')
     prepared = prepared_run(asked, pairs(asked["set"]))
     warn_of_idle_keys([job.idle for job in prepared.jobs])
     batch = executed_run(prepared)
@@ -120,11 +123,24 @@ def prepared_run(asked: RunOptions, keys: tuple[tuple[str, str], ...], slowest: 
     wanted = timeline_of(asked["timeline"], asked["timeline_window"], asked["timeline_limit"], page=True)
     state = _file("save_state", asked["save_state"])
     setup = _setup(asked, keys)
+    output = _fio_output(asked["fio_json"], setup)
+    log = log or ("temporary" if asked["fio_json"] is not None else None)
     count = whole("slowest", asked["slowest"])
     if slowest is None and count and folder.stage is not None:
         slowest = Slowest(folder.stage / SLOWEST_FILE, count)
     files: dict[str, Any] = {"folder": folder.stage, "log": log, "timeline": wanted, "blocks": asked["blocks"], "save_state": state}
-    return Prepared(folder, [Job.prepare("run", setup, asked["scheme"], slowest=slowest, **files)])
+    return Prepared(folder, [Job.prepare("run", setup, asked["scheme"], slowest=slowest, fio_json=output, **files)])
+
+
+def _fio_output(asked: Path_ | None, setup: Setup) -> Path | None:
+    """The file for the result in the form of fio; `None` without one, or for standard output."""
+    file = _file("fio_json", asked)
+    if file is not None and setup.options["fio"] is None:
+        raise UsageError("fio_json needs fio: it reports the jobs of a job file, and none is given")
+    return None if file is None or os.fspath(file) == STANDARD_OUTPUT else file
+
+
+STANDARD_OUTPUT = "-"
 
 
 def executed_run(prepared: Prepared, *, progress: Progress | None = None, page: bool = False) -> Batch:
@@ -135,6 +151,7 @@ def executed_run(prepared: Prepared, *, progress: Progress | None = None, page: 
         try:
             if batch.finished:
                 prepared.jobs[0].write_page(batch.finished["run"])
+                prepared.jobs[0].write_fio_json(batch.finished["run"])
             if page and batch.finished and folder.stage is not None:
                 batch.finished["run"].report(folder.stage / REPORT_FILE)
         finally:  # an error of the page does not lose the run

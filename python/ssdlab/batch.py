@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ssdlab import _core, remarks
 from ssdlab.checks import truth, whole
 from ssdlab.errors import Error, Interrupted, StoppedError, UsageError
+from ssdlab.fio import Flows
 from ssdlab.folders import (
     BLOCKS_FILE,
     COMPARISON_FILE,
@@ -94,6 +95,10 @@ class Job:
     """Relative change of a response time, from 0, that counts as no change when requests are compared one by one."""
     alike: bool = False
     """Whether the drive was given the size of others that it is compared with."""
+    jobs: Flows | None = None
+    """The jobs of fio that the run has, if any."""
+    fio_json: Path | None = None
+    """File for the result in the JSON form of fio."""
     held: Mapping[str, Held] = field(default_factory=dict)
     """Copies of inputs of the run that cannot be read a second time, such as pipes."""
 
@@ -115,6 +120,7 @@ class Job:
         blocks: bool = False,
         save_state: Path | None = None,
         slowest: Slowest | None = None,
+        fio_json: Path | None = None,
         base: str | None = None,
         tolerance: float = 0.0,
     ) -> Job:
@@ -130,6 +136,7 @@ class Job:
             blocks: whether to record the states of blocks over time, in `folder`.
             save_state: file for the state of the device after the run, if any.
             slowest: the slowest requests to explain, if any.
+            fio_json: file for the result in the JSON form of fio, if any. It needs a log.
             base: label of the run to pair this run with, if any.
             tolerance: relative change of a response time that counts as no change in that pairing.
         """
@@ -148,7 +155,11 @@ class Job:
         # first, since it checks the options that the rest depends on
         plan = setup.plan(scheme, file, timeline, save_state, slowest, states)
         entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
-        written = [*([] if folder is None else [final(folder) / name for name in WRITTEN]), *replaced_with(folder)]
+        written = [
+            *([] if fio_json is None else [fio_json]),
+            *([] if folder is None else [final(folder) / name for name in WRITTEN]),
+            *replaced_with(folder),
+        ]
         check_apart(setup.inputs(plan.config), written, page or (timeline and final(timeline.file)), save_state)
         return cls(
             label=label,
@@ -164,14 +175,17 @@ class Job:
             base=base,
             tolerance=tolerance,
             alike=setup.fitted_as is not None,
+            jobs=setup.fio(scheme),
+            fio_json=fio_json,
             held=setup.held,
         )
 
     def result(self, text: str) -> Result:
         """Builds the result from the core's JSON text."""
         data = {**json.loads(text), **self.entries}
-        of_fit = remarks.of_fit(data["fit"], alike=self.alike) if "fit" in data else ()
-        data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(of_fit)]
+        more = [*remarks.of_fit(data["fit"], alike=self.alike)] if "fit" in data else []
+        more += [] if self.jobs is None else remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
+        data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(more)]
         if "timeline" in data:
             data["timeline"]["file"] = os.fspath(self.page or final(Path(data["timeline"]["file"])))
         if "blocks" in data:
@@ -188,6 +202,19 @@ class Job:
         with self.staged as folder:
             sources = timelines.Sources(self.title or self.label, Path(folder) / TIMELINE_FILE, blocks, result.to_dict())
             timelines.write(sources, self.page)
+
+    def write_fio_json(self, result: Result) -> None:
+        """Writes the result in the JSON form of fio, if it was asked for."""
+        if self.fio_json is not None:
+            write_json(self.fio_json, self.as_fio(result))
+
+    def as_fio(self, result: Result) -> dict[str, Any]:
+        """The result in the JSON form of fio."""
+        from ssdlab.fio_json import fio_json  # noqa: PLC0415 (it takes longer than many runs)
+
+        if self.jobs is None:
+            raise ValueError(f"{self.label} has no jobs of fio")
+        return fio_json(result, self.jobs)
 
 
 def _temporary() -> tempfile.TemporaryDirectory[str]:

@@ -126,6 +126,14 @@ Trace = Annotated[
         check="path",
     ),
 ]
+Fio = Annotated[
+    Path_ | None,
+    Option(
+        "a job file of fio whose jobs are the workload, in place of a trace. A `trace` whose name ends with `.fio` is one, too.",
+        Shell("--fio FILE", "Generate the requests of this job file of fio (also: --trace FILE.fio).", "Traces", "file"),
+        check="path",
+    ),
+]
 Format = Annotated[
     str | None,
     Option(
@@ -459,6 +467,13 @@ TimelineLimit = Annotated[
         Shell("--timeline-limit N", "Limit of a timeline's slices; it ends when it has N (default: 200,000).", "Timelines", "count"),
     ),
 ]
+FioJson = Annotated[
+    Path_ | None,
+    Option(
+        'a file for the result in the JSON form of fio, for scripts around fio; `"-"` is standard output. It needs `fio`.',
+        Shell("--fio-json FILE", "Write the result in the JSON form of fio; - is standard output.", "Results", "file"),
+    ),
+]
 Paired = Annotated[
     bool,
     Option(
@@ -539,6 +554,7 @@ class InputOptions(DriveOptions, total=False):
 
     workload: Workload
     trace: Trace
+    fio: Fio
     format: Format
     unit_bytes: UnitBytes
     time_unit: TimeUnit
@@ -599,6 +615,7 @@ class RunOptions(SetupOptions, RecordOptions, total=False):
 
     scheme: Scheme
     save_state: SaveState
+    fio_json: FioJson
     timeline: TimelineFile
     slowest: SlowestRequests
     blocks: BlocksToo

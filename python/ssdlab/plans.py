@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Unpack, cast
 from ssdlab import _core
 from ssdlab.checks import amount, check_numbers, check_paths, check_texts, path, shown, text, truth, whole
 from ssdlab.errors import ConfigError, IdleKeyWarning, UsageError
+from ssdlab.fio import SUFFIX, Flows, flows_of, load
 from ssdlab.inputs import Held, hold, is_passing, named, place
 from ssdlab.option import complete, options_of
 from ssdlab.options import DEFAULT_SEED, Path_, RunOptions, SetupOptions, Window
@@ -149,6 +150,8 @@ SHORTHANDS = {name: option.key for name, option in KNOWN.items() if option.key i
 AMOUNTS = {name: option.shell.form == "size" for name, option in KNOWN.items() if option.shell and option.shell.form in ("count", "size")}
 """Options that may be a text such as 20k, each with whether it counts bytes."""
 FIT_TO_TRACE = "trace"
+OF_TRACES = tuple(name for name, option in KNOWN.items() if (option.key or "").startswith("workload."))
+"""Options about traces, and the queue depth, which jobs have themselves."""
 INPUTS = tuple(name for name, option in KNOWN.items() if option.check == "path")
 """Options with names of input files."""
 CHECKS = {"text": check_texts, "number": check_numbers, "path": check_paths}
@@ -206,6 +209,10 @@ def _quoted(value: object) -> str:
 def needed_bytes(config: _core.Config, fit: str | int) -> int:
     """Minimum exported bytes of a fitted device: the extent of the trace, or the given number."""
     return _extent(config) if fit == FIT_TO_TRACE else _bytes(fit)
+
+
+Pairs = tuple[tuple[str, str], ...]
+"""Configuration keys with their TOML text."""
 
 
 class Fitted(NamedTuple):
@@ -322,7 +329,14 @@ def requests_of(config: _core.Config, asked: int | None) -> int | None:
     """Number of requests of a run of `config`; `None` for the whole trace."""
     if asked is not None:
         return whole("requests", asked, least=1)
-    return None if _traces(_value(config, "workload")) else DEFAULT_REQUESTS
+    workload = _value(config, "workload")
+    return None if _traces(workload) or _is_bounded(workload) else DEFAULT_REQUESTS
+
+
+def _is_bounded(workload: Mapping[str, Any]) -> bool:
+    """Whether each flow of a generated workload ends by bytes or by time."""
+    flows = (workload, *(flow for flow in workload["flows"] if flow.get("name") is not None))
+    return all(flow.get("total_bytes") or flow.get("run_s") for flow in flows)
 
 
 def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:
@@ -381,11 +395,33 @@ class Setup:
         if self.options["fit"] is not None and not isinstance(self.options["fit"], str):
             whole("fit", self.options["fit"], least=1)
         self.options |= cast("SetupOptions", {name: named(cast("Path_ | None", self.options.get(name))) for name in INPUTS})
+        if (trace := self.options["trace"]) is not None and os.fspath(trace).endswith(SUFFIX) and self.options["fio"] is None:
+            self.options |= {"fio": trace, "trace": None}
+        self._refuse_beside_fio()
 
     def with_changes(self, **changes: Any) -> Setup:
         """A copy with some options changed."""
         own = {"set": self.set, "series": self.series, "shared": self.shared, "fitted_as": self.fitted_as}
         return Setup(**{**own, **self.options, **changes})
+
+    def _refuse_beside_fio(self) -> None:
+        beside = [name for name in (*OF_TRACES, "workload") if self.options.get(name) is not None]
+        beside += [self.options["fit"]] if self.options["fit"] == FIT_TO_TRACE else []
+        if self.options["fio"] is not None and beside:
+            raise UsageError(f"a job file of fio and {beside[0]} were both given, but the jobs are the workload: leave one of them out")
+
+    def fio(self, scheme: str | None) -> Flows | None:
+        """The jobs of the job file for the drive under `scheme`; `None` without one."""
+        file = self.options["fio"]
+        if file is None:
+            return None
+        fit = self.options["fit"]
+        more = () if fit is None else (self.fitted_as or fitted_device(self._bare(scheme, (), sized=False), fit)).settings()
+        return self._jobs(file, self._bare(scheme, more, sized=True))
+
+    def _jobs(self, file: str | os.PathLike[str], drive: _core.Config) -> Flows:
+        self._hold([file])
+        return flows_of(load(file, place(Path(file))), drive.exported_bytes)
 
     def build(self, scheme: str | None) -> _core.Config:
         """The checked configuration under `scheme`: names of scheme presets, joined by `+`."""
@@ -413,19 +449,27 @@ class Setup:
         if asked["fit"] is not None and any(key == BLOCKS_KEY for key, _ in self.set):
             raise UsageError(f"fit and {BLOCKS_KEY} were both given, but fit sets that key: leave one of them out")
         self._hold([asked["config"]])
-        config = _core.build_config(
-            device=asked["device"],
-            schemes=scheme.split("+") if scheme else [],
-            workload=asked["workload"],
-            file=asked["config"],
-            set=[*self._shorthands(), *self.set, *more],
-            # capacity and spare blocks are only known after fitting
-            sized=asked["fit"] is None or bool(more),
-        )
+        # capacity and spare blocks are only known after fitting
+        sized = asked["fit"] is None or bool(more)
+        config = self._bare(scheme, more, sized=sized)
+        if asked["fio"] is not None and sized:
+            keys = self._jobs(asked["fio"], config).settings
+            config = self._bare(scheme, more, sized=True, jobs=tuple((key, value_text(value)) for key, value in keys.items()))
         again = self.shared or asked["fit"] == FIT_TO_TRACE or _value(config, "ftl.precondition.kind") == "trace"
         streamed = None if again else _read_once(_value(config, "workload"))
         self._hold(file for file in self.inputs(config) if file != streamed)
         return config
+
+    def _bare(self, scheme: str | None, more: Pairs, *, sized: bool, jobs: Pairs = ()) -> _core.Config:
+        """The configuration with only these keys of a job file, which depend on the bytes that the drive exports."""
+        return _core.build_config(
+            device=self.options["device"],
+            schemes=scheme.split("+") if scheme else [],
+            workload=self.options["workload"],
+            file=self.options["config"],
+            set=[*jobs, *self._shorthands(), *self.set, *more],
+            sized=sized,
+        )
 
     def _hold(self, files: Iterable[str | os.PathLike[str] | None]) -> None:
         """Copies files that can be read only once."""
@@ -464,6 +508,7 @@ class Setup:
         asked = self.options
         trace = dict(self.set).get("workload.trace", asked["trace"])
         workload = f"trace {trace}" if trace is not None else f"workload {asked['workload'] or 'default'}"
+        workload = workload if asked["fio"] is None else f"jobs {os.fspath(asked['fio'])}"
         parts = [f"Device {asked['device'] or 'default'}", f"scheme {scheme or 'default'}", workload]
         if asked["config"] is not None:
             parts.append(f"config {os.fspath(asked['config'])}")
@@ -499,11 +544,17 @@ class Setup:
     ) -> _core.Plan:
         """The plan of a run under `scheme`: everything that determines it, and the paths of its files."""
         config, asked = self.build(scheme), self.options
+        jobs = self.fio(scheme)
+        warm_up = warm_up_of(asked["warm_up"])
+        if jobs is not None and jobs.warm_up_ns:
+            if warm_up is not None:
+                raise UsageError(f"warm_up and ramp_time of {jobs.file} were both given: leave one of them out")
+            warm_up = (jobs.warm_up_ns, "ns")
         return _core.Plan(
             config,
             seed=whole("seed", asked["seed"]),
             requests=requests_of(config, asked["requests"]),
-            warm_up=warm_up_of(asked["warm_up"]),
+            warm_up=warm_up,
             verify=asked["verify"],
             request_log=request_log,
             timeline=timeline,
@@ -518,7 +569,7 @@ class Setup:
 
     def inputs(self, config: _core.Config) -> list[str | os.PathLike[str]]:
         """The files that a run under `config` reads."""
-        files = (*files_of(config), self.options["state"], self.options["config"])
+        files = (*files_of(config), *(self.options[name] for name in ("state", "config", "fio")))
         return [file for file in files if file is not None]
 
     def _shorthands(self) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ __all__ = [
     "listed",
     "named",
     "of_comparison",
+    "of_fio",
     "of_fit",
     "of_named",
     "of_run",
@@ -105,6 +106,15 @@ def of_run(result: RunData) -> list[Remark]:
         rest = {key: entry for key, entry in _plain(result).items() if key not in UNREAD}
         entries = json.loads(_core.remarks_of_result(json.dumps(rest)))
     return [from_dict(entry) for entry in entries]
+
+
+def of_fio(file: str, ignored: Sequence[str], differs: Sequence[str]) -> Iterator[Remark]:
+    """The remarks on a job file of fio: options without effect, and what fio does in another way."""
+    for sentence in differs:
+        yield Remark("fio-differs", WARNING, "", f"{file}: {sentence}.", "Compare the requests with those of fio (--write_iolog).")
+    if ignored:
+        sentence = f"{file}: ignored, since they are about the host alone: {', '.join(ignored)}."
+        yield Remark("fio-ignored", NOTE, "", sentence, "The simulated host takes no time of its own.")
 
 
 MORE_SPARE = 1.05

@@ -1223,6 +1223,14 @@ class Flow(Section):
     """Number of completed requests of the flow, by kind."""
     warm_up_requests: int
     """Number of requests of the flow that arrived in the warm-up. Absent if there are none. Unit: count."""
+    began: int
+    """Arrival of the flow's first measured request. Absent without one. Unit: ns."""
+    began_ns: int
+    """Arrival of the flow's first measured request. Absent without one. Unit: ns."""
+    ended: int
+    """Completion of the flow's last measured request. Absent without one. Unit: ns."""
+    ended_ns: int
+    """Completion of the flow's last measured request. Absent without one. Unit: ns."""
     latency: Latency
     """Response times of the flow's requests, by class. Unit: ns."""
     latency_ns: Latency

@@ -45,7 +45,13 @@ OF_RUN = {*options_of(RunOptions)} - {*options_of(CompareOptions), *OPTIONS, SET
 """Options of a single run that no comparison has."""
 INSTEAD = {"timeline": "timelines"}
 """Options of a comparison in place of those of a single run."""
-EITHER = {"workload": "trace", "trace": "workload", "prefill": "state", "state": "prefill"}
+EITHER = {
+    "workload": ("trace", "fio"),
+    "trace": ("workload", "fio"),
+    "fio": ("workload", "trace"),
+    "prefill": ("state",),
+    "state": ("prefill",),
+}
 """Options that exclude each other: that of a variant replaces that of the comparison."""
 OF_POLICY = {name: kind.key for name, kind in KINDS.items() if kind.excludes_key}
 """Configuration keys that an option replaces without setting them."""
@@ -75,7 +81,7 @@ class Variant:
         """The setup of the variant's runs: its options and keys take precedence over those that all variants have."""
         own = {name: value for name, value in self.options.items() if name != SCHEME}
         keys = {key for key, _ in self.set}
-        replaced = {EITHER[name] for name in own if name in EITHER} | {name for name, key in OF_POLICY.items() if key in keys}
+        replaced = {other for name in own for other in EITHER.get(name, ())} | {name for name, key in OF_POLICY.items() if key in keys}
         keys |= {key for name, key in (*SHORTHANDS.items(), *OF_POLICY.items()) if name in own}
         kept = tuple(pair for pair in common.set if pair[0] not in keys)
         return common.with_changes(**{**dict.fromkeys(replaced - {*own}), **own, SET: (*kept, *self.set)})

@@ -53,6 +53,12 @@ pub const CODES: &[Code] = &[
     },
     Code { name: "few-blocks", severity: Severity::Note, rule: "A pool has fewer than 100 blocks." },
     Code {
+        name: "fio-differs",
+        severity: Severity::Warning,
+        rule: "An option of a fio job file has an effect in fio that the generated requests do not have exactly.",
+    },
+    Code { name: "fio-ignored", severity: Severity::Note, rule: "Options of a fio job file are about the host alone and have no effect." },
+    Code {
         name: "fio-waits",
         severity: Severity::Note,
         rule: "A log of fio, version 2, has waits, of which fio's program and its manual have different meanings.",
@@ -80,7 +86,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "handles-ignored",
         severity: Severity::Note,
-        rule: "Requests of a trace name a placement handle, and `ftl.placement` is not `handles`.",
+        rule: "Requests of a trace, or flows, name a placement handle, and `ftl.placement` is not `handles`.",
     },
     Code {
         name: "held-data",

@@ -17,7 +17,7 @@ __all__ = ["Input", "check_sources", "hash_of", "inputs_of", "sources_of"]
 
 SHIPPED = "mariadb_oltp_write_only_paced."
 SHIPPED_SOURCE = "comes with the sources of ssdlab, in their folder `traces`"
-KEYS = ("trace", "prefill")
+KEYS = ("trace", "prefill", "fio")
 
 
 @dataclass

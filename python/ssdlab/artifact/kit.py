@@ -43,7 +43,7 @@ FIGURES = ("figure.svg", "figure.png")
 DEFINED = ("title", "schemes", "seeds", "parameters", "metrics")
 """Entries of `study.json` that repeat the study's file. Its setup is compared run by run, key by key."""
 SPEED = ("prepare_s", "wall_s")
-PLACES = {"--trace", "--prefill", *(f"--{kind}" for kind in KINDS)}
+PLACES = {"--trace", "--prefill", "--fio", *(f"--{kind}" for kind in KINDS)}
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _names_only(value: Any, key: str = "") -> Any:
     """A configuration without absent values and without the folders of traces, which belong to this machine."""
     if isinstance(value, Mapping):
         return {name: _names_only(entry, name) for name, entry in value.items() if entry is not None}
-    return Path(value).name if key in ("trace", "prefill") and isinstance(value, str) else value
+    return Path(value).name if key in ("trace", "prefill", "fio") and isinstance(value, str) else value
 
 
 def _check_wheel(wheel: Path) -> None:

@@ -54,14 +54,20 @@ class PreconditionWords(o.PreconditionOptions, total=False):
 
 def run(**words: Unpack[RunWords]) -> None:
     """The command `ssdlab run`."""
-    quiet = words["quiet"]
+    as_fio = words["fio_json"] is not None and str(words["fio_json"]) == "-"
+    if as_fio and words["json"]:
+        raise UsageError("--json and --fio-json - would both print on standard output: leave one of them out, or give a file")
+    quiet = words["quiet"] or as_fio
     _check_log(words)
     prepared = prepared_run(_asked(o.RunOptions, words), parse_settings(words["set"]))
     with _shown(prepared, quiet=quiet) as progress:
         batch = executed_run(prepared, progress=progress, page=True)
     batch.raise_failure()
     result = batch.finished["run"]
-    if words["json"]:
+    if as_fio:
+        batch.settle()
+        print_json(prepared.jobs[0].as_fio(result))
+    elif words["json"]:
         print_json(result.to_dict())
     elif not quiet:
         from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)

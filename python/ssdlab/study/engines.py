@@ -46,7 +46,7 @@ def job(
         ssdlab.Error: the run cannot be simulated.
     """
     fields = {key: value for key, value in setup.items() if key not in ("engine", "set", "quick", QUEUEING)}
-    if "trace" in fields:
+    if "trace" in fields or "fio" in fields:
         fields.pop("workload", None)
     fields |= {"seed": seed, "set": tuple((key, value_text(value)) for key, value in setup["set"].items())}
     if setup["engine"] == QUEUEING:

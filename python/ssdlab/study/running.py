@@ -133,7 +133,7 @@ def _result(prepared: Prepared, batch: Batch) -> StudyResult:
 def _located(setup: dict[str, Any], find: Callable[[str], Path], folder: Path) -> dict[str, Any]:
     """The setup with traces and files of policies replaced by their paths."""
     policies = {kind: located(setup[kind], folder) for kind in KINDS if kind in setup}
-    return setup | {key: find(setup[key]) for key in ("trace", "prefill") if key in setup} | policies
+    return setup | {key: find(setup[key]) for key in ("trace", "prefill", "fio") if key in setup} | policies
 
 
 class TraceFiles:

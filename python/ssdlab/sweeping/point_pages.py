@@ -30,7 +30,7 @@ def write_missing(points: Iterable[SweepPoint], fresh: Iterable[str]) -> None:
     for point in points:
         place = point.folder
         if place is not None and "series" in point.result and (place.name in new or not (place / REPORT_FILE).exists()):
-            write(runs_of(point.result, place), place / REPORT_FILE)
+            write(runs_of(point.result.to_dict(), place), place / REPORT_FILE)
 
 
 def runs_of(result: Mapping[str, Any], folder: Path | None) -> Runs:

@@ -103,6 +103,7 @@ def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathL
         "trace": config["workload"].get("trace"),
         "prefill": config["ftl"]["precondition"].get("prefill"),
         "state": setup.options["state"],
+        "fio": setup.options["fio"],
     }
     return {name: file for name, file in files.items() if file is not None}
 

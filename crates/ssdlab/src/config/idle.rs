@@ -60,6 +60,7 @@ const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const HANDLES: &str = "ftl.placement = \"handles\"";
 const PERMUTATION: &str = "workload.address = \"permutation\"";
 const QUEUES: &str = "host.queues above 1";
+const CLOSED_LOOP: &str = "workload.queue_depth above 0, a closed loop";
 const OPEN_LOOP: &str = "workload.queue_depth = 0, since a closed loop has no arrival times of its own";
 const GROUPS: &str = "cache.policy = \"bplru\" or \"fab\"";
 const BPLRU: &str = "cache.policy = \"bplru\"";
@@ -218,6 +219,25 @@ const RULES: &[Rule] = &[
         PERMUTATION,
         |c| generated(c, |w| w.address == Address::Permutation),
     ),
+    parameter("workload.pareto_h", "workload.address = \"pareto\"", |c| generated(c, |w| w.address == Address::Pareto)),
+    switch(
+        "workload.zones",
+        |c| !c.workload.zones.is_empty(),
+        "workload.address = \"zones\"",
+        |c| generated(c, |w| w.address == Address::Zones),
+    ),
+    switch(
+        "workload.fio_draws",
+        |c| c.workload.fio_draws,
+        "workload.address = \"zipf\" or \"pareto\"",
+        |c| generated(c, |w| matches!(w.address, Address::Zipf | Address::Pareto)),
+    ),
+    parameter("workload.normal_width", "workload.address = \"normal\"", |c| generated(c, |w| w.address == Address::Normal)),
+    switch("workload.trim_first", |c| c.workload.trim_first, "workload.read_share below 1", |c| generated(c, |w| w.read_share < 1.0)),
+    switch("workload.paced", |c| c.workload.paced, CLOSED_LOOP, |c| c.workload.queue_depth > 0),
+    switch("workload.think_us", |c| c.workload.think_us > 0.0, CLOSED_LOOP, |c| c.workload.queue_depth > 0),
+    parameter("workload.think_requests", "workload.think_us above 0", |c| c.workload.think_us > 0.0),
+    switch("workload.trim_share", |c| c.workload.trim_share > 0.0, "workload.read_share below 1", |c| generated(c, |w| w.read_share < 1.0)),
     parameter("workload.zipf_exponent", "workload.address = \"zipf\"", |c| generated(c, |w| w.address == Address::Zipf)),
     switch(
         "workload.size_table",
@@ -237,8 +257,8 @@ const RULES: &[Rule] = &[
     parameter("workload.burst_length", "workload.arrival = \"burst\"", |c| generated(c, |w| w.arrival == Arrival::Burst)),
     switch("workload.time_scale", |c| c.workload.time_scale != 1.0, OPEN_LOOP, |c| c.workload.queue_depth == 0),
     parameter("workload.max_outstanding", OPEN_LOOP, |c| c.workload.queue_depth == 0 || c.workload.has_separate_flows()),
-    parameter("workload.interarrival_us", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),
-    parameter("workload.arrival", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0)),
+    parameter("workload.interarrival_us", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0 || w.paced)),
+    parameter("workload.arrival", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0 || w.paced)),
 ];
 
 /// Host operations may run on the die of a pool whose job is active.

@@ -31,6 +31,11 @@ pub struct Workload {
     /// the footprint if it does not fit there.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub sequential_share: f64,
+    /// Generated: share of the requests other than reads that are trims instead of writes.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub trim_share: f64,
+    /// Generated: each write follows a trim of the same bytes (fio's `trimwrite`). `total_bytes` counts the bytes of both once.
+    pub trim_first: bool,
     /// Generated: share of writes marked as high priority.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub high_priority_share: f64,
@@ -60,6 +65,21 @@ pub struct Workload {
     /// Generated, for `address = "zipf"`: exponent of Zipf's law.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub zipf_exponent: f64,
+    /// Generated, for `address = "pareto"`: the share h of the addresses that gets the share 1 - h of the requests (fio's
+    /// `random_distribution=pareto:h`).
+    #[schemars(range(min = 0.0001, max = 0.9999))]
+    pub pareto_h: f64,
+    /// Generated, for `address = "zipf"` or `"pareto"`: ranks are drawn and placed as fio does (`lib/zipf.c`): Zipf's law by an approximation
+    /// (not for an exponent of 1), and each rank at the remainder of a product, so that several ranks may share an address, and some
+    /// addresses have none.
+    pub fio_draws: bool,
+    /// Generated, for `address = "normal"`: width of a uniform offset that is added to each address, as a share of the footprint (fio's
+    /// `random_distribution=normal:100 x width`).
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub normal_width: f64,
+    /// Generated, for `address = "zones"`: pairs of relative weights, of the random requests that go to a zone and of its size; the zones
+    /// follow each other from the start of the footprint to its end.
+    pub zones: Vec<(f64, f64)>,
     /// Generated: share of the exported range, from its start, that is accessed.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub footprint: f64,
@@ -90,6 +110,23 @@ pub struct Workload {
     /// Name of the flow after which this one starts: when the last request of that flow, a trace in open loop, arrives. Absent: at the
     /// start of the run.
     pub start_after: Option<String>,
+    /// Stage of this flow: it starts when all requests of the flows of lower stages have completed. All flows must be closed loops.
+    #[schemars(range(min = 0, max = 65535))]
+    pub stage: u32,
+    /// End of this flow, if it is generated: the request that brings its bytes to at least this many. 0: no such end.
+    pub total_bytes: u64,
+    /// How long this flow, if it is generated, sends requests, seconds from its start. 0: no such end.
+    #[schemars(range(min = 0.0, max = 1000000000.0))]
+    pub run_s: f64,
+    /// A closed loop sends no request before its arrival time, counted from its first request: a limit of the rate.
+    pub paced: bool,
+    /// A closed loop waits this long after each `think_requests` requests, from the instant at which all of them have completed, us. 0: no
+    /// wait.
+    #[schemars(range(min = 0.0, max = 1000000000.0))]
+    pub think_us: f64,
+    /// For `think_us`: number of requests from one wait to the next.
+    #[schemars(range(min = 1, max = 1000000000))]
+    pub think_requests: u32,
     /// Name of the only flow that sends requests, as a reference for how the others slow it down. Absent: all flows send.
     pub only: Option<String>,
     /// Closed loop: number of outstanding requests of this flow. The next is issued when one completes; arrival times are ignored. 0: open
@@ -156,6 +193,8 @@ impl Default for Workload {
             arrival: Arrival::Exponential,
             burst_length: 8,
             read_share: 0.5,
+            trim_share: 0.0,
+            trim_first: false,
             sequential_share: 0.0,
             high_priority_share: 0.0,
             handle: None,
@@ -166,6 +205,10 @@ impl Default for Workload {
             hot_scattered: false,
             permutation_repeats: false,
             zipf_exponent: 1.0,
+            pareto_h: 0.2,
+            fio_draws: false,
+            normal_width: 0.0,
+            zones: Vec::new(),
             footprint: 1.0,
             align_kb: 4.0,
             align_large_kb: 0.0,
@@ -175,6 +218,12 @@ impl Default for Workload {
             part: (0.0, 1.0),
             start_s: 0.0,
             start_after: None,
+            stage: 0,
+            total_bytes: 0,
+            run_s: 0.0,
+            paced: false,
+            think_us: 0.0,
+            think_requests: 1,
             only: None,
             queue_depth: 0,
             max_outstanding: 10_000_000,
@@ -231,6 +280,11 @@ impl Workload {
     /// Some further flow has a name, so that flows are reported separately.
     pub fn has_separate_flows(&self) -> bool {
         self.flows.iter().any(is_separate)
+    }
+
+    /// The requests of this flow are generated and end (`total_bytes`, `run_s`).
+    pub fn is_bounded(&self) -> bool {
+        self.trace.is_none() && (self.total_bytes > 0 || self.run_s > 0.0)
     }
 
     /// Some flow reads a trace.
@@ -306,6 +360,14 @@ pub enum Address {
     HotCold,
     /// Popularity of aligned addresses by Zipf's law, scattered over the footprint.
     Zipf,
+    /// Popularity of aligned addresses by a Pareto distribution, scattered over the footprint.
+    Pareto,
+    /// Parts of the footprint, each with a share of the requests, uniform within each.
+    Zones,
+    /// The start of the footprint: with `sequential_share = 1`, the flow begins there (fio's `rw=read`, `write`).
+    Start,
+    /// The mean of twelve uniform draws, scattered over the footprint as fio does (`lib/gauss.c`).
+    Normal,
     /// Each aligned address of the footprint once a pass, in a random order (fio's random map). Passes follow each other.
     Permutation,
 }

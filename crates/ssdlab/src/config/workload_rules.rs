@@ -123,6 +123,18 @@ pub(super) fn relations(config: &Config, messages: &mut Vec<String>) {
     }
     names(workload, &flows, messages);
     starts(&flows, messages);
+    stages(&flows, messages);
+}
+
+/// Checks that flows with stages are closed loops: the end of an open loop does not depend on completions.
+fn stages(flows: &[SeparateFlow], messages: &mut Vec<String>) {
+    let Some(staged) = flows.iter().find(|flow| flow.workload.stage > 0) else { return };
+    if let Some(open) = flows.iter().find(|flow| flow.workload.queue_depth == 0) {
+        messages.push(format!(
+            "{}.stage = {}: stages are for closed loops; set {}.queue_depth above 0, or leave the stages out",
+            staged.path, staged.workload.stage, open.path
+        ));
+    }
 }
 
 /// Checks flows that start after others (`start_after`).
@@ -251,6 +263,12 @@ fn flow(path: &str, workload: &Workload, messages: &mut Vec<String>) {
     if workload.request_size == SizeDistribution::Table {
         size_table(path, workload, messages);
     }
+    if workload.address == Address::Zones {
+        zones(path, workload, messages);
+    }
+    if workload.address == Address::Zipf && workload.fio_draws && workload.zipf_exponent == 1.0 {
+        messages.push(format!("{path}.zipf_exponent = 1: fio has no approximation for it; take 1.001, or {path}.fio_draws = false"));
+    }
     let hot = workload.hot_share;
     if workload.address == Address::HotCold && !(hot > 0.0 && hot < 1.0) {
         messages.push(format!(
@@ -262,6 +280,21 @@ fn flow(path: &str, workload: &Workload, messages: &mut Vec<String>) {
         if (align * 2.0).fract() != 0.0 {
             messages.push(format!("{path}.{key} = {align}: must be whole sectors of 512 bytes, a multiple of 0.5"));
         }
+    }
+}
+
+fn zones(path: &str, workload: &Workload, messages: &mut Vec<String>) {
+    let is_weight = |weight: f64| (0.0..=1e12).contains(&weight);
+    let sums = workload.zones.iter().fold((0.0, 0.0), |sums, zone| (sums.0 + zone.0, sums.1 + zone.1));
+    let is_used_empty = |&(access, size): &(f64, f64)| access > 0.0 && size == 0.0;
+    let is_wrong = |zone: &(f64, f64)| !is_weight(zone.0) || !is_weight(zone.1) || is_used_empty(zone);
+    if !(sums.0 > 0.0 && sums.1 > 0.0) || workload.zones.iter().any(is_wrong) {
+        let zones: Vec<_> = workload.zones.iter().map(|(access, size)| format!("[{access}, {size}]")).collect();
+        messages.push(format!(
+            "{path}.zones = [{}]: {path}.address = \"zones\" needs pairs of weights from 0 to 1000000000000, of requests and of size, as \
+             [[80, 20], [20, 80]]; a zone with requests needs a size",
+            zones.join(", ")
+        ));
     }
 }
 

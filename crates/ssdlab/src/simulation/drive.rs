@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::plan::Control;
-use super::senders::{Sender, Senders};
+use super::senders::{Sender, Senders, Turn};
 use super::{STEPS_PER_LOOK, Simulation};
 use crate::error::Result;
 use crate::units::Ns;
@@ -50,16 +50,40 @@ impl Simulation {
             return Ok(());
         }
         senders.answered = Some(self.completed);
+        if !senders.any_closed() {
+            self.next_start = Ns::MAX;
+            return Ok(());
+        }
+        self.send(at, senders)?;
+        while senders.has_stages && self.completed == self.submitted && senders.next_stage(at) {
+            self.send(at, senders)?;
+        }
+        Ok(())
+    }
+
+    /// Lets each closed loop that has started send until it has as many requests outstanding as it may.
+    #[inline(never)]
+    fn send(&mut self, at: Ns, senders: &mut Senders<'_>) -> Result<()> {
         self.next_start = Ns::MAX;
         for sender in &mut senders.closed {
             if sender.start_ns > at && !sender.over {
                 self.next_start = self.next_start.min(sender.start_ns);
                 continue;
             }
-            while !sender.over && self.outstanding_by_flow[usize::from(sender.flow)] < sender.depth {
-                match sender.ahead.next(|request| self.storage.foresee(request))? {
-                    Some(request) => self.submit_at(at, request)?,
-                    None => sender.over = true,
+            while !sender.over {
+                let outstanding = self.outstanding_by_flow[usize::from(sender.flow)];
+                if outstanding >= sender.depth {
+                    break;
+                }
+                match sender.turn(at, outstanding, |request| self.storage.foresee(request))? {
+                    Turn::Send(request) => self.submit_at(at, request)?,
+                    Turn::Over => sender.over = true,
+                    Turn::Wait => {
+                        if sender.start_ns > at {
+                            self.next_start = self.next_start.min(sender.start_ns);
+                        }
+                        break;
+                    }
                 }
             }
         }
@@ -69,18 +93,24 @@ impl Simulation {
     /// With no request outstanding, the closed loop that starts next sends its first one. Returns false if there is none.
     #[cold]
     pub(super) fn wait_for_start(&mut self, senders: &mut Senders<'_>) -> Result<bool> {
-        let later = |sender: &&mut Sender<'_>| !sender.over && sender.start_ns > self.now;
-        while let Some(sender) = senders.closed.iter_mut().filter(later).min_by_key(|sender| sender.start_ns) {
-            match sender.ahead.next(|request| self.storage.foresee(request))? {
-                Some(request) => {
-                    let start_ns = sender.start_ns;
+        let later = |sender: &&mut Sender<'_>| !sender.over && sender.start_ns > self.now && sender.start_ns < Ns::MAX;
+        loop {
+            let Some(sender) = senders.closed.iter_mut().filter(later).min_by_key(|sender| sender.start_ns) else {
+                if senders.has_stages && senders.next_stage(self.now + 1) {
+                    continue;
+                }
+                return Ok(false);
+            };
+            let start_ns = sender.start_ns;
+            match sender.turn(start_ns, 0, |request| self.storage.foresee(request))? {
+                Turn::Send(request) => {
                     self.submit_at(start_ns, request)?;
                     return Ok(true);
                 }
-                None => sender.over = true,
+                Turn::Over => sender.over = true,
+                Turn::Wait => {}
             }
         }
-        Ok(false)
     }
 
     /// Draws and submits requests: those that closed loops may send now, and of open loops those up to the next instant.

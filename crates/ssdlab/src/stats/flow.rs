@@ -19,6 +19,14 @@ pub struct FlowResult {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(extend("unit" = "count"))]
     pub warm_up_requests: u64,
+    /// Arrival of the flow's first measured request. Absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ns"))]
+    pub began_ns: Option<Ns>,
+    /// Completion of the flow's last measured request. Absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ns"))]
+    pub ended_ns: Option<Ns>,
     /// Response times of the flow's requests, by class.
     pub latency_ns: Latencies,
     /// Mean parts of the response times of the flow's requests, by class.
@@ -75,6 +83,8 @@ impl FlowResult {
             name,
             requests: flow.requests,
             warm_up_requests: flow.left_out,
+            began_ns: flow.span_ns.map(|(began, _)| began),
+            ended_ns: flow.span_ns.map(|(_, ended)| ended),
             latency_ns: flow.latency_ns,
             breakdown_ns: flow.breakdown_ns,
             alone: None,

@@ -38,6 +38,8 @@ struct Tally {
     requests: RequestCounts,
     bytes_read: u128,
     bytes_written: u128,
+    /// Earliest arrival and latest completion, ns; the first is later than the second without requests.
+    span_ns: (Ns, Ns),
     /// Number of requests that arrived in the warm-up.
     left_out: u64,
 }
@@ -53,6 +55,8 @@ pub struct RequestStats {
     pub bytes_read: u128,
     /// Bytes requested by writes.
     pub bytes_written: u128,
+    /// Arrival of the first request and completion of the last, ns; `None` without requests.
+    pub span_ns: Option<(Ns, Ns)>,
     /// Response times by class.
     pub latency_ns: Latencies,
     /// Mean parts of the response times by class.
@@ -187,12 +191,15 @@ impl Tally {
             requests: RequestCounts::default(),
             bytes_read: 0,
             bytes_written: 0,
+            span_ns: (Ns::MAX, 0),
             left_out: 0,
         }
     }
 
     #[inline]
     fn take(&mut self, completion: &Completion, response_ns: Ns, parts: &Parts) {
+        let (first, last) = self.span_ns;
+        self.span_ns = (first.min(completion.arrival_ns), last.max(completion.completed_ns));
         let class = match completion.kind {
             RequestKind::Read => {
                 self.requests.read += 1;
@@ -227,6 +234,7 @@ impl Tally {
             left_out: self.left_out,
             bytes_read: self.bytes_read,
             bytes_written: self.bytes_written,
+            span_ns: (self.span_ns.0 <= self.span_ns.1).then_some(self.span_ns),
             latency_ns: Latencies {
                 all: all.latency(),
                 read: reads.latency(),

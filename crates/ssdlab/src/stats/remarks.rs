@@ -60,10 +60,11 @@ fn handles_ignored(result: &Value) -> Option<Remark> {
     let reports =
         std::iter::once("/workload".to_string()).chain((0..list(result, "/flows").len()).map(|flow| format!("/flows/{flow}/workload")));
     let named: u64 = reports.map(|report| count(result, &format!("{report}/trace/handles"))).sum();
+    let by_flows = list(result, "/config/workload/flows").iter().any(|flow| flow.get("handle").is_some_and(|handle| !handle.is_null()));
     let placement = result.pointer("/config/ftl/placement").and_then(Value::as_str).unwrap_or("none");
-    (named > 0 && placement != "handles").then(|| {
-        let sentence =
-            format!("{named} requests of the trace name a placement handle, which has no effect with ftl.placement = \"{placement}\".");
+    ((named > 0 || by_flows) && placement != "handles").then(|| {
+        let who = if named > 0 { format!("{named} requests of the trace name") } else { "Flows name".into() };
+        let sentence = format!("{who} a placement handle, which has no effect with ftl.placement = \"{placement}\".");
         Remark::note("handles-ignored", "gc.write_amplification", sentence, "Set ftl.placement = \"handles\" to use the handles.")
     })
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::clock::FileClock;
 use super::start::start_ns;
-use super::{Generator, RequestSource, TraceReader, WorkloadReport};
+use super::{Generator, RequestSource, Terms, TraceReader, WorkloadReport};
 use crate::caller::Caller;
 use crate::config::{SeparateFlow, Workload};
 use crate::error::{Error, Result};
@@ -32,6 +32,8 @@ pub struct ClosedLoop {
     pub depth: u64,
     /// When the flow begins to send, ns from the start of the run.
     pub start_ns: Ns,
+    /// When the flow may send, besides its depth; `None`: always.
+    pub terms: Option<Terms>,
     /// Source of the flow's requests.
     pub source: Box<dyn RequestSource>,
 }
@@ -47,12 +49,18 @@ impl Flows {
             let source = super::open_cancellable(config, exported_bytes, seed, requests, caller)?;
             return Ok(match u64::from(config.queue_depth) {
                 0 => Flows { open: Some(source), closed: Vec::new() },
-                depth => Flows { open: None, closed: vec![ClosedLoop { flow: 0, depth, start_ns: start_ns(config), source }] },
+                depth => Flows {
+                    open: None,
+                    closed: vec![ClosedLoop { flow: 0, depth, start_ns: start_ns(config), terms: Terms::of(config), source }],
+                },
             });
         }
         let (closed, open): (Vec<_>, Vec<_>) =
             sending(config, exported_bytes, seed, requests, caller)?.into_iter().partition(|(depth, _)| *depth > 0);
-        let closed = closed.into_iter().map(|(depth, source)| ClosedLoop { flow: source.number, depth, start_ns: source.start_ns, source });
+        let closed = closed.into_iter().map(|(depth, source)| {
+            let (flow, start_ns, terms) = (source.number, source.start_ns, source.terms);
+            ClosedLoop { flow, depth, start_ns, terms, source }
+        });
         Ok(Flows { closed: closed.collect(), open: (!open.is_empty()).then(|| merged(open)) })
     }
 
@@ -100,7 +108,7 @@ fn sending(config: &Workload, exported_bytes: u64, seed: u64, requests: Option<u
     let sends = |(_, flow): &(u16, &SeparateFlow)| config.only.as_ref().is_none_or(|only| *only == flow.name);
     let sending: Vec<_> = (0..).zip(&flows).filter(sends).collect();
     let traces = sending.iter().filter(|(_, flow)| flow.workload.trace.is_some()).count() as u64;
-    if traces == 0 && requests.is_none() {
+    if traces == 0 && requests.is_none() && sending.iter().any(|(_, flow)| !flow.workload.is_bounded()) {
         return Err(super::endless());
     }
     let shared = Shared {
@@ -136,6 +144,8 @@ struct OfFlow {
     number: u16,
     name: String,
     is_trace: bool,
+    is_bounded: bool,
+    terms: Option<Terms>,
     source: Box<dyn RequestSource>,
     /// First byte of the flow's part of the exported range.
     begin: u64,
@@ -171,12 +181,15 @@ impl OfFlow {
             Box::new(Generator::of_flow(flow, bytes, seed)?)
         };
         let (name, start_ns) = (flow.name.clone(), start_ns(&flow.workload));
-        Ok(OfFlow { number, name, is_trace, source, begin, start_ns, after: None, shared: shared.clone(), ended: false })
+        let (is_bounded, terms) = (flow.workload.is_bounded(), Terms::of(&flow.workload));
+        let shared = shared.clone();
+        Ok(OfFlow { number, name, is_trace, is_bounded, terms, source, begin, start_ns, after: None, shared, ended: false })
     }
 
-    /// Whether this is a generated flow that must end because all traces have ended: so it is in a run without a limit of requests.
+    /// Whether this is a generated flow without an end of its own that must end because all traces have ended: so it is in a run without a
+    /// limit of requests.
     fn outlives_traces(&self) -> bool {
-        !self.is_trace && self.shared.limit.is_none() && self.shared.traces.load(Ordering::Relaxed) == 0
+        !self.is_trace && !self.is_bounded && self.shared.limit.is_none() && self.shared.traces.load(Ordering::Relaxed) == 0
     }
 }
 

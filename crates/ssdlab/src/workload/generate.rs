@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::RequestSource;
+use super::skew::{FioZipf, Normal, Pareto, Places, Zones};
 use super::tags::Tags;
 use super::zipf::{Scatter, Zipf};
 use crate::config::{Address, Arrival, SeparateFlow, SizeDistribution, Workload};
@@ -15,7 +16,7 @@ const SECTOR_BYTES: u64 = 512;
 const PS_PER_NS: u128 = 1000;
 
 /// Keys that an unnamed entry of `workload.flows` (a part of the generated flow) may set.
-const FLOW_KEYS: [&str; 20] = [
+const FLOW_KEYS: [&str; 26] = [
     "request_kb",
     "request_size",
     "size_table",
@@ -23,6 +24,8 @@ const FLOW_KEYS: [&str; 20] = [
     "arrival",
     "burst_length",
     "read_share",
+    "trim_share",
+    "trim_first",
     "sequential_share",
     "high_priority_share",
     "handle",
@@ -33,6 +36,10 @@ const FLOW_KEYS: [&str; 20] = [
     "hot_scattered",
     "permutation_repeats",
     "zipf_exponent",
+    "pareto_h",
+    "fio_draws",
+    "normal_width",
+    "zones",
     "footprint",
     "align_kb",
     "align_large_kb",
@@ -52,6 +59,12 @@ const FLOW_KEYS: [&str; 20] = [
 #[derive(Clone, Debug)]
 pub struct Generator {
     flows: Vec<Flow>,
+    /// The write whose trim was the last request (`trim_first`).
+    trimmed: Option<Request>,
+    /// Bytes left until the flow ends (`total_bytes`); `None` without that end.
+    left_bytes: Option<u64>,
+    /// Time at which an open loop ends (`run_s`), ns; [`Ns::MAX`] without that end.
+    end_ns: Ns,
 }
 
 impl Generator {
@@ -78,16 +91,32 @@ impl Generator {
             let config = flow_config(config, keys).map_err(|e| Error::Config(format!("{}: {e}", place.path)))?;
             flows.push(Flow::new(&config, bytes, seed, &place)?);
         }
-        Ok(Generator { flows })
+        let left_bytes = (config.total_bytes > 0).then_some(config.total_bytes);
+        // A closed loop ends by its clock, which is not that of the arrivals.
+        let end_ns = if config.queue_depth == 0 { super::terms::run_ns(config) } else { Ns::MAX };
+        Ok(Generator { flows, trimmed: None, left_bytes, end_ns })
     }
 }
 
 impl RequestSource for Generator {
     fn next_request(&mut self) -> Result<Option<Request>> {
+        if self.trimmed.is_some() {
+            return Ok(self.trimmed.take());
+        }
         // min_by_key returns the first minimum: the flow listed first.
         let flow = self.flows.iter_mut().min_by_key(|flow| flow.arrivals.now_ps).expect("there is always flow 0");
+        if self.left_bytes == Some(0) || (self.end_ns < Ns::MAX && flow.arrivals.now_ns()? >= self.end_ns) {
+            return Ok(None);
+        }
         let request = flow.request()?;
         flow.arrivals.advance();
+        if let Some(left) = &mut self.left_bytes {
+            *left = left.saturating_sub(request.length);
+        }
+        if flow.trim_first && request.kind == RequestKind::Write {
+            self.trimmed = Some(request);
+            return Ok(Some(Request { kind: RequestKind::Trim, high_priority: false, ..request }));
+        }
         Ok(Some(request))
     }
 
@@ -122,6 +151,7 @@ struct Flow {
     kinds: Kinds,
     addresses: Addresses,
     tags: Tags,
+    trim_first: bool,
 }
 
 impl Flow {
@@ -133,17 +163,18 @@ impl Flow {
         Ok(Flow {
             sizes: Sizes::new(config, check, footprint, rng("size"))?,
             arrivals,
-            kinds: Kinds::new(config, check, rng("kind"), rng("priority"))?,
+            kinds: Kinds::new(config, check, [rng("kind"), rng("trim"), rng("priority")])?,
             addresses: Addresses::new(config, check, footprint, [rng("sequential"), rng("address"), rng("scatter")])?,
             tags: Tags::new(config, exported_bytes),
+            trim_first: config.trim_first,
         })
     }
 
     /// Continues with other draws. Popular addresses were drawn when the flow was made, and stay.
     fn draw_others(&mut self) {
-        let Flow { sizes, arrivals, kinds, addresses, tags: _ } = self;
-        let streams =
-            [&mut sizes.rng, &mut arrivals.rng, &mut kinds.kind, &mut kinds.priority, &mut addresses.sequential, &mut addresses.random];
+        let Flow { sizes, arrivals, kinds, addresses, .. } = self;
+        let Kinds { kind, trim, priority, .. } = kinds;
+        let streams = [&mut sizes.rng, &mut arrivals.rng, kind, trim, priority, &mut addresses.sequential, &mut addresses.random];
         streams.into_iter().for_each(Rng::jump);
     }
 
@@ -318,8 +349,8 @@ impl Arrivals {
             return Err(check.error("burst_length", " = 0: expected at least 1"));
         }
         let burst_length = config.burst_length;
-        // In a closed loop the times only order the turns of several flows: for a single one, none are drawn.
-        let is_read = config.queue_depth == 0 || !check.is_only;
+        // In a closed loop without pacing the times only order the turns of several flows: for a single one, none are drawn.
+        let is_read = config.queue_depth == 0 || config.paced || !check.is_only;
         let (law, gap_ps) = if is_read { (config.arrival, gap_ps) } else { (Arrival::Fixed, 0.0) };
         Ok(Arrivals { law, gap_ps, fixed_ps: gap_ps.round() as u128, burst_length, left_in_burst: 0, now_ps: 0, rng })
     }
@@ -369,22 +400,28 @@ fn rounded(x: f64) -> u128 {
 #[derive(Clone, Debug)]
 struct Kinds {
     read_share: f64,
+    trim_share: f64,
     high_priority_share: f64,
     kind: Rng,
+    trim: Rng,
     priority: Rng,
 }
 
 impl Kinds {
-    fn new(config: &Workload, check: &Place, kind: Rng, priority: Rng) -> Result<Self> {
+    fn new(config: &Workload, check: &Place, [kind, trim, priority]: [Rng; 3]) -> Result<Self> {
         let read_share = check.share("read_share", config.read_share)?;
         let high_priority_share = check.share("high_priority_share", config.high_priority_share)?;
-        Ok(Kinds { read_share, high_priority_share, kind, priority })
+        let trim_share = check.share("trim_share", config.trim_share)?;
+        Ok(Kinds { read_share, trim_share, high_priority_share, kind, trim, priority })
     }
 
     fn draw(&mut self) -> (RequestKind, bool) {
         // Each stream has this one use, so the draws for a share of 0 can be left out.
         if self.read_share > 0.0 && self.kind.chance(self.read_share) {
             return (RequestKind::Read, false);
+        }
+        if self.trim_share > 0.0 && self.trim.chance(self.trim_share) {
+            return (RequestKind::Trim, false);
         }
         (RequestKind::Write, self.high_priority_share > 0.0 && self.priority.chance(self.high_priority_share))
     }
@@ -417,6 +454,11 @@ enum AddressLaw {
         scatter: Option<Scatter>,
     },
     Zipf(Zipf, Scatter),
+    FioZipf(FioZipf, Places),
+    Pareto(Pareto, Places),
+    Normal(Normal),
+    Zones(Zones),
+    Start,
     /// Pass after pass over all slots: `next` is the position in the pass, `order` that of the slots in it.
     Permutation {
         order: Scatter,
@@ -439,8 +481,22 @@ impl Addresses {
             },
             Address::Zipf => {
                 let exponent = check.range("zipf_exponent", config.zipf_exponent, 0.0, 10.0)?;
-                AddressLaw::Zipf(Zipf::new(slots, exponent), Scatter::new(slots, &mut scatter))
+                if config.fio_draws {
+                    AddressLaw::FioZipf(FioZipf::new(slots, exponent), Places::fio(slots, &mut scatter))
+                } else {
+                    AddressLaw::Zipf(Zipf::new(slots, exponent), Scatter::new(slots, &mut scatter))
+                }
             }
+            Address::Pareto => {
+                let h = check.range("pareto_h", config.pareto_h, 0.0001, 0.9999)?;
+                let places = if config.fio_draws { Places::fio } else { Places::scattered };
+                AddressLaw::Pareto(Pareto::new(slots, h), places(slots, &mut scatter))
+            }
+            Address::Normal => AddressLaw::Normal(Normal::new(slots, check.range("normal_width", config.normal_width, 0.0, 0.5)?)),
+            Address::Zones => AddressLaw::Zones(
+                Zones::new(slots, &config.zones).ok_or_else(|| check.error("zones", ": expected a zone with requests and a size"))?,
+            ),
+            Address::Start => AddressLaw::Start,
             Address::Permutation => {
                 AddressLaw::Permutation { order: Scatter::new(slots, &mut scatter), next: 0, repeats: config.permutation_repeats }
             }
@@ -480,6 +536,11 @@ impl Addresses {
                 scatter.as_ref().map_or(slot, |scatter| scatter.place(slot))
             }
             AddressLaw::Zipf(zipf, scatter) => scatter.place(zipf.rank(rng) - 1),
+            AddressLaw::FioZipf(zipf, places) => places.place(zipf.rank(rng)),
+            AddressLaw::Pareto(pareto, places) => places.place(pareto.rank(rng)),
+            AddressLaw::Normal(normal) => normal.slot(rng),
+            AddressLaw::Zones(zones) => zones.slot(rng),
+            AddressLaw::Start => 0,
             AddressLaw::Permutation { order, next, repeats } => {
                 if *next == self.slots {
                     *next = 0;
@@ -504,12 +565,14 @@ mod tests {
 
     const MB: u64 = 1 << 20;
     /// All distributions of addresses, with `hot_scattered`.
-    const ADDRESSES: [(Address, bool); 5] = [
+    const ADDRESSES: [(Address, bool); 7] = [
         (Address::Uniform, false),
         (Address::HotCold, false),
         (Address::HotCold, true),
         (Address::Zipf, false),
         (Address::Permutation, false),
+        (Address::Pareto, false),
+        (Address::Normal, false),
     ];
 
     fn take(config: &Workload, exported: u64, count: usize) -> Vec<Request> {
@@ -558,6 +621,48 @@ mod tests {
                 assert_eq!(sorted, (0..100).map(|slot| slot << 12).collect::<Vec<u64>>());
             }
             assert_eq!((passes[0] == passes[1], passes[1] == passes[2]), (permutation_repeats, permutation_repeats));
+        }
+    }
+
+    /// Each of the 4 KiB writes in a row follows its trim; two of them are 8 KiB.
+    #[test]
+    fn trims_come_first_and_are_counted_once() {
+        let config = Workload {
+            trim_first: true,
+            read_share: 0.0,
+            sequential_share: 1.0,
+            address: Address::Start,
+            total_bytes: 8192,
+            queue_depth: 1,
+            ..Workload::default()
+        };
+        let mut generator = Generator::new(&config, 16 * MB, 1).unwrap();
+        let requests: Vec<_> = std::iter::from_fn(|| generator.next_request().unwrap()).map(|r| (r.kind, r.offset, r.length)).collect();
+        let pair = |offset| [(RequestKind::Trim, offset, 4096), (RequestKind::Write, offset, 4096)];
+        assert_eq!(requests, [pair(0), pair(4096)].concat());
+    }
+
+    /// 10,000 requests other than reads, a quarter trims: the standard deviation of the share is 0.0043.
+    #[test]
+    fn trims_have_their_share_and_shift_no_other_draw() {
+        let base = Workload { read_share: 0.5, ..Workload::default() };
+        let (with, without) = (take(&Workload { trim_share: 0.25, ..base.clone() }, 64 * MB, 20_000), take(&base, 64 * MB, 20_000));
+        let count = |kind| with.iter().filter(|request| request.kind == kind).count() as f64;
+        let share = count(RequestKind::Trim) / (count(RequestKind::Trim) + count(RequestKind::Write));
+        assert!((share - 0.25).abs() < 0.015, "{share}");
+        for (one, other) in with.iter().zip(&without) {
+            assert_eq!((one.offset, one.kind == RequestKind::Read), (other.offset, other.kind == RequestKind::Read));
+        }
+    }
+
+    /// 10 us apart from 10 us on: those before 35 us are at 10, 20 and 30 us. Requests of 4 KiB: the third reaches 10,000 bytes.
+    #[test]
+    fn a_flow_ends_by_time_or_by_bytes() {
+        let base = Workload { arrival: Arrival::Fixed, interarrival_us: 10.0, ..Workload::default() };
+        for config in [Workload { run_s: 35e-6, ..base.clone() }, Workload { total_bytes: 10_000, ..base }] {
+            let mut generator = Generator::new(&config, 16 * MB, 1).unwrap();
+            let times: Vec<_> = std::iter::from_fn(|| generator.next_request().unwrap()).map(|request| request.arrival_ns).collect();
+            assert_eq!(times, [10_000, 20_000, 30_000]);
         }
     }
 

@@ -14,9 +14,11 @@ mod input;
 mod plausible;
 pub mod reading;
 mod select;
+mod skew;
 mod source;
 mod start;
 mod tags;
+mod terms;
 pub mod trace;
 mod volumes;
 mod zipf;
@@ -34,6 +36,7 @@ pub use generate::Generator;
 pub use info::{TraceInfo, TracePart, trace_info, trace_info_cancellable};
 pub use input::Compression;
 pub use reading::{Reading, SkippedLines, Units};
+pub use terms::Terms;
 pub use trace::{TraceCounters, TraceReader};
 
 use crate::caller::Caller;
@@ -117,6 +120,7 @@ pub fn open_cancellable(
     let inner: Box<dyn RequestSource> = match (&config.trace, requests) {
         (Some(_), _) => Box::new(TraceReader::cancellable(config, exported_bytes, caller)?),
         (None, Some(_)) => Box::new(Generator::new(config, exported_bytes, seed)?),
+        (None, None) if config.is_bounded() => Box::new(Generator::new(config, exported_bytes, seed)?),
         (None, None) => return Err(endless()),
     };
     let begun = start::later(start::start_ns(config), inner);
@@ -127,7 +131,8 @@ pub fn open_cancellable(
 }
 
 fn endless() -> Error {
-    Error::Config("a generated workload has no end: give the number of requests (--requests N), or a trace (workload.trace)".into())
+    Error::Config("a generated workload has no end: give the number of requests (--requests N), workload.total_bytes or workload.run_s (of each flow), \
+         or a trace (workload.trace)".into())
 }
 
 /// A source of requests, limited to a number of them.

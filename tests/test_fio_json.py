@@ -1,0 +1,103 @@
+"""Results in the JSON form of fio, beside what fio 3.33 wrote for the same jobs (`tests/data/fio-3.33.fio` and `.json`)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from conftest import ROOT, Ssdlab
+
+DATA = ROOT / "tests" / "data"
+JOBS = DATA / "fio-3.33.fio"
+LEFT_OUT = {
+    *("usr_cpu", "sys_cpu", "ctx", "majf", "minf", "iodepth_level", "iodepth_submit", "iodepth_complete"),
+    *("latency_ns", "latency_us", "latency_ms", "latency_depth", "latency_target", "latency_percentile", "latency_window"),
+}
+SAMPLES = {f"{what}_{rest}" for what in ("bw", "iops") for rest in ("min", "max", "mean", "samples")} | {"bw_agg", "bw_dev", "iops_stddev"}
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any], ssdlab.Result]:
+    """What ssdlab and fio wrote, and the result."""
+    file = tmp_path_factory.mktemp("json") / "out.json"
+    result = ssdlab.run(device="demo-4g", fio=JOBS, fio_json=file)
+    return json.loads(file.read_text()), json.loads((DATA / "fio-3.33.json").read_text()), result
+
+
+def test_fields_are_those_of_fio_but_for_what_is_left_out(both: tuple[dict[str, Any], dict[str, Any], ssdlab.Result]) -> None:
+    ours, fios, _ = both
+    assert ours.keys() == fios.keys() - {"timestamp", "timestamp_ms", "time", "global options"}
+    assert len(ours["jobs"]) == len(fios["jobs"]) == 2
+    for one, other in zip(ours["jobs"], fios["jobs"], strict=True):
+        assert one.keys() == other.keys() - LEFT_OUT
+        for direction in ("read", "write", "trim"):
+            assert one[direction].keys() == other[direction].keys() - SAMPLES
+            for part in ("slat_ns", "clat_ns", "lat_ns"):
+                assert one[direction][part].keys() == other[direction][part].keys()
+                for key, value in one[direction][part].items():
+                    assert type(value) is type(other[direction][part][key]), (direction, part, key)
+            assert list(one[direction]["clat_ns"].get("percentile", ())) == list(other[direction]["clat_ns"].get("percentile", ()))
+            for key, value in one[direction].items():
+                assert type(value) is type(other[direction][key]), (direction, key)
+
+
+def test_jobs_have_the_names_groups_and_bytes_of_fio(both: tuple[dict[str, Any], dict[str, Any], ssdlab.Result]) -> None:
+    ours, fios, _ = both
+    for one, other in zip(ours["jobs"], fios["jobs"], strict=True):
+        assert (one["jobname"], one["groupid"], one["error"]) == (other["jobname"], other["groupid"], 0)
+        assert sum(one[way]["total_ios"] for way in ("read", "write")) == sum(other[way]["total_ios"] for way in ("read", "write"))
+        assert sum(one[way]["io_bytes"] for way in ("read", "write")) == sum(other[way]["io_bytes"] for way in ("read", "write"))
+    # 2,048 requests, 70 % reads, in fio and here
+    assert ours["jobs"][1]["read"]["total_ios"] == pytest.approx(fios["jobs"][1]["read"]["total_ios"], abs=5 * (2 * 2048 * 0.21) ** 0.5)
+
+
+def test_figures_are_those_of_the_log(both: tuple[dict[str, Any], dict[str, Any], ssdlab.Result]) -> None:
+    ours, _, result = both
+    fill = ours["jobs"][0]["write"]
+    flow = result.flows[0]
+    rows = [row for row in result.requests.to_pylist() if row["flow"] == "fill"]
+    times = sorted(row["response_ns"] for row in rows)
+    seconds = (max(row["arrival_ns"] + row["response_ns"] for row in rows) - min(row["arrival_ns"] for row in rows)) / 1e9
+    assert fill["total_ios"] == 64
+    assert fill["io_kbytes"] == 4096
+    assert fill["iops"] == pytest.approx(64 / seconds)
+    assert fill["bw_bytes"] == int(64 * 65536 / seconds)
+    assert fill["bw"] == fill["bw_bytes"] // 1024
+    assert fill["clat_ns"]["mean"] == pytest.approx(flow.latency.write.mean)
+    assert fill["lat_ns"]["stddev"] == pytest.approx(flow.latency.write.std * (64 / 63) ** 0.5)
+    # nearest rank: the 32nd of 64, and the 64th
+    assert fill["clat_ns"]["percentile"]["50.000000"] == times[31]
+    assert fill["clat_ns"]["percentile"]["99.000000"] == times[63] == fill["lat_ns"]["max"]
+    assert ours["jobs"][0]["read"]["iops"] == 0.0
+
+
+def test_the_command_prints_it_or_writes_it(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    words = ("run", "--device", "demo-4g", "--fio", JOBS, "--quiet", "--fio-json")
+    printed = ssdlab_command(*words, "-")
+    assert printed.code == 0, printed.err
+    written = ssdlab_command(*words, tmp_path / "fio.json", "--out", tmp_path / "out", "--log-requests")
+    assert written.code == 0, written.err
+    assert json.loads(printed.out) == json.loads((tmp_path / "fio.json").read_text())
+    assert (tmp_path / "out" / "requests.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--fio-json", "x.json"), "fio_json needs fio"),
+        (("--fio", JOBS, "--fio-json", "-", "--json"), "would both print"),
+        (("--fio", JOBS, "--fio-json", JOBS), "would be written over"),
+    ],
+)
+def test_wrong_uses_get_one_line(words: tuple[object, ...], message: str, ssdlab_command: Ssdlab) -> None:
+    done = ssdlab_command("run", "--device", "demo-4g", *words)
+    assert message in done.failed(2)
+
+
+def test_python_has_no_standard_output_for_it() -> None:
+    with pytest.raises(ssdlab.UsageError, match="only the command prints it"):
+        ssdlab.run(device="demo-4g", fio=JOBS, fio_json="-")
