@@ -70,6 +70,15 @@ impl Simulation {
                 self.next_start = self.next_start.min(sender.start_ns);
                 continue;
             }
+            if sender.is_plain() {
+                while !sender.over && self.outstanding_by_flow[usize::from(sender.flow)] < sender.depth {
+                    match sender.ahead.next(|request| self.storage.foresee(request))? {
+                        Some(request) => self.submit_at(at, request)?,
+                        None => sender.over = true,
+                    }
+                }
+                continue;
+            }
             while !sender.over {
                 let outstanding = self.outstanding_by_flow[usize::from(sender.flow)];
                 if outstanding >= sender.depth {

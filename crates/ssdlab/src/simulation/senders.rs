@@ -24,7 +24,7 @@ pub(super) struct Sender<'a> {
     pub(super) depth: u64,
     /// When the flow begins to send, or sends again, ns; [`Ns::MAX`] before its stage.
     pub(super) start_ns: Ns,
-    ahead: Ahead<'a>,
+    pub(super) ahead: Ahead<'a>,
     pub(super) over: bool,
     turns: Option<Box<Turns>>,
 }
@@ -90,6 +90,12 @@ impl<'a> Sender<'a> {
     fn new(flow: u16, depth: u64, start_ns: Ns, terms: Option<Terms>, source: &'a mut dyn RequestSource) -> Self {
         let turns = terms.map(|terms| Box::new(Turns::new(terms, start_ns)));
         Sender { flow, depth, start_ns, ahead: Ahead::new(source), over: false, turns }
+    }
+
+    /// The flow sends whenever it has fewer requests outstanding than it may.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.turns.is_none()
     }
 
     /// The flow's turn at the time `at`, with `outstanding` requests of the flow under way, fewer than its depth.
