@@ -207,6 +207,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         client.write(0, b"hello")
     out, _ = cut.process.communicate(timeout=PATIENCE_S)
     more: dict[str, Any] = {"timeline": trace.with_name("some.json"), "blocks": True, "out": trace.parent / "seen"}
+    tagged = trace.with_name("tagged.csv")
+    tagged.write_text("timestamp_us,op,offset_bytes,size_bytes,handle\n0,W,0,4096,1\n")
+    placed = DRIVE | {"ftl.placement": "handles", "ftl.handles": 2}
     seen = ssdlab.run(scheme="slacker", set=writes | {"workload.request_kb": 16}, requests=2_000, **more).to_dict()
     seen.pop("checksum", None)  # of the file, not a figure
     return [
@@ -218,6 +221,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(set=writes | {"ftl.precondition.settle": 1}, requests=1_000, warm_up=100, series=True).to_dict(),
         ssdlab.run(trace=events, set=DRIVE).to_dict(),
         ssdlab.run(set=writes, requests=1_000, order=lambda _: None).to_dict(),
+        ssdlab.run(trace=tagged, set=placed).to_dict(),
         ssdlab.run(set=writes | {"ftl.map_cache_bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"host.command_ns": 1_000, "buffer.bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"workload.flows": [{"name": "other"}]}, requests=1_000, alone=True).to_dict(),

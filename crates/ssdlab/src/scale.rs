@@ -4,7 +4,7 @@
 //! the spare share and the free blocks kept stay as they are, and blocks become smaller instead. `docs/howto/scale-a-drive.md` says how.
 
 use crate::config::capacity::RESERVE;
-use crate::config::{Capacity, Config};
+use crate::config::{Capacity, Config, Trigger};
 use crate::remark::Remark;
 
 /// Share of the spare blocks that the soft threshold may keep free without a remark. Collection cannot use free blocks as spare.
@@ -31,7 +31,9 @@ pub fn remarks(config: &Config) -> Vec<Remark> {
 
 /// The remark for a soft threshold that keeps a large part of the spare blocks free.
 fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
-    let (spare, kept) = (capacity.spare_blocks(), capacity.soft_blocks(config.gc.soft).max(u64::from(RESERVE) + 1));
+    // With the trigger `both` other victims wait for the lower threshold.
+    let (key, value) = if config.gc.trigger == Trigger::Both { ("gc.forced", config.gc.forced) } else { ("gc.soft", config.gc.soft) };
+    let (spare, kept) = (capacity.spare_blocks(), capacity.soft_blocks(value).max(u64::from(RESERVE) + 1));
     if kept as f64 <= THRESHOLD_SHARE * spare as f64 {
         return None;
     }
@@ -41,11 +43,11 @@ fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
         "threshold-takes-spare",
         AMPLIFICATION,
         format!(
-            "gc.soft keeps {kept} of the {spare} spare blocks of a pool free ({percent} % of the spare, of {all} blocks in all), so that write \
+            "{key} keeps {kept} of the {spare} spare blocks of a pool free ({percent} % of the spare, of {all} blocks in all), so that write \
              amplification is that of a drive with less over-provisioning unless writes outpace collection."
         ),
         format!(
-            "Set gc.soft to a few blocks (2 to 4), or have more and smaller blocks: device.pages_per_block = {pages} lower, device.blocks_per_plane higher."
+            "Set {key} to a few blocks (2 to 4), or have more and smaller blocks: device.pages_per_block = {pages} lower, device.blocks_per_plane higher."
         ),
     ))
 }

@@ -142,7 +142,9 @@ def _range(job: Section, shape: Shape, copy: int, exported: int, differs: list[s
         raise (entry or job.get("offset") or Entry(job.file, job.line, f"[{job.name}]", "")).refuse(
             f"{what}: expected room for one request at least, within the drive; change offset or size"
         )
-    end = min(-(-(begin + size) // PART_BYTES) * PART_BYTES, exported)
+    end = -(-(begin + size) // PART_BYTES) * PART_BYTES
+    # No whole unit of parts is behind it.
+    end = exported if end + PART_BYTES > exported else end
     part = [_share(begin, exported), 1.0 if end == exported else _share(end, exported)]
     footprint = 1.0 if end - begin == size else (size + SECTOR / 2) / (end - begin)
     if sum(zone.of(size) for _, zone in shape.zones) > size:
