@@ -180,13 +180,18 @@ impl Ssd {
             }
             let writes = self.sched.queue(pool, QueueKind::Write);
             if !self.rules.dynamic && self.sched.head(writes).is_some() && self.may_write(pool, limits) {
-                waiting(writes).for_each(|id| add(id, QueueKind::Write, pool));
+                let eligible = |&id: &TxnId| eligible(self.view_of_class(pool, self.transactions[id].class, limits)).is_ok();
+                waiting(writes).filter(eligible).for_each(|id| add(id, QueueKind::Write, pool));
             }
         }
         if self.rules.dynamic
             && let Some(pool) = self.pool_with_room(die, limits)
         {
-            waiting(self.sched.chip_queue(chip)).for_each(|id| add(id, QueueKind::Write, pool));
+            let has_room = |&id: &TxnId| {
+                let class = self.transactions[id].class;
+                self.ftl.can_write(pool, class) && !self.needs_suspended(pool, class, limits)
+            };
+            waiting(self.sched.chip_queue(chip)).filter(has_room).for_each(|id| add(id, QueueKind::Write, pool));
         }
     }
 
@@ -289,7 +294,12 @@ impl Ssd {
     /// The view of a pool that decides whether its next write is eligible.
     #[inline(always)]
     pub(super) fn view_of_write(&self, pool: PoolId, limits: Limits) -> PoolView {
-        let class = self.class_of_next(pool);
+        self.view_of_class(pool, self.class_of_next(pool), limits)
+    }
+
+    /// The view of a pool that decides whether a write of this class is eligible.
+    #[inline(always)]
+    fn view_of_class(&self, pool: PoolId, class: Class, limits: Limits) -> PoolView {
         PoolView {
             no_page: !self.ftl.can_write(pool, class),
             stopped: self.gc.states.stops(pool, QueueKind::Write),
