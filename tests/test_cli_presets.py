@@ -8,6 +8,7 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
+from ssdlab.cli import presets
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,19 @@ def test_list_policies(ssdlab_command: Ssdlab) -> None:
 
 def test_show_suggests_the_nearest_name(ssdlab_command: Ssdlab) -> None:
     assert "lee2013" in ssdlab_command("show", "device", "lee2031").failed(2)
+
+
+def test_show_finds_a_name_in_all_kinds(ssdlab_command: Ssdlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ssdlab_command("show", "lee2013").out == ssdlab_command("show", "device", "lee2013").out
+    assert tomllib.loads(ssdlab_command("show", "uniform-4k-write").out)["workload"]
+    assert 'did you mean "lee2013"?' in ssdlab_command("show", "lee2031").failed(2)
+    assert "expected the name of a preset behind it (`ssdlab list schemes`)" in ssdlab_command("show", "scheme").failed(2)
+    assert "expected the name of a preset, or before it one of device" in ssdlab_command("show", "drive", "lee2013").failed(2)
+    monkeypatch.setattr(presets._core, "presets", lambda kind: [("same", "", "")] if kind != "workload" else [])
+    with pytest.raises(
+        ssdlab.UsageError, match="same: a preset of device and of scheme: give the kind too, such as `ssdlab show device same`"
+    ):
+        presets.show(["same"])
 
 
 def test_schema_describes_every_key(ssdlab_command: Ssdlab) -> None:

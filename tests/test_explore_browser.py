@@ -7,6 +7,7 @@ import json
 import operator
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -104,11 +105,11 @@ def ran(**changes: Any) -> ssdlab.Result:
 def test_a_slider_that_is_moved_by_keys_shows_the_numbers_of_that_run(shown: Page) -> None:
     assert digest(shown) == ran().digest
     shown.value("document.querySelector('[data-key=\"workload.read_share\"] input[type=range]').focus()")
-    for _ in range(20):
+    for _ in range(21):
         shown.key("ArrowRight")
     settled(shown)
-    assert link(shown)["workload.read_share"] == "0.5"
-    direct = ran(workload__read_share=0.5)
+    assert link(shown)["workload.read_share"] == "0.51"
+    direct = ran(workload__read_share=0.51)
     assert digest(shown) == direct.digest
     for place in ("latency_ns.all.mean", "latency_ns.all.p99", "gc.write_amplification"):
         value: Any = direct
@@ -117,12 +118,12 @@ def test_a_slider_that_is_moved_by_keys_shows_the_numbers_of_that_run(shown: Pag
         assert number(shown, place) == value
         assert number(shown, place, 0) != value, "the first row is the run before"
     assert number(shown, "latency_ns.all.mean", 0) == ran()["latency_ns"]["all"]["mean"]
-    assert "workload.read_share 0.5 (was 0.3)" in shown.value("document.getElementById('change').textContent")
+    assert "workload.read_share 0.51 (was 0.3)" in shown.value("document.getElementById('change').textContent")
     assert shown.value("document.activeElement.type") == "range", "the slider keeps the focus"
     shown.value("history.back()")
-    shown.until("!location.hash.includes('read_share=0.5')")
+    shown.until("!location.hash.includes('read_share=0.51')")
     settled(shown)
-    assert digest(shown) == ran().digest, "twenty steps of one slider are one step of the history"
+    assert digest(shown) == ran().digest, "steps of one slider are one step of the history"
 
 
 def test_a_slider_that_is_dragged_shows_samples_and_is_one_step(shown: Page) -> None:
@@ -310,3 +311,46 @@ def test_the_end_of_the_server_is_said(page: Page, tmp_path_factory: pytest.Temp
         found.stop()
         page.until("document.getElementById('stage').textContent.includes('server has ended')")
     assert page.value("document.querySelectorAll('#results figure').length") > 8, "its figures stay"
+
+
+def changed(page: Page) -> str:
+    """What the heading of the workload's keys says."""
+    return str(
+        page.value("[...document.querySelectorAll('#keys summary')].find(one => one.textContent.startsWith('Workload')).textContent")
+    )
+
+
+def test_a_value_back_at_that_of_the_presets_is_no_change(shown: Page) -> None:
+    before = ssdlab.config_keys()["workload.queue_depth"]["default"]
+    put(shown, "workload.queue_depth", "4")
+    settled(shown)
+    assert "changed" in changed(shown)
+    count = changed(shown)
+    put(shown, "workload.queue_depth", str(before))
+    settled(shown)
+    assert "workload.queue_depth" not in link(shown)
+    assert changed(shown) != count
+
+
+def test_a_change_is_compared_with_what_was_shown_not_with_what_never_ran(shown: Page) -> None:
+    """Of three changes in one instant only the last is run: it is compared with the figures from before all of them."""
+    keys = ("0.4", "0.5", "0.6")
+    script = "document.querySelector('[data-key=\"workload.read_share\"] .number')"
+    steps = "; ".join(f"box.value = '{value}'; box.dispatchEvent(new Event('change'))" for value in keys)
+    shown.value(f"(() => {{ const box = {script}; {steps}; }})()")
+    settled(shown)
+    assert digest(shown) == ran(workload__read_share=0.6).digest
+    assert "workload.read_share 0.6 (was 0.3)" in shown.value("document.getElementById('change').textContent")
+    assert number(shown, "latency_ns.all.mean", 0) == ran()["latency_ns"]["all"]["mean"]
+
+
+def test_a_value_that_the_drive_cannot_have_is_shown_as_it_is_in_effect(page: Page, tmp_path: Path) -> None:
+    """`--fit` raises the over-provisioning of 0 to the least that leaves GC room."""
+    words = ["--device", "lee2013", "--scheme", "pgc", "--workload", "uniform-4k-write", "--fit", "1GiB", "--requests", 300]
+    with explored(tmp_path, *words) as server:
+        visit(page, server.address)
+        put(page, "device.overprovisioning", "0")
+        settled(page)
+        box = "document.querySelector('[data-key=\"device.overprovisioning\"]')"
+        assert page.value(f"{box}.querySelector('.number').value") == "0.0588"
+        assert page.value(f"{box}.querySelector('.note').textContent") == "0 was asked for; the drive has the value above."

@@ -10,7 +10,7 @@ import pytest
 import ssdlab
 from conftest import ROOT, Ssdlab
 from ssdlab import _core
-from ssdlab.plans import Setup
+from ssdlab.plans import Setup, grown_warning
 
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
 
@@ -179,6 +179,17 @@ def test_an_address_beyond_the_drive_suggests_a_drive_that_fits(ssdlab_command: 
     line = ssdlab_command("run", "--device", "demo-4g", "--trace", "t.csv").failed(1)
     assert "--fit trace" in line
     assert "workload.range" in line
+
+
+def test_a_fitted_drive_that_grew_far_is_said_before_the_run() -> None:
+    """Thresholds of 200 blocks make drives of more blocks than the preset's; with those of 2 it shrinks."""
+    lines = []
+    for soft in ("200", "2"):
+        setup = Setup(device="demo-4g", workload="uniform-4k-write", fit="64MiB", set=(("gc.soft", soft),))
+        lines.append(grown_warning(setup.fitted("npgc"), setup.build("npgc")))
+    assert lines[0] is not None
+    assert "times the bytes that are needed, to keep gc.soft = 200 free: lower gc.soft" in lines[0]
+    assert lines[1] is None
 
 
 def test_the_command_says_what_it_did(ssdlab_command: Ssdlab) -> None:

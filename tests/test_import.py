@@ -184,6 +184,30 @@ def test_nvmevirt_needs_a_profile_and_a_capacity(tmp_path: Path) -> None:
     assert "zoned" in imported(tmp_path, NVMEVIRT, profile="SECOND", capacity=GIB).problem
 
 
+def test_nvmevirt_names_a_macro_that_is_not_defined(tmp_path: Path) -> None:
+    for name, lacks in (("SSD_TYPE_CONV", "NS_SSD_TYPE_0 = SSD_TYPE_CONV"), ("FLASH_PAGE_SIZE", "ONESHOT_PAGE_SIZE = ")):
+        lines = [line for line in NVMEVIRT.split("\n") if not line.startswith(f"#define {name} ")]
+        with pytest.raises(UsageError, match=f"({lacks}.*: )?{name} is not defined"):
+            imported(tmp_path, "\n".join(lines), profile="FIRST", capacity=GIB)
+    one = imported(tmp_path, f"#define BASE_SSD FIRST\n{NVMEVIRT}", capacity=GIB)
+    assert fate_of(one, "BASE_SSD") is Fate.mapped
+
+
+def test_a_drive_that_no_run_takes_gives_a_table_and_no_preset(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    (tmp_path / "ssd_config.h").write_text(NVMEVIRT)
+    words = ["import", "ssd_config.h", "--profile", "FIRST", "--capacity", "1MiB", "--out", "out"]
+    done = ssdlab_command(*words)
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["ssd_config-import.md"]
+
+
+def test_a_femu_mode_without_a_device_says_what_is_expected(tmp_path: Path) -> None:
+    for text, message in (("femu_mode=1\n", "no -device femu in front of it"), ("qemu -device femu\n", "-device femu has no options")):
+        with pytest.raises(UsageError, match=f"{message}: expected them as QEMU takes them, such as -device femu,devsz_mb="):
+            imported(tmp_path, text)
+
+
 def test_simplessd_times_are_picoseconds(tmp_path: Path) -> None:
     one = imported(tmp_path, SIMPLESSD)
     found = settings_of(one)

@@ -137,8 +137,18 @@ def test_a_difference_beyond_the_noise_has_its_interval() -> None:
 
 def test_a_tail_that_was_not_judged_leaves_the_lead_to_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "tail_scatter", lambda *_: None)
-    sentence = r"s1 has the shortest mean response time: .* against s0\. p99 not judged: too few independent requests\."
-    assert re.fullmatch(sentence, verdict(told(*pair(3, 0.5))))
+    sentence = r"s1 has the shortest mean response time: .* against s0\. p99 not judged: too few independent requests; several seeds"
+    assert re.match(sentence, verdict(told(*pair(3, 0.5))))
+
+
+def test_a_tail_of_too_few_independent_requests_says_how_many_would_do() -> None:
+    """Each half of the requests takes one of two times: of 10,000, as many are independent as there are such stretches."""
+    times = [1000.0 + (9000.0 if index // 2500 % 2 else 0.0) + index % 7 for index in range(10_000)]
+    found = told(made(times), made([time / 2 for time in times]))
+    some, every = noise.independent(found[0]) or (0.0, 0.0)
+    # the parts' means scatter as single requests do: 20 parts, less one
+    assert (round(some), every) == (19, 10_000)
+    assert "leaves about 19 of 10,000; 1,000 are needed, so about 500,000 requests, or several seeds (--seeds 5)" in verdict(found)
 
 
 @pytest.mark.parametrize("requests", [999, 100_000])

@@ -152,9 +152,23 @@ def test_a_comparison_says_how_each_scheme_differs_from_the_first() -> None:
     assert rows["half"][0] == "-50.0%"
     assert rows["equal"] == ["same"] * 6
     assert rows["nearly"][0] == "+<0.1%"
-    assert rows["far"][:2] == ["x", "20"]
+    assert rows["far"][:2] == ["\N{MULTIPLICATION SIGN}", "20"]
     assert rows["absent"] == ["-", "-", "-", "-", "-", "same"]
     assert "Change against first" in text
+
+
+def test_a_comparison_shows_reads_writes_and_suspensions_of_either_way() -> None:
+    ours = result(1e6, counters={"suspended_programs": 20_952, "suspended_erases": 1163})
+    theirs = result(1e6, gc={"jobs": 1, "suspensions": 15_777})
+    ours = Result({**ours.to_dict(), "latency_ns": {**ours["latency_ns"], "read": {**LATENCY, "p99": 7.4 * LATENCY["p99"]}}})
+    text = tables.as_text(tables.comparison_tables(Comparison({"fpgc": theirs, "nvme": ours})))
+    text = text[text.index("Reads, writes and suspensions by scheme") :]
+    rows = [line.split() for line in text[: text.index("Warning")].splitlines() if line.startswith(("fpgc", "nvme"))]
+    assert "7.4" in rows[1][rows[1].index("\N{MULTIPLICATION SIGN}") :]
+    assert [row[-2:] for row in rows[2:4]] == [["15,777", "0"], ["0", "22,115"]]
+    alone = tables.as_text(tables.run_tables(ours))
+    assert "Suspended for reads (scheduler.suspend): 20,952 programs, 1,163 erases" in alone
+    assert "15,777 GC operations suspended for the host (gc.suspend)" in tables.as_text(tables.run_tables(theirs))
 
 
 def test_the_speed_of_the_simulator_stands_below_the_table(ssdlab_command: Ssdlab) -> None:

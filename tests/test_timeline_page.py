@@ -391,6 +391,22 @@ def test_it_draws_in_any_window(width: int, dark: bool, one: Made, page: Page) -
     assert page.value("getComputedStyle(document.body).backgroundColor") != before
 
 
+def test_a_single_value_far_above_the_others_does_not_set_the_scale(one: Made, page: Page, tmp_path: Path) -> None:
+    """One of all values is 217, the rest between 2 and 3: it is above the scale, which the title says."""
+    text = one.page.read_text()
+    own = json.dumps(one.data["blocks"]["amplification"], separators=(",", ":"))
+    values = [None, *(2 + at % 10 / 10 for at in range(len(one.data["blocks"]["amplification"]) - 1))]
+    values[len(values) // 2] = 217
+    assert text.count(own) == 1
+    (tmp_path / "spike.html").write_text(text.replace(own, json.dumps(values)))
+    for file, said in (
+        (tmp_path / "spike.html", f"1 of {len(values)} values are above the scale (triangles), up to 217"),
+        (one.page, "move)"),
+    ):
+        opened(page, file)
+        assert said in page.value("document.querySelector('#amplification h3').textContent")
+
+
 def test_the_command_writes_the_page_beside_its_source(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     run = ["run", "--scheme", "npgc", *SMALL_OPTIONS, "--requests", "500", "--quiet"]
     assert ssdlab_command(*run, "--timeline", "a.json.gz", "--blocks", "--out", "there").code == 0

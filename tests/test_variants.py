@@ -18,6 +18,7 @@ from ssdlab.option import options_of
 from ssdlab.report import Runs
 from ssdlab.report.causes import causes
 from ssdlab.report.runs import command_of, load
+from ssdlab.report.summary import summary
 from ssdlab.report.verdict import verdict
 from ssdlab.variants import OPTIONS, TOGETHER, Variant, compared
 
@@ -362,6 +363,43 @@ def test_what_kept_a_buffer_full_is_named_with_the_jobs() -> None:
     ]
     (back,) = reasons(after, before)
     assert "it holds 4,096 instead of 256 units; what emptied it: 402 instead of 651 GC jobs" in back
+
+
+def test_a_full_buffer_of_idle_chips_is_not_put_down_to_collection() -> None:
+    before = with_parts({"host_queue": 1e4}, buffer={"full_waits": 12, "capacity": 4096}, gc={"jobs": 2581}, utilisation={"chips": [0.2]})
+    after = with_parts(
+        {"host_queue": 9e5}, buffer={"full_waits": 1203, "capacity": 1024}, gc={"jobs": 2775}, utilisation={"chips": [0.2277]}
+    )
+    (found,) = reasons(before, after)
+    assert "GC jobs" not in found
+    assert found.endswith(
+        "it holds 1,024 instead of 4,096 units; chips were busy only 22.77 % of the time: bursts, or waits for single dies, fill it)"
+    )
+
+
+def test_the_best_variant_by_a_figure_is_named(ssdlab_command: Ssdlab) -> None:
+    words = [*SMALL_OPTIONS, "--scheme", "npgc", "--scheme", "pgc", "--requests", 400, "--seeds", 2, "--best", "latency_ns.read.mean"]
+    shown = ssdlab_command("compare", *words)
+    data = ssdlab_command("compare", *words, "--json").json()
+    means = {label: figures["latency_ns.read.mean"]["mean"] for label, figures in data["seeds"]["schemes"].items()}
+    first, second = sorted(means, key=means.__getitem__)
+    assert (data["best"]["label"], data["best"]["next"]["label"]) == (first, second)
+    assert f"(lowest): {first}, " in shown.out
+    assert 'did you mean "p99"?' in ssdlab_command("compare", *words[:-1], "p98").failed(2)
+
+
+def test_one_run_each_judges_by_the_intervals_of_the_report() -> None:
+    compared = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=1500)
+    told = compared.outcome("latency_ns.write.mean")
+    assert "whether that is chance is not known: several seeds would tell (--seeds 5)." in told
+    with pytest.raises(ssdlab.UsageError, match="neither high nor low"):
+        compared.outcome("gc.jobs")
+
+
+def test_what_buffers_hold_differs_in_bytes() -> None:
+    held = [with_parts({"gc": 1.0}, bytes_written={"held": count}) for count in (28 << 10, -(80 << 10))]
+    rows = [row for group in summary(Runs.of({"a": held[0], "b": held[1]})) for row in group.rows if row.place == "bytes_written.held"]
+    assert rows[0].cells[1].difference == "\N{MINUS SIGN}108 KiB"
 
 
 def test_counters_that_changed_the_other_way_are_no_reason() -> None:

@@ -21,7 +21,7 @@ from ssdlab.folders import SLOWEST_FILE, ResultFolder, variant_folder
 from ssdlab.inputs import named
 from ssdlab.option import complete, picked, takes
 from ssdlab.options import CompareOptions, Path_, PreconditionOptions, RunOptions, SetupOptions, SimulatorOptions
-from ssdlab.plans import Setup, Slowest, Timeline, timeline_of, warn_of_idle_keys
+from ssdlab.plans import Setup, Slowest, Timeline, grown_warning, timeline_of, warn_of_idle_keys
 from ssdlab.progress import ReadProgress
 from ssdlab.result import Result
 from ssdlab.seeds import label_of, seeds_from
@@ -102,6 +102,12 @@ class Prepared(NamedTuple):
     variants: Sequence[Variant] = ()
     seeds: Sequence[int] = ()
     given: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def grown_lines(self) -> list[str]:
+        """A line for each fitted drive that grew to far more flash than it exports."""
+        found = [grown_warning(job.entries.get("fit"), job.plan.config) for job in self.jobs]
+        return list(dict.fromkeys(line for line in found if line))
 
     @property
     def idle_lines(self) -> list[str]:

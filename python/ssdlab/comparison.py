@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.checks import path as checked_path
 from ssdlab.differences import Change, changes, of_variants
 from ssdlab.paired import paired, same_requests
-from ssdlab.remarks import Remark, as_dicts, from_dict, of_comparison
+from ssdlab.remarks import Remark, as_dicts, from_dict, of_comparison, shown
 from ssdlab.result import Result, runs_of
 from ssdlab.seeds import SeedRuns, label_of
 
 if TYPE_CHECKING:
+    from ssdlab.report.leader import Leader
     from ssdlab.report.plots import Plots
 
 __all__ = ["Comparison", "collected"]
@@ -139,6 +140,26 @@ class Comparison(Mapping[str, Result]):
         if not self._variants:  # schemes have the same requests
             return {label: paired(base, result) for label, result in others}
         return {label: paired(base, result) for label, result in others if same_requests(base, result)}
+
+    def best(self, figure: str = "p99") -> Leader | None:
+        """The best variant by a figure, the next one, and whether they differ by more than chance; `None` if no variant has the figure.
+
+        Args:
+            figure: `"mean"`, `"p99"`, `"p99.9"`, `"max"`, `"write-amplification"`, `"iops"`, or the path of another figure by which
+                runs can be better or worse, such as `"latency_ns.read.p99"`.
+
+        Raises:
+            UsageError: there is no such figure, or neither high nor low values of it are better.
+        """
+        from ssdlab.report.leader import leader  # noqa: PLC0415
+        from ssdlab.report.runs import Runs  # noqa: PLC0415
+
+        return leader(Runs.saved(self.to_dict()), figure)
+
+    def outcome(self, figure: str = "p99") -> str:
+        """The best variant by a figure, as for `best`, in words; empty if no variant has the figure."""
+        found = self.best(figure)
+        return "" if found is None else found.in_words(shown(self.remarks).mark(found.place.place, found.best.label))
 
     def to_dict(self) -> dict[str, Any]:
         """A copy as a dictionary, as `compare --json` prints it."""

@@ -105,6 +105,17 @@ VariantWords = Annotated[
         default=(),
     ),
 ]
+BestWord = Annotated[
+    str | None,
+    Option(
+        None,
+        Shell(
+            "--best FIGURE",
+            "Name the best variant by mean, p99, p99.9, max, write-amplification, iops, or a path such as latency_ns.read.p99.",
+            "Results",
+        ),
+    ),
+]
 Workload = Annotated[
     str | None,
     Option("a workload preset.", Shell("--workload NAME", "Workload preset.", WHAT, complete="workload"), check="text"),

@@ -37,6 +37,7 @@ __all__ = [
     "Timeline",
     "files_of",
     "fitted_device",
+    "grown_warning",
     "idle_warnings",
     "is_preset_file",
     "needed_bytes",
@@ -337,6 +338,25 @@ def _is_bounded(workload: Mapping[str, Any]) -> bool:
     """Whether each flow of a generated workload ends by bytes or by time."""
     flows = (workload, *(flow for flow in workload["flows"] if flow.get("name") is not None))
     return all(flow.get("total_bytes") or flow.get("run_s") for flow in flows)
+
+
+GROWN = 4.0
+"""Ratio of flash to needed bytes of a fitted drive that grew, from which on there is a warning before the run."""
+
+
+def grown_warning(fit: Mapping[str, Any] | None, config: _core.Config) -> str | None:
+    """A line on a fitted drive that grew far beyond the bytes that are needed, which takes long; `fit`: the entry of its result."""
+    if fit is None or fit["blocks_per_plane"] <= fit["blocks_per_plane_before"]:
+        return None
+    flash, needed, blocks = fit["exported_bytes"] / (1 - fit["overprovisioning"]), fit["needed_bytes"], fit["blocks_per_plane"]
+    if flash < GROWN * needed:
+        return None
+    soft = _value(config, "gc.soft")
+    kept = (soft if soft >= 1 else soft * blocks) > fit["overprovisioning"] * blocks / 2
+    why = f"to keep gc.soft = {soft:g} free: lower gc.soft" if kept else "since it is made of whole blocks: lower device.pages_per_block"
+    return (
+        f"fit = {fit['to']}: {blocks:,} blocks per plane, {flash / needed:,.0f} times the bytes that are needed, {why}; the run takes long"
+    )
 
 
 def idle_warnings(runs: Sequence[Mapping[str, str]]) -> list[str]:

@@ -28,6 +28,7 @@ __all__ = [
     "of_run",
     "of_runs",
     "of_sweep",
+    "preparing",
     "shown",
 ]
 
@@ -247,7 +248,14 @@ def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
         return
     after = " after the warm-up" if any(result.get("warm_up") for result in runs.values()) else ""
     sentence = f"Garbage collection did not run under any scheme{after}: schemes of collection cannot differ."
-    yield Remark(NO_COLLECTION, WARNING, "gc", sentence, "Write more, or prepare the drive (ftl.precondition.kind).")
+    yield Remark(NO_COLLECTION, WARNING, "gc", sentence, f"Write more, or {preparing(runs.values())}.")
+
+
+def preparing(runs: Iterable[RunData]) -> str:
+    """How to prepare the drive of runs in which GC did not run, as the end of a sentence."""
+    if any(_at(result, "config.ftl.precondition.kind") == "ranges" for result in runs):
+        return 'set ftl.precondition.kind = "steady" beside --prefill, which alone writes its ranges once and prepares nothing else'
+    return 'prepare the drive (ftl.precondition.kind = "steady")'
 
 
 COLLECTED = ("gc.jobs", "gc.pages_moved", "gc.time_share")

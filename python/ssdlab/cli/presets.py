@@ -9,15 +9,18 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ssdlab import _core
 from ssdlab.cli.output import print_json
+from ssdlab.errors import UsageError
+from ssdlab.spelling import nearest
 
 __all__ = ["list_", "schema", "show"]
 
+Kind = Literal["device", "scheme", "workload"]
 POLICY_SECTIONS = ("ftl", "gc", "scheduler", "cache", "array")
 
 
@@ -30,12 +33,7 @@ class Listable(StrEnum):
     policies = "policies"
 
 
-class Showable(StrEnum):
-    """Kinds of presets to show."""
-
-    device = "device"
-    scheme = "scheme"
-    workload = "workload"
+KINDS: tuple[Kind, ...] = ("device", "scheme", "workload")
 
 
 def list_(what: Annotated[Listable, typer.Argument(help="What to list.")]) -> None:
@@ -56,11 +54,34 @@ def _broken(line: str, width: int | None) -> str:
 
 
 def show(
-    kind: Annotated[Showable, typer.Argument(help="The kind of preset.")],
-    name: Annotated[str, typer.Argument(help="Name of the preset.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(help="Name of the preset; before it, device, scheme or workload, if several have the name.", metavar="[KIND] NAME"),
+    ],
 ) -> None:
     """The command `ssdlab show`."""
-    typer.echo(_core.preset_text(kind.value, name), nl=False)
+    if len(words) > 2 or (len(words) == 2 and words[0] not in KINDS):
+        raise UsageError(f"show {' '.join(words)}: expected the name of a preset, or before it one of {', '.join(KINDS)}")
+    kind = _kind_of(words[0]) if len(words) == 1 else next(kind for kind in KINDS if kind == words[0])
+    typer.echo(_core.preset_text(kind, words[-1]), nl=False)
+
+
+def _kind_of(name: str) -> Kind:
+    """The kind of preset that has a name.
+
+    Raises:
+        UsageError: none has it, or several have.
+    """
+    names = {kind: [known for known, _, _ in _core.presets(kind)] for kind in KINDS}
+    having = [kind for kind in KINDS if name in names[kind]]
+    if len(having) == 1:
+        return having[0]
+    if having:
+        raise UsageError(f"{name}: a preset of {' and of '.join(having)}: give the kind too, such as `ssdlab show {having[0]} {name}`")
+    if name in KINDS:
+        raise UsageError(f"show {name}: expected the name of a preset behind it (`ssdlab list {name}s`)")
+    near = nearest(name, [known for kind in KINDS for known in names[kind]])
+    raise UsageError(f"{name}: no preset of this name{near} (`ssdlab list devices`, schemes or workloads has them)")
 
 
 def schema() -> None:

@@ -22,8 +22,7 @@ from ssdlab.folders import held
 from ssdlab.option import picked
 from ssdlab.plans import Setup, idle_warnings
 from ssdlab.progress import RunProgress
-from ssdlab.remarks import gc_ran
-from ssdlab.result import Result
+from ssdlab.remarks import gc_ran, preparing
 
 __all__ = ["compare", "precondition", "report", "run"]
 
@@ -40,6 +39,7 @@ class CompareWords(o.CompareOptions, total=False):
     """The options of `ssdlab compare`."""
 
     variant: o.VariantWords
+    best: o.BestWord
     expect_gc: o.ExpectGc
     json: o.Json
     quiet: o.Quiet
@@ -80,16 +80,21 @@ def compare(**words: Unpack[CompareWords]) -> None:
     """The command `ssdlab compare`."""
     quiet = words["quiet"]
     _check_log(words)
+    if words["best"] is not None:
+        from ssdlab.report.leader import known_figure  # noqa: PLC0415 (it takes longer than many runs)
+
+        known_figure(words["best"])
     variants = parse_variants(words["variant"])
     prepared = prepared_comparison(_asked(o.CompareOptions, words), parse_settings(words["set"]), variants)
     with _shown(prepared, quiet=quiet) as progress:
         batch, comparison = executed_comparison(prepared, workers=words["jobs"], progress=progress, page=True)
     if words["json"]:
-        print_json(entries_of(comparison, batch))
+        found = comparison.best(words["best"]) if comparison and words["best"] is not None else None
+        print_json({**entries_of(comparison, batch), **({} if found is None else {"best": found.to_dict()})})
     elif comparison and not quiet:
         from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
 
-        print_tables([*tables.comparison_tables(comparison), *_where(prepared)])
+        print_tables([*tables.comparison_tables(comparison, words["best"]), *_where(prepared)])
     _end_comparison(batch, len(prepared.jobs))
     _check_gc(batch, words["expect_gc"])
 
@@ -136,7 +141,7 @@ def _asked(options: type[Any], words: Mapping[str, Any]) -> Any:
 @contextlib.contextmanager
 def _shown(prepared: Prepared, *, quiet: bool) -> Iterator[Progress | None]:
     """Warns of keys without effect, shows progress, and warns after a failure of earlier results that are still there."""
-    for line in (*idle_warnings([job.idle for job in prepared.jobs]), *prepared.idle_lines):
+    for line in (*idle_warnings([job.idle for job in prepared.jobs]), *prepared.idle_lines, *prepared.grown_lines):
         warn(line)
     with noting_old_results(prepared.folder), RunProgress([job.label for job in prepared.jobs], quiet=quiet) as progress:
         yield progress.callback
@@ -165,15 +170,11 @@ def _check_log(words: RunWords | CompareWords) -> None:
 
 
 def _check_gc(batch: Batch, expected: bool) -> None:
-    idle = [label for label, result in batch.finished.items() if not _collected(result)]
+    idle = {label: result for label, result in batch.finished.items() if not gc_ran(result)}
     if expected and idle:
         where = "" if len(batch.finished) == 1 else f" under {', '.join(idle)}"
-        complain(f"garbage collection never ran{where}, but --expect-gc was given: write more, or precondition the device")
+        complain(f"garbage collection never ran{where}, but --expect-gc was given: write more, or {preparing(idle.values())}")
         raise typer.Exit(1)
-
-
-def _collected(result: Result) -> bool:
-    return bool(gc_ran(result))
 
 
 def _where(prepared: Prepared) -> list[str]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ssdlab import _core
@@ -133,6 +134,7 @@ def described(bench: Bench, asked: Asked) -> dict[str, Any]:
     compared = [variant for variant in asked.variants if variant.label != BEFORE]
     return {
         "values": values,
+        "usual": _usual(bench, asked.now) if asked.now.set else values,
         "idle": setup.idle(plan.config),
         "command": setup.command(scheme) or "",
         "compare": compare_command(bench, compared) if len(compared) > 1 else "",
@@ -151,6 +153,14 @@ def _values(bench: Bench, choice: Choice) -> dict[str, str]:
             value = value[name]
         found[key["name"]] = value
     return {key: _shown(value) for key, value in found.items()}
+
+
+def _usual(bench: Bench, choice: Choice) -> dict[str, str]:
+    """The value that presets give to each configuration key; empty if they cannot be simulated alone."""
+    try:
+        return _values(bench, replace(choice, set=()))
+    except Error:
+        return {}
 
 
 def _shown(value: Any) -> str:

@@ -119,7 +119,9 @@ def _handle(job: Section) -> dict[str, Any]:
         return {}
     entry = job.get("fdp_pli")
     if entry is None or len(entry.parts(",")) > 1:
-        raise (entry or job.options["fdp"]).refuse("a job writes with one placement handle here; set fdp_pli to one, and make a job for each")
+        raise (entry or job.options["fdp"]).refuse(
+            "a job writes with one placement handle here; set fdp_pli to one, and make a job for each"
+        )
     return {"handle": entry.whole(0, HANDLES_MAX - 1)}
 
 

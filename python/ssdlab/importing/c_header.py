@@ -35,6 +35,7 @@ OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)\s*(.*)")
 _DEFINE = re.compile(r"([A-Za-z_]\w*)(\([^)]*\))?\s*(.*)")
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _SUFFIX = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)[uUlLfF]+\b")
 
 
@@ -54,7 +55,6 @@ class Header:
         self.definitions: dict[str, Definition] = {}
         self.repeated: list[Definition] = []
         self._given = given
-        self._lacking: set[str] = set()
         for line, name, text in _define_lines(source, self._is_true):
             if name in self.definitions:
                 self.repeated.append(self.definitions[name])
@@ -66,6 +66,22 @@ class Header:
         if found is None:
             return None
         return float(self._value(found.text, found.line, 0))
+
+    def undefined(self, name: str) -> list[str]:
+        """Names that a definition needs, itself or through others, and that the header does not define; its own if it is absent."""
+        seen: set[str] = set()
+        left, lacking = [name], []
+        while left:
+            word = left.pop()
+            if word in seen or word in MACROS or word in self._given:
+                continue
+            seen.add(word)
+            found = self.definitions.get(word)
+            if found is None:
+                lacking.append(word)
+            else:
+                left += _WORD.findall(found.text)
+        return lacking
 
     def _is_true(self, kind: str, text: str, line: int) -> bool:
         if kind in {"ifdef", "ifndef"}:

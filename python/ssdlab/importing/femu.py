@@ -129,7 +129,8 @@ def read_device(source: Source) -> Imported:
     ledger = Ledger(source, [*own, *found.get("femu-subsys", [])])
     form = "FEMU, -device femu"
     if not own:
-        raise source.refuse(0, "-device femu is there without options: expected -device femu,devsz_mb=...,femu_mode=1,...")
+        lacking = "-device femu has no options" if "femu" in found else "femu_mode= is there, but no -device femu in front of it"
+        raise source.refuse(0, f"{lacking}: expected them as QEMU takes them, such as -device femu,devsz_mb=4096,femu_mode=1")
     ledger.rest_of("femu-subsys", Fate.refused, "data placement by the host (FDP) is not simulated")
     mode = ledger.get("femu_mode")
     word = "2" if mode is None else mode.value.strip()

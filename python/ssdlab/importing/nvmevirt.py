@@ -61,7 +61,9 @@ def read_device(source: Source, *, profile: str | None, capacity: int | None) ->
         ledger.idle, {entry.name: "a name for a number" for entry in entries if entry.name in names or entry.name.startswith(PREFIXES)}
     )
     form = f"NVMeVirt, ssd_config.h{f', {profile}' if profile else ''}"
-    kind = int(header.number("NS_SSD_TYPE_0") or 0)
+    ledger.mapped(PROFILE, {}, f"chooses the drive of the header{f'; --profile takes its place: {profile}' if profile else ''}")
+    values = _Values(source, header)
+    kind = values.whole("NS_SSD_TYPE_0")
     if kind != 1:
         problem = (
             f"the profile is {TYPES.get(kind, 'of a type that ssdlab does not know')}: only drives with a page "
@@ -71,7 +73,6 @@ def read_device(source: Source, *, profile: str | None, capacity: int | None) ->
         return ledger.imported(form, (), problem)
     ledger.mapped("NS_SSD_TYPE_0", {}, "a drive with a page map")
     ledger.all_of(ledger.idle, IDLE)
-    values = _Values(source, header)
     _geometry(ledger, values, capacity)
     _times(ledger, values)
     _host(ledger, values)
@@ -99,6 +100,12 @@ class _Values:
 
     def of(self, name: str, least: float = 0, default: float | None = None) -> float:
         """The number of a definition."""
+        lacking = self._header.undefined(name)
+        if lacking and name not in lacking:
+            text = self._header.definitions[name].text
+            raise self._source.refuse(
+                self._line(name), f"{name} = {text}: {lacking[0]} is not defined: add its #define from NVMeVirt's ssd_config.h"
+            )
         number = self._header.number(name)
         number = default if number is None else number
         if number is None:

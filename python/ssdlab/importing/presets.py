@@ -16,7 +16,7 @@ OF_DEVICE = ("device.", "ftl.", "buffer.", "host.", "gc.soft")
 
 
 def drive_presets(ledger: Ledger) -> tuple[list[Preset], str]:
-    """The presets of a drive, and why a run with them would be refused; empty if it is not.
+    """The presets of a drive, or why a run with them would be refused, and then none.
 
     A threshold of GC that leaves the drive no room is lowered to the largest that does, and the table says so.
     """
@@ -26,7 +26,7 @@ def drive_presets(ledger: Ledger) -> tuple[list[Preset], str]:
     device = {key: value for key, value in ledger.settings.items() if key.startswith(OF_DEVICE)}
     scheme = {key: value for key, value in ledger.settings.items() if key not in device and not key.startswith("workload.")}
     parts = [("device", device), ("scheme", scheme)]
-    return [Preset(kind, "", settings, ledger.comments) for kind, settings in parts if settings], problem
+    return [] if problem else [Preset(kind, "", settings, ledger.comments) for kind, settings in parts if settings], problem
 
 
 def workload_preset(label: str, settings: Mapping[str, Any], comments: Mapping[str, str]) -> tuple[Preset, str]:

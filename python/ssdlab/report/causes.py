@@ -36,6 +36,8 @@ MOVED = 0.05
 """Minimum relative difference of a counter that is named."""
 MOST = 4
 """Maximum number of counters named for a part."""
+IDLE = 0.5
+"""Share of time below which chips are idle so often that GC as a whole is no reason for a full write buffer."""
 
 
 class Part(NamedTuple):
@@ -166,6 +168,10 @@ def _buffer(base: Run, other: Run) -> Iterator[str]:
     sizes = [_value(run, "buffer.capacity") for run in (base, other)]
     if sizes[0] != sizes[1] and (sizes[1] < sizes[0]) == longer:
         yield f"it holds {_pair(*sizes)} units"
+    busy = max((run for run in (base, other)), key=lambda run: _value(run, "buffer.full_waits")).at("utilisation.chips")
+    if busy and fmean(busy) < IDLE:
+        yield f"chips were busy only {shown(fmean(busy), 'share')} of the time: bursts, or waits for single dies, fill it"
+        return
     part = Part("host_queue", float(not longer), float(longer))
     programs = (Counter("buffer.part_programs", "{} programs that it did not fill"), *COLLECTION[:2], *BUSY[:1])
     moved = _moved(base, other, programs, part)

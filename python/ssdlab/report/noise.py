@@ -18,7 +18,7 @@ from statistics import correlation
 from ssdlab.report.runs import KINDS, Run
 from ssdlab.uncertainty import Estimate, student_t
 
-__all__ = ["PARTS", "scatter", "tail_scatter"]
+__all__ = ["PARTS", "independent", "scatter", "tail_scatter"]
 
 PARTS = 20
 """Number of parts: enough for an interval, and few enough that neighbouring parts are nearly independent."""
@@ -88,6 +88,19 @@ def tail_scatter(base: Run, other: Run, share: float) -> float | None:
     return value_b / value_a * math.sqrt(max(half_a**2 + half_b**2 - shared, 0.0))
 
 
+def independent(run: Run) -> tuple[float, float] | None:
+    """Effective number of independent requests of a run, and the number of all; `None` for runs that are too short."""
+    parts, variance = _parts(run), run.at("latency_ns.all.variance")
+    return (_independent(parts, variance), _total(parts)[0]) if parts and variance else None
+
+
+def _independent(parts: Sequence[Part], variance: float) -> float:
+    """Number of independent requests whose mean would scatter as the means of the parts do."""
+    count, mean = _total(parts)
+    of_mean = math.fsum((total - mean * n) ** 2 for n, total in parts) * PARTS / (PARTS - 1) / count**2
+    return min(variance / of_mean, count) if of_mean else count
+
+
 def _correlation(base: Run, other: Run) -> float:
     """Correlation of the parts' means of both runs, from 0 to 1."""
     means = [[total / n if n else 0.0 for n, total in _parts(run) or ()] for run in (base, other)]
@@ -102,9 +115,7 @@ def _percentile(run: Run, share: float) -> tuple[float, float] | None:
     upper, counts = run.histogram
     if parts is None or not variance or not upper:
         return None
-    count, mean = _total(parts)
-    of_mean = math.fsum((total - mean * n) ** 2 for n, total in parts) * PARTS / (PARTS - 1) / count**2
-    independent = min(variance / of_mean, count) if of_mean else count
+    independent = _independent(parts, variance)
     if independent * (1 - share) < FEWEST:
         return None
     by = STUDENT * math.sqrt(share * (1 - share) / independent)

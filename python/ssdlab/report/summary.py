@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ssdlab.checksums import CHECKSUM
-from ssdlab.report.changes import apart, as_good, change, number_of, seeded, spread
+from ssdlab.report.changes import Change, apart, as_good, change, number_of, seeded, spread
 from ssdlab.report.runs import Run, Runs, leaves
 from ssdlab.tables import SIZES, duration, number, size, three
 
@@ -60,6 +60,8 @@ class Place:
     place: str
     unit: str
     better: Better = None
+    signed: bool = False
+    """Whether values are around zero, so that their differences are not relative to them."""
 
 
 OVERVIEW = (
@@ -93,8 +95,12 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("mean job", "gc.duration_ns.mean", "ns", "low"),
         Place("longest job", "gc.duration_ns.max", "ns", "low"),
         Place("preemptions", "gc.preemptions", "count"),
-        Place("suspensions", "gc.suspensions", "count"),
         Place("fewest free blocks of a pool", "gc.free_blocks_min", "count"),
+    ),
+    "Suspensions": (
+        Place("GC operations, for the host (gc.suspend)", "gc.suspensions", "count"),
+        Place("programs, for reads (scheduler.suspend)", "counters.suspended_programs", "count"),
+        Place("erases, for reads (scheduler.suspend)", "counters.suspended_erases", "count"),
     ),
     "Bytes written": (
         Place("by the host", "bytes_written.host", "bytes"),
@@ -104,7 +110,7 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("mapping table", "bytes_written.mapping", "bytes", "low"),
         Place("padding", "bytes_written.padding", "bytes", "low"),
         Place("parity", "bytes_written.parity", "bytes", "low"),
-        Place("in caches and buffers, not in flash", "bytes_written.held", "bytes"),
+        Place("in caches and buffers, not in flash", "bytes_written.held", "bytes", signed=True),
     ),
     "Wear": (
         Place("erases", "flash.erases", "count", "low"),
@@ -284,16 +290,21 @@ def _best(runs: Runs, place: Place) -> set[int]:
 
 
 def _difference(runs: Runs, run: Run, place: Place) -> str:
-    """The difference from the first run in percent; for shares, in percentage points."""
+    """The difference from the first run in percent; of shares in percentage points, of values around zero in their unit."""
     first, value = (number_of(runs, one, place.place) for one in (runs[0], run))
-    if first is None or value is None or (place.unit != "share" and not first):
+    if first is None or value is None or not (first or place.signed or place.unit == "share"):
         return ""
+    if place.signed or first < 0:
+        return "" if value == first else f"{MINUS if value < first else '+'}{shown(abs(value - first), place.unit)}"
     if place.unit == "share":
         points = (value - first) * 100
         return "" if round(points, 1) == 0 else f"{points:+.1f} points".replace("-", MINUS)
     found = change(runs, runs[0], run, place.place)
-    if found is None:
-        return ""
+    return "" if found is None else _relative(found)
+
+
+def _relative(found: Change) -> str:
+    """A relative difference with its interval, or why it is not judged."""
     if found.disagree:
         low, high = (f"{end * 100:+,.0f}".replace("-", MINUS) for end in (min(found.values), max(found.values)))
         return f"not judged ({low} to {high} %)"

@@ -19,6 +19,8 @@ JUDGED = ((P99, "p99"), (MEAN, "mean"))
 TAILS = ((P99, "p99"), ("latency_ns.all.p99_9", "p99.9"))
 DISAGREE = "the seeds disagree"
 TOO_FEW = f"fewer than {FEWEST} requests took longer"
+NEEDED = round(noise.FEWEST / 0.01)
+"""Minimum number of independent requests to judge a p99."""
 PLAIN = 0.05
 """Minimum relative difference that is reported without a judgement."""
 MOST = 3
@@ -131,7 +133,20 @@ def _doubt(runs: Runs, having: Sequence[Run], place: str) -> str:
     if any(entry is not None and entry.disagree for entry in found):
         return DISAGREE
     enough = not runs.seeds and all(noise.scatter(runs[0], run) is not None for run in runs)
-    return "too few independent requests" if enough else "how far repeats would scatter is not known"
+    return _too_few(having) if enough else "how far repeats would scatter is not known"
+
+
+def _too_few(having: Sequence[Run]) -> str:
+    """How many independent requests a run has, how many are needed, and what to do, in words."""
+    counts = [found for run in having if (found := noise.independent(run)) is not None]
+    some, every = min(counts, key=lambda pair: pair[0] / pair[1], default=(NEEDED, NEEDED))
+    if some >= NEEDED:
+        return "too few independent requests; several seeds judge it (--seeds 5)"
+    wanted = float(f"{every * NEEDED / some:.1g}")
+    return (
+        f"too few independent requests: those that wait for the same operation count as one, which leaves about {some:,.0f} of "
+        f"{every:,.0f}; {NEEDED:,} are needed, so about {wanted:,.0f} requests, or several seeds (--seeds 5)"
+    )
 
 
 def _told(runs: Runs, winners: Sequence[Run], place: str) -> str:

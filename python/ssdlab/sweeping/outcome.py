@@ -8,28 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ssdlab.checks import text
-from ssdlab.errors import UsageError
 from ssdlab.plans import value_text
 from ssdlab.remarks import named
+from ssdlab.report.leader import SHORT, known_figure
 from ssdlab.report.runs import Run
-from ssdlab.report.summary import Place, few, percent, places, shown, within
+from ssdlab.report.summary import Place, few, percent, shown, within
 from ssdlab.report.words import described
-from ssdlab.spelling import nearest
 from ssdlab.sweeping.points import SweepMean
 from ssdlab.uncertainty import Estimate, relative_differences
 
 __all__ = ["SHORT", "Best", "Change", "Pairs", "best", "difference", "groups_in_words", "in_words", "known_figure", "outcome", "relative"]
 
-SHORT = {
-    "mean": "latency_ns.all.mean",
-    "p99": "latency_ns.all.p99",
-    "p99.9": "latency_ns.all.p99_9",
-    "max": "latency_ns.all.max",
-    "write-amplification": "gc.write_amplification",
-    "iops": "iops",
-}
-"""Names of figures by which the best point is often chosen, with their path in a result."""
 FEW_POINTS = 20
 """Number of points up to which the best of them is hardly flattered by chance."""
 
@@ -71,21 +60,6 @@ class Change:
     def differs(self) -> bool | None:
         """Whether the difference exceeds its interval; `None` if it is not known."""
         return _is_apart(self.estimate)
-
-
-def known_figure(figure: str) -> Place:
-    """The figure of a short name or a path, by which points can be better or worse.
-
-    Raises:
-        UsageError: there is none, or neither high nor low values of it are better.
-    """
-    judged = {place.place: place for place in places() if place.better}
-    path = SHORT.get(text("figure", figure), figure)
-    if path in judged:
-        return judged[path]
-    neutral = any(place.place == path for place in places())
-    why = "neither high nor low is better" if neutral else f"no figure of this name{nearest(figure, [*SHORT, *judged])}"
-    raise UsageError(f"{figure}: {why}: expected one of {', '.join(SHORT)}, or a path such as latency_ns.read.p99")
 
 
 def best(points: Sequence[SweepMean], place: Place) -> Best | None:

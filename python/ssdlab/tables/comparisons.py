@@ -13,7 +13,7 @@ from rich.text import Text
 from ssdlab.differences import Change, in_words
 from ssdlab.remarks import Remark, Shown, shown
 from ssdlab.tables.layout import new_table, titled
-from ssdlab.tables.numbers import duration, number, relative_text, share, significant, three, time_of
+from ssdlab.tables.numbers import FACTOR, duration, number, relative_text, share, significant, three, time_of
 from ssdlab.tables.runs import CLASSES, RunData, blocks_line, remark_lines, setup_lines, timeline_line
 
 if TYPE_CHECKING:
@@ -89,6 +89,9 @@ class Compared(Protocol):
     def changes(self) -> Mapping[str, Sequence[Change]]:
         """What each variant changes against the first, by label."""
 
+    def outcome(self, figure: str) -> str:
+        """The best variant by a figure in words; empty if there is none."""
+
     def items(self) -> Iterable[tuple[str, RunData]]:
         """Labels and results."""
 
@@ -157,8 +160,6 @@ def given_lines(found: Mapping[str, Sequence[Change]], first: str) -> list[Rende
     return [Text(f"What each variant changes against {first}", style="bold"), *lines, ""]
 
 
-FACTOR = 5.0
-"""Ratio from which on a difference is written as a factor, as in the report."""
 NO_DIFFERENCE = 0.001
 """Relative difference up to which values are a tie, as in the report."""
 OF_ONE_RUN = "±: 95 % interval, estimated from how the parts of each run differ; several seeds measure it (--seeds 5)"
@@ -211,10 +212,41 @@ def _change(value: float | None, base: float | None, half: float | None = None) 
     ratio = value / base
     if abs(ratio - 1) < NO_DIFFERENCE / 2:
         return f"{'+' if ratio > 1 else '-'}<0.1%"
-    if half is None or ratio >= FACTOR:
-        return relative_text(ratio, FACTOR)
-    written = f"{ratio - 1:+.1%} ± {half:.1%}"
-    return f"tie ({written})" if abs(ratio - 1) <= max(half, NO_DIFFERENCE) else written
+    written = relative_text(ratio, half if ratio < FACTOR else None)
+    return f"tie ({written})" if half is not None and abs(ratio - 1) <= max(half, NO_DIFFERENCE) else written
+
+
+KINDS = ("read", "write")
+SUSPENDED = {
+    "by gc.suspend": ("gc.suspensions",),
+    "by scheduler.suspend": ("counters.suspended_programs", "counters.suspended_erases"),
+}
+"""Headings of suspensions of either way, with the paths that add up to their number."""
+
+
+def kinds_table(runs: Mapping[str, RunData], told: Shown, kind: str = "scheme") -> list[RenderableType]:
+    """Means, p99 and its change against the first run, of reads and of writes, and suspensions; nothing for one kind of requests."""
+    if not all(any(_at(result, f"latency_ns.{one}") for result in runs.values()) for one in KINDS):
+        return []
+    suspended = {name: places for name, places in SUSPENDED.items() if any(_sum(result, places) for result in runs.values())}
+    changes = ["change"] if len(runs) > 1 else []
+    table = new_table([kind, *(head for one in KINDS for head in (f"{one} mean", f"{one} p99", *changes)), *suspended])
+    base = next(iter(runs.values()))
+    for label, result in runs.items():
+        cells = [cell for one in KINDS for cell in _of_kind(result, base, told, label, one)[: 2 + len(changes)]]
+        table.add_row(broken(label), *cells, *(number(_sum(result, places)) for places in suspended.values()))
+    return [titled(f"Reads{', writes and suspensions' if suspended else ' and writes'} by {kind}", table)]
+
+
+def _of_kind(result: RunData, base: RunData, told: Shown, label: str, kind: str) -> tuple[str, str, str]:
+    """Mean and p99 of one kind of requests, and the change of p99 against the first run."""
+    row, place = _at(result, f"latency_ns.{kind}") or {}, f"latency_ns.{kind}.p99"
+    change = "" if result is base else _change(row.get("p99"), _at(base, place))
+    return marked(time_of(row, "mean"), told, f"latency_ns.{kind}.mean", label), marked(time_of(row, "p99"), told, place, label), change
+
+
+def _sum(result: RunData, places: Sequence[str]) -> int:
+    return sum(_at(result, place) or 0 for place in places)
 
 
 def _identities(runs: Mapping[str, RunData]) -> list[RenderableType]:
@@ -232,19 +264,29 @@ def _hit_ratio(result: RunData) -> str:
     return share(cache["hit_ratio"], digits=2) if "hit_ratio" in cache else "-"
 
 
-def comparison_tables(comparison: Compared) -> list[RenderableType]:
-    """The output of `ssdlab compare`: a row for each variant, the comparison one by one if requests were logged, and remarks."""
+def comparison_tables(comparison: Compared, figure: str | None = None) -> list[RenderableType]:
+    """The output of `ssdlab compare`: a row for each variant, requests one by one if logged, the best by a figure, and remarks."""
     runs, kind = dict(comparison.items()), "variant" if comparison.variants else "scheme"
     title: list[RenderableType] = [Text(comparison.title, style="bold"), ""] if comparison.title else []
     told = shown(comparison.remarks)
     given = given_lines(comparison.changes, next(iter(runs))) if comparison.variants and len(runs) > 1 else []
     changes = change_table(runs, kind, told, comparison.half_widths) if len(runs) > 1 and comparison.seeds is None else []
-    tables = [comparison_table(runs, told, kind), *changes] if comparison.seeds is None else seed_tables(comparison.seeds, told, kind)
+    tables = (
+        [comparison_table(runs, told, kind), *changes, *kinds_table(runs, told, kind)]
+        if comparison.seeds is None
+        else seed_tables(comparison.seeds, told, kind)
+    )
     paired = [paired_table(next(iter(runs)), comparison.paired, kind)] if comparison.paired else []
+    best = [] if figure is None else [_best_line(comparison.outcome(figure), figure)]
     first = [line for result in list(runs.values())[:1] for line in setup_lines(result)]
     timelines = [line for label, result in runs.items() for line in _recorded(result, f" of {label}")]
     others = [*first, *timelines, *remark_lines(told)]
-    return [*title, *given, *tables, *paired, *_identities(runs), *others]
+    return [*title, *given, *tables, *paired, *_identities(runs), *best, *others]
+
+
+def _best_line(outcome: str, figure: str) -> RenderableType:
+    """The best variant by a figure in words."""
+    return Text(outcome.replace("µs", "us") or f"No run has {figure}, so that none is the best by it.", style="bold")
 
 
 SEED_COLUMNS = {
@@ -259,36 +301,36 @@ SEED_COLUMNS = {
 def seed_tables(runs: Seeded, told: Shown, kind: str = "scheme") -> list[RenderableType]:
     """Means over seeds with letters of remarks, and differences from the first variant, both with their intervals."""
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
-    means = new_table([kind, *SEED_COLUMNS.values()])
+    both = all(any(f"latency_ns.{one}.p99" in figures for figures in runs.estimates.values()) for one in KINDS)
+    columns = SEED_COLUMNS | ({f"latency_ns.{one}.p99": f"{one} p99" for one in KINDS} if both else {})
+    means = new_table([kind, *columns.values()])
     for label, figures in runs.estimates.items():
-        means.add_row(
-            _headed(label, told), *(marked(with_interval(place, figures.get(place)), told, place, label) for place in SEED_COLUMNS)
-        )
-    changes = new_table([kind, *SEED_COLUMNS.values()])
+        means.add_row(_headed(label, told), *(marked(with_interval(place, figures.get(place)), told, place, label) for place in columns))
+    changes = new_table([kind, *columns.values()])
     for label, figures in runs.differences.items():
-        changes.add_row(_headed(label, told), *(_change_over_seeds(figures.get(place)) for place in SEED_COLUMNS))
+        changes.add_row(_headed(label, told), *(_change_over_seeds(figures.get(place)) for place in columns))
     missing = [label for label in runs.runs if label not in runs.estimates]
     return [
         titled(f"Response times by {kind}: mean over {seeds} ± 95 % interval", means),
         *([titled(f"Change against {runs.against}, seed by seed ± 95 % interval", changes)] if runs.differences else []),
-        *([Text(TIE)] if _has_tie(runs) else []),
-        *_disagreements(runs),
+        *([Text(TIE)] if _has_tie(runs, columns) else []),
+        *_disagreements(runs, columns),
         *([Text(f"Without all seeds, hence without intervals: {', '.join(missing)}", style="bold red")] if missing else []),
     ]
 
 
-def _has_tie(runs: Seeded) -> bool:
-    shown = [figures[place] for figures in runs.differences.values() for place in SEED_COLUMNS if place in figures]
+def _has_tie(runs: Seeded, columns: Mapping[str, str]) -> bool:
+    shown = [figures[place] for figures in runs.differences.values() for place in columns if place in figures]
     return any(of.is_tie and not of.disagree for of in shown)
 
 
-def _disagreements(runs: Seeded) -> list[RenderableType]:
+def _disagreements(runs: Seeded, columns: Mapping[str, str]) -> list[RenderableType]:
     """The values under each seed, if their mean would mislead."""
-    values = [f"{label}, {line}" for label, figures in runs.estimates.items() for line in disagreeing(figures)]
+    values = [f"{label}, {line}" for label, figures in runs.estimates.items() for line in disagreeing(figures, columns)]
     changes = [
-        f"{label} against {runs.against}, {SEED_COLUMNS[place]}: {', '.join(f'{change:+.1%}' for change in figures[place].values)}"
+        f"{label} against {runs.against}, {columns[place]}: {', '.join(relative_text(1 + change) for change in figures[place].values)}"
         for label, figures in runs.differences.items()
-        for place in SEED_COLUMNS
+        for place in columns
         if place in figures and figures[place].disagree
     ]
     if not values and not changes:
@@ -299,10 +341,10 @@ def _disagreements(runs: Seeded) -> list[RenderableType]:
 DISAGREE = "Seeds disagree: a mean with an interval would mislead, and differences are not judged."
 
 
-def disagreeing(figures: Mapping[str, Estimate]) -> list[str]:
+def disagreeing(figures: Mapping[str, Estimate], columns: Mapping[str, str] = SEED_COLUMNS) -> list[str]:
     """A line for each figure about which the seeds disagree, with its value under each of them."""
-    having = {place: figures[place] for place in SEED_COLUMNS if place in figures and figures[place].disagree}
-    return [f"{SEED_COLUMNS[place]}: {', '.join(_in_words(place, value) for value in of.values)}" for place, of in having.items()]
+    having = {place: figures[place] for place in columns if place in figures and figures[place].disagree}
+    return [f"{columns[place]}: {', '.join(_in_words(place, value) for value in of.values)}" for place, of in having.items()]
 
 
 def _in_words(place: str, value: float) -> str:
@@ -336,8 +378,7 @@ def _change_over_seeds(estimate: Estimate | None) -> str:
         return "not judged"
     if not any(estimate.values):
         return "same"
-    half = "" if estimate.half is None else f" ± {estimate.half:.1%}"
-    shown = f"{estimate.mean:+z.1%}{half}"
+    shown = relative_text(1 + estimate.mean, estimate.half)
     return f"tie ({shown})" if estimate.is_tie else shown
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "FACTOR",
     "SIZES",
     "UNITS",
     "duration",
@@ -98,9 +99,14 @@ def significant(value: float, *, sign: bool = False) -> str:
     return f"{value:{plus}.{1 if magnitude >= 10 else 2 if magnitude >= 1 else 3}f}"
 
 
-def relative_text(ratio: float, factor: float = 10.0) -> str:
-    """The relative difference from an expected value, in percent; from `factor` times on, as a factor."""
-    return f"{ratio - 1:+.1%}" if ratio < factor else f"x {ratio:,.{0 if ratio >= 10 else 1}f}"
+FACTOR = 5.0
+"""Ratio from which on a difference is written as a factor, as on pages."""
+
+
+def relative_text(ratio: float, half: float | None = None) -> str:
+    """A relative difference in percent, from `FACTOR` on as a factor; with the half width of its interval, if that is given."""
+    within = "" if half is None else f" ± {half:,.1f}" if ratio >= FACTOR else f" ± {half:.1%}"
+    return (f"\N{MULTIPLICATION SIGN} {ratio:,.{0 if ratio >= 10 else 1}f}" if ratio >= FACTOR else f"{ratio - 1:+z.1%}") + within
 
 
 def time_of(row: Mapping[str, Any], key: str) -> str:

@@ -68,6 +68,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         breakdown_table(result),
         Text(f"Garbage collection{told.heading('gc')}: {_gc_details(result)}"),
         *_gc_scheduling(result),
+        *_suspended(result),
         *_written(result, told.mark("gc.write_amplification")),
         *_slack(result),
         *_cache(result),
@@ -207,10 +208,19 @@ def _gc_details(result: RunData) -> str:
     return ", ".join(detail for detail in details if detail)
 
 
+def _suspended(result: RunData) -> list[RenderableType]:
+    """Suspensions for reads, which `gc.suspensions` does not count; zeros are left out."""
+    counters = result.get("counters", {})
+    found = {name: counters.get(f"suspended_{name}", 0) for name in ("programs", "erases")}
+    counts = [f"{count:,} {name}" for name, count in found.items() if count]
+    return [Text(f"Suspended for reads (scheduler.suspend): {', '.join(counts)}")] if counts else []
+
+
 def _gc_scheduling(result: RunData) -> list[RenderableType]:
     """Preemptions and suspensions of GC, and its states; zeros are left out."""
     gc = result.get("gc", {})
-    counts = [f"{gc[key]:,} {key}" for key in ("preemptions", "suspensions") if gc.get(key)]
+    names = {"preemptions": "preemptions", "suspensions": "GC operations suspended for the host (gc.suspend)"}
+    counts = [f"{gc[key]:,} {name}" for key, name in names.items() if gc.get(key)]
     for kind in ("merged", "pipelined"):
         moved = {operation: gc.get(kind, {}).get(operation, 0) for operation in ("read", "write")}
         parts = [f"{count:,} {operation}{'' if count == 1 else 's'}" for operation, count in moved.items() if count]

@@ -7,7 +7,7 @@ let last = { key: null, at: 0 }; // the last change
 let asked = 0; // requests sent, of which only the last is answered
 let sent = {}; // the last request
 let texts = {}; // what can be copied
-let good = null; // the last choice that can be simulated: what a change is compared with
+let good = null; // the last choice whose figures were shown: what a change is compared with
 let timer = null;
 let typing = false; // whether the label of a variant is being typed, which no suggestion replaces
 let figuresOf = ""; // what the figures are of, in words
@@ -56,7 +56,7 @@ const withKey = (name, value) => {
   return { ...state.choice, set };
 };
 const panel = new Panel({
-  set: (name, value, slid) => change(withKey(name, value), slid ? name : null),
+  set: (name, value, slid) => change(withKey(name, panel.isUsual(name, value) ? null : value), slid ? name : null),
   choose: (name, value) => change({ ...state.choice, [name]: value }),
   preview: (name, value) => {
     clearTimeout(timer);
@@ -124,9 +124,8 @@ document.addEventListener("click", async ({ target }) => {
 // -- what the server says
 const PERCENT = (share) => (share ? ` ${Math.floor(share * 100)} %` : "");
 const answers = {
-  config: ({ values, idle, command, compare, change: difference }) => {
-    if (sent.whole) good = written(sent.now);
-    panel.show(sent.now, values);
+  config: ({ values, usual, idle, command, compare, change: difference }) => {
+    panel.show(sent.now, values, usual);
     panel.idle(idle);
     if (!typing) element("label").value = suggested();
     element("keep").querySelector("button").disabled = false;
@@ -140,6 +139,7 @@ const answers = {
   },
   progress: ({ sampled, phase, share }) => working(`${sampled ? "Sample" : "Whole run"}: ${phase}${PERCENT(share)}`, share),
   shown: ({ sampled, digest, ...parts }) => {
+    if (sent.whole) good = written(sent.now);
     present(parts);
     document.documentElement.dataset.digest = digest;
     document.documentElement.dataset.shown = `${asked} ${sampled ? "sample" : "whole"}`;

@@ -8,7 +8,8 @@ class Panel {
   /** `act` has what a change calls: `set` and `preview` of a key, and `choose` of a preset or an option. */
   constructor(act) {
     this.values = {}; // effective ones of the last valid configuration, by key
-    this.usual = {}; // those that presets give, by key
+    this.usual = {}; // those that presets give, by key, as numbers
+    this.given = {}; // the same as texts
     this.fields = new Map();
     this.sections = [];
     const keys = start.keys.filter(({ description }) => !description.startsWith(start.trace ? "Generated" : "Trace"));
@@ -73,15 +74,21 @@ class Panel {
     }
     document.getElementById("found").textContent = words.length ? `${found.size} of ${new Set(this.rows.map((row) => row.key.name)).size} keys` : "";
   }
-  /** Shows a choice, with the effective values of its configuration if they are known. */
-  show(choice, values) {
+  /** Whether a value is the one that presets give. */
+  isUsual(name, value) {
+    const usual = this.given[name];
+    return value !== null && usual !== undefined && usual !== "" && (value === usual || (value !== "" && Number(value) === Number(usual)));
+  }
+  /** Shows a choice, with the effective values of its configuration, and those that presets give, if they are known. */
+  show(choice, values, usual) {
+    if (usual) this.given = usual;
     for (const [key, value] of Object.entries(values ?? {})) {
       this.values[key] = value;
       if (choice.set[key] === undefined) this.usual[key] = value === "" ? NaN : Number(value);
     }
     for (const row of this.rows) {
       const { name, default: usual } = row.key;
-      row.show(choice.set[name], this.values[name] ?? "", this.usual[name] ?? (typeof usual === "number" ? usual : NaN));
+      row.show(choice.set[name], (values ? this.values : { ...this.values, ...this.given })[name] ?? "", Boolean(values), this.usual[name] ?? (typeof usual === "number" ? usual : NaN));
     }
     for (const [name, { control, told }] of this.fields) {
       control.value = choice[name] ?? "";
@@ -97,7 +104,10 @@ class Panel {
   /** Says what has no effect, and what it needs. */
   idle(needs) {
     this.clear();
-    for (const row of this.rows) if (needs[row.key.name]) row.say(`No effect: it needs ${needs[row.key.name]}.`);
+    for (const row of this.rows) {
+      if (needs[row.key.name]) row.say(`No effect: it needs ${needs[row.key.name]}.`);
+      else if (row.asked !== null) row.say(`${row.asked} was asked for; the drive has the value above.`);
+    }
   }
   clear() {
     for (const row of this.rows) row.say("");

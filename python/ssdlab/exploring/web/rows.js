@@ -54,9 +54,11 @@ class Row {
     this.root = html("div", { class: "row", "data-key": key.name }, head, html("div", { class: "control" }, ...this.control.parts), this.note, html("p", { class: "about" }, about(key)));
     this.control.parts[0].setAttribute("aria-describedby", `${id}-note`);
   }
-  /** Shows the value that was set by hand, or else that of the presets. */
-  show(byHand, effective, preset) {
-    const value = byHand ?? effective;
+  /** Shows the value that was set by hand, or else that of the presets; a number that the configuration made another as it is in effect. */
+  show(byHand, effective, isKnown, preset) {
+    const [asked, has] = [byHand, effective].map((text) => (text === undefined || text === "" ? NaN : Number(text)));
+    this.asked = isKnown && Math.abs(asked - has) > 1e-6 * Math.abs(has) ? byHand : null;
+    const value = this.asked === null ? byHand ?? effective : effective;
     this.root.classList.toggle("by-hand", byHand !== undefined);
     this.reset.hidden = byHand === undefined;
     this.control.show(value, preset);

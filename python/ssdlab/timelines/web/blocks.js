@@ -224,7 +224,10 @@ class Cells {
     this.curves = [new Curves($("free-blocks"), "Free blocks", [{ name: "all", colour: "--run-0", times, values: free, scale: "y" }, { name: "pool with the fewest", colour: "--run-1", times, values: fewest, scale: "fewest" }], options)];
     // A value holds from the instant before to its own.
     const held = amplification && [...amplification.slice(1), null];
-    if (amplification) this.curves.push(new Curves($("amplification"), "Write amplification (pages programmed, by those that GC did not move)", [{ name: "to the next instant", colour: "--run-2", times, values: held, least: 0 }], options));
+    const most = amplification && scaleOf(held), beyond = amplification ? held.filter(value => value > most).length : 0;
+    const cut = beyond ? `; ${beyond} of ${held.length} values are above the scale (triangles), up to ${grouped(Math.round(Math.max(...held)))}` : "";
+    const drawMarked = plot => { draw(plot); triangles(plot, times.filter((_, at) => held[at] > most), colourOf("--run-2")); };
+    if (amplification) this.curves.push(new Curves($("amplification"), `Write amplification (pages programmed, by those that GC did not move${cut})`, [{ name: "to the next instant", colour: "--run-2", times, values: held, least: 0, most }], { ...options, draw: drawMarked }));
     else $("amplification").remove();
   }
   listen() {

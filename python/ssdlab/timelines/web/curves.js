@@ -31,7 +31,7 @@ class Curves {
     const options = {
       width: this.box.clientWidth || 600, height: this.height, legend: { live: true },
       cursor: { drag: { x: Boolean(this.chosen), y: false, setScale: false }, points: { show: false } },
-      scales: { x: { time: false, range: () => [this.begin, this.end] }, ...Object.fromEntries(this.lines.map(line => [line.scale ?? "y", { range: (_plot, _low, high) => [line.least ?? 0, Math.max(high ?? 1, line.least ?? 0, 1e-9) * 1.05] }])) },
+      scales: { x: { time: false, range: () => [this.begin, this.end] }, ...Object.fromEntries(this.lines.map(line => [line.scale ?? "y", { range: (_plot, _low, high) => [line.least ?? 0, Math.max(Math.min(high ?? 1, line.most ?? Infinity), line.least ?? 0, 1e-9) * 1.05] }])) },
       series: [{ label: "time", value: (_plot, ns) => ns === null || ns === undefined ? "" : us(ns) },
         ...this.lines.map(line => ({ label: line.name, scale: line.scale ?? "y", stroke: colourOf(line.colour), width: 1.4, paths: steps, points: { show: false }, spanGaps: false,
           value: (_plot, found) => found === null || found === undefined ? "" : Number(found.toPrecision(6)).toLocaleString("en") }))],
@@ -52,6 +52,31 @@ class Curves {
     if (this.clicked) this.plot.over.addEventListener("click", event => this.clicked(this.plot.posToVal(event.offsetX, "x")));
   }
   redraw() { this.plot.redraw(false, false); }
+}
+
+// The end of a scale: the largest value, unless that is far above the 98th percentile.
+const FAR = 3;
+function scaleOf(values) {
+  const ordered = values.filter(value => value !== null).sort((one, other) => one - other);
+  if (!ordered.length) return 1;
+  const high = ordered[Math.floor(.98 * (ordered.length - 1))], most = ordered.at(-1);
+  return high > 0 && most > FAR * high ? high * 1.2 : most;
+}
+
+// Marks instants whose values are above the scale, at its upper edge.
+function triangles(plot, instants, colour) {
+  const { ctx, bbox } = plot, size = 5 * devicePixelRatio;
+  ctx.save();
+  ctx.fillStyle = colour;
+  for (const ns of instants) {
+    const x = plot.valToPos(ns, "x", true);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x - size, bbox.top + 1.6 * size);
+    ctx.lineTo(x + size, bbox.top + 1.6 * size);
+    ctx.fill();
+  }
+  ctx.restore();
 }
 
 // Marks a span or an instant in a curve.
