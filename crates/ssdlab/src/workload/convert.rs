@@ -168,7 +168,7 @@ fn extra_columns(from: &Path, options: &ConvertOptions, selection: &Selection) -
     }
     let mut found = Extra { device: false, handle: false };
     let mut source = Source::open(from, &options.reading, &options.caller)?;
-    while (possible.device > found.device || possible.handle > found.handle)
+    while (possible.device && !found.device || possible.handle && !found.handle)
         && let Some(row) = source.next_row()?
     {
         found.device |= possible.device && source.devices.len() > 1;
