@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import ROOT
+from conftest import ROOT, Ssdlab
 from reference_placement import Log, Scheme, write_amplification, zipf
 
 PAGES, SIZE, BLOCKS, FREE = 8192, 32, 320, 3
@@ -109,3 +109,13 @@ def test_the_emulated_drive_of_warp_gains_as_published(tmp_path: Path) -> None:
     assert none > shared > handles
     assert 0.8 * 4.1453 < none < 4.1453
     assert 0.8 * 3.9139 < shared < 3.9139
+
+
+def test_streams_are_on_the_page_and_in_the_terminal(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    options = "--device demo-4g --scheme fpgc --requests 3000 --set ftl.placement=handles --set workload.handle=2 --out seen"
+    out = ssdlab_command("run", *options.split()).out
+    assert "Streams (ftl.placement = handles):" in out
+    assert "host, handle 2: " in out
+    page = (tmp_path / "seen" / "report.html").read_text(encoding="utf-8")
+    assert '<section id="streams">' in page
+    assert "host, handle 2" in page

@@ -11,7 +11,7 @@ from typing import Any
 from ssdlab._core import write_file
 from ssdlab.differences import Change
 from ssdlab.remarks import Remark, Shown, gc_ran
-from ssdlab.report import late, page_remarks
+from ssdlab.report import late, page_remarks, streams
 from ssdlab.report.about import facts
 from ssdlab.report.causes import causes
 from ssdlab.report.configuration import Setting, settings
@@ -66,6 +66,7 @@ def page(runs: Runs, slowest: Found | None = None) -> str:
         ),
         _summary(runs, told),
         _flows(runs, told),
+        streams.section(runs),
         _paired(runs, told),
         _notes(runs, drawn),
         *(_figure(figure, told) for figure in drawn),
