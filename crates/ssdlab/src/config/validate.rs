@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 
 use super::{
     Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Frontier, Ftl, Order, Pace, Placement, PoolScope,
-    PreconditionKind, Scope, SuspendedForReads, check, workload_rules,
+    PreconditionKind, Scope, SuspendedForReads, Trigger, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -223,6 +223,13 @@ fn abilities(config: &Config, messages: &mut Vec<String>) {
     }
     if config.scheduler.pipeline && !config.device.cache_register {
         messages.push("scheduler.pipeline = true: needs device.cache_register = true; change one of them".into());
+    }
+    if config.gc.trigger == Trigger::Both && config.gc.hard > 0.0 {
+        messages.push(format!(
+            "gc.hard = {}: with gc.trigger = \"both\" writes cannot wait for collection, since between the thresholds there may be nothing to \
+             collect; set gc.hard = 0, and gc.forced for the blocks to keep",
+            config.gc.hard
+        ));
     }
     steps(config, messages);
     slack(config, messages);

@@ -110,6 +110,10 @@ impl Ssd {
         waits::stop_waiting(self, now, id);
         let transaction = &mut self.transactions[id];
         (transaction.pool, transaction.next, transaction.same_page) = (pool, None, false);
+        if self.rules.places && self.rules.dynamic {
+            // The next write of the chip may be of a class for which another die has room.
+            self.dies_of_chip_of(die).for_each(|die| self.ready.wake(die));
+        }
         if kind == QueueKind::Write && self.gc.states.urgent(pool).is_some() {
             self.leave_s3(now, pool);
         }

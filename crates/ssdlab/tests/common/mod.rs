@@ -168,7 +168,7 @@ pub fn two_thresholds(rng: &mut Rng, config: &mut Config) {
         return;
     }
     let before = config.clone();
-    (config.gc.trigger, config.gc.soft) = (Trigger::Both, pick(rng, &[2.0, 3.0, 5.0]));
+    (config.gc.trigger, config.gc.hard, config.gc.soft) = (Trigger::Both, 0.0, pick(rng, &[2.0, 3.0, 5.0]));
     (config.gc.invalid_share, config.gc.forced) = (pick(rng, &[0.0, 0.3, 0.7, 0.95]), pick(rng, &[0.0, 1.0, 2.0]));
     if ssdlab::config::validate(config).is_err() {
         *config = before;

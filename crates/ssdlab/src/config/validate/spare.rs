@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::config::capacity::RESERVE;
-use crate::config::{Capacity, Config, Trigger};
+use crate::config::{Capacity, Config, Placement, Trigger};
 
 /// Checks the spare blocks: a pool needs them for its write frontiers and one for GC. The soft threshold must be less than the rest, else
 /// GC would never end.
@@ -12,8 +12,7 @@ pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<Str
     let needed = frontiers + 1 + capacity.scattered_blocks();
     if spare < needed {
         let given = config.device.overprovisioning;
-        let frontier = serde_json::to_value(config.ftl.frontier).unwrap_or(Value::Null);
-        let with = if config.redirects_writes() { " with gc.scope = \"block\"" } else { "" };
+        let (frontier, with) = streams(config);
         messages.push(format!(
             "device.overprovisioning = {given}: leaves {spare} spare of the {blocks} blocks of a pool{}; ftl.frontier = {frontier}{with} \
              needs at least {needed}{}{}",
@@ -25,6 +24,19 @@ pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<Str
         threshold(config, capacity, messages);
         until(config, capacity, messages);
     }
+}
+
+/// Text on the keys that decide how many blocks are being filled at a time: the frontier, and what adds to it.
+fn streams(config: &Config) -> (Value, String) {
+    let frontier = serde_json::to_value(config.ftl.frontier).unwrap_or(Value::Null);
+    let placement = serde_json::to_value(config.ftl.placement).unwrap_or(Value::Null);
+    let with = match config.ftl.placement {
+        Placement::None if config.redirects_writes() => " with gc.scope = \"block\"".into(),
+        Placement::None => String::new(),
+        Placement::Handles => format!(" with ftl.placement = {placement} and ftl.handles = {}", config.ftl.handles),
+        Placement::HotCold | Placement::Sepbit => format!(" with ftl.placement = {placement}"),
+    };
+    (frontier, with)
 }
 
 /// Text on what takes blocks that over-provisioning would leave, parity and the mapping table; empty without both.
