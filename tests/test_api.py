@@ -351,7 +351,7 @@ def test_the_table_says_what_was_left_out_of_a_trace(tmp_path: Path) -> None:
         ({"workload": Path("x.toml")}, "workload = "),
         ({"set": ["gc.soft=1"]}, "set = ['gc.soft=1']: expected a mapping"),
         ({"set": {5: 1}}, "set = {5: 1}: expected a mapping"),
-        ({"requests": "5"}, "requests = '5': expected a whole number from 1"),
+        ({"requests": "five"}, 'requests = "five": expected a whole number such as 5000'),
         ({"requests": 5.0}, "requests = 5.0: expected a whole number from 1"),
         ({"requests": True}, "requests = True: expected a whole number from 1"),
         ({"seed": None}, "seed = None: expected a whole number from 0"),
@@ -364,7 +364,7 @@ def test_the_table_says_what_was_left_out_of_a_trace(tmp_path: Path) -> None:
         ({"out": 5}, "out = 5: expected a path"),
         ({"log_requests": "no"}, "log_requests = 'no': expected True or False"),
         ({"series": 1}, "series = 1: expected True or False"),
-        ({"unit_bytes": "many"}, "workload.unit_bytes"),
+        ({"unit_bytes": "many"}, 'unit_bytes = "many": expected a number of bytes'),
     ],
 )
 def test_arguments_of_a_wrong_type(arguments: dict[str, Any], message: str) -> None:

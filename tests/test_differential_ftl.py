@@ -125,6 +125,8 @@ def cases(draw: st.DrawFn) -> Case:
     frontiers += math.ceil(blocks * (together - 1) / (device["pages_per_block"] * units * data))
     gc["until"] = max(0, min(gc["until"], blocks - frontiers - 4))
     gc["soft"], spare = draw(spares(blocks, frontiers=frontiers, until=gc["until"]))
+    # With two thresholds the lower one needs the room that the other is given here.
+    gc["forced"] = draw(st.sampled_from([0.0, gc["soft"]]))
     # Less than a page of data is taken off, so that whole blocks stay whole.
     device["overprovisioning"] = spare if data == 1 else 1 - (1 - spare) * float(data) - 1e-12
     # Where pools share a scope, one job is active at a time, and a job picks its victim when its pool's turn comes. That may be after the
@@ -210,7 +212,6 @@ def collectors(draw: st.DrawFn) -> dict[str, Any]:
         "turns": draw(st.sampled_from(["step", "job"])),
         "victim": draw(st.sampled_from(POLICIES)),
         "trigger": draw(st.sampled_from(["soft", "soft", "invalid-share", "both"])),
-        "forced": draw(st.sampled_from([0.0, 1, 2])),
         "invalid_share": draw(st.sampled_from([0.0, 0.3, 0.5, 0.7, 1.0])),
         "until": draw(st.sampled_from([0, 0, 1, 2])),
     }

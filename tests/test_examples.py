@@ -22,6 +22,7 @@ from served_file import why_no_loop_device, why_no_mount
 EXAMPLES = ROOT / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
 NOTEBOOKS = sorted(path.name for path in EXAMPLES.glob("*.ipynb"))
+JOBS = sorted(path.name for path in EXAMPLES.glob("*.fio"))
 
 
 def rows(name: str, folder: Path, *words: str) -> list[list[str]]:
@@ -109,7 +110,7 @@ def test_postgresql(tmp_path: Path) -> None:
 def test_all_scripts_are_tested_and_described() -> None:
     assert {f"test_{name.removesuffix('.py')}" for name in SCRIPTS} <= set(globals())
     page = (EXAMPLES / "README.md").read_text()
-    assert sorted(re.findall(r"^\| \[([\w.]+)\]\(\1\)", page, re.MULTILINE)) == sorted([*SCRIPTS, *NOTEBOOKS])
+    assert sorted(re.findall(r"^\| \[([\w.]+)\]\(\1\)", page, re.MULTILINE)) == sorted([*SCRIPTS, *NOTEBOOKS, *JOBS])
     for name in SCRIPTS:
         source = (EXAMPLES / name).read_text()
         assert source.startswith('"""')

@@ -112,7 +112,9 @@ def test_the_emulated_drive_of_warp_gains_as_published(tmp_path: Path) -> None:
 
 
 def test_streams_are_on_the_page_and_in_the_terminal(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
-    options = "--device demo-4g --scheme fpgc --requests 3000 --set ftl.placement=handles --set ftl.handles=3 --set workload.handle=2 --out seen"
+    options = (
+        "--device demo-4g --scheme fpgc --requests 3000 --set ftl.placement=handles --set ftl.handles=3 --set workload.handle=2 --out seen"
+    )
     out = ssdlab_command("run", *options.split()).out
     assert "Streams (ftl.placement = handles):" in out
     assert "host, handle 2: " in out

@@ -57,7 +57,8 @@ def run(**options: Unpack[RunOptions]) -> Result:
         ssdlab.Interrupted: Ctrl-C.
     """
     asked = complete("run", RunOptions, options)
-    if asked["fio_json"] is not None and os.fspath(asked["fio_json"]) == STANDARD_OUTPUT:
+    file = _file("fio_json", asked["fio_json"])
+    if file is not None and os.fspath(file) == STANDARD_OUTPUT:
         raise UsageError('fio_json = "-": only the command prints it: give the name of a file')
     prepared = prepared_run(asked, pairs(asked["set"]))
     warn_of_idle_keys([job.idle for job in prepared.jobs])

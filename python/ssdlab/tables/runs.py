@@ -307,10 +307,12 @@ def _cache(result: RunData) -> list[RenderableType]:
 
 def _streams(result: RunData) -> list[RenderableType]:
     """A line for each stream of data placement that was used."""
-    streams = result.get("streams", [])
+    streams = [stream for stream in result.get("streams", []) if stream["blocks_opened"] or stream["blocks_collected"]]
+    if not streams:
+        return []
     config = result["config"]
-    lines = [_stream(stream, config) for stream in streams if stream["blocks_opened"] or stream["blocks_collected"]]
-    return [Text(line) for line in ([f"Streams (ftl.placement = {config['ftl']['placement']}):", *lines] if lines else [])]
+    lines = [_stream(stream, config) for stream in streams]
+    return [Text(line) for line in (f"Streams (ftl.placement = {config['ftl']['placement']}):", *lines)]
 
 
 def _stream(stream: Mapping[str, Any], config: Mapping[str, Any]) -> str:

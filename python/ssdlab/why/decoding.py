@@ -69,7 +69,7 @@ def _value(hint: Any, data: object, place: str) -> Any:
 
 def _check_times(one: Explained, place: str) -> None:
     """Segments follow each other without gaps, and add up, as do their shares."""
-    if one.completed_ns - one.arrival_ns != one.response_ns or one.response_ns == 0:
+    if one.completed_ns - one.arrival_ns != one.response_ns:
         raise DamagedError(f"{place}: from arrival_ns to completed_ns it is not response_ns")
     _check_segments(one.segments, one.arrival_ns, one.completed_ns, f"{place}.segments")
     for index, page in enumerate(one.pages):

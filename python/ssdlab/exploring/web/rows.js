@@ -1,6 +1,7 @@
 // ---- a row for each configuration key --------------------------------------------------------------------------
 const about = ({ description, default: usual, minimum, maximum }) => {
-  const range = minimum === undefined ? "" : ` Range: ${grouped(minimum, 6)} to ${grouped(maximum, 6)}.`;
+  const most = maximum === undefined ? " or more" : ` to ${grouped(maximum, 6)}`;
+  const range = minimum === undefined ? "" : ` Range: ${grouped(minimum, 6)}${most}.`;
   return `${description.replaceAll("`", "")}${range}${usual == null ? "" : ` Default: ${typeof usual === "object" ? JSON.stringify(usual) : usual}.`}`;
 };
 const hasRange = ({ kind }) => kind === "integer" || kind === "number";

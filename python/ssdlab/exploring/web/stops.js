@@ -16,7 +16,7 @@ const powersOfTwo = (low, high) => {
   return found;
 };
 /** Of a key with a range, around the value that presets give (NaN for none): every value of a short one, hundredths of a share, powers of two of sizes, else a logarithmic scale. */
-const stopsOf = ({ kind, minimum: low, maximum: high, unit }, preset) => {
+const stopsOf = ({ kind, minimum: low, maximum: high = Number.MAX_SAFE_INTEGER, unit }, preset) => {
   const whole = kind === "integer";
   const evenly = (steps) => Array.from({ length: steps + 1 }, (_, step) => short(low + ((high - low) * step) / steps));
   if (whole && high - low <= MOST_STEPS) return evenly(high - low);
