@@ -293,7 +293,9 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.precondition.range": Context((0.1, 0.5, 1.0), base={**DRIVE, "ftl.precondition.kind": "soft"}),
     "ftl.precondition.rounds": Context((1, 2, 3), base={**DRIVE, "ftl.precondition.kind": "trace"}, trace=mixed),
     "ftl.precondition.settle": generated(0, 1, 2, drive={**DRIVE, "ftl.precondition.kind": "fill"}, read_share=0.2, request_kb=4),
-    "gc.trigger": Context(("soft", "idle", "invalid-share", "both"), base={**DRIVE, "gc.idle_us": 500, "gc.soft": 3}),
+    "gc.trigger": Context(
+        ("soft", "idle", "invalid-share", "both"), base={**DRIVE, "gc.idle_us": 500, "gc.soft": 3, "gc.invalid_share": 0.5}
+    ),
     "gc.soft": Context((2, 4, 0.25), base={**DRIVE, "device.blocks_per_plane": 32}),
     "gc.hard": Context((0.0, 0.5, 1.0), base=SHORT, trace=overload),
     "gc.forced": Context((1, 3), base={**DRIVE, "gc.trigger": "both", "gc.soft": 6, "gc.invalid_share": 0.95}),
