@@ -11,6 +11,7 @@ from rich.text import Text
 from ssdlab.remarks import Shown, gc_ran, of_run, shown
 from ssdlab.tables.layout import new_table, titled
 from ssdlab.tables.numbers import duration, number, share, size, three, time_of
+from ssdlab.tables.streams import Stream, used_streams
 from ssdlab.tables.traces import reading_lines
 
 __all__ = [
@@ -307,22 +308,14 @@ def _cache(result: RunData) -> list[RenderableType]:
 
 def _streams(result: RunData) -> list[RenderableType]:
     """A line for each stream of data placement that was used."""
-    streams = [stream for stream in result.get("streams", []) if stream["blocks_opened"] or stream["blocks_collected"]]
-    if not streams:
-        return []
-    config = result["config"]
-    lines = [_stream(stream, config) for stream in streams]
-    return [Text(line) for line in (f"Streams (ftl.placement = {config['ftl']['placement']}):", *lines)]
+    lines = [_stream(stream) for stream in used_streams(result)]
+    return [Text(f"Streams (ftl.placement = {result['config']['ftl']['placement']}):"), *map(Text, lines)] if lines else []
 
 
-def _stream(stream: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """A stream: what the host wrote into it, and how valid its blocks were when they were collected."""
-    unit_bytes = config["ftl"].get("map_unit_bytes") or config["device"]["page_bytes"]
-    name = "handle" if config["ftl"]["placement"] == "handles" else "class"
-    written = f"{size(stream['host_units'] * unit_bytes)} written, " if stream["writer"] == "host" else ""
-    valid = f", {share(stream['valid_share'])} valid then" if "valid_share" in stream else ""
-    who = "host" if stream["writer"] == "host" else "page moves"
-    return f"  {who}, {name} {stream['class']}: {written}{stream['blocks_collected']:,} blocks collected{valid}"
+def _stream(stream: Stream) -> str:
+    written = f"{stream.written} written, " if stream.written else ""
+    valid = f", {stream.valid} valid then" if stream.valid else ""
+    return f"  {stream.name}: {written}{stream.collected} blocks collected{valid}"
 
 
 def _mapping(result: RunData) -> list[RenderableType]:

@@ -1,0 +1,41 @@
+"""Streams of data placement as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab.tables.numbers import number, share, size
+
+__all__ = ["Stream", "used_streams"]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream: its name, what the host wrote into it, how many of its blocks were collected, and how valid they were then."""
+
+    name: str
+    written: str
+    """Empty for a stream of page moves."""
+    collected: str
+    valid: str
+    """Empty if no block was collected."""
+
+
+def used_streams(result: Mapping[str, Any]) -> list[Stream]:
+    """The streams of a run that were used; none without a placement policy."""
+    used = [stream for stream in result.get("streams", ()) if stream["blocks_opened"] or stream["blocks_collected"]]
+    return [_named(stream, result["config"]) for stream in used]
+
+
+def _named(stream: Mapping[str, Any], config: Mapping[str, Any]) -> Stream:
+    by_host = stream["writer"] == "host"
+    unit_bytes = config["ftl"].get("map_unit_bytes") or config["device"]["page_bytes"]
+    kind = "handle" if config["ftl"]["placement"] == "handles" else "class"
+    return Stream(
+        f"{'host' if by_host else 'page moves'}, {kind} {stream['class']}",
+        size(stream["host_units"] * unit_bytes) if by_host else "",
+        number(stream["blocks_collected"]),
+        share(stream["valid_share"]) if "valid_share" in stream else "",
+    )
