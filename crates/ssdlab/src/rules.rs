@@ -6,6 +6,7 @@ use crate::config::{
     Trigger, Turns, UnmappedRead,
 };
 use crate::geometry::Geometry;
+use crate::stats::EnergyRates;
 use crate::units::Ns;
 
 /// All rules of one drive.
@@ -39,6 +40,8 @@ pub struct Rules {
     pub waits_by_plane: bool,
     /// Page moves of a job, if nothing can come between them, may be simulated as one event. Results do not differ.
     pub bursts: bool,
+    /// What the parts of the drive draw; `None` if energy is not asked for.
+    pub energy: Option<EnergyRates>,
 }
 
 /// Rules of operations on dies and buses.
@@ -226,6 +229,7 @@ impl Rules {
         let flash = FlashRules::new(config, geometry);
         let gc = GcRules::new(config, by_plane && !pool_is_plane);
         Rules {
+            energy: EnergyRates::new(config),
             bursts: geometry.dies_per_channel.get() == 1
                 && Streams::new(config).move_classes == 1
                 && flash.interleave

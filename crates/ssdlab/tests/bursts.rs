@@ -2,6 +2,7 @@
 
 use crate::common::cases::{Cases, Tally, is_full};
 use crate::common::{pick, random_config, random_requests};
+use crate::energy::energetic;
 use serde_json::Value;
 use ssdlab::config::{ArrayLevel, Config};
 use ssdlab::request::Request;
@@ -22,6 +23,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>, Option<WarmUp>) {
     config.scheduler.pipeline = false;
     config.device.read_ns_by_page.clear();
     config.device.program_ns_by_page.clear();
+    energetic(&mut config);
     if rng.chance(0.25) {
         config.array.level = pick(&mut rng, &[ArrayLevel::Rais0, ArrayLevel::Rais5]);
         config.array.drives = 3 + rng.below(3) as u32;

@@ -13,6 +13,7 @@ mod caching;
 mod closed_loops;
 mod data_sheets;
 mod defects;
+mod energy;
 mod floors;
 mod flow_times;
 mod flows;

@@ -9,6 +9,7 @@ mod buffer;
 mod cancelled;
 pub mod capacity;
 pub mod check;
+mod energy;
 mod fit;
 mod host;
 pub mod idle;
@@ -35,6 +36,7 @@ mod tests;
 pub use buffer::{Buffer, Drain};
 pub use capacity::Capacity;
 pub use check::{Problem, check};
+pub use energy::Energy;
 pub use fit::Fit;
 pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
@@ -68,6 +70,8 @@ pub struct Config {
     pub buffer: Buffer,
     /// The host interface of a drive.
     pub host: Host,
+    /// Energy of the parts of a drive.
+    pub energy: Energy,
     /// An array of drives.
     pub array: Array,
     /// Requests: generated, or read from a trace.

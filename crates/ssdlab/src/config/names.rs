@@ -127,7 +127,10 @@ mod tests {
                 "scheduler.xyzzy: unknown key; scheduler has order, pipeline, alpha, read_queue, write_queue, read_bypass, write_bypass, write_pausing, \
                  suspend, estimates, error_feedback",
             ),
-            ("xyzzy.plugh", "xyzzy.plugh: unknown key; the sections are device, ftl, gc, scheduler, cache, buffer, host, array, workload"),
+            (
+                "xyzzy.plugh",
+                "xyzzy.plugh: unknown key; the sections are device, ftl, gc, scheduler, cache, buffer, host, energy, array, workload",
+            ),
             ("cache.polcy", "cache.polcy: unknown key; did you mean cache.policy?"),
         ];
         for (path, message) in cases {

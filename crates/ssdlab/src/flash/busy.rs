@@ -1,8 +1,9 @@
 //! How long dies and buses were busy, and the stages as intervals for tests and verify mode.
 
 use super::bus::Bus;
-use super::op::{Op, OpKind, Slot, Stage};
+use super::op::{Op, OpKind, Owner, Slot, Stage};
 use super::{Flash, Interval, Resource, Timing};
+use crate::stats::ArrayTimes;
 use crate::units::{ChannelId, DieId, Ns, SlotId};
 
 impl Flash {
@@ -59,6 +60,45 @@ impl Flash {
         (now - slot.since).saturating_sub(from).min(self.timing.on_bus(&slot.op))
     }
 
+    /// The array times until `now` of all planes.
+    pub fn array_times(&self, now: Ns) -> ArrayTimes {
+        let mut times = self.arrays;
+        for slot in self.slots.iter().filter(|slot| !slot.is_empty()) {
+            let (done, counted) = self.array_stages(slot, now);
+            let (read, written) = times.of_op(&slot.op);
+            let planes = Ns::from(slot.op.pages);
+            *read = *read + planes * done.0 - planes * counted.0;
+            *written = *written + planes * done.1 - planes * counted.1;
+        }
+        times
+    }
+
+    /// Of the stages of an operation in the array, or of an operation that is one event: how long its read and its program or erase have
+    /// taken until `now`, and how long they were counted for when they began, ns.
+    fn array_stages(&self, slot: &Slot, now: Ns) -> ((Ns, Ns), (Ns, Ns)) {
+        let Op { read_ns, write_ns, .. } = slot.op;
+        let left = || slot.due - now;
+        match slot.stage {
+            Stage::Whole => {
+                let since = now - slot.since;
+                let writes = since.saturating_sub(read_ns + self.timing.on_bus(&slot.op)).min(write_ns);
+                let counted = if slot.repetitions > 0 { (0, 0) } else { (read_ns, write_ns) };
+                ((since.min(read_ns), writes), counted)
+            }
+            Stage::Read => ((0, 0), (left(), 0)),
+            Stage::Program | Stage::Erase | Stage::Pausing => ((0, 0), (0, left())),
+            _ => ((0, 0), (0, 0)),
+        }
+    }
+
+    /// `times` operations that are one event begin, each on one plane.
+    #[inline(always)]
+    pub(super) fn whole_begins(&mut self, op: &Op, times: u32) {
+        let (read, written) = self.arrays.of_op(op);
+        *read += Ns::from(times) * op.read_ns;
+        *written += Ns::from(times) * op.write_ns;
+    }
+
     pub(super) fn trace_stage(&mut self, now: Ns, at: SlotId) {
         let Some(trace) = &mut self.trace else { return };
         let slot = &self.slots[at.index()];
@@ -101,5 +141,27 @@ impl Flash {
                 push(array, op.write_ns);
             }
         }
+    }
+}
+
+impl ArrayTimes {
+    /// The time of array stages of this kind, of operations of this owner.
+    #[inline(always)]
+    pub(super) fn of(&mut self, stage: Stage, owner: &Owner) -> &mut Ns {
+        let of_gc = usize::from(!owner.is_host());
+        match stage {
+            Stage::Read => &mut self.read[of_gc],
+            Stage::Program => &mut self.program[of_gc],
+            Stage::Erase => &mut self.erase,
+            stage => unreachable!("stage {stage:?} is not in the array"),
+        }
+    }
+
+    /// The time of reads, and that of programs or erases, to which an operation adds.
+    #[inline(always)]
+    fn of_op(&mut self, op: &Op) -> (&mut Ns, &mut Ns) {
+        let of_gc = usize::from(!op.owner.is_host());
+        let written = if op.kind == OpKind::Erase { &mut self.erase } else { &mut self.program[of_gc] };
+        (&mut self.read[of_gc], written)
     }
 }

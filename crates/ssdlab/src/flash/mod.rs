@@ -38,6 +38,7 @@ use op::{Slot, Stage};
 use crate::config::Device;
 use crate::geometry::Geometry;
 use crate::rules::FlashRules;
+use crate::stats::ArrayTimes;
 use crate::timeline::Recorder;
 use crate::units::{ChannelId, DieId, Ns, SlotId, TxnId};
 
@@ -68,6 +69,8 @@ pub struct Flash {
     waits_for_bus: Vec<bool>,
     /// By die: the time in which it had an operation in service, ns, and since when it has one now.
     die_busy: Vec<(Ns, Ns)>,
+    /// Array times of stages that have begun, whole, less what suspensions left of them.
+    arrays: ArrayTimes,
     /// By chip: number of operations in service. Used only where its dies exclude each other.
     chip_ops: Vec<u32>,
     /// By die: its suspended GC operation.
@@ -93,6 +96,7 @@ impl Flash {
             serial: 0,
             waits_for_bus: vec![false; dies],
             die_busy: vec![(0, 0); dies],
+            arrays: ArrayTimes::default(),
             chip_ops: vec![0; geometry.chips as usize],
             suspended_op: vec![None; dies],
             paused_op: if rules.pauses { vec![None; dies] } else { Vec::new() },

@@ -55,6 +55,8 @@ impl Flash {
         slot.repetitions -= times;
         let transferred = Ns::from(times) * self.timing.on_bus(&slot.op);
         self.bus_of_mut(at.die()).busy_ns += transferred;
+        let op = self.slots[at.index()].op;
+        self.whole_begins(&op, times);
     }
 
     /// Makes the first of a slot's repeated moves that is left an operation of its own. A stage that ends at `now` has ended if `begun`;
@@ -66,6 +68,9 @@ impl Flash {
         slot.serial = self.serial;
         slot.repetitions = 0;
         if self.rules.solo {
+            let op = slot.op;
+            self.whole_begins(&op, 1);
+            let slot = &self.slots[at.index()];
             if since + each == now {
                 return Unrolled::ArrayEnds;
             }
@@ -92,6 +97,10 @@ impl Flash {
         (slot.stage, slot.since) = (stage, begins);
         if matches!(stage, Stage::In | Stage::Program) {
             slot.transferred_at = begins;
+        }
+        *self.arrays.of(Stage::Read, &slot.op.owner) += slot.op.read_ns;
+        if stage == Stage::Program {
+            *self.arrays.of(stage, &slot.op.owner) += slot.op.write_ns;
         }
         let serial = slot.serial;
         let bus = &mut self.buses[channel.index()];

@@ -55,6 +55,7 @@ impl Flash {
             events.push(now + op.read_ns + op.write_ns + on_bus, serial, Event::Slot(at.0));
             self.trace_whole(now, die, op);
             self.note_whole(now, at);
+            self.whole_begins(&op, 1);
             return at;
         }
         match op.kind {
@@ -85,6 +86,7 @@ impl Flash {
         (slot.since, slot.runs_since) = (now, now);
         slot.due = now + ns;
         events.push(slot.due, slot.serial, Event::Slot(at.0));
+        *self.arrays.of(stage, &slot.op.owner) += ns * Ns::from(slot.op.pages);
         self.note(now, at);
     }
 
@@ -104,12 +106,15 @@ impl Flash {
     /// that began on the die because of it.
     #[inline]
     pub fn slot_event(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) -> (Progress, Option<Begun>) {
-        let Slot { stage, op, .. } = self.slots[at.index()];
+        let Slot { stage, op, repetitions, .. } = self.slots[at.index()];
         self.trace_stage(now, at);
         match stage {
             Stage::Whole => {
                 let ns = self.timing.on_bus(&op);
                 self.bus_of_mut(at.die()).busy_ns += ns;
+                if repetitions > 0 {
+                    self.whole_begins(&op, 1);
+                }
                 self.empty(now, at);
                 (Progress::Ended(None), None)
             }

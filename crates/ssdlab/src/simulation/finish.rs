@@ -8,7 +8,7 @@ use super::{Simulation, WarmingUp, trends};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::ssd::{RoundPhase, Ssd};
-use crate::stats::{DeviceStats, Run, RunResult, Series, SeriesResult, TimelineResult, Trends, WarmUpResult};
+use crate::stats::{DeviceStats, Drawn, Run, RunResult, Series, SeriesResult, TimelineResult, Trends, WarmUpResult};
 use crate::storage::{LevelStats, Storage};
 use crate::timeline::Output;
 use crate::units::{ChannelId, Ns};
@@ -156,8 +156,9 @@ pub(super) fn timeline_result(file: &Path, reach: timeline::Reach) -> TimelineRe
 pub(super) fn device_stats(storage: &Storage, end: Ns) -> DeviceStats {
     let drives = storage.drives().into_iter().map(|drive| drive_stats(drive, end));
     let joined = drives.reduce(DeviceStats::joined).expect("there is a drive");
-    let LevelStats { cache, buffer, mapping, interface, array } = storage.stats(end);
-    DeviceStats { cache, buffer, mapping, interface, array, ..joined }
+    let LevelStats { cache, buffer, mapping, interface, array, commands, link_bytes } = storage.stats(end);
+    let energy = joined.energy.map(|(rates, drawn)| (rates, Drawn { commands, link_bytes, ..drawn }));
+    DeviceStats { cache, buffer, mapping, interface, array, energy, ..joined }
 }
 
 pub(super) fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
@@ -190,6 +191,7 @@ pub(super) fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         interface: None,
         streams: ssd.ftl().placed().clone(),
         slack: *ssd.slack_stats(),
+        energy: ssd.energy_rates().map(|rates| (rates, ssd.drawn(end))),
         free_blocks_min: ssd.ftl().blocks().free_min(),
         gc_active_pool_ns: ssd.gc_active_ns(end),
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end)).collect(),

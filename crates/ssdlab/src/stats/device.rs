@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::array::ArrayResult;
 use super::buffer::BufferStats;
 use super::cache::CacheStats;
+use super::energy::{Drawn, EnergyRates};
 use super::flash::FlashResult;
 use super::interface::InterfaceStats;
 use super::mapping::MappingStats;
@@ -114,6 +115,8 @@ pub struct DeviceStats {
     pub streams: Streams,
     /// The slack of completed requests.
     pub slack: SlackStats,
+    /// What drew energy, and at which rates; `None` if energy is not asked for.
+    pub energy: Option<(EnergyRates, Drawn)>,
     /// Counters of further mechanisms, by name.
     pub counters: BTreeMap<String, u64>,
     /// Statistics of the array; `None` for a single drive.
@@ -160,6 +163,7 @@ impl DeviceStats {
             mapping: self.mapping.into_iter().chain(other.mapping).reduce(MappingStats::joined),
             interface: self.interface.into_iter().chain(other.interface).reduce(InterfaceStats::joined),
             slack: self.slack.joined(other.slack),
+            energy: self.energy.zip(other.energy).map(|((rates, drawn), (_, other))| (rates, drawn.joined(other))),
             counters,
             array: self.array.or(other.array),
         }
@@ -202,6 +206,7 @@ impl DeviceStats {
             interface: self.interface.zip(before.interface).map(|(now, then)| now.since(&then)),
             counters: self.counters.into_iter().map(grown).collect(),
             streams: self.streams.since(&before.streams),
+            energy: self.energy.zip(before.energy).map(|((rates, drawn), (_, before))| (rates, drawn.since(before))),
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
             ..self
         }

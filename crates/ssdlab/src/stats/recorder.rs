@@ -84,6 +84,11 @@ impl RequestStats {
         per_second((self.requests.read + self.requests.write).into(), measured_ns)
     }
 
+    /// Bytes requested by reads and writes.
+    pub(super) fn bytes(&self) -> u128 {
+        self.bytes_read + self.bytes_written
+    }
+
     /// Megabytes (10^6 bytes) requested per second of `measured_ns`.
     pub(super) fn bandwidth_mb_s(&self, measured_ns: Ns) -> Option<Bandwidth> {
         let megabytes = |bytes| per_second(bytes, measured_ns).map(|bytes| bytes / 1e6);

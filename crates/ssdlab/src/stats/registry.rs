@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 43] = [
+        let groups: [(&str, &[&str], &str); 44] = [
             (
                 "",
                 &[""],
@@ -133,7 +133,7 @@ mod tests {
             ("mapping.", &[""], "updates flash_reads flash_programs pages_moved cached dirty pending"),
             ("interface.", &[""], "commands slot_waits core_waits link_waits held_commands cores link_in link_out"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
-            ("series.", &[""], "bin_ns bins warm_up_ns bus dies"),
+            ("series.", &[""], "bin_ns bins warm_up_ns bus dies power"),
             ("warm_up.", &[""], "requests ns"),
             ("series.latency_ns.", &["read.", "write."], "count mean max"),
             ("series.outstanding.", &[""], "mean max"),
@@ -150,6 +150,7 @@ mod tests {
             ("blocks.", &[""], "file instants interval_ns end_ns thinned"),
             ("timeline.", &[""], "file slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
+            ("energy.", &[""], "read_j program_j erase_j bus_j dram_j link_j controller_j idle_j total_j gc_array_j mean_w nj_per_byte"),
             ("bytes_written.", &[""], "host flash data gc mapping padding parity held"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
         ];

@@ -13,6 +13,7 @@ use super::array::ArrayResult;
 use super::buffer::{BufferResult, BufferStats};
 use super::cache::CacheResult;
 use super::device::{DeviceStats, Run};
+use super::energy::EnergyResult;
 use super::flash::{FlashResult, Utilisation, Wear};
 use super::flow::{Fairness, FlowResult};
 use super::gc::GcResult;
@@ -113,6 +114,9 @@ pub struct RunResult {
     /// Statistics of the host interface, over the drives of an array together. Absent if it takes no time and has no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<InterfaceResult>,
+    /// Energy of all drives, by part. Absent unless asked for (`energy`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergyResult>,
     /// Erases of each block since it was new, preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -433,6 +437,7 @@ impl RunResult {
         let measured_ns = run.simulated_ns - run.warm_up.map_or(0, |warm_up| warm_up.ns);
         let Recorded { all: requests, host_bytes, flows, digest } = recorded;
         let bytes_written = BytesWritten::of(host_bytes, &device);
+        let energy = device.energy.map(|(rates, drawn)| rates.result(&drawn, measured_ns, requests.bytes()));
         let speed = (requests.requests.total() + requests.left_out) as f64 / run.wall_s;
         RunResult {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -459,6 +464,7 @@ impl RunResult {
             streams: device.streams.result(),
             mapping: device.mapping.map(MappingStats::result),
             interface: device.interface.map(|interface| interface.result(measured_ns)),
+            energy,
             wear: Wear::of(erase_counts),
             flash: device.flash(),
             bytes_written,

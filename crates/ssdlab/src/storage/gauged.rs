@@ -20,7 +20,9 @@ impl Gauged for Storage {
     fn read(&mut self, now: Ns) -> Readings {
         let mut readings = Readings::new();
         self.each_drive_mut(|drive| drive.add_readings(now, &mut readings));
-        if let Some(cache) = self.stats(now).cache {
+        let stats = self.stats(now);
+        (readings.drawn.commands, readings.drawn.link_bytes) = (stats.commands, stats.link_bytes);
+        if let Some(cache) = stats.cache {
             readings.cache_hits = cache.counters.read_hits + cache.counters.write_hits;
             readings.cache_lookups = cache.counters.lookups;
             readings.cache_dirty = cache.dirty_pages;

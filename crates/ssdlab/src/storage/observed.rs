@@ -22,6 +22,10 @@ pub struct LevelStats {
     pub interface: Option<InterfaceStats>,
     /// Statistics of the array; `None` for a single drive.
     pub array: Option<ArrayResult>,
+    /// Commands that drives were sent.
+    pub commands: u64,
+    /// Bytes that these read and wrote.
+    pub link_bytes: u64,
 }
 
 /// Joins the statistics of a level, if it has any, to those of other levels of its kind.

@@ -2,7 +2,7 @@
 //! block is taken or freed, so that every run keeps them.
 
 use crate::ssd::{RoundPhase, Ssd};
-use crate::stats::{Level, Readings, SeriesShape};
+use crate::stats::{Drawn, EnergyRates, Level, Readings, SeriesShape};
 use crate::units::{ChipId, DieId, Ns};
 
 /// The gauges of a drive: levels and an extreme.
@@ -53,6 +53,16 @@ impl Ssd {
         self.ftl.blocks().free_fewest()
     }
 
+    /// What the parts of the drive draw; `None` if energy is not asked for.
+    pub fn energy_rates(&self) -> Option<EnergyRates> {
+        self.rules.energy
+    }
+
+    /// What has drawn energy in this drive until `now`, commands of the host apart.
+    pub fn drawn(&self, now: Ns) -> Drawn {
+        Drawn { arrays: self.flash.array_times(now), bus_ns: self.flash.buses_busy_ns(now), on_ns: now.into(), ..Drawn::default() }
+    }
+
     /// Adds the chips, dies, channels, pools and thresholds of this drive to `shape`.
     pub fn add_shape(&self, shape: &mut SeriesShape) {
         let geometry = self.geometry();
@@ -62,6 +72,7 @@ impl Ssd {
         shape.pools += geometry.pools.count.get();
         shape.soft_blocks = self.ftl.soft_blocks();
         shape.hard_blocks = self.gc.hard_blocks();
+        shape.energy = self.energy_rates();
     }
 
     /// Mapping units programmed since the start of the run: host data, page moves, mapping table, padding and parity.
@@ -85,6 +96,7 @@ impl Ssd {
             *sum += ns;
         }
         readings.bus_ns += self.flash.buses_busy_ns(now);
+        readings.drawn = readings.drawn.joined(self.drawn(now));
         readings.die_ns += (0..self.geometry().dies).map(|die| u128::from(self.flash.die_busy_ns(DieId(die), now))).sum::<u128>();
         readings.free_min = readings.free_min.min(std::mem::replace(&mut self.probes.gauges_mut().free_min, u32::MAX));
     }

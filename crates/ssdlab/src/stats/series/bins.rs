@@ -31,6 +31,8 @@ pub(super) struct Bin {
     /// Time of transfers, summed over channels. `die_ns`: time in which dies are occupied, summed over dies.
     pub bus_ns: u128,
     pub die_ns: u128,
+    /// Energy of all drives, fJ.
+    pub energy_fj: u128,
     pub cache_hits: u64,
     pub cache_lookups: u64,
     /// Dirty pages of the cache at the end of the bin.
@@ -52,6 +54,7 @@ impl Bin {
         state_ns: [0; 4],
         bus_ns: 0,
         die_ns: 0,
+        energy_fj: 0,
         cache_hits: 0,
         cache_lookups: 0,
         cache_dirty: 0,
@@ -73,6 +76,7 @@ impl Bin {
             state_ns: std::array::from_fn(|state| self.state_ns[state] + next.state_ns[state]),
             bus_ns: self.bus_ns + next.bus_ns,
             die_ns: self.die_ns + next.die_ns,
+            energy_fj: self.energy_fj + next.energy_fj,
             cache_hits: self.cache_hits + next.cache_hits,
             cache_lookups: self.cache_lookups + next.cache_lookups,
             cache_dirty: next.cache_dirty,

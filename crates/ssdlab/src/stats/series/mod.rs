@@ -20,6 +20,7 @@ pub use result::{
     StateSeries, WrittenSeries,
 };
 
+use super::{Drawn, EnergyRates};
 use crate::request::RequestKind;
 use crate::units::Ns;
 use bins::{Bin, Bins};
@@ -52,6 +53,8 @@ pub struct SeriesShape {
     pub hard_blocks: u32,
     /// The storage has a cache.
     pub cached: bool,
+    /// What the parts of a drive draw; `None` if energy is not asked for.
+    pub energy: Option<EnergyRates>,
 }
 
 /// Sums since the start of the run over all drives. Sums over time are numbers x ns.
@@ -77,6 +80,8 @@ pub struct Readings {
     pub bus_ns: u128,
     /// Time in which dies are occupied, summed over dies.
     pub die_ns: u128,
+    /// What has drawn energy.
+    pub drawn: Drawn,
     /// Number of cache hits.
     pub cache_hits: u64,
     /// Number of pages looked up in the cache.
@@ -99,6 +104,7 @@ impl Readings {
             state_ns: [0; 4],
             bus_ns: 0,
             die_ns: 0,
+            drawn: Drawn::default(),
             cache_hits: 0,
             cache_lookups: 0,
             cache_dirty: 0,
@@ -202,6 +208,7 @@ impl Series {
             state_ns: std::array::from_fn(|state| after.state_ns[state] - before.state_ns[state]),
             bus_ns: after.bus_ns - before.bus_ns,
             die_ns: after.die_ns - before.die_ns,
+            energy_fj: self.shape.energy.map_or(0, |rates| rates.total_fj(&after.drawn) - rates.total_fj(&before.drawn)),
             cache_hits: after.cache_hits - before.cache_hits,
             cache_lookups: after.cache_lookups - before.cache_lookups,
             cache_dirty: after.cache_dirty,

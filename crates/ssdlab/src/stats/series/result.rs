@@ -41,6 +41,10 @@ pub struct SeriesResult {
     /// Share of each bin in which a die is occupied, mean over dies.
     #[schemars(extend("unit" = "share"))]
     pub dies: Vec<f64>,
+    /// Mean power of all drives in each bin, over the part of the bin that is in the run. Absent unless asked for (`energy`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "W"))]
+    pub power: Option<Vec<f64>>,
     /// Statistics of the cache in each bin. Absent without a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheSeries>,
@@ -212,6 +216,7 @@ impl SeriesResult {
             states: StateSeries { s0, s1, s2, s3 },
             bus: each.share(shape.channels, |bin| bin.bus_ns),
             dies: each.share(shape.dies, |bin| bin.die_ns),
+            power: shape.energy.map(|_| each.bin(|bin| if bin.ns == 0 { 0.0 } else { bin.energy_fj as f64 / bin.ns as f64 / 1e6 })),
             cache: shape.cached.then(|| CacheSeries {
                 hits: each.bin(|bin| bin.cache_hits),
                 lookups: each.bin(|bin| bin.cache_lookups),

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::config::Config;
 use crate::stats::result::ratio;
 
 const POOLS: usize = 3;
@@ -74,6 +75,7 @@ impl Gauged for Past {
             state_ns: [0, 1, 2, 3].map(|state| self.sum(0, now, |moment| in_state(moment, state))),
             bus_ns: self.sum(0, now, |moment| moment.buses),
             die_ns: self.sum(0, now, |moment| moment.dies),
+            drawn: Drawn { bus_ns: self.sum(0, now, |moment| moment.buses), on_ns: now.into(), ..Drawn::default() },
             cache_hits: counted(2),
             cache_lookups: counted(3),
             cache_dirty: last.dirty,
@@ -96,8 +98,15 @@ fn in_state(moment: &Moment, state: usize) -> u64 {
     moment.states.iter().filter(|&&of| of == state).count() as u64
 }
 
+/// 3 mW of a channel that transfers, and 5 mW at any time.
+fn rates() -> Option<EnergyRates> {
+    let mut config = Config::default();
+    (config.energy.bus_mw, config.energy.idle_mw) = (3.0, 5.0);
+    EnergyRates::new(&config)
+}
+
 fn shape(chips: u32, cached: bool) -> SeriesShape {
-    SeriesShape { chips, dies: 2 * chips, channels: 2, pools: POOLS as u32, soft_blocks: 5, hard_blocks: 2, cached }
+    SeriesShape { chips, dies: 2 * chips, channels: 2, pools: POOLS as u32, soft_blocks: 5, hard_blocks: 2, cached, energy: rates() }
 }
 
 /// Plays a history from its first moment, at time 0, until `end`.
@@ -162,6 +171,10 @@ fn recount(past: &Past, end: Ns, shape: SeriesShape) -> SeriesResult {
         let sum = if ns == 0 { u128::from(total(now.free)) } else { past.sum(from, until.min(end), |moment| total(moment.free)) };
         ratio(sum, u128::from(ns.max(1)) * POOLS as u128).unwrap()
     };
+    let watts = |(from, until): (Ns, Ns)| {
+        let milliwatts = past.sum(from, until.min(end), |moment| 5 + 3 * moment.buses);
+        ratio(milliwatts * 1000, u128::from(until.min(end) - from)).map_or(0.0, |microwatts| microwatts / 1e6)
+    };
     let chips: Vec<u32> = (0..shape.chips).collect();
     let chips_per_row = shape.chips.div_ceil(64);
     let rows = chips.chunks(chips_per_row as usize);
@@ -194,6 +207,7 @@ fn recount(past: &Past, end: Ns, shape: SeriesShape) -> SeriesResult {
         states: StateSeries { s0, s1, s2, s3 },
         bus: share(shape.channels, &|moment| moment.buses),
         dies: share(shape.dies, &|moment| moment.dies),
+        power: shape.energy.map(|_| borders().map(watts).collect()),
         cache: shape.cached.then(|| CacheSeries {
             hits: count(&|moment| moment.counts[2]),
             lookups: count(&|moment| moment.counts[3]),

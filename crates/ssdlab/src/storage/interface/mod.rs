@@ -64,6 +64,9 @@ pub struct Interface<B: Store> {
     lower: B,
     /// `None`: the interface takes no time and has no limits, and requests pass straight to the lower level.
     state: Option<Box<State>>,
+    /// Commands that have arrived, and the bytes that they read or write.
+    commands: u64,
+    link_bytes: u64,
 }
 
 /// State of a host interface that takes time or has limits.
@@ -129,7 +132,7 @@ impl<B: Store> Interface<B> {
                 defect: None,
             })
         });
-        Interface { lower, state }
+        Interface { lower, state, commands: 0, link_bytes: 0 }
     }
 
     /// Mutable access to the lower level.
@@ -142,6 +145,12 @@ impl<B: Store> Interface<B> {
         if let Some(state) = self.state.as_deref_mut() {
             state.forgets_order = true;
         }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, request: &Request) {
+        self.commands += 1;
+        self.link_bytes += if matches!(request.kind, RequestKind::Read | RequestKind::Write) { request.length } else { 0 };
     }
 
     fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
@@ -405,6 +414,7 @@ impl<B: Store> Store for Interface<B> {
 
     #[inline]
     fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        self.count(&request);
         if self.state.is_none() {
             return self.lower.accept(now, index, request);
         }
@@ -412,6 +422,7 @@ impl<B: Store> Store for Interface<B> {
     }
 
     fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
+        self.count(&request);
         self.take(now, index, request, true);
     }
 

@@ -56,6 +56,8 @@ impl<B: Store + 'static> Observed for Interface<B> {
             ..state.stats
         });
         add(&mut to.interface, stats, InterfaceStats::joined);
+        to.commands += self.commands;
+        to.link_bytes += self.link_bytes;
     }
 }
 

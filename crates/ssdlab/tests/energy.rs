@@ -1,0 +1,126 @@
+//! Energy (`energy`), worked out by hand, and array times against the stages of random runs.
+
+use crate::common::cases::{Cases, Tally};
+use crate::common::pages::write;
+use crate::common::{one_die, random_config, random_requests, simulation};
+use ssdlab::config::{Config, Frontier, PreconditionKind, Priority, Trigger};
+use ssdlab::flash::Resource;
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify};
+use ssdlab::stats::{Drawn, RunResult};
+use ssdlab::units::Ns;
+
+/// Powers with which each part of a drive has another energy.
+pub fn energetic(config: &mut Config) {
+    let energy = &mut config.energy;
+    (energy.read_mw, energy.program_mw, energy.erase_mw) = (80.0, 100.0, 90.0);
+    (energy.bus_mw, energy.dram_pj_per_bit, energy.link_pj_per_bit) = (20.0, 22.0, 8.9);
+    (energy.command_nj, energy.idle_mw) = (1.5, 1_000.0);
+}
+
+/// The write of page 0 takes the block that leaves too few free ones; the job moves the three other pages of the first block by copyback and
+/// erases it.
+fn collecting() -> Config {
+    let mut config = one_die();
+    config.device.copyback = true;
+    config.ftl.frontier = Frontier::Shared;
+    config.ftl.precondition.kind = PreconditionKind::Fill;
+    config.gc.trigger = Trigger::Soft;
+    config.gc.soft = 4.0;
+    config.gc.priority = Priority::Gc;
+    energetic(&mut config);
+    config
+}
+
+fn picojoules(joules: f64) -> f64 {
+    (joules * 1e15).round() / 1e3
+}
+
+/// In 3 ms: 102,400 ns on the bus and 200,000 ns of a program for the host; of GC three reads of 25,000 ns, three programs of 200,000 ns and an
+/// erase of 1,500,000 ns. 4,096 bytes go over the link and once over the channel.
+#[test]
+fn a_write_and_a_job_to_the_picojoule() {
+    let mut simulation = simulation(&collecting());
+    simulation.submit(write(0, 0)).unwrap();
+    simulation.run_until(3_000_000).unwrap();
+    let RunResult { energy, .. } = simulation.finish().unwrap();
+    let energy = energy.expect("it is asked for");
+    assert_eq!(picojoules(energy.read_j), 75_000.0 * 80.0);
+    assert_eq!(picojoules(energy.program_j), 800_000.0 * 100.0);
+    assert_eq!(picojoules(energy.erase_j), 1_500_000.0 * 90.0);
+    assert_eq!(picojoules(energy.bus_j), 102_400.0 * 20.0);
+    assert_eq!(picojoules(energy.dram_j), 2.0 * 4_096.0 * 8.0 * 22.0);
+    assert_eq!(picojoules(energy.link_j), 4_096.0 * 8.0 * 8.9);
+    assert_eq!(picojoules(energy.controller_j), 1_500.0);
+    assert_eq!(picojoules(energy.idle_j), 3_000_000.0 * 1_000.0);
+    assert_eq!(picojoules(energy.gc_array_j), 75_000.0 * 80.0 + 600_000.0 * 100.0 + 1_500_000.0 * 90.0);
+    let parts =
+        [energy.read_j, energy.program_j, energy.erase_j, energy.bus_j, energy.dram_j, energy.link_j, energy.controller_j, energy.idle_j];
+    assert_eq!(picojoules(parts.iter().sum()), picojoules(energy.total_j));
+    assert_eq!(energy.mean_w.map(|watts| (watts * 1e6).round()), Some((energy.total_j / 3e-3 * 1e6).round()));
+}
+
+/// A stage in the array counts for the time that has passed of it, whether or not it is one event with the whole operation.
+#[test]
+fn a_stage_that_goes_on_counts_in_part() {
+    for every_stage in [false, true] {
+        let mut simulation = simulation(&collecting());
+        if every_stage {
+            simulation.ssd_mut().play_every_stage();
+        }
+        simulation.submit(write(0, 0)).unwrap();
+        let mut arrays_at = |now: Ns| {
+            simulation.run_until(now).unwrap();
+            let Drawn { arrays, .. } = simulation.ssd().drawn(now);
+            (arrays.read, arrays.program, arrays.erase)
+        };
+        assert_eq!(arrays_at(50_000), ([0, 0], [0, 0], 0), "the transfer");
+        assert_eq!(arrays_at(152_400), ([0, 0], [50_000, 0], 0), "the program of the write");
+        assert_eq!(arrays_at(312_400), ([0, 10_000], [200_000, 0], 0), "the read of the first move");
+        assert_eq!(arrays_at(377_400), ([0, 25_000], [200_000, 50_000], 0), "its program");
+        assert_eq!(arrays_at(1_477_400), ([0, 75_000], [200_000, 600_000], 500_000), "the erase");
+    }
+}
+
+/// The array times of a random drive of one plane a die, all of whose operations have ended, against its stages. A suspension takes a time of
+/// its own, which is no array time.
+fn array_times_are_those_of_stages(case: u64) -> Result<Tally, String> {
+    let mut rng = Rng::new(case, "energy");
+    let mut config = random_config(&mut rng);
+    while config.device.planes_per_die > 1 {
+        config = random_config(&mut rng);
+    }
+    let requests = random_requests(&mut rng, &config, 200);
+    let plan = Plan { verify: Verify::End, ..Plan::new(config.clone(), 3) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
+    simulation.take_completions();
+    simulation.storage_mut().each_drive_mut(|drive| drive.keep_trace());
+    for request in requests {
+        simulation.submit(request).map_err(|error| error.to_string())?;
+    }
+    simulation.run_to_idle().map_err(|error| error.to_string())?;
+    let until = simulation.now() + 1_000_000_000;
+    simulation.run_until(until).map_err(|error| error.to_string())?;
+    let mut suspended = 0;
+    for drive in simulation.storage().drives() {
+        let stages = &drive.trace().expect("it is kept").intervals;
+        let in_arrays = stages.iter().filter(|stage| matches!(stage.resource, Resource::Array(_)));
+        let traced: Ns = in_arrays.map(|stage| stage.end - stage.start).sum();
+        let counters = drive.counters();
+        let suspensions = counters.suspensions + counters.suspended_programs + counters.suspended_erases;
+        let arrays = drive.drawn(until).arrays;
+        let counted = arrays.read.iter().chain(&arrays.program).sum::<Ns>() + arrays.erase;
+        let expected = traced - suspensions * config.device.suspend_ns;
+        if counted != expected {
+            return Err(format!("{counted} ns counted and {expected} ns in stages, with {suspensions} suspensions"));
+        }
+        suspended += suspensions;
+    }
+    Ok(Tally::from([("suspensions".to_string(), suspended)]))
+}
+
+#[test]
+fn array_times_of_random_drives() {
+    let tally = Cases::up_to(400).run(array_times_are_those_of_stages).unwrap();
+    assert!(tally["suspensions"] > 0);
+}
