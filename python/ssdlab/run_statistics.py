@@ -25,6 +25,7 @@ __all__ = [
     "CacheResponse",
     "CacheResponseClass",
     "Counters",
+    "Energy",
     "Fairness",
     "Flash",
     "Flow",
@@ -616,6 +617,35 @@ class Interface(Section):
     """Share of the measured time in which the link carried data of reads, mean over drives. Unit: share."""
 
 
+class Energy(Section):
+    """`energy` of a result. Energy of all drives, by part. Absent unless asked for (`energy`)."""
+
+    read_j: float
+    """Energy of reads in the flash arrays (`energy.read_mw`). Unit: J."""
+    program_j: float
+    """Energy of programs in the flash arrays (`energy.program_mw`). Unit: J."""
+    erase_j: float
+    """Energy of erases in the flash arrays (`energy.erase_mw`). Unit: J."""
+    bus_j: float
+    """Energy of transfers on the channels (`energy.bus_mw`). Unit: J."""
+    dram_j: float
+    """Energy of the controller's memory (`energy.dram_pj_per_bit`). Unit: J."""
+    link_j: float
+    """Energy of the link to the host (`energy.link_pj_per_bit`). Unit: J."""
+    controller_j: float
+    """Energy of the controller for commands of the host (`energy.command_nj`). Unit: J."""
+    idle_j: float
+    """Energy that drives draw at any time (`energy.idle_mw`). Unit: J."""
+    total_j: float
+    """Energy of all parts. Unit: J."""
+    gc_array_j: float
+    """Energy of GC in the flash arrays: its reads, programs and erases. It is part of `read_j`, `program_j` and `erase_j`. Unit: J."""
+    mean_w: float
+    """Mean power of all drives together. Absent for a run of no duration. Unit: W."""
+    nj_per_byte: float
+    """Energy for each byte that the host reads or writes. Absent without such bytes. Unit: nJ/B."""
+
+
 class WearHistogram(Section):
     """`wear.histogram` of a result. Number of blocks by number of erases."""
 
@@ -885,6 +915,8 @@ class Series(Section):
     """Share of each bin in which the bus of a channel transfers, mean over channels. Unit: share."""
     dies: list[float]
     """Share of each bin in which a die is occupied, mean over dies. Unit: share."""
+    power: list[float]
+    """Mean power of all drives in each bin, over the part of the bin that is in the run. Absent unless asked for (`energy`). Unit: W."""
     cache: SeriesCache
     """Statistics of the cache in each bin. Absent without a cache."""
 
@@ -1269,6 +1301,7 @@ class RunStatistics(Section):
         "buffer": Buffer,
         "mapping": Mapping,
         "interface": Interface,
+        "energy": Energy,
         "wear": Wear,
         "flash": Flash,
         "bytes_written": BytesWritten,
@@ -1357,6 +1390,8 @@ class RunStatistics(Section):
     """Streams of data placement (`ftl.placement`), those of the host first, then those of page moves. Absent without a placement policy."""
     interface: Interface
     """Statistics of the host interface, over the drives of an array together. Absent if it takes no time and has no limits."""
+    energy: Energy
+    """Energy of all drives, by part. Absent unless asked for (`energy`)."""
     wear: Wear
     """Erases of each block since it was new, preconditioning included. Absent where the run does not have it."""
     flash: Flash

@@ -35,14 +35,29 @@ pub enum Part {
     Mapping,
     /// Waiting for garbage collection to free room for writes (`gc.pace`).
     Pace,
+    /// Waiting for power (`energy.cap_w`).
+    Power,
 }
 
 impl Part {
     /// Number of parts.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
     /// Names of the parts in results, in order.
-    pub const NAMES: [&'static str; Part::COUNT] =
-        ["host_queue", "die_queue", "gc", "bus_queue", "transfer", "array", "suspended", "dram", "controller", "link", "mapping", "pace"];
+    pub const NAMES: [&'static str; Part::COUNT] = [
+        "host_queue",
+        "die_queue",
+        "gc",
+        "bus_queue",
+        "transfer",
+        "array",
+        "suspended",
+        "dram",
+        "controller",
+        "link",
+        "mapping",
+        "pace",
+        "power",
+    ];
 }
 
 macro_rules! reasons {
@@ -82,6 +97,8 @@ reasons! {
     FreeBlock = "free_block" in Gc,
     /// A suspended GC operation holds the page register or the open block that is needed (lee2013 section IV).
     Register = "register" in Gc,
+    /// Operations on other dies draw the power that is needed (`energy.cap_w`), or wait for it longer.
+    Power = "power" in Power,
     /// The queue of the chip is full (`scheduler.read_queue`, `scheduler.write_queue`), or an earlier request waits for a place in it.
     QueueFull = "queue_full" in HostQueue,
     /// Dynamic allocation: no chip has room for the data, or an earlier request waits for room.
@@ -112,7 +129,7 @@ reasons! {
 
 impl Blocked {
     /// Number of reasons that a die, plane or chip can cause; they come first.
-    pub const OF_DIES: usize = Blocked::Register as usize + 1;
+    pub const OF_DIES: usize = Blocked::Power as usize + 1;
     /// Number of reasons for which a request waits inside a drive or an array; they come first.
     const INSIDE: usize = Blocked::Paused as usize + 1;
 

@@ -278,7 +278,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
         && !parity
         && device.read_command_ns == 0
         && ftl.allocation != Allocation::Dynamic;
-    uniform && plain && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests && !paced
+    uniform && plain && config.energy.cap_w == 0.0 && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests && !paced
 }
 
 impl FlashRules {

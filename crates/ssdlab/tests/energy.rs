@@ -1,13 +1,14 @@
 //! Energy (`energy`), worked out by hand, and array times against the stages of random runs.
 
 use crate::common::cases::{Cases, Tally};
-use crate::common::pages::write;
+use crate::common::pages::{read, write};
 use crate::common::{one_die, random_config, random_requests, simulation};
+use crate::timelines::{Case, array, bus, filled, play_all};
 use ssdlab::config::{Config, Frontier, PreconditionKind, Priority, Trigger};
 use ssdlab::flash::Resource;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
-use ssdlab::stats::{Drawn, RunResult};
+use ssdlab::stats::{Drawn, Part, RunResult};
 use ssdlab::units::Ns;
 
 /// Powers with which each part of a drive has another energy.
@@ -123,4 +124,85 @@ fn array_times_are_those_of_stages(case: u64) -> Result<Tally, String> {
 fn array_times_of_random_drives() {
     let tally = Cases::up_to(400).run(array_times_are_those_of_stages).unwrap();
     assert!(tally["suspensions"] > 0);
+}
+
+/// Two dies on a channel each, 25 us read, 200 us program, 102.4 us a page on the bus. A program draws 100 mW and a read 80; 1,000 mW are drawn at any
+/// time.
+fn capped(cap_w: f64) -> Config {
+    let mut config = one_die();
+    config.device.channels = 2;
+    energetic(&mut config);
+    config.energy.cap_w = cap_w;
+    config
+}
+
+fn capped_cases() -> Vec<Case> {
+    use Part::{Array, DieQueue, Power, Transfer};
+    vec![
+        Case {
+            name: "two programs draw as much as there is",
+            config: capped(1.2),
+            requests: vec![write(0, 0), write(0, 1)],
+            responses: vec![(302_400, vec![(Transfer, 102_400), (Array, 200_000)]); 2],
+            stages: vec![bus(0, 0, 102_400), array(0, 102_400, 302_400), bus(1, 0, 102_400), array(1, 102_400, 302_400)],
+        },
+        Case {
+            name: "one draws too much beside the other, and waits for its end",
+            config: capped(1.199),
+            requests: vec![write(0, 0), write(0, 1)],
+            responses: vec![
+                (302_400, vec![(Transfer, 102_400), (Array, 200_000)]),
+                (604_800, vec![(Power, 302_400), (Transfer, 102_400), (Array, 200_000)]),
+            ],
+            stages: vec![bus(0, 0, 102_400), array(0, 102_400, 302_400), bus(1, 302_400, 404_800), array(1, 404_800, 604_800)],
+        },
+        Case {
+            name: "a read draws less than a program, and fits beside one; a second program goes before a later read of its die",
+            config: filled(capped(1.18)),
+            requests: vec![write(0, 0), read(0, 1), write(10_000, 3), read(20_000, 5)],
+            responses: vec![
+                (302_400, vec![(Transfer, 102_400), (Array, 200_000)]),
+                (127_400, vec![(Array, 25_000), (Transfer, 102_400)]),
+                (594_800, vec![(DieQueue, 117_400), (Power, 175_000), (Transfer, 102_400), (Array, 200_000)]),
+                (712_200, vec![(DieQueue, 409_800), (Power, 175_000), (Array, 25_000), (Transfer, 102_400)]),
+            ],
+            stages: vec![
+                bus(0, 0, 102_400),
+                array(0, 102_400, 302_400),
+                array(1, 0, 25_000),
+                bus(1, 25_000, 127_400),
+                bus(1, 302_400, 404_800),
+                array(1, 404_800, 604_800),
+                array(1, 604_800, 629_800),
+                bus(1, 629_800, 732_200),
+            ],
+        },
+    ]
+}
+
+#[test]
+fn operations_wait_for_power_to_the_nanosecond() {
+    play_all(&capped_cases());
+}
+
+/// Random drives whose cap leaves room for one operation or a few: every request completes, and operations have waited.
+fn under_a_cap(case: u64) -> Result<Tally, String> {
+    let mut rng = Rng::new(case, "cap");
+    let mut config = random_config(&mut rng);
+    energetic(&mut config);
+    config.energy.cap_w = 1.1 + 0.1 * rng.below(4) as f64 + 0.05 * rng.below(2) as f64;
+    let requests = random_requests(&mut rng, &config, 150);
+    let plan = Plan { verify: Verify::Every, ..Plan::new(config, 3) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
+    for request in requests {
+        simulation.submit(request).map_err(|error| error.to_string())?;
+    }
+    let RunResult { counters, .. } = simulation.finish().map_err(|error| error.to_string())?;
+    Ok(Tally::from([("waits".to_string(), counters["power_waits"])]))
+}
+
+#[test]
+fn random_drives_under_a_cap_go_on() {
+    let tally = Cases::asked_for(4_000).run(under_a_cap).unwrap();
+    assert!(tally["waits"] > 1_000, "{tally:?}");
 }

@@ -28,6 +28,7 @@ REASONS = {
     "link": "the link to the host",
     "mapping": "waiting for the mapping table",
     "pace": "waiting for collection to free room (gc.pace)",
+    "power": "waiting for power (energy.cap_w)",
 }
 """Descriptions of the parts of a response time, as reasons for a difference."""
 TELLING = 0.2
@@ -123,6 +124,7 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
         Counter("mapping.flash_reads", "{} reads of translation pages"),
         Counter("mapping.write_backs", "{} written back"),
     ),
+    "power": (Counter("counters.power_waits", "{} waits for power"),),
     "pace": (Counter("counters.paced_writes", "{} writes waited for credit"), *COLLECTION),
 }
 """Counters of the mechanisms that make requests wait, by part of the response time."""

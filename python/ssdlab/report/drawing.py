@@ -49,6 +49,12 @@ PART_COLOURS: Mapping[str, str] = {
     "link": "#882255",
     "mapping": "#999933",
     "pace": "#661100",
+    "power": "#117733",
+    "idle": "#BBBBBB",
+    "bus": "#44AA99",
+    "read": "#88CCEE",
+    "program": "#CC6677",
+    "erase": "#AA4499",
 }
 OTHER_PART = "#117733"
 """Colour of a part that is not in `PART_COLOURS`."""

@@ -22,6 +22,7 @@ from ssdlab.report.drawing import (
     Stack,
     Steps,
 )
+from ssdlab.report.energy import energy
 from ssdlab.report.over_time import TIME, figure_of, of_what_was, per_second, steps
 from ssdlab.report.runs import KINDS, Run, Runs
 from ssdlab.report.written import wear, write_amplification
@@ -41,6 +42,7 @@ PARTS = {
     "link": "link to the host",
     "mapping": "mapping table",
     "pace": "paced by collection",
+    "power": "waiting for power",
 }
 STATES = {
     "s1": "S1 (collection, host goes on)",
@@ -258,6 +260,7 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
         queues,
         utilisation,
         wear,
+        energy,
         cache,
         slack,
     )

@@ -45,6 +45,7 @@ OTHERWISE = {
     "gc": "garbage collection did not run",
     "write_amplification": "the host wrote nothing",
     "wear": "no block was erased",
+    "energy": "no key of energy is set",
     "cache": "the drive has no cache",
     "slack": "no request had more than one page that ended at different times",
     "breakdown": "no requests were completed",
@@ -110,6 +111,10 @@ class Plots:
     def wear(self, **options: Unpack[Options]) -> Picture:
         """Erase counts of blocks: mean, deviation and maximum, and the number of blocks by erases."""
         return self.picture("wear", **options)
+
+    def energy(self, **options: Unpack[Options]) -> Picture:
+        """Energy of the drives by part, and their power over time."""
+        return self.picture("energy", **options)
 
     def cache(self, **options: Unpack[Options]) -> Picture:
         """Cache hits and dirty pages over time."""

@@ -74,6 +74,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_slack(result),
         *_cache(result),
         *_buffer(result),
+        *_energy(result),
         *_streams(result),
         *_mapping(result),
         *_interface(result),
@@ -304,6 +305,21 @@ def _cache(result: RunData) -> list[RenderableType]:
     lines += [f"  {', '.join(counts)}"] if counts else []
     lines += [f"  mean response {' and '.join(split)} a page whose target was in GC"] if split else []
     return [Text(line) for line in lines]
+
+
+def _energy(result: RunData) -> list[RenderableType]:
+    """The energy of the drives, their mean power, and what GC took of it; nothing if it is not asked for."""
+    energy = result.get("energy")
+    if not energy:
+        return []
+    total = energy["total_j"]
+    arrays = sum(energy[f"{part}_j"] for part in ("read", "program", "erase"))
+    parts = [f"{three(total)} J"]
+    if "mean_w" in energy:
+        parts.append(f"{three(energy['mean_w'])} W on average")
+    if total:
+        parts += [f"flash arrays {share(arrays / total)}", f"of these GC {share(energy['gc_array_j'] / arrays) if arrays else share(0)}"]
+    return [Text(f"Energy: {', '.join(parts)}")]
 
 
 def _streams(result: RunData) -> list[RenderableType]:

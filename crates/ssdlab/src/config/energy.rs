@@ -31,11 +31,19 @@ pub struct Energy {
     /// Power that the drive always draws, mW: of the controller, its memory and flash at rest.
     #[schemars(range(min = 0.0, max = 1000000.0))]
     pub idle_mw: f64,
+    /// Power cap, W: an operation begins only if `idle_mw` and all operations on dies draw no more with it. 0: no cap.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub cap_w: f64,
 }
 
 impl Energy {
     /// Some part of the drive draws power.
     pub fn is_on(&self) -> bool {
-        *self != Energy::default()
+        Energy { cap_w: 0.0, ..self.clone() } != Energy::default()
+    }
+
+    /// Operations on dies draw power.
+    pub fn of_operations(&self) -> bool {
+        self.read_mw > 0.0 || self.program_mw > 0.0 || self.erase_mw > 0.0
     }
 }

@@ -181,6 +181,12 @@ const RULES: &[Rule] = &[
     parameter("scheduler.alpha", "scheduler.order = \"fr-fcfs\" and scheduler.write_queue above 0", |c| {
         c.scheduler.order == Order::FrFcfs && c.scheduler.write_queue > 0
     }),
+    switch(
+        "energy.cap_w",
+        |c| c.energy.cap_w > 0.0,
+        "operations that draw power (energy.read_mw, energy.program_mw or energy.erase_mw above 0)",
+        |c| c.energy.of_operations(),
+    ),
     parameter("cache.place", A_CACHE, |c| c.cache.is_on()),
     parameter("cache.bytes", A_CACHE, |c| c.cache.is_on()),
     parameter("cache.access_ns", A_CACHE, |c| c.cache.is_on()),

@@ -58,7 +58,9 @@ impl Kind {
         const BY_EITHER: [&str; 6] = ["gc.trigger", "gc.turns", "gc.victim", "gc.choices", "gc.pace_window", "scheduler.suspend"];
         let in_section = |sections: &[&str]| sections.contains(&key.split('.').next().unwrap_or(key));
         match self {
-            Kind::Device => in_section(&["device", "ftl", "buffer", "host"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key),
+            Kind::Device => {
+                in_section(&["device", "ftl", "buffer", "host", "energy"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key)
+            }
             Kind::Scheme => (in_section(&["gc", "scheduler", "cache"]) && !BY_DEVICE.contains(&key)) || key == "ftl.allocation",
             Kind::Workload => in_section(&["workload"]),
         }
@@ -68,7 +70,7 @@ impl Kind {
     pub fn scope(self) -> &'static str {
         match self {
             Kind::Device => {
-                "device, ftl, buffer, host, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
+                "device, ftl, buffer, host, energy, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
                  scheduler.suspend"
             }
             Kind::Scheme => "gc (but not soft and invalid_share), scheduler, cache and ftl.allocation",

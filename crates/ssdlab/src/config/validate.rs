@@ -89,6 +89,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     programs(config, messages);
     precondition(config, messages);
     pace(config, messages);
+    power(config, messages);
     buffer(config, messages);
     cache(config, messages);
     array(config, messages);
@@ -115,6 +116,20 @@ pub const PROGRAM_UNITS_MAX: u32 = 4 * UNITS_MAX;
 pub const PART_PAGES_MAX: u32 = 16;
 /// Highest number of mapping units of a block: they are counted in 16 bits.
 const UNITS_OF_BLOCK_MAX: u32 = u16::MAX as u32;
+
+/// The cap leaves power for each operation on one plane.
+fn power(config: &Config, messages: &mut Vec<String>) {
+    let energy = &config.energy;
+    let most = energy.read_mw.max(energy.program_mw).max(energy.erase_mw);
+    let least = (energy.idle_mw + most) / 1e3;
+    if energy.cap_w > 0.0 && energy.cap_w < least {
+        messages.push(format!(
+            "energy.cap_w = {}: an operation on one plane draws up to {most} mW beside energy.idle_mw = {}, so that it could never begin; set a \
+             cap of {least} or more, or 0 for none",
+            energy.cap_w, energy.idle_mw
+        ));
+    }
+}
 
 fn map_unit(config: &Config, messages: &mut Vec<String>) {
     let (Some(unit), page, pages) = (config.ftl.map_unit_bytes, config.device.page_bytes, config.device.pages_per_block) else { return };

@@ -223,6 +223,12 @@ impl Flash {
         }
     }
 
+    /// The operations in service on all dies, without those that have stopped at a preemption point.
+    pub fn drawing(&self) -> impl Iterator<Item = &Op> {
+        let draws = |stage| !matches!(stage, Stage::Empty | Stage::StoppedBeforeOut | Stage::StoppedBeforeIn | Stage::StoppedBeforeProgram);
+        self.slots.iter().filter(move |slot| draws(slot.stage)).map(|slot| &slot.op)
+    }
+
     /// The operation in a slot.
     #[inline(always)]
     pub fn op(&self, at: SlotId) -> &Op {

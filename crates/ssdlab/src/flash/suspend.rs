@@ -63,6 +63,16 @@ impl Flash {
         Some((slot.gc().expect("only GC operations are suspended"), slot.phase(slot.left)))
     }
 
+    /// The GC operation that is suspended on the die.
+    pub fn suspended_op(&self, die: DieId) -> &Op {
+        &self.suspended_op[die.index()].as_ref().expect("an operation is suspended").op
+    }
+
+    /// The operation that is paused or suspended for reads on the die.
+    pub fn paused_op(&self, die: DieId) -> &Op {
+        &self.paused_op[die.index()].as_ref().expect("an operation is paused").op
+    }
+
     /// A GC operation of the die is in its program, or was suspended in it.
     pub fn gc_programs(&self, die: DieId) -> bool {
         let slots = self.pair(die).into_iter().chain(&self.suspended_op[die.index()]);

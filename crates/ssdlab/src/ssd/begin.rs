@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{advance, merge, order, pace, units};
+use super::mechanisms::{advance, merge, order, pace, power, units};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -127,10 +127,11 @@ impl Ssd {
         let limits = self.limits_beside_suspended(die);
         let mut joined = 0;
         let kind = if first.kind == QueueKind::Read { OpKind::Read } else { OpKind::Program };
+        let most = power::planes_beside(self, kind);
         for pool in self.geometry().pools_of_die(die).map(PoolId).filter(|&pool| pool != first.pool) {
             let aligned = !self.rules.multiplane_aligned || self.ftl.next_offset(pool, self.class_of_next(pool)) == offset;
             let id = match first.kind {
-                _ if self.gc.states.urgent(pool).is_some() => None,
+                _ if joined == most || self.gc.states.urgent(pool).is_some() => None,
                 QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
                 QueueKind::Write if !aligned || !self.may_write(pool, limits) => None,
                 QueueKind::Write if self.rules.dynamic => self.dynamic_partner(die, pool),

@@ -2,7 +2,7 @@
 
 use super::candidates::{GcCandidate, HostCandidate, Limits};
 use super::mechanisms::order::{self, Question};
-use super::mechanisms::{advance, burst, merge, pace, pause};
+use super::mechanisms::{advance, burst, merge, pace, pause, power};
 use super::watch::planted;
 use super::{Planted, Ssd};
 use crate::arbiter::{self, Decision};
@@ -114,6 +114,9 @@ impl Ssd {
         if self.flash.needs_bus(kind) && !self.has_bus(now, die, granted) {
             return false;
         }
+        if !power::granted(self, die, kind) {
+            return false;
+        }
         self.probes.count().preemptions += u64::from(preempts);
         self.start_host(now, die, candidate, kind);
         true
@@ -139,6 +142,9 @@ impl Ssd {
         }
         let on_bus = program || self.rules.flash.read_commands && !self.gc.jobs.next_is_erase(&self.ftl, pool);
         if on_bus && !self.has_bus(now, die, granted) {
+            return false;
+        }
+        if self.power.is_some() && !power::granted(self, die, power::kind_of_next_step(self, pool)) {
             return false;
         }
         if self.rules.bursts && burst::begin(self, now, die, pool) {
@@ -171,6 +177,9 @@ impl Ssd {
         if self.flash.needs_bus(OpKind::Move) && !self.has_bus(now, die, granted) {
             return false;
         }
+        if self.power.is_some() && !power::granted(self, die, power::kind_of_next_step(self, pool)) {
+            return false;
+        }
         let from = self.ftl.lookup(lpn).expect("a page in the victim has a place");
         let step = self.gc.jobs.move_out_of_order(&self.ftl, pool, lpn, from);
         self.probes.count().reordered_moves += 1;
@@ -191,6 +200,10 @@ impl Ssd {
             self.flash.drop_suspended(now, die);
             self.discard_move(now, pool);
         } else {
+            let op = *self.flash.suspended_op(die);
+            if !power::granted_again(self, die, op) {
+                return false;
+            }
             self.flash.resume(now, die, &mut self.events);
             merge::merge_waiting(self, now, pool);
         }
@@ -226,7 +239,11 @@ impl Ssd {
         }
         let suspends_programs = self.rules.gc.suspends.program;
         let may_suspend = may_suspend && suspends_programs;
-        let may_pair = self.flash.is_alone(at) && self.rules.flash.gc_pipeline && !suspends_programs && phase == Phase::BeforeProgram;
+        let may_pair = self.flash.is_alone(at)
+            && self.rules.flash.gc_pipeline
+            && !suspends_programs
+            && phase == Phase::BeforeProgram
+            && self.power.is_none();
         let limits = if may_suspend { self.limits_beside(pool, phase) } else { Limits { writes_only: true, ..Limits::default() } };
         let host = if may_suspend {
             self.host_beside(die, limits)
@@ -238,7 +255,12 @@ impl Ssd {
         let point = DiePhase::InsideMove { may_suspend, may_pair };
         let question = Question { now, die, phase: point, gc: Some(pool), limits: Some(limits) };
         let (host, priority) = order::choose::<OWN>(self, question, host);
-        match (self.decide(point, host, Some(pool), priority), host) {
+        let decision = self.decide(point, host, Some(pool), priority);
+        let op = *self.flash.op(at);
+        if decision == Decision::GoOn && !power::granted_again(self, die, op) {
+            return false;
+        }
+        match (decision, host) {
             (Decision::SuspendMove, _) => {
                 order::suspended(self, die);
                 self.probes.count().moves_put_aside += 1;

@@ -56,6 +56,7 @@ pub use watch::planted::Planted;
 use host::HostRequests;
 use mechanisms::merge::Merging;
 use mechanisms::order::OwnOrder;
+use mechanisms::power::Power;
 use ready::Ready;
 use watch::clocks::WaitClocks;
 use watch::probes::Probes;
@@ -78,6 +79,8 @@ pub struct Ssd {
     gc: Collector,
     /// Credit of writes; `None` if these are not paced (`gc.pace`).
     pace: Option<Box<Pace>>,
+    /// The power that operations may draw; `None` without a cap (`energy.cap_w`).
+    power: Option<Box<Power>>,
     /// The flash: dies and buses.
     flash: Flash,
     /// Events at which stages end, and timers.
@@ -118,6 +121,7 @@ impl Ssd {
             order: None,
             gc: Collector::new(config, &rules.gc, &ftl, seed),
             pace: pace::of(config, geometry),
+            power: Power::new(&config.energy, geometry.dies),
             flash,
             events: EventQueue::default(),
             ready: Ready::new(geometry.dies),

@@ -7,7 +7,7 @@
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
 use super::Ssd;
-use super::mechanisms::{idle, merge, pace, pause};
+use super::mechanisms::{idle, merge, pace, pause, power};
 use super::watch::{verify, waits};
 use crate::event::Event;
 use crate::flash::{Doing, Grant};
@@ -95,7 +95,7 @@ impl Ssd {
             self.dispatched_at = Some(now);
             if self.host.may_admit() {
                 self.admit_from_host_queue(now);
-            } else if !self.gc.any_barrier() || !self.lift_barriers(now) {
+            } else if !power::wake_next(self) && (!self.gc.any_barrier() || !self.lift_barriers(now)) {
                 break;
             }
         }

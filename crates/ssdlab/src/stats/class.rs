@@ -70,6 +70,7 @@ impl Class {
             link: mean(Part::Link),
             mapping: mean(Part::Mapping),
             pace: mean(Part::Pace),
+            power: mean(Part::Power),
         })
     }
 }

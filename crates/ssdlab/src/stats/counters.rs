@@ -90,6 +90,8 @@ counters! {
         partial_reads,
         /// Page reads served while a program paused (`scheduler.write_pausing`).
         pause_reads,
+        /// Operations that waited for power, since those in service drew too much of the cap (`energy.cap_w`).
+        power_waits,
         /// Pages read by commands that occupied the bus (`device.read_command_ns`).
         read_commands,
         /// Queued reads that a later read bypassed (`scheduler.read_bypass`).

@@ -41,7 +41,8 @@ pub struct EnergyRates {
 impl EnergyRates {
     /// The rates of a checked configuration; `None` if energy is not asked for.
     pub fn new(config: &Config) -> Option<Self> {
-        let Energy { read_mw, program_mw, erase_mw, bus_mw, dram_pj_per_bit, link_pj_per_bit, command_nj, idle_mw } = config.energy;
+        let Energy { read_mw, program_mw, erase_mw, bus_mw, dram_pj_per_bit, link_pj_per_bit, command_nj, idle_mw, cap_w: _ } =
+            config.energy;
         let thousand = |value: f64| (value * 1e3).round() as u64;
         let fj_per_byte = |pj_per_bit: f64| (pj_per_bit * 8e3).round() as u64;
         config.energy.is_on().then(|| EnergyRates {
@@ -229,6 +230,7 @@ mod tests {
             link_pj_per_bit: 8.9,
             command_nj: 1.5,
             idle_mw: 1_000.0,
+            cap_w: 0.0,
         };
         let rates = EnergyRates::new(&config).expect("energy is asked for");
         let drawn = Drawn {

@@ -98,14 +98,14 @@ mod tests {
                 "counters.",
                 &[""],
                 "job_turns jobs_set_off misaligned_reads moves_put_aside multiplane_operations multiplane_programs order_choices order_fallbacks overlapped_operations paced_writes padded_units \
-                 page_order_waits parity_programs partial_reads pause_reads read_commands read_passes reads_along reads_while_suspended redirected_writes reordered_moves rmw_reads s3_entries \
+                 page_order_waits parity_programs partial_reads pause_reads power_waits read_commands read_passes reads_along reads_while_suspended redirected_writes reordered_moves rmw_reads s3_entries \
                  steps_forgone steps_in_turn steps_with_requests steps_without_requests suspended_erases suspended_programs trimmed_pages unmapped_reads \
                  victim_choices victim_fallbacks write_passes write_pauses",
             ),
             (
                 "breakdown_ns.",
                 &["all.", "read.", "write."],
-                "host_queue die_queue gc bus_queue transfer array suspended dram controller link mapping pace",
+                "host_queue die_queue gc bus_queue transfer array suspended dram controller link mapping pace power",
             ),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification page_write_amplification time_share victim_source"),
             ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions free_blocks_min"),

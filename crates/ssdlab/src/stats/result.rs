@@ -372,6 +372,10 @@ pub struct Breakdown {
     #[serde(default)]
     #[schemars(extend("unit" = "ns"))]
     pub pace: f64,
+    /// Wait for power that operations on other dies draw (`energy.cap_w`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "ns"))]
+    pub power: f64,
 }
 
 /// Bytes requested by the host per second of simulated time.

@@ -11,6 +11,7 @@
 //! | `pace` | which writes wait for credit that GC earns? | `gc.pace` |
 //! | `estimates` | when will operations end (elyasi2017)? | `scheduler.read_bypass`, `write_bypass`, `write_pausing`, `estimates` |
 //! | `order` | what does a user-defined order decide? | none: the policy comes with the plan |
+//! | `power` | which operation waits for power? | `energy.cap_w` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
 pub(super) mod advance;
@@ -21,4 +22,5 @@ pub(super) mod merge;
 pub(super) mod order;
 pub(super) mod pace;
 pub(super) mod pause;
+pub(super) mod power;
 pub(super) mod units;

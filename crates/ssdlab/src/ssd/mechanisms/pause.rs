@@ -9,6 +9,7 @@ use crate::sched::{QueueKind, Slack, TransactionKind};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::{GcCandidate, HostCandidate};
 use crate::ssd::mechanisms::order::{self, Question};
+use crate::ssd::mechanisms::power;
 use crate::units::{DieId, Ns, PoolId, SlotId, TxnId};
 use crate::views::DiePhase;
 
@@ -136,13 +137,15 @@ pub(in crate::ssd) fn during_pause(ssd: &mut Ssd, now: Ns, die: DieId, granted: 
     };
     if let Some(read) = read {
         let on = ssd.geometry().die_of_pool(read.pool);
-        let starts = ssd.flash.can_start(on, OpKind::Read, true) && (!ssd.flash.needs_bus(OpKind::Read) || ssd.has_bus(now, on, granted));
+        let can = ssd.flash.can_start(on, OpKind::Read, true) && (!ssd.flash.needs_bus(OpKind::Read) || ssd.has_bus(now, on, granted));
+        let starts = can && power::granted(ssd, on, OpKind::Read);
         if starts {
             read_in_pause(ssd, now, on, read, die, owner);
         }
         return starts;
     }
-    if !ssd.flash.can_start(die, OpKind::Erase, true) {
+    let op = *ssd.flash.paused_op(die);
+    if !ssd.flash.can_start(die, OpKind::Erase, true) || !power::granted_again(ssd, die, op) {
         return false;
     }
     ssd.flash.end_pause(now, die, &mut ssd.events);

@@ -3,7 +3,7 @@
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::estimates;
+use crate::ssd::mechanisms::{estimates, power};
 use crate::ssd::watch::gauges;
 use crate::ssd::watch::probes::Event;
 use crate::units::{BlockId, Lpn, Ns, PoolId, Ppn};
@@ -152,6 +152,7 @@ pub(in crate::ssd) fn recount(ssd: &Ssd) -> Result<(), String> {
     ssd.sched.check(&ssd.ftl, &ssd.transactions)?;
     estimates::check(ssd)?;
     gauges::check(ssd)?;
+    power::check(ssd)?;
     let Some(verifier) = ssd.probes.verifier() else { return Ok(()) };
     for lpn in (0..ssd.geometry().logical_units).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);

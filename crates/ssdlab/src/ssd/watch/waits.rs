@@ -5,6 +5,7 @@ use crate::arbiter::eligible;
 use crate::blocked::Blocked;
 use crate::sched::{QueueKind, TransactionKind};
 use crate::ssd::Ssd;
+use crate::ssd::mechanisms::power;
 use crate::ssd::watch::slowest;
 use crate::units::{ChipId, DieId, Ns, PlaneId, PoolId, TxnId};
 
@@ -114,6 +115,9 @@ fn blocked_on_idle(ssd: &Ssd, die: DieId) -> Option<Blocked> {
     } else if ssd.flash.waits_for_bus(die) {
         return Some(Blocked::Bus);
     }
+    if power::waits(ssd, die) {
+        return Some(Blocked::Power);
+    }
     not_eligible_on(ssd, die)
 }
 
@@ -151,6 +155,8 @@ fn chip_blocked_by(ssd: &Ssd, chip: ChipId) -> Option<Blocked> {
         Some(Blocked::HostOperation)
     } else if dies().any(|die| ssd.flash.waits_for_bus(die)) {
         Some(Blocked::Bus)
+    } else if dies().any(|die| power::waits(ssd, die)) {
+        Some(Blocked::Power)
     } else {
         // There may be free blocks, but no room for the data in any pool.
         dies().find_map(|die| not_eligible_on(ssd, die)).or(Some(Blocked::FreeBlock))
