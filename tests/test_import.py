@@ -459,3 +459,13 @@ def test_the_function_gives_what_the_command_prints(tmp_path: Path, ssdlab_comma
     (tmp_path / "mine" / "femu-device.toml").write_text("other")
     with pytest.raises(UsageError, match="exists"):
         ssdlab.import_configuration([tmp_path / "femu.txt"], out=tmp_path / "mine")
+
+
+def test_a_preset_of_mqsim_has_no_key_without_effect(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    text = MQSIM_DEVICE.replace("Plane_No_Per_Die>2", "Plane_No_Per_Die>1")
+    (tmp_path / "ssdconfig.xml").write_text(text)
+    ssdlab_command("import", "ssdconfig.xml", "--out", "mine")
+    words = ["--device", "mine/ssdconfig-device.toml", "--scheme", "mine/ssdconfig-scheme.toml", "--workload", "uniform-4k-write"]
+    remarks = ssdlab_command("run", *words, "--requests", 500, "--json").json()["remarks"]
+    idle = [remark["sentence"] for remark in remarks if remark["code"] == "no-effect"]
+    assert idle == []

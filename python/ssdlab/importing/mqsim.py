@@ -81,8 +81,9 @@ def _geometry(ledger: Ledger) -> None:
     ):
         ledger.whole(name, key, default=default)
     ledger.without_key({"device.die_interleave": False}, "MQSim begins an operation on a chip only when the whole chip is idle")
-    aligned = {"device.multiplane": True, "device.multiplane_aligned": True, "device.multiplane_aligned_reads": True}
-    ledger.without_key(aligned, "planes of a die work together if their pages have the same number in their blocks")
+    if int(ledger.settings["device.planes_per_die"]) > 1:
+        aligned = {"device.multiplane": True, "device.multiplane_aligned": True, "device.multiplane_aligned_reads": True}
+        ledger.without_key(aligned, "planes of a die work together if their pages have the same number in their blocks")
     ledger.without_key(
         {"ftl.pool": "plane", "ftl.frontier": "separate"}, "each plane has its own blocks, and one open block each for host and GC"
     )
@@ -121,7 +122,7 @@ def _page_times(ledger: Ledger, kind: str, key: str, extra: int, pattern: Sequen
     ledger.require(f"Page_{kind}_Latency_{level}" for level in sorted(set(pattern)))
     used = [times[level] for level in pattern]
     is_same = len(set(used)) == 1
-    settings = {key: used[0]} if is_same else {key: round(sum(used) / len(used)), f"{key}_by_page": used}
+    settings = {key: used[0]} if is_same else {f"{key}_by_page": used}
     for level, entry in found.items():
         if entry is None:
             continue
@@ -197,7 +198,7 @@ def _cache(ledger: Ledger, modes: Sequence[str]) -> None:
     if capacity is not None and (mode == "TURNED_OFF" or not size):
         ledger.mapped(capacity.name, {"buffer.bytes": 0}, f"no cache: {mode}{several}")
     elif capacity is not None and mode == "WRITE_CACHE":
-        settings = {"buffer.bytes": size, "buffer.protected": True, "buffer.drain": "eager", "buffer.access_ns": access}
+        settings = {"buffer.bytes": size, "buffer.protected": True, "buffer.access_ns": access}
         ledger.approximated(capacity.name, settings, f"a write buffer, emptied at once in order of arrival{assumed}{several}")
     elif capacity is not None:
         settings = {"cache.policy": "lru", "cache.bytes": size, "cache.reads": True, "cache.writes": mode == "WRITE_READ_CACHE"}
