@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ssdlab.importing.ledger import Imported, Ledger
 from ssdlab.importing.presets import drive_presets
@@ -198,7 +199,7 @@ def _cache(ledger: Ledger, modes: Sequence[str]) -> None:
     if capacity is not None and (mode == "TURNED_OFF" or not size):
         ledger.mapped(capacity.name, {"buffer.bytes": 0}, f"no cache: {mode}{several}")
     elif capacity is not None and mode == "WRITE_CACHE":
-        settings = {"buffer.bytes": size, "buffer.protected": True, "buffer.access_ns": access}
+        settings: dict[str, Any] = {"buffer.bytes": size, "buffer.protected": True, "buffer.access_ns": access}
         ledger.approximated(capacity.name, settings, f"a write buffer, emptied at once in order of arrival{assumed}{several}")
     elif capacity is not None:
         settings = {"cache.policy": "lru", "cache.bytes": size, "cache.reads": True, "cache.writes": mode == "WRITE_READ_CACHE"}
