@@ -348,3 +348,8 @@ def test_a_variant_that_the_current_choice_equals_is_shown_once() -> None:
     assert [(variant.label, variant.choice.seed) for variant in asked.variants] == [("a", "1"), ("before", "2")]
     alone = Asked.read({"now": {"seed": "1"}, "before": {"seed": "1"}})
     assert [variant.label for variant in alone.variants] == ["now"]
+
+
+def test_a_size_that_changed_has_its_unit(server: Explored) -> None:
+    config, *_ = server.ask({"id": 1, "before": now(), "now": now(buffer__bytes="1MiB"), "kept": []})
+    assert config["change"].startswith("buffer.bytes 1 MiB (was 0)")

@@ -585,3 +585,8 @@ def test_colours_on_dark_backgrounds_reach_aa() -> None:
         assert min(_contrast(colour, ground) for ground in grounds) >= 4.5, colour
     assert {*PART_COLOURS.values(), *STATE_COLOURS.values(), OTHER_PART} == {*DARK_SHADES}
     assert len(DARK_COLOURS) == len(COLOURS) == len(set(DARK_COLOURS))
+
+
+def test_no_two_parts_of_a_response_time_have_one_colour() -> None:
+    assert len({*PART_COLOURS.values(), OTHER_PART}) == len(PART_COLOURS) + 1
+    assert len(set(DARK_SHADES.values())) == len(DARK_SHADES)

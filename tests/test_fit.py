@@ -198,3 +198,13 @@ def test_the_command_says_what_it_did(ssdlab_command: Ssdlab) -> None:
     done = ssdlab_command("compare", "--device", "lee2013", "--scheme", "npgc", "--scheme", "rwp", *options)
     assert done.code == 0, done.err
     assert "Fit to trace: 2,048 -> 255 blocks a plane" in done.out
+
+
+def test_a_device_without_spare_names_a_size_that_works(ssdlab_command: Ssdlab) -> None:
+    words = ["run", "--device", "nvme-4g", "--scheme", "nvme", "--requests", 100, "--quiet", "--set", "device.overprovisioning=0"]
+    error = ssdlab_command(*words, "--fit", "64MiB").failed(2)
+    assert "no device of this shape can collect at this size with device.overprovisioning = 0; fit " in error
+    size = int(error.split("; fit ")[1].split()[0])
+    assert size > 64 << 20
+    assert ssdlab_command(*words, "--fit", size).code == 0
+    assert "cannot be simulated" not in error

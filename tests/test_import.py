@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -318,6 +319,32 @@ def test_entity_bombs_are_refused() -> None:
         parse(Source("x.xml", "<a>" * 30 + "</a>" * 30))
 
 
+def test_mqsim_without_keys_of_collection_does_what_mqsim_does_by_default(tmp_path: Path) -> None:
+    """`Device_Parameter_Set.cpp`: preemptible GC, hard threshold 0.005, soft 0.05, RGA, OUT_OF_ORDER, CWDP, preconditioned."""
+    keys = ("Preemptible_GC", "GC_Hard", "GC_Exec", "GC_Block", "Transaction_Sched", "Plane_Alloc", "Enabled_Precond")
+    one = imported(tmp_path, "\n".join(line for line in MQSIM_DEVICE.split("\n") if not any(key in line for key in keys)))
+    found = settings_of(one)
+    # 0.005 x 128 = 0.64, but at least one block, of 0.05 x 128 = 6
+    expected = {"gc.priority": "host", "gc.hard": 0.166667, "gc.soft": 6, "gc.victim": "d-choices", "gc.choices": 7}
+    expected |= {"scheduler.order": "fr-fcfs", "ftl.allocation": "CWDP", "ftl.precondition.kind": "soft"}
+    assert {key: found.get(key) for key in expected} == expected
+    told = [row.note for row in one.fixed if "is not given" in row.note]
+    assert all(any(key in note for note in told) for key in keys), told
+    assert one.problem == ""
+
+
+def test_mqsim_with_gc_that_is_not_preemptible_has_no_hard_threshold(tmp_path: Path) -> None:
+    one = imported(tmp_path, MQSIM_DEVICE.replace("<Preemptible_GC_Enabled>true", "<Preemptible_GC_Enabled>false"))
+    found = settings_of(one)
+    assert (found["gc.priority"], found.get("gc.hard"), fate_of(one, "GC_Hard_Threshold")) == ("gc", None, Fate.idle)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    error = ssdlab_command("import", "pipe").failed(2)
+    assert error == "pipe: a pipe: save what it gives to a file first, and name that"
+
+
 @pytest.mark.parametrize(
     ("name", "key"), [("ssdconfig.xml", "Channel_Transfer_Rate"), ("ssdconfig.xml", "Page_Read_Latency_MSB"), ("drive.cfg", "DMASpeed")]
 )
@@ -432,3 +459,13 @@ def test_the_function_gives_what_the_command_prints(tmp_path: Path, ssdlab_comma
     (tmp_path / "mine" / "femu-device.toml").write_text("other")
     with pytest.raises(UsageError, match="exists"):
         ssdlab.import_configuration([tmp_path / "femu.txt"], out=tmp_path / "mine")
+
+
+def test_a_preset_of_mqsim_has_no_key_without_effect(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
+    text = MQSIM_DEVICE.replace("Plane_No_Per_Die>2", "Plane_No_Per_Die>1")
+    (tmp_path / "ssdconfig.xml").write_text(text)
+    ssdlab_command("import", "ssdconfig.xml", "--out", "mine")
+    words = ["--device", "mine/ssdconfig-device.toml", "--scheme", "mine/ssdconfig-scheme.toml", "--workload", "uniform-4k-write"]
+    remarks = ssdlab_command("run", *words, "--requests", 500, "--json").json()["remarks"]
+    idle = [remark["sentence"] for remark in remarks if remark["code"] == "no-effect"]
+    assert idle == []

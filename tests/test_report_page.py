@@ -72,6 +72,8 @@ def test_the_short_table_of_several_seeds_shows_all_its_columns(schemes: list[st
     assert page.value("document.querySelectorAll('#overview thead th').length") == 7
     assert page.value("(t => t.scrollWidth <= t.parentElement.clientWidth)(document.querySelector('#overview table'))")
     assert page.value("document.querySelector('#overview td').textContent").startswith("12.0 ± 0.8 ms")
+    after = page.value("getComputedStyle(document.querySelector('.overview.seeds'), '::after').content")
+    assert after in ("none", "normal"), "what marks a button that opens seeds is on nothing else"
 
 
 def test_the_first_screen_has_verdict_drive_table_tail_and_breakdown(page: Page, three: Path) -> None:
@@ -249,15 +251,20 @@ def test_figures_are_saved_as_pictures_that_need_nothing(plot: str, page: Page, 
 # ---- paper -----------------------------------------------------------------------------------------------------------
 
 
-def test_paper_has_everything_that_the_screen_folds_or_scrolls(page: Page, twenty: Path) -> None:
+def test_paper_has_everything_that_the_screen_shows_or_scrolls(page: Page, twenty: Path) -> None:
     page.open(twenty)
     before = page.value("document.body.textContent.length")
     closed = "document.querySelectorAll('details:not([open])').length"
-    assert page.value(closed) > 0
+    folded = page.value(closed)
+    assert folded > 1
+    page.value("document.querySelector('#summary details').open = true")
     page.value("dispatchEvent(new Event('beforeprint'))")
-    assert page.value(closed) == 0
+    assert page.value(closed) == folded - 1, "what is folded stays so, what was opened is printed"
+    said = "[...document.querySelectorAll('details{} > summary')].map(s => getComputedStyle(s, '::after').content)"
+    assert all("not printed" in text for text in page.value(said.format(":not([open])")))
+    assert page.value(said.format("[open]")) == ["none"]
     assert page.value("Math.max(...[...document.querySelectorAll('.plot svg')].map(s => Number(s.getAttribute('width'))))") <= 700
-    wide = "[...document.querySelectorAll('.scroll table')].filter(t => t.offsetWidth > 700).length"
+    wide = "[...document.querySelectorAll('.scroll table')].filter(t => !t.closest('details:not([open])') && t.offsetWidth > 700).length"
     assert page.value(wide) == 0
     # Every value of every scheme is in one of the parts that a table was divided into.
     for number, name in enumerate(MANY):
@@ -267,7 +274,7 @@ def test_paper_has_everything_that_the_screen_folds_or_scrolls(page: Page, twent
     cells = "[...document.querySelectorAll('#summary > .scroll > table.{}')].reduce((n, t) => n + t.querySelectorAll('td').length, 0)"
     assert page.value(cells.format("paper")) == page.value(cells.format("screen"))
     page.value("dispatchEvent(new Event('afterprint'))")
-    assert page.value(closed) > 0
+    assert page.value(closed) == folded - 1
     assert page.value("document.querySelectorAll('table.paper').length") == 0
     assert page.value("document.body.textContent.length") == before
 

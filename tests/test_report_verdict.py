@@ -430,3 +430,21 @@ def test_the_demonstration_shows_a_drive_in_use_whose_schemes_differ(tmp_path: P
     runs.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "Why nvme takes less time than pgc, in the mean of a request: waiting for garbage collection" in page
+
+
+def test_a_size_that_fit_chose_is_told_as_fit(tmp_path: Path) -> None:
+    """Drives of several shapes get one size, so that the commands of the runs have it in place of `--fit`."""
+    variants: Any = {"a": {}, "b": {"set": {"device.pages_per_program": 1}}}
+    compared = ssdlab.compare(variants=variants, device="nvme-4g", schemes=["nvme"], fit="1GiB", requests=20, out=tmp_path)
+    assert "--fit" in str(compared["a"].command)
+    assert "device.blocks_per_plane=" in str(compared["b"].command)
+    found = dict(facts(load(tmp_path)))
+    assert found["Set by hand for all"] == "fit 1GiB", compared["a"].command
+
+
+def test_a_job_file_is_named_as_the_workload(tmp_path: Path) -> None:
+    (tmp_path / "two.fio").write_text("[a]\nioengine=libaio\nrw=randread\nbs=4k\nsize=10%\nio_size=64k\n")
+    result = ssdlab.run(device="demo-4g", fio=tmp_path / "two.fio").to_dict()
+    found = dict(facts(Runs.of({"npgc": result})))
+    assert found["Workload"].startswith("jobs two.fio: ")
+    assert "two.fio" not in found.get("Set by hand", "")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from markdown import markdown
 
 from ssdlab.study.page_markdown import wrapped
+from ssdlab.study.page_parts import counted, warnings
+from ssdlab.study.results import Ran
 
 WORDS = "The mean falls by 12.5 % where a job holds one die at a time, and writes of others go on. "
 TEXTS = {
@@ -30,3 +33,32 @@ def test_broken_lines_say_the_same(text: str) -> None:
     broken = wrapped(text)
     assert shown(broken) == shown(text)
     assert wrapped(broken) == broken
+
+
+RAN: Ran = (
+    Path("own"),
+    {
+        "study": "own/one",
+        "rows": [{"reproduced": "yes", "grade": "ours"}],
+        "remarks": [
+            {
+                "code": "not-settled",
+                "severity": "warning",
+                "about": "gc",
+                "sentence": "Too short.",
+                "remedy": "Write more.",
+                "where": ["a"],
+            },
+            {"code": "few-blocks", "severity": "note", "about": "gc", "sentence": "Few.", "remedy": "More."},
+        ],
+    },
+)
+
+
+def test_warnings_that_the_command_prints_are_on_the_page_too() -> None:
+    assert warnings(RAN[1]) == ["a: Too short. Write more. (not-settled)"]
+    assert warnings({"study": "of an earlier version"}) == []
+
+
+def test_one_finding_of_one_study_is_singular() -> None:
+    assert counted(1, "finding") + counted(2, "finding") + counted(3, "study", "studies") == "1 finding2 findings3 studies"

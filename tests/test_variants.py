@@ -392,6 +392,7 @@ def test_one_run_each_judges_by_the_intervals_of_the_report() -> None:
     compared = ssdlab.compare(schemes=["npgc", "pgc"], set=SMALL, requests=1500)
     told = compared.outcome("latency_ns.write.mean")
     assert "whether that is chance is not known: several seeds would tell (--seeds 5)." in told
+    assert "others that were judged" not in told, "one seed judges none of them"
     with pytest.raises(ssdlab.UsageError, match="neither high nor low"):
         compared.outcome("gc.jobs")
 
@@ -445,4 +446,4 @@ def test_the_page_and_the_verdict_say_what_a_variant_changes(three: tuple[ssdlab
     given = {label: {"options": {}, "set": {}, "exported_bytes": 1} for label in ("a", "b")}
     said = verdict(Runs.of({"a": slow, "b": fast}, variants=given))
     assert "b has the shortest mean response time" in said
-    assert "It changes gc.soft 0.2 instead of 0.1." in said
+    assert "It has gc.soft 0.2 instead of 0.1." in said

@@ -11,7 +11,7 @@ from ssdlab.policies import KINDS
 from ssdlab.remarks import NOTE, WARNING, Remark
 from ssdlab.spelling import few
 
-__all__ = ["MOST_NAMED", "Change", "changes", "in_words", "of_variants"]
+__all__ = ["MOST_NAMED", "Change", "changes", "in_words", "of_variants", "value_in_words"]
 
 RunData = Mapping[str, Any]
 """A result by the names of its entries."""
@@ -120,6 +120,11 @@ def _text(key: str, value: Any) -> str:
     if key.rpartition(".")[2] in ("bytes", "page_bytes", "map_cache_bytes", "map_unit_bytes") and value:
         return _size(value)
     return f"{int(value)}" if float(value).is_integer() else f"{value:.6g}"
+
+
+def value_in_words(key: str, text: str) -> str:
+    """A value of a key as text, such as `4 MiB` for `4194304` bytes; `default` for none."""
+    return _text(key, int(text) if text.isdigit() else text or None)
 
 
 def _size(count: float) -> str:

@@ -229,6 +229,10 @@ class Fitted(NamedTuple):
         return ((BLOCKS_KEY, str(self.blocks)), (SPARE_KEY, repr(self.overprovisioning)))
 
 
+MOST_DOUBLED = 12
+"""How often the bytes to fit are doubled in search of a size that can be simulated."""
+
+
 def fitted_device(config: _core.Config, fit: str | int) -> Fitted:
     """The configured device with the fewest blocks per plane that exports `fit` bytes, or the trace's extent, and can be simulated."""
     wanted = needed_bytes(config, fit)
@@ -462,7 +466,27 @@ class Setup:
         try:
             return self._layers(scheme, found.settings())
         except ConfigError as error:
-            raise ConfigError(f"fit = {fit}: with {found.blocks} blocks per plane this device cannot be simulated: {error}") from error
+            raise ConfigError(f"fit = {fit}: {self._unfit(scheme, config, found, error)}") from error
+
+    def _unfit(self, scheme: str | None, config: _core.Config, found: Fitted, error: ConfigError) -> str:
+        """Why the fitted device cannot be simulated, and what size can; `error`: the check that refuses it."""
+        needed = needed_bytes(config, self.options["fit"] or FIT_TO_TRACE)
+        for wanted in (needed << times for times in range(1, MOST_DOUBLED + 1)):
+            larger = _core.fit_device(config, wanted)
+            if larger is not None and self._works(scheme, Fitted(*larger)):
+                return (
+                    f"no device of this shape can collect at this size with {SPARE_KEY} = {_value(config, SPARE_KEY):g}; "
+                    f"fit {wanted} bytes or more, make blocks smaller (device.pages_per_block), or raise {SPARE_KEY}"
+                )
+        return f"with {found.blocks} blocks per plane this device cannot be simulated: {error}"
+
+    def _works(self, scheme: str | None, found: Fitted) -> bool:
+        """Whether the device passes the checks of the configuration at this size."""
+        try:
+            self._bare(scheme, found.settings(), sized=True)
+        except ConfigError:
+            return False
+        return True
 
     def _layers(self, scheme: str | None, more: tuple[tuple[str, str], ...]) -> _core.Config:
         asked = self.options

@@ -39,6 +39,11 @@ fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
     }
     let percent = percent(kept, spare);
     let (all, pages) = (capacity.blocks_per_pool, config.device.pages_per_block);
+    let smaller = format!("more and smaller blocks: device.pages_per_block below {pages}, device.blocks_per_plane higher");
+    let remedy = match most_kept(spare) {
+        None => format!("Have {smaller}."),
+        Some(most) => format!("Set {key} to at most {most} blocks, or have {smaller}."),
+    };
     Some(Remark::warning(
         "threshold-takes-spare",
         AMPLIFICATION,
@@ -46,10 +51,14 @@ fn threshold(config: &Config, capacity: &Capacity) -> Option<Remark> {
             "{key} keeps {kept} of the {spare} spare blocks of a pool free ({percent} % of the spare, of {all} blocks in all), so that write \
              amplification is that of a drive with less over-provisioning unless writes outpace collection."
         ),
-        format!(
-            "Set {key} to a few blocks (2 to 4), or have more and smaller blocks: device.pages_per_block = {pages} lower, device.blocks_per_plane higher."
-        ),
+        remedy,
     ))
+}
+
+/// Highest threshold in blocks without a remark; `None` if there is none, since the reserve and one block more stay free in any case.
+fn most_kept(spare: u64) -> Option<u64> {
+    let most = (THRESHOLD_SHARE * spare as f64) as u64;
+    (most > u64::from(RESERVE)).then_some(most)
 }
 
 /// The remark for a pool of few blocks.
@@ -64,7 +73,8 @@ fn few_blocks(capacity: &Capacity) -> Option<Remark> {
                 "A pool has {blocks} blocks, each {each:.1} % of it; pools of drives on sale have 500 and more. Victims are chosen from few, \
                  and victim policies differ less than they would."
             ),
-            "Have more and smaller blocks: lower device.pages_per_block, raise device.blocks_per_plane, or use the device nvme-tlc-scaled-5g.",
+            "Have more and smaller blocks: lower device.pages_per_block, raise device.blocks_per_plane. Or use the device nvme-tlc-scaled-5g: \
+             it has 8 dies, an eighth of a drive of the 960 GB class, and carries an eighth of its load (workload.time_scale = 0.125).",
         )
     })
 }
@@ -142,6 +152,28 @@ mod tests {
         let spare = [("device.blocks_per_plane", "1000"), ("device.overprovisioning", "0.07"), ("gc.soft", "0.05")];
         let config = codes("lee2013", &[spare.as_slice(), &[("ftl.pool", "plane")]].concat());
         assert_eq!(config, ["threshold-takes-spare"]);
+    }
+
+    /// Of the 57 blocks of a pool 11 are spare, a quarter of which is 2: the threshold of 4 has a remark, and what the remark names has none.
+    #[test]
+    fn the_threshold_that_the_remark_names_has_no_remark() {
+        let of = |pairs: &[(&str, &str)]| {
+            let set = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+            let config = Layers { device: Some("nvme-4g".into()), set, ..Layers::default() }.build().unwrap();
+            remarks(&config).into_iter().find(|remark| remark.code == "threshold-takes-spare").map(|remark| remark.remedy)
+        };
+        assert!(of(&[]).unwrap().starts_with("Set gc.soft to at most 2 blocks, or have more and smaller blocks: "), "{:?}", of(&[]));
+        assert_eq!(of(&[("gc.soft", "2")]), None);
+        assert!(of(&[("device.blocks_per_plane", "30"), ("gc.soft", "2")]).unwrap().starts_with("Have more and smaller blocks: "));
+    }
+
+    #[test]
+    fn few_blocks_name_the_load_of_the_drive_that_is_recommended() {
+        let config = |device: &str| Layers { device: Some(device.into()), ..Layers::default() }.build().unwrap();
+        let (scaled, full) = (Capacity::of(&config("nvme-tlc-scaled-5g")).unwrap(), Capacity::of(&config("nvme-tlc-2023")).unwrap());
+        assert_eq!((scaled.pools, full.pools), (8, 64));
+        let remedy = few_blocks(&Capacity::of(&config("nvme-4g")).unwrap()).unwrap().remedy;
+        assert!(remedy.contains("8 dies") && remedy.contains("an eighth of its load (workload.time_scale = 0.125)"), "{remedy}");
     }
 
     #[test]

@@ -136,6 +136,51 @@ fn collection_that_is_chosen_and_does_not_run_is_noted() {
     assert!(!has(&result(&default, DRIVE_WRITE / 4, None), "no-collection"), "nobody asked for any");
 }
 
+/// The size in a remedy, in bytes: `Write more: about 3.25 MiB from the start, ...`.
+fn size_in(remedy: &str) -> u64 {
+    let words: Vec<&str> = remedy.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "about").unwrap_or_else(|| panic!("no size: {remedy}"));
+    let unit = if words[at + 2] == "MiB" { 1 << 20 } else { 1 << 10 };
+    (words[at + 1].parse::<f64>().expect("a number") * f64::from(unit)) as u64
+}
+
+/// A run that writes as much as the remedy says has collected, whatever the preparation.
+#[test]
+fn writing_as_much_as_the_remedy_says_makes_gc_run() {
+    for kind in [PreconditionKind::None, PreconditionKind::Fill] {
+        let config = collecting(kind);
+        let found = remark(&result(&config, 8, None), "no-collection").unwrap_or_else(|| panic!("{kind:?} collects at once"));
+        assert!(found.remedy.contains("or prepare the drive"), "{}", found.remedy);
+        let requests = size_in(&found.remedy).div_ceil(4096);
+        assert!(!has(&result(&config, requests, None), "no-collection"), "{kind:?}, {requests} requests: {}", found.remedy);
+        assert!(has(&result(&config, requests / 2, None), "no-collection"), "{kind:?}, half of {requests} requests: {}", found.remedy);
+    }
+}
+
+#[test]
+fn a_drive_that_is_prepared_is_to_be_written_more_or_to_be_smaller() {
+    let mut saved = serde_json::to_value(result(&collecting(PreconditionKind::Fill), 8, None)).unwrap();
+    let mut remedy = |kind: &str| {
+        saved["config"]["ftl"]["precondition"]["kind"] = json!(kind);
+        remarks_of_result(&saved).into_iter().find(|remark| remark.code == "no-collection").expect("no job ran").remedy
+    };
+    for kind in ["soft", "steady", "trace"] {
+        let told = remedy(kind);
+        assert!(!told.contains("prepare") && told.contains(", or take a drive that needs less (--fit, "), "{told}");
+    }
+    assert!(remedy("fill").ends_with("or prepare the drive (ftl.precondition.kind = \"soft\" or \"steady\")."), "{}", remedy("fill"));
+    assert!(remedy("ranges").ends_with("set ftl.precondition.kind = \"steady\" beside --prefill, which alone writes its ranges once."));
+}
+
+#[test]
+fn a_drive_that_was_steady_is_not_to_be_prepared_again() {
+    let of = |kind| remark(&result(&collecting(kind), DRIVE_WRITE / 4, None), "not-settled").map(|found| found.remedy);
+    let steady = of(PreconditionKind::Steady).expect("it cannot be told");
+    assert!(!steady.contains("steady"), "{steady}");
+    let filled = remark(&result(&collecting(PreconditionKind::Fill), DRIVE_WRITE, None), "not-settled").expect("it has a beginning").remedy;
+    assert!(filled.ends_with("or prepare the drive (ftl.precondition.kind = \"steady\")."), "{filled}");
+}
+
 #[test]
 fn trims_and_flushes_are_named_as_left_out_of_the_classes() {
     let of = |kinds: &[RequestKind]| {

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ssdlab import _core
 from ssdlab.checks import shown, truth
+from ssdlab.differences import value_in_words
 from ssdlab.errors import Error, UsageError
 from ssdlab.exploring.choice import OPTIONS, PRESETS, Bench, Choice, Variant, blamed, compare_command
 from ssdlab.exploring.runs import Key, Runner
@@ -179,6 +180,6 @@ def _change(bench: Bench, before: Choice, now: Choice, values: Mapping[str, str]
     named = [(name, getattr(before, name), getattr(now, name)) for name in (*PRESETS, *OPTIONS)]
     by_hand = {*dict(now.set), *dict(before.set)}
     keys = sorted(((key, old[key], value) for key, value in values.items()), key=lambda entry: entry[0] not in by_hand)
-    found = [f"{name} {new or 'default'} (was {was or 'default'})" for name, was, new in (*named, *keys) if was != new]
+    found = [f"{name} {value_in_words(name, new)} (was {value_in_words(name, was)})" for name, was, new in (*named, *keys) if was != new]
     more = len(found) - MOST_CHANGES
     return "; ".join(found[:MOST_CHANGES]) + (f"; and {more} more" if more > 0 else "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ssdlab.importing.ledger import Imported, Ledger
 from ssdlab.importing.presets import drive_presets
@@ -21,6 +22,8 @@ COMMAND_NS, SETUP_NS, READY_NS = 290, 30, 20
 PATTERNS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("MSB", "MSB", "LSB", "LSB", "CSB", "CSB")}
 """Page types by page number. TLC: ((page - 8) >> 1) % 3 from page 8 on; the first eight pages differ."""
 VICTIMS = {"GREEDY": "greedy", "RGA": "d-choices", "RANDOM": "random", "RANDOM_P": "random", "RANDOM_PP": "random", "FIFO": "fifo"}
+SOFT, HARD = 0.05, 0.005
+"""MQSim's defaults of `GC_Exec_Threshold` and `GC_Hard_Threshold`."""
 REQUIRED = ("Overprovisioning_Ratio", "Channel_Transfer_Rate", "Page_Read_Latency_LSB", "Page_Program_Latency_LSB")
 SUSPENSION = {"NONE": (), "PROGRAM": ("program",), "ERASE": ("erase",), "PROGRAM_ERASE": ("program", "erase")}
 NO_WEAR = "wear is counted here, and levelled by no mechanism; gc.victim = wear-aware collects blocks of few erases"
@@ -79,23 +82,25 @@ def _geometry(ledger: Ledger) -> None:
     ):
         ledger.whole(name, key, default=default)
     ledger.without_key({"device.die_interleave": False}, "MQSim begins an operation on a chip only when the whole chip is idle")
-    aligned = {"device.multiplane": True, "device.multiplane_aligned": True, "device.multiplane_aligned_reads": True}
-    ledger.without_key(aligned, "planes of a die work together if their pages have the same number in their blocks")
+    if int(ledger.settings["device.planes_per_die"]) > 1:
+        aligned = {"device.multiplane": True, "device.multiplane_aligned": True, "device.multiplane_aligned_reads": True}
+        ledger.without_key(aligned, "planes of a die work together if their pages have the same number in their blocks")
     ledger.without_key(
         {"ftl.pool": "plane", "ftl.frontier": "separate"}, "each plane has its own blocks, and one open block each for host and GC"
     )
     ledger.without_key({"ftl.partial_write": "rmw", "ftl.unmapped_read": "flash"}, "a read of a page without data reads flash there")
     if (entry := ledger.get("Overprovisioning_Ratio")) is not None:
         ledger.mapped(entry.name, {"device.overprovisioning": entry.number(0, 0.99)}, "(physical - exported) / physical in both")
-    if (entry := ledger.get("Enabled_Preconditioning")) is not None:
-        if entry.value.strip().lower() == "false":
-            ledger.mapped(entry.name, {"ftl.precondition.kind": "none"})
-        else:
-            ledger.approximated(
-                entry.name,
-                {"ftl.precondition.kind": "soft"},
-                "there a state by a model of the workload; here the drive is filled, and overwritten until GC is about to begin",
-            )
+    if (entry := ledger.get("Enabled_Preconditioning")) is None:
+        ledger.without_key({"ftl.precondition.kind": "soft"}, "Enabled_Preconditioning is not given: the default there is true")
+    elif entry.value.strip().lower() == "false":
+        ledger.mapped(entry.name, {"ftl.precondition.kind": "none"})
+    else:
+        ledger.approximated(
+            entry.name,
+            {"ftl.precondition.kind": "soft"},
+            "there a state by a model of the workload; here the drive is filled, and overwritten until GC is about to begin",
+        )
 
 
 def _times(ledger: Ledger) -> None:
@@ -118,7 +123,7 @@ def _page_times(ledger: Ledger, kind: str, key: str, extra: int, pattern: Sequen
     ledger.require(f"Page_{kind}_Latency_{level}" for level in sorted(set(pattern)))
     used = [times[level] for level in pattern]
     is_same = len(set(used)) == 1
-    settings = {key: used[0]} if is_same else {key: round(sum(used) / len(used)), f"{key}_by_page": used}
+    settings = {key: used[0]} if is_same else {f"{key}_by_page": used}
     for level, entry in found.items():
         if entry is None:
             continue
@@ -194,7 +199,7 @@ def _cache(ledger: Ledger, modes: Sequence[str]) -> None:
     if capacity is not None and (mode == "TURNED_OFF" or not size):
         ledger.mapped(capacity.name, {"buffer.bytes": 0}, f"no cache: {mode}{several}")
     elif capacity is not None and mode == "WRITE_CACHE":
-        settings = {"buffer.bytes": size, "buffer.protected": True, "buffer.drain": "eager", "buffer.access_ns": access}
+        settings: dict[str, Any] = {"buffer.bytes": size, "buffer.protected": True, "buffer.access_ns": access}
         ledger.approximated(capacity.name, settings, f"a write buffer, emptied at once in order of arrival{assumed}{several}")
     elif capacity is not None:
         settings = {"cache.policy": "lru", "cache.bytes": size, "cache.reads": True, "cache.writes": mode == "WRITE_READ_CACHE"}
@@ -256,7 +261,9 @@ def _mapping(ledger: Ledger) -> None:
         settings, how = _map_cache(ledger, capacity.whole(1, 2**40))
         ledger.approximated(capacity.name, settings, how)
     _sharing(ledger, "CMT_Sharing_Mode", "mapping cache")
-    if (entry := ledger.get("Plane_Allocation_Scheme")) is not None:
+    if (entry := ledger.get("Plane_Allocation_Scheme")) is None:
+        ledger.without_key({"ftl.allocation": "CWDP"}, "Plane_Allocation_Scheme is not given: the default there is CWDP")
+    else:
         order = entry.value.strip().upper()
         if sorted(order) == sorted("CWDP"):
             ledger.mapped(entry.name, {"ftl.allocation": order}, "the same letters and order")
@@ -286,20 +293,18 @@ def _collection(ledger: Ledger) -> None:
         if (entry := ledger.get(name)) is not None:
             soft = max(1, int(entry.number(0, 1) * blocks))
             ledger.mapped(name, {"gc.soft": soft}, f"{entry.value} x {blocks:,} = {soft:,} blocks, rounded down: GC below that in both")
-    if (entry := ledger.get("GC_Block_Selection_Policy")) is not None:
-        policy = entry.choice({name: name for name in VICTIMS})
-        settings: dict[str, str | int] = {"gc.victim": VICTIMS[policy]}
-        if policy == "RGA":
-            settings["gc.choices"] = max(1, int(math.log2(blocks)))
-            ledger.mapped(entry.name, settings, f"floor(log2 {blocks:,}) = {settings['gc.choices']} random blocks; the emptiest of them")
-        elif policy in {"RANDOM", "RANDOM_PP"}:
-            ledger.approximated(entry.name, settings, "a closed block with an invalid page; MQSim has other conditions")
-        else:
-            ledger.mapped(entry.name, settings)
+    if soft is None:
+        soft = max(1, int(SOFT * blocks))
+        ledger.without_key({"gc.soft": soft}, f"GC_Exec_Threshold is not given: the default there, {SOFT} x {blocks:,} = {soft:,} blocks")
+    _victim(ledger, blocks)
     if (entry := ledger.get("Use_Copyback_for_GC")) is not None:
         ledger.mapped(entry.name, {"device.copyback": entry.truth()})
     _priority(ledger, soft)
-    if (entry := ledger.get("Transaction_Scheduling_Policy")) is not None:
+    if (entry := ledger.get("Transaction_Scheduling_Policy")) is None:
+        ledger.without_key(
+            {"scheduler.order": "fr-fcfs"}, "Transaction_Scheduling_Policy is not given: the default there serves reads first"
+        )
+    else:
         order = entry.value.strip().upper()
         if order == "OUT_OF_ORDER":
             ledger.mapped(entry.name, {"scheduler.order": "fr-fcfs"}, "reads first, then by age")
@@ -320,24 +325,50 @@ def _collection(ledger: Ledger) -> None:
     )
 
 
+def _victim(ledger: Ledger, blocks: int) -> None:
+    choices = max(1, int(math.log2(blocks)))
+    entry = ledger.get("GC_Block_Selection_Policy")
+    if entry is None:
+        how = f"the default there is RGA, the emptiest of floor(log2 {blocks:,}) = {choices} random blocks"
+        ledger.without_key({"gc.victim": "d-choices", "gc.choices": choices}, f"GC_Block_Selection_Policy is not given: {how}")
+        return
+    policy = entry.choice({name: name for name in VICTIMS})
+    settings: dict[str, str | int] = {"gc.victim": VICTIMS[policy]}
+    if policy == "RGA":
+        settings["gc.choices"] = choices
+        ledger.mapped(entry.name, settings, f"floor(log2 {blocks:,}) = {choices} random blocks; the emptiest of them")
+    elif policy in {"RANDOM", "RANDOM_PP"}:
+        ledger.approximated(entry.name, settings, "a closed block with an invalid page; MQSim has other conditions")
+    else:
+        ledger.mapped(entry.name, settings)
+
+
 def _priority(ledger: Ledger, soft: int | None) -> None:
     preemptible, hard = ledger.get("Preemptible_GC_Enabled"), ledger.get("GC_Hard_Threshold")
-    is_on = preemptible is not None and preemptible.truth()
-    if preemptible is not None:
+    is_on = preemptible is None or preemptible.truth()
+    if preemptible is None:
+        ledger.without_key(
+            {"gc.priority": "host"},
+            "Preemptible_GC_Enabled is not given: the default there is true; MQSim erases only when no read or write waits",
+        )
+    else:
         what = "the host goes first" if is_on else "operations of GC go first"
         ledger.approximated(
             preemptible.name, {"gc.priority": "host" if is_on else "gc"}, f"{what}; MQSim erases only when no read or write waits"
         )
-    if hard is None:
-        return
     if not is_on:
-        ledger.idle(hard.name, "GC is not preemptible, and always goes first")
+        if hard is not None:
+            ledger.idle(hard.name, "GC is not preemptible, and always goes first")
         return
     blocks = int(ledger.settings["device.blocks_per_plane"])
-    count = max(1, int(hard.number(0, 1) * blocks))
+    value = HARD if hard is None else hard.number(0, 1)
+    count = max(1, int(value * blocks))
     share = min(1.0, count / (soft or max(1, round(0.05 * blocks))))
-    how = f"{hard.value} x {blocks:,} = {count:,} blocks. Below that GC goes first there, and host writes wait here"
-    ledger.approximated(hard.name, {"gc.hard": round(share, 6)}, how)
+    how = f"{value:g} x {blocks:,} = {count:,} blocks. Below that GC goes first there, and host writes wait here"
+    if hard is None:
+        ledger.without_key({"gc.hard": round(share, 6)}, f"GC_Hard_Threshold is not given: the default there, {how}")
+    else:
+        ledger.approximated(hard.name, {"gc.hard": round(share, 6)}, how)
 
 
 def _suspension(ledger: Ledger) -> None:

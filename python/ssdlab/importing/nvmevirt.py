@@ -172,9 +172,7 @@ def _times(ledger: Ledger, values: _Values) -> None:
     levels = CELLS.get(cell, ("LSB",))
     reads = [max(1, round(values.of(f"NAND_READ_LATENCY_{level}"))) for level in levels]
     same = len(set(reads)) == 1
-    settings: dict[str, Any] = (
-        {"device.read_ns": reads[0]} if same else {"device.read_ns": round(sum(reads) / len(reads)), "device.read_ns_by_page": reads}
-    )
+    settings: dict[str, Any] = {"device.read_ns": reads[0]} if same else {"device.read_ns_by_page": reads}
     ledger.mapped("CELL_MODE", {}, f"page types by flash page: {', '.join(levels)}")
     for level in ("LSB", "MSB", "CSB"):
         name = f"NAND_READ_LATENCY_{level}"

@@ -106,6 +106,8 @@ def load(file: Path) -> Source:
     """
     name = str(file)
     try:
+        if file.is_fifo():
+            raise UsageError(f"{name}: a pipe: save what it gives to a file first, and name that")
         with file.open("rb") as opened:
             content = opened.read(MOST_BYTES + 1)
     except OSError as reason:

@@ -12,8 +12,10 @@ from ssdlab.tables import three
 
 __all__ = ["facts"]
 
-ELSEWHERE = ("--device", "--scheme", "--workload", "--trace", "--seed", "--requests")
+ELSEWHERE = ("--device", "--scheme", "--workload", "--trace", "--fio", "--seed", "--requests")
 """Options that other facts describe."""
+FITTED = ("device.blocks_per_plane=", "device.overprovisioning=")
+"""Keys that `fit` sets."""
 BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
@@ -88,7 +90,8 @@ def _one_cache(cache: dict[str, Any]) -> str:
 
 def _workload(run: Run) -> str:
     trace, preset = run.at("config.workload.trace"), _option(run, "--workload")
-    name = f"trace {Path(trace).name}" if trace else preset or "generated"
+    jobs = _option(run, "--fio")
+    name = f"trace {Path(trace).name}" if trace else f"jobs {Path(jobs).name}" if jobs else preset or "generated"
     requests = run.data["requests"]
     count = sum(requests.values())
     if not count:
@@ -102,16 +105,24 @@ def _workload(run: Run) -> str:
 
 
 def _overrides(runs: Runs) -> str:
-    """The options in the commands of all runs other than device, scheme and workload."""
-    found = []
-    for run in runs:
-        words = words_of(run.data.get("command"))[2:]
-        found.append(list(zip(words[::2], words[1::2], strict=False)))
+    """The options in the commands of all runs other than device, scheme and workload; for sizes that `fit` chose, `fit` itself."""
+    found = [_given(run) for run in runs]
     return ", ".join(
         value.replace("=", " = ", 1).replace('"', "") if option == "--set" else f"{option.removeprefix('--')} {value}"
         for option, value in found[0]
         if option not in ELSEWHERE and all((option, value) in others for others in found)
     )
+
+
+def _given(run: Run) -> list[tuple[str, str]]:
+    """The options in the command of a run, with `--fit` in place of the keys that it set."""
+    words = words_of(run.data.get("command"))[2:]
+    pairs = list(zip(words[::2], words[1::2], strict=False))
+    fit = run.data.get("fit")
+    if fit is None:
+        return pairs
+    kept = [(option, value) for option, value in pairs if option != "--set" or not value.startswith(FITTED)]
+    return kept if any(option == "--fit" for option, _ in kept) else [*kept, ("--fit", str(fit["to"]))]
 
 
 def _option(run: Run, name: str) -> str | None:

@@ -47,7 +47,7 @@ PART_COLOURS: Mapping[str, str] = {
     "dram": "#DDCC77",
     "controller": "#332288",
     "link": "#882255",
-    "mapping": "#999933",
+    "mapping": "#117733",
     "pace": "#661100",
     "power": "#117733",
     "idle": "#BBBBBB",
@@ -56,7 +56,7 @@ PART_COLOURS: Mapping[str, str] = {
     "program": "#CC6677",
     "erase": "#AA4499",
 }
-OTHER_PART = "#117733"
+OTHER_PART = "#5D7385"
 """Colour of a part that is not in `PART_COLOURS`."""
 DARK_SHADES: Mapping[str, str] = {
     "#7B6BD0": "#9D90E8",
@@ -67,10 +67,11 @@ DARK_SHADES: Mapping[str, str] = {
     "#BBBBBB": "#BBBBBB",
     "#AA4499": "#D070C0",
     "#DDCC77": "#DDCC77",
-    "#332288": "#8C7BE6",
+    "#332288": "#5B8DEF",
     "#882255": "#D9669A",
     "#661100": "#D9714F",
     "#117733": "#4FB873",
+    "#5D7385": "#8FA6B8",
 }
 """For each colour of a part or a state, that on dark backgrounds: at least 4.5 : 1, as WCAG 2 asks of text (AA)."""
 SHADES: Mapping[str, Sequence[str]] = {

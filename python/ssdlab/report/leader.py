@@ -51,7 +51,8 @@ class Leader:
         best: the best run; of equal runs the first.
         next: the second best; `None` for the only run with the figure.
         change: relative difference of the next from the best; `None` if the figure of the best is 0.
-        alike: number of other runs that are not known to differ from the best.
+        judged: number of other runs whose difference from the best was judged.
+        alike: number of those that do not differ by more than chance.
     """
 
     place: Place
@@ -59,6 +60,7 @@ class Leader:
     best: Run
     next: Run | None
     change: Change | None
+    judged: int
     alike: int
 
     @property
@@ -101,7 +103,11 @@ class Leader:
             return ", the same."
         if self.differs:
             return f"{aside}: it differs by more than chance."
-        others = f" Of {len(self.runs) - 1} others, {self.alike} are not known to differ from the best." if self.alike > 1 else ""
+        others = (
+            f" Of {self.judged} others that were judged, {self.alike} do not differ from the best by more than chance."
+            if self.alike > 1
+            else ""
+        )
         if self.differs is not None:
             return f"{aside}: no more than chance.{others}"
         why = "the seeds disagree" if found is not None and found.disagree else "several seeds would tell (--seeds 5)"
@@ -117,8 +123,8 @@ def leader(runs: Runs, figure: str) -> Leader | None:
         return None
     best, *others = having
     found = [change(runs, best, other, place.place) for other in others]
-    alike = sum(one is None or not _differs(one) for one in found)
-    return Leader(place, runs, best, others[0] if others else None, found[0] if found else None, alike)
+    judged = [apart for one in found if one is not None and (apart := _differs(one)) is not None]
+    return Leader(place, runs, best, others[0] if others else None, found[0] if found else None, len(judged), judged.count(False))
 
 
 def _differs(found: Change) -> bool | None:

@@ -274,9 +274,9 @@ FLOWS = {
     "latency_ns.all.max": ("max", "ns"),
     "latency_ns.read.p99": ("reads p99", "ns"),
     "latency_ns.write.p99": ("writes p99", "ns"),
-    "iops": ("IOPS", "1/s"),
-    "bandwidth_mb_s.read": ("read", "MB/s"),
-    "bandwidth_mb_s.write": ("written", "MB/s"),
+    "iops": ("requests/s", "per_s"),
+    "bandwidth_mb_s.read": ("read", "mb_s"),
+    "bandwidth_mb_s.write": ("written", "mb_s"),
     "alone.mean_ns": ("mean alone", "ns"),
     "alone.slowdown": ("slowdown", "ratio"),
 }

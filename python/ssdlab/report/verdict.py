@@ -63,7 +63,7 @@ def _by(runs: Runs, winners: Sequence[Run]) -> Iterator[str]:
     for run in winners[:MOST] if runs.variants else ():
         changed = runs.changes.get(run.label)
         if changed:
-            yield f"{'It' if len(winners) == 1 else run.label} changes {in_words(changed)}."
+            yield f"{'It' if len(winners) == 1 else run.label} has {in_words(changed)}."
 
 
 def remarks(runs: Runs) -> list[str]:

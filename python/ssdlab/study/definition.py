@@ -483,8 +483,15 @@ def _check_reference(study: Study, where: str, asked: Reference) -> None:
     check_known(where, asked.metric, study.metrics, "metric")
     if asked.where:
         scheme, *labels = asked.where
-        check_known(where, scheme, study.schemes, "scheme")
+        _check_scheme(study, where, asked, scheme)
         _check_labels(study, where, asked, labels)
+
+
+def _check_scheme(study: Study, where: str, asked: Reference, scheme: str) -> None:
+    if scheme not in study.schemes and any(scheme in axis.labels for axis in study.axes):
+        order = ", ".join(("scheme", *(axis.name for axis in study.axes)))
+        raise ConfigError(f"{where}: {asked}: values come after the scheme: {asked.metric}[{order}]")
+    check_known(where, scheme, study.schemes, "scheme")
 
 
 def _check_labels(study: Study, where: str, asked: Reference, labels: Sequence[str]) -> None:

@@ -79,6 +79,8 @@ def _study(ran: Ran, measured: parts.Measured, common: Mapping[str, str]) -> str
         _image(study["title"], figure.read_bytes()) if figure.is_file() else "",
         *(f"<p>{html.escape(paragraph)}</p>" for paragraph in parts.paragraphs(measured, study)),
     ]
+    conditions = "".join(f"<li>{html.escape(line)}</li>" for line in parts.warnings(study))
+    pieces.append(f"<p>{parts.CONDITIONS}:</p><ul>{conditions}</ul>" if conditions else "")
     lines = "".join(f"<li>{html.escape(line)}</li>" for line in parts.remarks(study, common))
     pieces.append(f"<p>{parts.DEVIATIONS}:</p><ul>{lines}</ul>" if lines else "")
     points = _table(parts.point_heads(study), parts.point_rows(study))

@@ -63,6 +63,8 @@ def page(
         if (folder / "figure.svg").is_file():
             pieces.append(f"\n![{study['title']}]({figure(study)})\n")
         pieces += [f"\n{paragraph}\n" for paragraph in parts.paragraphs(measured, study)]
+        conditions = "".join(f"- {line}\n" for line in parts.warnings(study))
+        pieces.append(f"\n{parts.CONDITIONS}:\n\n{conditions}" if conditions else "")
         lines = "".join(f"- {line}\n" for line in parts.remarks(study, common))
         pieces.append(f"\n{parts.DEVIATIONS}:\n\n{lines}" if lines else "")
     shared = "".join(f"- **{name}**: {deviation}\n" for deviation, name in common.items())

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ssdlab.remarks import from_dict
 from ssdlab.study.effects import agreement, agreement_rows, effects_of, grade_counts
 from ssdlab.study.results import Part, Ran
 from ssdlab.tables import STUDY_HEADS, significant, study_cells
 
 __all__ = [
     "COMMON",
+    "CONDITIONS",
     "DEVIATIONS",
     "EFFECTS_CAPTION",
     "EFFECTS_INTRODUCTION",
@@ -34,11 +36,13 @@ __all__ = [
     "rows",
     "sizes",
     "summary",
+    "warnings",
 ]
 
 COMMON = "Deviations of several studies"
 DEVIATIONS = "Deviations from what was published, and choices where it leaves something open"
 HEADS = ("finding", *STUDY_HEADS)
+CONDITIONS = "These numbers hold only under conditions"
 NO_RUN = "Cause not shown by a run."
 
 READING = (
@@ -98,7 +102,9 @@ def summary(studies: Sequence[Ran]) -> str:
     grades = grade_counts(studies)
     beside = sum(grades.values()) - len(verdicts)
     those = f" of all {sum(grades.values()):,} rows ({beside:,} {'has' if beside == 1 else 'have'} no bound)" if beside else ""
-    text = f"{len(verdicts)} findings in {len(studies)} studies: {', '.join(counts)}.{_of_calibrated(studies)}"
+    text = (
+        f"{counted(len(verdicts), 'finding')} in {counted(len(studies), 'study', 'studies')}: {', '.join(counts)}.{_of_calibrated(studies)}"
+    )
     return f"{text} Grades{those}: {', '.join(f'{count} {grade}' for grade, count in grades.items())}."
 
 
@@ -161,6 +167,16 @@ def remarks(study: Mapping[str, Any], common: Mapping[str, str]) -> Iterator[str
         yield f"Left out: {', '.join(skipped['values'])}: {skipped['reason']}."
     for label, error in study["failed"].items():
         yield f"Failed: {label}: {error}"
+
+
+def warnings(study: Mapping[str, Any]) -> list[str]:
+    """Conditions under which the numbers of the rows hold, as the command printed them."""
+    return [str(remark) for entry in study.get("remarks", ()) if (remark := from_dict(entry)).is_warning]
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """A number of things: `1 study`, `2 studies`."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
 
 
 def measured_of(studies: Sequence[Ran]) -> Measured:

@@ -109,7 +109,7 @@ def _blocks(states: BlockStates, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _html(title: str, data: Mapping[str, Any], packed: str, events: Events | None, states: BlockStates | None) -> Iterator[str]:
-    name = html.escape(f"Timeline of {title}")
+    name = html.escape(f"Timeline: {title}")
     yield f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n<!-- {NOTHING} -->\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::load::Overload;
-use super::written::BytesWritten;
-use crate::config::Config;
+use super::written::{BytesWritten, binary};
+use crate::config::{Capacity, Config, Trigger};
 use crate::remark::{Remark, Severity};
 use crate::settled::Verdict;
 
@@ -150,10 +150,38 @@ fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
         ),
         Verdict::TooShort { .. } | Verdict::NoCollection | Verdict::Settled { .. } => return None,
     };
-    let from_state = result.pointer("/precondition/kind").and_then(Value::as_str) == Some("state");
-    let prepare = if from_state { "save the state after a longer run" } else { "prepare the drive (ftl.precondition.kind = \"steady\")" };
-    let remedy = format!("Leave the beginning out (warm_up, --warm-up), write more, or {prepare}.");
+    let remedy = settling_remedy(verdict, result);
     Some(Remark::warning("not-settled", "gc", sentence, remedy))
+}
+
+/// What to do about write amplification that has not settled. Leaving a beginning out shortens a run that is too short, and a drive that
+/// was prepared until it was steady need not be prepared again.
+fn settling_remedy(verdict: Verdict, result: &Value) -> String {
+    let more = match verdict {
+        Verdict::TooShort { drive_writes } if drive_writes > 0.0 => {
+            format!("Write more: about {} times as much", rounded_up(1.0 / drive_writes))
+        }
+        Verdict::TooShort { .. } => "Write more".into(),
+        _ => "Leave the beginning out (warm_up, --warm-up), write more".into(),
+    };
+    match result.pointer("/precondition/kind").and_then(Value::as_str) {
+        Some("state") => format!("{more}, or save the state after a longer run."),
+        Some("steady" | "trace") if matches!(verdict, Verdict::TooShort { .. }) => format!("{more}."),
+        Some("steady" | "trace") => "Leave the beginning out (warm_up, --warm-up), or write more.".into(),
+        _ => format!("{more}, or prepare the drive (ftl.precondition.kind = \"steady\")."),
+    }
+}
+
+/// A factor above 1, rounded up to two significant digits.
+fn rounded_up(factor: f64) -> String {
+    if factor < 10.0 {
+        return format!("{:.1}", (10.0 * factor).ceil() / 10.0);
+    }
+    let mut step = 1.0;
+    while factor / step >= 100.0 {
+        step *= 10.0;
+    }
+    format!("{:.0}", (factor / step).ceil() * step)
 }
 
 /// The beginning of a run shows in its write amplification: the value of the whole run differs from the settled value.
@@ -183,12 +211,34 @@ fn no_collection(result: &Value) -> Option<Remark> {
     }
     let after = if result.pointer("/warm_up").is_some() { " after the warm-up" } else { "" };
     let sentence = format!("Garbage collection did not run{after}: its keys had nothing to decide.");
-    Some(Remark::note(
-        "no-collection",
-        "gc",
-        sentence,
-        "Write more, or prepare the drive (ftl.precondition.kind = \"soft\" or \"steady\").",
-    ))
+    Some(Remark::note("no-collection", "gc", sentence, collecting_remedy(result)))
+}
+
+/// What to do so that GC runs: write as much as fills the free blocks, prepare a drive that is not prepared, or take a smaller one.
+fn collecting_remedy(result: &Value) -> String {
+    let config = result.get("config").and_then(|config| Config::from_value(config.clone()).ok());
+    let free = result.pointer("/precondition/free_blocks_max").and_then(Value::as_u64);
+    let until = |free: Option<u64>| Some(format!(": about {} from the start", binary(bytes_to_collection(config.as_ref()?, free)?)));
+    let more = format!("Write more{}", until(free).unwrap_or_default());
+    match result.pointer("/config/ftl/precondition/kind").and_then(Value::as_str) {
+        Some("soft" | "steady" | "trace") => {
+            format!("{more}, or take a drive that needs less (--fit, device.blocks_per_plane and pages_per_block lower, fewer dies).")
+        }
+        Some("ranges") => {
+            format!("{more}, or set ftl.precondition.kind = \"steady\" beside --prefill, which alone writes its ranges once.")
+        }
+        _ => format!("{more}, or prepare the drive (ftl.precondition.kind = \"soft\" or \"steady\")."),
+    }
+}
+
+/// Bytes that the host writes until every pool is short of free blocks, if they are spread evenly: those of the blocks above the soft
+/// threshold, and of one more, which is open. `free`: free blocks of a pool at the start; `None` if every block is. `None` if another
+/// condition than the threshold triggers GC.
+fn bytes_to_collection(config: &Config, free: Option<u64>) -> Option<u64> {
+    let capacity = Capacity::of(config).ok().filter(|_| matches!(config.gc.trigger, Trigger::Soft | Trigger::Idle))?;
+    let above = free.unwrap_or(capacity.blocks_per_pool).saturating_sub(capacity.soft_blocks(config.gc.soft)) + 1;
+    let block = capacity.units_per_block * capacity.unit_bytes;
+    Some(u64::from(config.array.drives()) * capacity.pools * above * block + config.buffer.bytes)
 }
 
 /// A key of `gc` differs from its default.

@@ -72,22 +72,31 @@ impl BytesWritten {
     /// A warning if write buffers and caches kept, or gave to the flash, much of the host's data: a longer run amplifies differently.
     pub fn remark(&self) -> Option<Remark> {
         let share = ratio(self.held.unsigned_abs().into(), self.host.into()).filter(|&share| share > MUCH_HELD)?;
-        let (held, host) = (self.held.unsigned_abs(), self.host);
+        let [held, host] = [self.held.unsigned_abs(), self.host].map(binary);
         let percent = share * 100.0;
         let sentence = if self.held > 0 {
             format!(
-                "At the end write buffers and caches held {held} bytes more than when the measured part began, {percent:.1} % of the {host} \
-                 bytes that the host wrote. They are in no flash yet, so write amplification is too low."
+                "At the end write buffers and caches held {held} more than when the measured part began, {percent:.1} % of the {host} that \
+                 the host wrote. They are in no flash yet, so write amplification is too low."
             )
         } else {
             format!(
-                "Write buffers and caches gave {held} bytes to the flash that the host wrote before the measured part, {percent:.1} % of the \
-                 {host} bytes that it wrote there, so write amplification is too high."
+                "Write buffers and caches gave {held} to the flash that the host wrote before the measured part, {percent:.1} % of the \
+                 {host} that it wrote there, so write amplification is too high."
             )
         };
         let remedy = "Run more requests, with a warm-up until the buffers are full (warm_up, --warm-up).";
         Some(Remark::warning("held-data", "gc.write_amplification", sentence, remedy))
     }
+}
+
+/// A size in the largest binary unit in which it is at least 1, with three significant digits.
+pub(super) fn binary(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let Some((one, unit)) = UNITS.into_iter().find(|(one, _)| bytes >= *one) else { return format!("{bytes} bytes") };
+    let size = bytes as f64 / one as f64;
+    let digits = if size < 10.0 { 2 } else { usize::from(size < 100.0) };
+    format!("{size:.digits$} {unit}")
 }
 
 #[cfg(test)]
@@ -107,6 +116,12 @@ mod tests {
             mapping: Some(MappingStats { flash_programs: 2, ..MappingStats::default() }),
             ..DeviceStats::default()
         }
+    }
+
+    #[test]
+    fn sizes_have_three_digits_and_a_unit() {
+        let sizes = [999, 1024, 1_572_864, 6_406_144, 301_360_128, 5 << 40].map(binary);
+        assert_eq!(sizes, ["999 bytes", "1.00 KiB", "1.50 MiB", "6.11 MiB", "287 MiB", "5.00 TiB"]);
     }
 
     #[test]
@@ -132,8 +147,8 @@ mod tests {
         assert_eq!(text(with(7, 6)), None, "one of a hundred units");
         let (severity, sentence) = text(with(10, 0)).unwrap();
         assert_eq!(severity, Severity::Warning);
-        assert!(sentence.contains("held 40960 bytes more than when the measured part began, 10.0 % of the 409600 bytes"), "{sentence}");
+        assert!(sentence.contains("held 40.0 KiB more than when the measured part began, 10.0 % of the 400 KiB"), "{sentence}");
         let (_, sentence) = text(with(0, 10)).unwrap();
-        assert!(sentence.contains("gave 40960 bytes to the flash"), "{sentence}");
+        assert!(sentence.contains("gave 40.0 KiB to the flash"), "{sentence}");
     }
 }

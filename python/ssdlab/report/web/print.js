@@ -25,14 +25,11 @@ const divideTall = () => {
   }
 };
 let undo = [];
-/** Everything is opened, and drawn as wide as paper; what is chosen on the screen comes back afterwards. */
+/** Everything is drawn as wide as paper; what is folded stays so, and its line says that it is left out. Afterwards the screen is as before. */
 const toPaper = () => {
-  if (undo.length) return;
-  for (const details of document.querySelectorAll("details:not([open])")) {
-    details.open = true;
-    undo.push(() => (details.open = false));
-  }
+  if (document.documentElement.classList.contains("printed")) return;
   for (const table of document.querySelectorAll(".scroll > table:not(#rows)")) {
+    if (table.closest("details:not([open])")) continue;
     const copies = divided(table);
     if (!copies.length) continue;
     table.classList.add("screen");
