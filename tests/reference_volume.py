@@ -1,6 +1,7 @@
 """A log-structured volume as SepBIT's paper has it, written from the paper and without the core's sources.
 
-Q. Wang et al., Separating Data via Block Invalidation Time Inference for Write Amplification Reduction in Log-Structured Storage, FAST 2022.
+Q. Wang et al., Separating Data via Block Invalidation Time Inference for Write Amplification Reduction in Log-Structured Storage, FAST
+2022.
 Segments are unlimited in number: collection begins when the share of invalid blocks among all written ones (garbage proportion) exceeds a
 threshold, and takes one segment after another until it does not. Blocks of the paper are pages of a drive, segments its blocks.
 """

@@ -163,9 +163,9 @@ def test_a_policy_that_is_not_deterministic_is_found() -> None:
 
 
 def test_policy_and_key_come_together(tmp_path: Path) -> None:
-    with pytest.raises(ssdlab.ConfigError, match='ftl.placement = "custom": needs a placement policy of your own'):
+    with pytest.raises(ssdlab.ConfigError, match=r'ftl\.placement = "custom": needs a placement policy of your own'):
         run(None, OWN)
-    with pytest.raises(ssdlab.ConfigError, match='ftl.placement = "none": a user-defined placement policy needs "custom"'):
+    with pytest.raises(ssdlab.ConfigError, match=r'ftl\.placement = "none": a user-defined placement policy needs "custom"'):
         run(HotCold, {})
     with pytest.raises(ssdlab.UsageError, match="a saved state does not have what a user-defined placement policy remembers"):
         run(HotCold, OWN, save_state=tmp_path / "state")

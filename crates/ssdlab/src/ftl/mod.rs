@@ -394,7 +394,7 @@ impl Ftl {
             while left > 0 {
                 let now = left.min(per_block);
                 let block = self.blocks.fill_block(pool, now);
-                *self.pools[pool.index()].host_mut(0) = Frontier { block, next_page: now };
+                *self.pools[pool.index()].host_mut(self.placer.fill_class()) = Frontier { block, next_page: now };
                 left -= now;
             }
         }

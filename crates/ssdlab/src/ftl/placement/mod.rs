@@ -80,6 +80,15 @@ impl Placer {
         self.counts.counts.get_mut(usize::from(stream)).map(change);
     }
 
+    /// The class whose open block the first fill leaves: its data name no handle, and nothing is known of them.
+    pub fn fill_class(&self) -> Class {
+        match &self.policy {
+            Policy::Handles(policy) => policy.host_class(None),
+            Policy::Oracle(policy) => policy.unknown(),
+            _ => 0,
+        }
+    }
+
     /// A page of the host is to be written: its class. `handle`: that of the request; `None`: it names none. `is_new`: the logical page holds no data.
     #[inline]
     pub fn host_class(&mut self, lpn: Lpn, handle: Option<u8>, is_new: bool) -> Class {

@@ -97,11 +97,16 @@ impl Oracle {
         number as usize % self.next.len()
     }
 
+    /// The class of data of which nothing is known.
+    pub(super) fn unknown(&self) -> Class {
+        self.groups - 1
+    }
+
     /// The drive takes a write to this page. Before anything is foretold, as while a drive is prepared, nothing is known of any page.
     #[inline]
     pub(super) fn host_class(&mut self, page: u32) -> Class {
         if self.upcoming.is_empty() {
-            return self.groups - 1;
+            return self.unknown();
         }
         let place = page as usize;
         let number = self.upcoming[place];
@@ -109,7 +114,7 @@ impl Oracle {
             self.failure.get_or_insert_with(|| {
                 format!("page {page} is written, which was not foretold, or too many writes wait; the order of writes must be known ahead")
             });
-            return self.groups - 1;
+            return self.unknown();
         }
         let at = self.slot(number);
         (self.upcoming[place], self.death[place]) = (self.next[at], self.dies[at]);
@@ -121,7 +126,7 @@ impl Oracle {
     #[inline]
     pub(super) fn class(&self, page: u32) -> Class {
         match self.death.get(page as usize) {
-            None | Some(&NONE) => self.groups - 1,
+            None | Some(&NONE) => self.unknown(),
             Some(&death) => {
                 let life = u64::from(death.saturating_sub(self.taken));
                 self.bounds[..usize::from(self.groups) - 1].iter().filter(|&&bound| life >= bound).count() as Class

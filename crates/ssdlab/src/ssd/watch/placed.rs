@@ -42,6 +42,11 @@ impl Placed {
     /// Checks a program of the host's data.
     pub fn host(&mut self, ftl: &Ftl, ppn: Ppn, version: u32) -> Result<(), String> {
         let (stream, handle) = (self.stream(ftl, ppn), self.of_version[version as usize]);
+        if stream == NO_STREAM {
+            // The block that the first fill has left open: its data, and so its rest, are of the default handle.
+            self.of_page[ppn.index()] = self.rules.default;
+            return if handle == self.rules.default { Ok(()) } else { Err(wrong("data of the host", ppn, handle, stream)) };
+        }
         // The data may go along with the move of their page.
         let moves = stream >= self.rules.count;
         self.of_page[ppn.index()] = if moves { stream % self.rules.count } else { handle };
