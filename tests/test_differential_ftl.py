@@ -32,7 +32,7 @@ from reference_streams import Stream, Streams
 pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.IdleKeyWarning")
 
 WANTED = os.environ.get("SSDLAB_DIFFERENTIAL_CASES")
-CASES = int(WANTED or 800)
+CASES = int(WANTED or 1000)
 SETTLED_NS = 10_000_000_000
 """More time than any of these drives needs for a request and all following GC."""
 POOLS_MAX = 8
@@ -161,7 +161,7 @@ def cases(draw: st.DrawFn) -> Case:
         pages_max = pages_max if holds_all else 1
         # Some reads and trims find what has just been written.
         footprints = [0.3, 1.0]
-        mixes = [(10, 5, 5), (6, 3, 3), (10, 2, 4)]
+        mixes = [(10, 8, 5), (6, 5, 3), (10, 4, 4)]
     return Case(
         config=config,
         precondition=draw(st.sampled_from(kept)),

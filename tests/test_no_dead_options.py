@@ -199,7 +199,8 @@ GENERATED: Mapping[str, Value] = {**DRIVE, "workload.interarrival_us": 400}
 
 def by_page(placing: ssdlab.Placing) -> int:
     """A placement policy of the user's own, which spreads pages over all streams."""
-    return placing.page % (placing.move_streams if placing.moved else placing.host_streams)
+    # Neighbours lie in different pools.
+    return placing.page // 16 % (placing.move_streams if placing.moved else placing.host_streams)
 
 
 @dataclass(frozen=True)
