@@ -24,6 +24,9 @@ Choices that the model's description leaves open, by function:
 * ``_has_parity``: position of parity; it is programmed with the preceding program of data.
 * ``prefill``, ``overwrite``: units that wait for a program of one pool share it, across requests. If a unit comes again, the waiting ones
   are programmed first.
+* ``_write_page``: the stream of a host write is chosen before the write, and a victim is noted for placement when it is chosen.
+* ``_move_stream``: without a free block, a move goes to the first of the other classes with an open block.
+* ``fill``: fills the stream of the default handle, or of class 0, without noting streams or ages.
 * ``_write_page``: if a die runs one job at a time (``turns``) and the host goes first, all pages of a request are written before the first
   job moves one.
 """
@@ -37,6 +40,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from reference_buffer import ReferenceBuffer
+from reference_streams import Stream, Streams
 
 NOWHERE = -1
 """Place of a page without data, and owner of a place without valid data."""
@@ -70,10 +74,8 @@ class Pool:
     """All blocks of the pool, in the order of first use."""
     free: list[int]
     """Erased blocks; taken from the front, returned at the back."""
-    host: int | None = None
-    """Open block for host writes (and for moves, if the frontier is shared)."""
-    gc: int | None = None
-    """Open block for moves, if the frontier is separate."""
+    open: dict[Stream, int] = field(default_factory=dict)
+    """Open block of each stream that has one. With a shared frontier moves are in the host's."""
     starved: bool = False
     """Whether garbage collection ended because no block had an invalid page."""
     log: list[int] = field(default_factory=list)
@@ -88,11 +90,13 @@ class ReferenceFtl:
     ``config`` is the simulator's configuration tree. Used keys are in ``device`` (``channels chips_per_channel dies_per_chip planes_per_die
     blocks_per_plane pages_per_block pages_per_program page_bytes overprovisioning``), ``ftl`` (``allocation pool frontier map_unit_bytes
     parity_stripe partial_write``), ``gc`` (``soft forced victim trigger
-    invalid_share until turns scope priority``) and ``buffer``.
+    invalid_share until turns scope priority``), ``buffer``, and in ``ftl`` those of data placement (``placement handles default_handle
+    isolation hot_within``).
     """
 
     def __init__(self, config: dict[str, Any], *, decides: Decides = "landed") -> None:
         self.decides = decides
+        self.ftl_keys: dict[str, Any] = config.get("ftl", {})
         device, ftl = config["device"], config.get("ftl", {})
         self.channels: int = device["channels"]
         self.chips_per_channel: int = device["chips_per_channel"]
@@ -121,6 +125,9 @@ class ReferenceFtl:
         self.exported_pages = self._exported_pages(device["overprovisioning"])
 
         blocks = self.dies * self.planes_per_die * self.blocks_per_plane
+        self.streams = Streams(ftl, self.exported_pages)
+        self.filled_by: list[Stream | None] = [None] * blocks
+        """The stream that fills each block, or has; ``None`` for those of the first fill."""
         self.place_of = [NOWHERE] * self.exported_pages
         """Physical page of each logical page."""
         self.owner_of = [NOWHERE] * (blocks * self.pages_per_block)
@@ -258,12 +265,12 @@ class ReferenceFtl:
 
     def fill(self) -> None:
         """Writes every exported page of an erased device once, in address order."""
-        self.prefill([(0, self.exported_pages * self.page_bytes)])
+        self.prefill([(0, self.exported_pages * self.page_bytes)], first=True)
 
-    def prefill(self, ranges: list[tuple[int, int]]) -> None:
+    def prefill(self, ranges: list[tuple[int, int]], *, first: bool = False) -> None:
         """Writes every page that ranges of bytes of an erased device touch once, in order.
 
-        A range is an offset and a length; ranges may overlap.
+        A range is an offset and a length; ranges may overlap. `first`: this is the first fill of all pages.
         """
         if any(self.written):
             raise ValueError("only an erased device can be filled")
@@ -275,6 +282,11 @@ class ReferenceFtl:
         for way in self.on_their_way:
             self._fill_page(way)
             way.clear()
+        if first:
+            self.filled_by = [None] * len(self.filled_by)
+            self.streams = Streams(self.ftl_keys, self.exported_pages)
+            for pool in self.pools:
+                pool.open = {self.streams.of_fill(): block for block in pool.open.values()}
         self.padded_units = self.parity_programs = 0  # pages without data are not counted either
 
     def overwrite(self, lpn: int) -> None:
@@ -297,8 +309,10 @@ class ReferenceFtl:
     def _fill_page(self, lpns: list[int]) -> None:
         if lpns:
             pool = self.pools[self.pool_of(lpns[0])]
-            self._open_host_block(pool)
-            self._program_page(pool, lpns, self._host_block(pool))
+            stream = self.streams.of_host(lpns[0], None, is_new=True)
+            self._open_host_block(pool, stream)
+            self._program_page(pool, lpns, pool.open[stream])
+            self._note_written(lpns)
 
     def begin(self) -> None:
         """Starts GC in every pool that is short of free blocks."""
@@ -344,7 +358,7 @@ class ReferenceFtl:
         if self.buffer:
             self.buffer.flush()
 
-    def write_bytes(self, offset: int, length: int) -> None:
+    def write_bytes(self, offset: int, length: int, handle: int | None = None) -> None:
         """Writes a range of bytes: every page that it touches, in address order."""
         self._check_range(offset, length)
         self.collecting.clear()
@@ -356,7 +370,7 @@ class ReferenceFtl:
             if not self._wholly_inside(lpn, offset, length):
                 self._read_for_partial_write(lpn)
         for together in self._programs(lpns):
-            self._write_page(together)
+            self._write_page(together, handle)
 
     def _programs(self, lpns: range) -> list[list[int]]:
         """The pages of a request by program, in the order of their first pages."""
@@ -402,11 +416,12 @@ class ReferenceFtl:
 
     # writing
 
-    def _write_page(self, lpns: list[int]) -> None:
+    def _write_page(self, lpns: list[int], handle: int | None = None) -> None:
         """Writes the units of one program."""
         lpn = lpns[0]
         pool = self.pools[self.pool_of(lpn)]
-        took_a_block = self._open_host_block(pool)
+        stream = self.streams.of_host(lpn, handle, is_new=self.place_of[lpn] == NOWHERE)
+        took_a_block = self._open_host_block(pool, stream)
         first_victim = None
         decides = took_a_block
         if took_a_block and self.decides == "started":
@@ -417,7 +432,8 @@ class ReferenceFtl:
             self.waits_for_turn += waits
             first_victim = self._victim(pool) if decides and not waits else None
         jobs = self.jobs
-        self._program_page(pool, lpns, self._host_block(pool))
+        self._program_page(pool, lpns, pool.open[stream])
+        self._note_written(lpns)
         self.host_programs += len(lpns)
         if first_victim is not None:
             self._run_job(pool, first_victim)
@@ -430,21 +446,26 @@ class ReferenceFtl:
         """Whether another pool of the die has a job, if a die runs one at a time."""
         return self.jobs_in_turn and self._die_of(lpn) in self.collecting
 
-    def _open_host_block(self, pool: Pool) -> bool:
-        """Ensures an open block for host writes; returns whether one was taken now."""
-        if pool.host is None and len(pool.free) < 2:
+    def _note_written(self, lpns: list[int]) -> None:
+        for lpn in lpns:
+            self.streams.written(lpn)
+
+    def _open_host_block(self, pool: Pool, stream: Stream) -> bool:
+        """Ensures an open block for a stream of host writes; returns whether one was taken now."""
+        if stream not in pool.open and len(pool.free) < 2:
             self._collect(pool)
         # with a shared frontier, GC may have opened the host's block
-        if pool.host is not None:
+        if stream in pool.open:
             return False
         if len(pool.free) < 2:
             raise OutOfSpace("the last free block is for garbage collection only")
-        pool.host = pool.free.pop(0)
+        self._open(pool, stream)
         return True
 
-    def _host_block(self, pool: Pool) -> int:
-        assert pool.host is not None
-        return pool.host
+    def _open(self, pool: Pool, stream: Stream) -> None:
+        block = pool.open[stream] = pool.free.pop(0)
+        self.filled_by[block] = stream
+        self.streams.opened(block)
 
     def _program_page(self, pool: Pool, lpns: list[int], block: int) -> None:
         """Writes units to the next flash page of ``block``."""
@@ -488,10 +509,7 @@ class ReferenceFtl:
         """Closes an open block. The next block is taken when the next page needs it."""
         self._stamp(block)
         pool.log.append(block)
-        if pool.host == block:
-            pool.host = None
-        else:
-            pool.gc = None
+        pool.open = {stream: other for stream, other in pool.open.items() if other != block}
 
     def _stamp(self, block: int) -> None:
         self.clock += 1
@@ -544,6 +562,12 @@ class ReferenceFtl:
 
     def _victim(self, pool: Pool) -> int | None:
         """The policy's choice among the closed blocks with an invalid page; ``None`` without any."""
+        victim = self._choice(pool)
+        if victim is not None:
+            self.streams.collected(victim, self.filled_by[victim])
+        return victim
+
+    def _choice(self, pool: Pool) -> int | None:
         candidates = [block for block in pool.blocks if self._can_be_victim(block)]
         if not candidates:
             return None
@@ -618,28 +642,30 @@ class ReferenceFtl:
 
     def _run_job(self, pool: Pool, victim: int) -> None:
         """Moves the valid pages in order, erases the block, and returns it to the free list."""
+        stream = None
         for ppn in self._pages_of(victim):
             if self.owner_of[ppn] != NOWHERE:
                 lpn = self.owner_of[ppn]
-                self._program(pool, lpn, self._gc_block(pool))
+                stream = self._move_stream(pool, lpn, victim)
+                self._program(pool, lpn, pool.open[stream])
                 self.gc_programs += 1
         # no padding is needed if the last unit filled its block
-        filling = pool.host if self.frontier == "shared" else pool.gc
-        if filling is not None:
-            self._pad(pool, filling)
+        if stream in pool.open:
+            self._pad(pool, pool.open[stream])
         self._erase(victim)
         pool.free.append(victim)
         self.jobs += 1
 
-    def _gc_block(self, pool: Pool) -> int:
-        """The open block for moves. It may be the pool's last free one."""
-        if self.frontier == "shared":
-            if pool.host is None:
-                pool.host = pool.free.pop(0)
-            return pool.host
-        if pool.gc is None:
-            pool.gc = pool.free.pop(0)
-        return pool.gc
+    def _move_stream(self, pool: Pool, lpn: int, victim: int) -> Stream:
+        """The stream of a move, which has an open block. That may be the pool's last free one."""
+        stream = self.streams.of_move(lpn, self.filled_by[victim])
+        if stream not in pool.open and not pool.free:
+            others = (("move", other) for other in range(self.streams.move_classes))
+            stream = next(other for other in others if other in pool.open)
+            self.streams.displaced += 1
+        elif stream not in pool.open:
+            self._open(pool, stream)
+        return stream
 
     def _erase(self, block: int) -> None:
         assert self.valid_pages(block) == 0
@@ -682,7 +708,7 @@ class ReferenceFtl:
         assert len(set(pool.free)) == len(pool.free)
         assert set(pool.free) <= set(pool.blocks)
         assert all(self.written[block] == 0 for block in pool.free)
-        frontiers = {pool.host, pool.gc} - {None}
+        frontiers = set(pool.open.values())
         for block in pool.blocks:
             if block not in frontiers and block not in pool.free:
                 assert self.written[block] == self.pages_per_block

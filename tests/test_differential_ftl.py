@@ -26,12 +26,13 @@ from hypothesis import strategies as st
 
 import ssdlab
 from reference_ftl import POLICIES, EndlessCollection, Pool, ReferenceFtl
+from reference_streams import Stream, Streams
 
 # Random values, also of keys that have no effect beside the others.
 pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.IdleKeyWarning")
 
 WANTED = os.environ.get("SSDLAB_DIFFERENTIAL_CASES")
-CASES = int(WANTED or 800)
+CASES = int(WANTED or 1000)
 SETTLED_NS = 10_000_000_000
 """More time than any of these drives needs for a request and all following GC."""
 POOLS_MAX = 8
@@ -115,12 +116,16 @@ def cases(draw: st.DrawFn) -> Case:
     data = Fraction(programs - programs // ftl.get("parity_stripe", programs + 1), programs)
     if together > 1:
         device["blocks_per_plane"] += 5
+    streams = draw(placements(ftl, device, together))
     blocks = device["blocks_per_plane"] * device["planes_per_die"] // (pools_per_die(device, pools_by))
     gc = draw(collectors())
     if crowded:
         gc |= {"scope": draw(st.sampled_from(["none", "plane", "block"])), "trigger": "soft"}
+    if ftl.get("placement", "none") != "none" and gc["scope"] == "block":
+        gc["scope"] = "plane"
     # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
+    frontiers = max(frontiers, streams)
     # Each block may keep a unit less than a program invalid.
     frontiers += math.ceil(blocks * (together - 1) / (device["pages_per_block"] * units * data))
     gc["until"] = max(0, min(gc["until"], blocks - frontiers - 4))
@@ -144,23 +149,19 @@ def cases(draw: st.DrawFn) -> Case:
         if gc["scope"] != "none" and gc["priority"] == "gc":
             gc["priority"] = "host"
     config = {"device": device, "ftl": ftl, "gc": gc, "scheduler": scheduler}
-    pages_max = 1 if alone else pools
+    # Ages depend on the order in which the pages of a request end.
+    pages_max = 1 if alone or ftl["placement"] in ("hot-cold", "sepbit") else pools
     mixes = [(20, 1, 1), (6, 4, 1), (20, 0, 1)]
     # Where planes take turns, the time at which a program is due decides whose job is first.
     # A program of one unit never waits for others.
-    often = [False, True, True, True] if together > 1 else [False, False, False, True]
-    if (gc["turns"] == "step" or alone) and draw(st.sampled_from(often)):
-        program_bytes = device["page_bytes"] * device["pages_per_program"]
-        config["buffer"] = draw(buffers(program_bytes))
-        if alone:
-            # A flush, or a write that waits for room, has several pools programmed at once.
-            config["buffer"] |= {"bytes": BUFFERED_MOST * program_bytes, "protected": True}
-        if config["buffer"]["bytes"] < BUFFERED_MOST * program_bytes:
-            # Where a request waits for room it may take several programs of a pool, which does not wait until collection is over.
-            pages_max = 1
+    often = [False, True, True, True] if together > 1 else [False, True]
+    if (gc["turns"] == "step" or alone) and ftl["placement"] == "none" and draw(st.sampled_from(often)):
+        config["buffer"], holds_all = draw(buffers(device["page_bytes"] * device["pages_per_program"], alone=alone))
+        # Where a request waits for room it may take several programs of a pool, which does not wait until collection is over.
+        pages_max = pages_max if holds_all else 1
         # Some reads and trims find what has just been written.
         footprints = [0.3, 1.0]
-        mixes = [(10, 5, 5), (6, 3, 3), (10, 2, 4)]
+        mixes = [(10, 8, 5), (6, 5, 3), (10, 4, 4)]
     return Case(
         config=config,
         precondition=draw(st.sampled_from(kept)),
@@ -169,8 +170,25 @@ def cases(draw: st.DrawFn) -> Case:
         mix=draw(st.sampled_from(mixes)),
         footprint=draw(st.sampled_from(footprints)),
         seed=draw(st.integers(0, 2**32)),
-        requests=draw(st.integers(200 if crowded else 1, 300)),
+        # SepBIT has a threshold after some dozens of collected blocks only, and few requests of one page collect little.
+        requests=draw(st.integers(200 if crowded else 1, 300)) * {"hot-cold": 3, "sepbit": 6}.get(ftl["placement"], 1),
     )
+
+
+@st.composite
+def placements(draw: st.DrawFn, ftl: dict[str, Any], device: dict[str, Any], together: int) -> int:
+    """Chooses data placement, with blocks for its streams, and returns the number of these."""
+    policies = [*["none"] * 4, "handles", "handles", *(["hot-cold", "sepbit"] if together == 1 else [])]
+    ftl["placement"] = draw(st.sampled_from(policies)) if ftl["frontier"] == "separate" else "none"
+    if ftl["placement"] == "handles":
+        ftl["handles"] = draw(st.integers(1, 3))
+        ftl["default_handle"] = draw(st.integers(0, ftl["handles"] - 1))
+        ftl["isolation"] = draw(st.sampled_from(["initial", "persistent"]))
+    elif ftl["placement"] == "hot-cold":
+        ftl["hot_within"] = draw(st.sampled_from([0.1, 0.25, 0.5, 1.0]))
+    streams = Streams(ftl, 0).count
+    device["blocks_per_plane"] += max(streams - 2, 0)
+    return streams
 
 
 @st.composite
@@ -226,17 +244,22 @@ def schedulers(draw: st.DrawFn, device: dict[str, Any]) -> dict[str, Any]:
 
 
 @st.composite
-def buffers(draw: st.DrawFn, program_bytes: int) -> dict[str, Any]:
+def buffers(draw: st.DrawFn, program_bytes: int, *, alone: bool) -> tuple[dict[str, Any], bool]:
+    """A write buffer, and whether every request finds room in it at once. `alone`: pools share a scope, in which one job is active."""
     drain, timeout_us = draw(st.sampled_from([("full", 0), ("full", 0), ("full", 500), ("eager", 0)]))
     # Where time has a part in what goes together, there is room for all pages of a request.
     programs = [1, 2, 3, 8, BUFFERED_MOST] if (drain, timeout_us) == ("full", 0) else [BUFFERED_MOST]
-    return {
+    buffer = {
         "bytes": program_bytes * draw(st.sampled_from(programs)),
         "access_ns": draw(st.sampled_from([0, 1000])),
         "protected": draw(st.booleans()),
         "drain": drain,
         "timeout_us": timeout_us,
     }
+    if alone:
+        # A flush, or a write that waits for room, has several pools programmed at once.
+        buffer |= {"bytes": BUFFERED_MOST * program_bytes, "protected": True}
+    return buffer, buffer["bytes"] >= BUFFERED_MOST * program_bytes
 
 
 @st.composite
@@ -268,7 +291,8 @@ def pools_of(device: dict[str, Any], pools_by: str) -> int:
 
 def requests_of(case: Case, exported_pages: int) -> list[ssdlab.Request]:
     """The workload of a case: offsets and lengths in bytes, half of them at page boundaries."""
-    dice = random.Random(case.seed)
+    dice, handles = random.Random(case.seed), random.Random(case.seed + 1)
+    named = case.config["ftl"].get("handles", 1) if case.config["ftl"]["placement"] == "handles" else 0
     page = case.config["device"]["page_bytes"]
     footprint = max(1, int(exported_pages * case.footprint) // units_of(case))
     made = []
@@ -281,7 +305,8 @@ def requests_of(case: Case, exported_pages: int) -> list[ssdlab.Request]:
             first += dice.randrange(page)
             end -= dice.randrange(min(page, end - first))
         op = dice.choices(["write", "trim", "read"], case.mix)[0]
-        made.append(ssdlab.Request(op=op, offset=first, length=end - first))  # type: ignore[arg-type]
+        handle = handles.choice([None, *range(named)])
+        made.append(ssdlab.Request(op=op, offset=first, length=end - first, handle=handle))  # type: ignore[arg-type]
         if not case.config.get("buffer", {}).get("protected", True) and dice.random() < 0.05:
             made.append(ssdlab.Request(op="flush", offset=0, length=0))
     return made
@@ -316,7 +341,8 @@ def compare(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
             raise Disagreement(f"the reference collects without end at request {number}, {request}") from error
         agree(drive, reference, f"after request {number}, {request}")
     victim = case.config["gc"]["victim"]
-    jobs = {f"jobs of {victim}": reference.jobs, "jobs that waited for their turn": reference.waits_for_turn}
+    placement = f"jobs under {case.config['ftl']['placement']}"
+    jobs = {f"jobs of {victim}": reference.jobs, placement: reference.jobs, "jobs that waited for their turn": reference.waits_for_turn}
     tally.add(case, same_counts(drive.finish(), reference) | jobs)
 
 
@@ -341,7 +367,7 @@ def simulated(case: Case, ranges: list[tuple[int, int]], folder: Path) -> ssdlab
 
 def apply(reference: ReferenceFtl, request: ssdlab.Request) -> None:
     if request.op == "write":
-        reference.write_bytes(request.offset, request.length)
+        reference.write_bytes(request.offset, request.length, request.handle)
     elif request.op == "trim":
         reference.trim_bytes(request.offset, request.length)
     elif request.op == "read":
@@ -370,6 +396,7 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "programs of parity": result.counters.parity_programs,
         "stale moves": result.gc.stale_moves,
         "victims chosen by greedy instead": result.counters.victim_fallbacks,
+        "displaced moves": result.counters.displaced_moves,
     }
     expected = {
         "host programs": reference.host_programs,
@@ -383,6 +410,7 @@ def same_counts(result: ssdlab.Result, reference: ReferenceFtl) -> dict[str, int
         "programs of parity": reference.parity_programs,
         "stale moves": 0,
         "victims chosen by greedy instead": reference.victim_fallbacks,
+        "displaced moves": reference.streams.displaced,
     }
     if reference.buffer:
         buffered = {name: getattr(reference.buffer, name) for name in BUFFERED} | {"held": len(reference.buffer.waiting)}
@@ -491,6 +519,8 @@ def test_the_drive_agrees_with_the_reference_page_by_page(tmp_path: Path) -> Non
     # Every mechanism was at work, many times a case.
     for what in ("host programs", "pages moved", "jobs", "reads before partial writes", "trimmed pages"):
         assert tally.counts[what] > 3 * tally.cases, what
+    for placement in ("handles", "hot-cold", "sepbit"):
+        assert tally.counts[f"jobs under {placement}"] > tally.cases, placement
     for policy in POLICIES:
         assert 2 * tally.counts[f"jobs of {policy}"] > tally.cases, policy
     assert tally.counts["victims chosen by greedy instead"] > 0
@@ -621,11 +651,12 @@ class PadsNothing(ReferenceFtl):
         pass
 
     def _program_page(self, pool: Pool, lpns: list[int], block: int) -> None:
+        stream = next(stream for stream, other in pool.open.items() if other == block)
         for lpn in lpns:
             # The one before may have filled the block.
             if self.written[block] == self.pages_per_block:
-                self._open_host_block(pool)
-                block = self._host_block(pool)
+                self._open_host_block(pool, stream)
+                block = pool.open[stream]
             self._program(pool, lpn, block)
 
 
@@ -656,13 +687,52 @@ class ProgramsUnitsAlone(ReferenceFtl):
             self.buffer.keeps = False
 
 
+class ForgetsHandles(ReferenceFtl):
+    """Planted bug: moved data do not stay with their handle."""
+
+    def __init__(self, config: dict[str, Any], **keys: Any) -> None:
+        super().__init__(config, **keys)
+        self.streams.persistent = False
+        self.ftl_keys = self.ftl_keys | {"isolation": "initial"}
+
+
+class TakesNewPagesForHot(ReferenceFtl):
+    """Planted bug: gives a page without data the age of its last write."""
+
+    def __init__(self, config: dict[str, Any], **keys: Any) -> None:
+        super().__init__(config, **keys)
+        self._forget()
+
+    def _forget(self) -> None:
+        of_host = self.streams.of_host
+
+        def wrong(lpn: int, handle: int | None, *, is_new: bool) -> Stream:
+            return of_host(lpn, handle, is_new=is_new and False)
+
+        self.streams.of_host = wrong  # type: ignore[method-assign]
+
+    def fill(self) -> None:
+        super().fill()
+        self._forget()
+
+
+class CountsLivesFromTheClosing(ReferenceFtl):
+    """Planted bug: counts the life of a block from when it is full."""
+
+    def _close(self, pool: Pool, block: int) -> None:
+        super()._close(pool, block)
+        self.streams.opened(block)
+
+
 PLANTED = [
     BreaksTiesTheOtherWay,
     CleansAsALogDoes,
     CollectsAtTheShareItself,
     CollectsForAUnit,
     CountsAgesFromOne,
+    CountsLivesFromTheClosing,
     CountsThePoolsOtherwise,
+    ForgetsHandles,
     ForgetsRewrites,
     HasOneJobADie,
     IgnoresTrims,
@@ -675,6 +745,7 @@ PLANTED = [
     ReadsWholePagesToo,
     ReturnsBlocksAtTheFront,
     SparesTheAverageToo,
+    TakesNewPagesForHot,
 ]
 
 

@@ -62,6 +62,13 @@ def test_own_victim_policy(tmp_path: Path) -> None:
     assert files(tmp_path) == set()
 
 
+def test_own_placement_policy(tmp_path: Path) -> None:
+    table = {row[0]: row for row in rows("own_placement_policy.py", tmp_path)}
+    assert {"none", "Soon", "hot-cold", "oracle"} <= set(table)
+    assert number(table["oracle"][1]) < number(table["Soon"][2]) < number(table["none"][1])  # "(ours)" is a word of its own
+    assert files(tmp_path) == set()
+
+
 def test_sweep_overprovisioning(tmp_path: Path) -> None:
     table = rows("sweep_overprovisioning.py", tmp_path)
     amplification = [number(row[1]) for row in table]

@@ -197,6 +197,12 @@ MAKING_WAY: Mapping[str, Value] = {
 GENERATED: Mapping[str, Value] = {**DRIVE, "workload.interarrival_us": 400}
 
 
+def by_page(placing: ssdlab.Placing) -> int:
+    """A placement policy of the user's own, which spreads pages over all streams."""
+    # Neighbours lie in different pools.
+    return placing.page // 16 % (placing.move_streams if placing.moved else placing.host_streams)
+
+
 @dataclass(frozen=True)
 class Context:
     """A context in which a key should matter: settings, the trace (or a generated workload), and values that must differ in effect."""
@@ -264,11 +270,16 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.allocation": Context(tuple(STATIC), base=CUBE, trace=large),
     "ftl.pool": Context(("plane", "die"), base=TALL),
     "ftl.frontier": Context(("shared", "separate")),
-    "ftl.placement": Context(("none", "handles", "hot-cold", "sepbit"), base={**TAGGED, "ftl.placement": "none"}),
+    "ftl.placement": Context(
+        ("none", "handles", "hot-cold", "sepbit", "oracle", "custom"), base={**TAGGED, "ftl.placement": "none", "ftl.groups": 2}
+    ),
     "ftl.handles": Context((1, 2), base=TAGGED, error="expected a handle from 0 to 0 (ftl.handles = 1"),
     "ftl.default_handle": Context((0, 1), base=TAGGED),
     "ftl.isolation": Context(("initial", "persistent"), base=TAGGED),
     "ftl.hot_within": Context((0.0, 0.2, 2.0), base={**SPACIOUS, "ftl.placement": "hot-cold"}),
+    "ftl.groups": Context((2, 3, 4), base={**SPACIOUS, "ftl.placement": "oracle"}),
+    "ftl.host_streams": Context((1, 2, 3), base={**SPACIOUS, "ftl.placement": "custom"}),
+    "ftl.move_streams": Context((1, 2, 3), base={**SPACIOUS, "ftl.placement": "custom"}),
     "ftl.partial_write": Context(("rmw", "program"), trace=partial),
     "device.pages_per_program": Context(
         (1, 2, 4), base={**DRIVE, "device.blocks_per_plane": 48, "device.overprovisioning": 0.6}, trace=large
@@ -515,7 +526,8 @@ def run(key: str, value: Value, context: Context, folder: Path) -> Outcome:
     values[key] = value
     try:
         requests = None if "workload.trace" in values else context.requests
-        return Outcome(fingerprint(ssdlab.run(set=values, requests=requests, verify="end")))
+        own = values.get("ftl.placement") == "custom"
+        return Outcome(fingerprint(ssdlab.run(set=values, requests=requests, placement=by_page if own else None, verify="end")))
     except ssdlab.Error as error:
         return Outcome(None, str(error))
 

@@ -40,7 +40,7 @@ FILE_TYPES = {
     "fit": (int, str),
     "warm_up": (int, str),
     "set": (dict,),
-    **dict.fromkeys(("victim", "eviction", "order"), (str,)),
+    **dict.fromkeys(("victim", "eviction", "order", "placement"), (str,)),
 }
 MISTAKES = """
 import ssdlab

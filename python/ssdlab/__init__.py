@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # replaces that of `typing`, whose import takes as long a
 if TYPE_CHECKING:
     from typing import Any
 
-    from ssdlab._core import Candidates, Completion, EvictionCandidates, OrderChoices
+    from ssdlab._core import Candidates, Completion, EvictionCandidates, OrderChoices, Placing
     from ssdlab.api import (
         Request,
         Simulator,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ssdlab.importing.api import Import, import_configuration
     from ssdlab.importing.ledger import Imported
     from ssdlab.loading import load
-    from ssdlab.policies import EvictionPolicy, OrderPolicy, VictimPolicy
+    from ssdlab.policies import EvictionPolicy, OrderPolicy, PlacementPolicy, VictimPolicy
     from ssdlab.remarks import Remark
     from ssdlab.result import Result
     from ssdlab.section import Section
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "_core": "Candidates Completion EvictionCandidates OrderChoices",
+    "_core": "Candidates Completion EvictionCandidates OrderChoices Placing",
     "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
     "calibration.api": "calibrate",
     "calibration.result": "Calibration",
@@ -79,7 +79,7 @@ _HOMES = {
     "importing.api": "Import import_configuration",
     "importing.ledger": "Imported",
     "loading": "load",
-    "policies": "EvictionPolicy OrderPolicy VictimPolicy",
+    "policies": "EvictionPolicy OrderPolicy PlacementPolicy VictimPolicy",
     "remarks": "Remark",
     "result": "Result",
     "section": "Section",
@@ -138,6 +138,8 @@ __all__ = [
     "Interrupted",
     "OrderChoices",
     "OrderPolicy",
+    "PlacementPolicy",
+    "Placing",
     "PolicyError",
     "Remark",
     "Request",

@@ -10,6 +10,7 @@ __all__ = [
     "Config",
     "EvictionCandidates",
     "OrderChoices",
+    "Placing",
     "Plan",
     "Simulator",
     "StandIn",
@@ -78,6 +79,7 @@ class Plan:
         victim: _Policy | None = None,
         eviction: _Policy | None = None,
         order: _Policy | None = None,
+        placement: _Policy | None = None,
         slowest: tuple[_Path, int, Sequence[int], int | None] | None = None,  # file, slowest, requests by number, stages kept at a time
     ) -> Plan: ...
     @property
@@ -113,6 +115,34 @@ class EvictionCandidates:
     @property
     def in_gc(self) -> memoryview[int]: ...
     def __len__(self) -> int: ...
+
+@final
+class Placing:
+    WRITTEN: ClassVar[int]
+    OPENED: ClassVar[int]
+    COLLECTED: ClassVar[int]
+    @property
+    def page(self) -> int: ...
+    @property
+    def moved(self) -> bool: ...
+    @property
+    def handle(self) -> int | None: ...
+    @property
+    def is_new(self) -> bool: ...
+    @property
+    def stream(self) -> int: ...
+    @property
+    def pages(self) -> int: ...
+    @property
+    def blocks(self) -> int: ...
+    @property
+    def pages_per_block(self) -> int: ...
+    @property
+    def host_streams(self) -> int: ...
+    @property
+    def move_streams(self) -> int: ...
+    @property
+    def events(self) -> list[tuple[int, ...]]: ...
 
 @final
 class OrderChoices:

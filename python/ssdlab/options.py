@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from ssdlab.option import Heading, Option, Shell
-from ssdlab.policies import Eviction, Order, Victim
+from ssdlab.policies import Eviction, Order, Placement, Victim
 
 __all__ = [
     "DEFAULT_SEED",
@@ -412,6 +412,14 @@ OrderChoice = Annotated[
         Shell("--order FILE.py:CLASS", "An order of operations of your own, in place of scheduler.order and gc.priority.", WHAT),
     ),
 ]
+PlacementChoice = Annotated[
+    Placement | None,
+    Option(
+        "a user-defined placement policy, called once per page written or moved (`PlacementPolicy`), given as `victim` is. It needs "
+        "`ftl.placement = custom`, and its numbers of streams in `ftl.host_streams` and `ftl.move_streams`.",
+        Shell("--placement FILE.py:CLASS", "A placement policy of your own, with ftl.placement = custom.", WHAT),
+    ),
+]
 Series = Annotated[
     bool | None,
     Option(
@@ -602,6 +610,7 @@ class PolicyOptions(TypedDict, total=False):
     victim: VictimChoice
     eviction: EvictionChoice
     order: OrderChoice
+    placement: PlacementChoice
 
 
 class SetupOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):

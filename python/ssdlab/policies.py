@@ -1,4 +1,4 @@
-"""User-defined policies: for garbage collection's victims, for cache evictions, and for the order of operations.
+"""User-defined policies: for garbage collection's victims, for cache evictions, for the order of operations, and for data placement.
 
 A policy is a callable or a class in Python, or a text such as `ours.py:Ours` that names a class or function in a file.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
-from ssdlab._core import Candidates, EvictionCandidates, OrderChoices
+from ssdlab._core import Candidates, EvictionCandidates, OrderChoices, Placing
 from ssdlab.checks import shown, text
 from ssdlab.errors import UsageError
 from ssdlab.spelling import nearest
@@ -31,6 +31,8 @@ __all__ = [
     "EvictionPolicy",
     "Order",
     "OrderPolicy",
+    "Placement",
+    "PlacementPolicy",
     "Policy",
     "Victim",
     "VictimPolicy",
@@ -56,6 +58,7 @@ KINDS: Mapping[str, Kind] = {
     "victim": Kind("gc.victim", excludes_key=True),
     "eviction": Kind("cache.policy"),
     "order": Kind("scheduler.order"),
+    "placement": Kind("ftl.placement"),
 }
 """The kinds of policies, by the name of their option. The core has the arguments of `Plan` under the same names."""
 
@@ -100,9 +103,24 @@ class OrderPolicy(Protocol):
         """Returns the index of the operation that goes first."""
 
 
+class PlacementPolicy(Protocol):
+    """Selects the stream that a page goes to. Any callable, such as a function, that takes the page and what has happened can be used.
+
+    It is called once per page (mapping unit) that the host writes, and once per page that garbage collection moves, also during
+    preconditioning, where the writer has more than one stream. It returns the number of a stream among those of the writer, from 0.
+
+    A class can be given instead of an instance. Each drive then creates its own instance, for preconditioning and the run. Use a class for
+    a policy that keeps state between calls.
+    """
+
+    def __call__(self, placing: Placing, /) -> int:
+        """Returns the number of the stream."""
+
+
 Victim = VictimPolicy | type[VictimPolicy] | str
 Eviction = EvictionPolicy | type[EvictionPolicy] | str
 Order = OrderPolicy | type[OrderPolicy] | str
+Placement = PlacementPolicy | type[PlacementPolicy] | str
 
 
 class Policy(NamedTuple):

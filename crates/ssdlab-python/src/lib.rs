@@ -5,7 +5,8 @@
 //! | `caching` | a cache without a drive |
 //! | `errors` | core errors and panics as Python exceptions |
 //! | `choices` | what an order of operations written in Python sees |
-//! | `policies` | victim and eviction policies, and orders of operations, written in Python |
+//! | `placing` | what a placement policy written in Python sees |
+//! | `policies` | victim, eviction and placement policies, and orders of operations, written in Python |
 //! | `live` | a drive that is served to programs; on other systems than Linux `not_live`, which refuses |
 //! | `queueing` | the single die as a queueing model: formulas and simulation |
 //! | `runs` | configurations, plans, runs |
@@ -24,6 +25,7 @@ mod live;
 #[cfg(not(target_os = "linux"))]
 #[path = "not_live.rs"]
 mod live;
+mod placing;
 mod policies;
 mod queueing;
 mod runs;
@@ -46,6 +48,8 @@ mod _core {
     use inputs::PyStandIn;
     #[pymodule_export]
     use live::serve;
+    #[pymodule_export]
+    use placing::PyPlacing;
     #[pymodule_export]
     use queueing::{PyTraffic, queueing_die, queueing_formula, queueing_formulas, queueing_simulate};
     #[pymodule_export]

@@ -1,4 +1,5 @@
-//! Policies written in Python: for victims, called once for each GC job, for evictions from a cache, and for the order of operations.
+//! Policies written in Python: for victims, called once for each GC job, for evictions from a cache, for the order of operations, and for
+//! data placement.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,12 +7,14 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyTraceback, PyType};
 use ssdlab::cache::{CustomEviction, EvictionCandidate, EvictionPolicy};
+use ssdlab::ftl::{Class, CustomPlacement, PlacementPolicy, Placing};
 use ssdlab::gc::victim::{Candidates, CustomVictim, Failure, VictimPolicy};
 use ssdlab::sched::{Choices, CustomOrder, OrderPolicy};
 use ssdlab::units::BlockId;
 
 use crate::choices::PyChoices;
 use crate::errors::Raised;
+use crate::placing::PyPlacing;
 use crate::workers;
 
 /// A policy from Python: the callable, its name, its source text, whose hash is in the result, and the file and line of its definition,
@@ -34,6 +37,12 @@ pub fn eviction(given: Given) -> CustomEviction {
 pub fn order(given: Given) -> CustomOrder {
     let (name, source, defined) = Defined::of(given);
     CustomOrder::new(&name, &source, move || PyPolicy::new(&defined))
+}
+
+/// A placement policy for a plan, from Python.
+pub fn placement(given: Given) -> CustomPlacement {
+    let (name, source, defined) = Defined::of(given);
+    CustomPlacement::new(&name, &source, move || PyPolicy::new(&defined))
 }
 
 /// The blocks that a GC job may collect, with one entry per block in each of four read-only arrays.
@@ -197,7 +206,7 @@ impl Defined {
     fn wrong(answer: &Bound<'_, PyAny>, of_number: bool, expected: &str) -> PyResult<Failure> {
         let shown: String = answer.py().import("ssdlab.checks")?.call_method1("shown", (answer,))?.extract()?;
         let kind = if of_number { String::new() } else { format!(", of type {}", answer.get_type().name()?) };
-        Ok(format!("returned {shown}{kind}; expected {expected}, or None").into())
+        Ok(format!("returned {shown}{kind}; expected {expected}").into())
     }
 }
 
@@ -262,7 +271,7 @@ impl VictimPolicy for PyPolicy {
         let columns = Columns::of(candidates);
         let (pool, pages) = (candidates.pool().0, candidates.pages_per_block());
         let named = self.number(
-            || "the number of a block of the drive".into(),
+            || "the number of a block of the drive, or None".into(),
             move |py| Ok(Bound::new(py, columns.into_python(py, pool, pages)?)?.into_any()),
         )?;
         Ok(named.map(BlockId))
@@ -273,7 +282,7 @@ impl EvictionPolicy for PyPolicy {
     fn pick(&mut self, candidates: &[EvictionCandidate]) -> Result<Option<u32>, Failure> {
         let all = candidates.to_vec();
         self.number(
-            || "the number of a page that can be evicted".into(),
+            || "the number of a page that can be evicted, or None".into(),
             move |py| Ok(Bound::new(py, eviction_candidates(py, &all)?)?.into_any()),
         )
     }
@@ -283,9 +292,24 @@ impl OrderPolicy for PyPolicy {
     fn pick(&mut self, choices: &Choices<'_>) -> Result<Option<usize>, Failure> {
         let count = choices.operations.len();
         let choices = PyChoices::of(choices);
-        let named = self
-            .number(move || format!("the index of an operation, 0 to {}", count - 1), move |py| Ok(Bound::new(py, choices)?.into_any()))?;
+        let named = self.number(
+            move || format!("the index of an operation, 0 to {}, or None", count - 1),
+            move |py| Ok(Bound::new(py, choices)?.into_any()),
+        )?;
         Ok(named.map(|index| index as usize))
+    }
+}
+
+impl PlacementPolicy for PyPolicy {
+    fn place(&mut self, placing: &Placing<'_>) -> Result<Class, Failure> {
+        let placing = PyPlacing::of(placing);
+        let last = placing.streams() - 1;
+        let expected = move || format!("the number of a stream, 0 to {last}");
+        let chosen = self.number(expected, move |py| Ok(Bound::new(py, placing)?.into_any()))?;
+        // A number beyond a byte is a stream that no drive has.
+        chosen
+            .map(|stream| Class::try_from(stream).unwrap_or(Class::MAX))
+            .ok_or_else(|| format!("returned None; expected {}", expected()).into())
     }
 }
 

@@ -99,7 +99,7 @@ impl PyPlan {
     #[new]
     #[pyo3(signature = (
         config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, blocks=None, series=false, alone=false,
-        state=None, save_state=None, victim=None, eviction=None, order=None, slowest=None
+        state=None, save_state=None, victim=None, eviction=None, order=None, placement=None, slowest=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -118,6 +118,7 @@ impl PyPlan {
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
         order: Option<policies::Given>,
+        placement: Option<policies::Given>,
         slowest: Option<(PathBuf, usize, Vec<u64>, Option<usize>)>,
     ) -> PyResult<Self> {
         let verify = match verify {
@@ -153,6 +154,7 @@ impl PyPlan {
             victim,
             eviction,
             order,
+            placement: placement.map(policies::placement),
             ..Plan::new(config.0.clone(), seed)
         };
         guarded(|| plan.check())?;

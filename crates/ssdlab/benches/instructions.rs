@@ -47,7 +47,8 @@ fn main() {
     let (_, config) = RUNS.iter().find(|(known, _)| *known == name).expect("the name of a run");
     let config = config();
     if name == "untimed" {
-        let (mut ftl, _) = precondition::prepare(&config, None, None, SEED, &|_, _| Ok(())).expect("a prepared drive");
+        let (mut ftl, _) =
+            precondition::prepare(&config, None, precondition::Own::default(), SEED, &|_, _| Ok(())).expect("a prepared drive");
         println!("{}", counted_part(WRITES, || replay(&config, &mut ftl)));
         return;
     }

@@ -31,7 +31,7 @@ pub enum Error {
     /// A user-defined policy failed.
     #[error("{kind} policy {policy}: {reason}")]
     Policy {
-        /// What the policy chooses: `"victim"`, `"eviction"` or `"order"`.
+        /// What the policy chooses: `"victim"`, `"eviction"`, `"order"` or `"placement"`.
         kind: &'static str,
         /// Name of the policy.
         policy: String,

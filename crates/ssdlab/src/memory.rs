@@ -7,7 +7,7 @@
 use std::collections::{BinaryHeap, TryReserveError, VecDeque};
 use std::path::Path;
 
-use crate::config::{ArrayLevel, Capacity, Config, Padding, PreconditionKind};
+use crate::config::{ArrayLevel, Capacity, Config, Padding, Placement, PreconditionKind, oracle_bytes};
 use crate::error::{Error, Result};
 
 /// Total size of arrays, bytes, below which available memory is not checked: they fit anywhere.
@@ -57,6 +57,10 @@ impl Needs {
             // Overwriting goes over the whole range several times, and over all blocks.
             let range = config.ftl.precondition.range.unwrap_or(config.workload.footprint);
             needs.touched += (map[0] as f64 * range) as u64;
+        }
+        if config.ftl.placement == Placement::Oracle {
+            needs.arrays.push(oracle_bytes(exported));
+            needs.touched += oracle_bytes(exported);
         }
         if verified {
             needs.arrays.extend(map);

@@ -2,7 +2,7 @@
 
 use crate::config::{Allocation, Config, PreconditionKind};
 use crate::error::{Error, Result};
-use crate::ftl::Ftl;
+use crate::ftl::{CustomPlacement, Ftl};
 use crate::gc::untimed::{self, Packs, PagesAhead, UntimedCounts};
 use crate::gc::victim::{CustomVictim, Picker};
 use crate::geometry::MapPages;
@@ -20,21 +20,33 @@ const PAGES_PER_LOOK: u64 = 65_536;
 /// Callback with the number of pages written and the number to be written (0: unknown). An error that it returns ends the preparation.
 pub type Watch<'a> = &'a dyn Fn(u64, u64) -> Result<()>;
 
-/// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `victim`: a user-defined
-/// policy for the collection that overwriting makes necessary. `watch` is called now and then.
+/// User-defined policies for what overwriting makes necessary.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Own<'a> {
+    /// Chooses victims.
+    pub victim: Option<&'a CustomVictim>,
+    /// Chooses streams, then and from then on: the drive keeps it.
+    pub placement: Option<&'a CustomPlacement>,
+}
+
+/// Prepares a drive as configured. `ranges`: the byte ranges of the prefill file, for the kinds that use one. `watch` is called now and
+/// then.
 ///
 /// # Errors
 /// [`Error::Interrupted`], [`Error::Config`] when the data do not fit, or [`Error::Policy`].
 pub fn prepare(
     config: &Config,
     ranges: Option<&[(u64, u64)]>,
-    victim: Option<&CustomVictim>,
+    own: Own<'_>,
     seed: u64,
     watch: Watch<'_>,
 ) -> Result<(Ftl, PreconditionReport)> {
     let mut preparation = Preparation::new(config, seed, watch);
-    if let Some(victim) = victim {
+    if let Some(victim) = own.victim {
         preparation.victims.ask(victim);
+    }
+    if let Some(placement) = own.placement {
+        preparation.ftl.placer_mut().ask(placement);
     }
     let kind = config.ftl.precondition.kind;
     match (kind, ranges) {
@@ -155,7 +167,8 @@ impl<'a> Preparation<'a> {
         let pool = self.pool_for(first);
         let written = untimed::write(&mut self.ftl, &mut self.victims, pool, &pack, &mut self.counts);
         self.packs.give_back(way, pack);
-        if let Some(failure) = self.victims.take_failure() {
+        let failure = self.victims.take_failure();
+        if let Some(failure) = failure.or_else(|| self.ftl.placer_mut().take_failure()) {
             return Err(failure);
         }
         if written {

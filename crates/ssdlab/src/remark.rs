@@ -86,7 +86,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "handles-ignored",
         severity: Severity::Note,
-        rule: "Requests of a trace, or flows, name a placement handle, and `ftl.placement` is not `handles`.",
+        rule: "Requests of a trace, or flows, name a placement handle, and `ftl.placement` is neither `handles` nor `custom`.",
     },
     Code {
         name: "held-data",
@@ -98,6 +98,7 @@ pub const CODES: &[Code] = &[
         severity: Severity::Warning,
         rule: "A trace in open loop has more than 10,000,000 requests a second.",
     },
+    Code { name: "knows-ahead", severity: Severity::Note, rule: "`ftl.placement` is `oracle`, which no drive can have." },
     Code { name: "large-buffer", severity: Severity::Note, rule: "The write buffer holds more than 1 % of what the drive exports." },
     Code { name: "left-out", severity: Severity::Note, rule: "Trims or flushes completed: no class of response times has them." },
     Code { name: "lost-events", severity: Severity::Warning, rule: "The kernel lost events while a trace was recorded." },

@@ -2,8 +2,8 @@
 //! configuration keys while a run goes on.
 
 use crate::config::{
-    Advance, Allocation, Begin, Config, Frontier, Order, Pace, PartialWrite, Priority, Scope, Streams, Suspendable, SuspendedForReads,
-    Trigger, Turns, UnmappedRead,
+    Advance, Allocation, Begin, Config, Frontier, Isolation, Order, Pace, PartialWrite, Placement, Priority, Scope, Streams, Suspendable,
+    SuspendedForReads, Trigger, Turns, UnmappedRead,
 };
 use crate::geometry::Geometry;
 use crate::stats::EnergyRates;
@@ -18,8 +18,10 @@ pub struct Rules {
     pub gc: GcRules,
     /// Order in which host operations go.
     pub order: Order,
-    /// Host writes have several streams (`ftl.placement`).
+    /// There is a placement policy (`ftl.placement`).
     pub places: bool,
+    /// The rules of placement handles; `None` with another placement policy or none.
+    pub handles: Option<HandleRules>,
     /// Dynamic allocation (`ftl.allocation = "dynamic"`): the address of a page does not determine where it is written.
     pub dynamic: bool,
     /// Operations of one kind on several planes of a die begin together.
@@ -221,6 +223,17 @@ impl Suspends {
     }
 }
 
+/// Rules of placement handles (`ftl.placement = "handles"`).
+#[derive(Clone, Copy, Debug)]
+pub struct HandleRules {
+    /// Number of handles.
+    pub count: u8,
+    /// The handle of requests that name none.
+    pub default: u8,
+    /// Moved pages stay with their handle.
+    pub persistent: bool,
+}
+
 impl Rules {
     /// The rules of a checked configuration.
     pub fn new(config: &Config, geometry: &Geometry) -> Self {
@@ -239,7 +252,12 @@ impl Rules {
             flash,
             gc,
             order: config.scheduler.order,
-            places: Streams::new(config).host_classes > 1,
+            places: config.ftl.placement != Placement::None,
+            handles: (config.ftl.placement == Placement::Handles).then(|| HandleRules {
+                count: config.ftl.handles,
+                default: config.ftl.default_handle,
+                persistent: config.ftl.isolation == Isolation::Persistent,
+            }),
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,

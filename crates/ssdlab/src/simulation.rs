@@ -3,6 +3,7 @@
 mod alone;
 mod drive;
 mod finish;
+mod foresight;
 mod plan;
 mod prepare;
 mod rounds;
@@ -28,6 +29,7 @@ use crate::storage::{EachVolatile, Storage, each_written};
 use crate::timeline::Output;
 use crate::units::Ns;
 use crate::workload::Flows;
+use foresight::Foresight;
 pub use plan::{Control, Plan, Verify, WarmUp};
 pub use prepare::precondition;
 use prepare::{prepare, save_state};
@@ -76,6 +78,10 @@ pub struct Simulation {
     /// User-defined policies choose victims or evictions.
     asks_policies: bool,
     exported_bytes: u64,
+    /// The writes of the run must be known ahead (`ftl.placement = "oracle"`).
+    foretells: bool,
+    /// The workload once more, read ahead of the drive.
+    foresight: Option<Box<Foresight>>,
     /// Requests may name placement handles below this; all, if handles have no effect.
     handles: u16,
     recorder: Recorder,
@@ -185,6 +191,8 @@ impl Simulation {
             storage,
             asks_policies: plan.asks_policies(),
             exported_bytes: plan.config.exported_bytes()?,
+            foretells: plan.config.ftl.placement == Placement::Oracle,
+            foresight: None,
             handles: if plan.config.ftl.placement == Placement::Handles { plan.config.ftl.handles.into() } else { 256 },
             recorder,
             stalls: Stalls::default(),
@@ -291,6 +299,9 @@ impl Simulation {
     }
 
     fn add_arrival(&mut self, place: usize, request: Request) -> Result<()> {
+        if self.foretells {
+            self.look_ahead(&request)?;
+        }
         let waiting = self.submitted - self.completed;
         memory::make_room(&mut self.arrivals, 1).map_err(|exhausted| self.overloaded(waiting, &exhausted.to_string()))?;
         self.outstanding_by_flow[usize::from(request.flow)] += 1;
@@ -404,6 +415,7 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     let exported = plan.config.exported_bytes()?;
     let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
     let mut simulation = Simulation::settled(plan, control)?;
+    simulation.foretell(|| Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller))?;
     control.completed.store(0, Ordering::Relaxed);
     control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);
     control.phase.store(1, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use ssdlab::config::{
     PreconditionKind, Priority, Scope, Trigger, UnmappedRead, validate,
 };
 use ssdlab::ftl::Ftl;
-use ssdlab::precondition::prepare;
+use ssdlab::precondition::{Own, prepare};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, WarmUp, run};
@@ -498,7 +498,7 @@ fn a_full_drive_goes_on() {
 #[test]
 fn saved_states_have_translation_pages() {
     let config = collecting(1);
-    let prepared = |config: &Config| prepare(config, None, None, 1, &|_, _| Ok(())).unwrap().0;
+    let prepared = |config: &Config| prepare(config, None, Own::default(), 1, &|_, _| Ok(())).unwrap().0;
     let mut bytes = Vec::new();
     prepared(&config).save(&config, &mut bytes).unwrap();
     let loaded = Ftl::load(&config, bytes.as_slice()).unwrap();
@@ -517,7 +517,7 @@ fn saved_states_have_translation_pages() {
 #[test]
 fn ranges_are_written_with_their_translation_pages() {
     let config = changed(drive(1), |c| c.ftl.precondition.kind = PreconditionKind::Ranges);
-    let (ftl, report) = prepare(&config, Some(&[(0, PAGE), (9 * PAGE, 9 * PAGE)]), None, 1, &|_, _| Ok(())).unwrap();
+    let (ftl, report) = prepare(&config, Some(&[(0, PAGE), (9 * PAGE, 9 * PAGE)]), Own::default(), 1, &|_, _| Ok(())).unwrap();
     let written: Vec<u32> = (64..72).filter(|&unit| ftl.lookup(Lpn(unit)).is_some()).collect();
     assert_eq!((written, report.pages_mapped), (vec![64, 65, 66], 10), "pages 0 and 9 to 17");
     ftl.check().unwrap();
@@ -527,10 +527,10 @@ fn ranges_are_written_with_their_translation_pages() {
 #[test]
 fn what_fills_the_last_programs_has_no_data() {
     let config = changed(drive(1), |c| c.device.channels = 3);
-    let (ftl, report) = prepare(&config, None, None, 1, &|_, _| Ok(())).unwrap();
+    let (ftl, report) = prepare(&config, None, Own::default(), 1, &|_, _| Ok(())).unwrap();
     // 192 pages are exported, 24 hold the table; then all is even. With entries for nine pages 22 do, and two are left over.
     assert_eq!((ftl.geometry().logical_units, ftl.mapped_pages(), report.pages_mapped), (216, 216, 192));
-    let (ftl, _) = prepare(&changed(config, |c| c.ftl.map_entry_bytes = 450), None, None, 1, &|_, _| Ok(())).unwrap();
+    let (ftl, _) = prepare(&changed(config, |c| c.ftl.map_entry_bytes = 450), None, Own::default(), 1, &|_, _| Ok(())).unwrap();
     assert_eq!((ftl.geometry().logical_units, ftl.mapped_pages()), (216, 214));
 }
 

@@ -3,10 +3,12 @@
 use crate::common::pages::{PAGE, write};
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::changed;
-use ssdlab::config::{Buffer, CachePolicy, Config, Drain, Isolation, Placement, Victim};
+use ssdlab::config::{Address, Buffer, CachePolicy, Config, Drain, Isolation, Placement, PreconditionKind, Victim};
+use ssdlab::error::Error;
+use ssdlab::ftl::{Class, CustomPlacement, Failure, Happened, PlacementPolicy, Placing, Source};
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;
-use ssdlab::simulation::{Control, Simulation};
+use ssdlab::simulation::{Control, Plan, Simulation, Verify, WarmUp, run};
 use ssdlab::stats::{RunResult, StreamResult, Writer};
 use ssdlab::units::Lpn;
 
@@ -204,4 +206,182 @@ fn without_a_policy_handles_have_no_effect() {
     let without = simulation.finish().unwrap();
     assert_eq!((with.digest, with.gc), (without.digest, without.gc));
     assert_eq!(without.streams, []);
+}
+
+/// One die of 8,192 logical pages, filled, which takes one write after the other.
+fn log(placement: Placement, victim: Victim, change: impl FnOnce(&mut Config)) -> Config {
+    let mut config = changed(one_die(), |c| {
+        (c.device.blocks_per_plane, c.device.pages_per_block, c.device.overprovisioning) = (320, 32, 0.2);
+        (c.ftl.placement, c.gc.soft, c.gc.victim) = (placement, 3.0, victim);
+        c.ftl.precondition.kind = PreconditionKind::Fill;
+        (c.workload.read_share, c.workload.queue_depth) = (0.0, 1);
+    });
+    change(&mut config);
+    config
+}
+
+/// Write amplification of four drive writes after six.
+fn settled(config: Config) -> f64 {
+    let plan = Plan { requests: Some(10 * 8192), warm_up: Some(WarmUp::Requests(6 * 8192)), ..Plan::new(config, 1) };
+    run(&plan, &Control::default()).unwrap().gc.write_amplification.unwrap()
+}
+
+/// No policy moves fewer pages than the one that knows when each page will be overwritten.
+#[test]
+fn nothing_beats_an_oracle() {
+    let zipf = |exponent: f64| {
+        move |c: &mut Config| {
+            if exponent > 0.0 {
+                (c.workload.address, c.workload.zipf_exponent) = (Address::Zipf, exponent);
+            }
+        }
+    };
+    let hot_cold = |c: &mut Config| (c.workload.address, c.workload.hot_share, c.workload.hot_access) = (Address::HotCold, 0.1, 0.9);
+    let mixed = |c: &mut Config| c.workload.sequential_share = 0.5;
+    let workloads: [(&str, Box<dyn Fn(&mut Config)>); 6] = [
+        ("uniform", Box::new(zipf(0.0))),
+        ("zipf 0.6", Box::new(zipf(0.6))),
+        ("zipf 0.8", Box::new(zipf(0.8))),
+        ("zipf 1.0", Box::new(zipf(1.0))),
+        ("hot and cold", Box::new(hot_cold)),
+        ("half in sequence", Box::new(mixed)),
+    ];
+    for (name, workload) in workloads {
+        for victim in [Victim::Greedy, Victim::CostBenefit] {
+            let bound = settled(log(Placement::Oracle, victim, &workload));
+            for placement in [Placement::None, Placement::HotCold, Placement::Sepbit] {
+                let other = settled(log(placement, victim, &workload));
+                println!("{name}, {victim:?}: oracle {bound:.3}, {placement:?} {other:.3}");
+                assert!(1.0 <= bound && bound < 0.85 * other, "{name}, {victim:?}, {placement:?}: {bound} against {other}");
+            }
+        }
+    }
+}
+
+/// A drive of 25 logical pages and two groups, whose lives part at 100 writes.
+fn of_a_trace(rows: &str, folder: &tempfile::TempDir) -> Config {
+    let trace = folder.path().join("trace.csv");
+    std::fs::write(&trace, format!("timestamp_us,op,offset_bytes,size_bytes\n{rows}")).unwrap();
+    let mut config = handles(Isolation::Initial);
+    (config.ftl.placement, config.ftl.groups) = (Placement::Oracle, 2);
+    config.workload.trace = Some(trace.to_str().unwrap().into());
+    config
+}
+
+fn row(number: u64, op: &str, page: u64) -> String {
+    format!("{},{op},{},{PAGE}\n", 10_000 * number, page * PAGE)
+}
+
+/// Page 0 is written as number 0, 1 and 110, page 2 as number 2 and trimmed 57 writes later, page 1 all the rest of the time. Lives below 100
+/// writes are those of the first data of page 0, of the data of page 2, and of all data of page 1 but the last. The second data of page 0
+/// live 109 writes, its last ones and those of page 1 to the end.
+#[test]
+fn an_oracle_goes_by_the_writes_and_trims_that_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rows = [row(0, "write", 0), row(1, "write", 0), row(2, "write", 2)].concat();
+    rows += &(3..60).map(|number| row(number, "write", 1)).collect::<String>();
+    rows += &row(60, "trim", 2);
+    rows += &(61..111).map(|number| row(number, "write", 1)).collect::<String>();
+    rows += &row(111, "write", 0);
+    let config = of_a_trace(&rows, &folder);
+    assert_eq!(config.exported_bytes().unwrap() / PAGE, 25, "100 is four times 25");
+    let result = run(&plan(config), &Control::default()).unwrap();
+    let host = [0, 1].map(|class| stream(&result, Writer::Host, class).host_units);
+    assert_eq!(host, [1 + 1 + 106, 1 + 1 + 1]);
+    assert!(result.remarks.iter().any(|remark| remark.code == "knows-ahead"));
+}
+
+#[test]
+fn an_oracle_refuses_writes_that_are_not_known_ahead() {
+    let mut config = handles(Isolation::Initial);
+    (config.ftl.placement, config.ftl.groups) = (Placement::Oracle, 2);
+    let mut simulation = Simulation::new(&plan(config.clone()), &Control::default()).unwrap();
+    let error = simulation.submit(write(0, 1)).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "ftl.placement = \"oracle\": the writes of the run must be known ahead, but requests are submitted one by one; choose another placement"
+    );
+    config.workload.queue_depth = 1;
+    config.workload.flows = serde_json::from_str(r#"[{"name": "other"}]"#).unwrap();
+    let error = run(&Plan { requests: Some(10), ..plan(config) }, &Control::default()).unwrap_err().to_string();
+    assert!(error.contains("a flow in closed loop beside others sends when its requests complete"), "{error}");
+}
+
+/// `hot-cold` once more, from what a user-defined policy is told.
+struct OwnHotCold {
+    last: Vec<u32>,
+    now: u32,
+}
+
+impl PlacementPolicy for OwnHotCold {
+    fn place(&mut self, placing: &Placing<'_>) -> Result<Class, Failure> {
+        self.last.resize(placing.sizes.pages as usize, 0);
+        for event in placing.events {
+            if let Happened::Written { page } = *event {
+                self.last[page as usize] = self.now;
+                self.now += 1;
+            }
+        }
+        let hot = self.now - self.last[placing.page as usize] < placing.sizes.pages / 4;
+        Ok(Class::from(!hot || matches!(placing.source, Source::Host { is_new: true, .. })))
+    }
+}
+
+fn own<P: PlacementPolicy + 'static>(verify: Verify, make: impl Fn() -> P + Send + Sync + 'static) -> Result<RunResult, Error> {
+    let config = log(Placement::Custom, Victim::Greedy, |c| c.ftl.precondition.kind = PreconditionKind::Steady);
+    let placement = Some(CustomPlacement::new("ours", "version 1", make));
+    run(&Plan { requests: Some(8192), verify, placement, ..Plan::new(config, 1) }, &Control::default())
+}
+
+#[test]
+fn hot_cold_written_outside_is_the_built_in_one() {
+    let ours = own(Verify::End, || OwnHotCold { last: Vec::new(), now: 0 }).unwrap();
+    let config = log(Placement::HotCold, Victim::Greedy, |c| c.ftl.precondition.kind = PreconditionKind::Steady);
+    let built_in = run(&Plan { requests: Some(8192), verify: Verify::End, ..Plan::new(config, 1) }, &Control::default()).unwrap();
+    assert!(built_in.gc.jobs > 100 && built_in.precondition.as_ref().is_some_and(|report| report.pages_overwritten > 0));
+    assert_eq!((&ours.digest, &ours.precondition), (&built_in.digest, &built_in.precondition));
+    assert_eq!(serde_json::to_value(&ours.streams).unwrap(), serde_json::to_value(&built_in.streams).unwrap());
+    assert_eq!(ours.placement_source, Some(blake3::hash(b"version 1").to_hex().to_string()));
+    assert_eq!((&ours.config["ftl"]["placement"], built_in.placement_source), (&"custom".into(), None));
+}
+
+/// A policy made of a function.
+struct By<F>(F);
+
+impl<F: FnMut(&Placing<'_>) -> Result<Class, Failure> + Send> PlacementPolicy for By<F> {
+    fn place(&mut self, placing: &Placing<'_>) -> Result<Class, Failure> {
+        (self.0)(placing)
+    }
+}
+
+#[test]
+fn a_placement_policy_that_fails_ends_the_run_with_a_sentence() {
+    let failed = |result: Result<RunResult, Error>| result.err().expect("a failure").to_string();
+    let wrong = failed(own(Verify::Off, || By(|_: &Placing<'_>| Ok(2))));
+    assert_eq!(wrong, "placement policy ours: chose stream 2 for a page; expected 0 to 1, the streams of host writes");
+    let wrong =
+        failed(own(Verify::Off, || By(|placing: &Placing<'_>| Ok(3 * Class::from(matches!(placing.source, Source::Moved { .. }))))));
+    assert_eq!(wrong, "placement policy ours: chose stream 3 for a page; expected 0 to 1, the streams of page moves");
+    assert_eq!(failed(own(Verify::Off, || By(|_: &Placing<'_>| Err("no idea".into())))), "placement policy ours: no idea");
+    // Each instance has an answer of its own.
+    let turns = std::sync::atomic::AtomicU8::new(0);
+    let wrong = failed(own(Verify::End, move || {
+        let own = turns.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 2;
+        By(move |_: &Placing<'_>| Ok(own))
+    }));
+    assert!(wrong.contains("is not deterministic: two instances, called with the same arguments, chose "), "{wrong}");
+}
+
+#[test]
+fn a_placement_policy_and_its_key_come_together() {
+    let ours = || Some(CustomPlacement::new("ours", "version 1", || By(|_: &Placing<'_>| Ok(0))));
+    let refused = |placement, policy, state: Option<&str>| {
+        let config = log(placement, Victim::Greedy, |_| ());
+        Plan { placement: policy, save_state: state.map(Into::into), ..Plan::new(config, 1) }.check().unwrap_err().to_string()
+    };
+    assert!(refused(Placement::Custom, None, None).starts_with("ftl.placement = \"custom\": needs a placement policy of your own"));
+    assert!(
+        refused(Placement::None, ours(), None).starts_with("ftl.placement = \"none\": a user-defined placement policy needs \"custom\"")
+    );
+    assert!(refused(Placement::Custom, ours(), Some("state")).contains("what a user-defined placement policy remembers"));
 }

@@ -368,12 +368,14 @@ fn found_so(how: How) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    let defects: [(Planted, &[&str]); 5] = [
+    let defects: [(Planted, &[&str]); 7] = [
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
         (Planted::KeepsExclusion, &["no progress"]),
         (Planted::CountsCreditTwice, &["pages for writes to pool"]),
+        (Planted::WritesToAnotherStream, &["data of the host at page"]),
+        (Planted::ForgetsHandles, &["moved data at page"]),
         (Planted::CountsUnitTwice, &["pages valid and counts", "is erased with data in it"]),
     ];
     for (defect, says) in defects {

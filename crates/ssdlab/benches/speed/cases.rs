@@ -211,7 +211,7 @@ impl Bench {
     /// One turn of a case. `None` where it cannot be measured: the C loop without a C compiler.
     pub fn turn(&mut self, case: Case) -> Option<Turn> {
         let config = case.config();
-        let prepare = || precondition::prepare(&config, None, None, 1, &|_, _| Ok(())).expect("a prepared drive");
+        let prepare = || precondition::prepare(&config, None, precondition::Own::default(), 1, &|_, _| Ok(())).expect("a prepared drive");
         let (ftl, report) = self.drives.entry(case.drive()).or_insert_with(prepare);
         let requests = case.requests();
         let (seconds, processor_s) = match case {

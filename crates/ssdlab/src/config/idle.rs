@@ -58,6 +58,8 @@ const SEVERAL_JOBS: &str =
 const SEVERAL_POOLS: &str = "several planes of a die, each with a pool (device.planes_per_die above 1, ftl.pool = \"plane\")";
 const HOT_COLD: &str = "workload.address = \"hot-cold\"";
 const HANDLES: &str = "ftl.placement = \"handles\"";
+const NAMED_HANDLES: &str = "ftl.placement = \"handles\" or \"custom\"";
+const CUSTOM_PLACEMENT: &str = "ftl.placement = \"custom\"";
 const PERMUTATION: &str = "workload.address = \"permutation\"";
 const QUEUES: &str = "host.queues above 1";
 const CLOSED_LOOP: &str = "workload.queue_depth above 0, a closed loop";
@@ -121,9 +123,12 @@ const RULES: &[Rule] = &[
     parameter("ftl.handles", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("ftl.default_handle", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("ftl.isolation", HANDLES, |c| c.ftl.placement == Placement::Handles),
-    parameter("workload.handle", HANDLES, |c| c.ftl.placement == Placement::Handles),
-    switch("workload.handle_ranges", |c| !c.workload.handle_ranges.is_empty(), HANDLES, |c| c.ftl.placement == Placement::Handles),
+    parameter("workload.handle", NAMED_HANDLES, sees_handles),
+    switch("workload.handle_ranges", |c| !c.workload.handle_ranges.is_empty(), NAMED_HANDLES, sees_handles),
     parameter("ftl.hot_within", "ftl.placement = \"hot-cold\"", |c| c.ftl.placement == Placement::HotCold),
+    parameter("ftl.groups", "ftl.placement = \"oracle\"", |c| c.ftl.placement == Placement::Oracle),
+    parameter("ftl.host_streams", CUSTOM_PLACEMENT, |c| c.ftl.placement == Placement::Custom),
+    parameter("ftl.move_streams", CUSTOM_PLACEMENT, |c| c.ftl.placement == Placement::Custom),
     switch("ftl.parity_in_spare", |c| !c.ftl.parity_in_spare, "ftl.parity_stripe above 0", |c| c.ftl.parity_stripe > 0),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
@@ -333,6 +338,10 @@ impl Config {
 pub fn idle_by_hand(config: &Config, set: &[(String, String)], from_state: bool) -> Result<Vec<IdleKey>> {
     let keys = keys_by_hand(set)?;
     Ok(config.idle_keys_of_run(from_state).into_iter().filter(|idle| keys.contains(&idle.key)).collect())
+}
+
+fn sees_handles(config: &Config) -> bool {
+    matches!(config.ftl.placement, Placement::Handles | Placement::Custom)
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
-pub use streams::{HANDLES_MAX, STREAMS_MAX, STREAMS_MIN, Stream, Streams};
+pub use streams::{GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, STREAMS_MIN, Stream, Streams, foretold_writes, oracle_bytes};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
 pub use workload::{
     Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,
@@ -399,6 +399,15 @@ pub struct Ftl {
     /// A page is hot if its last write was fewer host writes ago than this share of the logical pages (`placement = "hot-cold"`).
     #[schemars(range(min = 0, max = 1000))]
     pub hot_within: f64,
+    /// Number of groups by death time, of host writes and of page moves each (`placement = "oracle"`).
+    #[schemars(range(min = 2, max = 8))]
+    pub groups: u8,
+    /// Number of streams of host writes between which a user-defined policy chooses (`placement = "custom"`).
+    #[schemars(range(min = 1, max = 8))]
+    pub host_streams: u8,
+    /// Number of streams of page moves between which a user-defined policy chooses (`placement = "custom"`).
+    #[schemars(range(min = 1, max = 8))]
+    pub move_streams: u8,
     /// Size of a mapping unit, bytes: a flash page holds page_bytes / map_unit_bytes units of different addresses, each mapped by itself.
     /// That number must be a power of two, at most 16. Absent: the unit is the page.
     #[schemars(range(min = 512, max = 1048576), extend("multipleOf" = 512))]
@@ -442,6 +451,9 @@ impl Default for Ftl {
             default_handle: 0,
             isolation: Isolation::Initial,
             hot_within: 0.25,
+            groups: 8,
+            host_streams: 2,
+            move_streams: 2,
             map_unit_bytes: None,
             parity_stripe: 0,
             parity_in_spare: true,
@@ -593,6 +605,10 @@ pub enum Placement {
     HotCold,
     /// By inferred lifetime: two streams of host writes, four of page moves (SepBIT, FAST 2022).
     Sepbit,
+    /// By when a page will be overwritten or trimmed, which is read ahead from the workload: a bound for other policies.
+    Oracle,
+    /// A user-defined policy, which comes with the run.
+    Custom,
 }
 
 /// Isolation of the pages that garbage collection moves, with placement handles.

@@ -13,6 +13,8 @@
 //! | `handles` (n of them) | `separate` | not `block` | 0 to n - 1 | as before | n, or n to 2 n - 1 (`ftl.isolation`) |
 //! | `hot-cold` | `separate` | not `block` | 0, 1 | as before | 2, 3 |
 //! | `sepbit` | `separate` | not `block` | 0, 1 | as before | 2 to 5 |
+//! | `oracle` (n groups) | `separate` | not `block` | 0 to n - 1 | as before | n to 2 n - 1 |
+//! | `custom` (h and m streams) | `separate` | not `block` | 0 to h - 1 | as before | h to h + m - 1 |
 
 use super::{Config, Frontier, Isolation, Placement};
 
@@ -21,6 +23,25 @@ pub type Stream = u8;
 
 /// The most placement handles (`ftl.handles`).
 pub const HANDLES_MAX: u8 = 8;
+
+/// The most groups of an oracle (`ftl.groups`).
+pub const GROUPS_MAX: usize = 8;
+
+/// Lives that an oracle tells apart, in multiples of the logical pages: it must know the writes as far ahead.
+pub const HORIZON: u64 = 4;
+
+/// Writes beyond the horizon of an oracle that may be known since the drive has not taken them yet: at least this many.
+const SLACK_MIN: u64 = 1 << 16;
+
+/// Number of writes that an oracle has room for, on a drive of `pages` logical pages.
+pub fn foretold_writes(pages: u64) -> u64 {
+    HORIZON * pages + pages.max(SLACK_MIN)
+}
+
+/// Bytes that an oracle takes: three numbers for each page, and two for each write that it has room for.
+pub fn oracle_bytes(pages: u64) -> u64 {
+    4 * (3 * pages + 2 * foretold_writes(pages))
+}
 
 /// The most streams of a pool.
 pub const STREAMS_MAX: usize = 16;
@@ -54,6 +75,8 @@ impl Streams {
             Placement::Handles => (config.ftl.handles, 1),
             Placement::HotCold => (2, 2),
             Placement::Sepbit => (2, 4),
+            Placement::Oracle => (config.ftl.groups, config.ftl.groups),
+            Placement::Custom => (config.ftl.host_streams, config.ftl.move_streams),
         };
         let (host, host_during_job, moves) = match config.ftl.frontier {
             Frontier::Separate => (0, 0, host_classes),
@@ -102,5 +125,7 @@ mod tests {
         assert_eq!(row(Placement::Handles, Isolation::Persistent), [0, 3, 3, 3, 6]);
         assert_eq!(row(Placement::HotCold, Isolation::Initial), [0, 2, 2, 2, 4]);
         assert_eq!(row(Placement::Sepbit, Isolation::Initial), [0, 2, 2, 4, 6]);
+        assert_eq!(row(Placement::Oracle, Isolation::Initial), [0, 8, 8, 8, 16]);
+        assert_eq!(row(Placement::Custom, Isolation::Initial), [0, 2, 2, 2, 4]);
     }
 }

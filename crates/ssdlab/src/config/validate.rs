@@ -174,6 +174,23 @@ fn placement(config: &Config, messages: &mut Vec<String>) {
     if config.gc.scope == Scope::Block {
         needs("a job fills blocks of several streams, and gc.scope = \"block\" excludes the host from one; set another gc.scope");
     }
+    if config.ftl.placement == Placement::Custom && (config.ftl.host_streams, config.ftl.move_streams) == (1, 1) {
+        needs(
+            "with one stream of host writes and one of page moves there is nothing to choose; raise ftl.host_streams or ftl.move_streams",
+        );
+    }
+    if config.ftl.placement == Placement::Oracle {
+        for (reorders, remedy) in [
+            (config.array.level != ArrayLevel::None, "array.level = \"none\""),
+            (config.cache.is_on(), "cache.policy = \"none\""),
+            (config.buffer.is_on(), "buffer.bytes = 0"),
+            (config.caches_map(), "ftl.map_cache_bytes = 0"),
+        ] {
+            if reorders {
+                needs(&format!("the writes that reach the drive must be those of the workload, in order; set {remedy}"));
+            }
+        }
+    }
     let Ftl { handles, default_handle, .. } = config.ftl;
     if config.ftl.placement == Placement::Handles && default_handle >= handles {
         messages.push(format!(

@@ -420,6 +420,8 @@ pub enum TraceFormat {
     IoTracer,
     /// Open CAS iotrace: one JSON object a line.
     Iotrace,
+    /// MiDAS: seconds, type (0 = read, 1 = write, 3 = trim), page of 4096 bytes, size in bytes, and perhaps a stream, which is a handle.
+    Midas,
     /// ssdlab CSV: `timestamp_us,op,offset_bytes,size_bytes` and optional further columns.
     Csv,
     /// ssdlab Parquet: the request log of a run, or a converted trace.

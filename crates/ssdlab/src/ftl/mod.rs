@@ -10,14 +10,14 @@ mod pool;
 mod state;
 
 pub use blocks::BlockState;
-pub use placement::{Class, Placer};
+pub use placement::{Class, CustomPlacement, Failure, Foretold, Happened, PlacementPolicy, Placer, Placing, Sizes, Source};
 
 use blocks::Blocks;
 use mapping::Mapping;
 use pool::{Frontier, Pool};
 
 use crate::config::capacity::RESERVE;
-use crate::config::{Config, Streams, Trigger};
+use crate::config::{Config, Placement, Streams, Trigger};
 use crate::geometry::{Geometry, PageFacts, Pools};
 use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 
@@ -41,6 +41,8 @@ pub struct Ftl {
     pools: Vec<Pool>,
     /// Which streams each writer fills.
     streams: Streams,
+    /// There is a placement policy.
+    places: bool,
     /// Which of the streams of its writer a page goes to.
     placer: Placer,
     /// Page moves that went to another stream than the placement policy wanted.
@@ -73,6 +75,7 @@ impl Ftl {
             blocks: Blocks::new(&geometry),
             pools: vec![Pool::new(pages, streams); geometry.pools.count.get() as usize],
             streams,
+            places: config.ftl.placement != Placement::None,
             placer: Placer::new(config, geometry.logical_units, geometry.blocks, pages),
             displaced: 0,
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
@@ -130,11 +133,16 @@ impl Ftl {
     /// The host writes a page: which of its streams the page goes to. `handle`: that of the request; `None`: it names none.
     #[inline(always)]
     pub fn host_class(&mut self, lpn: Lpn, handle: Option<u8>) -> Class {
-        if self.streams.host_classes == 1 {
+        if !self.places {
             return 0;
         }
         let is_new = self.lookup(lpn).is_none();
         self.placer.host_class(lpn, handle, is_new)
+    }
+
+    /// Plants a defect: the class of host writes behind another one.
+    pub fn next_class(&self, class: Class) -> Class {
+        (class + 1) % self.streams.host_classes
     }
 
     /// The physical page of a logical page, or `None` if it holds no data.
@@ -192,6 +200,11 @@ impl Ftl {
     /// nothing changes, so that a short run on a large drive takes little memory.
     pub fn expect_accesses(&mut self, pages: u64) {
         self.map.expect_accesses(pages);
+    }
+
+    /// The placement policy, to be given what it needs from outside.
+    pub fn placer_mut(&mut self) -> &mut Placer {
+        &mut self.placer
     }
 
     /// What the placement policy has placed in each stream since [`Ftl::begin_counting`]; no stream without a policy.
@@ -346,7 +359,7 @@ impl Ftl {
             None => self.mapped[(lpn.0 / MAPPED_PAGES) as usize] += 1,
         }
         self.programmed(pool, lpn, ppn, true);
-        if self.streams.host_classes > 1 {
+        if self.places {
             self.placer.written(lpn);
         }
         old
@@ -381,7 +394,7 @@ impl Ftl {
             while left > 0 {
                 let now = left.min(per_block);
                 let block = self.blocks.fill_block(pool, now);
-                *self.pools[pool.index()].host_mut(0) = Frontier { block, next_page: now };
+                *self.pools[pool.index()].host_mut(self.placer.fill_class()) = Frontier { block, next_page: now };
                 left -= now;
             }
         }

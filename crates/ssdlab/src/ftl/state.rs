@@ -54,6 +54,9 @@ pub fn shape_hash(config: &Config) -> String {
     if config.ftl.placement != Placement::None {
         let Keys { placement, handles, isolation, .. } = &config.ftl;
         shape += &format!(" placement {placement:?} {handles} {isolation:?}");
+        if *placement == Placement::Oracle {
+            shape += &format!(" {}", config.ftl.groups);
+        }
     }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }

@@ -73,6 +73,7 @@ impl Simulation {
             config: self.plan.config_of_result(),
             victim_source: self.plan.victim.map(|victim| victim.source_hash().to_string()),
             eviction_source: self.plan.eviction.map(|eviction| eviction.source_hash().to_string()),
+            placement_source: self.plan.placement.map(|placement| placement.source_hash().to_string()),
             order_source: self.plan.order.map(|order| order.source_hash().to_string()),
             seed: self.plan.seed,
             workload,

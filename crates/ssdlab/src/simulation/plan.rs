@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicU64;
 use super::prepare::only_of_one_drive;
 use crate::cache::CustomEviction;
 use crate::caller::Caller;
-use crate::config::{CachePolicy, Config};
+use crate::config::{CachePolicy, Config, Placement};
 use crate::error::{Error, Result};
+use crate::ftl::CustomPlacement;
 use crate::gc::victim::CustomVictim;
 use crate::sched::CustomOrder;
 use crate::storage::Storage;
@@ -85,6 +86,8 @@ pub struct Plan {
     /// User-defined order of operations in place of `scheduler.order` and `gc.priority`; the result shows `custom, else` the
     /// configured order for the former.
     pub order: Option<CustomOrder>,
+    /// User-defined placement policy, with `ftl.placement = "custom"`.
+    pub placement: Option<CustomPlacement>,
 }
 
 impl Plan {
@@ -103,6 +106,7 @@ impl Plan {
         if self.save_state.is_some() {
             only_of_one_drive(&self.config)?;
         }
+        self.check_placement()?;
         if self.eviction.is_none() || self.config.cache.policy == CachePolicy::Lru {
             return Ok(());
         }
@@ -110,6 +114,29 @@ impl Plan {
         Err(Error::Config(format!(
             "cache.policy = {policy}: a user-defined eviction policy needs \"lru\", which it replaces; set cache.policy to that"
         )))
+    }
+
+    /// Checks that a user-defined placement policy and its key come together, and that no state is saved or loaded without the policy's.
+    fn check_placement(&self) -> Result<()> {
+        let custom = self.config.ftl.placement == Placement::Custom;
+        match &self.placement {
+            None if custom => Err(Error::Config(
+                "ftl.placement = \"custom\": needs a placement policy of your own (placement, --placement FILE.py:CLASS); give one, or choose \
+                 another placement"
+                    .into(),
+            )),
+            Some(_) if !custom => {
+                let chosen = serde_json::to_value(self.config.ftl.placement).unwrap_or_default();
+                Err(Error::Config(format!(
+                    "ftl.placement = {chosen}: a user-defined placement policy needs \"custom\"; set ftl.placement to that, and \
+                     ftl.host_streams and ftl.move_streams to the numbers of its streams"
+                )))
+            }
+            Some(_) if self.state.is_some() || self.save_state.is_some() => Err(Error::Usage(
+                "a saved state does not have what a user-defined placement policy remembers; leave out the state, or the policy".into(),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Gives the storage its user-defined policies. In verify mode they must be deterministic.
@@ -145,7 +172,7 @@ impl Plan {
 
     /// A user-defined policy decides something.
     pub fn asks_policies(&self) -> bool {
-        self.victim.is_some() || self.eviction.is_some() || self.order.is_some()
+        self.victim.is_some() || self.eviction.is_some() || self.order.is_some() || self.placement.is_some()
     }
 
     /// A plan to run the whole workload of a configuration, without further options.
@@ -168,6 +195,7 @@ impl Plan {
             victim: None,
             eviction: None,
             order: None,
+            placement: None,
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::files::{Cancellable, WholeFile};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
+use crate::precondition::Own;
 use crate::stats::PreconditionReport;
 use crate::storage::drive_seed;
 use crate::{inputs, memory, precondition, workload};
@@ -21,6 +22,7 @@ use crate::{inputs, memory, precondition, workload};
 /// Errors of preconditioning or of writing the file; [`Error::Interrupted`].
 pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
     only_of_one_drive(&plan.config)?;
+    Plan { save_state: Some(out.into()), ..plan.clone() }.check()?;
     let (ftls, report) = settle::settle(plan, prepare(plan, control)?, control)?;
     save_state(&plan.config, &ftls[0], out, &control.caller)?;
     control.phase.store(2, Ordering::Relaxed);
@@ -64,7 +66,9 @@ pub(super) fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, Preco
         }
         _ => None,
     };
-    let victim = plan.victim.as_ref().map(|victim| victim.checked(plan.verify != Verify::Off));
+    let twice = plan.verify != Verify::Off;
+    let victim = plan.victim.as_ref().map(|victim| victim.checked(twice));
+    let placement = plan.placement.as_ref().map(|placement| placement.checked(twice));
     let prepared: Vec<_> = (0..plan.config.array.drives())
         .map(|drive| {
             let seed = drive_seed(plan.seed, drive);
@@ -73,7 +77,13 @@ pub(super) fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, Preco
                 control.expected.store(expected, Ordering::Relaxed);
                 control.caller.check()
             };
-            precondition::prepare(&plan.config, ranges.as_deref(), victim.as_ref(), seed, &watch)
+            precondition::prepare(
+                &plan.config,
+                ranges.as_deref(),
+                Own { victim: victim.as_ref(), placement: placement.as_ref() },
+                seed,
+                &watch,
+            )
         })
         .collect::<Result<_>>()?;
     let (ftls, reports): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();

@@ -44,7 +44,9 @@ pub(super) fn replay(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     let (mut requests, mut written) = (0, 0);
     for _ in 0..plan.config.ftl.precondition.rounds {
         let mut simulation = Simulation::with_drives(&quiet(plan), ftls, report.clone())?;
-        let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, None, &control.caller)?;
+        let open = || Flows::open(&plan.config.workload, exported, plan.seed, None, &control.caller);
+        simulation.foretell(open)?;
+        let mut flows = open()?;
         simulation.drive_flows(&mut flows, control)?;
         let totals = totals(&simulation.storage);
         requests += simulation.completed;
@@ -69,11 +71,16 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     }
     let (ftls, report) = prepared;
     let exported = plan.config.exported_bytes()?;
-    let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, Some(u64::MAX), &control.caller)?;
-    flows.draw_others();
+    let open = || {
+        let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, Some(u64::MAX), &control.caller)?;
+        flows.draw_others();
+        Ok(flows)
+    };
+    let mut flows = open()?;
     let limit = Limit::new(exported, most);
     limit.count(&mut flows);
     let mut simulation = Simulation::with_drives(&quiet(plan), ftls, report.clone())?;
+    simulation.foretell(open)?;
     simulation.send_until_settled(Senders::of(&mut flows), &limit, control)?;
     let (verdict, last) = (simulation.settling.verdict(), simulation.settling.amplification());
     let rooms = simulation.rooms(last.unwrap_or(1.0));

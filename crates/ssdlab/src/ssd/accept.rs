@@ -2,6 +2,7 @@
 
 use super::Ssd;
 use super::mechanisms::{burst, estimates, idle, merge};
+use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
 use crate::blocked::{Blocked, DriveTimes};
@@ -175,11 +176,14 @@ impl Ssd {
     fn new_transaction(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change, chip: ChipId) -> Transaction {
         let Request { arrival_ns, high_priority, handle, .. } = self.host.request(request).request;
         let write = kind == TransactionKind::Write;
-        let version = self.probes.verifier_mut().filter(|_| write).map_or(0, |verifier| verifier.next_version());
+        let version = self.probes.verifier_mut().filter(|_| write).map_or(0, |verifier| verifier.next_version(handle));
         let mut transaction = Transaction::new(kind, request, lpn, bytes, chip, arrival_ns);
         (transaction.high_priority, transaction.version) = (write && high_priority, version);
         if write && self.rules.places {
             transaction.class = self.ftl.host_class(lpn, handle);
+            if self.probes.has(Planted::WritesToAnotherStream) {
+                transaction.class = self.ftl.next_class(transaction.class);
+            }
         }
         // Most transactions are admitted as soon as their request arrives.
         if now > arrival_ns {

@@ -30,6 +30,8 @@ pub struct Run {
     pub eviction_source: Option<String>,
     /// The hash of the source of a user-defined order of operations, if one was used.
     pub order_source: Option<String>,
+    /// The hash of the source of a user-defined placement policy, if one was used.
+    pub placement_source: Option<String>,
     /// The seed of all random streams.
     pub seed: u64,
     /// The report of the workload on itself; null without a report.

@@ -80,7 +80,7 @@ mod tests {
             (
                 "",
                 &[""],
-                "version config flows streams idle_keys remarks seed digest order_source simulated_ns prepare_s wall_s requests_per_s iops write_stall_ns_max percentile_error workload",
+                "version config flows streams idle_keys remarks seed digest order_source placement_source simulated_ns prepare_s wall_s requests_per_s iops write_stall_ns_max percentile_error workload",
             ),
             ("requests.", &[""], "read write trim flush"),
             (

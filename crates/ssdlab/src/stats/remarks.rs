@@ -51,6 +51,7 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(held(result));
     remarks.extend(unmapped(result));
     remarks.extend(handles_ignored(result));
+    remarks.extend(knows_ahead(result));
     remarks.extend(fallbacks(result));
     remarks
 }
@@ -62,10 +63,19 @@ fn handles_ignored(result: &Value) -> Option<Remark> {
     let named: u64 = reports.map(|report| count(result, &format!("{report}/trace/handles"))).sum();
     let by_flows = list(result, "/config/workload/flows").iter().any(|flow| flow.get("handle").is_some_and(|handle| !handle.is_null()));
     let placement = result.pointer("/config/ftl/placement").and_then(Value::as_str).unwrap_or("none");
-    ((named > 0 || by_flows) && placement != "handles").then(|| {
+    ((named > 0 || by_flows) && !["handles", "custom"].contains(&placement)).then(|| {
         let who = if named > 0 { format!("{named} requests of the trace name") } else { "Flows name".into() };
         let sentence = format!("{who} a placement handle, which has no effect with ftl.placement = \"{placement}\".");
         Remark::note("handles-ignored", "gc.write_amplification", sentence, "Set ftl.placement = \"handles\" to use the handles.")
+    })
+}
+
+/// Remark: data placement knew the future.
+fn knows_ahead(result: &Value) -> Option<Remark> {
+    let is_oracle = result.pointer("/config/ftl/placement").and_then(Value::as_str) == Some("oracle");
+    is_oracle.then(|| {
+        let sentence = "Data placement knew when each page would be overwritten (ftl.placement = \"oracle\"), which no drive can.";
+        Remark::note("knows-ahead", "gc.write_amplification", sentence.to_string(), "Take the run as a bound for other placements.")
     })
 }
 

@@ -60,6 +60,10 @@ pub struct RunResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "hexadecimal"))]
     pub order_source: Option<String>,
+    /// BLAKE3 over the source of a user-defined placement policy (`config.ftl.placement` is `custom`). Absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "hexadecimal"))]
+    pub placement_source: Option<String>,
     /// The warm-up: the first part of the run, simulated but left out of the statistics. Absent without one. `digest`, `series`,
     /// `workload`, `simulated_ns` and the times on this machine cover the whole run; `wear` and `cache.dirty_pages` hold at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -451,6 +455,7 @@ impl RunResult {
             seed: run.seed,
             digest,
             order_source: run.order_source,
+            placement_source: run.placement_source,
             warm_up: run.warm_up,
             iops: requests.iops(measured_ns),
             bandwidth_mb_s: requests.bandwidth_mb_s(measured_ns),
@@ -512,6 +517,7 @@ mod tests {
             victim_source: None,
             eviction_source: None,
             order_source: None,
+            placement_source: None,
             seed: 42,
             workload: Value::Null,
             precondition: None,

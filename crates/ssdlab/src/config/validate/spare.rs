@@ -34,6 +34,11 @@ fn streams(config: &Config) -> (Value, String) {
         Placement::None if config.redirects_writes() => " with gc.scope = \"block\"".into(),
         Placement::None => String::new(),
         Placement::Handles => format!(" with ftl.placement = {placement} and ftl.handles = {}", config.ftl.handles),
+        Placement::Oracle => format!(" with ftl.placement = {placement} and ftl.groups = {}", config.ftl.groups),
+        Placement::Custom => {
+            let (host, moves) = (config.ftl.host_streams, config.ftl.move_streams);
+            format!(" with ftl.placement = {placement}, ftl.host_streams = {host} and ftl.move_streams = {moves}")
+        }
         Placement::HotCold | Placement::Sepbit => format!(" with ftl.placement = {placement}"),
     };
     (frontier, with)

@@ -20,6 +20,11 @@ impl Handles {
         Handles { count: config.ftl.handles, default: config.ftl.default_handle, persistent: config.ftl.isolation == Isolation::Persistent }
     }
 
+    /// Plants a defect: moved pages do not stay with their handle.
+    pub(super) fn forget(&mut self) {
+        self.persistent = false;
+    }
+
     /// The class of a host write. There are as many classes as handles.
     #[inline]
     pub(super) fn host_class(&self, handle: Option<u8>) -> Class {

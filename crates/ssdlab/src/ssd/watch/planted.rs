@@ -16,6 +16,10 @@ pub enum Planted {
     CountsUnitTwice,
     /// Credit that GC earns for paced writes counts twice.
     CountsCreditTwice,
+    /// A write of the host goes to the stream behind that of its class.
+    WritesToAnotherStream,
+    /// Page moves forget the handle of their data.
+    ForgetsHandles,
 }
 
 impl Ssd {
@@ -26,6 +30,9 @@ impl Ssd {
         self.rules.bursts = false;
         if defect == Planted::ForgetsHardThreshold {
             self.gc.forget_hard_threshold();
+        }
+        if defect == Planted::ForgetsHandles {
+            self.ftl.placer_mut().forget_handles();
         }
         if let Some(pace) = self.pace.as_mut().filter(|_| defect == Planted::CountsCreditTwice) {
             pace.count_twice();

@@ -93,7 +93,7 @@ impl Probes {
             }
         }
         if let Some(verifier) = &mut self.verifier {
-            verifier.note(ftl.geometry(), event);
+            verifier.note(ftl, event);
         }
     }
 

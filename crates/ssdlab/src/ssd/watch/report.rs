@@ -66,12 +66,18 @@ impl Ssd {
     /// The failure of a user-defined policy, once there is one.
     #[inline]
     pub fn take_policy_failure(&mut self) -> Option<Error> {
-        self.gc.take_policy_failure().or_else(|| self.take_order_failure())
+        let own = self.gc.take_policy_failure().or_else(|| self.take_order_failure());
+        own.or_else(|| if self.rules.places { self.ftl.placer_mut().take_failure() } else { None })
+    }
+
+    /// What the oracle of `ftl.placement` is told of the writes ahead; `None` without one.
+    pub fn foretold(&mut self) -> Option<crate::ftl::Foretold<'_>> {
+        self.ftl.placer_mut().foretold()
     }
 
     /// Turns verify mode on: checks data during the run, and with `every_event` recounts redundant state after each round of events.
     pub fn verify(&mut self, every_event: bool) {
-        self.probes.verify(Verifier::new(&self.ftl, every_event));
+        self.probes.verify(Verifier::new(self.rules.handles, &self.ftl, every_event));
         self.rules.bursts = false;
         self.flash.watch_stages(false);
     }

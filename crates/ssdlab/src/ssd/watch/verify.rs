@@ -2,9 +2,11 @@
 
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
+use crate::rules::HandleRules;
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::{estimates, power};
 use crate::ssd::watch::gauges;
+use crate::ssd::watch::placed::Placed;
 use crate::ssd::watch::probes::Event;
 use crate::units::{BlockId, Lpn, Ns, PoolId, Ppn};
 
@@ -26,12 +28,14 @@ pub(in crate::ssd) struct Verifier {
     every_event: bool,
     /// By pool, where writes are paced: pages of room when its job started, less those that host writes and padding have taken since.
     room: Vec<i64>,
+    /// Streams of data with handles; `None` without these.
+    placed: Option<Box<Placed>>,
     wrong: Option<String>,
 }
 
 impl Verifier {
     /// A verifier for a drive in the state of `ftl`.
-    pub fn new(ftl: &Ftl, every_event: bool) -> Self {
+    pub fn new(handles: Option<HandleRules>, ftl: &Ftl, every_event: bool) -> Self {
         let geometry = ftl.geometry();
         let mut content = vec![ERASED; geometry.units as usize];
         for block in (0..geometry.blocks).map(BlockId) {
@@ -43,7 +47,15 @@ impl Verifier {
         let latest = |lpn| if ftl.lookup(lpn).is_some() { INITIAL } else { ERASED };
         let latest = (0..geometry.logical_units).map(|lpn| latest(Lpn(lpn))).collect();
         let room = vec![0; geometry.pools.count.get() as usize];
-        Verifier { latest, content, version: INITIAL, every_event, room, wrong: None }
+        Verifier {
+            latest,
+            content,
+            version: INITIAL,
+            every_event,
+            room,
+            placed: handles.map(|rules| Box::new(Placed::new(rules, ftl))),
+            wrong: None,
+        }
     }
 
     /// Redundant state is to be recounted after each round of events.
@@ -51,9 +63,12 @@ impl Verifier {
         self.every_event
     }
 
-    /// The version of a new write.
-    pub fn next_version(&mut self) -> u32 {
+    /// The version of a new write. `handle`: that of the request.
+    pub fn next_version(&mut self, handle: Option<u8>) -> u32 {
         self.version += 1;
+        if let Some(placed) = &mut self.placed {
+            placed.new_version(handle);
+        }
         self.version
     }
 
@@ -76,7 +91,16 @@ impl Verifier {
     }
 
     /// Checks and notes an event, as far as data are concerned.
-    pub fn note(&mut self, geometry: &Geometry, event: Event) {
+    pub fn note(&mut self, ftl: &Ftl, event: Event) {
+        let geometry = ftl.geometry();
+        if let Some(placed) = &mut self.placed {
+            let found = match event {
+                Event::HostProgram(ppn, version) => placed.host(ftl, ppn, version),
+                Event::MovePlaced(from, to) => placed.moved(ftl, from, to),
+                _ => Ok(()),
+            };
+            self.found(found);
+        }
         match event {
             Event::HostRead(lpn, Some(ppn)) | Event::ReadAlong(lpn, Some(ppn)) | Event::MergedRead(lpn, Some(ppn)) => self.read(lpn, ppn),
             Event::HostRead(lpn, None) | Event::ReadAlong(lpn, None) => self.read_nothing(lpn),

@@ -25,6 +25,7 @@ mod ftrace;
 mod io_tracer;
 mod iotrace;
 mod kernel;
+mod midas;
 mod mqsim;
 mod msr;
 mod msr_reduced;
@@ -44,7 +45,7 @@ pub(crate) use recognise::{Recognised, by_name, duration, recognise, sample_line
 pub(crate) use text::integer;
 
 /// Every format that can be read.
-static REGISTRY: [&Format; 24] = [
+static REGISTRY: [&Format; 25] = [
     &msr::FORMAT,
     &msr_reduced::FORMAT,
     &spc::FORMAT,
@@ -69,6 +70,7 @@ static REGISTRY: [&Format; 24] = [
     &biosnoop::FORMAT,
     &io_tracer::FORMAT,
     &iotrace::FORMAT,
+    &midas::FORMAT,
 ];
 
 /// All formats, in the order of the registry.
@@ -137,6 +139,8 @@ pub(crate) enum Measure {
     Bytes,
     /// Sectors of 512 bytes.
     Sectors,
+    /// Pages of 4096 bytes.
+    Pages,
     /// Units of 512 bytes, or of the size that the caller states.
     Units,
     /// Bytes, or units of the size that the caller states.
@@ -418,7 +422,7 @@ mod tests {
     use RequestKind::{Flush, Read, Trim, Write};
     use std::path::Path;
 
-    const ALL: [TraceFormat; 24] = [
+    const ALL: [TraceFormat; 25] = [
         TraceFormat::Msr,
         TraceFormat::MsrReduced,
         TraceFormat::Spc,
@@ -443,6 +447,7 @@ mod tests {
         TraceFormat::Biosnoop,
         TraceFormat::IoTracer,
         TraceFormat::Iotrace,
+        TraceFormat::Midas,
     ];
 
     type Row<D = &'static str> = (u64, RequestKind, u64, u64, D);
@@ -472,7 +477,7 @@ mod tests {
         let rows: Vec<_> = rows.iter().map(|r| (r.0, r.1, r.2, r.3, r.4.as_str())).collect();
         assert_eq!(rows, expected, "{format:?}");
         // Five columns of numbers do not state their units: a file name does.
-        let open = matches!(format, TraceFormat::Disksim | TraceFormat::Mqsim);
+        let open = matches!(format, TraceFormat::Disksim | TraceFormat::Mqsim | TraceFormat::Midas);
         let name = if open { format!("trace.{}.txt", Format::of(format).name) } else { "trace.txt".into() };
         let recognised = recognise(Path::new(&name), text.as_bytes(), true).unwrap();
         assert_eq!(recognised.format.id, format, "recognised");
@@ -553,6 +558,23 @@ mod tests {
         expect(TraceFormat::Mqsim, text, &expected);
         assert_eq!(read(TraceFormat::Ssdsim, text), read(TraceFormat::Mqsim, text));
         expect_bad(TraceFormat::Mqsim, "1.5 0 3 2 1", &["time", "1.5"]);
+    }
+
+    #[test]
+    fn midas_has_seconds_pages_and_streams() {
+        let text = "0.146559796 1 0 4096 \nLOAD_END\n0.5\t0 5 8192\n1 3 7 4096 2";
+        expect(
+            TraceFormat::Midas,
+            text,
+            &[(146_559_796, Write, 0, 4096, ""), (500_000_000, Read, 20_480, 8192, ""), (1_000_000_000, Trim, 28_672, 4096, "")],
+        );
+        let mut parser = Format::of(TraceFormat::Midas).parser(&Reading::default()).unwrap();
+        let handles = text.lines().filter_map(|line| parser.parse(line.as_bytes()).unwrap()).map(|record| record.handle);
+        assert_eq!(handles.collect::<Vec<_>>(), [None, None, Some(2)]);
+        expect_bad(TraceFormat::Midas, "0.1 2 0 4096", &["1 for a write or 3 for a trim", "2"]);
+        expect_bad(TraceFormat::Midas, "0.1 1 0 8", &["512 or more", "8"]);
+        expect_bad(TraceFormat::Midas, "0.1 1 0 4096 300", &["a placement handle", "300"]);
+        expect_bad(TraceFormat::Midas, "0.1 1 0 4096 1 7", &["4 or 5 columns", "more"]);
     }
 
     #[test]

@@ -136,6 +136,7 @@ fn shown_units(format: &Format) -> String {
     let measure = |measure: Measure| match measure {
         Measure::Bytes | Measure::BytesOrUnits => "bytes",
         Measure::Sectors | Measure::Units => "512-byte sectors",
+        Measure::Pages => "pages of 4096 bytes",
         Measure::Blocks => "logical blocks",
     };
     let (address, size) = (measure(format.meaning.address), measure(format.meaning.size));
