@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
-    mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, random_buffer, random_cache, random_config,
-    random_host, random_queues, random_requests, suspension, two_thresholds,
+    ageing, mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, random_buffer, random_cache,
+    random_config, random_host, random_queues, random_requests, suspension, two_thresholds,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::ftl::Ftl;
@@ -217,6 +217,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
     two_thresholds(&mut Rng::new(case, "thresholds"), &mut config);
     placement(&mut Rng::new(case, "placement"), &mut config, &mut requests);
+    ageing(&mut Rng::new(case, "ageing"), &mut config);
     (config, requests)
 }
 
@@ -368,12 +369,14 @@ fn found_so(how: How) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    let defects: [(Planted, &[&str]); 5] = [
+    let defects: [(Planted, &[&str]); 7] = [
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
         (Planted::KeepsExclusion, &["no progress"]),
         (Planted::CountsCreditTwice, &["pages for writes to pool"]),
+        (Planted::ForgetsRetryStep, &["is needed and step"]),
+        (Planted::MixesRetrySteps, &["is needed and step"]),
         (Planted::CountsUnitTwice, &["pages valid and counts", "is erased with data in it"]),
     ];
     for (defect, says) in defects {

@@ -28,6 +28,8 @@ REASONS = {
     "link": "the link to the host",
     "mapping": "waiting for the mapping table",
     "pace": "waiting for collection to free room (gc.pace)",
+    "retry": "steps of reads that failed",
+    "decode": "decoding",
 }
 """Descriptions of the parts of a response time, as reasons for a difference."""
 TELLING = 0.2
@@ -124,6 +126,10 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
         Counter("mapping.write_backs", "{} written back"),
     ),
     "pace": (Counter("counters.paced_writes", "{} writes waited for credit"), *COLLECTION),
+    "retry": (
+        Counter("counters.retried_reads", "{} flash reads repeated"),
+        Counter("counters.retry_steps", "{} steps failed"),
+    ),
 }
 """Counters of the mechanisms that make requests wait, by part of the response time."""
 

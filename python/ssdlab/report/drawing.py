@@ -49,6 +49,8 @@ PART_COLOURS: Mapping[str, str] = {
     "link": "#882255",
     "mapping": "#999933",
     "pace": "#661100",
+    "retry": "#117733",
+    "decode": "#DDCC77",
 }
 OTHER_PART = "#117733"
 """Colour of a part that is not in `PART_COLOURS`."""
@@ -203,7 +205,7 @@ class Plot:
     title: str
     x: Axis
     panels: Sequence[Panel]
-    link: Literal["time", "latency", "wear"] = "time"
+    link: Literal["time", "latency", "wear", "retries"] = "time"
     """Plots with the same link are zoomed together."""
     note: str = ""
     """A remark on values that the axes cannot show."""

@@ -24,7 +24,7 @@ from ssdlab.report.drawing import (
 )
 from ssdlab.report.over_time import TIME, figure_of, of_what_was, per_second, steps
 from ssdlab.report.runs import KINDS, Run, Runs
-from ssdlab.report.written import wear, write_amplification
+from ssdlab.report.written import retries, wear, write_amplification
 
 __all__ = ["FIGURES", "GLANCE", "PARTS", "nice"]
 
@@ -41,6 +41,8 @@ PARTS = {
     "link": "link to the host",
     "mapping": "mapping table",
     "pace": "paced by collection",
+    "retry": "failed steps of reads",
+    "decode": "decoding",
 }
 STATES = {
     "s1": "S1 (collection, host goes on)",
@@ -258,6 +260,7 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
         queues,
         utilisation,
         wear,
+        retries,
         cache,
         slack,
     )

@@ -45,6 +45,7 @@ OTHERWISE = {
     "gc": "garbage collection did not run",
     "write_amplification": "the host wrote nothing",
     "wear": "no block was erased",
+    "retries": "no read was repeated",
     "cache": "the drive has no cache",
     "slack": "no request had more than one page that ended at different times",
     "breakdown": "no requests were completed",
@@ -110,6 +111,10 @@ class Plots:
     def wear(self, **options: Unpack[Options]) -> Picture:
         """Erase counts of blocks: mean, deviation and maximum, and the number of blocks by erases."""
         return self.picture("wear", **options)
+
+    def retries(self, **options: Unpack[Options]) -> Picture:
+        """Flash reads by the number of their retries."""
+        return self.picture("retries", **options)
 
     def cache(self, **options: Unpack[Options]) -> Picture:
         """Cache hits and dirty pages over time."""

@@ -70,6 +70,8 @@ impl Class {
             link: mean(Part::Link),
             mapping: mean(Part::Mapping),
             pace: mean(Part::Pace),
+            retry: mean(Part::Retry),
+            decode: mean(Part::Decode),
         })
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::ages::AgeStats;
 use super::array::ArrayResult;
 use super::buffer::BufferStats;
 use super::cache::CacheStats;
@@ -112,6 +113,8 @@ pub struct DeviceStats {
     pub interface: Option<InterfaceStats>,
     /// Counts of the streams of data placement; none without a policy.
     pub streams: Streams,
+    /// Retries, and the age of blocks; `None` if reads have no errors.
+    pub ages: Option<AgeStats>,
     /// The slack of completed requests.
     pub slack: SlackStats,
     /// Counters of further mechanisms, by name.
@@ -160,6 +163,7 @@ impl DeviceStats {
             mapping: self.mapping.into_iter().chain(other.mapping).reduce(MappingStats::joined),
             interface: self.interface.into_iter().chain(other.interface).reduce(InterfaceStats::joined),
             slack: self.slack.joined(other.slack),
+            ages: self.ages.into_iter().chain(other.ages).reduce(|one, other| one.joined(&other)),
             counters,
             array: self.array.or(other.array),
         }
@@ -202,6 +206,7 @@ impl DeviceStats {
             interface: self.interface.zip(before.interface).map(|(now, then)| now.since(&then)),
             counters: self.counters.into_iter().map(grown).collect(),
             streams: self.streams.since(&before.streams),
+            ages: self.ages.zip(before.ages.as_ref()).map(|(now, then)| now.since(then)),
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
             ..self
         }

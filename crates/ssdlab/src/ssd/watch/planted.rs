@@ -16,6 +16,10 @@ pub enum Planted {
     CountsUnitTwice,
     /// Credit that GC earns for paced writes counts twice.
     CountsCreditTwice,
+    /// A read takes one retry step too few.
+    ForgetsRetryStep,
+    /// A read begins with the last good retry step of another block.
+    MixesRetrySteps,
 }
 
 impl Ssd {
@@ -26,6 +30,9 @@ impl Ssd {
         self.rules.bursts = false;
         if defect == Planted::ForgetsHardThreshold {
             self.gc.forget_hard_threshold();
+        }
+        if let Some(cells) = self.flash.cells_mut().filter(|_| defect == Planted::MixesRetrySteps) {
+            cells.mix_blocks();
         }
         if let Some(pace) = self.pace.as_mut().filter(|_| defect == Planted::CountsCreditTwice) {
             pace.count_twice();
