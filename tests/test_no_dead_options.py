@@ -231,6 +231,17 @@ def shared(*values: Value, **more: Value) -> Context:
 
 STATIC = [choice["name"] for choice in KEYS["ftl.allocation"]["choices"]]
 
+AGED = {
+    **DRIVE,
+    "errors.retry": "in-order",
+    "errors.correctable_bits": 57,
+    "ftl.precondition.pe_cycles": 3_000,
+    "ftl.precondition.retention_days": 400.0,
+}
+"""A drive whose reads need several retries."""
+FAST_BUS = {"device.transfer_ps_per_byte": 1_000, "errors.decode_ns": 1_000}
+"""Array reads take longer than transfers and decoding."""
+
 CONTEXTS: Mapping[str, Context] = {
     "device.channels": Context((2, 3, 4)),
     "device.chips_per_channel": Context((1, 2, 3)),
@@ -294,6 +305,32 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.map_page_bytes": Context((PAGE, 2 * PAGE), base=MAPPED),
     "ftl.map_entry_bytes": Context((4, 128, 256), base=MAPPED),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
+    "errors.retry": Context(("off", "none", "in-order", "last-good", "pr2", "ar2"), base=AGED),
+    "errors.codeword_bytes": Context((512, 1024, 2048), base=AGED),
+    "errors.correctable_bits": Context((57, 72, 120), base=AGED),
+    "errors.decode_ns": Context((0, 20_000, 30_000), base=AGED),
+    "errors.retry_table": Context(([0.5], [0.9, 0.5], [0.9, 0.8, 0.5]), base=AGED),
+    "errors.short_read": Context((0.5, 0.75, 1.0), base={**AGED, **FAST_BUS, "errors.retry": "ar2"}),
+    "errors.set_ns": Context((0, 1_000, 2_000), base={**AGED, "errors.retry": "ar2"}),
+    "errors.reset_ns": Context((0, 5_000, 50_000), base={**AGED, **FAST_BUS, "errors.retry": "pr2"}),
+    "errors.epsilon": Context((0.0, 5e-3, 1e-2), base=AGED),
+    "errors.alpha": Context((0.0, 3.9e-10, 1e-9), base=AGED),
+    "errors.k": Context((1.0, 2.05, 2.2), base=AGED),
+    "errors.beta": Context((0.0, 6.28e-5, 2e-4), base=AGED),
+    "errors.m": Context((0.0, 0.3, 0.5), base=AGED),
+    "errors.n": Context((0.3, 0.54, 0.8), base=AGED),
+    "errors.gamma": Context((0.0, 1e-3, 1e-2), base=AGED),
+    "errors.p": Context((0.0, 0.33, 0.6), base={**AGED, "errors.gamma": 1e-3}),
+    "errors.q": Context((1.0, 1.71, 2.5), base={**AGED, "errors.gamma": 1e-3}),
+    "errors.spread": Context((0.0, 0.5, 1.0), base=AGED),
+    "errors.reclaim_reads": Context((0, 5, 20), base=AGED),
+    "errors.refresh_days": Context(
+        (0.0, 100.0, 300.0), base={**AGED, "ftl.precondition.retention_days": 0.0, "ftl.precondition.retention_days_max": 400.0}
+    ),
+    "ftl.precondition.pe_cycles": Context((0, 1_500, 3_000), base=AGED),
+    "ftl.precondition.pe_cycles_max": Context((3_000, 5_000, 9_000), base=AGED),
+    "ftl.precondition.retention_days": Context((0.0, 100.0, 400.0), base=AGED),
+    "ftl.precondition.retention_days_max": Context((400.0, 700.0, 2_000.0), base=AGED),
     "ftl.precondition.kind": Context(
         ("none", "fill", "ranges", "soft", "steady", "trace"), base=DRIVE, trace=mixed, error="is not used by ftl.precondition.kind"
     ),

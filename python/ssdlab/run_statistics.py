@@ -1339,11 +1339,6 @@ class RunStatistics(Section):
 
     Absent otherwise. Unit: hexadecimal.
     """
-    placement_source: str
-    """BLAKE3 over the source of a user-defined placement policy (`config.ftl.placement` is `custom`).
-
-    Absent otherwise. Unit: hexadecimal.
-    """
     warm_up: WarmUp
     """The warm-up: the first part of the run, simulated but left out of the statistics.
 

@@ -37,11 +37,16 @@ pub enum Part {
     Pace,
     /// Waiting for power (`energy.cap_w`).
     Power,
+    /// Steps of a read that failed, so that it was repeated: array, transfer, decoding, and waits for the bus between them
+    /// (`errors.retry`).
+    Retry,
+    /// Decoding of the data of a read, in its last step (`errors.decode_ns`).
+    Decode,
 }
 
 impl Part {
     /// Number of parts.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 15;
     /// Names of the parts in results, in order.
     pub const NAMES: [&'static str; Part::COUNT] = [
         "host_queue",
@@ -57,6 +62,8 @@ impl Part {
         "mapping",
         "pace",
         "power",
+        "retry",
+        "decode",
     ];
 }
 
@@ -153,6 +160,10 @@ pub enum Served {
     Transfer,
     /// The flash array.
     Array,
+    /// Steps of a read that fail.
+    Retry,
+    /// The decoding of the data of a read.
+    Decode,
     /// The controller's DRAM.
     Dram,
     /// A processor of the controller.
@@ -162,12 +173,13 @@ pub enum Served {
 }
 
 impl Served {
-    const COUNT: usize = 5;
+    const COUNT: usize = 7;
     /// Number of resources that serve operations inside a drive; they come first.
     const INSIDE: usize = Served::Dram as usize + 1;
-    const PARTS: [Part; Served::COUNT] = [Part::Transfer, Part::Array, Part::Dram, Part::Controller, Part::Link];
-    const NAMES: [&'static str; Served::COUNT] = ["transfer", "array", "dram", "core", "link"];
-    const ALL: [Served; Served::COUNT] = [Served::Transfer, Served::Array, Served::Dram, Served::Core, Served::Link];
+    const PARTS: [Part; Served::COUNT] = [Part::Transfer, Part::Array, Part::Retry, Part::Decode, Part::Dram, Part::Controller, Part::Link];
+    const NAMES: [&'static str; Served::COUNT] = ["transfer", "array", "retry", "decode", "dram", "core", "link"];
+    const ALL: [Served; Served::COUNT] =
+        [Served::Transfer, Served::Array, Served::Retry, Served::Decode, Served::Dram, Served::Core, Served::Link];
 }
 
 /// A share of a response time: waiting for a reason, or being served by a resource.
@@ -250,12 +262,14 @@ pub struct Times {
     /// Times in the host interface, the write buffer and the mapping table, and of waiting for credit (`gc.pace`): first those of waiting by
     /// reason, then those of being served; `None`: all are 0.
     outside: Option<[Ns; OUTSIDE]>,
+    /// A flash read for the request has too many errors: its data are lost (`errors.retry`).
+    pub lost: bool,
 }
 
 impl From<&DriveTimes> for Times {
     #[inline]
     fn from(times: &DriveTimes) -> Self {
-        Times { inside: *times, outside: None }
+        Times { inside: *times, outside: None, lost: false }
     }
 }
 
@@ -319,6 +333,7 @@ impl Times {
 
     /// Adds the times of a later part of the request.
     pub fn then(&mut self, later: &Times) {
+        self.lost |= later.lost;
         self.inside.waited.iter_mut().zip(later.inside.waited).for_each(|(sum, ns)| *sum += ns);
         self.inside.served.iter_mut().zip(later.inside.served).for_each(|(sum, ns)| *sum += ns);
         if let Some(later) = later.outside {

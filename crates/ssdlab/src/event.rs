@@ -17,9 +17,12 @@ pub enum Event {
     Bus(u32),
     /// A timer expires.
     Timer,
+    /// The data that have been decoded for longest have been.
+    Decoded,
 }
 
-/// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for timers.
+/// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for timers (index 0)
+/// and decoded data (index 1).
 const PAYLOAD_BITS: u32 = 24;
 
 /// Events by time; among equal times by the serial number of their operation.
@@ -37,6 +40,7 @@ impl EventQueue {
             Event::Slot(index) => index << 1,
             Event::Bus(index) => index << 2 | 0b01,
             Event::Timer => 0b11,
+            Event::Decoded => 0b111,
         };
         assert!(payload < 1 << PAYLOAD_BITS && serial < 1 << (64 - PAYLOAD_BITS));
         self.heap.push(Reverse(u128::from(time) << 64 | u128::from(serial) << PAYLOAD_BITS | u128::from(payload)));
@@ -58,7 +62,8 @@ impl EventQueue {
         let payload = key as u32 & ((1 << PAYLOAD_BITS) - 1);
         let event = match payload & 0b11 {
             0b01 => Event::Bus(payload >> 2),
-            0b11 => Event::Timer,
+            0b11 if payload == 0b11 => Event::Timer,
+            0b11 => Event::Decoded,
             _ => Event::Slot(payload >> 1),
         };
         Some(((key as u64) >> PAYLOAD_BITS, event))

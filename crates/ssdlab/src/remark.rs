@@ -199,6 +199,11 @@ pub const CODES: &[Code] = &[
         rule: "A request of a trace has an offset or a size that is no multiple of 512 bytes.",
     },
     Code {
+        name: "uncorrectable",
+        severity: Severity::Warning,
+        rule: "Flash reads had more errors than the policy of `errors.retry` can correct: their data are lost, and the run goes on as if they were not.",
+    },
+    Code {
         name: "unmapped-reads",
         severity: Severity::Warning,
         rule: "With `ftl.unmapped_read = \"immediate\"`, reads found a unit without data at least once for each hundred read requests.",
@@ -213,6 +218,11 @@ pub const CODES: &[Code] = &[
         name: "whole-seconds",
         severity: Severity::Note,
         rule: "The times of a trace in open loop are whole seconds, and fewer requests than that arrive together.",
+    },
+    Code {
+        name: "young-data",
+        severity: Severity::Note,
+        rule: "`errors.retry` is on, `ftl.precondition.retention_days` (and `retention_days_max`) is 0, and the run takes less than a simulated day: no data are old.",
     },
 ];
 

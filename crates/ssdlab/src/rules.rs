@@ -75,6 +75,8 @@ pub struct FlashRules {
     pub staged: bool,
     /// The command of a read needs the bus.
     pub read_commands: bool,
+    /// Reads have errors (`errors.retry`).
+    pub errors: bool,
     /// A channel has one die, and nothing overlaps: an operation has die and bus together, and is one event.
     pub solo: bool,
     /// Time that it takes to suspend an operation in the array, ns.
@@ -295,6 +297,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
         && !gc.several_moves()
         && !parity
         && device.read_command_ns == 0
+        && !config.errors.is_on()
         && ftl.allocation != Allocation::Dynamic;
     uniform && plain && config.energy.cap_w == 0.0 && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests && !paced
 }
@@ -327,7 +330,8 @@ impl FlashRules {
             stop_before_transfers: suspends_programs,
             staged,
             read_commands,
-            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses && !read_commands,
+            errors: config.errors.is_on(),
+            solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses && !read_commands && !config.errors.is_on(),
             suspend_ns: config.device.suspend_ns,
             ispp_steps: u64::from(config.device.ispp_steps),
             dies_per_chip: config.device.dies_per_chip,

@@ -4,6 +4,7 @@
 
 mod common;
 
+mod ageing;
 mod arrays;
 mod begin_and_advance;
 mod blocking;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
-    mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, random_buffer, random_cache, random_config,
-    random_host, random_queues, random_requests, suspension, two_thresholds,
+    ageing, mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, random_buffer, random_cache,
+    random_config, random_host, random_queues, random_requests, suspension, two_thresholds,
 };
 use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
 use ssdlab::ftl::Ftl;
@@ -217,6 +217,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
     two_thresholds(&mut Rng::new(case, "thresholds"), &mut config);
     placement(&mut Rng::new(case, "placement"), &mut config, &mut requests);
+    ageing(&mut Rng::new(case, "ageing"), &mut config);
     (config, requests)
 }
 
@@ -368,7 +369,7 @@ fn found_so(how: How) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    let defects: [(Planted, &[&str]); 7] = [
+    let defects: [(Planted, &[&str]); 9] = [
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
@@ -376,6 +377,8 @@ fn planted_defects_are_found() {
         (Planted::CountsCreditTwice, &["pages for writes to pool"]),
         (Planted::WritesToAnotherStream, &["data of the host at page"]),
         (Planted::ForgetsHandles, &["moved data at page"]),
+        (Planted::ForgetsRetryStep, &["is needed and step"]),
+        (Planted::MixesRetrySteps, &["is needed and step"]),
         (Planted::CountsUnitTwice, &["pages valid and counts", "is erased with data in it"]),
     ];
     for (defect, says) in defects {

@@ -29,6 +29,8 @@ REASONS = {
     "mapping": "waiting for the mapping table",
     "pace": "waiting for collection to free room (gc.pace)",
     "power": "waiting for power (energy.cap_w)",
+    "retry": "steps of reads that failed",
+    "decode": "decoding",
 }
 """Descriptions of the parts of a response time, as reasons for a difference."""
 TELLING = 0.2
@@ -126,6 +128,10 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
     ),
     "power": (Counter("counters.power_waits", "{} waits for power"),),
     "pace": (Counter("counters.paced_writes", "{} writes waited for credit"), *COLLECTION),
+    "retry": (
+        Counter("counters.retried_reads", "{} flash reads repeated"),
+        Counter("counters.retry_steps", "{} steps failed"),
+    ),
 }
 """Counters of the mechanisms that make requests wait, by part of the response time."""
 

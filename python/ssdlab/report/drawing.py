@@ -49,7 +49,9 @@ PART_COLOURS: Mapping[str, str] = {
     "link": "#882255",
     "mapping": "#117733",
     "pace": "#661100",
-    "power": "#117733",
+    "power": "#EE7733",
+    "retry": "#0077BB",
+    "decode": "#009988",
     "idle": "#BBBBBB",
     "bus": "#44AA99",
     "read": "#88CCEE",
@@ -71,6 +73,9 @@ DARK_SHADES: Mapping[str, str] = {
     "#882255": "#D9669A",
     "#661100": "#D9714F",
     "#117733": "#4FB873",
+    "#EE7733": "#EE7733",
+    "#0077BB": "#4FA8DC",
+    "#009988": "#33BBA9",
     "#5D7385": "#8FA6B8",
 }
 """For each colour of a part or a state, that on dark backgrounds: at least 4.5 : 1, as WCAG 2 asks of text (AA)."""
@@ -210,7 +215,7 @@ class Plot:
     title: str
     x: Axis
     panels: Sequence[Panel]
-    link: Literal["time", "latency", "wear"] = "time"
+    link: Literal["time", "latency", "wear", "retries"] = "time"
     """Plots with the same link are zoomed together."""
     note: str = ""
     """A remark on values that the axes cannot show."""

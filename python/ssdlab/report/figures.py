@@ -25,7 +25,7 @@ from ssdlab.report.drawing import (
 from ssdlab.report.energy import energy
 from ssdlab.report.over_time import TIME, figure_of, of_what_was, per_second, steps
 from ssdlab.report.runs import KINDS, Run, Runs
-from ssdlab.report.written import wear, write_amplification
+from ssdlab.report.written import retries, wear, write_amplification
 
 __all__ = ["FIGURES", "GLANCE", "PARTS", "nice"]
 
@@ -43,6 +43,8 @@ PARTS = {
     "mapping": "mapping table",
     "pace": "paced by collection",
     "power": "waiting for power",
+    "retry": "failed steps of reads",
+    "decode": "decoding",
 }
 STATES = {
     "s1": "S1 (collection, host goes on)",
@@ -261,6 +263,7 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
         utilisation,
         wear,
         energy,
+        retries,
         cache,
         slack,
     )

@@ -46,6 +46,7 @@ OTHERWISE = {
     "write_amplification": "the host wrote nothing",
     "wear": "no block was erased",
     "energy": "no key of energy is set",
+    "retries": "no read was repeated",
     "cache": "the drive has no cache",
     "slack": "no request had more than one page that ended at different times",
     "breakdown": "no requests were completed",
@@ -115,6 +116,10 @@ class Plots:
     def energy(self, **options: Unpack[Options]) -> Picture:
         """Energy of the drives by part, and their power over time."""
         return self.picture("energy", **options)
+
+    def retries(self, **options: Unpack[Options]) -> Picture:
+        """Flash reads by the number of their retries."""
+        return self.picture("retries", **options)
 
     def cache(self, **options: Unpack[Options]) -> Picture:
         """Cache hits and dirty pages over time."""

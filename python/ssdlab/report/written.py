@@ -1,4 +1,4 @@
-"""Figures of what writing does to the flash: write amplification over time, and wear."""
+"""Figures of what use does to the flash: write amplification over time, wear, and retries of reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ssdlab.report.drawing import Axis, Bars, Curve, Figure, Panel, Plot, Range,
 from ssdlab.report.over_time import TIME, figure_of, steps
 from ssdlab.report.runs import Run, Runs
 
-__all__ = ["wear", "write_amplification"]
+__all__ = ["retries", "wear", "write_amplification"]
 
 
 def write_amplification(runs: Runs) -> Figure | None:
@@ -42,6 +42,25 @@ def wear(runs: Runs) -> Figure | None:
         panel = Panel("Blocks erased that often", Axis("blocks", "count", low=0.0), blocks, 1.6)
         plots.append(Plot("Blocks by erases", Axis("erases of a block", "count"), [panel], "wear", note))
     return Figure("wear", "Wear", text, plots)
+
+
+def retries(runs: Runs) -> Figure | None:
+    """The numbers of retries of flash reads."""
+    having = [run for run in runs if run.at("ages.reads")]
+    if not any(run.at("ages.retried") for run in having):
+        return None
+    panel = Panel("Share of flash reads", Axis("flash reads", "share", low=0.0), [_retried(run) for run in having], 1.6)
+    text = "How often the array read a page again because its data had too many errors (errors.retry)."
+    return Figure(
+        "retries", "Retries of reads", text, [Plot("Flash reads by retries", Axis("retries", "count", low=0.0), [panel], "retries")]
+    )
+
+
+def _retried(run: Run) -> Curve:
+    """The share of flash reads by retries, as a step for each number of them."""
+    counts, reads = run.at("ages.by_retries"), run.at("ages.reads")
+    edges = [float(step) for step in range(len(counts) + 1)]
+    return Curve(run.label, run.index, [edges[0], *edges], [0.0, *(count / reads for count in counts), 0.0])
 
 
 def _amplification(run: Run) -> list[float | None]:

@@ -77,6 +77,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_energy(result),
         *_streams(result),
         *_mapping(result),
+        *_ages(result),
         *_interface(result),
         *_array(result),
         *setup_lines(result),
@@ -352,6 +353,30 @@ def _mapping(result: RunData) -> list[RenderableType]:
     counts = [f"{mapping[key]:,} {name}" for key, name in names.items() if mapping[key]]
     lines = [f"Mapping cache: {kept}; {mapping['hits']:,} of {uses:,} uses hit{found}"]
     return [Text(line) for line in (*lines, *([f"  flash: {', '.join(counts)}"] if counts else []))]
+
+
+def _ages(result: RunData) -> list[RenderableType]:
+    """Retries of flash reads, and how old blocks are."""
+    ages = result.get("ages")
+    if ages is None:
+        return []
+    mean = f", {number(float(ages['retries_mean']))} retries a read" if "retries_mean" in ages else ""
+    lost = f", data of {ages['uncorrectable']:,} lost" if ages["uncorrectable"] else ""
+    lines = [f"Retry: {ages['retried']:,} of {ages['reads']:,} flash reads repeated{mean}{lost}"]
+    if "cycles" in ages:
+        cycles, days, rate = ages["cycles"], ages["days"], ages["bit_error_rate"]
+        ranges = f"{_range(cycles)} erases, data {_range(days)} days old, bit error rate {rate['min']:.2g} to {rate['max']:.2g}"
+        lines.append(f"  blocks: {ranges}")
+    counters = result.get("counters", {})
+    names = {"reclaim_jobs": "blocks moved for their reads", "refresh_jobs": "for their age"}
+    counts = [f"{counters[key]:,} {name}" for key, name in names.items() if counters.get(key)]
+    return [Text(line) for line in [*lines, *([f"  {', '.join(counts)}"] if counts else [])]]
+
+
+def _range(spread: Mapping[str, float]) -> str:
+    """A property of blocks: the least and the largest value, or one."""
+    low, high = (three(spread[end]) for end in ("min", "max"))
+    return low if low == high else f"{low} to {high}"
 
 
 def _buffer(result: RunData) -> list[RenderableType]:

@@ -27,7 +27,15 @@ WAITS = {
     "translation_page": "for its part of the mapping table",
 }
 """What a wait was for, by reason."""
-SERVED = {"transfer": "on the bus", "array": "in the flash array", "dram": "in the DRAM", "core": "on a core", "link": "on the link"}
+SERVED = {
+    "transfer": "on the bus",
+    "array": "in the flash array",
+    "retry": "in steps of its read that failed",
+    "decode": "in the decoder",
+    "dram": "in the DRAM",
+    "core": "on a core",
+    "link": "on the link",
+}
 """Where a request was served, by resource."""
 CAUSES = {
     "fetch": "a cache that fetches",
@@ -49,5 +57,7 @@ TRIGGERS = {
     "idle": "and the drive was idle",
     "episode": "and GC went on until it has gc.until more than the threshold",
     "invalid": "and a block with more invalid pages than gc.invalid_share",
+    "reclaim": "and a block that had been read errors.reclaim_reads times",
+    "refresh": "and a block with data older than errors.refresh_days",
 }
 """Why a job began, by its trigger."""

@@ -10,7 +10,7 @@ use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
     Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, Placement, PoolScope, PreconditionKind,
-    Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
+    RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use crate::error::Result;
 
@@ -69,7 +69,11 @@ const BPLRU: &str = "cache.policy = \"bplru\"";
 
 /// Prefix of the keys of the preparation.
 const PREPARATION: &str = "ftl.precondition.";
+/// Beginnings of keys of the preparation that hold for a saved state, too: ages are drawn when the run begins.
+const AGES: [&str; 2] = ["ftl.precondition.pe_cycles", "ftl.precondition.retention_days"];
 const NO_STATE: &str = "a drive that is prepared for the run, not one in a saved state (leave out --state)";
+const ERRORS: &str = "reads with errors (errors.retry other than \"off\")";
+const A_RETRY: &str = "retries (errors.retry = \"in-order\", \"last-good\", \"pr2\" or \"ar2\")";
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
 /// The rules of idle keys. Rules of one key stand together, and the first that the configuration breaks gives the reason. A key without a
@@ -130,6 +134,29 @@ const RULES: &[Rule] = &[
     parameter("ftl.host_streams", CUSTOM_PLACEMENT, |c| c.ftl.placement == Placement::Custom),
     parameter("ftl.move_streams", CUSTOM_PLACEMENT, |c| c.ftl.placement == Placement::Custom),
     switch("ftl.parity_in_spare", |c| !c.ftl.parity_in_spare, "ftl.parity_stripe above 0", |c| c.ftl.parity_stripe > 0),
+    parameter("errors.codeword_bytes", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.correctable_bits", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.decode_ns", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.epsilon", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.alpha", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.k", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.beta", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.m", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.n", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.gamma", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.p", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.q", ERRORS, |c| c.errors.is_on()),
+    parameter("errors.retry_table", A_RETRY, |c| retries(c.errors.retry)),
+    parameter("errors.short_read", "errors.retry = \"ar2\"", |c| c.errors.retry == RetryPolicy::Ar2),
+    parameter("errors.set_ns", "errors.retry = \"ar2\"", |c| c.errors.retry == RetryPolicy::Ar2),
+    parameter("errors.reset_ns", "errors.retry = \"pr2\" or \"ar2\"", |c| matches!(c.errors.retry, RetryPolicy::Pr2 | RetryPolicy::Ar2)),
+    switch("errors.spread", |c| c.errors.spread > 0.0, ERRORS, |c| c.errors.is_on()),
+    switch("errors.reclaim_reads", |c| c.errors.reclaim_reads > 0, ERRORS, |c| c.errors.is_on()),
+    switch("errors.refresh_days", |c| c.errors.refresh_days > 0.0, ERRORS, |c| c.errors.is_on()),
+    switch("ftl.precondition.pe_cycles", |c| c.ftl.precondition.pe_cycles > 0, ERRORS, |c| c.errors.is_on()),
+    parameter("ftl.precondition.pe_cycles_max", ERRORS, |c| c.errors.is_on()),
+    switch("ftl.precondition.retention_days", |c| c.ftl.precondition.retention_days > 0.0, ERRORS, |c| c.errors.is_on()),
+    parameter("ftl.precondition.retention_days_max", ERRORS, |c| c.errors.is_on()),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
         matches!(c.ftl.precondition.kind, PreconditionKind::Soft | PreconditionKind::Steady)
     }),
@@ -272,6 +299,16 @@ const RULES: &[Rule] = &[
     parameter("workload.arrival", OPEN_LOOP, |c| generated(c, |w| w.queue_depth == 0 || w.paced)),
 ];
 
+/// A saved state takes the place of what the key says.
+fn replaced_by_a_state(key: &str) -> bool {
+    key.starts_with(PREPARATION) && !AGES.iter().any(|age| key.starts_with(age))
+}
+
+/// Reads are repeated by the steps of the retry table.
+fn retries(policy: RetryPolicy) -> bool {
+    !matches!(policy, RetryPolicy::Off | RetryPolicy::None)
+}
+
 /// Host operations may run on the die of a pool whose job is active.
 fn host_uses_the_die(scope: Scope) -> bool {
     matches!(scope, Scope::None | Scope::Block | Scope::Plane)
@@ -307,7 +344,7 @@ impl Config {
         if !from_state {
             return self.idle_keys();
         }
-        let is_replaced = |key: &str| key.starts_with(PREPARATION);
+        let is_replaced = replaced_by_a_state;
         let of_preparation = super::node::root().keys().into_iter().map(|node| node.path.clone()).filter(|key| is_replaced(key));
         let replaced = of_preparation.map(|key| IdleKey { key, needs: NO_STATE.into() });
         self.idle_keys().into_iter().filter(|idle| !is_replaced(&idle.key)).chain(replaced).collect()
@@ -323,7 +360,7 @@ impl Config {
         let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
         let changed = |key: &str| own.pointer(&pointer(key)) != default.pointer(&pointer(key));
         let is_written = |key: &str| written.iter().any(|other| other == key);
-        let is_choice = |key: &str| !(describes(key) || from_state && key.starts_with(PREPARATION)) && changed(key);
+        let is_choice = |key: &str| !(describes(key) || from_state && replaced_by_a_state(key)) && changed(key);
         let named = |idle: &IdleKey| is_written(&idle.key) || is_choice(&idle.key);
         let of_workload = workload_rules::without_effect(written.iter().map(String::as_str), &self.workload);
         self.idle_keys_of_run(from_state).into_iter().filter(named).chain(of_workload).collect()

@@ -10,6 +10,7 @@ mod cancelled;
 pub mod capacity;
 pub mod check;
 mod energy;
+mod errors;
 mod fit;
 mod host;
 pub mod idle;
@@ -37,6 +38,7 @@ pub use buffer::{Buffer, Drain};
 pub use capacity::Capacity;
 pub use check::{Problem, check};
 pub use energy::Energy;
+pub use errors::{Errors, RetryPolicy};
 pub use fit::Fit;
 pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
@@ -60,6 +62,8 @@ pub struct Config {
     pub device: Device,
     /// The flash translation layer (FTL): mapping, page allocation and preparation.
     pub ftl: Ftl,
+    /// Bit errors of flash reads, and the retries that they cost.
+    pub errors: Errors,
     /// Garbage collection (GC). The keys are the axes of the policy space.
     pub gc: Gc,
     /// Scheduling of host operations.
@@ -674,11 +678,35 @@ pub struct Precondition {
     /// other requests of the generated workload, under the run's scheme, until write amplification has settled. 0: no timed end.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub settle: f64,
+    /// Erases of each block before the preparation, which age its reads (`errors.retry`). With `pe_cycles_max`: the least number.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub pe_cycles: u32,
+    /// The largest number of erases of a block before the preparation: each block has one drawn from `pe_cycles` to this. Absent: all have
+    /// `pe_cycles`.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub pe_cycles_max: Option<u32>,
+    /// Days since the blocks with data were opened when the run begins (`errors.retry`). With `retention_days_max`: the least number.
+    #[schemars(range(min = 0.0, max = 36500.0))]
+    pub retention_days: f64,
+    /// The largest number of days since a block was opened: each block has one drawn from `retention_days` to this. Absent: all have
+    /// `retention_days`.
+    #[schemars(range(min = 0.0, max = 36500.0))]
+    pub retention_days_max: Option<f64>,
 }
 
 impl Default for Precondition {
     fn default() -> Self {
-        Precondition { kind: PreconditionKind::Fill, prefill: None, range: None, rounds: 1, settle: 0.0 }
+        Precondition {
+            kind: PreconditionKind::Fill,
+            prefill: None,
+            range: None,
+            rounds: 1,
+            settle: 0.0,
+            pe_cycles: 0,
+            pe_cycles_max: None,
+            retention_days: 0.0,
+            retention_days_max: None,
+        }
     }
 }
 

@@ -88,6 +88,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     page_types(config, messages);
     programs(config, messages);
     precondition(config, messages);
+    errors(config, messages);
     pace(config, messages);
     power(config, messages);
     buffer(config, messages);
@@ -434,6 +435,41 @@ fn pace(config: &Config, messages: &mut Vec<String>) {
                 .into(),
         );
     }
+}
+
+/// Most steps of a retry table.
+const RETRY_STEPS_MAX: usize = 64;
+
+/// Checks the retry table, and that distributions of ages have a largest value that is none below their least.
+fn errors(config: &Config, messages: &mut Vec<String>) {
+    let (errors, precondition) = (&config.errors, &config.ftl.precondition);
+    let table = &errors.retry_table;
+    if table.len() > RETRY_STEPS_MAX {
+        messages.push(format!("errors.retry_table: has {} steps; leave at most {RETRY_STEPS_MAX}", table.len()));
+    }
+    if let Some(step) = (1..table.len()).find(|&step| table[step] >= table[step - 1]) {
+        messages.push(format!(
+            "errors.retry_table[{step}] = {}: must be below the entry before, {}, since later steps leave fewer errors; lower it",
+            table[step],
+            table[step - 1]
+        ));
+    }
+    let bits = u64::from(errors.codeword_bytes) * 8;
+    if u64::from(errors.correctable_bits) > bits {
+        messages.push(format!(
+            "errors.correctable_bits = {}: a codeword of errors.codeword_bytes = {} has {bits} bits; lower it",
+            errors.correctable_bits, errors.codeword_bytes
+        ));
+    }
+    let mut order = |key: &str, least: f64, most: Option<f64>| {
+        if let Some(most) = most.filter(|&most| most < least) {
+            messages.push(format!(
+                "ftl.precondition.{key}_max = {most}: must be at least ftl.precondition.{key} = {least}; raise it, or leave it out"
+            ));
+        }
+    };
+    order("pe_cycles", precondition.pe_cycles.into(), precondition.pe_cycles_max.map(f64::from));
+    order("retention_days", precondition.retention_days, precondition.retention_days_max);
 }
 
 fn precondition(config: &Config, messages: &mut Vec<String>) {

@@ -100,15 +100,23 @@ impl Flash {
     }
 
     pub(super) fn trace_stage(&mut self, now: Ns, at: SlotId) {
-        let Some(trace) = &mut self.trace else { return };
+        if self.trace.is_none() {
+            return;
+        }
         let slot = &self.slots[at.index()];
-        let die = at.die();
+        let (die, mut start, mut end) = (at.die(), slot.since, now);
         let resource = match slot.stage {
             Stage::Command | Stage::In | Stage::Out => Resource::Bus(self.channel_of_die[die.index()]),
-            Stage::Whole => return,
+            Stage::Whole | Stage::Decode if !self.reads_ahead(at) => return,
+            Stage::Read | Stage::Stopping | Stage::Decode => {
+                start = self.ahead_since(at).unwrap_or(start);
+                end = self.array_read_ends(at, now);
+                Resource::Array(die)
+            }
             _ => Resource::Array(die),
         };
-        trace.push(Interval { resource, die, start: slot.since, end: now, kind: slot.op.kind, host: slot.op.owner.is_host() });
+        let Some(trace) = &mut self.trace else { return };
+        trace.push(Interval { resource, die, start, end, kind: slot.op.kind, host: slot.op.owner.is_host() });
     }
 
     pub(super) fn trace_whole(&mut self, now: Ns, die: DieId, op: Op) {

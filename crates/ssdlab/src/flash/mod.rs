@@ -11,31 +11,42 @@
 //! | `repeat` | how is a row of page moves one event, and in which stage is the last of them? |
 //! | `bus` | which operation has the bus of a channel, and which wait for it? |
 //! | `suspend` | how does an operation stop and go on? |
+//! | `cells`, `errors` | how old is a block, and how many errors do its reads have? |
+//! | `retry/`, `steps` | which steps does a read take that has errors, and how do they follow each other? |
 //! | `timing` | how long does a stage take? |
 //! | `busy`, `trace` | how long was a die or a bus busy, and with what? |
 //! | `notes` | what is reported to the timeline? |
 
 mod bus;
 mod busy;
+mod cells;
+mod errors;
 mod notes;
 mod op;
 mod repeat;
+mod retry;
 mod stages;
+mod steps;
 mod suspend;
 mod timing;
 mod trace;
 
 pub use bus::Grant;
+pub use cells::{Cells, Due};
+pub use errors::{Age, DAY_NS, ErrorModel, Need};
 pub use op::{Op, OpKind, Owner, Parts, Phase};
 pub use repeat::Unrolled;
+pub use retry::{Pace, Steps};
 pub use stages::{Begun, Progress};
+pub use steps::Retry;
 pub use timing::Timing;
 pub use trace::{Interval, Resource, Trace};
 
 use bus::Bus;
 use op::{Slot, Stage};
+use steps::Read;
 
-use crate::config::Device;
+use crate::config::Config;
 use crate::geometry::Geometry;
 use crate::rules::FlashRules;
 use crate::stats::ArrayTimes;
@@ -78,6 +89,10 @@ pub struct Flash {
     /// By die: its operation that is paused or suspended for reads. Empty if none ever is.
     paused_op: Vec<Option<Slot>>,
     channel_of_die: Vec<ChannelId>,
+    /// The age of each block; `None` if reads have no errors.
+    cells: Option<Box<Cells>>,
+    /// By slot: the steps of its read. Empty if reads have no errors.
+    reads: Vec<Read>,
     /// Watches every stage as an interval on its resource, if wanted.
     trace: Option<Trace>,
     /// Records a timeline, if wanted.
@@ -86,11 +101,11 @@ pub struct Flash {
 
 impl Flash {
     /// The flash of a drive, all dies idle.
-    pub fn new(device: &Device, rules: FlashRules, geometry: &Geometry) -> Self {
+    pub fn new(config: &Config, rules: FlashRules, geometry: &Geometry) -> Self {
         let dies = geometry.dies as usize;
         Flash {
             rules,
-            timing: Timing::new(device, geometry.units_per_flash_page),
+            timing: Timing::new(config, geometry.units_per_flash_page),
             slots: vec![Slot::IDLE; 2 * dies],
             buses: vec![Bus::default(); geometry.channels as usize],
             serial: 0,
@@ -101,6 +116,8 @@ impl Flash {
             suspended_op: vec![None; dies],
             paused_op: if rules.pauses { vec![None; dies] } else { Vec::new() },
             channel_of_die: (0..geometry.dies).map(|die| geometry.channel_of_die(DieId(die))).collect(),
+            cells: None,
+            reads: Vec::new(),
             trace: None,
             recorder: None,
         }
@@ -110,6 +127,11 @@ impl Flash {
     #[inline(always)]
     pub fn timing(&self) -> &Timing {
         &self.timing
+    }
+
+    /// Sets the mean time that retries add to a read, ns, for estimates.
+    pub fn expect_retries(&mut self, mean_ns: Ns) {
+        self.timing.mean_retry_ns = mean_ns;
     }
 
     /// Plays every stage as an event of its own, also where nothing could get between stages. For tests: results must not differ.
@@ -190,7 +212,9 @@ impl Flash {
             Some(Owner::Host(first)) => Some(first),
             Some(Owner::Gc(_)) | None => None,
         };
-        self.pair(die).map(Slot::host).into_iter().flatten().chain(paused)
+        // The pages of a read that only stops an array read ahead have been read.
+        let in_service = |slot: &Slot| slot.host().filter(|_| slot.stage != Stage::Stopping);
+        self.pair(die).map(in_service).into_iter().flatten().chain(paused)
     }
 
     /// The die could begin an operation of this kind now, apart from the bus.
@@ -205,12 +229,13 @@ impl Flash {
     /// With a cache register: the die could begin this operation beside the one in service, one on the bus and one in the array.
     fn can_overlap(&self, die: DieId, kind: OpKind, host: bool) -> bool {
         let [a, b] = self.pair(die);
-        let running = match (a.stage, b.stage) {
-            (_, Stage::Empty) => a,
-            (Stage::Empty, _) => b,
+        let first = Flash::first_slot(die);
+        let (at, running) = match (a.stage, b.stage) {
+            (_, Stage::Empty) => (first, a),
+            (Stage::Empty, _) => (first.other(), b),
             _ => return false,
         };
-        let reads_out = running.op.kind == OpKind::Read && matches!(running.stage, Stage::WaitBusOut | Stage::Out);
+        let reads_out = running.op.kind == OpKind::Read && matches!(running.stage, Stage::WaitBusOut | Stage::Out) && self.leaves_array(at);
         match (running.op.owner.is_host(), host, kind) {
             (true, true, OpKind::Read) => self.rules.pipeline && reads_out,
             (true, true, OpKind::Program) => self.rules.pipeline && running.op.kind == kind && running.stage == Stage::Program,
@@ -218,7 +243,7 @@ impl Flash {
             (true, false, OpKind::Read | OpKind::Move | OpKind::CopybackMove) => self.rules.gc_pipeline && reads_out,
             // Preemption point A: the transfer of the host write overlaps the move's program.
             (false, true, OpKind::Program) => self.rules.gc_pipeline && running.stage == Stage::Program,
-            (false, true, OpKind::RegisterRead) => self.rules.register_reads && running.holds_register(),
+            (false, true, OpKind::RegisterRead) => self.rules.register_reads && running.holds_register() && !self.step_fails(at),
             _ => false,
         }
     }

@@ -43,9 +43,22 @@ fn doing(stage: Stage, op: &Op) -> Option<&'static str> {
         Stage::WaitBusOut | Stage::WaitBusIn => "wait for bus",
         Stage::WaitRegister => "wait for register",
         Stage::WaitArray => "wait for array",
+        Stage::Decode => "decode",
+        Stage::Stopping => "stop read ahead",
         Stage::StoppedBeforeOut | Stage::StoppedBeforeIn | Stage::StoppedBeforeProgram => "preemption point",
         Stage::Suspending => "suspending",
     })
+}
+
+/// Name of a stage of a read's step that fails.
+fn in_vain(name: &'static str) -> &'static str {
+    match name {
+        "read" | "move: read" => "failed read",
+        "transfer out" | "move: transfer out" => "failed transfer",
+        "decode" => "failed decode",
+        "wait for bus" => "failed read waits for bus",
+        other => other,
+    }
 }
 
 impl Flash {
@@ -59,9 +72,10 @@ impl Flash {
 
     #[cold]
     fn note_stage(&mut self, now: Ns, at: SlotId) {
+        let fails = self.step_fails(at);
         let Some(timeline) = &mut self.recorder else { return };
         let slot = &self.slots[at.index()];
-        match doing(slot.stage, &slot.op) {
+        match doing(slot.stage, &slot.op).map(|name| if fails { in_vain(name) } else { name }) {
             None => timeline.empty(now, at.0),
             Some(name) if matches!(slot.stage, Stage::In | Stage::Out) => {
                 timeline.transfer(now, at.0, self.channel_of_die[at.die().index()], name, slot.transferred);

@@ -99,6 +99,10 @@ pub(super) enum Stage {
     /// The data of a program are in the cache register, and wait until the array has ended another program.
     WaitArray,
     Program,
+    /// The data of a read are decoded, while it keeps the die.
+    Decode,
+    /// The data of a read have been transferred, and an array read that was begun ahead is to be stopped.
+    Stopping,
     /// An erase that can be suspended.
     Erase,
     /// The page move has stopped at a preemption point: before its transfer out, before its transfer in, before its program.
@@ -210,7 +214,7 @@ impl Slot {
             Stage::StoppedBeforeProgram | Stage::WaitArray => Phase::BeforeProgram,
             Stage::Program => Phase::Program(left),
             Stage::Erase => Phase::Erase(left),
-            Stage::Suspending | Stage::Pausing | Stage::Whole | Stage::Empty => Phase::Closed,
+            Stage::Suspending | Stage::Pausing | Stage::Whole | Stage::Empty | Stage::Decode | Stage::Stopping => Phase::Closed,
         }
     }
 }

@@ -16,6 +16,14 @@ pub enum Progress {
     TransferEnded(u32),
     /// The operation has ended. If it ended with a transfer, this is the number of the page transferred.
     Ended(Option<u32>),
+    /// Of a read that may be repeated: a transfer of a step that fails has ended, or the die stays busy with the read's last data.
+    StepFailed,
+    /// The next step of a read has begun.
+    StepBegun,
+    /// The last data of a read have been transferred; the die is busy until an array read that was begun ahead has been stopped.
+    LastTransferEnded,
+    /// The die of a read whose data were transferred before is free.
+    Stopped,
     /// The operation is suspended.
     Suspended,
     /// The operation has reached the point where it was to stop ([`Flash::pause_at`], [`Flash::stop_at`]).
@@ -86,7 +94,9 @@ impl Flash {
         (slot.since, slot.runs_since) = (now, now);
         slot.due = now + ns;
         events.push(slot.due, slot.serial, Event::Slot(at.0));
-        *self.arrays.of(stage, &slot.op.owner) += ns * Ns::from(slot.op.pages);
+        if !matches!(stage, Stage::Decode | Stage::Stopping) {
+            *self.arrays.of(stage, &slot.op.owner) += ns * Ns::from(slot.op.pages);
+        }
         self.note(now, at);
     }
 
@@ -143,7 +153,15 @@ impl Flash {
                 });
                 (Progress::Ended(None), begun)
             }
-            Stage::Read => (Progress::ReadEnded, self.read_ended(now, at, op.kind, events)),
+            Stage::Read => {
+                self.step_read(now, at);
+                (Progress::ReadEnded, self.read_ended(now, at, op.kind, events))
+            }
+            Stage::Decode => (self.step_decoded(now, at, events), None),
+            Stage::Stopping => {
+                self.empty(now, at);
+                (Progress::Stopped, None)
+            }
             stage => unreachable!("an array event in stage {stage:?}"),
         }
     }
@@ -199,8 +217,15 @@ impl Flash {
         if slot.transferred < slot.op.pages {
             // The pages of one multi-plane operation asked for the bus together, so they follow each other.
             self.begin_transfer(now, at, events);
-            return (at, Progress::TransferEnded(page), Some(Begun::Transfer(at)));
+            let progress = if self.step_fails(at) { Progress::StepFailed } else { Progress::TransferEnded(page) };
+            return (at, progress, Some(Begun::Transfer(at)));
         }
+        if self.has_steps(at)
+            && let Some(progress) = self.step_transferred(now, at, events)
+        {
+            return (at, progress, None);
+        }
+        let slot = &mut self.slots[at.index()];
         let (progress, begun) = match (slot.stage, slot.op.kind) {
             (Stage::Out, OpKind::Read) => {
                 self.empty(now, at);

@@ -1,9 +1,12 @@
 //! How long each stage of an operation takes.
 
 use super::op::{Op, OpKind, Parts};
-use crate::config::Device;
+use crate::config::Config;
 use crate::geometry::PageFacts;
 use crate::units::{Ns, part_transfer_ns, transfer_ns};
+
+/// Parts of a share.
+const MILLION: u128 = 1_000_000;
 
 /// How long the operations and transfers of a device take.
 #[derive(Clone, Debug)]
@@ -22,11 +25,22 @@ pub struct Timing {
     pub program_transfer_ns: Ns,
     /// The command of a page read on the bus; 0: reads begin without the bus.
     pub read_command_ns: Ns,
+    /// The decoding of the data of a read; 0 if reads have no errors.
+    pub decode_ns: Ns,
+    /// The stop of an array read that was begun ahead.
+    pub reset_ns: Ns,
+    /// The change of the read time of a die, before the first of shorter retry steps.
+    pub set_ns: Ns,
+    /// Array time of a shorter retry step, as a share of that of a first read, in millionths.
+    short_read: u64,
+    /// Mean time that retries add to a read, for estimates.
+    pub mean_retry_ns: Ns,
 }
 
 impl Timing {
     /// The times of a checked configuration, with `units_per_page` mapping units in a page.
-    pub fn new(device: &Device, units_per_page: u32) -> Self {
+    pub fn new(config: &Config, units_per_page: u32) -> Self {
+        let (device, errors) = (&config.device, &config.errors);
         let by_page = |table: &[u64], single: u64| if table.is_empty() { vec![single] } else { table.to_vec() };
         let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
         let transfer_ns = transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns;
@@ -43,18 +57,30 @@ impl Timing {
             out_ns,
             program_transfer_ns: Ns::from(device.pages_per_program) * transfer_ns,
             read_command_ns: device.read_command_ns,
+            decode_ns: if errors.is_on() { errors.decode_ns } else { 0 },
+            reset_ns: errors.reset_ns,
+            set_ns: errors.set_ns,
+            short_read: libm::round(errors.short_read * MILLION as f64) as u64,
+            mean_retry_ns: 0,
         }
     }
 
     /// Array time of a read of a page, ns.
     #[inline(always)]
-    pub fn read(&self, page: PageFacts) -> Ns {
+    pub fn read(&self, page: &PageFacts) -> Ns {
         Self::of_page(&self.read_ns, page.offset)
+    }
+
+    /// Array time of a retry step of a page, ns, with its command; rounded up if it is shorter than a first read.
+    pub fn retry(&self, page: &PageFacts, shortened: bool) -> Ns {
+        let whole = self.read(page);
+        let array = if shortened { (u128::from(whole) * u128::from(self.short_read)).div_ceil(MILLION) as Ns } else { whole };
+        array + self.read_command_ns
     }
 
     /// Array time of the program that begins with a page, ns.
     #[inline(always)]
-    pub fn program(&self, first: PageFacts) -> Ns {
+    pub fn program(&self, first: &PageFacts) -> Ns {
         let offset = first.offset;
         if self.pages_per_program == 1 {
             Self::of_page(&self.program_ns, offset)

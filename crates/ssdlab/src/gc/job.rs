@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::flash::Due;
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
 use crate::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
@@ -87,6 +88,8 @@ pub struct Job {
     pub(super) paused: bool,
     /// The job has reached the point where it pauses, and the pause has been counted.
     pub(super) pause_seen: bool,
+    /// Why the job moves its block although the pool needs no free block; `None`: it frees one.
+    pub(super) due: Option<Due>,
 }
 
 impl Job {
@@ -135,6 +138,11 @@ impl Job {
     #[inline(always)]
     pub fn is_paused(&self) -> bool {
         self.paused
+    }
+
+    /// Why the job moves its block although the pool needs no free block; `None`: it frees one.
+    pub fn due(&self) -> Option<Due> {
+        self.due
     }
 
     /// The job was started by idle time, ahead of need.
@@ -221,6 +229,7 @@ impl Jobs {
             ahead: false,
             paused: false,
             pause_seen: false,
+            due: None,
         });
     }
 

@@ -12,10 +12,12 @@
 //! | `idle` | when is the drive idle? |
 //! | `episode` | does a pool collect another block at once? |
 //! | `credits` | may a job take a step, where it needs host operations to go on? |
+//! | `due` | which blocks are moved because they were read too often or are too old? |
 //! | `pace` | how much may the host write, where it may not be ahead of collection? |
 //! | `untimed` | how are pages written and blocks collected without a clock, for preconditioning? |
 
 mod credits;
+mod due;
 mod episode;
 mod exclusion;
 mod idle;
@@ -27,6 +29,7 @@ pub mod untimed;
 pub mod victim;
 
 pub use credits::Credits;
+pub use due::DueBlocks;
 pub use exclusion::Excluded;
 pub use idle::Idle;
 pub use job::{Job, Jobs, Move, Step};
@@ -59,6 +62,8 @@ pub struct Collector {
     pub states: States,
     idle: Option<Idle>,
     episodes: Episodes,
+    /// Blocks that wait to be moved although their pool needs no free block.
+    pub due: DueBlocks,
     /// Steps that jobs may take, where they need host operations to advance (`gc.advance`).
     pub credits: Credits,
     /// By pool: it waits for a job or has one.
@@ -82,6 +87,7 @@ impl Collector {
             states: States::new(config, geometry),
             idle: Idle::new(config, geometry.pools.blocks_each),
             episodes: Episodes::new(rules.until, geometry),
+            due: DueBlocks::new(pools),
             credits: Credits::new(rules.with_requests, geometry),
             queued: vec![false; pools],
             stalled: vec![false; pools],
@@ -141,7 +147,8 @@ impl Collector {
     /// whose job may start now, if any.
     #[inline]
     pub fn trigger(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
-        if self.queued[pool.index()] || !set_off || !ftl.wants_collection(pool) {
+        let wanted = || set_off && ftl.wants_collection(pool) || self.due.next(ftl, pool).is_some();
+        if self.queued[pool.index()] || !wanted() {
             return None;
         }
         self.queued[pool.index()] = true;
@@ -171,9 +178,15 @@ impl Collector {
     /// no eligible victim; the caller then calls [`Collector::next_in_scope`].
     pub fn start(&mut self, ftl: &mut Ftl, pool: PoolId, ready: Ready, set_off: bool) -> bool {
         let wanted = set_off && ftl.wants_collection(pool);
-        let victim = if wanted || self.episodes.goes_on(ftl, pool) { self.victims.pick(ftl, pool) } else { None };
+        let goes_on = self.episodes.goes_on(ftl, pool);
+        let due = if goes_on { None } else { self.due.take(ftl, pool, wanted) };
+        let victim = match due {
+            Some((block, _)) => Some(block),
+            None if wanted || goes_on => self.victims.pick(ftl, pool),
+            None => None,
+        };
         self.queues.pop(ftl.geometry(), pool, victim.is_some());
-        self.episodes.set(pool, victim.is_some());
+        self.episodes.set(pool, victim.is_some() && due.is_none());
         let Some(victim) = victim else {
             self.queued[pool.index()] = false;
             if wanted && !self.stalled[pool.index()] {
@@ -188,6 +201,7 @@ impl Collector {
             ftl.prefetch_moves(victim, 0);
         }
         self.jobs.start(ftl.geometry().die_of_pool(pool), pool, victim, moves, ready);
+        self.jobs.of_mut(pool).due = due.map(|(_, due)| due);
         true
     }
 
@@ -201,7 +215,7 @@ impl Collector {
     /// scope. `barrier`: host operations inside the scope that began to wait before this serial number go before the next job.
     pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>, set_off: bool) -> Job {
         let goes_on = self.episodes.goes_on(ftl, pool);
-        let again = goes_on || set_off && ftl.wants_collection(pool);
+        let again = goes_on || set_off && ftl.wants_collection(pool) || self.due.next(ftl, pool).is_some();
         self.episodes.set(pool, goes_on);
         self.queued[pool.index()] = again;
         self.queues.job_ended(ftl.geometry(), pool, again.then_some(goes_on), barrier);

@@ -22,7 +22,10 @@ impl Latencies {
     fn new(device: &Device, timing: &Timing) -> Self {
         let transfer = timing.transfer_ns;
         Latencies {
-            host: [timing.read_command_ns + device.mean_read_ns() + transfer, timing.program_transfer_ns + device.mean_program_ns()],
+            host: [
+                timing.read_command_ns + device.mean_read_ns() + transfer + timing.decode_ns + timing.mean_retry_ns,
+                timing.program_transfer_ns + device.mean_program_ns(),
+            ],
             erase: timing.erase_ns,
             transfer,
         }

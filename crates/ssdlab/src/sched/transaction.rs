@@ -60,6 +60,8 @@ pub struct Transaction {
     pub is_landmark: bool,
     /// The transaction is a mapping unit in the same flash page as the one ahead of it in its operation.
     pub same_page: bool,
+    /// The read of the page has too many errors: its data are lost.
+    pub uncorrectable: bool,
     /// The request is a high-priority write (lee2013 III-D), or such a write waits for this transaction on the same page.
     pub high_priority: bool,
     /// Of a write: which of the host's streams its page goes to (`ftl.placement`).
@@ -109,6 +111,7 @@ impl Transaction {
             queued: false,
             is_landmark: false,
             same_page: false,
+            uncorrectable: false,
             high_priority: false,
             class: 0,
             lpn,

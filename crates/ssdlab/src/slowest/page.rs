@@ -36,6 +36,8 @@ fn sum(pieces: &[Piece]) -> Times {
 fn share_of(stage: &Stage, left: &Times) -> Share {
     let waits = |reason| Share::Wait(reason);
     match stage.name {
+        name if name.starts_with("failed ") => Share::Service(Served::Retry),
+        "decode" => Share::Service(Served::Decode),
         "read" | "program" | "erase" => Share::Service(Served::Array),
         "wait for bus" | "wait for register" => waits(Blocked::Bus),
         "wait for array" if left.of(waits(Blocked::HostOperation)) > 0 => waits(Blocked::HostOperation),
@@ -72,7 +74,13 @@ impl Pieces<'_> {
             self.holds(&wait);
             at = wait.to;
         }
-        self.serve(at, self.end.ended);
+        // The data of a read are decoded after its operation has ended.
+        let decode_ns = self.times.of(Share::Service(Served::Decode));
+        let decoding = self.end.ended - decode_ns;
+        self.serve(at, decoding);
+        if decode_ns > 0 {
+            self.pieces.push(((decoding, self.end.ended, vec![(Share::Service(Served::Decode), decode_ns)]), None));
+        }
         let found: Vec<Piece> = self.pieces.iter().map(|(piece, _)| piece.clone()).collect();
         let all = found.iter().map(|piece| piece.1 - piece.0).sum::<Ns>() == self.end.ended - self.end.arrival;
         (all && sum(&found) == self.times || self.join_transfers()).then_some(())

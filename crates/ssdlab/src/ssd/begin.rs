@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{advance, merge, order, pace, power, units};
+use super::mechanisms::{advance, ages, merge, order, pace, power, units};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -50,14 +50,15 @@ impl Ssd {
         let joins = self.rules.multiplane && kind != OpKind::RegisterRead;
         let pages = 1 + if joins { self.join_planes(now, die, candidate, last) } else { 0 };
         let (mut read_ns, mut program) = (0, ProgramTime::default());
-        let (mut page, mut before, mut operations) = (Some(first), Ppn(0), 0);
+        let (mut page, mut before, mut operations, mut first_of_page) = (Some(first), Ppn(0), 0, first);
         while let Some(id) = page {
             let along = self.transactions[id].same_page;
+            first_of_page = if along { first_of_page } else { id };
             match kind {
                 OpKind::Program if along => units::prepare_program_along(self, now, id, before),
                 OpKind::Program => program = program.beside(self.prepare_program(now, id)),
                 OpKind::RegisterRead => self.prepare_register_read(now, id),
-                _ if along => units::prepare_read_along(self, now, id),
+                _ if along => units::prepare_read_along(self, now, id, first_of_page),
                 _ => read_ns = self.prepare_read(now, id).max(read_ns),
             }
             (page, before, operations) = (self.transactions[id].next, self.transactions[id].ppn, operations + 1);
@@ -72,6 +73,9 @@ impl Ssd {
         let parts = if self.rules.partial_reads && kind == OpKind::Read { units::parts_to_transfer(self, first) } else { Parts::WHOLE };
         let op = Op { kind, owner: Owner::Host(first), pages, parts, read_ns, write_ns: program.array_ns() };
         let at = self.flash.start(now, die, op, &mut self.events);
+        if self.rules.flash.errors && kind == OpKind::Read {
+            ages::steps_begin(self, at);
+        }
         self.probes.count().multiplane_operations += u64::from(pages > 1);
         self.probes.count().multiplane_programs += u64::from(pages > 1 && kind == OpKind::Program);
         self.probes.count().overlapped_operations += u64::from(overlaps);
@@ -171,10 +175,13 @@ impl Ssd {
         let place = self.ftl.lookup(lpn);
         self.probes.note(now, &self.ftl, Event::HostRead(lpn, place));
         // `ftl.unmapped_read = flash`: reads some page of the block where it would lie.
-        let Some(ppn) = place else { return self.flash.timing().read(PageFacts::default()) };
+        let Some(ppn) = place else { return self.flash.timing().read(&PageFacts::default()) };
         assert_eq!(self.geometry().pool_of_page(ppn), self.transactions[id].pool, "a page never leaves its pool while it is waited for");
         self.transactions[id].ppn = ppn;
-        self.flash.timing().read(self.ftl.page_facts(ppn))
+        if self.rules.flash.errors {
+            self.transactions[id].uncorrectable = ages::host_read(self, now, ppn);
+        }
+        self.flash.timing().read(&self.ftl.page_facts(ppn))
     }
 
     /// Allocates the page of a write that starts. Returns the times of its program.
@@ -189,7 +196,7 @@ impl Ssd {
         self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
         self.probes.count().redirected_writes += u64::from(allocated.redirected);
         if allocated.took_block {
-            self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
+            self.block_opened(now, pool, allocated.ppn);
         }
         self.program_time(allocated.ppn)
     }
@@ -197,10 +204,10 @@ impl Ssd {
     /// The times of a program that begins at this page, with those of the parity page if it completes a stripe.
     pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
         let timing = self.flash.timing();
-        let data_ns = timing.program(self.ftl.page_facts(first));
+        let data_ns = timing.program(&self.ftl.page_facts(first));
         let Some(parity) = self.ftl.parity_facts(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
         self.probes.count().parity_programs += 1;
-        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(parity) }
+        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(&parity) }
     }
 
     /// Dynamic allocation: counts a write that has a page of the pool allocated.
@@ -219,9 +226,15 @@ impl Ssd {
             Step::Erase => (None, OpKind::Erase, 0, self.flash.timing().erase_ns + poll),
             Step::Move(moved) => {
                 let (kind, moved, write_ns) = self.prepare_move(now, pool, moved);
-                (Some(moved), kind, self.move_read_ns(moved) + poll, write_ns + poll)
+                let failed_ns = if self.rules.flash.errors && kind == OpKind::Move { ages::move_read(self, now, moved.from) } else { 0 };
+                (Some(moved), kind, self.move_read_ns(moved) + failed_ns + poll, write_ns + poll)
             }
-            Step::Read(moved) => (Some(moved), OpKind::Read, self.move_read_ns(moved) + poll, 0),
+            Step::Read(moved) => {
+                if self.rules.flash.errors {
+                    ages::gc_read(self, now, moved.from);
+                }
+                (Some(moved), OpKind::Read, self.move_read_ns(moved) + poll, 0)
+            }
             Step::Program(moved) if moved.writer.is_none() && !self.ftl.is_valid(moved.from) => {
                 self.ready.wake(die);
                 return self.discard_move(now, pool);
@@ -239,6 +252,9 @@ impl Ssd {
         self.probes.count().pipelined_reads += u64::from(read_ns > 0 && !self.flash.idle(die));
         let op = Op { kind, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
         let at = self.flash.start(now, die, op, &mut self.events);
+        if self.rules.flash.errors && kind == OpKind::Read {
+            ages::steps_begin(self, at);
+        }
         merge::merge_waiting(self, now, pool);
         if self.flash.is_transferring(at) {
             self.transfer_begun(now, at);
@@ -246,7 +262,7 @@ impl Ssd {
     }
 
     fn move_read_ns(&self, moved: Move) -> Ns {
-        self.flash.timing().read(self.ftl.page_facts(moved.from))
+        self.flash.timing().read(&self.ftl.page_facts(moved.from))
     }
 
     /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.
@@ -271,7 +287,7 @@ impl Ssd {
         };
         self.probes.note(now, &self.ftl, placed);
         if allocated.took_block {
-            self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
+            self.block_opened(now, pool, to);
         }
         (Move { to: Some(to), ..moved }, self.program_time(to).array_ns())
     }

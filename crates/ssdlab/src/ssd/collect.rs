@@ -1,15 +1,25 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::mechanisms::{advance, burst, idle, pace};
+use super::mechanisms::{advance, ages, burst, idle, pace};
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
 use crate::config::{Begin, Scope};
-use crate::gc::Excluded;
+use crate::flash::Due;
+use crate::gc::{Excluded, Job};
 use crate::sched::{QueueId, QueueKind, Transaction, linked};
-use crate::units::{DieId, Ns, PoolId, TxnId};
+use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
 
 impl Ssd {
+    /// Call when a block was taken from a pool, to program its page `first`.
+    #[inline(always)]
+    pub(super) fn block_opened(&mut self, now: Ns, pool: PoolId, first: Ppn) {
+        if self.rules.flash.errors {
+            ages::block_opened(self, now, first);
+        }
+        self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
+    }
+
     /// Call when a block was taken from a pool, which has `left` free blocks left.
     pub(super) fn block_taken(&mut self, now: Ns, pool: PoolId, left: u32) {
         self.probes.note(now, &self.ftl, Event::BlockTaken { left });
@@ -119,6 +129,12 @@ impl Ssd {
 
     /// Counts a job that begins, by its cause. `follows`: it follows another of its episode.
     fn count_begin(&mut self, pool: PoolId, follows: bool) {
+        let due = self.gc.job(pool).and_then(Job::due);
+        self.probes.count().reclaim_jobs += u64::from(due == Some(Due::Reclaim));
+        self.probes.count().refresh_jobs += u64::from(due == Some(Due::Refresh));
+        if due.is_some() {
+            return;
+        }
         let (die, counters) = (self.geometry().die_of_pool(pool), self.probes.count());
         counters.episode_jobs += u64::from(follows);
         let waited_for = self.sched.any_waiting(die, self.ftl.geometry().chip_of_die(die));
@@ -134,7 +150,7 @@ impl Ssd {
         slowest::job_started(self, now, pool, follows);
         pace::job_starts(self, pool);
         gauges::jobs_changed(self, now, die);
-        if self.gc.idle().is_some() {
+        if self.gc.idle().is_some() && self.gc.job(pool).is_some_and(|job| job.due().is_none()) {
             idle::job_started_ahead(self, pool);
         }
         self.set_exclusion(pool, true);

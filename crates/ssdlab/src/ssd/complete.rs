@@ -25,7 +25,9 @@ impl Ssd {
         let die = at.die();
         match (progress, op.owner) {
             (Progress::ReadEnded, owner) => {
-                if let Owner::Host(first) = owner {
+                if let Owner::Host(first) = owner
+                    && !self.flash.step_fails(at)
+                {
                     self.all_served(now, first, Served::Array);
                 }
                 // With a cache register another read may use the array now; a page move may have stopped at a preemption point.
@@ -33,7 +35,8 @@ impl Ssd {
                     self.ready.wake(die);
                 }
             }
-            (Progress::Suspended, _) => self.die_freed(die),
+            (Progress::StepBegun, owner) => self.step_begun(now, at, owner),
+            (Progress::Suspended | Progress::Stopped, _) => self.die_freed(die),
             (Progress::StepEnded, Owner::Host(first)) if self.flash.is_to_pause(at) => pause::step_ended(self, now, die, at, first),
             (Progress::StepEnded, _) => pause::has_run(self, now, die, at),
             (Progress::Ended(_), Owner::Gc(pool)) => {
@@ -44,7 +47,9 @@ impl Ssd {
                 self.host_operation_ended(now, op, first, whole);
                 self.die_freed(die);
             }
-            (Progress::CommandEnded | Progress::TransferEnded(_), _) => unreachable!("commands and transfers end on the bus"),
+            (Progress::CommandEnded | Progress::TransferEnded(_) | Progress::StepFailed | Progress::LastTransferEnded, _) => {
+                unreachable!("commands and transfers end on the bus")
+            }
         }
         // A program that could begin only now has waited behind the operation that has ended.
         let behind = if op.owner.is_host() { Blocked::HostOperation } else { Blocked::GcOperation };
@@ -83,10 +88,15 @@ impl Ssd {
         match (progress, op.owner) {
             (Progress::CommandEnded, owner) => {
                 self.probes.count().read_commands += u64::from(op.pages);
-                if let Owner::Host(first) = owner {
+                if let Owner::Host(first) = owner
+                    && !self.flash.step_fails(at)
+                {
                     self.all_served(now, first, Served::Transfer);
                 }
             }
+            // With a read ahead the next step has begun already.
+            (Progress::StepFailed, owner) => self.step_begun(now, at, owner),
+            (Progress::LastTransferEnded, Owner::Host(first)) => _ = units::page_transferred(self, now, first),
             (Progress::TransferEnded(page), Owner::Host(first)) => self.host_transfer_ended(now, at, op.kind, first, page),
             (Progress::TransferEnded(_), Owner::Gc(pool)) => self.gc_transfer_ended(now, at, pool),
             (Progress::Ended(_), Owner::Gc(pool)) => {
@@ -97,11 +107,23 @@ impl Ssd {
                 units::page_transferred(self, now, first);
                 self.die_freed(die);
             }
-            (Progress::ReadEnded | Progress::Suspended | Progress::StepEnded, _) => unreachable!("all of these happen in the array"),
+            (Progress::LastTransferEnded, Owner::Gc(_))
+            | (Progress::ReadEnded | Progress::Suspended | Progress::StepEnded | Progress::StepBegun | Progress::Stopped, _) => {
+                unreachable!("all of these happen in the array")
+            }
         }
         self.begun(now, begun, Blocked::HostOperation);
         if self.rules.flash.shares_dies {
             self.ready.wake(die);
+        }
+    }
+
+    /// A step of a read has begun, or goes on: once it is the last, the steps before it have ended.
+    fn step_begun(&mut self, now: Ns, at: SlotId, owner: Owner) {
+        if let Owner::Host(first) = owner
+            && !self.flash.step_fails(at)
+        {
+            self.all_served(now, first, Served::Retry);
         }
     }
 
@@ -130,6 +152,9 @@ impl Ssd {
         match op.owner {
             Owner::Host(first) => {
                 let page = if op.kind == OpKind::Program { self.flash.transferred(at) } else { 0 };
+                if self.flash.step_fails(at) {
+                    return;
+                }
                 let id = self.nth_page(first, page);
                 units::each_unit(self, id, |transaction| transaction.waited(Blocked::Bus, now));
                 let pipelined = self.rules.flash.gc_pipeline && self.flash.overlaps_gc_program(at);
@@ -142,6 +167,10 @@ impl Ssd {
     /// Handles the start of a transfer of a page move. The transfer in needs a target page, and is the last chance for a host write to
     /// merge.
     fn gc_transfer_begun(&mut self, now: Ns, at: SlotId, pool: PoolId) {
+        if self.flash.step_fails(at) {
+            // Reads that have merged with it wait for the last step.
+            return;
+        }
         let moved = self.gc.moving(pool).expect("a page is being moved");
         if self.flash.phase(at, now) == Phase::Out {
             return self.each_move(pool, |ssd, moved| merge::readers_wait_no_more(ssd, now, moved.readers));
@@ -313,6 +342,9 @@ impl Ssd {
                 }
             }
             slowest::page_ended(self, now, id);
+            if self.transactions[id].uncorrectable {
+                self.host.page_lost(request);
+            }
             let completed = self.host.page_done(now, request, Some((lpn, &self.transactions[id].times)));
             self.transactions.remove(id);
             if let Some(completed) = completed {

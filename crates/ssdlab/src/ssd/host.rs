@@ -37,6 +37,8 @@ pub(super) struct Outstanding {
     times: DriveTimes,
     /// When the transaction that completed last did so, ns, and its logical page.
     last: (Ns, Lpn),
+    /// The data of a page of the request are lost.
+    lost: bool,
     /// Times of the request's pages, for their slack.
     pub ends: PageTimes,
 }
@@ -222,6 +224,7 @@ impl HostRequests {
             pending: 1,
             times: DriveTimes::default(),
             last: (0, Lpn(0)),
+            lost: false,
             ends: PageTimes { in_warm_up: self.warming_up, ..PageTimes::default() },
         }
     }
@@ -289,14 +292,21 @@ impl HostRequests {
             }
             return None;
         }
-        let Outstanding { request, index, sequential, units, ends, .. } = *outstanding;
+        let Outstanding { request, index, sequential, units, lost, ends, .. } = *outstanding;
         if units != NONE {
             self.units.free.push(units);
         }
         let times = last.map_or(&outstanding.times, |(_, times)| times);
-        self.completions.push(Completion::of(&request, index, sequential, now, &Times::from(times)));
+        let mut times = Times::from(times);
+        times.lost = lost;
+        self.completions.push(Completion::of(&request, index, sequential, now, &times));
         self.requests.remove(id);
         Some(Completed { place: id, request, ends })
+    }
+
+    /// Notes that the data of a page of a request are lost: they have too many errors.
+    pub(super) fn page_lost(&mut self, id: ReqId) {
+        self.requests[id].lost = true;
     }
 
     /// Puts a request at the end of the host queue, before its page `first`.

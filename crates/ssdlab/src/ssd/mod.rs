@@ -36,10 +36,10 @@ mod ready;
 mod round;
 mod watch;
 
-use self::mechanisms::pace;
+use self::mechanisms::{ages, pace};
 use crate::config::Config;
 use crate::event::EventQueue;
-use crate::flash::Flash;
+use crate::flash::{Cells, Flash};
 use crate::ftl::Ftl;
 use crate::gc::{Collector, Pace};
 use crate::geometry::Geometry;
@@ -54,6 +54,7 @@ pub use mechanisms::estimates::Estimate;
 pub use watch::planted::Planted;
 
 use host::HostRequests;
+use mechanisms::ages::Ages;
 use mechanisms::merge::Merging;
 use mechanisms::order::OwnOrder;
 use mechanisms::power::Power;
@@ -81,6 +82,8 @@ pub struct Ssd {
     pace: Option<Box<Pace>>,
     /// The power that operations may draw; `None` without a cap (`energy.cap_w`).
     power: Option<Box<Power>>,
+    /// Steps and data of reads that age; `None` if reads have no errors (`errors.retry`).
+    ages: Option<Box<Ages>>,
     /// The flash: dies and buses.
     flash: Flash,
     /// Events at which stages end, and timers.
@@ -113,7 +116,9 @@ impl Ssd {
         ftl.begin_counting();
         let geometry = ftl.geometry();
         let rules = Rules::new(config, geometry);
-        let flash = Flash::new(&config.device, rules.flash, geometry);
+        let mut flash = Flash::new(config, rules.flash, geometry);
+        let flash_pages = geometry.units_per_block.get() / geometry.units_per_flash_page;
+        let ages = ages::of(&ftl, &mut flash, Cells::new(config, geometry.blocks, flash_pages, seed));
         Ssd {
             host: HostRequests::default(),
             transactions: Transactions::default(),
@@ -122,6 +127,7 @@ impl Ssd {
             gc: Collector::new(config, &rules.gc, &ftl, seed),
             pace: pace::of(config, geometry),
             power: Power::new(&config.energy, geometry.dies),
+            ages,
             flash,
             events: EventQueue::default(),
             ready: Ready::new(geometry.dies),

@@ -7,7 +7,7 @@
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
 use super::Ssd;
-use super::mechanisms::{idle, merge, pace, pause, power};
+use super::mechanisms::{ages, idle, merge, pace, pause, power};
 use super::watch::{verify, waits};
 use crate::event::Event;
 use crate::flash::{Doing, Grant};
@@ -49,6 +49,7 @@ impl Ssd {
                 (_, Event::Slot(at)) => self.array_event(now, SlotId(at)),
                 (_, Event::Bus(channel)) => self.bus_event(now, ChannelId(channel)),
                 (_, Event::Timer) => idle::timer_is_due(self, now),
+                (_, Event::Decoded) => ages::decoded(self, now),
             }
         }
     }
@@ -81,6 +82,7 @@ impl Ssd {
         if self.gc.idle().is_some_and(Idle::is_due) {
             idle::begin(self, now);
         }
+        ages::look_for_due(self, now);
         loop {
             while let Some(channel) = self.ready.next_channel() {
                 self.grant_bus(now, channel);

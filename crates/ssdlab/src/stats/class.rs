@@ -71,6 +71,8 @@ impl Class {
             mapping: mean(Part::Mapping),
             pace: mean(Part::Pace),
             power: mean(Part::Power),
+            retry: mean(Part::Retry),
+            decode: mean(Part::Decode),
         })
     }
 }

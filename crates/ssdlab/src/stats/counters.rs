@@ -100,10 +100,18 @@ counters! {
         reads_along,
         /// Pages read while a program or erase was suspended for them (`scheduler.suspend`).
         reads_while_suspended,
+        /// GC jobs that moved a block because it had been read too often (`errors.reclaim_reads`).
+        reclaim_jobs,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.
         redirected_writes,
+        /// GC jobs that moved a block because its data were too old (`errors.refresh_days`).
+        refresh_jobs,
         /// Page moves that began out of order because a host operation merges with them.
         reordered_moves,
+        /// Flash reads of host and GC with at least one step that failed before the last (`errors.retry`).
+        retried_reads,
+        /// Steps of flash reads that failed before the last (`errors.retry`).
+        retry_steps,
         /// Page reads of partial writes (read-modify-write).
         rmw_reads,
         /// Entries into state S3: a high-priority write made GC run to completion.
@@ -122,6 +130,10 @@ counters! {
         suspended_programs,
         /// Pages unmapped by trims.
         trimmed_pages,
+        /// Flash reads of page moves whose data were lost: they are moved as they are (`errors.retry`).
+        uncorrectable_moves,
+        /// Flash reads of the host whose data were lost (`errors.retry`).
+        uncorrectable_reads,
         /// Reads of pages that held no data.
         unmapped_reads,
         /// Victims that a user-defined policy was asked for.

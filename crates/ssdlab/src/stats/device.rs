@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::ages::AgeStats;
 use super::array::ArrayResult;
 use super::buffer::BufferStats;
 use super::cache::CacheStats;
@@ -115,6 +116,8 @@ pub struct DeviceStats {
     pub interface: Option<InterfaceStats>,
     /// Counts of the streams of data placement; none without a policy.
     pub streams: Streams,
+    /// Retries, and the age of blocks; `None` if reads have no errors.
+    pub ages: Option<AgeStats>,
     /// The slack of completed requests.
     pub slack: SlackStats,
     /// What drew energy, and at which rates; `None` if energy is not asked for.
@@ -166,6 +169,7 @@ impl DeviceStats {
             interface: self.interface.into_iter().chain(other.interface).reduce(InterfaceStats::joined),
             slack: self.slack.joined(other.slack),
             energy: self.energy.zip(other.energy).map(|((rates, drawn), (_, other))| (rates, drawn.joined(other))),
+            ages: self.ages.into_iter().chain(other.ages).reduce(|one, other| one.joined(&other)),
             counters,
             array: self.array.or(other.array),
         }
@@ -209,6 +213,7 @@ impl DeviceStats {
             counters: self.counters.into_iter().map(grown).collect(),
             streams: self.streams.since(&before.streams),
             energy: self.energy.zip(before.energy).map(|((rates, drawn), (_, before))| (rates, drawn.since(before))),
+            ages: self.ages.zip(before.ages.as_ref()).map(|(now, then)| now.since(then)),
             array: self.array.zip(before.array.as_ref()).map(|(now, then)| now.since(then)),
             ..self
         }

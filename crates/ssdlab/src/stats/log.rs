@@ -26,13 +26,16 @@ pub(super) struct RequestLog {
     reasons: Vec<ByteArray>,
     /// The names of the flows, if there are several.
     flows: Vec<ByteArray>,
+    /// Reads may have errors that cannot be corrected: there is a column for that.
+    with_errors: bool,
     table: Table<WholeFile>,
 }
 
 impl RequestLog {
-    /// Creates the log at `path`. `flows`: the names of the flows, if there are several.
-    pub(super) fn create(path: &Path, flows: &[String]) -> Result<Self> {
-        let table = Table::new(WholeFile::create(path)?, &columns(!flows.is_empty())).map_err(|error| Error::io("write", path, error))?;
+    /// Creates the log at `path`. `flows`: the names of the flows, if there are several. `with_errors`: reads may have errors.
+    pub(super) fn create(path: &Path, flows: &[String], with_errors: bool) -> Result<Self> {
+        let table = Table::new(WholeFile::create(path)?, &columns(!flows.is_empty(), with_errors))
+            .map_err(|error| Error::io("write", path, error))?;
         let names = |names: &[&str]| names.iter().map(|&name| ByteArray::from(name)).collect();
         Ok(RequestLog {
             order: InOrder::new(),
@@ -40,6 +43,7 @@ impl RequestLog {
             kinds: names(&KINDS),
             reasons: names(&Blocked::NAMES),
             flows: flows.iter().map(|name| ByteArray::from(name.as_str())).collect(),
+            with_errors,
             table,
         })
     }
@@ -72,6 +76,7 @@ impl RequestLog {
         columns.extend(numbers.map(|column| Values::Numbers(column)));
         columns.extend([Values::Flags(&rows.warm_up), Values::Names(&rows.blocked_by, &self.reasons)]);
         columns.extend((!self.flows.is_empty()).then_some(Values::Names(&rows.flow, &self.flows)));
+        columns.extend(self.with_errors.then_some(Values::Flags(&rows.uncorrectable)));
         let written = self.table.write(rows.len(), &columns);
         self.rows.clear();
         written.map_err(|error| Error::io("write", self.table.inner().path(), error))
@@ -80,8 +85,9 @@ impl RequestLog {
 
 /// The columns; units are in the names. Whole numbers are signed, so that differences of two columns can be negative. `warm_up`: the
 /// request arrived in the warm-up and no statistic counts it. `blocked_by`: the reason of the longest wait of the page (or part) that ended last
-/// ([`Completion::blocked_by`]); null if it never waited. `flow`: the name of the flow, if there are several.
-fn columns(with_flows: bool) -> Vec<(String, Holds)> {
+/// ([`Completion::blocked_by`]); null if it never waited. `flow`: the name of the flow, if there are several. `uncorrectable`:
+/// data that the request read are lost; only if reads may have errors.
+fn columns(with_flows: bool, with_errors: bool) -> Vec<(String, Holds)> {
     let of = |name: &str, holds| (name.to_string(), holds);
     let mut columns = vec![of("index", Holds::Rising), of("kind", Holds::Texts), of("sequential", Holds::Flags)];
     columns.extend([of("offset_bytes", Holds::Numbers), of("size_bytes", Holds::Numbers)]);
@@ -89,6 +95,7 @@ fn columns(with_flows: bool) -> Vec<(String, Holds)> {
     columns.extend(Part::NAMES.map(|part| (format!("{part}_ns"), Holds::Numbers)));
     columns.extend([of("warm_up", Holds::Flags), of("blocked_by", Holds::TextsOrNulls)]);
     columns.extend(with_flows.then(|| of("flow", Holds::Texts)));
+    columns.extend(with_errors.then(|| of("uncorrectable", Holds::Flags)));
     columns
 }
 
@@ -106,6 +113,7 @@ struct Rows {
     warm_up: Vec<bool>,
     blocked_by: Vec<Option<u8>>,
     flow: Vec<Option<u8>>,
+    uncorrectable: Vec<bool>,
 }
 
 impl Rows {
@@ -128,15 +136,16 @@ impl Rows {
         }
         self.warm_up.push(in_warm_up);
         self.blocked_by.push(completion.blocked_by().map(|reason| reason as u8));
+        self.uncorrectable.push(completion.times.lost);
         self.flow.push(Some(u8::try_from(completion.flow).expect("there are at most 256 flows")));
     }
 
     /// Empties the columns; they keep their memory.
     fn clear(&mut self) {
-        let Rows { index, kind, sequential, offset, size, arrival, response, parts, warm_up, blocked_by, flow } = self;
+        let Rows { index, kind, sequential, offset, size, arrival, response, parts, warm_up, blocked_by, flow, uncorrectable } = self;
         [index, offset, size, arrival, response].into_iter().chain(parts).for_each(Vec::clear);
         [kind, blocked_by, flow].into_iter().for_each(Vec::clear);
-        [sequential, warm_up].into_iter().for_each(Vec::clear);
+        [sequential, warm_up, uncorrectable].into_iter().for_each(Vec::clear);
     }
 }
 
@@ -235,7 +244,7 @@ mod tests {
     fn words_are_in_dictionaries_and_rising_numbers_as_differences() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("requests.parquet");
-        let mut log = RequestLog::create(&path, &["a", "b"].map(String::from)).unwrap();
+        let mut log = RequestLog::create(&path, &["a", "b"].map(String::from), false).unwrap();
         (0..5000).for_each(|index| log.take(&Completion { flow: index as u16 % 2, ..completion(index) }, index < 9).unwrap());
         log.finish().unwrap();
         let file = open(&path);
@@ -274,7 +283,7 @@ mod tests {
         let path = folder.path().join("requests.parquet");
         Recorder::new(Some(&path), Vec::new()).unwrap().finish().unwrap();
         let file = open(&path).metadata().file_metadata().clone();
-        assert_eq!((file.num_rows(), file.schema_descr().num_columns()), (0, 21));
+        assert_eq!((file.num_rows(), file.schema_descr().num_columns()), (0, 23));
     }
 
     #[cfg(target_os = "linux")]

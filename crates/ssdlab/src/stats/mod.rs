@@ -3,6 +3,7 @@
 //! A [`Recorder`] takes each [`Completion`] once and ends as [`Recorded`]; [`RunResult::assemble`] joins that with the counts of the drive
 //! ([`DeviceStats`]). A [`Series`] records a run over time, if requested. [`registry()`] lists every statistic with unit and sentence.
 
+mod ages;
 mod array;
 mod blocks;
 mod buffer;
@@ -31,6 +32,7 @@ mod stalls;
 mod streams;
 mod written;
 
+pub use ages::{AgeStats, AgedBlock, AgesResult, OverBlocks};
 pub use array::ArrayResult;
 pub use blocks::{BlockNow, Blocks, DriveBlocks, MOST_BLOCKS, MOST_CHANGES, NO_STREAM};
 pub use buffer::{BufferResult, BufferStats};

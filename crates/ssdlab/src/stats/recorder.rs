@@ -107,12 +107,20 @@ impl Recorder {
     /// # Errors
     /// [`Error::Io`] if the log cannot be begun.
     pub fn new(log: Option<&Path>, flows: Vec<String>) -> Result<Self> {
+        Recorder::of(log, flows, false)
+    }
+
+    /// A recorder as [`Recorder::new`]. `with_errors`: reads may have errors, so that the log says whose data are lost.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the log cannot be begun.
+    pub fn of(log: Option<&Path>, flows: Vec<String>, with_errors: bool) -> Result<Self> {
         Ok(Recorder {
             first: 0,
             measured_from_ns: 0,
             written_late: 0,
             digest: OrderedDigest::new(),
-            log: log.map(|log| RequestLog::create(log, &flows)).transpose()?,
+            log: log.map(|log| RequestLog::create(log, &flows, with_errors)).transpose()?,
             all: Tally::new(),
             flows: flows.into_iter().map(|name| (name, Tally::new())).collect(),
         })

@@ -53,6 +53,8 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(handles_ignored(result));
     remarks.extend(knows_ahead(result));
     remarks.extend(fallbacks(result));
+    remarks.extend(uncorrectable(result));
+    remarks.extend(young_data(result));
     remarks
 }
 
@@ -76,6 +78,34 @@ fn knows_ahead(result: &Value) -> Option<Remark> {
     is_oracle.then(|| {
         let sentence = "Data placement knew when each page would be overwritten (ftl.placement = \"oracle\"), which no drive can.";
         Remark::note("knows-ahead", "gc.write_amplification", sentence.to_string(), "Take the run as a bound for other placements.")
+    })
+}
+
+/// Remark: data of flash reads are lost.
+fn uncorrectable(result: &Value) -> Option<Remark> {
+    let (lost, reads) = (count(result, "/ages/uncorrectable"), count(result, "/ages/reads"));
+    (lost > 0).then(|| {
+        let sentence = format!(
+            "The data of {lost} of {reads} flash reads had more errors than could be corrected. They count as read, after all steps of the retry \
+             policy; a drive would report them, or rebuild them."
+        );
+        let remedy = "The request log names the requests (log_requests, --log-requests); make errors.retry_table longer, or the drive younger.";
+        Remark::warning("uncorrectable", "ages.uncorrectable", sentence, remedy)
+    })
+}
+
+/// Remark: data age by simulated time only, of which a run has little.
+fn young_data(result: &Value) -> Option<Remark> {
+    const DAY_NS: u64 = 86_400_000_000_000;
+    let days = |key: &str| result.pointer(&format!("/config/ftl/precondition/{key}")).and_then(Value::as_f64).unwrap_or(0.0);
+    let simulated = count(result, "/simulated_ns");
+    let is_on = result.get("ages").is_some();
+    (is_on && days("retention_days") == 0.0 && days("retention_days_max") == 0.0 && simulated < DAY_NS).then(|| {
+        let sentence = format!(
+            "All data were new when the run began, and age by simulated time only, of which the run has {:.3} s: no read has errors from age.",
+            simulated as f64 / 1e9
+        );
+        Remark::note("young-data", "ages.days", sentence, "Set ftl.precondition.retention_days, and retention_days_max for a range.")
     })
 }
 

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::ages::{AgeStats, AgesResult};
 use super::array::ArrayResult;
 use super::buffer::{BufferResult, BufferStats};
 use super::cache::CacheResult;
@@ -124,6 +125,10 @@ pub struct RunResult {
     /// Erases of each block since it was new, preconditioning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
+    /// Retries of flash reads, and how old blocks are (`errors.retry`), over the drives of an array together. Absent if reads have no
+    /// errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ages: Option<AgesResult>,
     /// Flash operations during the run.
     pub flash: FlashResult,
     /// Bytes written in the measured part of the run: by the host, above caches and arrays, and to the flash of all drives.
@@ -380,6 +385,15 @@ pub struct Breakdown {
     #[serde(default)]
     #[schemars(extend("unit" = "ns"))]
     pub power: f64,
+    /// Steps of reads that failed, so that the read was repeated: array, transfer, decoding, and waits for the bus between them
+    /// (`errors.retry`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "ns"))]
+    pub retry: f64,
+    /// Decoding of the data of reads, in their last step (`errors.decode_ns`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "ns"))]
+    pub decode: f64,
 }
 
 /// Bytes requested by the host per second of simulated time.
@@ -475,6 +489,7 @@ impl RunResult {
             interface: device.interface.map(|interface| interface.result(measured_ns)),
             energy,
             wear: Wear::of(erase_counts),
+            ages: device.ages.as_ref().map(AgeStats::result),
             flash: device.flash(),
             bytes_written,
             utilisation: Utilisation::of(&device, measured_ns),

@@ -33,9 +33,11 @@ pub(super) struct Tracked<T> {
 impl<T> Tracked<T> {
     #[inline(always)]
     fn note_times(&mut self, now: Ns, position: u64, times: &Times) {
+        let lost = self.times.lost | times.lost;
         if (now, position) >= self.last {
             (self.last, self.times) = ((now, position), *times);
         }
+        self.times.lost = lost;
     }
 
     #[inline(always)]

@@ -388,12 +388,12 @@ impl Recorder {
         }
     }
 
-    /// Records the start of a GC job in a pool. `valid`: valid pages of the victim.
+    /// Records the start of a GC job in a pool. `name`: its name in the timeline. `valid`: valid pages of the victim.
     #[cold]
-    pub fn job_starts(&mut self, now: Ns, pool: PoolId, victim: BlockId, valid: u32) {
+    pub fn job_starts(&mut self, now: Ns, pool: PoolId, name: &'static str, victim: BlockId, valid: u32) {
         self.running[pool.index()] = Job { number: self.jobs_started, victim: victim.0, valid };
         self.jobs_started += 1;
-        self.next_slice(now, Open { start: now, track: Track::Job(pool.0), name: "job", slot: NOWHERE, page: NOWHERE });
+        self.next_slice(now, Open { start: now, track: Track::Job(pool.0), name, slot: NOWHERE, page: NOWHERE });
     }
 
     /// Records the end of the GC job of a pool.

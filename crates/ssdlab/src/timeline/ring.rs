@@ -121,6 +121,10 @@ pub enum Trigger {
     Episode,
     /// A block has at least as many invalid pages as `gc.invalid` asks for.
     Invalid,
+    /// A block had been read too often (`errors.reclaim_reads`).
+    Reclaim,
+    /// The data of a block were too old (`errors.refresh_days`).
+    Refresh,
 }
 
 impl Trigger {
@@ -132,6 +136,8 @@ impl Trigger {
             Trigger::Idle => "idle",
             Trigger::Episode => "episode",
             Trigger::Invalid => "invalid",
+            Trigger::Reclaim => "reclaim",
+            Trigger::Refresh => "refresh",
         }
     }
 }

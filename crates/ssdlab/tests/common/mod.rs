@@ -230,6 +230,28 @@ pub fn suspension(rng: &mut Rng, config: &mut Config) {
         pick(rng, &[(0, 0, 0), (0, 50_000, 0), (5_000, 20_000, 0), (30_000, 0, 3), (100_000, 100_001, 1), (1_000, 300_000, 2)]);
 }
 
+/// A quarter of the drives have reads with errors, of blocks of all ages: many are repeated, and some of the data are lost.
+pub fn ageing(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.75) {
+        return;
+    }
+    let errors = &mut config.errors;
+    errors.retry = pick(rng, &RetryPolicy::ALL[1..]);
+    errors.decode_ns = pick(rng, &[0, 1_000, 20_000, 150_000]);
+    (errors.reset_ns, errors.set_ns) = (pick(rng, &[0, 5_000]), pick(rng, &[0, 1_000]));
+    errors.short_read = pick(rng, &[0.5, 0.75, 1.0]);
+    errors.retry_table = pick(rng, &[&[0.5, 0.3, 0.2][..], &[0.9, 0.81, 0.7, 0.6, 0.5, 0.4], &[0.5], &[]]).to_vec();
+    errors.epsilon = pick(rng, &[1.48e-3, 6e-3, 1.2e-2]);
+    // A block is read a few dozen times in a run.
+    errors.gamma = pick(rng, &[3.73e-9, 1e-4, 1e-3]);
+    errors.spread = pick(rng, &[0.0, 0.5]);
+    errors.reclaim_reads = pick(rng, &[0, 0, 3, 10, 40]);
+    errors.refresh_days = pick(rng, &[0.0, 0.0, 200.0, 390.0]);
+    let precondition = &mut config.ftl.precondition;
+    (precondition.pe_cycles, precondition.pe_cycles_max) = pick(rng, &[(0, None), (3_000, None), (0, Some(5_000))]);
+    (precondition.retention_days, precondition.retention_days_max) = pick(rng, &[(0.0, None), (100.0, None), (0.0, Some(400.0))]);
+}
+
 /// Half of the smallest drives have a part of the mapping table in flash only: of few entries for each translation page.
 pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
     let device = &config.device;

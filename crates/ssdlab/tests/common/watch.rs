@@ -165,7 +165,8 @@ impl Watch {
         let active = self.pools.iter().filter(|pool| pool.collects).count();
         let began = std::mem::replace(&mut self.active, active) < active;
         let before = std::mem::replace(&mut self.outstanding, simulation.ssd().outstanding());
-        if began && self.set_off && before == 0 && self.outstanding == 0 {
+        // Blocks that are old or were read often are moved without requests.
+        if began && self.set_off && before == 0 && self.outstanding == 0 && due_jobs(simulation) == 0 {
             return Err(format!("at {} ns a job begins though no request is outstanding", simulation.now()));
         }
         Ok(())
@@ -175,6 +176,10 @@ impl Watch {
     fn episode_is_whole(&mut self, simulation: &Simulation, pool: usize, before: &Seen) -> Result<(), String> {
         let now = &self.pools[pool];
         if self.until == 0 || !self.by_free_blocks || !before.collects || now.collects || simulation.ssd().counters().s3_entries > 0 {
+            return Ok(());
+        }
+        // A job that moves an old block ends no episode.
+        if due_jobs(simulation) > 0 {
             return Ok(());
         }
         self.episodes += 1;
@@ -193,18 +198,25 @@ impl Watch {
         Ok(())
     }
 
-    /// Each erase gains a page at least, so that there are no more of them than pages that became invalid.
+    /// Each erase gains a page at least, so that there are no more of them than pages that became invalid; those of old blocks may gain none.
     fn gets_somewhere(&self, simulation: &Simulation) -> Result<(), String> {
         let counters = simulation.ssd().counters();
         let written = counters.host_programs + counters.map_programs;
         let invalid = self.invalid + written + counters.trimmed_pages + counters.stale_moves + counters.padded_units;
         // Of units a flash page at least.
-        let gained = counters.erases * u64::from(simulation.ssd().ftl().geometry().units_per_flash_page);
+        let gained =
+            counters.erases.saturating_sub(due_jobs(simulation)) * u64::from(simulation.ssd().ftl().geometry().units_per_flash_page);
         if gained <= invalid {
             return Ok(());
         }
         Err(format!("{} erases gain no more than {invalid} pages by {} ns: {counters:?}", counters.erases, simulation.now()))
     }
+}
+
+/// Jobs that moved a block for its age or its reads.
+fn due_jobs(simulation: &Simulation) -> u64 {
+    let counters = simulation.ssd().counters();
+    counters.reclaim_jobs + counters.refresh_jobs
 }
 
 fn blocks(ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<> {

@@ -61,7 +61,7 @@ pub(in crate::ssd) fn begin(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) ->
     }
     // Bursts are allowed only where all pages take the same time (`may_burst` in rules.rs).
     let (poll, timing, any) = (ssd.rules.gc.poll_ns, ssd.flash.timing(), PageFacts::default());
-    let (read_ns, write_ns) = (timing.read(any) + poll, timing.program(any) + poll);
+    let (read_ns, write_ns) = (timing.read(&any) + poll, timing.program(&any) + poll);
     let op = Op { kind: OpKind::Move, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
     let at = ssd.flash.start_repeated(now, die, op, moves, &mut ssd.events);
     ssd.gc.jobs.begin_burst(die, pool, at);

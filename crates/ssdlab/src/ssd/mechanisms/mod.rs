@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | `units` | which mapping units share a flash operation? | `ftl.map_unit_bytes`, `device.pages_per_program` |
 //! | `burst` | which page moves are one event, and what interrupts them? | none: results are those of move after move |
+//! | `ages` | which steps does a read take that has errors, and which blocks are moved for that? | `errors` |
 //! | `merge` | how do host operations merge with page moves (lee2013 III-B)? | `gc.merge` |
 //! | `advance` | which steps of a job may begin where it advances with host operations only? | `gc.advance` |
 //! | `idle` | what does idle time change? | `gc.trigger = "idle"` |
@@ -15,6 +16,7 @@
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
 pub(super) mod advance;
+pub(super) mod ages;
 pub(super) mod burst;
 pub(super) mod estimates;
 pub(super) mod idle;

@@ -11,7 +11,7 @@ use crate::flash::{OpKind, Parts};
 use crate::gc::Move;
 use crate::sched::{QueueKind, Transaction, page_order};
 use crate::ssd::candidates::HostCandidate;
-use crate::ssd::mechanisms::{merge, pace};
+use crate::ssd::mechanisms::{ages, merge, pace};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::{Planted, Ssd};
 use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
@@ -105,9 +105,10 @@ fn read_of(ssd: &Ssd, unit: Lpn, read: HostCandidate) -> Option<TxnId> {
     })
 }
 
-/// Notes the read of a unit that another unit's flash read brings.
-pub(in crate::ssd) fn prepare_read_along(ssd: &mut Ssd, now: Ns, id: TxnId) {
+/// Notes the read of a unit that the flash read of another unit, `first`, brings.
+pub(in crate::ssd) fn prepare_read_along(ssd: &mut Ssd, now: Ns, id: TxnId, first: TxnId) {
     let lpn = ssd.transactions[id].lpn;
+    ssd.transactions[id].uncorrectable = ssd.transactions[first].uncorrectable;
     ssd.probes.note(now, &ssd.ftl, Event::ReadAlong(lpn, ssd.ftl.lookup(lpn)));
 }
 
@@ -166,19 +167,37 @@ fn unit_behind(ssd: &Ssd, id: TxnId) -> Option<TxnId> {
     ssd.transactions[id].next.filter(|&next| ssd.transactions[next].same_page)
 }
 
-/// Ends the reads of a page whose transfer has ended. Returns the first transaction of the operation's next page.
+/// Handles the end of the transfer of a page of a read. Returns the first transaction of the operation's next page.
 #[inline(always)]
 pub(in crate::ssd) fn page_transferred(ssd: &mut Ssd, now: Ns, first: TxnId) -> Option<TxnId> {
+    if ssd.rules.flash.errors {
+        return ages::decode(ssd, now, first);
+    }
+    page_ends(ssd, now, first, Served::Transfer)
+}
+
+/// Ends the reads of a page that was served until now. Returns the first transaction of the operation's next page.
+#[inline(always)]
+pub(in crate::ssd) fn page_ends(ssd: &mut Ssd, now: Ns, first: TxnId, by: Served) -> Option<TxnId> {
     let mut unit = first;
     loop {
         let (next, more) = (ssd.transactions[unit].next, unit_behind(ssd, unit));
-        ssd.transactions[unit].served(Served::Transfer, now);
+        ssd.transactions[unit].served(by, now);
         ssd.host_page_read(now, unit);
         match more {
             Some(more) => unit = more,
             None => return next,
         }
     }
+}
+
+/// The first transaction of the next page of an operation, behind the units of the page of `first`.
+pub(in crate::ssd) fn next_page(ssd: &Ssd, first: TxnId) -> Option<TxnId> {
+    let mut unit = first;
+    while let Some(more) = unit_behind(ssd, unit) {
+        unit = more;
+    }
+    ssd.transactions[unit].next
 }
 
 /// Ends the writes of a host program that has ended. Returns the first transaction of the operation's next program.
@@ -242,7 +261,7 @@ pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) 
     pace::pages_taken(ssd, pool, ssd.geometry().units_per_program - own);
     note_padding(ssd, now, to);
     if allocated.took_block {
-        ssd.block_taken(now, pool, ssd.ftl.blocks().free_count(pool));
+        ssd.block_opened(now, pool, allocated.ppn);
     }
     (ssd.gc.units(pool)[0], ssd.program_time(allocated.ppn).array_ns())
 }

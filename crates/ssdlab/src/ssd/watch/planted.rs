@@ -20,6 +20,10 @@ pub enum Planted {
     WritesToAnotherStream,
     /// Page moves forget the handle of their data.
     ForgetsHandles,
+    /// A read takes one retry step too few.
+    ForgetsRetryStep,
+    /// A read begins with the last good retry step of another block.
+    MixesRetrySteps,
 }
 
 impl Ssd {
@@ -33,6 +37,9 @@ impl Ssd {
         }
         if defect == Planted::ForgetsHandles {
             self.ftl.placer_mut().forget_handles();
+        }
+        if let Some(cells) = self.flash.cells_mut().filter(|_| defect == Planted::MixesRetrySteps) {
+            cells.mix_blocks();
         }
         if let Some(pace) = self.pace.as_mut().filter(|_| defect == Planted::CountsCreditTwice) {
             pace.count_twice();

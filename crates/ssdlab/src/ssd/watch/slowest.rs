@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use crate::blocked::Blocked;
+use crate::flash::Due;
+use crate::gc::Job;
 use crate::sched::TransactionKind;
 use crate::ssd::Ssd;
 use crate::timeline::{Admission, Budget, Origin, PageEnd, RecentJob, Recorder, Ring, Trigger, Wait};
@@ -119,7 +121,10 @@ pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId, follows:
     }
     let free = ssd.ftl.blocks().free_count(pool);
     let idle = ssd.gc.idle().is_some_and(|idle| idle.is_idle()) && !ssd.ftl.is_short(pool);
+    let due = ssd.gc.job(pool).and_then(Job::due);
     let trigger = match () {
+        () if due == Some(Due::Reclaim) => Trigger::Reclaim,
+        () if due == Some(Due::Refresh) => Trigger::Refresh,
         () if follows => Trigger::Episode,
         () if idle => Trigger::Idle,
         () if free < ssd.gc.hard_blocks() => Trigger::Hard,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::flash::OpKind;
+use crate::flash::{Due, OpKind};
 use crate::sched::linked;
 use crate::ssd::Ssd;
 use crate::timeline::{Budget, DriveShape, Level, NOWHERE, Origin, Recorder};
@@ -99,8 +99,14 @@ pub(in crate::ssd) fn request_arrived(ssd: &mut Ssd, request: ReqId, index: u64)
 /// Reports that a job has started on a pool.
 pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if let Some(timeline) = ssd.flash.recorder() {
-        let victim = ssd.gc.job(pool).expect("it has just started").victim();
-        timeline.job_starts(now, pool, victim, ssd.ftl.blocks().valid(victim));
+        let job = ssd.gc.job(pool).expect("it has just started");
+        let name = match job.due() {
+            None => "job",
+            Some(Due::Reclaim) => "read reclaim",
+            Some(Due::Refresh) => "refresh",
+        };
+        let victim = job.victim();
+        timeline.job_starts(now, pool, name, victim, ssd.ftl.blocks().valid(victim));
     }
 }
 
