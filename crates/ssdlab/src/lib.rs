@@ -14,7 +14,7 @@
 //! | 3 | [`ftl`] |
 //! | 2 | [`flash`], [`replay`], [`slowest`] |
 //! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`remark`], [`config`], [`geometry`], [`rules`], [`request`], [`files`], `table`, [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`settled`], [`scale`] |
+//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`remark`], [`config`], [`geometry`], [`energy`], [`rules`], [`request`], [`files`], `table`, [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`settled`], [`scale`] |
 
 #![deny(missing_docs, unsafe_code)]
 
@@ -26,6 +26,7 @@ pub mod caller;
 pub mod config;
 pub mod custom;
 pub mod distribution;
+pub mod energy;
 pub mod error;
 pub mod event;
 pub mod files;

@@ -5,8 +5,8 @@ use crate::config::{
     Advance, Allocation, Begin, Config, Frontier, Isolation, Order, Pace, PartialWrite, Placement, Priority, Scope, Streams, Suspendable,
     SuspendedForReads, Trigger, Turns, UnmappedRead,
 };
+use crate::energy::EnergyRates;
 use crate::geometry::Geometry;
-use crate::stats::EnergyRates;
 use crate::units::Ns;
 
 /// All rules of one drive.

@@ -5,10 +5,11 @@ use crate::common::pages::{read, write};
 use crate::common::{one_die, random_config, random_requests, simulation};
 use crate::timelines::{Case, array, bus, filled, play_all};
 use ssdlab::config::{Config, Frontier, PreconditionKind, Priority, Trigger};
+use ssdlab::energy::Drawn;
 use ssdlab::flash::Resource;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
-use ssdlab::stats::{Drawn, Part, RunResult};
+use ssdlab::stats::{Part, RunResult};
 use ssdlab::units::Ns;
 
 /// Powers with which each part of a drive has another energy.

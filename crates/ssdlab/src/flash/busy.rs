@@ -3,7 +3,7 @@
 use super::bus::Bus;
 use super::op::{Op, OpKind, Owner, Slot, Stage};
 use super::{Flash, Interval, Resource, Timing};
-use crate::stats::ArrayTimes;
+use crate::energy::ArrayTimes;
 use crate::units::{ChannelId, DieId, Ns, SlotId};
 
 impl Flash {

@@ -47,9 +47,9 @@ use op::{Slot, Stage};
 use steps::Read;
 
 use crate::config::Config;
+use crate::energy::ArrayTimes;
 use crate::geometry::Geometry;
 use crate::rules::FlashRules;
-use crate::stats::ArrayTimes;
 use crate::timeline::Recorder;
 use crate::units::{ChannelId, DieId, Ns, SlotId, TxnId};
 

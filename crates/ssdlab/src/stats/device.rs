@@ -9,7 +9,6 @@ use super::ages::AgeStats;
 use super::array::ArrayResult;
 use super::buffer::BufferStats;
 use super::cache::CacheStats;
-use super::energy::{Drawn, EnergyRates};
 use super::flash::FlashResult;
 use super::interface::InterfaceStats;
 use super::mapping::MappingStats;
@@ -18,6 +17,7 @@ use super::result::WarmUpResult;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
 use super::streams::Streams;
+use crate::energy::{Drawn, EnergyRates};
 use crate::units::Ns;
 
 /// Configuration, preparation and duration of a run.

@@ -39,7 +39,7 @@ pub use buffer::{BufferResult, BufferStats};
 pub use cache::{CacheCounters, CacheResponse, CacheResponses, CacheResult, CacheStats, Responses};
 pub use counters::{COUNTERS, Counters};
 pub use device::{DeviceStats, Run};
-pub use energy::{ArrayTimes, Drawn, EnergyRates, EnergyResult};
+pub use energy::EnergyResult;
 pub use flash::{FlashResult, Utilisation, Wear, WearHistogram};
 pub use flow::{Alone, Fairness, FlowResult};
 pub use gc::{Duration, GcResult, Shared, StateTimes};

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 44] = [
+        let groups: [(&str, &[&str], &str); 46] = [
             (
                 "",
                 &[""],
@@ -100,12 +100,12 @@ mod tests {
                 "job_turns jobs_set_off misaligned_reads moves_put_aside multiplane_operations multiplane_programs order_choices order_fallbacks overlapped_operations paced_writes padded_units \
                  page_order_waits parity_programs partial_reads pause_reads power_waits read_commands read_passes reads_along reads_while_suspended redirected_writes reordered_moves rmw_reads s3_entries \
                  steps_forgone steps_in_turn steps_with_requests steps_without_requests suspended_erases suspended_programs trimmed_pages unmapped_reads \
-                 victim_choices victim_fallbacks write_passes write_pauses",
+                 victim_choices victim_fallbacks write_passes write_pauses reclaim_jobs refresh_jobs retried_reads retry_steps uncorrectable_moves uncorrectable_reads",
             ),
             (
                 "breakdown_ns.",
                 &["all.", "read.", "write."],
-                "host_queue die_queue gc bus_queue transfer array suspended dram controller link mapping pace power",
+                "host_queue die_queue gc bus_queue transfer array suspended dram controller link mapping pace power retry decode",
             ),
             ("gc.", &[""], "jobs pages_moved stale_moves erases write_amplification page_write_amplification time_share victim_source"),
             ("gc.", &[""], "duration_ns.mean duration_ns.max preemptions suspensions free_blocks_min"),
@@ -150,6 +150,8 @@ mod tests {
             ("blocks.", &[""], "file instants interval_ns end_ns thinned"),
             ("timeline.", &[""], "file slices from_ns to_ns full"),
             ("flash.", &[""], "reads programs host_programs gc_programs erases"),
+            ("ages.", &[""], "by_retries reads retried retries_mean uncorrectable"),
+            ("ages.", &["bit_error_rate.", "cycles.", "days.", "reads_of_block."], "max mean min"),
             ("energy.", &[""], "read_j program_j erase_j bus_j dram_j link_j controller_j idle_j total_j gc_array_j mean_w nj_per_byte"),
             ("bytes_written.", &[""], "host flash data gc mapping padding parity held"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),

@@ -1,8 +1,9 @@
 //! Values that a drive sums up over time for series of a run, beside its counters. They change seldom, when a job starts or ends and when a
 //! block is taken or freed, so that every run keeps them.
 
+use crate::energy::{Drawn, EnergyRates};
 use crate::ssd::{RoundPhase, Ssd};
-use crate::stats::{Drawn, EnergyRates, Level, Readings, SeriesShape};
+use crate::stats::{Level, Readings, SeriesShape};
 use crate::units::{ChipId, DieId, Ns};
 
 /// The gauges of a drive: levels and an extreme.

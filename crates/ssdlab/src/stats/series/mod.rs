@@ -20,7 +20,7 @@ pub use result::{
     StateSeries, WrittenSeries,
 };
 
-use super::{Drawn, EnergyRates};
+use crate::energy::{Drawn, EnergyRates};
 use crate::request::RequestKind;
 use crate::units::Ns;
 use bins::{Bin, Bins};
