@@ -49,6 +49,8 @@ pub struct Rules {
 /// Rules of operations on dies and buses.
 #[derive(Clone, Copy, Debug)]
 pub struct FlashRules {
+    /// Array times are added up, for energy.
+    pub energy: bool,
     /// The dies of a chip work side by side.
     pub interleave: bool,
     /// Two host operations of one kind may share a die: one on the bus, one in the array.
@@ -317,6 +319,7 @@ impl FlashRules {
         let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty() || with_requests || for_reads.of_gc();
         let register_reads = config.gc.merge && cache_register;
         FlashRules {
+            energy: config.energy.is_on(),
             interleave: config.device.die_interleave,
             pipeline,
             gc_pipeline,

@@ -92,6 +92,7 @@ fn array_times_are_those_of_stages(case: u64) -> Result<Tally, String> {
     while config.device.planes_per_die > 1 {
         config = random_config(&mut rng);
     }
+    energetic(&mut config);
     let requests = random_requests(&mut rng, &config, 200);
     let plan = Plan { verify: Verify::End, ..Plan::new(config.clone(), 3) };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;

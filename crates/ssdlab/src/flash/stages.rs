@@ -63,7 +63,9 @@ impl Flash {
             events.push(now + op.read_ns + op.write_ns + on_bus, serial, Event::Slot(at.0));
             self.trace_whole(now, die, op);
             self.note_whole(now, at);
-            self.whole_begins(&op, 1);
+            if self.rules.energy {
+                self.whole_begins(&op, 1);
+            }
             return at;
         }
         match op.kind {
@@ -94,7 +96,7 @@ impl Flash {
         (slot.since, slot.runs_since) = (now, now);
         slot.due = now + ns;
         events.push(slot.due, slot.serial, Event::Slot(at.0));
-        if !matches!(stage, Stage::Decode | Stage::Stopping) {
+        if self.rules.energy && !matches!(stage, Stage::Decode | Stage::Stopping) {
             *self.arrays.of(stage, &slot.op.owner) += ns * Ns::from(slot.op.pages);
         }
         self.note(now, at);

@@ -36,7 +36,9 @@ impl Flash {
         // This makes the event of its end stale.
         slot.serial = self.serial;
         slot.left = slot.due - now;
-        *self.arrays.of(slot.stage, &slot.op.owner) -= slot.left * Ns::from(slot.op.pages);
+        if self.rules.energy {
+            *self.arrays.of(slot.stage, &slot.op.owner) -= slot.left * Ns::from(slot.op.pages);
+        }
         slot.suspended = std::mem::replace(&mut slot.stage, Stage::Suspending);
         events.push(now + self.rules.suspend_ns, slot.serial, Event::Slot(at.0));
         self.note_suspension(now, at);
@@ -164,7 +166,9 @@ impl Flash {
         if slot.stage != Stage::Pausing {
             slot.suspended = slot.stage;
         }
-        *self.arrays.of(slot.suspended, &slot.op.owner) -= (slot.due - now) * Ns::from(slot.op.pages);
+        if self.rules.energy {
+            *self.arrays.of(slot.suspended, &slot.op.owner) -= (slot.due - now) * Ns::from(slot.op.pages);
+        }
         slot.stage = Stage::Suspending;
         events.push(now + self.rules.suspend_ns, slot.serial, Event::Slot(at.0));
         self.note_suspension(now, at);
@@ -233,7 +237,9 @@ impl Flash {
     pub fn pause(&mut self, now: Ns, at: SlotId) {
         let mut slot = self.slots[at.index()];
         (slot.stage, slot.left) = (slot.suspended, slot.due - now);
-        *self.arrays.of(slot.stage, &slot.op.owner) -= slot.left * Ns::from(slot.op.pages);
+        if self.rules.energy {
+            *self.arrays.of(slot.stage, &slot.op.owner) -= slot.left * Ns::from(slot.op.pages);
+        }
         self.lay_beside(now, at, slot, true);
     }
 

@@ -200,8 +200,7 @@ impl Ssd {
             self.flash.drop_suspended(now, die);
             self.discard_move(now, pool);
         } else {
-            let op = *self.flash.suspended_op(die);
-            if !power::granted_again(self, die, op) {
+            if !power::may_resume(self, die) {
                 return false;
             }
             self.flash.resume(now, die, &mut self.events);
@@ -256,8 +255,7 @@ impl Ssd {
         let question = Question { now, die, phase: point, gc: Some(pool), limits: Some(limits) };
         let (host, priority) = order::choose::<OWN>(self, question, host);
         let decision = self.decide(point, host, Some(pool), priority);
-        let op = *self.flash.op(at);
-        if decision == Decision::GoOn && !power::granted_again(self, die, op) {
+        if decision == Decision::GoOn && !power::may_go_on(self, at) {
             return false;
         }
         match (decision, host) {

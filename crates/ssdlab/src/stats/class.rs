@@ -21,7 +21,8 @@ impl Class {
     #[inline]
     pub(super) fn record(&mut self, response_ns: Ns, parts: &Parts) {
         self.times.record(response_ns);
-        for (sum, &ns) in self.parts.iter_mut().zip(&parts.0) {
+        // Most parts of a request are 0.
+        for (sum, &ns) in self.parts.iter_mut().zip(&parts.0).filter(|(_, ns)| **ns > 0) {
             *sum += u128::from(ns);
         }
     }

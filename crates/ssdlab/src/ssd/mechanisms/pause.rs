@@ -144,8 +144,7 @@ pub(in crate::ssd) fn during_pause(ssd: &mut Ssd, now: Ns, die: DieId, granted: 
         }
         return starts;
     }
-    let op = *ssd.flash.paused_op(die);
-    if !ssd.flash.can_start(die, OpKind::Erase, true) || !power::granted_again(ssd, die, op) {
+    if !ssd.flash.can_start(die, OpKind::Erase, true) || !power::may_end_pause(ssd, die) {
         return false;
     }
     ssd.flash.end_pause(now, die, &mut ssd.events);

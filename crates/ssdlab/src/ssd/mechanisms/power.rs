@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::flash::{Op, OpKind};
 use crate::ssd::Ssd;
-use crate::units::{DieId, PoolId};
+use crate::units::{DieId, PoolId, SlotId};
 
 /// The power that operations may draw, and the dies that wait for it.
 #[derive(Debug)]
@@ -77,10 +77,26 @@ pub(in crate::ssd) fn granted(ssd: &mut Ssd, die: DieId, kind: OpKind) -> bool {
     ssd.power.is_none() || ask(ssd, die, kind, 1)
 }
 
-/// The die may go on with an operation that was suspended, paused or stopped; else it waits in the line.
+/// The operation in a slot, which has stopped at a preemption point, may go on; else its die waits in the line.
 #[inline(always)]
-pub(in crate::ssd) fn granted_again(ssd: &mut Ssd, die: DieId, op: Op) -> bool {
-    ssd.power.is_none() || ask(ssd, die, op.kind, op.pages)
+pub(in crate::ssd) fn may_go_on(ssd: &mut Ssd, at: SlotId) -> bool {
+    ssd.power.is_none() || ask_again(ssd, at.die(), *ssd.flash.op(at))
+}
+
+/// The GC operation that is suspended on the die may be resumed; else the die waits in the line.
+#[inline(always)]
+pub(in crate::ssd) fn may_resume(ssd: &mut Ssd, die: DieId) -> bool {
+    ssd.power.is_none() || ask_again(ssd, die, *ssd.flash.suspended_op(die))
+}
+
+/// The operation that is paused or suspended for reads on the die may go on; else the die waits in the line.
+#[inline(always)]
+pub(in crate::ssd) fn may_end_pause(ssd: &mut Ssd, die: DieId) -> bool {
+    ssd.power.is_none() || ask_again(ssd, die, *ssd.flash.paused_op(die))
+}
+
+fn ask_again(ssd: &mut Ssd, die: DieId, op: Op) -> bool {
+    ask(ssd, die, op.kind, op.pages)
 }
 
 /// The die that stands in the line for this one: the first of its chip where these exclude each other, since the chip then chooses among the
@@ -89,6 +105,7 @@ fn in_line(ssd: &Ssd, die: DieId) -> DieId {
     if ssd.rules.flash.interleave { die } else { DieId(ssd.geometry().dies_of_chip(ssd.geometry().chip_of_die(die)).start) }
 }
 
+#[inline(never)]
 fn ask(ssd: &mut Ssd, die: DieId, kind: OpKind, planes: u32) -> bool {
     let die = in_line(ssd, die);
     let Some(mut power) = ssd.power.take() else { return true };
@@ -118,7 +135,12 @@ pub(in crate::ssd) fn planes_beside(ssd: &Ssd, kind: OpKind) -> u32 {
 
 /// Call when all woken dies have been dispatched: wakes the first die of the line if what it waits for fits now. A die that was woken and
 /// did not ask wants nothing any more. Returns true if a die was woken.
+#[inline(always)]
 pub(in crate::ssd) fn wake_next(ssd: &mut Ssd) -> bool {
+    ssd.power.is_some() && wake_first(ssd)
+}
+
+fn wake_first(ssd: &mut Ssd) -> bool {
     let Some(mut power) = ssd.power.take() else { return false };
     power.turn = None;
     let next = power.line.front().copied().filter(|&(_, needed)| needed <= left(ssd, &power));

@@ -1,7 +1,7 @@
 //! Values that a drive sums up over time for series of a run, beside its counters. They change seldom, when a job starts or ends and when a
 //! block is taken or freed, so that every run keeps them.
 
-use crate::energy::{Drawn, EnergyRates};
+use crate::energy::{ArrayTimes, Drawn, EnergyRates};
 use crate::ssd::{RoundPhase, Ssd};
 use crate::stats::{Level, Readings, SeriesShape};
 use crate::units::{ChipId, DieId, Ns};
@@ -59,9 +59,10 @@ impl Ssd {
         self.rules.energy
     }
 
-    /// What has drawn energy in this drive until `now`, commands of the host apart.
+    /// What has drawn energy in this drive until `now`, commands of the host apart. Array times are 0 without keys of energy.
     pub fn drawn(&self, now: Ns) -> Drawn {
-        Drawn { arrays: self.flash.array_times(now), bus_ns: self.flash.buses_busy_ns(now), on_ns: now.into(), ..Drawn::default() }
+        let arrays = if self.rules.energy.is_some() { self.flash.array_times(now) } else { ArrayTimes::default() };
+        Drawn { arrays, bus_ns: self.flash.buses_busy_ns(now), on_ns: now.into(), ..Drawn::default() }
     }
 
     /// Adds the chips, dies, channels, pools and thresholds of this drive to `shape`.
