@@ -93,6 +93,8 @@ pub struct Flash {
     cells: Option<Box<Cells>>,
     /// By slot: the steps of its read. Empty if reads have no errors.
     reads: Vec<Read>,
+    /// By die: those of its suspended GC operation. Empty if reads have no errors.
+    suspended_reads: Vec<Read>,
     /// Watches every stage as an interval on its resource, if wanted.
     trace: Option<Trace>,
     /// Records a timeline, if wanted.
@@ -117,6 +119,7 @@ impl Flash {
             paused_op: if rules.pauses { vec![None; dies] } else { Vec::new() },
             channel_of_die: (0..geometry.dies).map(|die| geometry.channel_of_die(DieId(die))).collect(),
             cells: None,
+            suspended_reads: Vec::new(),
             reads: Vec::new(),
             trace: None,
             recorder: None,

@@ -76,6 +76,7 @@ impl Flash {
     pub fn age(&mut self, cells: Option<Box<Cells>>) {
         if cells.is_some() {
             self.reads = vec![Read::default(); self.slots.len()];
+            self.suspended_reads = vec![Read::default(); self.slots.len() / 2];
         }
         self.cells = cells;
     }
@@ -95,6 +96,20 @@ impl Flash {
     /// Sets the steps of the read that has just begun in a slot.
     pub fn set_steps(&mut self, at: SlotId, retry: Retry) {
         self.reads[at.index()] = Read { retry, ..Read::default() };
+    }
+
+    /// The operation in a slot is suspended: keeps its steps, since another operation may take the slot.
+    pub(super) fn keep_steps(&mut self, at: SlotId) {
+        if let Some(kept) = self.suspended_reads.get_mut(at.die().index()) {
+            *kept = self.reads[at.index()];
+        }
+    }
+
+    /// The suspended operation of the die goes on in a slot, with its steps.
+    pub(super) fn take_steps(&mut self, at: SlotId) {
+        if let Some(&kept) = self.suspended_reads.get(at.die().index()) {
+            self.reads[at.index()] = kept;
+        }
     }
 
     /// The step in service of a slot's read fails.

@@ -54,6 +54,7 @@ impl Flash {
         let suspended = &mut self.suspended_op[at.die().index()];
         assert!(suspended.is_none(), "one operation of a die is suspended at a time");
         *suspended = Some(slot);
+        self.keep_steps(at);
         self.note_aside(now, at, slot.stage, false);
         self.empty(now, at);
     }
@@ -86,6 +87,7 @@ impl Flash {
         let slot = self.suspended_op[die.index()].take().expect("an operation is suspended");
         let at = Flash::first_slot(die);
         self.take_slot(now, die, slot);
+        self.take_steps(at);
         if matches!(slot.stage, Stage::Read | Stage::Program | Stage::Erase) {
             self.begin_array(now, at, slot.stage, slot.left, events);
         } else {
