@@ -39,6 +39,15 @@ DRIVE = {
     "gc.soft": 0.1,
 }
 SMALL = DRIVE | {"workload.read_share": 0.3, "workload.interarrival_us": 2000}
+# what gives a result energy, and reads that are repeated
+AGED = {
+    "energy.idle_mw": 1_000.0,
+    "energy.program_mw": 50.0,
+    "errors.retry": "in-order",
+    "errors.correctable_bits": 57,
+    "ftl.precondition.pe_cycles": 3_000,
+    "ftl.precondition.retention_days": 400.0,
+}
 # a device and a measurement with a calibration of about a second
 BASE_FILE = """[device]
 channels = 2

@@ -171,7 +171,7 @@ def cases(draw: st.DrawFn) -> Case:
         footprint=draw(st.sampled_from(footprints)),
         seed=draw(st.integers(0, 2**32)),
         # SepBIT has a threshold after some dozens of collected blocks only, and few requests of one page collect little.
-        requests=draw(st.integers(200 if crowded else 1, 300)) * {"hot-cold": 3, "sepbit": 6}.get(ftl["placement"], 1),
+        requests=draw(st.integers(200 if crowded else 1, 300)) * {"hot-cold": 4, "sepbit": 6}.get(ftl["placement"], 1),
     )
 
 

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import ssdlab
-from conftest import SMALL, SMALL_OPTIONS, Ssdlab
+from conftest import AGED, SMALL, SMALL_OPTIONS, Ssdlab
 from made_up_series import with_series
 from ssdlab.colours import COLOURS, DARK_COLOURS
 from ssdlab.errors import UsageError
@@ -41,7 +41,7 @@ NAMES = ["npgc", "pgc", "fpgc", "npgc+gcar-cflru", "dynalloc-slacker", "bbgc-dqg
 @pytest.fixture(scope="module")
 def small() -> dict[str, Any]:
     """A result of a small drive with a cache."""
-    return ssdlab.run(scheme="npgc", set={**SMALL, **CACHE, "workload.request_kb": 16}, requests=2500, series=True).to_dict()
+    return ssdlab.run(scheme="npgc", set={**SMALL, **CACHE, **AGED, "workload.request_kb": 16}, requests=2500, series=True).to_dict()
 
 
 @pytest.fixture(scope="module", params=[1, 2, 8])
@@ -115,7 +115,7 @@ def test_axes_are_named_in_words_with_units(name: str, plots: Plots) -> None:
         below = [other for other in axes_of(picture) if other.get_position().x0 == pytest.approx(axes.get_position().x0, abs=0.2)]
         lowest = min(below, key=lambda other: other.get_position().y0)
         assert lowest.get_xlabel(), "what the axis across shows is not said"
-        assert axes.get_ylabel() or name in ("breakdown", "slack", "wear")  # whose rows have names
+        assert axes.get_ylabel() or name in ("breakdown", "slack", "wear", "energy")  # whose rows have names
         for label in (axes.get_xlabel(), axes.get_ylabel()):
             if "time" in label.lower() and "Times" not in label:
                 assert re.search(r"\((s|ms|µs|%)\)$", label), label
@@ -125,7 +125,7 @@ def test_axes_are_named_in_words_with_units(name: str, plots: Plots) -> None:
 def test_ticks_are_one_two_or_five_apart(name: str, plots: Plots) -> None:
     picture = plots.picture(name, width=COLUMN)
     picture.sheet.canvas.draw()
-    rows = [axes.yaxis for axes in axes_of(picture) if name in ("breakdown", "slack", "wear")]
+    rows = [axes.yaxis for axes in axes_of(picture) if name in ("breakdown", "slack", "wear", "energy")]
     for axis in (axis for axes in axes_of(picture) for axis in (axes.xaxis, axes.yaxis) if axis not in rows):
         found = ticks(axis)
         assert len(found) >= 2, (name, axis.get_label_text())

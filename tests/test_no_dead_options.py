@@ -410,6 +410,10 @@ CONTEXTS: Mapping[str, Context] = {
     "cache.compensation": Context((False, True), base=BY_GROUP, trace=streams),
     "cache.padding": Context(("off", "always", "share"), base={**BY_GROUP, "cache.padding_share": 0.5}),
     "cache.padding_share": Context((0.0, 0.5, 1.0), base={**BY_GROUP, "cache.padding": "share"}),
+    **{f"energy.{key}": Context((0.0, 50.0), base=DRIVE) for key in ("read_mw", "program_mw", "bus_mw", "dram_pj_per_bit", "idle_mw")},
+    **{f"energy.{key}": Context((0.0, 50.0), base=DRIVE) for key in ("link_pj_per_bit", "command_nj")},
+    "energy.erase_mw": generated(0.0, 50.0, read_share=0.0),
+    "energy.cap_w": Context((0.0, 0.1), base={**DRIVE, "energy.read_mw": 80.0, "energy.program_mw": 100.0, "energy.erase_mw": 90.0}),
     "buffer.bytes": Context((0, 16_384, 65_536), base=DRIVE),
     "buffer.access_ns": Context((0, 1000, 5000), base=BUFFERED, trace=quarters),
     "buffer.protected": Context((True, False), base=BUFFERED, trace=quarters),
@@ -540,7 +544,7 @@ class Outcome:
 
 def fingerprint(result: ssdlab.Result) -> str:
     """The drive's behaviour, without entries that repeat the configuration and without wall-clock figures."""
-    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear")}
+    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear", "energy")}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})
     taken = {key: value for key, value in trace.items() if key not in ("format", "units", "skipped_lines", "first_bad_line")}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import SMALL, SMALL_OPTIONS, Ssdlab, fill
+from conftest import AGED, SMALL, SMALL_OPTIONS, Ssdlab, fill
 from made_up_series import with_series
 from ssdlab import report
 from ssdlab.pages import write_again
@@ -64,7 +64,7 @@ class Cells(HTMLParser):
 @pytest.fixture(scope="module")
 def results() -> dict[str, dict[str, Any]]:
     """Results of a small drive under four schemes."""
-    compared = ssdlab.compare(schemes=SCHEMES, set={**SMALL, "workload.request_kb": 16}, requests=3000, seed=1, series=True)
+    compared = ssdlab.compare(schemes=SCHEMES, set={**SMALL, **AGED, "workload.request_kb": 16}, requests=3000, seed=1, series=True)
     return {scheme: result.to_dict() for scheme, result in compared.items()}
 
 
@@ -390,7 +390,7 @@ def test_runs_that_lack_something(changed: dict[str, Any], absent: set[str], tmp
     text = page.read_text()
     drawn = set(re.findall(r'<figure id="(\w+)">', text))
     slack = {"slack"} if "slack" not in drawn else set()
-    assert set(figures.FIGURES) - drawn == absent | slack | (set() if "cache.policy" in changed else {"cache"})
+    assert set(figures.FIGURES) - drawn == absent | slack | {"energy", "retries"} | (set() if "cache.policy" in changed else {"cache"})
     assert ("Garbage collection did not run" in text) == ("gc" in absent)
 
 

@@ -152,12 +152,10 @@ def test_a_page_counts_what_was_calibrated_apart_and_what_has_no_bound() -> None
         return {"grade": grade, **({} if reproduced is None else {"reproduced": reproduced}), **more}
 
     rows = [row("yes", "size"), row("NO", "contradicted"), row("yes", "size")]
-    assert summary([(Path(), {"rows": rows})]) == (
-        "3 findings in 1 studies: 2 reproduced, 1 not reproduced. Grades: 2 size, 1 contradicted."
-    )
+    assert summary([(Path(), {"rows": rows})]) == ("3 findings in 1 study: 2 reproduced, 1 not reproduced. Grades: 2 size, 1 contradicted.")
     more = [*rows, row("NO", "size", calibrated=True), row("yes", "size", calibrated=True), row(None, "size", calibrated=True)]
     assert summary([(Path(), {"rows": more})]) == (
-        "5 findings in 1 studies: 3 reproduced, 2 not reproduced. "
+        "5 findings in 1 study: 3 reproduced, 2 not reproduced. "
         'Of the findings with which a parameter was chosen ("calibrated"), 1 of 2 are reproduced; of the others 2 of 3. '
         "Grades of all 6 rows (1 has no bound): 5 size, 1 contradicted."
     )

@@ -14,6 +14,8 @@ from typing import ClassVar
 from ssdlab.section import Section, UntypedSection
 
 __all__ = [
+    "Ages",
+    "AgesCyclesDaysReadsOfBlockBitErrorRate",
     "Array",
     "Bandwidth",
     "Blocks",
@@ -180,6 +182,14 @@ class BreakdownClass(Section):
     """Wait for translation pages that were not in memory (`ftl.map_cache_bytes`). Unit: ns."""
     pace: float
     """Wait for garbage collection to free room for writes (`gc.pace`). Unit: ns."""
+    power: float
+    """Wait for power that operations on other dies draw (`energy.cap_w`). Unit: ns."""
+    retry: float
+    """Steps of reads that failed, so that the read was repeated: array, transfer, decoding, and waits for the bus between them
+    (`errors.retry`). Unit: ns.
+    """
+    decode: float
+    """Decoding of the data of reads, in their last step (`errors.decode_ns`). Unit: ns."""
 
 
 class Breakdown(Section):
@@ -676,6 +686,50 @@ class Wear(Section):
     """Number of blocks by number of erases."""
 
 
+class AgesCyclesDaysReadsOfBlockBitErrorRate(Section):
+    """`ages.{cycles, days, reads_of_block, bit_error_rate}` of a result."""
+
+    min: float
+    """Least value of a block."""
+    mean: float
+    """Mean over the blocks."""
+    max: float
+    """Largest value of a block."""
+
+
+class Ages(Section):
+    """`ages` of a result.
+
+    Retries of flash reads, and how old blocks are (`errors.retry`), over the drives of an array together. Absent if reads have no errors.
+    """
+
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
+        "cycles": AgesCyclesDaysReadsOfBlockBitErrorRate,
+        "days": AgesCyclesDaysReadsOfBlockBitErrorRate,
+        "reads_of_block": AgesCyclesDaysReadsOfBlockBitErrorRate,
+        "bit_error_rate": AgesCyclesDaysReadsOfBlockBitErrorRate,
+    }
+
+    reads: int
+    """Number of flash reads whose data were decoded, of host and GC, one for each plane. Copyback is not decoded. Unit: count."""
+    retried: int
+    """Number of these with at least one step that failed before the last. Unit: count."""
+    uncorrectable: int
+    """Number of flash reads whose data were lost: no step that the policy takes was good. Unit: count."""
+    retries_mean: float
+    """Mean number of retries of a flash read. Absent without reads. Unit: ratio."""
+    by_retries: list[int]
+    """Number of flash reads by retries: entry `i` has those with `i` steps that failed before the last. Unit: count."""
+    cycles: AgesCyclesDaysReadsOfBlockBitErrorRate
+    """Erases of a block, those before the run included (`ftl.precondition.pe_cycles`). Absent where the run does not have it."""
+    days: AgesCyclesDaysReadsOfBlockBitErrorRate
+    """Days since a block was opened. Absent where the run does not have it."""
+    reads_of_block: AgesCyclesDaysReadsOfBlockBitErrorRate
+    """Array reads of a block since it was opened. Absent where the run does not have it."""
+    bit_error_rate: AgesCyclesDaysReadsOfBlockBitErrorRate
+    """Raw bit error rate of a block. Absent where the run does not have it."""
+
+
 class Flash(Section):
     """`flash` of a result. Flash operations during the run."""
 
@@ -1049,6 +1103,11 @@ class Counters(Section):
     """
     pause_reads: int
     """Page reads served while a program paused (`scheduler.write_pausing`). Absent where the run does not have it. Unit: count."""
+    power_waits: int
+    """Operations that waited for power, since those in service drew too much of the cap (`energy.cap_w`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     read_commands: int
     """Pages read by commands that occupied the bus (`device.read_command_ns`). Absent where the run does not have it. Unit: count."""
     read_passes: int
@@ -1063,13 +1122,30 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    reclaim_jobs: int
+    """GC jobs that moved a block because it had been read too often (`errors.reclaim_reads`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     redirected_writes: int
     """Writes given a page of another block, since a GC job had the shared open block to itself.
 
     Absent where the run does not have it. Unit: count.
     """
+    refresh_jobs: int
+    """GC jobs that moved a block because its data were too old (`errors.refresh_days`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     reordered_moves: int
     """Page moves that began out of order because a host operation merges with them. Absent where the run does not have it. Unit: count."""
+    retried_reads: int
+    """Flash reads of host and GC with at least one step that failed before the last (`errors.retry`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    retry_steps: int
+    """Steps of flash reads that failed before the last (`errors.retry`). Absent where the run does not have it. Unit: count."""
     rmw_reads: int
     """Page reads of partial writes (read-modify-write). Absent where the run does not have it. Unit: count."""
     s3_entries: int
@@ -1097,6 +1173,13 @@ class Counters(Section):
     """Suspensions of programs for reads (`scheduler.suspend`). Absent where the run does not have it. Unit: count."""
     trimmed_pages: int
     """Pages unmapped by trims. Absent where the run does not have it. Unit: count."""
+    uncorrectable_moves: int
+    """Flash reads of page moves whose data were lost: they are moved as they are (`errors.retry`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    uncorrectable_reads: int
+    """Flash reads of the host whose data were lost (`errors.retry`). Absent where the run does not have it. Unit: count."""
     unmapped_reads: int
     """Reads of pages that held no data. Absent where the run does not have it. Unit: count."""
     victim_choices: int
@@ -1303,6 +1386,7 @@ class RunStatistics(Section):
         "interface": Interface,
         "energy": Energy,
         "wear": Wear,
+        "ages": Ages,
         "flash": Flash,
         "bytes_written": BytesWritten,
         "array": Array,
@@ -1336,6 +1420,11 @@ class RunStatistics(Section):
     """
     order_source: str
     """BLAKE3 over the source of a user-defined order of operations (`config.scheduler.order` is `custom, else` the configured order).
+
+    Absent otherwise. Unit: hexadecimal.
+    """
+    placement_source: str
+    """BLAKE3 over the source of a user-defined placement policy (`config.ftl.placement` is `custom`).
 
     Absent otherwise. Unit: hexadecimal.
     """
@@ -1394,6 +1483,11 @@ class RunStatistics(Section):
     """Energy of all drives, by part. Absent unless asked for (`energy`)."""
     wear: Wear
     """Erases of each block since it was new, preconditioning included. Absent where the run does not have it."""
+    ages: Ages
+    """Retries of flash reads, and how old blocks are (`errors.retry`), over the drives of an array together.
+
+    Absent if reads have no errors.
+    """
     flash: Flash
     """Flash operations during the run."""
     bytes_written: BytesWritten

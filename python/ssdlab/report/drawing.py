@@ -11,6 +11,7 @@ from typing import Literal
 
 __all__ = [
     "DARK_SHADES",
+    "ENERGY_COLOURS",
     "OTHER_PART",
     "PART_COLOURS",
     "SHADES",
@@ -52,14 +53,20 @@ PART_COLOURS: Mapping[str, str] = {
     "power": "#EE7733",
     "retry": "#0077BB",
     "decode": "#009988",
+}
+OTHER_PART = "#5D7385"
+"""Colour of a part that is not in `PART_COLOURS`."""
+ENERGY_COLOURS: Mapping[str, str] = {
     "idle": "#BBBBBB",
+    "controller": "#332288",
+    "link": "#882255",
+    "dram": "#DDCC77",
     "bus": "#44AA99",
     "read": "#88CCEE",
     "program": "#CC6677",
     "erase": "#AA4499",
 }
-OTHER_PART = "#5D7385"
-"""Colour of a part that is not in `PART_COLOURS`."""
+"""Colours of the parts of energy."""
 DARK_SHADES: Mapping[str, str] = {
     "#7B6BD0": "#9D90E8",
     "#88CCEE": "#88CCEE",

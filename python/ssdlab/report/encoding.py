@@ -11,6 +11,7 @@ from typing import Any
 
 from ssdlab.colours import COLOURS
 from ssdlab.report.drawing import (
+    ENERGY_COLOURS,
     OTHER_PART,
     PART_COLOURS,
     SHADES,
@@ -64,7 +65,10 @@ def _plot(plot: Plot | Bars | Ranges) -> dict[str, Any]:
         return {"k": "plot", "x": _fields(plot.x), "link": plot.link, "panels": [_panel(panel) for panel in plot.panels]}
     if isinstance(plot, Ranges):
         return {"k": "ranges", "axis": _fields(plot.axis), "ranges": [_fields(entry) for entry in plot.ranges]}
-    parts = [{"name": name, **({"colour": shade(PART_COLOURS.get(key, OTHER_PART))} if key != "run" else {})} for key, name in plot.parts]
+    parts = [
+        {"name": name, **({"colour": shade({**ENERGY_COLOURS, **PART_COLOURS}.get(key, OTHER_PART))} if key != "run" else {})}
+        for key, name in plot.parts
+    ]
     groups = [[name, [_fields(bar) for bar in bars]] for name, bars in plot.groups]
     return {"k": "bars", "axis": _fields(plot.axis), "parts": parts, "groups": groups}
 

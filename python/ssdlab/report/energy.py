@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ssdlab.report.drawing import PART_COLOURS, Axis, Bar, Bars, Figure, Panel, Plot, Ranges
+from ssdlab.report.drawing import ENERGY_COLOURS, Axis, Bar, Bars, Figure, Panel, Plot, Ranges
 from ssdlab.report.over_time import TIME, steps
 from ssdlab.report.runs import Runs
 
@@ -31,7 +31,9 @@ def energy(runs: Runs) -> Figure | None:
     plots: list[Plot | Bars | Ranges] = [Bars("Energy of the measured part", Axis("energy, J", "count", low=0.0), names, [("Drive", bars)])]
     recorded = [run for run in runs.recorded if run.at("series.power")]
     if recorded:
-        panel = Panel("", Axis("power, W", "count", low=0.0), [steps(run, run.at("series.power")) for run in recorded])
+        panel = Panel(
+            "Of all drives together", Axis("power, W", "count", low=0.0), [steps(run, run.at("series.power")) for run in recorded]
+        )
         plots.append(Plot("Power over time", TIME, [panel]))
     text = "The energy of all drives in joules, by what took it, and the power that they drew. The keys of the section energy set both."
-    return Figure("energy", "Energy", text, plots, [(name, PART_COLOURS[part]) for part, name in names])
+    return Figure("energy", "Energy", text, plots, [(name, ENERGY_COLOURS[part]) for part, name in names])

@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 from ssdlab.colours import COLOURS
 from ssdlab.report.axes import number, round_ticks
 from ssdlab.report.drawing import (
+    ENERGY_COLOURS,
     OTHER_PART,
     PART_COLOURS,
     SHADES,
@@ -144,7 +145,7 @@ def bars(panel: Axes, plot: Bars, look: Look, written: Any) -> float:
         for bar in entries:
             left = 0.0
             for (key, _name), value in zip(plot.parts, bar.values, strict=True):
-                shade = colour(bar.run) if key == "run" else PART_COLOURS.get(key, OTHER_PART)
+                shade = colour(bar.run) if key == "run" else {**ENERGY_COLOURS, **PART_COLOURS}.get(key, OTHER_PART)
                 panel.barh(top, value, left=left, height=0.75, color=shade, **_hatch(key))
                 left += value
             said: dict[str, Any] = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": look.small}
