@@ -115,7 +115,7 @@ impl PyPlacing {
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let tuple = |event: &Happened| match *event {
             Happened::Written { page } => (Self::WRITTEN, page).into_pyobject(py),
-            Happened::Opened { block, stream } => PyTuple::new(py, [u32::from(Self::OPENED), block, stream.into()]).map(Bound::into),
+            Happened::Opened { block, stream } => PyTuple::new(py, [u32::from(Self::OPENED), block, stream.into()]),
             Happened::Collected { block, stream, valid } => (Self::COLLECTED, block, number(stream), valid).into_pyobject(py),
         };
         PyList::new(py, self.events.iter().map(tuple).collect::<PyResult<Vec<_>>>()?)
