@@ -12,6 +12,9 @@ use ssdlab::simulation::{Control, Plan, Simulation, Verify, WarmUp, run};
 use ssdlab::stats::{RunResult, StreamResult, Writer};
 use ssdlab::units::Lpn;
 
+/// What a case changes of a configuration.
+type Change = Box<dyn Fn(&mut Config)>;
+
 const MS: u64 = 1_000_000;
 
 /// One die with 16 blocks of 4 pages, and handles 0 to 2, of which 0 is the default.
@@ -238,7 +241,7 @@ fn nothing_beats_an_oracle() {
     };
     let hot_cold = |c: &mut Config| (c.workload.address, c.workload.hot_share, c.workload.hot_access) = (Address::HotCold, 0.1, 0.9);
     let mixed = |c: &mut Config| c.workload.sequential_share = 0.5;
-    let workloads: [(&str, Box<dyn Fn(&mut Config)>); 6] = [
+    let workloads: [(&str, Change); 6] = [
         ("uniform", Box::new(zipf(0.0))),
         ("zipf 0.6", Box::new(zipf(0.6))),
         ("zipf 0.8", Box::new(zipf(0.8))),
@@ -356,7 +359,7 @@ impl<F: FnMut(&Placing<'_>) -> Result<Class, Failure> + Send> PlacementPolicy fo
 
 #[test]
 fn a_placement_policy_that_fails_ends_the_run_with_a_sentence() {
-    let failed = |result: Result<RunResult, Error>| result.err().expect("a failure").to_string();
+    let failed = |result: Result<RunResult, Error>| result.expect_err("a failure").to_string();
     let wrong = failed(own(Verify::Off, || By(|_: &Placing<'_>| Ok(2))));
     assert_eq!(wrong, "placement policy ours: chose stream 2 for a page; expected 0 to 1, the streams of host writes");
     let wrong =
