@@ -98,7 +98,7 @@ impl Cells {
         self.model.rate(self.age(now, block, erases))
     }
 
-    /// The step that a read of a block would need now, computed anew.
+    /// The first retry step that corrects the expected errors of a block now, from the power law.
     pub fn step_needed(&self, now: Ns, block: BlockId, erases: u32) -> u8 {
         self.model.step(self.age(now, block, erases))
     }
@@ -150,7 +150,7 @@ impl Cells {
         retry::steps(self.policy, self.step_needed(now, block, erases), self.model.table(), &mut 0).failed
     }
 
-    /// Checks the steps of a read that has just begun against the age of its block, computed anew.
+    /// Checks the retry steps of a read that has just begun against those that the power law asks for at the age of its block.
     ///
     /// # Errors
     /// A sentence if these are not the steps that the read has to take.

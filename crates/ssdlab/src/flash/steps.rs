@@ -38,7 +38,7 @@ impl Retry {
         Retry { step_ns: more.step_ns.max(less.step_ns), ..more }
     }
 
-    /// The same steps one after the other.
+    /// The steps of the read without a pipeline: each retry step begins when the data of the one before have been decoded.
     #[must_use]
     pub fn one_by_one(self) -> Self {
         Retry { pace: Pace { pipelined: false, ..self.pace }, ..self }

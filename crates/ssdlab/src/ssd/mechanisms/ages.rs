@@ -76,7 +76,7 @@ impl Ssd {
         Some(stats)
     }
 
-    /// The step that is good for reads of a block now, computed anew, and the last that was; for tests.
+    /// For tests: the retry step that reads of a block need now, from the power law, and the last good one that is kept for it.
     #[doc(hidden)]
     pub fn retry_step(&self, now: Ns, block: BlockId) -> Option<(u8, u8)> {
         let cells = self.flash.cells()?;
@@ -109,7 +109,7 @@ fn read_begins(ssd: &mut Ssd, now: Ns, ppn: Ppn, host: bool) -> (Steps, Pace, Ns
     (steps, pace, step_ns)
 }
 
-/// Verify mode: checks the steps of a read of a block against its age, computed anew.
+/// Verify mode: checks the retry steps of a read against those that the power law asks for at the age of its block.
 fn check(ssd: &mut Ssd, now: Ns, block: BlockId, steps: Steps) {
     if ssd.probes.verifier().is_none() {
         return;

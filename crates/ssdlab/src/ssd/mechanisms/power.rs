@@ -65,10 +65,14 @@ impl Power {
     }
 }
 
+/// What operations in service draw, uW.
+fn drawn(ssd: &Ssd, power: &Power) -> u64 {
+    ssd.flash.drawing().map(|op| u64::from(op.pages) * power.of(op.kind)).sum()
+}
+
 /// What operations in service leave of the power, uW.
 fn left(ssd: &Ssd, power: &Power) -> u64 {
-    let drawn: u64 = ssd.flash.drawing().map(|op: &Op| u64::from(op.pages) * power.of(op.kind)).sum();
-    power.budget_uw.saturating_sub(drawn)
+    power.budget_uw.saturating_sub(drawn(ssd, power))
 }
 
 /// The die may begin an operation of this kind on a plane now; else it waits in the line.
@@ -175,7 +179,7 @@ pub(in crate::ssd) fn waits(ssd: &Ssd, die: DieId) -> bool {
 /// Recounts what operations draw.
 pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
     let Some(power) = &ssd.power else { return Ok(()) };
-    let drawn: u64 = ssd.flash.drawing().map(|op| u64::from(op.pages) * power.of(op.kind)).sum();
+    let drawn = drawn(ssd, power);
     if drawn > power.budget_uw {
         return Err(format!("operations draw {drawn} uW, and {} are left of the cap", power.budget_uw));
     }
