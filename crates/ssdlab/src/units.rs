@@ -6,6 +6,15 @@ use std::num::NonZeroU32;
 /// Simulated time or a duration, in nanoseconds.
 pub type Ns = u64;
 
+/// The earlier of two times; `None`: never.
+#[inline(always)]
+pub fn earliest(one: Option<Ns>, other: Option<Ns>) -> Option<Ns> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        _ => one.or(other),
+    }
+}
+
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

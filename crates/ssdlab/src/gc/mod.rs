@@ -260,6 +260,12 @@ impl Collector {
         self.queues.note_barrier(pool);
     }
 
+    /// A job may begin without an event or a request: idle time has become long enough, or a host barrier is to be checked.
+    #[inline(always)]
+    pub fn may_begin(&self) -> bool {
+        self.queues.any_barrier() || self.idle.as_ref().is_some_and(Idle::is_due)
+    }
+
     /// Some host barrier is listed to be checked.
     #[inline(always)]
     pub fn any_barrier(&self) -> bool {

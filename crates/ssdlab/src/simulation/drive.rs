@@ -43,13 +43,21 @@ impl Simulation {
     }
 
     /// Lets closed loops send as many requests as they may have outstanding: now or, if operations have begun at this instant, 1 ns later.
-    #[inline]
+    #[inline(always)]
     pub(super) fn answer(&mut self, senders: &mut Senders<'_>) -> Result<()> {
-        let at = if self.began_at == Some(self.now) { self.now + 1 } else { self.now };
-        if senders.answered == Some(self.completed) && at < self.next_start {
+        if senders.answered == self.completed && self.now + 1 < self.next_start {
             return Ok(());
         }
-        senders.answered = Some(self.completed);
+        self.answer_now(senders)
+    }
+
+    #[inline(never)]
+    fn answer_now(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+        let at = if self.began_at == Some(self.now) { self.now + 1 } else { self.now };
+        if senders.answered == self.completed && at < self.next_start {
+            return Ok(());
+        }
+        senders.answered = self.completed;
         if !senders.any_closed() {
             self.next_start = Ns::MAX;
             return Ok(());

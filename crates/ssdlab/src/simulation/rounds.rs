@@ -5,19 +5,15 @@ use super::{LAST_INSTANT, PAGES_AT_ONCE, ROUNDS_AT_ONE_INSTANT, Simulation};
 use crate::error::{Error, Result};
 use crate::ssd::RoundPhase;
 use crate::timeline::Level;
-use crate::units::Ns;
+use crate::units::{Ns, earliest};
 
 impl Simulation {
     /// Time of the next event if no request is submitted before: an event of the drive, the arrival of a submitted request, or the start of
     /// a closed loop.
     #[inline]
     pub fn next_instant(&self) -> Option<Ns> {
-        let start = (self.next_start != Ns::MAX).then_some(self.next_start);
-        let arrival = self.arrivals.front().map(|request| request.arrival_ns).into_iter().chain(start).min();
-        match (self.storage.next_event(), arrival) {
-            (Some(event), Some(arrival)) => Some(event.min(arrival)),
-            (event, arrival) => event.or(arrival),
-        }
+        let arrival = self.arrivals.front().map_or(Ns::MAX, |request| request.arrival_ns).min(self.next_start);
+        earliest(self.storage.next_event(), (arrival != Ns::MAX).then_some(arrival))
     }
 
     #[inline]
@@ -113,10 +109,9 @@ impl Simulation {
     }
 
     /// Fetches and records the requests that have completed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn collect_completions(&mut self) -> Result<()> {
-        self.storage.drain_completions(&mut self.completions);
-        if self.completions.is_empty() { Ok(()) } else { self.record_completions() }
+        if self.storage.has_completed() { self.record_completions() } else { Ok(()) }
     }
 
     #[cold]
@@ -246,7 +241,9 @@ impl Simulation {
         }
     }
 
-    pub(super) fn record_completions(&mut self) -> Result<()> {
+    #[inline(never)]
+    fn record_completions(&mut self) -> Result<()> {
+        self.storage.drain_completions(&mut self.completions);
         for completion in &self.completions {
             self.recorder.record(completion)?;
             self.stalls.completes(completion.completed_ns, completion.kind);

@@ -13,7 +13,7 @@ pub(super) struct Senders<'a> {
     pub(super) open_over: bool,
     pub(super) closed: Vec<Sender<'a>>,
     /// Number of completed requests at which closed loops last sent requests; `None` before they have begun.
-    pub(super) answered: Option<u64>,
+    pub(super) answered: u64,
     /// Some flows start when others have ended.
     pub(super) has_stages: bool,
 }
@@ -127,16 +127,16 @@ impl<'a> Senders<'a> {
         }
         let has_stages = closed.iter().any(|sender| sender.start_ns == Ns::MAX);
         let ahead = |source: &'a mut Box<dyn RequestSource>| Ahead::new(source.as_mut());
-        Senders { closed, open: flows.open.as_mut().map(ahead), open_over: false, answered: None, has_stages }
+        Senders { closed, open: flows.open.as_mut().map(ahead), open_over: false, answered: u64::MAX, has_stages }
     }
 
     /// The senders of a single flow. `depth`: its queue depth; 0: open loop.
     pub(super) fn of_one(depth: u64, source: &'a mut dyn RequestSource) -> Self {
         if depth > 0 {
             let closed = vec![Sender::new(0, depth, 0, None, source)];
-            return Senders { closed, open: None, open_over: true, answered: None, has_stages: false };
+            return Senders { closed, open: None, open_over: true, answered: u64::MAX, has_stages: false };
         }
-        Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false, answered: None, has_stages: false }
+        Senders { closed: Vec::new(), open: Some(Ahead::new(source)), open_over: false, answered: u64::MAX, has_stages: false }
     }
 
     /// Starts the flows of the next stage at `at` if all flows before it are over. Returns false if there is none to start.

@@ -106,6 +106,8 @@ pub struct Ssd {
     serial: u64,
     /// The last instant at which all woken dies had been dispatched, ns.
     dispatched_at: Option<Ns>,
+    /// See [`Ssd::changes`].
+    changes: u64,
 }
 
 impl Ssd {
@@ -139,6 +141,7 @@ impl Ssd {
             padded: Vec::new(),
             serial: 0,
             dispatched_at: None,
+            changes: 0,
             rules,
             ftl,
         }

@@ -28,6 +28,12 @@ impl Ready {
         }
     }
 
+    /// A die is to be dispatched, or the bus of a channel became free.
+    #[inline(always)]
+    pub(super) fn any(&self) -> bool {
+        !self.dies.is_empty() || !self.channels.is_empty()
+    }
+
     /// The next die to dispatch.
     #[inline(always)]
     pub(super) fn next_die(&mut self) -> Option<DieId> {

@@ -25,6 +25,12 @@ impl Ssd {
         self.dispatch(0);
     }
 
+    /// Number of times that the drive has done anything. As long as it is the same, questions have the same answers.
+    #[inline(always)]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// When the next event is due, ns.
     #[inline]
     pub fn next_event(&self) -> Option<Ns> {
@@ -44,6 +50,7 @@ impl Ssd {
     #[inline]
     pub fn handle_events(&mut self, now: Ns) {
         while let Some(event) = self.events.pop_at(now) {
+            self.changes += 1;
             match event {
                 (serial, Event::Slot(at)) if self.flash.is_stale(SlotId(at), serial) => {}
                 (_, Event::Slot(at)) => self.array_event(now, SlotId(at)),
@@ -57,6 +64,7 @@ impl Ssd {
     /// Step 2 of a round: takes in a request that arrives now. It must lie inside the logical pages of the drive.
     #[inline]
     pub fn accept(&mut self, now: Ns, index: u64, request: Request) {
+        self.changes += 1;
         self.take_in(now, index, request, false);
     }
 
@@ -64,11 +72,13 @@ impl Ssd {
     /// once.
     pub fn accept_scattered(&mut self, now: Ns, index: u64, request: Request) {
         assert!(request.kind == RequestKind::Write && request.length == u64::from(self.geometry().unit_bytes));
+        self.changes += 1;
         self.take_in(now, index, request, true);
     }
 
     /// Step 2 of a round, for a write of whole units that need not follow each other: units that go to one pool share programs.
     pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool, handle: Option<u8>) {
+        self.changes += 1;
         // Most of the units have been in a write buffer for long.
         units.iter().for_each(|&unit| self.ftl.prefetch(Lpn(unit)));
         let length = u64::from(self.geometry().unit_bytes) * units.len() as u64;
@@ -78,7 +88,26 @@ impl Ssd {
     }
 
     /// Step 3 of a round: begins everything that can begin now.
+    #[inline]
     pub fn dispatch(&mut self, now: Ns) {
+        if self.may_begin() {
+            self.begin_all(now);
+        } else {
+            self.dispatched_at = Some(now);
+        }
+        verify::round(self);
+    }
+
+    /// Something may begin, on a die or a bus or by a mechanism that begins operations.
+    #[inline(always)]
+    fn may_begin(&self) -> bool {
+        let by_requests = self.ready.any() || self.host.may_admit() || self.merging.any_answered();
+        by_requests || self.gc.may_begin() || self.ages.is_some() || self.power.is_some()
+    }
+
+    #[inline(never)]
+    fn begin_all(&mut self, now: Ns) {
+        self.changes += 1;
         if self.gc.idle().is_some_and(Idle::is_due) {
             idle::begin(self, now);
         }
@@ -101,7 +130,6 @@ impl Ssd {
                 break;
             }
         }
-        verify::round(self);
     }
 
     /// The bus of a channel is free: serves the transfers and dies in its queue, in order.

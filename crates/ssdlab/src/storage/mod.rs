@@ -478,6 +478,12 @@ impl Storage {
         each!(self, store => store.dispatch(now));
     }
 
+    /// See [`Store::has_completed`].
+    #[inline(always)]
+    pub fn has_completed(&self) -> bool {
+        each!(self, store => store.has_completed())
+    }
+
     /// See [`Store::drain_completions`].
     #[inline]
     pub fn drain_completions(&mut self, into: &mut Vec<Completion>) {

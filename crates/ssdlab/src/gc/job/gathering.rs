@@ -94,9 +94,17 @@ impl Gathering {
     }
 
     pub(super) fn next_is_program(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
+        self.next_operation(ftl, pool, victim, cursor).0
+    }
+
+    /// Whether the next step is a program; if not, the first unit of the page to be read, `None` for the erase.
+    fn next_operation(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> (bool, Option<Ppn>) {
         let needed = self.needed(ftl, pool, victim);
-        let goes_on = self.pools[pool.index()].programs && needed >= self.per_program;
-        needed >= self.wanted || goes_on || needed > 0 && self.next_page(ftl, pool, victim, cursor).is_none()
+        if needed >= self.wanted || self.pools[pool.index()].programs && needed >= self.per_program {
+            return (true, None);
+        }
+        let next = self.next_page(ftl, pool, victim, cursor);
+        (needed > 0 && next.is_none(), next)
     }
 
     pub(super) fn next_is_erase(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
@@ -105,7 +113,7 @@ impl Gathering {
 
     /// Begins the next step of a job, and returns it.
     pub(super) fn next_step(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: &mut u32) -> Step {
-        let program = self.next_is_program(ftl, pool, victim, *cursor);
+        let (program, next) = self.next_operation(ftl, pool, victim, *cursor);
         let per_program = self.per_program;
         self.discard(ftl, pool, victim);
         let gathered = &mut self.pools[pool.index()];
@@ -116,7 +124,7 @@ impl Gathering {
             gathered.in_service.extend(gathered.buffered.drain(..units));
             return Step::Program(gathered.in_service[0]);
         }
-        match self.next_page(ftl, pool, victim, *cursor) {
+        match next {
             Some(from) => {
                 let page = ftl.geometry().split_page(from).1;
                 *cursor = (page + 1).next_multiple_of(ftl.geometry().units_per_flash_page);

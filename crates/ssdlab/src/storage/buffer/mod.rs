@@ -35,7 +35,7 @@ use crate::request::Request;
 use crate::slab::Slab;
 use crate::stats::{BufferStats, Completion, Times};
 use crate::timeline::Origin;
-use crate::units::Ns;
+use crate::units::{Ns, earliest};
 use entries::{Entries, Progress};
 use flushes::Flushes;
 use pacing_queue::PacingQueue;
@@ -173,6 +173,8 @@ struct State {
     waiting: Waiting,
     /// The reason why the oldest waiting request could not come in at the last attempt.
     lacks: Option<Lacks>,
+    /// Whether there is credit for the unit that lacked it, as of [`Ssd::changes`]: until the drive does something, the answer is the same.
+    has_credit: (bool, u64),
     held: Held,
     accesses: VecDeque<Access>,
     waited_before: Slab<u32, Times>,
@@ -241,8 +243,8 @@ impl Buffer {
 
     /// `settle` may have something to do: the drive has completed requests, or a waiting request may find room or credit.
     #[inline(always)]
-    fn may_settle(&self) -> bool {
-        match self.state.as_deref() {
+    fn may_settle(&mut self) -> bool {
+        match self.state.as_deref_mut() {
             Some(state) => Store::has_completed(&self.drive) || state.may_admit(&self.drive),
             None => self.pacing.as_deref().is_some_and(|pacing| !pacing.is_empty()),
         }
@@ -299,6 +301,7 @@ impl State {
             waiters: Slab::default(),
             waiting: Waiting::new(),
             lacks: None,
+            has_credit: (false, 0),
             held: Held::default(),
             accesses: VecDeque::new(),
             waited_before: Slab::default(),
@@ -327,8 +330,8 @@ impl State {
 
     fn first_due(&self) -> Option<Ns> {
         let access = self.accesses.front().map(|access| access.ends);
-        let timer = self.entries.oldest().zip(self.timeout).map(|((_, since), timeout)| since + timeout);
-        [access, timer].into_iter().flatten().min()
+        let timer = self.timeout.and_then(|timeout| self.entries.oldest().map(|(_, since)| since + timeout));
+        earliest(access, timer)
     }
 
     fn make_room(&mut self, units: usize) -> Result<(), Exhausted> {
@@ -390,7 +393,7 @@ impl Store for Buffer {
         let below = Store::next_event(&self.drive);
         match self.state.as_deref() {
             None => below,
-            Some(state) => below.into_iter().chain(state.due).min(),
+            Some(state) => earliest(below, state.due),
         }
     }
 

@@ -85,13 +85,21 @@ impl State {
 
     /// Requests wait outside, and the oldest may find the room or credit that it lacked.
     #[inline(always)]
-    pub(super) fn may_admit(&self, drive: &MappingCache) -> bool {
-        let lacks = match self.lacks {
-            None => false,
-            Some(Lacks::Room) => self.entries.is_full(),
-            Some(Lacks::Credit(unit)) => !drive.drive().would_let_in(Lpn(unit)),
-        };
-        !self.waiting.is_empty() && !lacks
+    pub(super) fn may_admit(&mut self, drive: &MappingCache) -> bool {
+        if self.waiting.is_empty() {
+            return false;
+        }
+        match self.lacks {
+            None => true,
+            Some(Lacks::Room) => !self.entries.is_full(),
+            Some(Lacks::Credit(unit)) => {
+                let changes = drive.drive().changes();
+                if self.has_credit.1 != changes {
+                    self.has_credit = (drive.drive().would_let_in(Lpn(unit)), changes);
+                }
+                self.has_credit.0
+            }
+        }
     }
 
     /// Waiting requests come in, in order, as far as there is room and credit, then the reads and trims that waited for them.
@@ -187,6 +195,7 @@ impl State {
             return false;
         } else if !drive.drive_mut().lets_in(Lpn(unit)) {
             self.lacks = Some(Lacks::Credit(unit));
+            self.has_credit = (false, drive.drive().changes());
             self.hold(now, Some(unit), drive);
             return false;
         } else {

@@ -35,7 +35,7 @@ use crate::request::Request;
 use crate::slab::Slab;
 use crate::stats::{CacheStats, Completion, Times};
 use crate::timeline::Origin;
-use crate::units::Ns;
+use crate::units::{Ns, earliest};
 use frames::Frames;
 use idle::Idle;
 use padding::Pads;
@@ -353,7 +353,7 @@ impl<B: Store> Store for Front<B> {
 
     fn next_event(&self) -> Option<Ns> {
         let access = self.accesses.front().map(|access| access.ends_ns);
-        [self.lower.next_event(), access, self.idle_timer()].into_iter().flatten().min()
+        earliest(self.lower.next_event(), earliest(access, self.idle_timer()))
     }
 
     fn handle_events(&mut self, now: Ns) {

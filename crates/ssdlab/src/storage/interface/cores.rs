@@ -87,8 +87,14 @@ impl Cores {
         !self.takes_time(Task::Fetch) || self.free as usize > before(Task::Complete) + before(Task::Fetch)
     }
 
-    /// Begins waiting tasks of a kind on free cores; a task that takes no time needs no core.
-    pub fn begin(&mut self, now: Ns, task: Task, commands: &mut Desk<Command>, stats: &mut InterfaceStats) {
+    /// Begins waiting tasks of a kind on free cores; a task that takes no time needs no core. Returns true if such a task has begun, which
+    /// ends now.
+    #[inline]
+    pub fn begin(&mut self, now: Ns, task: Task, commands: &mut Desk<Command>, stats: &mut InterfaceStats) -> bool {
+        !self.waiting[task as usize].is_empty() && self.begin_waiting(now, task, commands, stats)
+    }
+
+    fn begin_waiting(&mut self, now: Ns, task: Task, commands: &mut Desk<Command>, stats: &mut InterfaceStats) -> bool {
         let takes = self.takes_ns[task as usize];
         while (self.free > 0 || takes == 0)
             && let Some(place) = self.waiting[task as usize].pop_front()
@@ -101,6 +107,7 @@ impl Cores {
             self.begun_ns += takes;
             self.running[task as usize].push_back((now + takes, place));
         }
+        takes == 0
     }
 
     /// Takes out a task that has ended by `now`, with its command.

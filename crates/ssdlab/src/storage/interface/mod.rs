@@ -170,7 +170,12 @@ impl<B: Store> Interface<B> {
         } else {
             state.note_wait(request.flow);
         }
-        self.settle(now, false);
+        // Nothing can have ended, so that there is nothing to do beside the command's own way.
+        if self.lower.has_completed() || state.due <= now || state.fetch(now, false) {
+            self.settle(now, false);
+        } else {
+            state.check_if_verifying();
+        }
     }
 
     /// Does all that can be done at this instant. `last`: nothing else ends at the instant, so that fetches that take time may begin.
@@ -186,15 +191,10 @@ impl<B: Store> Interface<B> {
             state.receive(now);
             passed |= state.deliver(now, &mut self.lower);
             // Each step uses the results of those before it. Tasks without duration, and immediate completions, need another turn.
-            if self.lower.has_completed() || state.is_due(now) {
-                continue;
-            }
-            state.cores.begin(now, Task::Complete, &mut state.commands, &mut state.stats);
-            if state.is_due(now) {
-                continue;
-            }
-            state.fetch(now, last);
-            if !state.is_due(now) {
+            let again = self.lower.has_completed()
+                || state.cores.begin(now, Task::Complete, &mut state.commands, &mut state.stats)
+                || state.fetch(now, last);
+            if !again {
                 state.due = state.first_due();
                 state.check_if_verifying();
                 return passed;
@@ -230,11 +230,6 @@ impl State {
         self.came.clear();
     }
 
-    /// An event of the interface is due by `now`.
-    fn is_due(&self, now: Ns) -> bool {
-        self.first_due() <= now
-    }
-
     /// A fetch that takes time could begin: a command waits for it, and a core is free.
     #[inline(always)]
     fn may_fetch(&self) -> bool {
@@ -242,15 +237,15 @@ impl State {
         self.cores.takes_time(Task::Fetch) && (self.cores.has_fetch_to_begin() || in_turn())
     }
 
-    /// Gives commands slots and begins their fetches on free cores. A fetch that takes time begins only if `last`.
-    fn fetch(&mut self, now: Ns, last: bool) {
+    /// Gives commands slots and begins their fetches on free cores. A fetch that takes time begins only if `last`. Returns true if a
+    /// fetch without duration has begun, which ends now.
+    #[inline]
+    fn fetch(&mut self, now: Ns, last: bool) -> bool {
         let begins = last || !self.cores.takes_time(Task::Fetch);
-        if begins || !self.takes_turns {
+        if self.outside.len() > 0 && (begins || !self.takes_turns) {
             self.admit(now);
         }
-        if begins {
-            self.cores.begin(now, Task::Fetch, &mut self.commands, &mut self.stats);
-        }
+        begins && self.cores.begin(now, Task::Fetch, &mut self.commands, &mut self.stats)
     }
 
     fn check_if_verifying(&mut self) {
