@@ -36,4 +36,9 @@ impl Order for Lru {
         let entry = self.0.first(class);
         (entry != crate::lists::NONE).then(|| ((0, self.0.stamp(entry)), entry))
     }
+
+    #[inline]
+    fn first_of(&self, _: u32, eligible: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
+        self.0.first_of(eligible)
+    }
 }

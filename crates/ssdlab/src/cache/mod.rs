@@ -351,6 +351,12 @@ impl Cache {
         self.free.push(entry);
     }
 
+    /// Pages have been evicted since the last call of [`Cache::take_evicted`].
+    #[inline(always)]
+    pub fn has_evicted(&self) -> bool {
+        !self.evicted.is_empty()
+    }
+
     /// Moves the pages evicted since the last call to `into`, in order: unit by unit, the padding after its group.
     #[inline]
     pub fn take_evicted(&mut self, into: &mut Vec<Evicted>) {

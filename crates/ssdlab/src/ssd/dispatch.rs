@@ -33,6 +33,12 @@ impl Ssd {
         rules.interleave && !rules.overlaps && self.gc.jobs.on_die(die) == 0
     }
 
+    /// No operation of the host or of GC could begin on a die, however idle it were. False where dies of a chip exclude each other.
+    #[inline(always)]
+    pub(super) fn nothing_waits_on(&self, die: DieId) -> bool {
+        self.rules.flash.interleave && self.gc.jobs.on_die(die) == 0 && !self.sched.any_waiting(die, self.geometry().chip_of_die(die))
+    }
+
     /// The arbiter's decision between these candidates, at this priority. `gc`: the pool of the GC step or operation.
     #[inline(always)]
     pub(super) fn decide(&self, phase: DiePhase, host: Option<HostCandidate>, gc: Option<PoolId>, priority: Priority) -> Decision {
@@ -83,6 +89,9 @@ impl Ssd {
             && let Some(paused) = pause::paused_die(self, die)
         {
             return pause::during_pause(self, now, paused, granted);
+        }
+        if !OWN && self.nothing_waits_on(die) {
+            return false;
         }
         let (host, gc) = self.candidates(die);
         let phase = DiePhase::BetweenMoves;

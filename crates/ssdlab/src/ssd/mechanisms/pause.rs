@@ -22,7 +22,12 @@ fn read_latency(ssd: &Ssd) -> Ns {
 }
 
 /// Makes the operation in the array of the die stop, now or later, if a read could go first. Returns true if it does.
+#[inline]
 pub(in crate::ssd) fn stop_for_reads(ssd: &mut Ssd, now: Ns, die: DieId) -> bool {
+    let on_this_die = ssd.rules.flash.interleave;
+    if on_this_die && !ssd.sched.any_waiting(die, ssd.geometry().chip_of_die(die)) {
+        return false;
+    }
     ssd.rules.flash.write_pausing && pause_for_reads(ssd, now, die) || ssd.rules.flash.for_reads.any() && make_way(ssd, now, die)
 }
 

@@ -278,8 +278,14 @@ impl<B: Store> Front<B> {
     }
 
     /// Releases the frames of evicted pages and lists the pages to destage or pad.
-    #[inline]
+    #[inline(always)]
     fn note_evicted(&mut self) {
+        if self.cache.has_evicted() {
+            self.release_evicted();
+        }
+    }
+
+    fn release_evicted(&mut self) {
         let mut evicted = std::mem::take(&mut self.evicted);
         self.cache.take_evicted(&mut evicted);
         for leaving in evicted.drain(..) {

@@ -10,9 +10,16 @@ use crate::units::Ns;
 
 impl<B: Store> Front<B> {
     /// Handles completions of the lower level until there are no more at this instant. Returns true if there were any.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, now: Ns) -> bool {
         let any = self.lower.has_completed();
+        if any {
+            self.take_completions(now);
+        }
+        any
+    }
+
+    fn take_completions(&mut self, now: Ns) {
         while self.lower.has_completed() {
             let mut ended = std::mem::take(&mut self.ended);
             self.lower.drain_completions(&mut ended);
@@ -22,7 +29,6 @@ impl<B: Store> Front<B> {
             ended.clear();
             self.ended = ended;
         }
-        any
     }
 
     fn lower_request_ended(&mut self, now: Ns, index: u32, times: &Times) {
