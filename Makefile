@@ -26,7 +26,7 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo check test test-rust test-python test-all instructions browser swarm faults fuzz fuzz-short newcomer bench lint msrv audit mutants coverage wheel \
+.PHONY: help build demo check test test-rust test-python test-all instructions browser swarm faults fuzz fuzz-short newcomer bench benches lint msrv audit mutants coverage wheel \
 	release docs gallery lock clean
 
 help: ## list the targets
@@ -102,8 +102,11 @@ faults: $(BUILT) $(EQUIPPED) ## meet every command with signals, failing disks a
 newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
 
-bench: $(BUILT) ## measure the speed of the core, by the speed budget: TURNS=5 LONG=1
-	cargo bench --locked
+bench: $(BUILT) ## measure the speed budget, and write it into docs/performance.md: TURNS=5 LONG=1
+	$(BIN)/python tools/speed.py --turns $(or $(TURNS),5) $(if $(LONG),--long)
+
+benches: $(BUILT) ## measure caches, formulas, slack and reading of traces
+	cargo bench --locked --bench caching --bench queueing --bench slack --bench trace_read
 	$(BIN)/python benches/formulas.py
 
 lint: $(EQUIPPED) ## check style and types, Rust and Python

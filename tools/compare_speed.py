@@ -14,6 +14,7 @@ import json
 import shutil
 import statistics
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -58,6 +59,25 @@ def checked_out(commit: str) -> Path:
     return tree
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What a program measured in one turn: requests, and seconds of real time and of processor time."""
+
+    requests: int
+    real_s: float
+    processor_s: float
+
+    @property
+    def rate(self) -> float:
+        """Requests a second of processor time."""
+        return self.requests / self.processor_s
+
+    @property
+    def real_rate(self) -> float:
+        """Requests a second of real time."""
+        return self.requests / self.real_s
+
+
 class Program:
     """A running benchmark program, which measures one turn of a case on request."""
 
@@ -65,14 +85,14 @@ class Program:
         self.path = path
         self.process = subprocess.Popen([path, "--bench", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def rate(self, case: str) -> float:
-        """Requests per second in one turn."""
+    def turn(self, case: str) -> Turn:
+        """Measures one turn."""
         print(case, file=self._open(self.process.stdin), flush=True)
         answer = self._open(self.process.stdout).readline().split()
-        if len(answer) != 2:
+        if len(answer) != 3:
             said = " ".join(answer) or "nothing"
-            raise SystemExit(f"error: {self.path} answers {said} to the case {case}; cases: {', '.join(CASES)}")
-        return float(answer[0]) / float(answer[1])
+            raise SystemExit(f"error: {self.path} answers {said} to the case {case}; it names its cases when it is run without --serve")
+        return Turn(int(answer[0]), float(answer[1]), float(answer[2]))
 
     @staticmethod
     def _open(stream: IO[str] | None) -> IO[str]:
@@ -96,7 +116,7 @@ def main() -> None:
     programs = [Program(old), Program(built(ROOT))]
     print(f"{'case':<22}{'old/s':>12}{'new/s':>12}{'new/old':>9}   of {arguments.turns} turns")
     for case in arguments.cases:
-        turns = [[program.rate(case) for program in programs] for _ in range(arguments.turns)]
+        turns = [[program.turn(case).rate for program in programs] for _ in range(arguments.turns)]
         before, after = (statistics.median(rates) for rates in zip(*turns, strict=True))
         ratios = sorted(new / old for old, new in turns)
         spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"

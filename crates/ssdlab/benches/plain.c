@@ -69,12 +69,12 @@ int main(int argc, char **argv) {
     for (uint32_t lpn = 0; lpn < exported; lpn++) program(lpn % pools, lpn, 0);
     struct timespec a, z;
     for (uint64_t i = 0; i < warm + writes; i++) {
-        if (i == warm) { moves = 0; clock_gettime(CLOCK_MONOTONIC, &a); }
+        if (i == warm) { moves = 0; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a); }
         uint32_t lpn = (uint32_t)(((unsigned __int128)rnd() * exported) >> 64), pool = lpn % pools;
         program(pool, lpn, 0);
         if (at[0][pool] == 1) collect(pool, soft);
     }
-    clock_gettime(CLOCK_MONOTONIC, &z);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &z);
     double s = (z.tv_sec - a.tv_sec) + (z.tv_nsec - a.tv_nsec) / 1e9;
     printf("%.0f %.4f\n", writes / s, 1.0 + (double)moves / writes);
     return 0;
