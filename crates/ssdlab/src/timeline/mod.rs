@@ -23,6 +23,7 @@ pub use requests::Requests;
 pub use ring::{Admission, DEFAULT_STAGES, Hold, PageEnd, RecentJob, RecentOperation, Ring, Stage, Trigger, Wait};
 pub use track::{DriveShape, Track};
 
+use std::io::BufWriter;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -145,8 +146,10 @@ impl Output {
         let target = self.file.path().to_path_buf();
         let mut file = Cancellable { file: &mut self.file, caller };
         let written = if self.compressed {
-            let mut encoder = GzEncoder::new(file, Compression::default());
-            json::write(&mut encoder, host, &recorders, reach).and_then(|()| encoder.finish().map(drop))
+            // The encoder takes long for each piece of text, however short.
+            let mut encoder = BufWriter::with_capacity(1 << 16, GzEncoder::new(file, Compression::fast()));
+            let written = json::write(&mut encoder, host, &recorders, reach);
+            written.and_then(|()| encoder.into_inner()?.finish().map(drop))
         } else {
             json::write(&mut file, host, &recorders, reach)
         };
