@@ -1,6 +1,9 @@
 //! The per-request log: a Parquet file with a row for each request, in order of its index.
 
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use parquet::data_type::ByteArray;
 
@@ -16,19 +19,15 @@ const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 /// Writes the log. The file appears under its name when the log is finished; a log dropped before that leaves no file.
 ///
 /// Rows go by index. That takes memory for the completions between the oldest outstanding request and the newest completed one; the
-/// simulator holds as much for the same requests anyway.
+/// simulator holds as much for the same requests anyway. A thread of its own encodes and writes them, since that takes longer than to
+/// simulate a request.
 #[derive(Debug)]
 pub(super) struct RequestLog {
     /// Completions that wait for their turn, each with whether the request arrived in the warm-up.
     order: InOrder<(Completion, bool)>,
-    rows: Rows,
-    kinds: Vec<ByteArray>,
-    reasons: Vec<ByteArray>,
-    /// The names of the flows, if there are several.
-    flows: Vec<ByteArray>,
-    /// Reads may have errors that cannot be corrected: there is a column for that.
-    with_errors: bool,
-    table: Table<WholeFile>,
+    /// Completions in order that have not been handed over.
+    batch: Batch,
+    writer: Writer,
 }
 
 impl RequestLog {
@@ -37,24 +36,24 @@ impl RequestLog {
         let table = Table::new(WholeFile::create(path)?, &columns(!flows.is_empty(), with_errors))
             .map_err(|error| Error::io("write", path, error))?;
         let names = |names: &[&str]| names.iter().map(|&name| ByteArray::from(name)).collect();
-        Ok(RequestLog {
-            order: InOrder::new(),
-            rows: Rows::default(),
+        let encoder = Encoder {
             kinds: names(&KINDS),
             reasons: names(&Blocked::NAMES),
             flows: flows.iter().map(|name| ByteArray::from(name.as_str())).collect(),
             with_errors,
             table,
-        })
+            rows: Rows::default(),
+        };
+        Ok(RequestLog { order: InOrder::new(), batch: Batch::new(), writer: Writer::start(encoder, path)? })
     }
 
     /// Adds a completion and whether the request arrived in the warm-up. In any order; each index once.
     pub(super) fn take(&mut self, completion: &Completion, in_warm_up: bool) -> Result<()> {
         self.order.insert(completion.index, (*completion, in_warm_up))?;
-        while let Some((next, in_warm_up)) = self.order.pop() {
-            self.rows.push(&next, in_warm_up);
-            if self.rows.len() == ROWS_AT_ONCE {
-                self.encode()?;
+        while let Some(next) = self.order.pop() {
+            self.batch.push(next);
+            if self.batch.len() == ROWS_AT_ONCE {
+                self.writer.write(&mut self.batch)?;
             }
         }
         Ok(())
@@ -63,13 +62,98 @@ impl RequestLog {
     /// Writes the remaining rows and gives the file its name. The caller must have added every index up to the last.
     pub(super) fn finish(mut self) -> Result<()> {
         debug_assert_eq!(self.order.gap(), None);
-        self.encode()?;
-        let path = self.table.inner().path().to_path_buf();
-        self.table.finish().map_err(|error| Error::io("write", &path, error))?.commit()
+        self.writer.write(&mut self.batch)?;
+        let table = self.writer.end()?.expect("it ends once").table;
+        let path = table.inner().path().to_path_buf();
+        table.finish().map_err(|error| Error::io("write", &path, error))?.commit()
+    }
+}
+
+/// Completions, each with whether the request arrived in the warm-up.
+type Batch = Vec<(Completion, bool)>;
+
+/// Batches that may wait for the thread that encodes them.
+const BATCHES: usize = 2;
+
+/// The thread that encodes completions. It ends with the log.
+#[derive(Debug)]
+struct Writer {
+    /// `None` once the thread is to end.
+    batches: Option<SyncSender<Batch>>,
+    /// Batches that have been written: their memory is used again.
+    written: Receiver<Batch>,
+    thread: Option<JoinHandle<Result<Encoder>>>,
+}
+
+impl Writer {
+    fn start(mut encoder: Encoder, path: &Path) -> Result<Self> {
+        let (batches, to_write) = sync_channel::<Batch>(BATCHES);
+        let (done, written) = channel();
+        let write_all = move || {
+            for mut batch in to_write {
+                encoder.encode(&batch)?;
+                batch.clear();
+                // At the end nobody takes it.
+                _ = done.send(batch);
+            }
+            Ok(encoder)
+        };
+        let spawned = thread::Builder::new().name("log".into()).spawn(write_all);
+        let thread = spawned.map_err(|error| Error::io("start the thread that writes", path, error))?;
+        Ok(Writer { batches: Some(batches), written, thread: Some(thread) })
     }
 
-    /// Encodes the buffered rows into the table, in the order of [`columns`].
-    fn encode(&mut self) -> Result<()> {
+    /// Hands a batch over, and leaves an empty one in its place. Fails if a batch handed over before could not be written.
+    fn write(&mut self, batch: &mut Batch) -> Result<()> {
+        let full = std::mem::replace(batch, self.written.try_recv().unwrap_or_default());
+        match self.batches.as_ref().map(|batches| batches.send(full)) {
+            Some(Ok(())) => Ok(()),
+            // The thread has ended early, which it does with an error only.
+            _ => self.end().map(drop),
+        }
+    }
+
+    /// Waits until all batches have been written. `None` if that was done before.
+    fn end(&mut self) -> Result<Option<Encoder>> {
+        self.batches = None;
+        match self.thread.take().map(JoinHandle::join) {
+            None => Ok(None),
+            Some(Ok(ended)) => ended.map(Some),
+            Some(Err(panic)) => resume_unwind(panic),
+        }
+    }
+}
+
+/// The unfinished file is gone when this returns.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.batches = None;
+        if let Some(thread) = self.thread.take() {
+            // Its error, if any, has no one left to be told to.
+            _ = thread.join();
+        }
+    }
+}
+
+/// Encodes completions into the file.
+#[derive(Debug)]
+struct Encoder {
+    kinds: Vec<ByteArray>,
+    reasons: Vec<ByteArray>,
+    /// The names of the flows, if there are several.
+    flows: Vec<ByteArray>,
+    /// Reads may have errors that cannot be corrected: there is a column for that.
+    with_errors: bool,
+    table: Table<WholeFile>,
+    /// Buffer reused from batch to batch.
+    rows: Rows,
+}
+
+impl Encoder {
+    /// Encodes completions into the table, in the order of [`columns`].
+    fn encode(&mut self, batch: &Batch) -> Result<()> {
+        self.rows.clear();
+        batch.iter().for_each(|(completion, in_warm_up)| self.rows.push(completion, *in_warm_up));
         let rows = &self.rows;
         let mut columns = vec![Values::Numbers(&rows.index), Values::Names(&rows.kind, &self.kinds), Values::Flags(&rows.sequential)];
         let numbers = [&rows.offset, &rows.size, &rows.arrival, &rows.response].into_iter().chain(&rows.parts);
@@ -77,9 +161,7 @@ impl RequestLog {
         columns.extend([Values::Flags(&rows.warm_up), Values::Names(&rows.blocked_by, &self.reasons)]);
         columns.extend((!self.flows.is_empty()).then_some(Values::Names(&rows.flow, &self.flows)));
         columns.extend(self.with_errors.then_some(Values::Flags(&rows.uncorrectable)));
-        let written = self.table.write(rows.len(), &columns);
-        self.rows.clear();
-        written.map_err(|error| Error::io("write", self.table.inner().path(), error))
+        self.table.write(batch.len(), &columns).map_err(|error| Error::io("write", self.table.inner().path(), error))
     }
 }
 
@@ -117,10 +199,6 @@ struct Rows {
 }
 
 impl Rows {
-    fn len(&self) -> usize {
-        self.index.len()
-    }
-
     fn push(&mut self, completion: &Completion, in_warm_up: bool) {
         // Times, addresses and the number of requests are all below 2^63: the simulator rejects larger ones.
         let signed = |value: u64| i64::try_from(value).expect("a figure of a request has 63 bits");
