@@ -18,7 +18,8 @@ FIGURES = ("wa", "p99", "p999", "read")
 
 def of_page() -> dict[tuple[str, str], list[tuple[float, float]]]:
     """By placement and scheme: the means of the figures at the rate of the trace, and the half widths of their intervals."""
-    found, placement = {}, ""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    placement = ""
     for line in PAGE.split("At the rate of the trace")[1].split("## ")[0].splitlines():
         cells = [cell.strip() for cell in line.strip("| ").split("|")] if " ± " in line else []
         if cells:
