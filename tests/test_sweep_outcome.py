@@ -12,7 +12,8 @@ import pytest
 import ssdlab
 from conftest import SMALL, Ssdlab
 from ssdlab.pages import write_again
-from ssdlab.report.summary import Place
+from ssdlab.report.summary import Place, places
+from ssdlab.report.words import described
 from ssdlab.sweeping.axes import Uses, is_wide, needs_log, numbers_of, uses
 from ssdlab.sweeping.outcome import Pairs, best, groups_in_words, known_figure, outcome, relative
 from ssdlab.sweeping.points import SweepMean, SweepPoint
@@ -299,3 +300,23 @@ def test_the_command_names_the_best_by_a_figure(tmp_path: Path, ssdlab_command: 
     line = ssdlab_command("sweep", "s.toml", "--out", "c", "--best", "p98").failed(2)
     assert 'did you mean "p99"?' in line
     assert not (tmp_path / "c").exists()
+
+
+def test_every_figure_of_the_table_has_words_for_an_axis() -> None:
+    """`plot` and the page of a sweep draw any of them, such as suspensions."""
+    labels = [described(place.place).label for place in places()]
+    assert len(set(labels)) == len(labels)
+    assert described("counters.suspended_programs").label == "programs, for reads (scheduler.suspend)"
+    assert described("requests.read").label == "reads (requests)"
+
+
+@pytest.mark.parametrize("figure", ["energy.total_j", "energy.mean_w", "energy.nj_per_byte", "ages.retries_mean"])
+def test_energy_and_retries_can_be_best(figure: str) -> None:
+    drive = {**SMALL, "energy.read_mw": 50, "errors.retry": "in-order", "errors.correctable_bits": 57, "ftl.precondition.pe_cycles": 3000}
+    variants = {
+        "old": {"set": {"energy.idle_mw": 400, "ftl.precondition.retention_days": 365}},
+        "new": {"set": {"energy.idle_mw": 40, "ftl.precondition.retention_days": 30}},
+    }
+    leader = ssdlab.compare(variants=variants, set=drive, requests=200, device="lee2013").best(figure)
+    assert leader is not None
+    assert leader.best.label == "new"

@@ -116,6 +116,13 @@ def test_text_of_results_is_no_wider_than_a_page(made: Mapping[str, list[Rendera
     assert any(len(line) > 80 for line in tables.as_text(made["compare 8"]).splitlines())
 
 
+def test_a_run_of_trims_alone_has_no_empty_tables() -> None:
+    run = ssdlab.run(device="demo-4g", set={"workload.read_share": 0.0, "workload.trim_share": 1.0}, requests=10)
+    text = tables.as_text(tables.run_tables(run))
+    assert re.search(r"^Response times\b.*: none, since no read or write was measured$", text, re.MULTILINE), text
+    assert "Where the mean response time goes" not in text
+
+
 @pytest.mark.parametrize("columns", SIZES)
 def test_lists_break_descriptions_behind_the_names(columns: int) -> None:
     for line in [*presets._presets(presets.Listable.schemes), *presets.policies()]:

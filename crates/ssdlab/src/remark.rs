@@ -131,6 +131,11 @@ pub const CODES: &[Code] = &[
     },
     Code { name: "nothing-random", severity: Severity::Warning, rule: "Of a comparison: all seeds gave the same runs." },
     Code {
+        name: "one-handle",
+        severity: Severity::Note,
+        rule: "`ftl.placement` is `handles`, and all that the host wrote had one handle.",
+    },
+    Code {
         name: "other-requests",
         severity: Severity::Warning,
         rule: "Of a comparison of variants: a variant has another trace, seed, number of requests or workload than the first, or a generated workload on a drive of another size, so that its requests are others. `paired` leaves it out.",

@@ -35,6 +35,24 @@ fn written(config: &Config, pages: &[(u64, Option<u8>)]) -> Simulation {
     simulation
 }
 
+/// Placement by handles that no request names keeps nothing apart, and the result says so; with two handles it does not.
+#[test]
+fn writes_of_one_handle_are_remarked() {
+    let remarked = |ranges: Vec<(f64, u8)>| {
+        let mut config = handles(Isolation::Initial);
+        (config.workload.read_share, config.workload.handle_ranges) = (0.0, ranges);
+        let result = run(&Plan { requests: Some(50), ..plan(config) }, &Control::default()).unwrap();
+        let written = result.streams.iter().filter(|stream| stream.host_units > 0).count();
+        (
+            written,
+            result.remarks.iter().filter(|remark| remark.code == "one-handle").map(|remark| remark.sentence.clone()).collect::<Vec<_>>(),
+        )
+    };
+    let (written, remarks) = remarked(Vec::new());
+    assert!(written == 1 && remarks.len() == 1 && remarks[0].starts_with("All writes had handle 0, "), "{written} {remarks:?}");
+    assert_eq!(remarked(vec![(0.5, 1)]), (2, Vec::new()));
+}
+
 /// The block in which each page lies.
 fn blocks(simulation: &Simulation, pages: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let ftl = simulation.ssd().ftl();

@@ -218,6 +218,13 @@ fn cases() -> Vec<Case> {
             &[at_once(), (302_400, vec![(DieQueue, 302_400)]), at_once()],
             &[program(10_000)],
         ),
+        case(
+            "a unit that is trimmed while its rest is read holds back no other unit of its program",
+            Buffer { protected: false, ..SIXTEEN },
+            &[half_of(write(0, 0), 0), write(5_000, 1), flush(10_000), trim(20_000, 0, 1)],
+            &[at_once(), at_once(), (429_800, vec![(DieQueue, 429_800)]), (117_400, vec![(DieQueue, 117_400)])],
+            &[flash_read(10_000), program(137_400)],
+        ),
     ]
 }
 

@@ -142,7 +142,7 @@ def _range(job: Section, shape: Shape, copy: int, exported: int, differs: list[s
     if size <= 0 or begin + size > exported:
         what = f"bytes {begin} to {begin + max(asked, 0)}, of which the drive exports {exported}"
         raise (entry or job.get("offset") or Entry(job.file, job.line, f"[{job.name}]", "")).refuse(
-            f"{what}: expected room for one request at least, within the drive; change offset or size"
+            f"{what}: expected room for one request of {shape.least} bytes at least, within the drive; change offset, size or bs"
         )
     end = -(-(begin + size) // PART_BYTES) * PART_BYTES
     # No whole unit of parts is behind it.

@@ -122,9 +122,10 @@ def _check(job: Section, shape: Shape) -> None:
     if shape.directions == ("trim", "write") and len(used) > 1:
         raise job.refuse("rw = trimwrite with sizes that differ by direction is not simulated; give one bs")
     for one in shape.directions:
-        odd = next((size for size in [size for size, _ in shape.sizes[one]] + [shape.align[one]] if size % SECTOR), None)
-        if odd is not None:
-            raise job.refuse(f"{odd} bytes: expected whole sectors of {SECTOR} bytes")
+        for option, sizes in (("bs", [size for size, _ in shape.sizes[one]]), ("ba", [shape.align[one]])):
+            odd = next((size for size in sizes if size % SECTOR), None)
+            if odd is not None:
+                raise job.refuse(f"{option}: {odd} bytes: expected whole sectors of {SECTOR} bytes")
 
 
 def by_direction(entry: Entry | None) -> dict[Direction, Entry | None]:
@@ -203,9 +204,9 @@ def _distribution(job: Section) -> tuple[dict[str, Any], Sequence[tuple[float, A
     if name in ("zoned", "zoned_abs"):
         return {"address": "zones"}, _weights(parameter, absolute=name == "zoned_abs")
     if name == "zipf":
-        theta = parameter.number(0.000001, 10) if rest else 1.1
-        if theta == 1:
-            raise entry.wrong("an exponent other than 1, as fio does")
+        theta = parameter.number(0, 10) if rest else 1.1
+        if theta < 0.000001 or theta == 1:
+            raise entry.wrong("an exponent other than 1 and above 0, as fio does")
         return {"address": "zipf", "fio_draws": True, "zipf_exponent": theta}, ()
     if name == "pareto":
         return {"address": "pareto", "fio_draws": True, "pareto_h": parameter.number(0.0001, 0.9999) if rest else 0.2}, ()

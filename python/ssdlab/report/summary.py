@@ -118,6 +118,16 @@ OTHERS: Mapping[str, tuple[Place, ...]] = {
         Place("standard deviation", "wear.std", "ratio", "low"),
         Place("block erased most often", "wear.max", "count", "low"),
     ),
+    "Energy": (
+        Place("energy, J", "energy.total_j", "ratio", "low"),
+        Place("mean power, W", "energy.mean_w", "ratio", "low"),
+        Place("energy for a byte of the host, nJ", "energy.nj_per_byte", "ratio", "low"),
+        Place("operations that waited for power", "counters.power_waits", "count", "low"),
+    ),
+    "Retries": (
+        Place("retries of a flash read, mean", "ages.retries_mean", "ratio", "low"),
+        Place("flash reads whose data are lost", "ages.uncorrectable", "count", "low"),
+    ),
     "Slack": (
         Place("of pages read, mean", "slack.read.mean_ns", "ns"),
         Place("of pages written, mean", "slack.write.mean_ns", "ns"),

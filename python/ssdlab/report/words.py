@@ -9,9 +9,14 @@ from ssdlab.report.summary import KINDS, LATENCIES, OTHERS
 
 __all__ = ["described", "key_label"]
 
-ALONE = ("Throughput", "Wear", "Array", "Slack")
+ALONE = ("Throughput", "Suspensions", "Wear", "Energy", "Retries", "Array", "Slack")
 """Groups whose rows need no heading, or another one."""
-OF_GROUP = {"Garbage collection": "of garbage collection", "Bytes written": "(bytes written)", "Cache": "of the cache", "Slack": "slack"}
+OF_GROUP = {
+    "Requests": "(requests)",
+    "Garbage collection": "of garbage collection",
+    "Bytes written": "(bytes written)",
+    "Cache": "of the cache",
+}
 DRAWN: Mapping[str, Unit] = {"ns": "ns", "share": "share", "per_s": "per_s"}
 """Units that axes support."""
 ENDS: Mapping[str, Unit] = {"_ns": "ns", "_share": "share", "_ratio": "share", "iops": "per_s", "_per_s": "per_s"}

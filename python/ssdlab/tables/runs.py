@@ -66,7 +66,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_header(result),
         latency_table(result, told),
         *_flows(result),
-        breakdown_table(result),
+        *_breakdown(result),
         Text(f"Garbage collection{told.heading('gc')}: {_gc_details(result)}"),
         *_gc_scheduling(result),
         *_suspended(result),
@@ -161,9 +161,11 @@ def _mean(values: Sequence[float]) -> float:
 def latency_table(result: RunData, told: Shown) -> RenderableType:
     """Response times by class of requests, with letters of remarks."""
     table = new_table(["requests", "count", *LATENCIES.values()])
+    rows = {key: row for key in CLASSES if (row := result.get("latency_ns", {}).get(key))}
+    if not rows:
+        return Text(f"Response times{told.heading('latency_ns')}: none, since no read or write was measured")
     for key, name in CLASSES.items():
-        row = result.get("latency_ns", {}).get(key)
-        if row:
+        if row := rows.get(key):
             table.add_row(name + told.heading(f"latency_ns.{key}"), number(row["count"]), *(time_of(row, column) for column in LATENCIES))
     return titled(f"Response times{told.heading('latency_ns')}", table)
 
@@ -188,14 +190,16 @@ def _flows(result: RunData) -> list[RenderableType]:
     return [titled("Flows", table), Text(f"Fairness: {ratio} (smallest slowdown over the largest, that of {fairness['worst']})\n")]
 
 
-def breakdown_table(result: RunData) -> RenderableType:
-    """Parts of the mean response time; parts that are always zero are left out."""
+def _breakdown(result: RunData) -> list[RenderableType]:
+    """The table of parts of the mean response time, if there are any; parts that are always zero are left out."""
     breakdown = result.get("breakdown_ns", {})
+    if not breakdown:
+        return []
     parts = [part for part in breakdown.get("all", {}) if any(row.get(part) for row in breakdown.values())]
     table = new_table(["requests", *(part.replace("_", " ") for part in parts)])
     for key, row in breakdown.items():
         table.add_row(CLASSES.get(key, key), *(time_of(row, part) for part in parts))
-    return titled("Where the mean response time goes", table)
+    return [titled("Where the mean response time goes", table)]
 
 
 def _gc_details(result: RunData) -> str:

@@ -322,10 +322,12 @@ fn cancels_suspension(config: &Config) -> bool {
     !config.scheduler.suspend.is_empty() && on.into_iter().filter(|&on| on).count() == 1
 }
 
-/// A key of generated requests has an effect. True with a trace, for which [`workload_rules::without_effect`] names such keys, and with
-/// flows, any of which may use the key.
+/// A key of generated requests has an effect in some flow. True with a trace, for which [`workload_rules::without_effect`] names such keys,
+/// and with parts of a flow, any of which may use the key.
 fn generated(config: &Config, works: fn(&Workload) -> bool) -> bool {
-    config.workload.trace.is_some() || !config.workload.flows.is_empty() || works(&config.workload)
+    let workload = &config.workload;
+    let in_some_flow = || workload.separate_flows().map_or(true, |flows| flows.iter().any(|flow| works(&flow.workload)));
+    workload.trace.is_some() || workload.parts().next().is_some() || in_some_flow()
 }
 
 impl Config {
@@ -414,6 +416,18 @@ mod tests {
         assert_eq!(needs(&[scattered, ("workload.address", "zipf")], "workload.hot_scattered").unwrap(), HOT_COLD);
         assert_eq!(needs(&[scattered, ("workload.address", "hot-cold")], "workload.hot_scattered"), None);
         assert_eq!(needs(&[("workload.hot_scattered", "false")], "workload.hot_scattered"), None);
+    }
+
+    #[test]
+    fn a_key_of_generated_requests_is_idle_if_no_flow_uses_it() {
+        let gaps = ("workload.interarrival_us", "100");
+        let flow = |keys: &str| format!("[{{ name = \"other\", {keys} }}]");
+        let needs = |depth: &str, keys: &str| {
+            needs(&[gaps, ("workload.queue_depth", depth), ("workload.flows", &flow(keys))], "workload.interarrival_us")
+        };
+        assert_eq!(needs("4", "queue_depth = 2").unwrap(), OPEN_LOOP);
+        assert_eq!(needs("4", "queue_depth = 0"), None);
+        assert_eq!(needs("0", "queue_depth = 2"), None);
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(held(result));
     remarks.extend(unmapped(result));
     remarks.extend(handles_ignored(result));
+    remarks.extend(one_handle(result));
     remarks.extend(knows_ahead(result));
     remarks.extend(fallbacks(result));
     remarks.extend(uncorrectable(result));
@@ -70,6 +71,17 @@ fn handles_ignored(result: &Value) -> Option<Remark> {
         let sentence = format!("{who} a placement handle, which has no effect with ftl.placement = \"{placement}\".");
         Remark::note("handles-ignored", "gc.write_amplification", sentence, "Set ftl.placement = \"handles\" to use the handles.")
     })
+}
+
+/// Remark: placement goes by handles, and all writes had the same one.
+fn one_handle(result: &Value) -> Option<Remark> {
+    let by_handles = result.pointer("/config/ftl/placement").and_then(Value::as_str) == Some("handles");
+    let written = |stream: &&Value| stream["writer"] == "host" && stream["host_units"].as_u64() > Some(0);
+    let mut used = list(result, "/streams").iter().filter(written);
+    let (Some(only), None, true) = (used.next(), used.next(), by_handles) else { return None };
+    let sentence = format!("All writes had handle {}, so that ftl.placement = \"handles\" kept no data apart.", only["class"]);
+    let remedy = "Name handles (workload.handle, workload.handle_ranges, the column handle of a trace), or set ftl.placement = \"none\".";
+    Some(Remark::note("one-handle", "gc.write_amplification", sentence, remedy))
 }
 
 /// Remark: data placement knew the future.

@@ -311,7 +311,7 @@ impl Entries {
 
     /// Trims the unit of its youngest entry: reads no longer find the entry, and unless it has been sent it is not programmed.
     pub(super) fn trim(&mut self, entry: u32) {
-        let Entry { unit, progress, filling, next, .. } = *self.get(entry);
+        let Entry { unit, destination, progress, filling, next, .. } = *self.get(entry);
         self.youngest.remove(unit);
         match progress {
             Progress::Sent => return,
@@ -321,7 +321,11 @@ impl Entries {
                     self.age_links.unlink(&mut self.by_age, entry);
                 }
             }
-            Progress::Waits => self.leave(entry),
+            Progress::Waits => {
+                self.leave(entry);
+                // The units behind may have waited for the rest of this one.
+                self.note(destination);
+            }
             Progress::Free | Progress::Dropped => unreachable!("no unit has such an entry"),
         }
         if filling {
