@@ -216,3 +216,13 @@ def test_a_request_says_why_it_waited_longest(reason: str) -> None:
             if waited[alone] > max(ns for part, ns in waited.items() if part != alone):
                 assert PART_OF[str(named)] == alone, (row, named, waited)
     assert reason in columns["blocked_by"], set(columns["blocked_by"])
+
+
+def test_a_log_has_the_handles_that_data_are_placed_by(folder: Path) -> None:
+    trace = folder / "handles.csv"
+    lines = [f"{i},W,{4096 * (i % 50)},4096,{'' if i % 3 == 2 else i % 3}" for i in range(300)]
+    trace.write_text("timestamp_us,op,offset_bytes,size_bytes,handle\n" + "\n".join(lines) + "\n")
+    keys = DRIVE | {"ftl.placement": "handles", "ftl.handles": 2}
+    result = ssdlab.run(trace=trace, set=keys, log_requests=True, out=folder / "handles")
+    assert result.request_log is not None
+    assert pq.read_table(result.request_log).to_pydict()["handle"] == [None if i % 3 == 2 else i % 3 for i in range(300)]

@@ -179,7 +179,7 @@ impl Simulation {
         if let Some(wanted) = &plan.slowest {
             storage.keep_rings(wanted.stages);
         }
-        let mut recorder = Recorder::of(plan.request_log.as_deref(), names, plan.config.errors.is_on())?;
+        let mut recorder = Recorder::of(plan.request_log.as_deref(), names, plan.columns_of_log())?;
         if !warming_up.is_over() {
             storage.warm_up();
             recorder.warm_up();

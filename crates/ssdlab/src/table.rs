@@ -27,6 +27,8 @@ pub(crate) const ROWS_AT_ONCE: usize = 16 * 1024;
 pub(crate) enum Holds {
     /// Whole numbers.
     Numbers,
+    /// Whole numbers, or null.
+    NumbersOrNulls,
     /// Whole numbers in ascending order (equal ones may follow each other), so that their differences are small.
     Rising,
     /// Whole numbers from 0 on, each passed as the signed number with the same bits.
@@ -44,6 +46,8 @@ pub(crate) enum Holds {
 pub(crate) enum Values<'a> {
     /// Values of a column of whole numbers.
     Numbers(&'a [i64]),
+    /// Values of a column of small whole numbers or null.
+    NumbersOrNulls(&'a [Option<u8>]),
     /// Values of a column of yes or no.
     Flags(&'a [bool]),
     /// Values of a column of text.
@@ -130,12 +134,15 @@ impl Column {
     fn write(&mut self, values: &Values<'_>) -> Result<usize> {
         match (&mut self.writer, values) {
             (ColumnWriter::Int64ColumnWriter(writer), Values::Numbers(numbers)) => writer.write_batch(numbers, None, None),
+            (ColumnWriter::Int64ColumnWriter(writer), Values::NumbersOrNulls(numbers)) => {
+                let known: Vec<i64> = numbers.iter().flatten().map(|&number| number.into()).collect();
+                writer.write_batch(&known, Some(&levels(numbers)), None)
+            }
             (ColumnWriter::BoolColumnWriter(writer), Values::Flags(flags)) => writer.write_batch(flags, None, None),
             (ColumnWriter::ByteArrayColumnWriter(writer), Values::Texts(texts)) => writer.write_batch(texts, None, None),
             (ColumnWriter::ByteArrayColumnWriter(writer), Values::Names(places, names)) => {
                 let texts: Vec<ByteArray> = places.iter().flatten().map(|&place| names[usize::from(place)].clone()).collect();
-                let levels: Vec<i16> = places.iter().map(|place| i16::from(place.is_some())).collect();
-                writer.write_batch(&texts, Some(&levels), None)
+                writer.write_batch(&texts, Some(&levels(places)), None)
             }
             _ => unreachable!("the values are those of another column"),
         }
@@ -169,15 +176,21 @@ impl PageWriter for Pages {
     }
 }
 
+/// For the library: which values are not null.
+fn levels(values: &[Option<u8>]) -> Vec<i16> {
+    values.iter().map(|value| i16::from(value.is_some())).collect()
+}
+
 fn schema<N: AsRef<str>>(columns: &[(N, Holds)]) -> TypePtr {
     let fields = columns.iter().map(|(name, holds)| {
         let (physical, logical) = match holds {
-            Holds::Numbers | Holds::Rising => (Physical::INT64, None),
+            Holds::Numbers | Holds::NumbersOrNulls | Holds::Rising => (Physical::INT64, None),
             Holds::Unsigned => (Physical::INT64, Some(LogicalType::integer(64, false))),
             Holds::Flags => (Physical::BOOLEAN, None),
             Holds::Texts | Holds::TextsOrNulls => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
-        let repetition = if *holds == Holds::TextsOrNulls { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let nulls = matches!(holds, Holds::TextsOrNulls | Holds::NumbersOrNulls);
+        let repetition = if nulls { Repetition::OPTIONAL } else { Repetition::REQUIRED };
         let field = Type::primitive_type_builder(name.as_ref(), physical).with_logical_type(logical).with_repetition(repetition).build();
         Arc::new(field.expect("these types go together"))
     });

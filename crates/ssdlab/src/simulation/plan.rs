@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::ftl::CustomPlacement;
 use crate::gc::victim::CustomVictim;
 use crate::sched::CustomOrder;
+use crate::stats::Extra;
 use crate::storage::Storage;
 use crate::units::Ns;
 use crate::{slowest, timeline};
@@ -114,6 +115,11 @@ impl Plan {
         Err(Error::Config(format!(
             "cache.policy = {policy}: a user-defined eviction policy needs \"lru\", which it replaces; set cache.policy to that"
         )))
+    }
+
+    /// The columns that the log of requests has besides those that it always has.
+    pub(super) fn columns_of_log(&self) -> Extra {
+        Extra { errors: self.config.errors.is_on(), handles: self.config.ftl.placement == Placement::Handles }
     }
 
     /// Checks that a user-defined placement policy and its key come together, and that no state is saved or loaded without the policy's.

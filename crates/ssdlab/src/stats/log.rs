@@ -16,6 +16,15 @@ use crate::table::{Holds, ROWS_AT_ONCE, Table, Values};
 /// Names for the column `kind`, in the order of [`crate::request::RequestKind`].
 const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 
+/// Columns that only some logs have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra {
+    /// Reads may have errors: whether data of the request are lost.
+    pub errors: bool,
+    /// Data are placed by handle: the handle of the request.
+    pub handles: bool,
+}
+
 /// Writes the log. The file appears under its name when the log is finished; a log dropped before that leaves no file.
 ///
 /// Rows go by index. That takes memory for the completions between the oldest outstanding request and the newest completed one; the
@@ -31,16 +40,16 @@ pub(super) struct RequestLog {
 }
 
 impl RequestLog {
-    /// Creates the log at `path`. `flows`: the names of the flows, if there are several. `with_errors`: reads may have errors.
-    pub(super) fn create(path: &Path, flows: &[String], with_errors: bool) -> Result<Self> {
-        let table = Table::new(WholeFile::create(path)?, &columns(!flows.is_empty(), with_errors))
-            .map_err(|error| Error::io("write", path, error))?;
+    /// Creates the log at `path`. `flows`: the names of the flows, if there are several.
+    pub(super) fn create(path: &Path, flows: &[String], extra: Extra) -> Result<Self> {
+        let table =
+            Table::new(WholeFile::create(path)?, &columns(!flows.is_empty(), extra)).map_err(|error| Error::io("write", path, error))?;
         let names = |names: &[&str]| names.iter().map(|&name| ByteArray::from(name)).collect();
         let encoder = Encoder {
             kinds: names(&KINDS),
             reasons: names(&Blocked::NAMES),
             flows: flows.iter().map(|name| ByteArray::from(name.as_str())).collect(),
-            with_errors,
+            extra,
             table,
             rows: Rows::default(),
         };
@@ -142,8 +151,7 @@ struct Encoder {
     reasons: Vec<ByteArray>,
     /// The names of the flows, if there are several.
     flows: Vec<ByteArray>,
-    /// Reads may have errors that cannot be corrected: there is a column for that.
-    with_errors: bool,
+    extra: Extra,
     table: Table<WholeFile>,
     /// Buffer reused from batch to batch.
     rows: Rows,
@@ -160,7 +168,8 @@ impl Encoder {
         columns.extend(numbers.map(|column| Values::Numbers(column)));
         columns.extend([Values::Flags(&rows.warm_up), Values::Names(&rows.blocked_by, &self.reasons)]);
         columns.extend((!self.flows.is_empty()).then_some(Values::Names(&rows.flow, &self.flows)));
-        columns.extend(self.with_errors.then_some(Values::Flags(&rows.uncorrectable)));
+        columns.extend(self.extra.errors.then_some(Values::Flags(&rows.uncorrectable)));
+        columns.extend(self.extra.handles.then_some(Values::NumbersOrNulls(&rows.handle)));
         self.table.write(batch.len(), &columns).map_err(|error| Error::io("write", self.table.inner().path(), error))
     }
 }
@@ -168,8 +177,9 @@ impl Encoder {
 /// The columns; units are in the names. Whole numbers are signed, so that differences of two columns can be negative. `warm_up`: the
 /// request arrived in the warm-up and no statistic counts it. `blocked_by`: the reason of the longest wait of the page (or part) that ended last
 /// ([`Completion::blocked_by`]); null if it never waited. `flow`: the name of the flow, if there are several. `uncorrectable`:
-/// data that the request read are lost; only if reads may have errors.
-fn columns(with_flows: bool, with_errors: bool) -> Vec<(String, Holds)> {
+/// data that the request read are lost; only if reads may have errors. `handle`: the placement handle, null if the request names none; only if
+/// data are placed by handle.
+fn columns(with_flows: bool, extra: Extra) -> Vec<(String, Holds)> {
     let of = |name: &str, holds| (name.to_string(), holds);
     let mut columns = vec![of("index", Holds::Rising), of("kind", Holds::Texts), of("sequential", Holds::Flags)];
     columns.extend([of("offset_bytes", Holds::Numbers), of("size_bytes", Holds::Numbers)]);
@@ -177,7 +187,8 @@ fn columns(with_flows: bool, with_errors: bool) -> Vec<(String, Holds)> {
     columns.extend(Part::NAMES.map(|part| (format!("{part}_ns"), Holds::Numbers)));
     columns.extend([of("warm_up", Holds::Flags), of("blocked_by", Holds::TextsOrNulls)]);
     columns.extend(with_flows.then(|| of("flow", Holds::Texts)));
-    columns.extend(with_errors.then(|| of("uncorrectable", Holds::Flags)));
+    columns.extend(extra.errors.then(|| of("uncorrectable", Holds::Flags)));
+    columns.extend(extra.handles.then(|| of("handle", Holds::NumbersOrNulls)));
     columns
 }
 
@@ -196,6 +207,7 @@ struct Rows {
     blocked_by: Vec<Option<u8>>,
     flow: Vec<Option<u8>>,
     uncorrectable: Vec<bool>,
+    handle: Vec<Option<u8>>,
 }
 
 impl Rows {
@@ -215,14 +227,16 @@ impl Rows {
         self.warm_up.push(in_warm_up);
         self.blocked_by.push(completion.blocked_by().map(|reason| reason as u8));
         self.uncorrectable.push(completion.times.lost);
+        self.handle.push(completion.handle);
         self.flow.push(Some(u8::try_from(completion.flow).expect("there are at most 256 flows")));
     }
 
     /// Empties the columns; they keep their memory.
     fn clear(&mut self) {
-        let Rows { index, kind, sequential, offset, size, arrival, response, parts, warm_up, blocked_by, flow, uncorrectable } = self;
+        let Rows { index, kind, sequential, offset, size, arrival, response, parts, warm_up, blocked_by, flow, uncorrectable, handle } =
+            self;
         [index, offset, size, arrival, response].into_iter().chain(parts).for_each(Vec::clear);
-        [kind, blocked_by, flow].into_iter().for_each(Vec::clear);
+        [kind, blocked_by, flow, handle].into_iter().for_each(Vec::clear);
         [sequential, warm_up, uncorrectable].into_iter().for_each(Vec::clear);
     }
 }
@@ -258,6 +272,7 @@ mod tests {
             sequential: index.is_multiple_of(5),
             offset: 512 * (index % 977),
             length: 512 + index % 3,
+            handle: None,
             arrival_ns,
             completed_ns,
             times,
@@ -284,6 +299,7 @@ mod tests {
             sequential: *fields["sequential"] == Field::Bool(true),
             offset: number("offset_bytes"),
             length: number("size_bytes"),
+            handle: None,
             arrival_ns: number("arrival_ns"),
             completed_ns: number("arrival_ns") + number("response_ns"),
             times: Times::default(),
@@ -322,7 +338,7 @@ mod tests {
     fn words_are_in_dictionaries_and_rising_numbers_as_differences() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("requests.parquet");
-        let mut log = RequestLog::create(&path, &["a", "b"].map(String::from), false).unwrap();
+        let mut log = RequestLog::create(&path, &["a", "b"].map(String::from), Extra::default()).unwrap();
         (0..5000).for_each(|index| log.take(&Completion { flow: index as u16 % 2, ..completion(index) }, index < 9).unwrap());
         log.finish().unwrap();
         let file = open(&path);

@@ -45,6 +45,7 @@ pub use flow::{Alone, Fairness, FlowResult};
 pub use gc::{Duration, GcResult, Shared, StateTimes};
 pub use interface::{InterfaceResult, InterfaceStats};
 pub use load::{Load, Overload};
+pub use log::Extra;
 pub use mapping::{MappingResult, MappingStats};
 pub use preparation::PreconditionReport;
 pub use recorder::{Recorded, Recorder, RequestStats};
@@ -83,6 +84,8 @@ pub struct Completion {
     pub offset: u64,
     /// Length of the request in bytes.
     pub length: u64,
+    /// The placement handle of the request; `None`: it names none.
+    pub handle: Option<u8>,
     /// Arrival of the request, ns.
     pub arrival_ns: Ns,
     /// Completion of the request, ns.
@@ -106,8 +109,8 @@ impl Completion {
     /// The completion of `request` at `completed_ns`.
     #[inline]
     pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, times: &Times) -> Self {
-        let Request { arrival_ns, kind, offset, length, flow, .. } = *request;
-        Completion { index, flow, kind, sequential, offset, length, arrival_ns, completed_ns, times: *times }
+        let Request { arrival_ns, kind, offset, length, flow, handle, .. } = *request;
+        Completion { index, flow, kind, sequential, offset, length, handle, arrival_ns, completed_ns, times: *times }
     }
 
     /// The parts of the response time.

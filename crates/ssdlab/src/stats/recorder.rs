@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::class::Class;
-use super::log::RequestLog;
+use super::log::{Extra, RequestLog};
 use super::order::InOrder;
 use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts, ratio};
 use super::series::Histograms;
@@ -107,20 +107,20 @@ impl Recorder {
     /// # Errors
     /// [`Error::Io`] if the log cannot be begun.
     pub fn new(log: Option<&Path>, flows: Vec<String>) -> Result<Self> {
-        Recorder::of(log, flows, false)
+        Recorder::of(log, flows, Extra::default())
     }
 
-    /// A recorder as [`Recorder::new`]. `with_errors`: reads may have errors, so that the log says whose data are lost.
+    /// A recorder as [`Recorder::new`]. `extra`: the columns that the log has besides.
     ///
     /// # Errors
     /// [`Error::Io`] if the log cannot be begun.
-    pub fn of(log: Option<&Path>, flows: Vec<String>, with_errors: bool) -> Result<Self> {
+    pub fn of(log: Option<&Path>, flows: Vec<String>, extra: Extra) -> Result<Self> {
         Ok(Recorder {
             first: 0,
             measured_from_ns: 0,
             written_late: 0,
             digest: OrderedDigest::new(),
-            log: log.map(|log| RequestLog::create(log, &flows, with_errors)).transpose()?,
+            log: log.map(|log| RequestLog::create(log, &flows, extra)).transpose()?,
             all: Tally::new(),
             flows: flows.into_iter().map(|name| (name, Tally::new())).collect(),
         })
@@ -328,6 +328,7 @@ mod tests {
             sequential: index.is_multiple_of(3),
             offset: 4096 * index,
             length: 4096,
+            handle: None,
             arrival_ns: 10 * index,
             completed_ns: 10 * index + response_ns,
             times,

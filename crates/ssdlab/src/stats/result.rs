@@ -555,7 +555,18 @@ mod tests {
             let (arrival_ns, length) = (1000 * index, 4096);
             let completed_ns = arrival_ns + times.parts().total();
             recorder
-                .record(&Completion { index, flow: 0, kind, sequential: false, offset: 0, length, arrival_ns, completed_ns, times })
+                .record(&Completion {
+                    index,
+                    flow: 0,
+                    kind,
+                    sequential: false,
+                    offset: 0,
+                    length,
+                    handle: None,
+                    arrival_ns,
+                    completed_ns,
+                    times,
+                })
                 .unwrap();
         }
         recorder.finish().unwrap()
