@@ -156,6 +156,16 @@ TAGGED: Mapping[str, Value] = {
 }
 """Three handles, of which the writes to the first pages name handle 1."""
 
+DEALT: Mapping[str, Value] = {
+    **SPACIOUS,
+    "device.channels": 2,
+    "device.chips_per_channel": 2,
+    "device.dies_per_chip": 1,
+    "ftl.allocation": "dynamic",
+    "ftl.frontier": "separate",
+}
+"""Four dies on two channels, which writes fill in turn or by load."""
+
 PACED: Mapping[str, Value] = {**DRIVE, "gc.soft": 3, "gc.scope": "none", "gc.priority": "host", "gc.pace_window": 0.0}
 """At most one page may be written ahead of GC."""
 
@@ -280,6 +290,8 @@ CONTEXTS: Mapping[str, Context] = {
     "device.overprovisioning": Context((0.35, 0.4, 0.5)),
     "ftl.allocation": Context(tuple(STATIC), base=CUBE, trace=large),
     "ftl.pool": Context(("plane", "die"), base=TALL),
+    "ftl.reclaim_unit": Context(("block", "superblock"), base=DEALT),
+    "ftl.superblock_span": Context(("drive", "channel"), base={**DEALT, "ftl.reclaim_unit": "superblock"}),
     "ftl.frontier": Context(("shared", "separate")),
     "ftl.placement": Context(
         ("none", "handles", "hot-cold", "sepbit", "oracle", "custom"), base={**TAGGED, "ftl.placement": "none", "ftl.groups": 2}

@@ -1137,6 +1137,11 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    relocated_reads: int
+    """Host reads that waited while their page moved to another die, and have followed it (`ftl.reclaim_unit`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     reordered_moves: int
     """Page moves that began out of order because a host operation merges with them. Absent where the run does not have it. Unit: count."""
     retried_reads: int
@@ -1150,6 +1155,11 @@ class Counters(Section):
     """Page reads of partial writes (read-modify-write). Absent where the run does not have it. Unit: count."""
     s3_entries: int
     """Entries into state S3: a high-priority write made GC run to completion. Absent where the run does not have it. Unit: count."""
+    skipped_units: int
+    """Mapping units (pages, without ftl.map_unit_bytes) left without data in superblocks that closed early (`ftl.reclaim_unit`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     steps_forgone: int
     """Steps that host operations would have let begin, if an active GC job of the die had had more steps left (`gc.advance`).
 
@@ -1167,6 +1177,10 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    superblocks_collected: int
+    """Superblocks of several pools whose collection began (`ftl.reclaim_unit`). Absent where the run does not have it. Unit: count."""
+    superblocks_opened: int
+    """Superblocks of several pools taken to be filled (`ftl.reclaim_unit`). Absent where the run does not have it. Unit: count."""
     suspended_erases: int
     """Suspensions of erases for reads (`scheduler.suspend`). Absent where the run does not have it. Unit: count."""
     suspended_programs: int

@@ -183,6 +183,8 @@ pub struct Pools {
     blocks_divisor: Divisor,
     /// Pools on one die: 1, or its planes.
     pub per_die: Divisor,
+    /// Pools of a group, whose blocks form superblocks: 1 without superblocks.
+    pub per_group: Divisor,
     /// Pool of each residue of the logical page number (that of the flash page).
     of_stripe: Vec<PoolId>,
     /// The inverse of `of_stripe`.
@@ -345,6 +347,44 @@ impl Geometry {
         die.0 * each..(die.0 + 1) * each
     }
 
+    /// What is filled, collected and erased as one has blocks of several pools.
+    #[inline(always)]
+    pub fn spans_pools(&self) -> bool {
+        self.pools.per_group.get() > 1
+    }
+
+    /// Number of the group of a pool: the pools whose blocks form superblocks. Without superblocks each pool is a group.
+    #[inline(always)]
+    pub fn group_of_pool(&self, pool: PoolId) -> u32 {
+        self.pools.per_group.quotient(pool.0)
+    }
+
+    /// The first pool of the group of `pool`, which stands for the group.
+    #[inline(always)]
+    pub fn lead_pool(&self, pool: PoolId) -> PoolId {
+        PoolId(self.group_of_pool(pool) * self.pools.per_group.get())
+    }
+
+    /// The pools of the group of `pool`.
+    #[inline(always)]
+    pub fn pools_of_group(&self, pool: PoolId) -> std::ops::Range<u32> {
+        let lead = self.lead_pool(pool).0;
+        lead..lead + self.pools.per_group.get()
+    }
+
+    /// The block of `pool` in the superblock of `block`; a superblock has the blocks at the same place of each pool of a group.
+    #[inline(always)]
+    pub fn member(&self, block: BlockId, pool: PoolId) -> BlockId {
+        let place = block.0 - self.pool_of_block(block).0 * self.pools.blocks_each;
+        BlockId(pool.0 * self.pools.blocks_each + place)
+    }
+
+    /// Units of what is filled, collected and erased as one that hold data.
+    #[inline(always)]
+    pub fn units_per_reclaim(&self) -> u32 {
+        self.units_per_block.get() * self.pools.per_group.get()
+    }
+
     /// The chip of a die.
     #[inline(always)]
     pub fn chip_of_die(&self, die: DieId) -> ChipId {
@@ -447,6 +487,7 @@ impl Pools {
             blocks_each: planes_each * device.blocks_per_plane,
             blocks_divisor: Divisor::new(planes_each * device.blocks_per_plane),
             per_die: Divisor::new(per_die),
+            per_group: Divisor::new(config.pools_per_group()),
             of_stripe,
             stripe_of,
         }

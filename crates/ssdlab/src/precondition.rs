@@ -1,6 +1,6 @@
 //! The drive's state when a run begins. Nothing here takes simulated time.
 
-use crate::config::{Allocation, Config, PreconditionKind};
+use crate::config::{Allocation, Config, PreconditionKind, STREAMS_MAX};
 use crate::error::{Error, Result};
 use crate::ftl::{CustomPlacement, Ftl};
 use crate::gc::untimed::{self, Packs, PagesAhead, UntimedCounts};
@@ -93,7 +93,8 @@ struct Preparation<'a> {
     seed: u64,
     victims: Picker,
     counts: UntimedCounts,
-    next_pool: u32,
+    /// Dynamic allocation: the pool to try first for the next write; with superblocks of several pools the group, by class.
+    next_pool: [u32; STREAMS_MAX],
     /// Units gathered until they fill a program.
     packs: Packs,
     write_amplification: Option<f64>,
@@ -124,7 +125,7 @@ impl<'a> Preparation<'a> {
             seed,
             victims: Picker::new(&config.gc, seed, "precondition/victim"),
             counts: UntimedCounts::default(),
-            next_pool: 0,
+            next_pool: [0; STREAMS_MAX],
             write_amplification: None,
             steady: None,
             overwritten: 0,
@@ -139,12 +140,17 @@ impl<'a> Preparation<'a> {
         if self.config.ftl.allocation != Allocation::Dynamic {
             return self.ftl.geometry().home(lpn).0;
         }
-        let count = self.ftl.geometry().pools.count.get();
-        let start = self.next_pool;
-        let found = (0..count).map(|step| PoolId((start + step) % count)).find(|&pool| self.ftl.has_room(pool));
-        let pool = found.unwrap_or(PoolId(start % count));
-        self.next_pool = pool.0 + 1;
-        pool
+        // Superblocks of several pools take turns by group.
+        let geometry = self.ftl.geometry();
+        let (spans, each) = (geometry.spans_pools(), geometry.pools.per_group.get());
+        let count = geometry.pools.count.get() / each;
+        let class = if spans { self.ftl.host_class_now(lpn, None) } else { 0 };
+        let start = self.next_pool[usize::from(class)];
+        let has_room = |&first: &PoolId| if spans { self.ftl.group_has_room(first) } else { self.ftl.has_room(first) };
+        let found = (0..count).map(|step| PoolId((start + step) % count * each)).find(has_room);
+        let first = found.unwrap_or(PoolId(start % count * each));
+        self.next_pool[usize::from(class)] = first.0 / each + 1;
+        if spans { self.ftl.host_turn(first, class) } else { first }
     }
 
     /// Number of the pack in [`Packs`] that gathers a unit.
@@ -271,7 +277,7 @@ impl<'a> Preparation<'a> {
         let pack = self.packs.take(way);
         let pool = self.pool_for(pack[0]);
         let class = self.ftl.host_class(pack[0], None);
-        if self.ftl.frontier_full(pool, class) && self.ftl.wants_collection_after_one_block(pool) {
+        if self.ftl.takes_free(pool, class) && self.ftl.wants_collection_after_one_block(pool) {
             return false;
         }
         let first = self.ftl.allocate_host(pool, class).ppn;

@@ -149,6 +149,8 @@ pub struct GcRules {
     pub moves_in_flight: u32,
     /// Mapping units of a program: above 1 a job gathers them in the controller's buffer until they fill one.
     pub units_per_program: u32,
+    /// The page moves of a job go from die to die: superblocks have blocks of several pools.
+    pub spreads: bool,
     /// Page moves within a plane need no bus.
     pub copyback: bool,
     /// Host operations merge with page moves.
@@ -177,7 +179,7 @@ impl GcRules {
     /// Whether jobs gather mapping units until they fill a program.
     #[inline(always)]
     pub fn gathers(&self) -> bool {
-        self.units_per_program > 1
+        self.units_per_program > 1 || self.spreads
     }
 
     /// Whether a move gets its target page only when its transfer in begins, since it can be suspended before.
@@ -354,15 +356,16 @@ impl GcRules {
             scope: gc.scope,
             moves_in_flight: gc.moves_in_flight,
             units_per_program: config.units_per_program(),
+            spreads: config.pools_per_group() > 1,
             // Merging needs the page's data on the bus (lee2013 III-B); several moves in flight, and units, need the controller's buffer, and
             // parity of what the controller has not seen cannot be computed.
             copyback: config.device.copyback
                 && !gc.merge
                 && gc.moves_in_flight == 1
                 && config.units_per_program() == 1
+                && config.pools_per_group() == 1
                 && config.ftl.parity_stripe == 0,
-            // Where host operations wait until the job has ended there is nothing to merge.
-            merge: gc.merge && (gc.scope == Scope::None || gc.scope == Scope::Block && gc.priority == Priority::Host),
+            merge: gc.merges(),
             poll_ns: gc.poll_ns,
             suspends: Suspends::new(config),
             excludes_reads: gc.scope == Scope::Plane || gc.excludes_block_reads(),

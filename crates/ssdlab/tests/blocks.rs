@@ -63,9 +63,9 @@ fn present(simulation: &Simulation) -> Snapshot {
             let blocks = ftl.blocks();
             let state = match blocks.state(block) {
                 BlockState::Free => "free",
-                BlockState::Open => "open",
+                BlockState::Open | BlockState::Taken => "open",
                 BlockState::Closed => "closed",
-                BlockState::Victim => "victim",
+                BlockState::Victim | BlockState::Erased => "victim",
             };
             let stream = if blocks.stream(block) == NO_STREAM { -1 } else { blocks.stream(block).into() };
             let counts = (blocks.valid(block).into(), blocks.programmed(block).into(), blocks.erases()[block.index()].into());

@@ -45,6 +45,7 @@ mod series;
 mod settling;
 mod slack;
 mod statistics;
+mod superblocks;
 mod suspension;
 mod swarm;
 mod timelines;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-use super::{Config, Device, PoolScope, Streams};
+use super::{Config, Device, PoolScope, ReclaimUnit, Streams, SuperblockSpan};
 
 /// Number of free blocks of a pool that only GC may take, so that a job always has room for the pages it moves.
 pub const RESERVE: u32 = 1;
@@ -35,7 +35,7 @@ pub struct Capacity {
     pub map_units: u64,
     /// Number of mapping units of one translation page.
     pub map_units_each: u64,
-    /// Number of blocks of a pool that are being filled at any time: the number of streams ([`Streams`]).
+    /// Number of blocks of a pool that may be open at any time: one or two for each stream ([`Streams`], [`Config::open_each`]).
     pub frontiers: u64,
 }
 
@@ -71,7 +71,7 @@ impl Capacity {
             exported_units: exported,
             map_units: config.map_units(exported, pools),
             map_units_each: (config.map_page_bytes() / config.map_unit_bytes()).into(),
-            frontiers: Streams::new(config).count.into(),
+            frontiers: u64::from(Streams::new(config).count) * u64::from(config.open_each()),
         };
         if capacity.exported_units == 0 {
             let text = "leaves no page for the host on each of the drive's pools; lower it, or make the drive larger";
@@ -136,6 +136,26 @@ impl Capacity {
         let kept = self.without_table(self.blocks_per_pool.saturating_sub(spare) * self.units_per_block);
         let share = ((all - kept) * 10_000).div_ceil(all);
         (share <= 9_900).then_some(share as f64 / 10_000.0)
+    }
+}
+
+impl Config {
+    /// Number of pools whose blocks form what is filled, collected and erased as one: 1 without superblocks.
+    pub fn pools_per_group(&self) -> u32 {
+        let device = &self.device;
+        let per_die = if self.ftl.pool == PoolScope::Plane { device.planes_per_die } else { 1 };
+        let per_channel = device.chips_per_channel * device.dies_per_chip * per_die;
+        match (self.ftl.reclaim_unit, self.ftl.superblock_span) {
+            (ReclaimUnit::Block, _) => 1,
+            (ReclaimUnit::Superblock, SuperblockSpan::Channel) => per_channel,
+            (ReclaimUnit::Superblock, SuperblockSpan::Drive) => per_channel * device.channels,
+        }
+    }
+
+    /// Number of blocks of a pool that a stream may have open: 1, or with superblocks of several pools 2, as one pool may begin the next
+    /// superblock while another still fills the last.
+    pub fn open_each(&self) -> u32 {
+        if self.pools_per_group() > 1 { 2 } else { 1 }
     }
 }
 

@@ -10,7 +10,7 @@ use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
     Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, Placement, PoolScope, PreconditionKind,
-    RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
+    ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use crate::error::Result;
 
@@ -126,6 +126,7 @@ const RULES: &[Rule] = &[
     parameter("ftl.map_page_bytes", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.handles", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("ftl.default_handle", HANDLES, |c| c.ftl.placement == Placement::Handles),
+    parameter("ftl.superblock_span", "ftl.reclaim_unit = \"superblock\"", |c| c.ftl.reclaim_unit == ReclaimUnit::Superblock),
     parameter("ftl.isolation", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("workload.handle", NAMED_HANDLES, sees_handles),
     switch("workload.handle_ranges", |c| !c.workload.handle_ranges.is_empty(), NAMED_HANDLES, sees_handles),

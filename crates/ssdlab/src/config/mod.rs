@@ -388,6 +388,11 @@ pub struct Ftl {
     /// The allocation domain (pool): the blocks of a plane or of a die. A pool has its own free list, write frontiers and garbage
     /// collection.
     pub pool: PoolScope,
+    /// What is filled, collected and erased as one: a block, or a superblock, which has a block of each pool (`superblock_span`) and is
+    /// filled die after die. Superblocks of several pools need allocation = "dynamic".
+    pub reclaim_unit: ReclaimUnit,
+    /// The pools whose blocks form a superblock: those of the drive, or of a channel (`reclaim_unit = "superblock"`).
+    pub superblock_span: SuperblockSpan,
     /// Write frontier (open block) of a pool: host writes and GC moves share one, or have one each.
     pub frontier: Frontier,
     /// Data placement: which of several open blocks a host write or a page move goes to. Needs ftl.frontier = "separate".
@@ -449,6 +454,8 @@ impl Default for Ftl {
         Ftl {
             allocation: Allocation::default(),
             pool: PoolScope::Plane,
+            reclaim_unit: ReclaimUnit::Block,
+            superblock_span: SuperblockSpan::Drive,
             frontier: Frontier::Separate,
             placement: Placement::None,
             handles: 8,
@@ -613,6 +620,26 @@ pub enum Placement {
     Oracle,
     /// A user-defined policy, which comes with the run.
     Custom,
+}
+
+/// What is filled, collected and erased as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReclaimUnit {
+    /// A block.
+    Block,
+    /// A superblock: a block of each of several pools.
+    Superblock,
+}
+
+/// The pools whose blocks form a superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SuperblockSpan {
+    /// All pools of the drive.
+    Drive,
+    /// The pools of one channel.
+    Channel,
 }
 
 /// Isolation of the pages that garbage collection moves, with placement handles.
@@ -847,6 +874,11 @@ impl Gc {
     /// GC jobs wait for host operations between their steps (`gc.advance`). False if the scope is not `none` or `block`.
     pub fn advances_with_requests(&self) -> bool {
         self.advance != Advance::Alone && matches!(self.scope, Scope::None | Scope::Block)
+    }
+
+    /// Host operations merge with page moves. Where they wait until the job has ended there is nothing to merge.
+    pub fn merges(&self) -> bool {
+        self.merge && (self.scope == Scope::None || self.scope == Scope::Block && self.priority == Priority::Host)
     }
 
     /// Number of invalid pages with which a block of `pages` pages triggers GC: the least number above the share `invalid_share`. With

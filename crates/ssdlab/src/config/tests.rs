@@ -365,7 +365,7 @@ fn config_unknown_presets_name_the_nearest() {
     assert_eq!(
         messages(&device("lee2014")),
         "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are 7450-max-like, 7450-pro-like, ae2022, bux2011, d7-p5520-like, demo-4g, \
-         elyasi2017, lee2013, nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-scaled-5g, nvme-tlc-superpage-2023, pe8110-like, wu2017; a file is given by a path ending in .toml"
+         elyasi2017, lee2013, nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-2023-superblock, nvme-tlc-scaled-5g, nvme-tlc-superpage-2023, pe8110-like, wu2017; a file is given by a path ending in .toml"
     );
     assert!(messages(&device("x")).starts_with("device \"x\": no such preset; the devices are 7450-max-like, 7450-pro-like, ae2022, "));
     assert!(matches!(device("no/such.toml").build(), Err(Error::Io { .. })));
@@ -410,17 +410,23 @@ fn names(kind: Kind) -> Vec<Option<String>> {
     presets::list(kind).into_iter().map(|preset| Some(preset.name)).chain([None]).collect()
 }
 
+/// How messages begin about what superblocks of several pools do not go together with.
+const SUPERBLOCK: &str = "ftl.reclaim_unit = \"superblock\": ";
+
 /// Combines the device at this place of the list with every scheme and workload. Without `FULL=1` each pair has one workload.
 fn loads_with_every_scheme(at: usize, device: Option<&str>) {
     let full = std::env::var("FULL").is_ok_and(|full| !full.is_empty());
     let workloads = names(Kind::Workload);
     let is = |ends: &str| device.is_some_and(|name| name.ends_with(ends));
-    let spreads = is("-like") || is("-superpage-2023");
+    let spreads = is("-like") || is("-superpage-2023") || is("-superblock");
     for (and, scheme) in names(Kind::Scheme).into_iter().enumerate() {
         let refused = match scheme.as_deref() {
             Some("msr") if spreads || device.is_some_and(|name| name.starts_with("nvme-")) => {
                 Some("gc.advance = \"with-requests\": takes one step")
             }
+            // These merge host operations with page moves, need estimates, or pace writes.
+            Some("fpgc" | "pgc-idle" | "pgc-merge" | "pgc-se" | "pgc-wear" | "pgc") if is("-superblock") => Some(SUPERBLOCK),
+            Some("dynalloc-slacker" | "rbyp-wp" | "rbyp" | "slacker" | "wbyp" | "wp" | "nvme") if is("-superblock") => Some(SUPERBLOCK),
             Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
             _ => None,
         };

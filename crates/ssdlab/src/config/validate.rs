@@ -85,6 +85,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     }
     abilities(config, messages);
     placement(config, messages);
+    superblocks(config, messages);
     page_types(config, messages);
     programs(config, messages);
     precondition(config, messages);
@@ -424,6 +425,68 @@ fn parity(config: &Config, messages: &mut Vec<String>) {
         messages
             .push(format!("ftl.parity_stripe = {stripe}: a block has {programs} programs; set it to at most that, or to 0 for no parity"));
     }
+}
+
+/// Checks that superblocks of several pools can be filled die after die.
+fn superblocks(config: &Config, messages: &mut Vec<String>) {
+    let pools = config.pools_per_group();
+    if pools > 1 && config.ftl.allocation != Allocation::Dynamic {
+        messages.push(format!(
+            "ftl.reclaim_unit = \"superblock\": a superblock of {pools} pools is filled die after die, whatever the address, and not by \
+             ftl.allocation = \"{}\"; set ftl.allocation = \"dynamic\", or ftl.reclaim_unit = \"block\"",
+            config.ftl.allocation
+        ));
+    }
+    let (chips, dies) = (config.device.chips_per_channel, config.device.dies_per_chip);
+    if pools > 1 && dies > 1 {
+        messages.push(format!(
+            "device.dies_per_chip = {dies}: superblocks of several pools (ftl.reclaim_unit) are filled chip after chip, and the dies of a chip \
+             would not be filled alike; set device.dies_per_chip = 1 and device.chips_per_channel = {}, or ftl.reclaim_unit = \"block\"",
+            u64::from(chips) * u64::from(dies)
+        ));
+    }
+    if pools > 1 {
+        for (is_so, why) in superblocks_exclude(config) {
+            if is_so {
+                messages.push(format!("ftl.reclaim_unit = \"superblock\": {why}, or ftl.reclaim_unit = \"block\""));
+            }
+        }
+    }
+}
+
+/// What superblocks of several pools do not go together with, each with the reason and what to set.
+fn superblocks_exclude(config: &Config) -> [(bool, String); 8] {
+    let errors = &config.errors;
+    [
+        (
+            config.ftl.frontier != Frontier::Separate,
+            "page moves go to the die whose turn it is, in superblocks of their own; set ftl.frontier = \"separate\"".into(),
+        ),
+        (
+            matches!(config.ftl.placement, Placement::Oracle | Placement::Custom),
+            "a write goes to a die before such a placement (ftl.placement) names its class; set another".into(),
+        ),
+        (config.gc.merges(), "the read and the program of a page move are on different dies, and no die holds the page for the host; set gc.merge = false".into()),
+        (
+            config.gc.advances_with_requests(),
+            "a part of a job waits for parts on other dies, and not for host operations on its own; set gc.advance = \"alone\"".into(),
+        ),
+        (
+            config.gc.pace != Pace::None,
+            "the pages that a job frees and takes are of different dies, and credit is counted by pool; set gc.pace = \"none\"".into(),
+        ),
+        (
+            config.scheduler.makes_estimates(),
+            "estimates of a die's work know the page moves of its own blocks only; set scheduler.read_bypass, write_bypass, write_pausing and \
+             estimates = false"
+                .into(),
+        ),
+        (config.caches_map(), "the mapping table is in memory then; set ftl.map_cache_bytes = 0".into()),
+        (
+            errors.reclaim_reads > 0 || errors.refresh_days > 0.0,
+            "blocks are moved for their reads or their age one by one; set errors.reclaim_reads = 0 and errors.refresh_days = 0".into(),
+        ),
+    ]
 }
 
 /// Checks that there are writes to pace: with scope `device`, none is served before a job has ended.

@@ -1,8 +1,12 @@
 //! Blocks: their state, valid counts, wear, and lists. A block is in its pool's free list or in the list of the closed blocks with its
 //! number of valid pages, never in both, so one pair of links serves both. A closed block is also in its pool's list by age, which has
 //! links of its own.
+//!
+//! With superblocks of several pools ([`superblocks`]) the lists of closed blocks have superblocks, by their valid units together; the block
+//! in the first pool of its group stands for each.
 
 mod parts;
+mod superblocks;
 
 use crate::advice::prefetch;
 use crate::config::Stream;
@@ -11,18 +15,24 @@ use crate::lists::{EMPTY, Links, List, NONE};
 use crate::stats::NO_STREAM;
 use crate::units::{BlockId, PoolId};
 
+use superblocks::Superblocks;
+
 /// The state of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum BlockState {
     /// Erased, on the free list.
     Free,
-    /// Being filled, or full with programs still under way: never a victim.
+    /// Being filled, or full with programs still under way (in a superblock: of any of its blocks): never a victim.
     Open,
     /// Full and at rest: a candidate for collection.
     Closed,
     /// Being collected.
     Victim,
+    /// Taken with its superblock; its pool has not begun to fill it.
+    Taken,
+    /// Erased, and not free before the other blocks of its superblock are erased, too.
+    Erased,
 }
 
 /// The part of a block's state that each operation on it reads and writes: 16 bytes, so that it lies in one cache line.
@@ -69,12 +79,15 @@ pub struct Blocks {
     closed: Vec<List>,
     /// A bit for each non-empty list of `closed`, by pool.
     occupied: Vec<u64>,
-    /// Of a pool: the number of its lists in `closed` (pages of a block + 1), and of its words in `occupied`.
+    /// Of a pool, or of a group that has superblocks: the number of its lists in `closed` (pages of a block or superblock + 1), and of its
+    /// words in `occupied`.
     lists_per_pool: usize,
     occupied_words: usize,
     pages_per_block: u16,
-    /// The most valid pages of an eligible block: collecting it gains at least the pages of one program.
-    valid_max: u16,
+    /// The most valid pages of an eligible block or superblock: collecting it gains at least the pages of one program.
+    valid_max: u32,
+    /// Superblocks of several pools, where they are what is collected.
+    superblocks: Option<Box<Superblocks>>,
 }
 
 impl Blocks {
@@ -84,6 +97,8 @@ impl Blocks {
         let pools = geometry.pools.count.get();
         let pages = geometry.units_per_block.get() as usize;
         let words_beyond = pages.div_ceil(64) - 1;
+        let groups = pools / geometry.pools.per_group.get();
+        let collected = geometry.units_per_reclaim() as usize;
         let mut blocks = Blocks {
             blocks: vec![ERASED; count],
             invalid_beyond: vec![0; count * words_beyond],
@@ -100,12 +115,13 @@ impl Blocks {
             closed_at: vec![0; count],
             by_age: vec![EMPTY; pools as usize],
             age_links: Links::new(count),
-            closed: vec![EMPTY; pools as usize * (pages + 1)],
-            occupied: vec![0; pools as usize * (pages + 1).div_ceil(64)],
-            lists_per_pool: pages + 1,
-            occupied_words: (pages + 1).div_ceil(64),
+            closed: vec![EMPTY; groups as usize * (collected + 1)],
+            occupied: vec![0; groups as usize * (collected + 1).div_ceil(64)],
+            lists_per_pool: collected + 1,
+            occupied_words: (collected + 1).div_ceil(64),
             pages_per_block: pages as u16,
-            valid_max: pages as u16 - geometry.units_per_program as u16,
+            valid_max: geometry.units_per_reclaim() - geometry.units_per_program,
+            superblocks: geometry.spans_pools().then(|| Box::new(Superblocks::new(geometry))),
         };
         for pool in (0..pools).map(PoolId) {
             for index in 0..geometry.pools.blocks_each {
@@ -207,9 +223,18 @@ impl Blocks {
         self.links.chain(self.free[pool.index()]).map(BlockId)
     }
 
+    /// Where the lists of a pool, or of its group, begin: the number by which `closed` and `occupied` go.
+    #[inline(always)]
+    fn lists_of(&self, pool: PoolId) -> usize {
+        match &self.superblocks {
+            None => pool.index(),
+            Some(superblocks) => superblocks.group_of(pool),
+        }
+    }
+
     /// The pool's closed blocks with `valid` valid pages, in the order in which they reached that number.
     pub fn closed_blocks(&self, pool: PoolId, valid: u32) -> impl Iterator<Item = BlockId> + '_ {
-        self.links.chain(self.closed[pool.index() * self.lists_per_pool + valid as usize]).map(BlockId)
+        self.links.chain(self.closed[self.lists_of(pool) * self.lists_per_pool + valid as usize]).map(BlockId)
     }
 
     /// The pool's eligible blocks, fewest valid pages first; those with the same number in the order in which they reached it.
@@ -219,20 +244,28 @@ impl Blocks {
 
     /// The numbers of valid pages that eligible blocks of the pool have, ascending.
     pub fn eligible_levels(&self, pool: PoolId) -> impl Iterator<Item = u32> + '_ {
-        let words = &self.occupied[pool.index() * self.occupied_words..][..self.occupied_words];
+        let words = &self.occupied[self.lists_of(pool) * self.occupied_words..][..self.occupied_words];
         let levels = words.iter().enumerate().flat_map(|(index, &word)| {
             let without_lowest = |word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
             std::iter::successors(Some(word).filter(|&word| word != 0), without_lowest)
                 .map(move |word| index as u32 * 64 + word.trailing_zeros())
         });
-        levels.take_while(|&valid| valid <= u32::from(self.valid_max))
+        levels.take_while(|&valid| valid <= self.valid_max)
     }
 
     /// The block is eligible as a victim: closed, with an invalid page (where programs have several pages, as many as fill one).
     #[inline]
     pub fn is_eligible(&self, block: BlockId) -> bool {
-        let block = &self.blocks[block.index()];
-        block.state == BlockState::Closed && block.valid <= self.valid_max
+        self.state(block) == BlockState::Closed && self.valid_together(block) <= self.valid_max
+    }
+
+    /// Number of valid pages of what is collected with a block: of a closed superblock those of all its blocks.
+    #[inline]
+    pub fn valid_together(&self, block: BlockId) -> u32 {
+        match &self.superblocks {
+            None => self.valid(block),
+            Some(superblocks) => superblocks.valid(block),
+        }
     }
 
     /// The pool's closed blocks, oldest first.
@@ -323,8 +356,11 @@ impl Blocks {
 
     #[inline]
     fn close(&mut self, pool: PoolId, block: BlockId) {
+        if self.superblocks.is_some() {
+            return self.close_member(block);
+        }
         self.blocks[block.index()].state = BlockState::Closed;
-        self.enlist(pool, block);
+        self.enlist(pool.index(), block, self.valid(block));
         self.begin_to_age(pool, block);
     }
 
@@ -351,12 +387,14 @@ impl Blocks {
         assert!(*word & bit == 0, "page {page} of block {block} is invalidated twice");
         *word |= bit;
         self.valid_in_pool[pool.index()] -= 1;
+        let valid = self.valid(block);
+        self.blocks[block.index()].valid -= 1;
         if self.state(block) == BlockState::Closed {
-            self.delist(pool, block);
-            self.blocks[block.index()].valid -= 1;
-            self.enlist(pool, block);
-        } else {
-            self.blocks[block.index()].valid -= 1;
+            if self.superblocks.is_some() {
+                return self.invalidate_member(block);
+            }
+            self.delist(pool.index(), block, valid);
+            self.enlist(pool.index(), block, valid - 1);
         }
     }
 
@@ -404,22 +442,26 @@ impl Blocks {
     /// eligible.
     #[inline]
     pub fn fewest_valid(&self, pool: PoolId) -> Option<BlockId> {
-        let words = &self.occupied[pool.index() * self.occupied_words..][..self.occupied_words];
+        let lists = self.lists_of(pool);
+        let words = &self.occupied[lists * self.occupied_words..][..self.occupied_words];
         let (index, word) = words.iter().enumerate().find(|(_, word)| **word != 0)?;
         let valid = index * 64 + word.trailing_zeros() as usize;
-        (valid <= usize::from(self.valid_max)).then(|| BlockId(self.closed[pool.index() * self.lists_per_pool + valid].head))
+        (valid <= self.valid_max as usize).then(|| BlockId(self.closed[lists * self.lists_per_pool + valid].head))
     }
 
-    /// Starts collecting a closed block.
+    /// Starts collecting a closed block, or the superblock for which it stands.
     #[inline]
     pub fn make_victim(&mut self, pool: PoolId, block: BlockId) {
         assert!(self.state(block) == BlockState::Closed, "block {block} cannot be collected: it is {:?}", self.state(block));
-        self.delist(pool, block);
+        self.delist(self.lists_of(pool), block, self.valid_together(block));
         self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
-        self.blocks[block.index()].state = BlockState::Victim;
+        match self.superblocks {
+            None => self.blocks[block.index()].state = BlockState::Victim,
+            Some(_) => self.set_members(block, BlockState::Victim),
+        }
     }
 
-    /// The block has been erased and is free.
+    /// The block has been erased and is free, unless other blocks of its superblock are to be erased.
     #[inline]
     pub fn erased(&mut self, pool: PoolId, block: BlockId) {
         assert!(self.state(block) == BlockState::Victim && self.valid(block) == 0, "block {block} is erased with data in it");
@@ -428,7 +470,10 @@ impl Blocks {
         self.erases[block.index()] += 1;
         self.streams[block.index()] = NO_STREAM;
         self.erases_in_pool[pool.index()] += 1;
-        self.push_free(pool, block);
+        match self.superblocks {
+            None => self.push_free(pool, block),
+            Some(_) => self.blocks[block.index()].state = BlockState::Erased,
+        }
     }
 
     /// Plants a defect: the block counts a valid page more than it has.
@@ -439,27 +484,21 @@ impl Blocks {
         }
     }
 
-    /// Fills the next free block of a pool with `pages` pages, all valid, as if programmed. Returns it.
-    pub fn fill_block(&mut self, pool: PoolId, pages: u32) -> BlockId {
-        let block = self.take_free(pool);
-        self.programs_ended(pool, block, pages, pages);
-        block
+    /// Adds a block with `valid` valid pages, of it or its superblock, to the lists number `lists` ([`Blocks::lists_of`]).
+    #[inline(always)]
+    fn enlist(&mut self, lists: usize, block: BlockId, valid: u32) {
+        let valid = valid as usize;
+        self.links.push(&mut self.closed[lists * self.lists_per_pool + valid], block.0);
+        self.occupied[lists * self.occupied_words + valid / 64] |= 1 << (valid % 64);
     }
 
     #[inline(always)]
-    fn enlist(&mut self, pool: PoolId, block: BlockId) {
-        let valid = usize::from(self.blocks[block.index()].valid);
-        self.links.push(&mut self.closed[pool.index() * self.lists_per_pool + valid], block.0);
-        self.occupied[pool.index() * self.occupied_words + valid / 64] |= 1 << (valid % 64);
-    }
-
-    #[inline(always)]
-    fn delist(&mut self, pool: PoolId, block: BlockId) {
-        let valid = usize::from(self.blocks[block.index()].valid);
-        let list = &mut self.closed[pool.index() * self.lists_per_pool + valid];
+    fn delist(&mut self, lists: usize, block: BlockId, valid: u32) {
+        let valid = valid as usize;
+        let list = &mut self.closed[lists * self.lists_per_pool + valid];
         self.links.unlink(list, block.0);
         if list.head == NONE {
-            self.occupied[pool.index() * self.occupied_words + valid / 64] &= !(1 << (valid % 64));
+            self.occupied[lists * self.occupied_words + valid / 64] &= !(1 << (valid % 64));
         }
     }
 }

@@ -45,6 +45,10 @@ impl Ftl {
         let pages = self.geometry.units_per_block.get();
         for pool in (0..self.geometry.pools.count.get()).map(PoolId) {
             self.check_ages(pool)?;
+            let leads = self.geometry.lead_pool(pool) == pool;
+            if leads {
+                self.blocks.check_superblocks(pool)?;
+            }
             let mut listed = 0;
             let mut closed = 0;
             for block in self.blocks.free_blocks(pool) {
@@ -56,10 +60,11 @@ impl Ftl {
             if listed != self.blocks.free_count(pool) {
                 return Err(format!("pool {pool} counts {} free blocks and lists {listed}", self.blocks.free_count(pool)));
             }
-            for valid in 0..=self.geometry.units_per_block.get() {
+            // The first pool of a group lists what is closed in the group.
+            for valid in (0..=self.geometry.units_per_reclaim()).take_while(|_| leads) {
                 for block in self.blocks.closed_blocks(pool, valid) {
                     closed += 1;
-                    if self.blocks.valid(block) != valid || self.blocks.state(block) != BlockState::Closed {
+                    if self.blocks.valid_together(block) != valid || self.blocks.state(block) != BlockState::Closed {
                         return Err(format!("block {block} is listed under {valid} valid pages and has {}", self.blocks.valid(block)));
                     }
                     if self.blocks.programmed(block) != pages {
@@ -69,7 +74,8 @@ impl Ftl {
             }
             let all: Vec<_> = (0..self.geometry.pools.blocks_each).map(|index| self.geometry.block_of_pool(pool, index)).collect();
             let of = |state| all.iter().filter(|&&block| self.blocks.state(block) == state).count();
-            if (of(BlockState::Free), of(BlockState::Closed)) != (listed as usize, closed) || of(BlockState::Victim) > 1 {
+            let of_closed = if leads { of(BlockState::Closed) } else { closed };
+            if (of(BlockState::Free), of_closed) != (listed as usize, closed) || of(BlockState::Victim) > 1 {
                 return Err(format!("pool {pool} lists {listed} free and {closed} closed blocks and has others, or more than one victim"));
             }
             let marked = |block| (0..pages).filter(|&page| self.blocks.is_valid(block, page)).count() as u32;
@@ -88,7 +94,8 @@ impl Ftl {
     fn check_ages(&self, pool: PoolId) -> Result<(), String> {
         let all = || (0..self.geometry.pools.blocks_each).map(|index| self.geometry.block_of_pool(pool, index));
         let by_age: Vec<BlockId> = self.blocks.blocks_by_age(pool).collect();
-        let closed = all().filter(|&block| self.blocks.state(block) == BlockState::Closed).count();
+        let leads = self.geometry.lead_pool(pool) == pool;
+        let closed = all().filter(|&block| leads && self.blocks.state(block) == BlockState::Closed).count();
         if by_age.len() != closed || by_age.iter().any(|&block| self.blocks.state(block) != BlockState::Closed) {
             return Err(format!("pool {pool} lists {} blocks by age and has {closed} closed ones", by_age.len()));
         }

@@ -8,6 +8,7 @@ mod moves;
 mod placement;
 mod pool;
 mod state;
+mod superblocks;
 
 pub use blocks::BlockState;
 pub use placement::{Class, CustomPlacement, Failure, Foretold, Happened, PlacementPolicy, Placer, Placing, Sizes, Source};
@@ -15,9 +16,11 @@ pub use placement::{Class, CustomPlacement, Failure, Foretold, Happened, Placeme
 use blocks::Blocks;
 use mapping::Mapping;
 use pool::{Frontier, Pool};
+use superblocks::Turns;
+pub use superblocks::{Dealt, SuperblockCounts};
 
 use crate::config::capacity::RESERVE;
-use crate::config::{Config, Placement, Streams, Trigger};
+use crate::config::{Config, Placement, Stream, Streams, Trigger};
 use crate::geometry::{Geometry, PageFacts, Pools};
 use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 
@@ -26,7 +29,9 @@ use crate::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 pub struct Allocated {
     /// The page to program.
     pub ppn: Ppn,
-    /// The write frontier took a free block for the page: GC triggers are evaluated then.
+    /// The page is the first of a block.
+    pub began_block: bool,
+    /// The write frontier took a free block, or a superblock, for the page: GC triggers are evaluated then.
     pub took_block: bool,
     /// The page of a host write lies in another block than the shared frontier, which the active job has to itself (ae2022 section 4.2).
     pub redirected: bool,
@@ -47,6 +52,10 @@ pub struct Ftl {
     placer: Placer,
     /// Page moves that went to another stream than the placement policy wanted.
     displaced: u64,
+    /// Superblocks of several pools that were taken, collected and closed early.
+    superblocks: SuperblockCounts,
+    /// How far each stream has filled each pool, with superblocks of several pools.
+    turns: Turns,
     /// Soft threshold T_soft in blocks.
     soft: u32,
     /// A pool with fewer free blocks wants collection.
@@ -76,12 +85,14 @@ impl Ftl {
             pools: vec![Pool::new(pages, streams); geometry.pools.count.get() as usize],
             streams,
             places: config.ftl.placement != Placement::None,
-            placer: Placer::new(config, geometry.logical_units, geometry.blocks, pages),
+            placer: Placer::new(config, geometry.logical_units, geometry.blocks, geometry.units_per_reclaim()),
             displaced: 0,
+            superblocks: SuperblockCounts::new(config, &geometry),
+            turns: Turns::new(&geometry, streams.count),
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
             invalid_below: if config.gc.trigger == Trigger::Both { config.gc.soft_blocks(geometry.pools.blocks_each) } else { u32::MAX },
-            wanted_invalid: config.gc.invalid_pages_wanted(pages).max(geometry.units_per_program),
+            wanted_invalid: config.gc.invalid_pages_wanted(geometry.units_per_reclaim()).max(geometry.units_per_program),
             mapped: vec![0; geometry.logical_units.div_ceil(MAPPED_PAGES) as usize],
             pinned: vec![0; geometry.logical_units.div_ceil(MAPPED_PAGES) as usize],
             geometry,
@@ -143,6 +154,14 @@ impl Ftl {
     /// Plants a defect: the class of host writes behind another one.
     pub fn next_class(&self, class: Class) -> Class {
         (class + 1) % self.streams.host_classes
+    }
+
+    /// The class that [`Ftl::host_class`] would give now.
+    pub fn host_class_now(&self, lpn: Lpn, handle: Option<u8>) -> Class {
+        if self.streams.host_classes == 1 {
+            return 0;
+        }
+        self.placer.host_class_now(lpn, handle, self.lookup(lpn).is_none())
     }
 
     /// The physical page of a logical page, or `None` if it holds no data.
@@ -215,6 +234,7 @@ impl Ftl {
     /// Counts what is placed from now on: preparation is over.
     pub fn begin_counting(&mut self) {
         self.displaced = 0;
+        self.superblocks.begin_counting();
         self.placer.begin_counting();
     }
 
@@ -248,10 +268,10 @@ impl Ftl {
 
     #[inline(always)]
     fn has_invalid_block(&self, pool: PoolId) -> bool {
-        let pages = self.geometry.units_per_block.get();
+        let pages = self.geometry.units_per_reclaim();
         self.wanted_invalid <= pages
             && self.blocks.free_count(pool) < self.invalid_below
-            && self.blocks.fewest_valid(pool).is_some_and(|block| pages - self.blocks.valid(block) >= self.wanted_invalid)
+            && self.blocks.fewest_valid(pool).is_some_and(|block| pages - self.blocks.valid_together(block) >= self.wanted_invalid)
     }
 
     /// The pool has fewer free blocks than the soft threshold, or is down to the reserve.
@@ -268,7 +288,10 @@ impl Ftl {
     #[inline(always)]
     pub fn can_write(&self, pool: PoolId, class: Class) -> bool {
         let state = &self.pools[pool.index()];
-        let room = self.geometry.units_per_block.get() - state.host(class).next_page;
+        let mut room = self.geometry.units_per_block.get() - state.host(class).next_page;
+        if self.geometry.spans_pools() {
+            room += self.taken_room(pool, state.host_stream(class));
+        }
         let free = self.blocks.free_count(pool);
         if room == 0 {
             return free > RESERVE;
@@ -277,10 +300,16 @@ impl Ftl {
         !state.shares() || free > 0 || room > state.owed
     }
 
-    /// True if the pool's host frontier for this class is full: the next write of the class takes a free block.
+    /// The pool's host frontier for this class is full.
     #[inline]
-    pub fn frontier_full(&self, pool: PoolId, class: Class) -> bool {
+    fn frontier_full(&self, pool: PoolId, class: Class) -> bool {
         self.pools[pool.index()].host(class).next_page == self.geometry.units_per_block.get()
+    }
+
+    /// The pool's next host write of this class takes a free block.
+    #[inline]
+    pub fn takes_free(&self, pool: PoolId, class: Class) -> bool {
+        self.frontier_full(pool, class) && self.blocks.next_member(pool, self.pools[pool.index()].host_stream(class)).is_none()
     }
 
     /// The page offset that the pool's next host write of this class will have (0 if it opens a block).
@@ -292,8 +321,12 @@ impl Ftl {
 
     /// The block that the pool's next host write of this class goes to.
     pub fn next_write_block(&self, pool: PoolId, class: Class) -> BlockId {
-        let next = self.blocks.free_blocks(pool).next().filter(|_| self.frontier_full(pool, class));
-        next.unwrap_or(self.pools[pool.index()].host(class).block)
+        let state = &self.pools[pool.index()];
+        if !self.frontier_full(pool, class) {
+            return state.host(class).block;
+        }
+        let taken = self.blocks.next_member(pool, state.host_stream(class));
+        taken.or_else(|| self.blocks.free_blocks(pool).next()).unwrap_or(state.host(class).block)
     }
 
     /// The plane of the block that the pool's next host write of this class goes to.
@@ -316,21 +349,35 @@ impl Ftl {
         let state = &mut self.pools[pool.index()];
         let redirected = state.is_redirected(self.streams);
         let stream = state.host_stream(class);
-        let frontier = state.host_mut(class);
-        let took_block = frontier.next_page == self.geometry.units_per_block.get();
-        if took_block {
-            let block = self.blocks.take_free_for(pool, stream);
-            *frontier = Frontier { block, next_page: 0 };
-            self.placer.block_opened(block, stream);
+        let full = state.host(class).next_page == self.geometry.units_per_block.get();
+        let took_block = full && self.open_block(pool, stream);
+        if self.geometry.spans_pools() {
+            self.program_begins(pool, stream, 1);
         }
-        Some(Allocated { ppn: frontier.next(&self.geometry), took_block, redirected })
+        let frontier = self.pools[pool.index()].host_mut(class);
+        Some(Allocated { ppn: frontier.next(&self.geometry), began_block: full, took_block, redirected })
+    }
+
+    /// Opens the next block of the pool for a stream, whose last is full. Returns true if that took a free block, or a superblock.
+    #[inline(always)]
+    fn open_block(&mut self, pool: PoolId, stream: Stream) -> bool {
+        let (block, took) = if self.geometry.spans_pools() {
+            self.open_member(pool, stream)
+        } else {
+            let block = self.blocks.take_free_for(pool, stream);
+            self.placer.block_opened(block, stream);
+            (block, true)
+        };
+        self.pools[pool.index()].open[usize::from(stream)] = Frontier { block, next_page: 0 };
+        took
     }
 
     /// Number of pages of a pool that can be programmed: those of its free blocks, and what is left of its open blocks.
     pub fn room(&self, pool: PoolId) -> u64 {
         let pages = self.geometry.units_per_block.get();
         let open: u32 = self.pools[pool.index()].open.iter().map(|frontier| pages - frontier.next_page).sum();
-        u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(open)
+        let blocks = u64::from(self.blocks.free_count(pool)) + self.blocks.taken_members(pool).count() as u64;
+        blocks * u64::from(pages) + u64::from(open)
     }
 
     /// The pool can hold one more valid page and leave the room that GC needs. With static allocation this always holds; dynamic allocation
@@ -346,8 +393,8 @@ impl Ftl {
     pub fn room_of_pool(&self) -> u32 {
         let Pools { blocks_each, .. } = self.geometry.pools;
         let pages = self.geometry.units_per_block.get();
-        (blocks_each - RESERVE - u32::from(self.streams.count)) * pages + pages / 2
-            - (self.geometry.units_per_program - 1) * (blocks_each + 1)
+        let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { RESERVE + u32::from(self.streams.count) };
+        ((blocks_each - kept) * pages + pages / 2).saturating_sub((self.geometry.units_per_program - 1) * (blocks_each + 1))
     }
 
     /// A host program in `pool` has ended: maps the logical page to `ppn`. Returns its physical page before, which is invalid now.
@@ -388,19 +435,35 @@ impl Ftl {
         let per_block = self.geometry.units_per_block.get();
         let (pools, units) = (self.geometry.pools.count.get(), self.geometry.units_per_flash_page);
         assert!(pages.is_multiple_of(units), "a drive is filled in whole flash pages");
-        for stripe in 0..pools.min(pages / units) {
-            let (pool, _) = self.geometry.home(Lpn(stripe * units));
-            let mut left = (pages / units - stripe).div_ceil(pools) * units;
-            while left > 0 {
-                let now = left.min(per_block);
-                let block = self.blocks.fill_block(pool, now);
-                *self.pools[pool.index()].host_mut(self.placer.fill_class()) = Frontier { block, next_page: now };
-                left -= now;
+        let first = pages / units;
+        for filled in (0..first.div_ceil(pools) * units).step_by(per_block as usize) {
+            for stripe in 0..pools.min(first) {
+                let (pool, _) = self.geometry.home(Lpn(stripe * units));
+                let left = ((first - stripe).div_ceil(pools) * units).saturating_sub(filled);
+                if left > 0 {
+                    self.fill_block(pool, left.min(per_block));
+                }
             }
         }
         for (chunk, count) in self.mapped.iter_mut().enumerate() {
             *count = pages.saturating_sub(chunk as u32 * MAPPED_PAGES).min(MAPPED_PAGES) as u16;
         }
+    }
+
+    /// Fills the next block of a pool with `pages` pages, all valid, as if the host had written them.
+    fn fill_block(&mut self, pool: PoolId, pages: u32) {
+        let block = if self.geometry.spans_pools() {
+            let stream = self.pools[pool.index()].host_stream(self.placer.fill_class());
+            let block = self.open_member(pool, stream).0;
+            self.program_begins(pool, stream, pages.div_ceil(self.geometry.units_per_program));
+            // Blocks that were filled before the run have no stream.
+            self.blocks.set_stream(block, crate::stats::NO_STREAM);
+            block
+        } else {
+            self.blocks.take_free(pool)
+        };
+        self.blocks.programs_ended(pool, block, pages, pages);
+        *self.pools[pool.index()].host_mut(self.placer.fill_class()) = Frontier { block, next_page: pages };
     }
 
     #[inline(always)]

@@ -20,12 +20,21 @@ pub struct Batch {
 }
 
 impl Ftl {
-    /// Starts collecting a block; returns the number of pages to move.
+    /// Starts collecting a block, or the superblock for which it stands, whose parts in other pools then begin ([`Ftl::start_part`]). Returns
+    /// the number of pages to move in this pool.
     #[inline]
     pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
+        let moves = self.blocks.valid_together(victim);
         self.blocks.make_victim(pool, victim);
-        let moves = self.blocks.valid(victim);
         self.placer.block_collected(victim, self.blocks.stream(victim), moves);
+        self.superblocks.collected += 1;
+        self.start_part(pool, victim)
+    }
+
+    /// The part of a job begins that collects this block of the pool; returns the number of pages to move.
+    #[inline]
+    pub fn start_part(&mut self, pool: PoolId, victim: BlockId) -> u32 {
+        let moves = self.blocks.valid(victim);
         let placed = moves.next_multiple_of(self.geometry.units_per_program);
         self.pools[pool.index()].start_job(placed, self.geometry.units_per_block.get(), self.streams);
         moves
@@ -51,11 +60,11 @@ impl Ftl {
     #[inline(always)]
     pub fn allocate_move(&mut self, pool: PoolId, from: Ppn) -> Allocated {
         let class = if self.streams.move_classes == 1 { 0 } else { self.move_class(pool, from) };
-        let took_block = self.open_for_move(pool, class);
+        let (began_block, took_block) = self.open_for_move(pool, class);
         let state = &mut self.pools[pool.index()];
         state.owed -= self.geometry.units_per_program;
         let ppn = state.moves_mut(class).next(&self.geometry);
-        Allocated { ppn, took_block, redirected: false }
+        Allocated { ppn, began_block, took_block, redirected: false }
     }
 
     /// The class of all moves of a victim, where the placement policy does not part its pages.
@@ -84,29 +93,30 @@ impl Ftl {
         self.displaced
     }
 
-    /// Makes sure that the block which the pool's job fills with a class has room. Returns true if that took a free block.
+    /// Makes sure that the block which the pool's job fills with a class has room. Returns whether that began a block, and whether it took
+    /// a free block or superblock.
     #[inline(always)]
-    fn open_for_move(&mut self, pool: PoolId, class: Class) -> bool {
+    pub(super) fn open_for_move(&mut self, pool: PoolId, class: Class) -> (bool, bool) {
         let state = &mut self.pools[pool.index()];
-        let full = state.moves(class).next_page == self.geometry.units_per_block.get();
-        if full {
-            let stream = state.move_stream(class);
-            let block = self.blocks.take_free_for(pool, stream);
-            *state.moves_mut(class) = Frontier { block, next_page: 0 };
-            state.job_took(block);
-            self.placer.block_opened(block, stream);
+        if state.moves(class).next_page < self.geometry.units_per_block.get() {
+            return (false, false);
         }
-        full
+        let stream = state.move_stream(class);
+        let took = self.open_block(pool, stream);
+        let state = &mut self.pools[pool.index()];
+        state.job_took(state.moves(class).block);
+        (true, took)
     }
 
-    /// The program of a page move within `pool` has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy
+    /// The program of a page move into `pool` has ended. Returns false if the page was overwritten or trimmed meanwhile: then the copy
     /// is stale.
     #[inline(always)]
     pub fn commit_move(&mut self, pool: PoolId, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         let current = self.map.relocate(&self.geometry, lpn, from, to);
         if current {
             let (block, page) = self.geometry.split_page(from);
-            self.blocks.invalidate(pool, block, page);
+            let source = if self.geometry.spans_pools() { self.geometry.pool_of_block(block) } else { pool };
+            self.blocks.invalidate(source, block, page);
         }
         self.programmed(pool, lpn, to, current);
         current
@@ -163,7 +173,7 @@ impl Ftl {
         }
         let class = self.class_of_moves(victim);
         while batch.moves < count && self.blocks.next_valid(victim, batch.end).is_some() {
-            if self.open_for_move(pool, class) {
+            if self.open_for_move(pool, class).1 {
                 took(batch.moves, self.blocks.free_count(pool));
             }
             let Frontier { block, next_page } = *self.pools[pool.index()].moves(class);
@@ -247,11 +257,15 @@ impl Ftl {
         (end, moves)
     }
 
-    /// The victim of the pool's job has been erased: the job ends.
+    /// The victim of the pool's job, or part of a job, has been erased. Returns true if the job ends: its blocks are free.
     #[inline]
-    pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) {
-        self.pools[pool.index()].end_job(self.streams);
+    pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) -> bool {
         self.blocks.erased(pool, victim);
+        if self.geometry.spans_pools() {
+            return self.member_erased(victim);
+        }
+        self.pools[pool.index()].end_job(self.streams);
+        true
     }
 }
 

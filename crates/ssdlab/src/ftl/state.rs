@@ -19,7 +19,7 @@ use crate::units::{BlockId, Lpn, PoolId};
 const MAGIC: &str = "ssdlab-state 2";
 
 /// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation, frontiers,
-/// data placement, mapping units, pages of a program, parity, and the mapping table in flash.
+/// data placement, superblocks, mapping units, pages of a program, parity, and the mapping table in flash.
 pub fn shape_hash(config: &Config) -> String {
     let device = &config.device;
     let mut shape = format!(
@@ -51,6 +51,9 @@ pub fn shape_hash(config: &Config) -> String {
     if config.caches_map() {
         shape += &format!(" map {} {}", config.map_page_bytes(), config.ftl.map_entry_bytes);
     }
+    if config.pools_per_group() > 1 {
+        shape += &format!(" superblocks of {}", config.pools_per_group());
+    }
     if config.ftl.placement != Placement::None {
         let Keys { placement, handles, isolation, .. } = &config.ftl;
         shape += &format!(" placement {placement:?} {handles} {isolation:?}");
@@ -80,7 +83,7 @@ impl Ftl {
         for array in self.blocks.parts() {
             encoder.array(&array)?;
         }
-        for array in self.arrays_of_placement() {
+        for array in self.superblock_arrays().into_iter().chain(self.arrays_of_placement()) {
             encoder.array(&array)?;
         }
         let hash = encoder.hash.finalize();
@@ -122,7 +125,8 @@ impl Ftl {
     fn nothing_is_under_way(&self) -> Result<(), String> {
         let pages = self.geometry.units_per_block.get();
         let filled = || self.pools.iter().flat_map(|pool| pool.open).filter(|frontier| frontier.next_page < pages);
-        let open = (0..self.geometry.blocks).filter(|&block| self.blocks.state(BlockId(block)) == BlockState::Open).count();
+        let unfilled = |&block: &BlockId| self.blocks.state(block) == BlockState::Open && self.blocks.programmed(block) < pages;
+        let open = (0..self.geometry.blocks).map(BlockId).filter(unfilled).count();
         match filled().count() != open || filled().any(|at| self.blocks.programmed(at.block) != at.next_page) {
             true => Err("blocks are open that nothing fills, or filled with gaps".to_string()),
             false => Ok(()),
@@ -165,7 +169,7 @@ impl Ftl {
         }
         if line()? != shape_hash(config) {
             return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
-                        ftl.frontier, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
+                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
                         table is in flash (ftl.map_cache_bytes) must be the same"
                 .to_string());
         }
@@ -187,9 +191,12 @@ impl Ftl {
         let lengths: Vec<usize> = ftl.blocks.parts().iter().map(Vec::len).collect();
         let arrays = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
         ftl.blocks = Blocks::from_parts(&ftl.geometry, &arrays)?;
+        let lengths: Vec<usize> = ftl.superblock_arrays().iter().map(Vec::len).collect();
+        let superblocks = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
         let lengths: Vec<usize> = ftl.arrays_of_placement().iter().map(Vec::len).collect();
         let placed = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
         decoder.finish()?;
+        ftl.restore_superblocks(&superblocks)?;
         ftl.restore_placed(placed)?;
         ftl.recount_mapped();
         // The hash detects damage; a file that another program wrote may have the right hash and contradict itself.
@@ -433,7 +440,8 @@ mod tests {
         let full = |ftl: &mut Ftl| {
             let pages = ftl.geometry.units_per_block.get();
             while ftl.blocks.free_count(pool) > 0 {
-                let block = ftl.blocks.fill_block(pool, pages);
+                let block = ftl.blocks.take_free(pool);
+                ftl.blocks.programs_ended(pool, block, pages, pages);
                 (0..pages).for_each(|page| ftl.blocks.invalidate(pool, block, page));
             }
         };

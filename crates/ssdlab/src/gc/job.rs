@@ -10,8 +10,10 @@ use crate::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
 use crate::views::Ready;
 
 mod gathering;
+mod spread;
 
 use gathering::Gathering;
+use spread::Spread;
 
 /// The next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +69,7 @@ struct Flight {
     buffered: VecDeque<(Move, Ready)>,
 }
 
-/// The collection of one block.
+/// The collection of one block, by itself or as a part of the collection of its superblock.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     victim: BlockId,
@@ -88,6 +90,8 @@ pub struct Job {
     pub(super) paused: bool,
     /// The job has reached the point where it pauses, and the pause has been counted.
     pub(super) pause_seen: bool,
+    /// The victim is erased, and other blocks of its superblock are not: the job goes on in other pools.
+    pub(super) over: bool,
     /// Why the job moves its block although the pool needs no free block; `None`: it frees one.
     pub(super) due: Option<Due>,
 }
@@ -160,6 +164,8 @@ pub struct Jobs {
     moves_in_flight: u32,
     /// Mapping units that jobs gather in the controller's buffer; `None` unless a program takes several.
     gathering: Option<Gathering>,
+    /// Jobs that collect superblocks of several pools; `None` without such.
+    spread: Option<Spread>,
     /// By die: number of active jobs.
     on_die: Vec<u32>,
     /// By die: its burst, the page moves of a job as one event: the job's pool, and the slot of the die that it occupies.
@@ -174,7 +180,8 @@ impl Jobs {
             jobs: vec![None; pools],
             flights: vec![Flight::default(); pools],
             moves_in_flight,
-            gathering: (geometry.units_per_program > 1).then(|| Gathering::new(geometry, moves_in_flight)),
+            gathering: (geometry.units_per_program > 1 && !geometry.spans_pools()).then(|| Gathering::new(geometry, moves_in_flight)),
+            spread: geometry.spans_pools().then(|| Spread::new(geometry, moves_in_flight)),
             on_die: vec![0; geometry.dies as usize],
             bursts: vec![None; geometry.dies as usize],
             bursts_begun: 0,
@@ -191,7 +198,7 @@ impl Jobs {
         self.jobs[pool.index()].as_mut().expect("the pool has an active job")
     }
 
-    /// All active jobs.
+    /// All active jobs; of the job that collects a superblock its parts, one of each pool.
     pub fn active(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().flatten()
     }
@@ -202,7 +209,7 @@ impl Jobs {
         self.on_die[die.index()]
     }
 
-    /// Number of active jobs of all dies.
+    /// Number of active jobs of all dies; the parts of the job that collects a superblock count each.
     pub fn count(&self) -> u64 {
         self.on_die.iter().map(|&jobs| u64::from(jobs)).sum()
     }
@@ -217,6 +224,9 @@ impl Jobs {
         if let Some(gathering) = &mut self.gathering {
             gathering.start(pool);
         }
+        if let Some(spread) = &mut self.spread {
+            spread.start(pool);
+        }
         self.on_die[die.index()] += 1;
         self.jobs[pool.index()] = Some(Job {
             victim,
@@ -229,6 +239,7 @@ impl Jobs {
             ahead: false,
             paused: false,
             pause_seen: false,
+            over: false,
             due: None,
         });
     }
@@ -241,13 +252,13 @@ impl Jobs {
 
     /// Jobs gather mapping units in the controller's buffer until they fill a program.
     pub(super) fn gathers(&self) -> bool {
-        self.gathering.is_some()
+        self.gathering.is_some() || self.spread.is_some()
     }
 
     /// The next step of the pool's job.
     #[inline(always)]
     pub fn next_step(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
-        if self.moves_in_flight > 1 || self.gathering.is_some() {
+        if self.moves_in_flight > 1 || self.gathers() {
             return self.next_step_in_flight(ftl, pool);
         }
         let job = self.of_mut(pool);
@@ -265,6 +276,9 @@ impl Jobs {
         if let Some(gathering) = &mut self.gathering {
             let job = self.jobs[pool.index()].as_mut().expect("the pool has an active job");
             return gathering.next_step(ftl, pool, job.victim, &mut job.cursor);
+        }
+        if self.spread.is_some() {
+            return self.next_step_of_part(ftl, pool);
         }
         if self.next_is_program(ftl, pool) {
             let (moved, _) = self.flights[pool.index()].buffered.pop_front().expect("a page is in the buffer");
@@ -300,6 +314,9 @@ impl Jobs {
             let job = self.of(pool).expect("the pool has an active job");
             return gathering.next_is_program(ftl, pool, job.victim, job.cursor);
         }
+        if self.spread.is_some() {
+            return self.part_programs_next(pool);
+        }
         if self.moves_in_flight == 1 {
             return false;
         }
@@ -313,6 +330,9 @@ impl Jobs {
         let job = self.of(pool).expect("the pool has an active job");
         if let Some(gathering) = &self.gathering {
             return gathering.next_is_erase(ftl, pool, job.victim, job.cursor);
+        }
+        if self.spread.is_some() {
+            return self.part_erases_next(pool);
         }
         let flight = &self.flights[pool.index()];
         flight.buffered.is_empty() && ftl.next_move(job.victim, job.cursor).is_none()
@@ -426,6 +446,19 @@ impl Jobs {
         self.gathering.as_ref()
     }
 
+    pub(super) fn spread_jobs(&self) -> Option<&Spread> {
+        self.spread.as_ref()
+    }
+
+    /// The units of the operation of the pool's job that is in service or suspended. Only where jobs gather units.
+    pub(super) fn in_service_mut(&mut self, pool: PoolId) -> &mut Vec<Move> {
+        match (&mut self.spread, &mut self.gathering) {
+            (Some(spread), _) => spread.in_service_mut(pool),
+            (None, Some(gathering)) => gathering.in_service_mut(pool),
+            (None, None) => panic!("jobs gather no units"),
+        }
+    }
+
     pub(super) fn gathering_mut(&mut self) -> &mut Gathering {
         self.gathering.as_mut().expect("jobs gather units")
     }
@@ -437,6 +470,11 @@ impl Jobs {
         let moved = job.moving.take().expect("a page was read");
         if let Some(gathering) = &mut self.gathering {
             gathering.read_ended(pool);
+            self.of_mut(pool).ready = ready;
+            return;
+        }
+        if self.spread.is_some() {
+            self.part_has_read(pool);
             self.of_mut(pool).ready = ready;
             return;
         }
@@ -453,7 +491,7 @@ impl Jobs {
         job.ready = ready;
         if let Some(gathering) = &mut self.gathering {
             gathering.in_service_mut(pool).clear();
-        } else if self.moves_in_flight > 1 {
+        } else if self.moves_in_flight > 1 && self.spread.is_none() {
             self.flights[pool.index()].free.push_back(ready);
             self.find_ready(ftl, pool, ready);
         }

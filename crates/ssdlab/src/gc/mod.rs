@@ -46,7 +46,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::ftl::Ftl;
 use crate::rules::GcRules;
-use crate::units::{DieId, Ns, PlaneId, PoolId};
+use crate::units::{BlockId, DieId, Ns, PlaneId, PoolId};
 use crate::views::Ready;
 
 /// The garbage collector of one drive.
@@ -66,7 +66,8 @@ pub struct Collector {
     pub due: DueBlocks,
     /// Steps that jobs may take, where they need host operations to advance (`gc.advance`).
     pub credits: Credits,
-    /// By pool: it waits for a job or has one.
+    /// By pool: it waits for a job or has one. Pools whose blocks form superblocks have one job; the first of them stands for the group here
+    /// and in `stalled`.
     queued: Vec<bool>,
     /// By pool: it wants GC but has no eligible victim, until one of its pages becomes invalid or one of its blocks closes.
     stalled: Vec<bool>,
@@ -130,23 +131,27 @@ impl Collector {
 
     /// The gathered mapping units of the pool's job that are in service or suspended; empty if jobs gather none.
     pub fn units(&self, pool: PoolId) -> &[Move] {
+        if let Some(spread) = self.jobs.spread_jobs() {
+            return spread.in_service(pool);
+        }
         self.jobs.gathering().map_or(&[], |gathering| gathering.in_service(pool))
     }
 
     /// Mutable access to the mapping units of the pool's job that are in service or suspended. Only where jobs gather units.
     pub fn units_mut(&mut self, pool: PoolId) -> &mut Vec<Move> {
-        self.jobs.gathering_mut().in_service_mut(pool)
+        self.jobs.in_service_mut(pool)
     }
 
     /// Number of buffered units that jobs dropped as not needed any more since the last call. Only where jobs gather units.
     pub fn take_discarded(&mut self) -> u32 {
-        self.jobs.gathering_mut().take_discarded()
+        if self.jobs.gathering().is_none() { 0 } else { self.jobs.gathering_mut().take_discarded() }
     }
 
     /// Evaluates the trigger for a pool. `set_off`: the event that starts GC where it is wanted has come (`gc.begin`). Returns the pool
     /// whose job may start now, if any.
     #[inline]
     pub fn trigger(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
+        let pool = ftl.geometry().lead_pool(pool);
         let wanted = || set_off && ftl.wants_collection(pool) || self.due.next(ftl, pool).is_some();
         if self.queued[pool.index()] || !wanted() {
             return None;
@@ -166,6 +171,7 @@ impl Collector {
     /// whose job may start now, if any.
     #[inline(always)]
     pub fn gain_appeared(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
+        let pool = ftl.geometry().lead_pool(pool);
         if self.stalled_count == 0 || !self.stalled[pool.index()] {
             return None;
         }
@@ -182,7 +188,7 @@ impl Collector {
         let due = if goes_on { None } else { self.due.take(ftl, pool, wanted) };
         let victim = match due {
             Some((block, _)) => Some(block),
-            None if wanted || goes_on => self.victims.pick(ftl, pool),
+            None if wanted || goes_on => self.victims.pick_or_close(ftl, pool),
             None => None,
         };
         self.queues.pop(ftl.geometry(), pool, victim.is_some());
@@ -196,13 +202,28 @@ impl Collector {
             return false;
         };
         let moves = ftl.start_job(pool, victim);
+        self.start_part(ftl, pool, victim, moves, ready);
+        self.jobs.of_mut(pool).due = due.map(|(_, due)| due);
+        for part in ftl.geometry().pools_of_group(pool).skip(1).map(PoolId) {
+            let victim = ftl.geometry().member(victim, part);
+            let moves = ftl.start_part(part, victim);
+            self.start_part(ftl, part, victim, moves, ready);
+        }
+        true
+    }
+
+    /// Starts the job of a pool, which has `moves` pages to move: all of a job, or its part of the collection of a superblock.
+    fn start_part(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId, moves: u32, ready: Ready) {
         // Gathered units move much later: their map entries are prefetched when their programs begin.
         if !self.jobs.gathers() {
             ftl.prefetch_moves(victim, 0);
         }
         self.jobs.start(ftl.geometry().die_of_pool(pool), pool, victim, moves, ready);
-        self.jobs.of_mut(pool).due = due.map(|(_, due)| due);
-        true
+    }
+
+    /// The block of the pool's job is erased, and the job goes on in other pools: of its superblock other blocks are not erased yet.
+    pub fn part_ended(&mut self, pool: PoolId) {
+        self.jobs.of_mut(pool).over = true;
     }
 
     /// The pool collects another block at once: its episode continues (`gc.until`).
@@ -219,7 +240,8 @@ impl Collector {
         self.episodes.set(pool, goes_on);
         self.queued[pool.index()] = again;
         self.queues.job_ended(ftl.geometry(), pool, again.then_some(goes_on), barrier);
-        self.jobs.end(ftl.geometry().die_of_pool(pool), pool)
+        let end = |part| self.jobs.end(ftl.geometry().die_of_pool(part), part);
+        ftl.geometry().pools_of_group(pool).map(PoolId).map(end).last().expect("a group has a pool")
     }
 
     /// The pool whose job may start now in the scope of `pool`, if any.
@@ -319,15 +341,15 @@ impl Collector {
 
     /// The pool wants GC and may have an eligible victim: it waits for a job or has one.
     #[inline(always)]
-    pub fn is_wanted(&self, pool: PoolId) -> bool {
-        self.queued[pool.index()] || self.jobs.of(pool).is_some()
+    pub fn is_wanted(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        self.queued[ftl.geometry().lead_pool(pool).index()] || self.jobs.of(pool).is_some()
     }
 
     /// Updates the state of a pool. Call when its free blocks, its job, or whether it wants one may have changed.
     #[inline]
     pub fn update_state(&mut self, now: Ns, ftl: &Ftl, pool: PoolId) -> StateChange {
         let excluded = self.excludes_dies && self.jobs.of(pool).is_some();
-        let facts = Facts { wanted: self.is_wanted(pool), excluded, free: ftl.blocks().free_count(pool) };
+        let facts = Facts { wanted: self.is_wanted(ftl, pool), excluded, free: ftl.blocks().free_count(pool) };
         self.states.update(now, pool, facts)
     }
 
@@ -439,7 +461,7 @@ mod tests {
             ftl.commit_move(pool, moved.lpn, moved.from, to);
         }
         let victim = collector.job(pool).expect("it is active").victim();
-        ftl.commit_erase(pool, victim);
+        assert!(ftl.commit_erase(pool, victim));
         collector.finish(ftl, pool, None, true);
     }
 
@@ -447,10 +469,10 @@ mod tests {
     fn a_pool_waits_for_a_job_if_it_wants_one_and_what_sets_it_off_is_there() {
         let (mut ftl, mut collector) = drive();
         let [pool, _] = POOLS;
-        assert_eq!((collector.trigger(&ftl, pool, true), collector.is_wanted(pool)), (None, false), "it wants none");
+        assert_eq!((collector.trigger(&ftl, pool, true), collector.is_wanted(&ftl, pool)), (None, false), "it wants none");
         write_until_collection_is_wanted(&mut ftl, pool);
-        assert_eq!((collector.trigger(&ftl, pool, false), collector.is_wanted(pool)), (None, false), "nothing sets it off");
-        assert_eq!((collector.trigger(&ftl, pool, true), collector.is_wanted(pool)), (Some(pool), true));
+        assert_eq!((collector.trigger(&ftl, pool, false), collector.is_wanted(&ftl, pool)), (None, false), "nothing sets it off");
+        assert_eq!((collector.trigger(&ftl, pool, true), collector.is_wanted(&ftl, pool)), (Some(pool), true));
     }
 
     /// A pool that has a job and takes a block does not wait again: when its job ends, that of the other pool starts, and then none.

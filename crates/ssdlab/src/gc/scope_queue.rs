@@ -1,5 +1,8 @@
 //! One job at a time inside each instance of the scope (`gc.scope`), or on each die (`gc.turns = "job"`): pools that want GC wait for each
 //! other, and between two jobs host operations that waited before may go first (a host barrier).
+//!
+//! Pools whose blocks form superblocks have one job, which waits for its turn as that of the first of them. Its scope is that of all of
+//! them: their group, or with `gc.scope = "device"` the drive.
 
 use std::collections::VecDeque;
 
@@ -32,6 +35,7 @@ impl ScopeQueues {
     pub(super) fn new(scope: Scope, jobs_in_turn: bool, geometry: &Geometry) -> Self {
         let instances = match scope {
             Scope::Device => 1,
+            _ if geometry.spans_pools() => geometry.pools.count.get() / geometry.pools.per_group.get(),
             Scope::Channel => geometry.channels,
             Scope::Chip => geometry.chips,
             Scope::Die => geometry.dies,
@@ -45,6 +49,7 @@ impl ScopeQueues {
         let die = geometry.die_of_pool(pool);
         match self.scope {
             Scope::Device => 0,
+            _ if geometry.spans_pools() => geometry.group_of_pool(pool) as usize,
             Scope::Channel => geometry.channel_of_die(die).index(),
             Scope::Chip => geometry.chip_of_die(die).index(),
             Scope::Die => die.index(),
@@ -149,6 +154,7 @@ impl ScopeQueues {
         let die = geometry.die_of_pool(pool);
         let dies = match self.scope {
             Scope::Device => 0..geometry.dies,
+            _ if geometry.spans_pools() => return geometry.pools_of_group(pool),
             Scope::Channel => geometry.dies_of_channel(geometry.channel_of_die(die)),
             Scope::Chip => geometry.dies_of_chip(geometry.chip_of_die(die)),
             Scope::Die => die.0..die.0 + 1,

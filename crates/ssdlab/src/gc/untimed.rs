@@ -3,7 +3,7 @@
 use crate::ftl::Ftl;
 use crate::gc::victim::Picker;
 use crate::rng::Rng;
-use crate::units::{Lpn, PoolId, Ppn};
+use crate::units::{BlockId, Lpn, PoolId, Ppn};
 
 /// Flash operations of untimed writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,9 +133,14 @@ impl PagesAhead {
 
 /// Collects until the pool no longer wants collection ([`Ftl::wants_collection`]), or no block is eligible.
 pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut UntimedCounts) {
-    while ftl.wants_collection(pool) {
-        let Some(victim) = victims.pick(ftl, pool) else { return };
-        ftl.start_job(pool, victim);
+    let lead = ftl.geometry().lead_pool(pool);
+    while ftl.wants_collection(lead) {
+        let Some(victim) = victims.pick_or_close(ftl, lead) else { return };
+        ftl.start_job(lead, victim);
+        if ftl.geometry().spans_pools() {
+            collect_superblock(ftl, lead, victim, counts);
+            continue;
+        }
         ftl.prefetch_moves(victim, 0);
         let batch = ftl.move_batch(pool, victim, 0, false, u32::MAX, |_, _| ());
         counts.pages_moved += u64::from(batch.moves);
@@ -144,6 +149,49 @@ pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut U
         ftl.commit_erase(pool, victim);
         counts.erases += 1;
     }
+}
+
+/// Collects the superblock for which `first` stands: gathers its units block by block, deals them in whole programs, and pads the last.
+fn collect_superblock(ftl: &mut Ftl, lead: PoolId, first: BlockId, counts: &mut UntimedCounts) {
+    let mut units: Vec<(Lpn, Ppn)> = Vec::with_capacity(ftl.geometry().units_per_program as usize);
+    let parts = ftl.geometry().pools_of_group(lead).map(PoolId);
+    for part in parts.clone() {
+        let block = ftl.geometry().member(first, part);
+        if part != lead {
+            ftl.start_part(part, block);
+        }
+        ftl.prefetch_moves(block, 0);
+        let mut cursor = 0;
+        while let Some((page, from, lpn)) = ftl.next_move(block, cursor) {
+            cursor = page + 1;
+            units.push((lpn, from));
+            if units.len() == ftl.geometry().units_per_program as usize {
+                program_dealt(ftl, &mut units, counts);
+            }
+        }
+    }
+    if !units.is_empty() {
+        program_dealt(ftl, &mut units, counts);
+    }
+    for part in parts {
+        ftl.commit_erase(part, ftl.geometry().member(first, part));
+        counts.erases += 1;
+    }
+}
+
+/// Programs gathered units in the pool whose turn it is.
+fn program_dealt(ftl: &mut Ftl, units: &mut Vec<(Lpn, Ppn)>, counts: &mut UntimedCounts) {
+    let dealt = ftl.deal_move(units[0].1);
+    let first = ftl.allocate_dealt(dealt.pool, dealt.class).ppn;
+    for (&(lpn, from), to) in units.iter().zip(first.0..) {
+        ftl.commit_move(dealt.pool, lpn, from, Ppn(to));
+    }
+    counts.pages_moved += units.len() as u64;
+    counts.padded_units += u64::from(ftl.pad(dealt.pool, first, units.len() as u32));
+    if ftl.geometry().parity_with(first).is_some() {
+        counts.parity_units += u64::from(ftl.geometry().units_per_program);
+    }
+    units.clear();
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Placement of writes under dynamic allocation (elyasi2017's DynAlloc): the chip with the fewest operations that has room for the data,
-//! and the pools of a die in turn.
+//! and the pools of a die in turn. Superblocks of several pools are filled chip after chip instead, one of each channel before the next of each, whatever their load.
 
-use crate::ftl::Ftl;
+use crate::config::STREAMS_MAX;
+use crate::ftl::{Class, Ftl};
 use crate::units::{ChipId, DieId, PoolId};
 
 /// The loads of chips, and the room in them. No function but `check` visits all chips.
@@ -9,14 +10,67 @@ use crate::units::{ChipId, DieId, PoolId};
 pub struct Placement {
     /// Chips by load.
     loads: MinTree,
-    /// By chip: pages that hold data, or will when the write to which they are allocated ends.
+    /// By chip, or by group of superblocks: pages that hold data, or will when the write to which they are allocated ends.
     held: Vec<u64>,
-    /// The most pages that a chip may hold.
+    /// The most pages that a chip, or a group of superblocks, may hold.
     room: u64,
     /// By pool: writes that have a page allocated and have not ended.
     writing: Vec<u32>,
     /// By die: counter that selects the pool for the next write.
     next_pool: Vec<u32>,
+    /// Writes go to the chips in turn, where superblocks of several pools are filled.
+    turns: Option<Turns>,
+}
+
+/// Where superblocks of several pools are filled: which chip takes the next write of each class. Groups take turns; in a group the chip that
+/// has the fewest units of the class, those included that wait for it.
+#[derive(Clone, Debug)]
+struct Turns {
+    chips_per_group: u32,
+    /// The chips of a group, from its first on, one of each channel before the next of each: the first of equals goes first.
+    order: Vec<u32>,
+    /// By class and chip: writes that wait for the chip.
+    waiting: Vec<u32>,
+    chips: u32,
+    /// By class: the group to try first for the next write.
+    next_group: [u32; STREAMS_MAX],
+    /// By group: operations that wait or are in service on its chips.
+    load: Vec<u32>,
+}
+
+impl Turns {
+    fn new(ftl: &Ftl) -> Self {
+        let geometry = ftl.geometry();
+        let groups = geometry.pools.count.get() / geometry.pools.per_group.get();
+        let chips_per_group = geometry.chips / groups;
+        let mut order: Vec<u32> = (0..chips_per_group).collect();
+        let chips_per_channel = geometry.chips / geometry.channels;
+        order.sort_by_key(|&chip| (chip % chips_per_channel, chip / chips_per_channel));
+        Turns {
+            chips_per_group,
+            order,
+            waiting: vec![0; STREAMS_MAX * geometry.chips as usize],
+            chips: geometry.chips,
+            next_group: [0; STREAMS_MAX],
+            load: vec![0; groups as usize],
+        }
+    }
+
+    fn at(&self, chip: u32, class: Class) -> usize {
+        usize::from(class) * self.chips as usize + chip as usize
+    }
+
+    /// The chip of a group that takes the next write of a class.
+    fn next_in(&self, ftl: &Ftl, group: u32, class: Class) -> u32 {
+        let geometry = ftl.geometry();
+        let pools_per_chip = geometry.pools.count.get() / geometry.chips;
+        let units = |&chip: &u32| {
+            let pools = chip * pools_per_chip..(chip + 1) * pools_per_chip;
+            let begun: u64 = pools.map(|pool| ftl.programs_begun(PoolId(pool), class)).sum();
+            begun * u64::from(geometry.units_per_program) + u64::from(self.waiting[self.at(chip, class)])
+        };
+        self.order.iter().map(|chip| group * self.chips_per_group + chip).min_by_key(units).expect("a group has a chip")
+    }
 }
 
 impl Placement {
@@ -24,36 +78,85 @@ impl Placement {
     pub fn new(ftl: &Ftl) -> Self {
         let geometry = ftl.geometry();
         let pools_per_chip = geometry.pools.count.get() / geometry.chips;
-        let valid =
-            |chip| (chip * pools_per_chip..(chip + 1) * pools_per_chip).map(|pool| u64::from(ftl.blocks().valid_in_pool(PoolId(pool))));
+        // What is filled in turn has room for its data together. On one group the host never has more data than that has room for.
+        let together = if geometry.spans_pools() { geometry.pools.per_group.get() } else { pools_per_chip };
+        let valid = |first: u32| (first..first + together).map(|pool| u64::from(ftl.blocks().valid_in_pool(PoolId(pool))));
+        let room = u64::from(ftl.room_of_pool()) * u64::from(together);
         Placement {
             loads: MinTree::new(geometry.chips),
-            held: (0..geometry.chips).map(|chip| valid(chip).sum()).collect(),
-            room: u64::from(ftl.room_of_pool()) * u64::from(pools_per_chip),
+            held: (0..geometry.pools.count.get()).step_by(together as usize).map(|first| valid(first).sum()).collect(),
+            room: if geometry.spans_pools() && together == geometry.pools.count.get() { u64::MAX } else { room },
             writing: vec![0; geometry.pools.count.get() as usize],
             next_pool: vec![0; geometry.dies as usize],
+            turns: geometry.spans_pools().then(|| Turns::new(ftl)),
         }
     }
 
-    /// The chip with the fewest operations waiting or in service among those with room for one more page; the first of equals.
-    pub fn least_loaded_chip(&self) -> Option<ChipId> {
+    /// The chip that takes the next write of a class, among those with room for one more page: that whose turn it is, where writes go to chips in
+    /// turn, else the one with the fewest operations waiting or in service, the first of equals.
+    pub fn next_chip(&self, ftl: &Ftl, class: Class) -> Option<ChipId> {
+        if let Some(turns) = &self.turns {
+            let (groups, first) = (turns.load.len() as u32, turns.next_group[usize::from(class)]);
+            let mut groups = (0..groups).map(|step| (first + step) % groups);
+            let group = groups.find(|&group| self.has_room(ChipId(group * turns.chips_per_group)))?;
+            return Some(ChipId(turns.next_in(ftl, group, class)));
+        }
         self.loads.first_with(|chip, load| self.has_room_beside(chip, load)).map(ChipId)
     }
 
-    /// A chip has room for one more page.
+    /// A chip, or the group of superblocks that it belongs to, has room for one more page.
     pub fn has_room(&self, chip: ChipId) -> bool {
-        self.has_room_beside(chip.0, self.loads.get(chip.0))
+        match &self.turns {
+            None => self.has_room_beside(chip.0, self.loads.get(chip.0)),
+            Some(turns) => {
+                let group = chip.0 / turns.chips_per_group;
+                self.has_room_beside(group, turns.load[group as usize])
+            }
+        }
     }
 
-    /// A chip has room for one more page beside `load` operations that wait or are in service.
+    /// Index in `held` of a chip.
     #[inline(always)]
-    fn has_room_beside(&self, chip: u32, load: u32) -> bool {
-        self.held[chip as usize] + u64::from(load) < self.room
+    fn place(&self, chip: ChipId) -> usize {
+        self.turns.as_ref().map_or(chip.0, |turns| chip.0 / turns.chips_per_group) as usize
+    }
+
+    /// A chip, or group of superblocks, has room for one more page beside `load` operations that wait or are in service.
+    #[inline(always)]
+    fn has_room_beside(&self, place: u32, load: u32) -> bool {
+        self.held[place as usize] + u64::from(load) < self.room
+    }
+
+    /// Writes go to chips in turn, by class.
+    pub fn by_turns(&self) -> bool {
+        self.turns.is_some()
+    }
+
+    /// A chip has taken a write of a class, which waits for it from now on.
+    #[inline]
+    pub fn took_write(&mut self, chip: ChipId, class: Class) {
+        if let Some(turns) = &mut self.turns {
+            turns.next_group[usize::from(class)] = chip.0 / turns.chips_per_group + 1;
+            let at = turns.at(chip.0, class);
+            turns.waiting[at] += 1;
+        }
+    }
+
+    /// A write of a class, which waited for the chip, begins. Only where writes go to chips in turn.
+    pub fn write_leaves(&mut self, chip: ChipId, class: Class) {
+        if let Some(turns) = &mut self.turns {
+            let at = turns.at(chip.0, class);
+            turns.waiting[at] -= 1;
+        }
     }
 
     /// Sets the number of operations waiting or in service on a chip.
     #[inline]
     pub fn set_load(&mut self, chip: ChipId, load: u32) {
+        if let Some(turns) = &mut self.turns {
+            let of_group = &mut turns.load[(chip.0 / turns.chips_per_group) as usize];
+            *of_group = *of_group + load - self.loads.get(chip.0);
+        }
         self.loads.set(chip.0, load);
     }
 
@@ -61,7 +164,8 @@ impl Placement {
     #[inline]
     pub fn write_begins(&mut self, pool: PoolId, chip: ChipId) {
         self.writing[pool.index()] += 1;
-        self.held[chip.index()] += 1;
+        let place = self.place(chip);
+        self.held[place] += 1;
     }
 
     /// The program of a write to the pool has ended: the write is no longer counted, and its page holds data.
@@ -73,7 +177,8 @@ impl Placement {
     /// A page on this chip holds data no longer, and is no longer counted.
     #[inline]
     pub fn page_invalid(&mut self, chip: ChipId) {
-        self.held[chip.index()] -= 1;
+        let place = self.place(chip);
+        self.held[place] -= 1;
     }
 
     /// Number of writes that have a page of the pool allocated and have not ended.
@@ -95,17 +200,17 @@ impl Placement {
         *next = next.wrapping_add(1);
     }
 
-    /// Recounts the pages that chips hold.
+    /// Recounts the pages that chips, or groups of superblocks, hold.
     ///
     /// # Errors
     /// The first contradiction found.
     pub fn check(&self, ftl: &Ftl) -> Result<(), String> {
-        let pools_per_chip = self.writing.len() / self.held.len();
+        let each = self.writing.len() / self.held.len();
         let of_pool = |pool: usize| u64::from(ftl.blocks().valid_in_pool(PoolId(pool as u32)) + self.writing[pool]);
-        for (chip, &held) in self.held.iter().enumerate() {
-            let counted: u64 = (chip * pools_per_chip..(chip + 1) * pools_per_chip).map(of_pool).sum();
+        for (place, &held) in self.held.iter().enumerate() {
+            let counted: u64 = (place * each..(place + 1) * each).map(of_pool).sum();
             if held != counted {
-                return Err(format!("chip {chip} holds {counted} pages, but {held} are counted"));
+                return Err(format!("chip or group {place} holds {counted} pages, but {held} are counted"));
             }
         }
         Ok(())

@@ -1,16 +1,17 @@
 //! Requests become page transactions, which wait for older operations on their page, then in a queue for their die.
 
 use super::Ssd;
-use super::mechanisms::{burst, estimates, idle, merge};
+use super::mechanisms::{burst, estimates, idle, merge, superblock};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
 use crate::blocked::{Blocked, DriveTimes};
 use crate::config::UnmappedRead;
+use crate::ftl::Class;
 use crate::memory::Exhausted;
 use crate::request::{Request, RequestKind};
 use crate::sched::page_order::{self, ChainEnds};
-use crate::sched::{Change, QueueKind, TRIMMED, Transaction, TransactionKind};
+use crate::sched::{Change, Placement, QueueKind, TRIMMED, Transaction, TransactionKind};
 use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 
 impl Ssd {
@@ -137,6 +138,9 @@ impl Ssd {
         let mut transaction = self.new_transaction(now, request, kind, lpn, bytes, chip);
         transaction.ready = (now, self.next_serial());
         transaction.pool = pool;
+        if self.rules.dynamic && kind == TransactionKind::Write {
+            self.sched.placement_mut().expect("writes go by load").took_write(chip, transaction.class);
+        }
         let id = self.transactions.insert(transaction);
         if self.sched.slack().is_none() {
             if ends.is_some() || bytes != (0, self.geometry().unit_bytes) {
@@ -235,7 +239,8 @@ impl Ssd {
         let placement = self.sched.placement().expect("writes go by load");
         let goes_on = !(page - first).is_multiple_of(together);
         let before = self.host.request(id).chip.filter(|&chip| goes_on && placement.has_room(chip));
-        self.host.set_chip(id, before.or_else(|| placement.least_loaded_chip()));
+        let class = self.class_for_turn(id, self.host.page(id, page, self.geometry().unit_bytes).0);
+        self.host.set_chip(id, before.or_else(|| placement.next_chip(&self.ftl, class)));
     }
 
     /// The chip whose queue takes a write, and its pool. With dynamic allocation the pool is chosen later; `None` if no chip has room for a
@@ -245,9 +250,15 @@ impl Ssd {
         let pool = self.geometry().static_pool(lpn);
         match self.sched.placement() {
             Some(_) if self.geometry().units_per_program > 1 => self.host.request(request).chip.map(|chip| (chip, pool)),
-            Some(placement) => placement.least_loaded_chip().map(|chip| (chip, pool)),
+            Some(placement) => placement.next_chip(&self.ftl, self.class_for_turn(request, lpn)).map(|chip| (chip, pool)),
             None => Some((self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)),
         }
+    }
+
+    /// The class of a write, where chips take writes in turn by class; else 0.
+    fn class_for_turn(&self, request: ReqId, lpn: Lpn) -> Class {
+        let by_turns = self.rules.places && self.sched.placement().is_some_and(Placement::by_turns);
+        if by_turns { self.ftl.host_class_now(lpn, self.host.request(request).request.handle) } else { 0 }
     }
 
     /// Puts a transaction at the end of its page's chain, and activates it if it need not wait for older operations.
@@ -383,6 +394,7 @@ impl Ssd {
             self.room_appeared(Some(place));
         }
         self.probes.note(now, &self.ftl, Event::Trimmed(lpn));
+        superblock::page_invalid(self, now, place);
         self.gain_appeared(now, pool);
     }
 }

@@ -6,6 +6,7 @@ use super::mechanisms::{advance, ages, merge, order, pace, power, units};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
+use crate::ftl::Class;
 use crate::gc::{Move, Step};
 use crate::geometry::PageFacts;
 use crate::sched::{QueueKind, TransactionKind};
@@ -118,6 +119,10 @@ impl Ssd {
             // The next write of the chip may be of a class for which another die has room.
             self.dies_of_chip_of(die).for_each(|die| self.ready.wake(die));
         }
+        if kind == QueueKind::Write && self.rules.gc.spreads {
+            let class = self.transactions[id].class;
+            self.sched.placement_mut().expect("superblocks are filled in turn").write_leaves(chip, class);
+        }
         if kind == QueueKind::Write && self.gc.states.urgent(pool).is_some() {
             self.leave_s3(now, pool);
         }
@@ -130,6 +135,10 @@ impl Ssd {
         let offset = self.ftl.next_offset(first.pool, self.transactions[first.id].class);
         let limits = self.limits_beside_suspended(die);
         let mut joined = 0;
+        // A job that begins with a superblock begins in all pools of its group, and may leave another of them no page.
+        if first.kind == QueueKind::Write && self.opens_superblock(first.pool, self.transactions[first.id].class) {
+            return 0;
+        }
         let kind = if first.kind == QueueKind::Read { OpKind::Read } else { OpKind::Program };
         let most = power::planes_beside(self, kind);
         for pool in self.geometry().pools_of_die(die).map(PoolId).filter(|&pool| pool != first.pool) {
@@ -137,7 +146,9 @@ impl Ssd {
             let id = match first.kind {
                 _ if joined == most || self.gc.states.urgent(pool).is_some() => None,
                 QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
-                QueueKind::Write if !aligned || !self.may_write(pool, limits) => None,
+                QueueKind::Write if !aligned || !self.may_write(pool, limits) || self.opens_superblock(pool, self.class_of_next(pool)) => {
+                    None
+                }
                 QueueKind::Write if self.rules.dynamic => self.dynamic_partner(die, pool),
                 QueueKind::Write => self.sched.head(self.sched.queue(pool, QueueKind::Write)),
             };
@@ -148,6 +159,11 @@ impl Ssd {
             joined += 1;
         }
         joined
+    }
+
+    /// The pool's next write of this class takes a superblock of several pools.
+    fn opens_superblock(&self, pool: PoolId, class: Class) -> bool {
+        self.geometry().spans_pools() && self.ftl.takes_free(pool, class)
     }
 
     /// The next read of another plane may join a read. If not, no later read of that plane takes its place: reads of a plane keep their
@@ -195,8 +211,8 @@ impl Ssd {
         self.write_begins(pool);
         self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
         self.probes.count().redirected_writes += u64::from(allocated.redirected);
-        if allocated.took_block {
-            self.block_opened(now, pool, allocated.ppn);
+        if allocated.began_block {
+            self.block_opened(now, pool, allocated);
         }
         self.program_time(allocated.ppn)
     }
@@ -286,8 +302,8 @@ impl Ssd {
             Some(writer) => Event::HostProgram(to, self.transactions[writer].version),
         };
         self.probes.note(now, &self.ftl, placed);
-        if allocated.took_block {
-            self.block_opened(now, pool, to);
+        if allocated.began_block {
+            self.block_opened(now, pool, allocated);
         }
         (Move { to: Some(to), ..moved }, self.program_time(to).array_ns())
     }

@@ -376,6 +376,11 @@ impl Ssd {
         let first = self.sched.placement()?.next_pool(die);
         let range = self.geometry().pools_of_die(die);
         let count = range.end - range.start;
+        if self.rules.gc.spreads {
+            let takes = |&pool: &PoolId| self.takes_any_write(pool) && !self.needs_suspended(pool, self.class_of_next(pool), limits);
+            let begun = |&pool: &PoolId| self.ftl.programs_begun(pool, self.class_of_next(pool));
+            return range.map(PoolId).filter(takes).min_by_key(begun);
+        }
         let mut pools = (0..count).map(|step| PoolId(range.start + (first + step) % count));
         pools.find(|&pool| self.takes_any_write(pool) && !self.needs_suspended(pool, self.class_of_next(pool), limits))
     }
@@ -383,7 +388,9 @@ impl Ssd {
     /// Dynamic allocation: the pool could take a write now, and has room for its data.
     pub(super) fn takes_any_write(&self, pool: PoolId) -> bool {
         let writing = self.sched.placement().map_or(0, |placement| placement.writing(pool));
-        self.may_write(pool, Limits::default()) && self.ftl.blocks().valid_in_pool(pool) + writing < self.ftl.room_of_pool()
+        // The groups of superblocks check their room before a write is admitted.
+        self.may_write(pool, Limits::default())
+            && (self.rules.gc.spreads || self.ftl.blocks().valid_in_pool(pool) + writing < self.ftl.room_of_pool())
     }
 
     /// Order of GC steps: a pool in S3 first, then the step that became ready first.
@@ -404,6 +411,7 @@ impl Ssd {
         for pool in self.geometry().pools_of_die(die).map(PoolId) {
             if let Some(job) = self.gc.job(pool)
                 && !job.is_busy()
+                && self.gc.jobs.has_step(&self.ftl, pool)
                 && best.is_none_or(|best| self.gc_order(pool) < self.gc_order(best))
                 && !(job.is_pending() && self.still_pending(pool))
             {

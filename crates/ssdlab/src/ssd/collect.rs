@@ -1,30 +1,46 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::mechanisms::{advance, ages, burst, idle, pace};
+use super::mechanisms::{advance, ages, burst, idle, pace, superblock};
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
 use crate::config::{Begin, Scope};
 use crate::flash::Due;
+use crate::ftl::Allocated;
 use crate::gc::{Excluded, Job};
 use crate::sched::{QueueId, QueueKind, Transaction, linked};
-use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
+use crate::units::{DieId, Ns, PoolId, TxnId};
 
 impl Ssd {
-    /// Call when a block was taken from a pool, to program its page `first`.
+    /// Call when a block of a pool begins with this page.
     #[inline(always)]
-    pub(super) fn block_opened(&mut self, now: Ns, pool: PoolId, first: Ppn) {
+    pub(super) fn block_opened(&mut self, now: Ns, pool: PoolId, allocated: Allocated) {
         if self.rules.flash.errors {
-            ages::block_opened(self, now, first);
+            ages::block_opened(self, now, allocated.ppn);
         }
-        self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
+        if allocated.took_block {
+            self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
+        }
     }
 
-    /// Call when a block was taken from a pool, which has `left` free blocks left.
+    /// Call when a block was taken from a pool, or a superblock from its group: the pool has `left` free blocks left.
     pub(super) fn block_taken(&mut self, now: Ns, pool: PoolId, left: u32) {
-        self.probes.note(now, &self.ftl, Event::BlockTaken { left });
-        pace::pace_block(self, pool);
+        let blocks = self.geometry().pools.per_group.get();
+        self.probes.note(now, &self.ftl, Event::BlocksTaken { blocks, left });
+        for pool in self.group_of(pool) {
+            pace::pace_block(self, pool);
+            if blocks > 1 {
+                // The pool may fill its block of the superblock.
+                self.ready.wake(self.geometry().die_of_pool(pool));
+            }
+        }
         self.trigger_gc(now, pool);
+    }
+
+    /// The pools that share a job with `pool`: those whose blocks form superblocks, or the pool alone.
+    #[inline(always)]
+    pub(super) fn group_of(&self, pool: PoolId) -> impl Iterator<Item = PoolId> + use<> {
+        self.geometry().pools_of_group(pool).map(PoolId)
     }
 
     /// Starts the job of a pool if it wants GC and its scope is free. Call when its free blocks or its wish for GC may have changed.
@@ -33,19 +49,19 @@ impl Ssd {
             idle::resume_if_short(self, pool);
         }
         let next = self.gc.trigger(&self.ftl, pool, self.sets_off(pool));
-        self.pool_changed(now, pool);
+        self.group_changed(now, pool);
         self.start_jobs(now, next);
     }
 
     /// The event that starts GC in a pool that wants it has come (`gc.begin`): always, or if an operation or a write waits for the die. In
     /// idle time, where that is the trigger, GC needs no such event.
     fn sets_off(&self, pool: PoolId) -> bool {
-        let die = self.geometry().die_of_pool(pool);
         let idle = || self.gc.idle().is_some_and(|idle| idle.is_idle());
+        let mut dies = self.group_of(pool).map(|pool| self.geometry().die_of_pool(pool));
         match self.rules.gc.begin {
             Begin::Frontier => true,
-            Begin::Request => self.sched.any_waiting(die, self.geometry().chip_of_die(die)) || idle(),
-            Begin::Write => self.any_write_waiting(die) || idle(),
+            Begin::Request => dies.any(|die| self.sched.any_waiting(die, self.geometry().chip_of_die(die))) || idle(),
+            Begin::Write => dies.any(|die| self.any_write_waiting(die)) || idle(),
         }
     }
 
@@ -68,8 +84,14 @@ impl Ssd {
     /// Call when a page of the pool became invalid or one of its blocks closed: GC that had stopped there for want of a victim may go on.
     pub(super) fn gain_appeared(&mut self, now: Ns, pool: PoolId) {
         let next = self.gc.gain_appeared(&self.ftl, pool, self.sets_off(pool));
-        self.pool_changed(now, pool);
+        self.group_changed(now, pool);
         self.start_jobs(now, next);
+    }
+
+    /// [`Ssd::pool_changed`] for all pools that share a job with `pool`.
+    #[inline(always)]
+    fn group_changed(&mut self, now: Ns, pool: PoolId) {
+        self.group_of(pool).for_each(|pool| self.pool_changed(now, pool));
     }
 
     /// Call when the free blocks of a pool, its job, or whether it wants one may have changed: updates its state, wakes its die where that
@@ -116,12 +138,17 @@ impl Ssd {
         while let Some(pool) = next {
             let serial = self.next_serial();
             let (follows, set_off) = (self.gc.episode_goes_on(&self.ftl, pool), self.sets_off(pool));
-            advance::limit_credit(self, self.geometry().die_of_pool(pool));
+            self.group_of(pool).for_each(|pool| advance::limit_credit(self, self.geometry().die_of_pool(pool)));
             let started = self.gc.start(&mut self.ftl, pool, (now, serial), set_off);
-            self.pool_changed(now, pool);
+            self.group_changed(now, pool);
             if started {
                 self.count_begin(pool, follows);
-                return self.job_started(now, pool, follows);
+                self.group_of(pool).for_each(|part| self.job_started(now, part, follows));
+                if self.rules.gc.spreads {
+                    // The victim may have no valid page.
+                    superblock::look(self, now, pool);
+                }
+                return;
             }
             next = self.gc.next_in_scope(&self.ftl, pool);
         }
@@ -141,7 +168,7 @@ impl Ssd {
         counters.jobs_set_off += u64::from(self.rules.gc.begin != Begin::Frontier && !follows && waited_for);
     }
 
-    /// A job has started. `follows`: it follows another of its episode.
+    /// The job of a pool has started, or its part of a job. `follows`: it follows another of its episode.
     fn job_started(&mut self, now: Ns, pool: PoolId, follows: bool) {
         let die = self.geometry().die_of_pool(pool);
         // The steps of several jobs take turns.
@@ -196,31 +223,38 @@ impl Ssd {
         self.flash.host_operations(self.geometry().die_of_pool(pool)).any(uses)
     }
 
-    /// The erase of a pool's job has ended: the job ends, and the next in its scope starts.
+    /// The erase of a pool's job, or of the last part of the job of its group, has ended: the job ends, and the next in its scope starts.
     pub(super) fn job_ended(&mut self, now: Ns, pool: PoolId) {
-        let die = self.geometry().die_of_pool(pool);
         let excludes = self.rules.gc.excludes_reads || self.gc.excluded(&self.ftl, pool) != Excluded::Nothing;
-        self.set_exclusion(pool, self.probes.has(Planted::KeepsExclusion));
+        for part in self.group_of(pool) {
+            self.set_exclusion(part, self.probes.has(Planted::KeepsExclusion));
+        }
         // In an episode only the write for which S3 was entered comes between two jobs.
         let lets_through = excludes && !self.gc.episode_goes_on(&self.ftl, pool);
-        let barrier = (lets_through || self.gc.states.urgent(pool).is_some()).then_some(self.serial + 1);
+        let urgent = self.group_of(pool).any(|part| self.gc.states.urgent(part).is_some());
+        let barrier = (lets_through || urgent).then_some(self.serial + 1);
         let awaited = self.rules.gc.jobs_in_turn && self.gc.another_waits(&self.ftl, pool);
         self.probes.count().job_turns += u64::from(awaited);
         let job = self.gc.finish(&self.ftl, pool, barrier, self.sets_off(pool));
-        gauges::jobs_changed(self, now, die);
-        self.pool_changed(now, pool);
-        timeline::job_ended(self, now, pool);
-        slowest::job_ended(self, now, pool);
+        for part in self.group_of(pool) {
+            gauges::jobs_changed(self, now, self.geometry().die_of_pool(part));
+            self.pool_changed(now, part);
+            timeline::job_ended(self, now, part);
+            slowest::job_ended(self, now, part);
+        }
         self.probes.note(now, &self.ftl, Event::JobEnded(now - job.started_ns()));
         if let Some(barrier) = self.gc.host_barrier(&self.ftl, pool) {
             self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));
             self.gc.note_barrier(pool);
         }
-        advance::limit_credit(self, die);
+        self.group_of(pool).for_each(|part| advance::limit_credit(self, self.geometry().die_of_pool(part)));
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
-        advance::forget_credit(self, die);
-        self.ready.wake(die);
+        for part in self.group_of(pool) {
+            let die = self.geometry().die_of_pool(part);
+            advance::forget_credit(self, die);
+            self.ready.wake(die);
+        }
     }
 
     /// Removes host barriers behind which no host operation waits that could go first. Returns true if something may begin because of it.
@@ -244,8 +278,11 @@ impl Ssd {
 
     /// A host operation that began to wait before `barrier` still waits in the scope of `pool`, and neither for T_hard nor for a page.
     fn host_goes_first(&self, pool: PoolId, barrier: u64) -> bool {
-        if self.rules.gc.scope == Scope::Block && self.gc.states.urgent(pool).is_none() {
-            return !self.gc.states.stops(pool, QueueKind::Read) && self.read_goes_first(pool, barrier);
+        if self.rules.gc.scope == Scope::Block {
+            return self.group_of(pool).any(|pool| match self.gc.states.urgent(pool) {
+                Some(write) => self.ftl.can_write(pool, self.transactions[write].class),
+                None => !self.gc.states.stops(pool, QueueKind::Read) && self.read_goes_first(pool, barrier),
+            });
         }
         self.gc.pools_of_scope(&self.ftl, pool).any(|pool| {
             if let Some(write) = self.gc.states.urgent(pool) {
@@ -281,7 +318,7 @@ impl Ssd {
     pub(super) fn check_hard_threshold(&mut self, pool: PoolId, id: TxnId) {
         let Some(verifier) = self.probes.verifier_mut() else { return };
         let (free, hard) = (self.ftl.blocks().free_count(pool), self.gc.hard_blocks());
-        if free < hard && self.gc.is_wanted(pool) && !self.transactions[id].high_priority {
+        if free < hard && self.gc.is_wanted(&self.ftl, pool) && !self.transactions[id].high_priority {
             verifier.found(Err(format!("a host write begins in pool {pool} with {free} free blocks, T_hard being {hard}")));
         }
     }

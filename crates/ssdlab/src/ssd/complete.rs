@@ -1,10 +1,10 @@
 //! Stages end; then operations, transactions and requests complete.
 
-use super::Ssd;
 use super::host::Completed;
-use super::mechanisms::{burst, estimates, idle, merge, pace, pause, units};
+use super::mechanisms::{burst, estimates, idle, merge, pace, pause, superblock, units};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
+use super::{Planted, Ssd};
 use crate::blocked::{Blocked, Served};
 use crate::flash::{Begun, Op, OpKind, Owner, Phase, Progress};
 use crate::gc::Move;
@@ -261,7 +261,7 @@ impl Ssd {
         self.ready.wake(die);
         // A job that waits for the host operations in service in its scope may have waited for this one.
         if let Some(pool) = self.gc.excludes_die(die) {
-            self.ready.wake(self.geometry().die_of_pool(pool));
+            self.group_of(pool).for_each(|part| self.ready.wake(self.ftl.geometry().die_of_pool(part)));
         }
     }
 
@@ -301,6 +301,12 @@ impl Ssd {
         if self.rules.dynamic {
             self.sched.placement_mut().expect("writes go by load").write_ends(pool);
             self.room_appeared(old);
+            if let Some(old) = old.filter(|_| self.probes.has(Planted::ForgetsOneInvalid)) {
+                self.ftl.forget_invalid(old);
+            }
+        }
+        if let Some(old) = old {
+            superblock::page_invalid(self, now, old);
         }
         self.look_for_gain(now, pool, old);
         self.finish_transaction(now, id);
@@ -465,15 +471,22 @@ impl Ssd {
 
     fn victim_erased(&mut self, now: Ns, die: DieId, pool: PoolId) {
         let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
-        self.ftl.commit_erase(pool, victim);
+        let ended = self.ftl.commit_erase(pool, victim);
         self.probes.note(now, &self.ftl, Event::Erased(victim));
         if self.rules.notes_moves {
             self.gained += i64::from(self.geometry().units_per_block.get());
         }
-        pace::block_erased(self, now, pool);
         if let Some(slack) = self.sched.slack_mut() {
             slack.erased(die);
         }
-        self.job_ended(now, pool);
+        if !ended {
+            if self.probes.has(Planted::FreesMembersApart) {
+                self.ftl.free_apart(pool, victim);
+            }
+            return self.gc.part_ended(pool);
+        }
+        self.probes.note(now, &self.ftl, Event::BlocksFreed { blocks: self.geometry().pools.per_group.get() });
+        self.group_of(pool).for_each(|part| pace::block_erased(self, now, part));
+        self.job_ended(now, self.geometry().lead_pool(pool));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::candidates::{GcCandidate, HostCandidate, Limits};
 use super::mechanisms::order::{self, Question};
-use super::mechanisms::{advance, burst, merge, pace, pause, power};
+use super::mechanisms::{advance, burst, merge, pace, pause, power, superblock};
 use super::watch::planted;
 use super::{Planted, Ssd};
 use crate::arbiter::{self, Decision};
@@ -78,8 +78,9 @@ impl Ssd {
 
     /// A pool wants a job, which waits for its turn on the die (`gc.turns = "job"`).
     pub(super) fn waits_for_turn(&self, pool: PoolId) -> bool {
-        let other = || self.gc.active_in_scope(&self.ftl, pool).is_some_and(|active| active != pool);
-        self.rules.gc.jobs_in_turn && self.gc.is_wanted(pool) && other()
+        let lead = self.geometry().lead_pool(pool);
+        let other = || self.gc.active_in_scope(&self.ftl, pool).is_some_and(|active| active != lead);
+        self.rules.gc.jobs_in_turn && self.gc.is_wanted(&self.ftl, pool) && other()
     }
 
     /// Begins an operation at preemption point B, on an idle die, or beside an operation that it may overlap. Returns true if one has
@@ -232,6 +233,9 @@ impl Ssd {
     #[inline(always)]
     pub(super) fn discard_move(&mut self, now: Ns, pool: PoolId) {
         self.probes.count().discarded_moves += if self.rules.gc.gathers() { self.gc.units(pool).len() as u64 } else { 1 };
+        if self.rules.gc.spreads {
+            return superblock::discard(self, now, pool);
+        }
         let serial = self.next_serial();
         self.gc.jobs.move_ended(&self.ftl, pool, (now, serial));
     }

@@ -21,7 +21,7 @@ pub const MOST_CHANGES: usize = 4_000_000;
 /// Value of [`BlockNow::stream`] for a block that no stream of this run has filled.
 pub const NO_STREAM: u8 = u8::MAX;
 
-/// Names of the states, in the order of [`crate::ftl::BlockState`].
+/// Names of the states, in the order of the first four of [`crate::ftl::BlockState`].
 const STATES: [&str; 4] = ["free", "open", "closed", "victim"];
 
 /// The state of a block at an instant.

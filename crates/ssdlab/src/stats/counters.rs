@@ -106,6 +106,8 @@ counters! {
         redirected_writes,
         /// GC jobs that moved a block because its data were too old (`errors.refresh_days`).
         refresh_jobs,
+        /// Host reads that waited while their page moved to another die, and have followed it (`ftl.reclaim_unit`).
+        relocated_reads,
         /// Page moves that began out of order because a host operation merges with them.
         reordered_moves,
         /// Flash reads of host and GC with at least one step that failed before the last (`errors.retry`).
@@ -116,6 +118,8 @@ counters! {
         rmw_reads,
         /// Entries into state S3: a high-priority write made GC run to completion.
         s3_entries,
+        /// Mapping units (pages, without ftl.map_unit_bytes) left without data in superblocks that closed early (`ftl.reclaim_unit`).
+        skipped_units,
         /// Steps that host operations would have let begin, if an active GC job of the die had had more steps left (`gc.advance`).
         steps_forgone,
         /// Steps of GC jobs that went before a waiting host operation, as it was their turn (`gc.advance = "in-turns"`).
@@ -124,6 +128,10 @@ counters! {
         steps_with_requests,
         /// Steps of GC jobs without a host operation (`gc.advance`): none could begin, GC ran to completion, or the drive was idle.
         steps_without_requests,
+        /// Superblocks of several pools whose collection began (`ftl.reclaim_unit`).
+        superblocks_collected,
+        /// Superblocks of several pools taken to be filled (`ftl.reclaim_unit`).
+        superblocks_opened,
         /// Suspensions of erases for reads (`scheduler.suspend`).
         suspended_erases,
         /// Suspensions of programs for reads (`scheduler.suspend`).

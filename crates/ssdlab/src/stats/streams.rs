@@ -47,10 +47,10 @@ pub struct StreamResult {
     /// Mapping units that the host wrote into the stream.
     #[schemars(extend("unit" = "mapping units"))]
     pub host_units: u64,
-    /// Blocks that the stream began to fill.
+    /// Blocks that the stream began to fill; with superblocks of several pools (`ftl.reclaim_unit`), superblocks.
     #[schemars(extend("unit" = "blocks"))]
     pub blocks_opened: u64,
-    /// Blocks filled by the stream that GC collected.
+    /// Blocks, or superblocks, filled by the stream that GC collected.
     #[schemars(extend("unit" = "blocks"))]
     pub blocks_collected: u64,
     /// Valid units of these blocks when they became victims.
@@ -67,7 +67,7 @@ pub struct StreamResult {
 pub struct Streams {
     /// Number of streams of host writes, which come first.
     pub of_host: usize,
-    /// Units of a block.
+    /// Units of a block, or of a superblock.
     pub block_units: u32,
     /// The counts, by stream.
     pub counts: Vec<StreamStats>,

@@ -209,6 +209,38 @@ pub fn placement(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
     }
 }
 
+/// A quarter of the drives have superblocks, of the blocks of all pools or of those of a channel.
+pub fn superblocks(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.75) {
+        return;
+    }
+    let before = config.clone();
+    config.ftl.reclaim_unit = ReclaimUnit::Superblock;
+    config.ftl.superblock_span = pick(rng, &[SuperblockSpan::Drive, SuperblockSpan::Drive, SuperblockSpan::Channel]);
+    if config.pools_per_group() > 1 {
+        config.ftl.allocation = Allocation::Dynamic;
+        config.device.chips_per_channel *= config.device.dies_per_chip;
+        config.device.dies_per_chip = 1;
+        // What superblocks of several dies do not go together with.
+        config.ftl.frontier = Frontier::Separate;
+        (config.gc.merge, config.gc.advance, config.gc.pace) = (false, Advance::Alone, Pace::None);
+        (config.errors.reclaim_reads, config.errors.refresh_days) = (0, 0.0);
+        let scheduler = &mut config.scheduler;
+        (scheduler.read_bypass, scheduler.write_bypass, scheduler.write_pausing, scheduler.estimates) = (false, false, false, false);
+        if matches!(config.ftl.placement, Placement::Oracle | Placement::Custom) {
+            config.ftl.placement = Placement::HotCold;
+        }
+    }
+    // As many blocks more as may be open more, so that the same pages are exported at the same threshold.
+    config.device.blocks_per_plane += pick(rng, &[4, 8, 12]);
+    let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
+    let (old, new) = (f64::from(before.device.blocks_per_plane * planes), f64::from(config.device.blocks_per_plane * planes));
+    config.device.overprovisioning = (before.device.overprovisioning * old + new - old) / new;
+    if ssdlab::config::validate(config).is_err() || config.exported_bytes().ok() < before.exported_bytes().ok() {
+        *config = before;
+    }
+}
+
 /// Half of the drives that map units below the page transfer parts of it for reads, a third of them with spare bytes that do not divide evenly.
 pub fn partial_reads(rng: &mut Rng, config: &mut Config) {
     if config.units_per_page() > 1 && rng.chance(0.5) {

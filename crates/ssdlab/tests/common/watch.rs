@@ -13,7 +13,8 @@ const INSTANTS: u64 = 1_000_000;
 #[derive(Clone, Debug)]
 struct Seen {
     free: u32,
-    /// By class of host writes (`ftl.placement`): the block, the page, and whether a write would have to take a new block.
+    /// By class of host writes (`ftl.placement`): the block, the page, and whether a write would have to take a new block. With superblocks
+    /// of several pools: the superblocks that the host has open in the group.
     host: Vec<(BlockId, u32, bool)>,
     collects: bool,
     /// Collection is wanted, as far as can be seen: it works, or it would gain something and free blocks are below T_soft.
@@ -30,6 +31,10 @@ pub struct Watch {
     by_free_blocks: bool,
     separate: bool,
     host_classes: u8,
+    /// The streams below this are those of the host.
+    host_streams: u8,
+    /// Superblocks of several pools are what is taken and collected.
+    spans: bool,
     /// Collection begins for requests only, but for idle time.
     set_off: bool,
     /// Free blocks with which an episode ends; 0: there are none.
@@ -64,6 +69,8 @@ impl Watch {
             until: if config.gc.until > 0 { config.gc.soft_blocks(blocks_each).max(2) + config.gc.until } else { 0 },
             separate: config.ftl.frontier == Frontier::Separate,
             host_classes: Streams::new(config).host_classes,
+            host_streams: Streams::new(config).host_classes + u8::from(config.ftl.frontier == Frontier::Shared),
+            spans: ftl.geometry().spans_pools(),
             invalid: programmed - ftl.mapped_pages(),
             pools: Vec::new(),
             active: 0,
@@ -79,19 +86,20 @@ impl Watch {
 
     fn look(&self, ftl: &Ftl) -> Vec<Seen> {
         let mut collects = vec![false; ftl.geometry().pools.count.get() as usize];
-        for block in blocks(ftl).filter(|&block| ftl.blocks().state(block) == BlockState::Victim) {
+        let collected = |block| matches!(ftl.blocks().state(block), BlockState::Victim | BlockState::Erased);
+        for block in blocks(ftl).filter(|&block| collected(block)) {
             collects[ftl.geometry().pool_of_block(block).index()] = true;
         }
         let seen = |(pool, collects): (usize, bool)| {
             let pool = PoolId(pool as u32);
             let free = ftl.blocks().free_count(pool);
             let gains = ftl.blocks().eligible_blocks(pool).next().is_some();
-            let classes = 0..self.host_classes;
+            let next = |class| (ftl.next_write_block(pool, class), ftl.next_offset(pool, class), ftl.takes_free(pool, class));
+            let open = ftl.blocks().open_superblocks(pool).iter().filter(|(_, stream)| *stream < self.host_streams);
+            let superblocks = open.map(|&(first, _)| (first, 0, false)).collect();
             Seen {
                 free,
-                host: classes
-                    .map(|class| (ftl.next_write_block(pool, class), ftl.next_offset(pool, class), ftl.frontier_full(pool, class)))
-                    .collect(),
+                host: if self.spans { superblocks } else { (0..self.host_classes).map(next).collect() },
                 collects,
                 wants: collects || self.by_free_blocks && free < self.soft && gains,
                 gains,
@@ -119,7 +127,9 @@ impl Watch {
     fn instant_passed(&mut self, simulation: &Simulation) -> Result<(), String> {
         let now = self.look(simulation.ssd().ftl());
         let before = std::mem::replace(&mut self.pools, now);
-        for (pool, before) in before.into_iter().enumerate() {
+        // The first pool of a group stands for it.
+        let group = simulation.ssd().ftl().geometry().pools.per_group.get() as usize;
+        for (pool, before) in before.into_iter().enumerate().step_by(group) {
             self.pool_keeps_free_blocks(simulation, pool, &before)?;
             self.episode_is_whole(simulation, pool, &before)?;
         }
@@ -137,12 +147,15 @@ impl Watch {
         let known = self.separate || !before.collects && !now.collects;
         // Of a full block only the one that would follow it is seen, which a job may take.
         let changed = |(before, now): &(&(BlockId, u32, bool), &(BlockId, u32, bool))| before != now && !(before.2 && now.2);
-        if !known || !before.host.iter().zip(&now.host).any(|pair| changed(&pair)) {
+        let changes = if self.spans { taken(before, now) > 0 } else { before.host.iter().zip(&now.host).any(|pair| changed(&pair)) };
+        if !known || !changes {
             return Ok(());
         }
         let says = |what: &str| Err(format!("at {} ns {what} with {} blocks free in pool {pool}", simulation.now(), now.free));
-        let took = before.host.iter().zip(&now.host).any(|(before, now)| !now.2 && (before.2 || before.0 != now.0));
-        if took && now.free == 0 {
+        let took = self.spans || before.host.iter().zip(&now.host).any(|(before, now)| !now.2 && (before.2 || before.0 != now.0));
+        // Dies of a group may take two superblocks at once, one of them for a job.
+        let for_job = u32::from(self.spans && now.collects);
+        if took && now.free + for_job == 0 {
             return says("the host takes the last block");
         }
         // With `invalid-share` the end of a job may leave nothing to be wanted, whatever is free: T_hard does not hold any more.
@@ -151,7 +164,7 @@ impl Watch {
             return Ok(());
         }
         self.takes += u64::from(took);
-        if took && now.free + 1 < self.hard {
+        if took && now.free + for_job + 1 < self.hard {
             return says("the host takes a block below T_hard");
         }
         if before.free < self.hard && now.free < self.hard && self.erases == counters.erases {
@@ -186,7 +199,8 @@ impl Watch {
         // What is to be gained may have appeared after the episode ended, with a write elsewhere that ended at this instant.
         let gains = before.gains && now.gains;
         // The host may have taken blocks at the same instant.
-        let took = before.host.iter().zip(&now.host).filter(|(before, now)| (now.0, now.2) != (before.0, before.2)).count() as u32;
+        let took = || before.host.iter().zip(&now.host).filter(|(before, now)| (now.0, now.2) != (before.0, before.2)).count();
+        let took = if self.spans { taken(before, now) } else { took() } as u32;
         if gains && now.free + took < self.until {
             return Err(format!(
                 "at {} ns an episode ends in pool {pool} with {} blocks free, not {}",
@@ -202,15 +216,22 @@ impl Watch {
     fn gets_somewhere(&self, simulation: &Simulation) -> Result<(), String> {
         let counters = simulation.ssd().counters();
         let written = counters.host_programs + counters.map_programs;
-        let invalid = self.invalid + written + counters.trimmed_pages + counters.stale_moves + counters.padded_units;
-        // Of units a flash page at least.
-        let gained =
-            counters.erases.saturating_sub(due_jobs(simulation)) * u64::from(simulation.ssd().ftl().geometry().units_per_flash_page);
+        let invalid =
+            self.invalid + written + counters.trimmed_pages + counters.stale_moves + counters.padded_units + counters.skipped_units;
+        // Of units a flash page at least; of a superblock in one of its blocks.
+        let collected =
+            counters.erases.saturating_sub(due_jobs(simulation)) / u64::from(simulation.ssd().ftl().geometry().pools.per_group.get());
+        let gained = collected * u64::from(simulation.ssd().ftl().geometry().units_per_flash_page);
         if gained <= invalid {
             return Ok(());
         }
         Err(format!("{} erases gain no more than {invalid} pages by {} ns: {counters:?}", counters.erases, simulation.now()))
     }
+}
+
+/// Superblocks that the host has taken since.
+fn taken(before: &Seen, now: &Seen) -> usize {
+    now.host.iter().filter(|open| !before.host.contains(open)).count()
 }
 
 /// Jobs that moved a block for its age or its reads.

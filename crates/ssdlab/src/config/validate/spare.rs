@@ -41,7 +41,8 @@ fn streams(config: &Config) -> (Value, String) {
         }
         Placement::HotCold | Placement::Sepbit => format!(" with ftl.placement = {placement}"),
     };
-    (frontier, with)
+    let superblocks = if config.open_each() > 1 { " with superblocks of several pools" } else { "" };
+    (frontier, with + superblocks)
 }
 
 /// Text on what takes blocks that over-provisioning would leave, parity and the mapping table; empty without both.

@@ -18,6 +18,10 @@ impl Blocks {
                 ages[block.index()] = self.age(pool, block);
             }
             order.extend(self.free_blocks(pool).map(|block| block.0));
+            // Superblocks are listed once, for the first pool of their group.
+            if self.lead_of(pool) != pool {
+                continue;
+            }
             for valid in 0..self.lists_per_pool as u32 {
                 order.extend(self.closed_blocks(pool, valid).map(|block| block.0));
             }
@@ -73,9 +77,11 @@ impl Blocks {
             let pool = geometry.pool_of_block(block);
             if blocks.programmed(block) == 0 {
                 blocks.push_free(pool, block);
+            } else if blocks.superblocks.is_some() {
+                blocks.restore_closed(block)?;
             } else {
                 blocks.blocks[block.index()].state = BlockState::Closed;
-                blocks.enlist(pool, block);
+                blocks.enlist(pool.index(), block, blocks.valid(block));
             }
         }
         blocks.restore_ages(geometry, &parts[5], &parts[6])?;
@@ -100,7 +106,9 @@ impl Blocks {
     /// Puts the closed blocks into their order by age. Each pool's clock starts at the age of its oldest block: only differences count.
     fn restore_ages(&mut self, geometry: &Geometry, low: &[u32], high: &[u32]) -> Result<(), String> {
         let age = |block: BlockId| u64::from(low[block.index()]) | u64::from(high[block.index()]) << 32;
-        let mut closed: Vec<_> = (0..geometry.blocks).map(BlockId).filter(|&block| self.state(block) == BlockState::Closed).collect();
+        let leads = |&block: &BlockId| self.lead_of(geometry.pool_of_block(block)) == geometry.pool_of_block(block);
+        let is_closed = |&block: &BlockId| self.state(block) == BlockState::Closed;
+        let mut closed: Vec<_> = (0..geometry.blocks).map(BlockId).filter(is_closed).filter(leads).collect();
         closed.sort_by_key(|&block| (std::cmp::Reverse(age(block)), block));
         for block in closed {
             let pool = geometry.pool_of_block(block);

@@ -105,6 +105,18 @@ impl Placer {
         class
     }
 
+    /// The class that [`Placer::host_class`] would give now. An oracle and a user's own policy count what they are asked, and give the first class
+    /// here.
+    #[inline]
+    pub fn host_class_now(&self, lpn: Lpn, handle: Option<u8>, is_new: bool) -> Class {
+        match &self.policy {
+            Policy::None | Policy::Oracle(_) | Policy::Own(_) => 0,
+            Policy::Handles(policy) => policy.host_class(handle),
+            Policy::HotCold(policy) => policy.host_class(lpn, is_new),
+            Policy::SepBit(policy) => policy.host_class(lpn, is_new),
+        }
+    }
+
     /// Asks a user-defined policy from now on (`ftl.placement = "custom"`).
     pub fn ask(&mut self, custom: &CustomPlacement) {
         if let Policy::Own(policy) = &mut self.policy {

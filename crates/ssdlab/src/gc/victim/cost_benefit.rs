@@ -28,7 +28,7 @@ impl Worth {
 /// The victim, or `None` if no closed block has an invalid page.
 #[inline]
 pub fn pick(ftl: &Ftl, pool: PoolId) -> Option<BlockId> {
-    let (blocks, pages) = (ftl.blocks(), ftl.geometry().units_per_block.get());
+    let (blocks, pages) = (ftl.blocks(), ftl.geometry().units_per_reclaim());
     let age_max = blocks.age_max(pool);
     let mut best: Option<(BlockId, Worth)> = None;
     for valid in blocks.eligible_levels(pool) {

@@ -51,7 +51,7 @@ impl<'a> Candidates<'a> {
 
     /// Pages of every block of the drive.
     pub fn pages_per_block(&self) -> u32 {
-        self.ftl.geometry().units_per_block.get()
+        self.ftl.geometry().units_per_reclaim()
     }
 
     /// The candidates, fewest valid pages first; among equals, the one first that has had that number for longest. The first candidate is
@@ -60,7 +60,7 @@ impl<'a> Candidates<'a> {
         let (blocks, pool) = (self.ftl.blocks(), self.pool);
         blocks.eligible_blocks(pool).map(move |block| Candidate {
             block,
-            valid_pages: blocks.valid(block),
+            valid_pages: blocks.valid_together(block),
             erases: blocks.erases()[block.index()],
             age: blocks.age(pool, block),
         })

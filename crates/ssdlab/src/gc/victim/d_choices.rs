@@ -13,7 +13,9 @@ use crate::units::{BlockId, PoolId};
 #[inline]
 pub fn pick(ftl: &Ftl, pool: PoolId, choices: u32, rng: &mut Rng) -> Option<BlockId> {
     let blocks = ftl.blocks();
-    (0..choices).map(|_| draw(ftl, pool, rng, |block| blocks.state(block) == BlockState::Closed)).min_by_key(|&block| blocks.valid(block))
+    (0..choices)
+        .map(|_| draw(ftl, pool, rng, |block| blocks.state(block) == BlockState::Closed))
+        .min_by_key(|&block| blocks.valid_together(block))
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! user-defined policy ([`VictimPolicy`]) needs none of this: it comes with the plan of a run.
 //!
 //! A block can be collected if it is closed and has an invalid page: it is *eligible*. A policy may name any block of the pool.
+//!
+//! With superblocks of several pools a policy chooses among those of a group: the first pool of the group stands for it, and its block for
+//! each superblock, whose valid pages are those of all its blocks ([`crate::ftl::Blocks::valid_together`]).
 
 mod cost_benefit;
 mod custom;
@@ -71,6 +74,16 @@ impl Picker {
         let eligible = named.filter(|&block| ftl.geometry().pool_of_block(block) == pool && ftl.blocks().is_eligible(block));
         self.fallbacks += u64::from(eligible.is_none());
         eligible.or(Some(greedy))
+    }
+
+    /// The pool's next victim as [`Picker::pick`] names it; if there is none, an open superblock may close early and become one.
+    #[inline]
+    pub fn pick_or_close(&mut self, ftl: &mut Ftl, pool: PoolId) -> Option<BlockId> {
+        let victim = self.pick(ftl, pool);
+        if victim.is_some() || !ftl.close_for_want(pool) {
+            return victim;
+        }
+        self.pick_or_close(ftl, pool)
     }
 
     /// Picks for which a user-defined policy was called.

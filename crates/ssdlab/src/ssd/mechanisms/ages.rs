@@ -206,7 +206,7 @@ fn find_due(ssd: &mut Ssd, now: Ns) {
     }
     if ssd.gc.due.any() {
         for pool in ssd.gc.due.pools() {
-            if !ssd.gc.is_wanted(pool) {
+            if !ssd.gc.is_wanted(&ssd.ftl, pool) {
                 ssd.trigger_gc(now, pool);
             }
         }

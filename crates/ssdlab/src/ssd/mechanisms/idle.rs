@@ -92,7 +92,7 @@ pub(in crate::ssd) fn job_started_ahead(ssd: &mut Ssd, pool: PoolId) {
     let idle = ssd.gc.idle().is_some_and(|idle| idle.is_idle());
     if idle && !ssd.ftl.is_short(pool) {
         ssd.gc.started_ahead(pool);
-        ssd.probes.count().idle_jobs += 1;
+        ssd.probes.count().idle_jobs += u64::from(ssd.geometry().lead_pool(pool) == pool);
         worked_ahead(ssd);
     }
 }
@@ -109,6 +109,6 @@ pub(in crate::ssd) fn resume_if_short(ssd: &mut Ssd, pool: PoolId) {
         && ssd.gc.job(active).is_some_and(|job| job.is_paused())
         && ssd.ftl.is_short(pool)
     {
-        resume_job(ssd, active);
+        ssd.group_of(active).for_each(|part| resume_job(ssd, part));
     }
 }

@@ -13,6 +13,7 @@
 //! | `estimates` | when will operations end (elyasi2017)? | `scheduler.read_bypass`, `write_bypass`, `write_pausing`, `estimates` |
 //! | `order` | what does a user-defined order decide? | none: the policy comes with the plan |
 //! | `power` | which operation waits for power? | `energy.cap_w` |
+//! | `superblock` | to which die do the page moves of a superblock go, and the reads that wait for the pages? | `ftl.reclaim_unit` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
 pub(super) mod advance;
@@ -25,4 +26,5 @@ pub(super) mod order;
 pub(super) mod pace;
 pub(super) mod pause;
 pub(super) mod power;
+pub(super) mod superblock;
 pub(super) mod units;

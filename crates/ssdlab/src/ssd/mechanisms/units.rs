@@ -11,7 +11,7 @@ use crate::flash::{OpKind, Parts};
 use crate::gc::Move;
 use crate::sched::{QueueKind, Transaction, page_order};
 use crate::ssd::candidates::HostCandidate;
-use crate::ssd::mechanisms::{ages, merge, pace};
+use crate::ssd::mechanisms::{ages, merge, pace, superblock};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::{Planted, Ssd};
 use crate::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
@@ -242,7 +242,11 @@ fn unit_ends(ssd: &mut Ssd, now: Ns, id: TxnId) {
 
 /// Allocates the pages of the units that a pool's job programs next. Returns the move of the first unit, and the array time, ns.
 pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) {
-    let allocated = ssd.ftl.allocate_move(pool, ssd.gc.units(pool)[0].from);
+    let allocated = if ssd.rules.gc.spreads {
+        ssd.ftl.allocate_dealt(pool, ssd.gc.jobs.class_in_service(pool))
+    } else {
+        ssd.ftl.allocate_move(pool, ssd.gc.units(pool)[0].from)
+    };
     let mut to = allocated.ppn;
     for unit in 0..ssd.gc.units(pool).len() {
         to = Ppn(allocated.ppn.0 + unit as u32);
@@ -260,8 +264,8 @@ pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) 
     let own = units.iter().filter(|moved| moved.writer.is_none()).count() as u32;
     pace::pages_taken(ssd, pool, ssd.geometry().units_per_program - own);
     note_padding(ssd, now, to);
-    if allocated.took_block {
-        ssd.block_opened(now, pool, allocated.ppn);
+    if allocated.began_block {
+        ssd.block_opened(now, pool, allocated);
     }
     (ssd.gc.units(pool)[0], ssd.program_time(allocated.ppn).array_ns())
 }
@@ -280,6 +284,9 @@ pub(in crate::ssd) fn buffered(ssd: &mut Ssd, now: Ns, pool: PoolId) {
         if ssd.rules.gc.merge {
             merge::merge_waiting_for(ssd, now, pool, lpn);
         }
+    }
+    if ssd.rules.gc.spreads {
+        superblock::look(ssd, now, pool);
     }
 }
 
@@ -304,6 +311,9 @@ pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) {
     for writer in units.iter().filter_map(|moved| moved.writer) {
         unit_ends(ssd, now, writer);
     }
+    if ssd.rules.gc.spreads {
+        superblock::units_done(ssd, now, pool, &units);
+    }
     // Keeps the memory of the list: no job has begun a step since.
     *ssd.gc.units_mut(pool) = units;
     ssd.gc.units_mut(pool).clear();
@@ -314,6 +324,9 @@ fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
     let Some(writer) = moved.writer else {
         let current = ssd.ftl.commit_move(pool, moved.lpn, moved.from, to);
         ssd.note_move(moved.lpn, current);
+        if current && ssd.rules.gc.spreads {
+            superblock::readers_follow(ssd, now, moved.lpn, pool);
+        }
         return ssd.probes.note(now, &ssd.ftl, Event::PageMoved { current });
     };
     let transaction = &mut ssd.transactions[writer];

@@ -1,5 +1,6 @@
 //! What the drive reports to the recorder of its blocks.
 
+use crate::ftl::BlockState;
 use crate::ssd::Ssd;
 use crate::stats::{BlockNow, DriveBlocks};
 use crate::units::{BlockId, PoolId};
@@ -20,12 +21,21 @@ impl Ssd {
         let blocks = self.ftl.blocks();
         for block in (0..self.geometry().blocks).map(BlockId) {
             each(BlockNow {
-                state: blocks.state(block) as u8,
+                state: recorded(blocks.state(block)) as u8,
                 stream: blocks.stream(block),
                 valid: blocks.valid(block) as u16,
                 programmed: blocks.programmed(block) as u16,
                 erases: blocks.erases()[block.index()],
             });
         }
+    }
+}
+
+/// The state under which a block is recorded: one of a superblock is open from when that was taken, and a victim until all are erased.
+fn recorded(state: BlockState) -> BlockState {
+    match state {
+        BlockState::Taken => BlockState::Open,
+        BlockState::Erased => BlockState::Victim,
+        other => other,
     }
 }

@@ -30,15 +30,15 @@ impl Gauges {
         self.free.value()
     }
 
-    /// Notes that a block was taken from a pool, which has `left` free blocks left.
-    pub(in crate::ssd) fn block_taken(&mut self, now: Ns, left: u32) {
-        self.free.set(now, self.free.value() - 1);
+    /// Notes that a block was taken from each of some pools, which have `left` free blocks left.
+    pub(in crate::ssd) fn blocks_taken(&mut self, now: Ns, blocks: u32, left: u32) {
+        self.free.set(now, self.free.value() - u64::from(blocks));
         self.free_min = self.free_min.min(left);
     }
 
-    /// Notes that a block was erased.
-    pub(in crate::ssd) fn block_freed(&mut self, now: Ns) {
-        self.free.set(now, self.free.value() + 1);
+    /// Notes that erased blocks are free.
+    pub(in crate::ssd) fn blocks_freed(&mut self, now: Ns, blocks: u32) {
+        self.free.set(now, self.free.value() + u64::from(blocks));
     }
 }
 
@@ -89,7 +89,7 @@ impl Ssd {
         self.catch_up(now, RoundPhase::Begins);
         let gauges = self.probes.gauges();
         readings.gc_ns.extend(gauges.gc.iter().map(|level| level.sum_until(now)));
-        readings.jobs += self.probes.counters().jobs + self.gc.jobs.count();
+        readings.jobs += self.probes.counters().jobs + self.active_jobs();
         readings.pages_moved += self.probes.counters().pages_moved;
         readings.flash_bytes += self.flash_units() * u64::from(self.geometry().unit_bytes);
         readings.free_blocks += gauges.free();

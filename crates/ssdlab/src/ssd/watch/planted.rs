@@ -20,6 +20,10 @@ pub enum Planted {
     WritesToAnotherStream,
     /// Page moves forget the handle of their data.
     ForgetsHandles,
+    /// An erased block of a superblock comes free before the others.
+    FreesMembersApart,
+    /// A closed superblock does not count a unit as invalid that has become so.
+    ForgetsOneInvalid,
     /// A read takes one retry step too few.
     ForgetsRetryStep,
     /// A read begins with the last good retry step of another block.

@@ -30,10 +30,12 @@ pub(in crate::ssd) enum Event {
     PageMoved { current: bool },
     /// A logical page is unmapped.
     Trimmed(Lpn),
-    /// A block was taken from a pool, which has `left` free blocks left.
-    BlockTaken { left: u32 },
+    /// A block was taken from a pool, or a superblock from its group: `blocks` blocks. The pool has `left` free blocks left.
+    BlocksTaken { blocks: u32, left: u32 },
     /// A block was erased.
     Erased(BlockId),
+    /// An erased block is free, or those of a superblock together.
+    BlocksFreed { blocks: u32 },
     /// A GC job that took this long, ns, has ended.
     JobEnded(Ns),
 }
@@ -81,11 +83,9 @@ impl Probes {
                 counters.stale_moves += u64::from(!current);
             }
             Event::Trimmed(..) => counters.trimmed_pages += 1,
-            Event::BlockTaken { left } => self.gauges.block_taken(now, left),
-            Event::Erased(..) => {
-                counters.erases += 1;
-                self.gauges.block_freed(now);
-            }
+            Event::BlocksTaken { blocks, left } => self.gauges.blocks_taken(now, blocks, left),
+            Event::Erased(..) => counters.erases += 1,
+            Event::BlocksFreed { blocks } => self.gauges.blocks_freed(now, blocks),
             Event::JobEnded(ns) => {
                 counters.jobs += 1;
                 counters.job_ns += u128::from(ns);

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::error::Error;
 use crate::flash::Trace;
-use crate::ftl::Ftl;
+use crate::ftl::{Ftl, SuperblockCounts};
 use crate::gc::Job;
 use crate::gc::victim::CustomVictim;
 use crate::sched::{TRIMMED, page_order};
@@ -42,7 +42,19 @@ impl Ssd {
         let gc_reads = self.probes.counters().gc_reads + self.gc.jobs.bursts();
         let (victim_choices, victim_fallbacks) = (self.gc.victim_choices(), self.gc.victim_fallbacks());
         let displaced_moves = self.ftl.displaced_moves();
-        Counters { gc_reads, read_passes, write_passes, victim_choices, victim_fallbacks, displaced_moves, ..*self.probes.counters() }
+        let &SuperblockCounts { opened: superblocks_opened, skipped: skipped_units, .. } = self.ftl.superblock_counts();
+        Counters {
+            gc_reads,
+            read_passes,
+            write_passes,
+            victim_choices,
+            victim_fallbacks,
+            displaced_moves,
+            superblocks_opened,
+            superblocks_collected: self.ftl.superblocks_collected(),
+            skipped_units,
+            ..*self.probes.counters()
+        }
     }
 
     /// Number of bursts begun: page moves of a job as one event. It is in no result, since results do not depend on it.
@@ -190,9 +202,15 @@ impl Ssd {
         self.flash.bus_busy_ns(channel, now)
     }
 
-    /// Sum over pools of the time until `now` in which a job was active, ns.
+    /// Number of active jobs; that of a superblock, which has a part in each pool, counts once.
+    pub(super) fn active_jobs(&self) -> u64 {
+        self.gc.jobs.count() / u64::from(self.geometry().pools.per_group.get())
+    }
+
+    /// Sum over pools, or with superblocks of several pools over groups, of the time until `now` in which a job was active, ns.
     pub fn gc_active_ns(&self, now: Ns) -> u128 {
-        let running = self.gc.jobs.active().map(|job| u128::from(now - job.started_ns()));
+        let leads = self.pools().filter(|&pool| self.geometry().lead_pool(pool) == pool);
+        let running = leads.filter_map(|pool| self.gc.job(pool)).map(|job| u128::from(now - job.started_ns()));
         self.probes.counters().job_ns + running.sum::<u128>()
     }
 }

@@ -116,7 +116,8 @@ impl Verifier {
             Event::MergedRead(_, None)
             | Event::MergedWrite(None, _)
             | Event::PageMoved { .. }
-            | Event::BlockTaken { .. }
+            | Event::BlocksTaken { .. }
+            | Event::BlocksFreed { .. }
             | Event::JobEnded(_) => {}
         }
     }

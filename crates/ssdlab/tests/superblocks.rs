@@ -1,0 +1,260 @@
+//! Superblocks: blocks of several dies that are filled, collected and erased as one, worked out by hand and against closed forms.
+
+use crate::common::pages::{read, write};
+use crate::common::{one_die, plan, random_config, random_requests, simulation};
+use crate::timelines::changed;
+use ssdlab::config::{
+    Allocation, Capacity, Config, Placement, PreconditionKind, Priority, ReclaimUnit, Scope, SuperblockSpan, Victim, validate,
+};
+use ssdlab::ftl::{BlockState, Ftl};
+use ssdlab::request::Request;
+use ssdlab::rng::Rng;
+use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
+use ssdlab::stats::{RunResult, Writer};
+use ssdlab::units::{BlockId, Lpn, PoolId};
+
+const MS: u64 = 1_000_000;
+const POOLS: [PoolId; 2] = [PoolId(0), PoolId(1)];
+
+fn superblocks(config: Config) -> Config {
+    changed(config, |c| (c.ftl.reclaim_unit, c.ftl.allocation) = (ReclaimUnit::Superblock, Allocation::Dynamic))
+}
+
+/// Two dies on channels of their own, each with 16 blocks of two pages, of which eight pages are exported. GC begins with eight free
+/// superblocks, and collects that which was filled first.
+fn two_dies() -> Config {
+    superblocks(changed(one_die(), |c| {
+        (c.device.channels, c.device.blocks_per_plane, c.device.pages_per_block) = (2, 16, 2);
+        (c.device.overprovisioning, c.gc.soft) = (0.875, 9.0);
+        (c.gc.victim, c.gc.scope, c.gc.priority) = (Victim::Fifo, Scope::None, Priority::Host);
+    }))
+}
+
+fn result(config: &Config, requests: &[Request]) -> RunResult {
+    let mut simulation = Simulation::new(&plan(config.clone()), &Control::default()).unwrap();
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.finish().unwrap()
+}
+
+/// Random drives of one die and one plane: there a superblock is a block.
+#[test]
+fn with_one_pool_a_superblock_is_a_block() {
+    let mut compared = 0;
+    for case in 0..60 {
+        let mut rng = Rng::new(case, "superblocks of one pool");
+        let mut blocks = random_config(&mut rng);
+        let device = &mut blocks.device;
+        (device.channels, device.chips_per_channel, device.dies_per_chip, device.planes_per_die) = (1, 1, 1, 1);
+        device.multiplane = false;
+        (device.blocks_per_plane, device.overprovisioning) = (16, 0.5);
+        if validate(&blocks).is_err() {
+            continue;
+        }
+        let requests = random_requests(&mut rng, &blocks, 120);
+        let as_superblocks = changed(blocks.clone(), |c| c.ftl.reclaim_unit = ReclaimUnit::Superblock);
+        let [one, other] = [&blocks, &as_superblocks].map(|config| result(config, &requests));
+        assert_eq!((&one.digest, &one.counters, &one.wear), (&other.digest, &other.counters, &other.wear), "case {case}");
+        compared += u32::from(one.gc.jobs > 0);
+    }
+    assert!(compared > 20, "only {compared} drives collected");
+}
+
+/// Writes that fill seven superblocks: those of pages 0, 1 and 2 stay valid in the first, and nothing does in the second.
+fn filled() -> Vec<Request> {
+    let pages = (0..4).chain((0..24).map(|number| 3 + number % 5));
+    pages.zip(0..).map(|(page, number)| write(10 * MS * number, page)).collect()
+}
+
+fn states(ftl: &Ftl, block: u32) -> [BlockState; 2] {
+    [block, 16 + block].map(|block| ftl.blocks().state(BlockId(block)))
+}
+
+#[test]
+fn writes_fill_a_superblock_die_after_die() {
+    let mut simulation = simulation(&two_dies());
+    filled()[..6].iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    let ftl = simulation.ssd().ftl();
+    let at = |page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap());
+    assert_eq!([0, 1, 2].map(at), [(BlockId(0), 0), (BlockId(16), 0), (BlockId(0), 1)]);
+    // Page 3 was written once more, and then page 4: the first pages of the second superblock.
+    assert_eq!([3, 4].map(at), [(BlockId(1), 0), (BlockId(17), 0)]);
+    assert_eq!((states(ftl, 0), states(ftl, 1)), ([BlockState::Closed; 2], [BlockState::Open; 2]));
+    assert_eq!(POOLS.map(|pool| ftl.blocks().free_count(pool)), [14; 2]);
+    assert_eq!(ftl.blocks().valid_together(BlockId(0)), 3);
+}
+
+/// The job of a superblock of two dies, to the nanosecond. An operation reads in 25 us, programs in 200 us, erases in 1.5 ms, and its page
+/// takes 102.4 us on the bus of its die. One page of each part may be in flight.
+///
+/// | from | die 0 | die 1 |
+/// |--:|---|---|
+/// | T | the host's program, which takes the eighth superblock: the job begins | reads page 1 (127.4 us), which goes to die 0, whose turn it is |
+/// | T + 302.4 us | programs page 1 (302.4 us); a read of the host comes at T + 402.4 us | nothing to do |
+/// | T + 604.8 us | the host's read, which goes before the job's (127.4 us) | |
+/// | T + 732.2 us | reads page 0 (127.4 us), which goes to die 1 | |
+/// | T + 859.6 us | has one page in flight | programs page 0 (302.4 us) |
+/// | T + 1,162 us | reads page 2 (127.4 us), which goes to die 0 | |
+/// | T + 1,289.4 us | programs page 2 (302.4 us) | |
+/// | T + 1,591.8 us | both erase, as no page is left to be moved; the blocks come free together | |
+#[test]
+fn the_moves_of_a_job_go_from_die_to_die() {
+    const T: u64 = 500 * MS;
+    let (read_ns, program_ns, erase_ns) = (127_400, 302_400, 1_500_000);
+    let mut simulation = simulation(&two_dies());
+    for request in filled().into_iter().chain([write(T, 7), read(T + program_ns + 100_000, 5)]) {
+        simulation.submit(request).unwrap();
+    }
+    let mut seen = |until: u64| {
+        simulation.run_until(until).unwrap();
+        let (ftl, counters) = (simulation.ssd().ftl(), simulation.ssd().counters());
+        let erases = [0, 16].map(|block| ftl.blocks().erases()[block]);
+        (states(ftl, 0), ftl.blocks().free_count(POOLS[1]), [counters.gc_reads, counters.pages_moved], erases, counters.jobs)
+    };
+    let (victim, none, whole) = ([BlockState::Victim; 2], [0_u64; 2], [0_u32; 2]);
+    assert_eq!(seen(T - 1), ([BlockState::Closed; 2], 9, none, whole, 0));
+    assert_eq!(seen(T), (victim, 8, [1, 0], whole, 0));
+    // Page 1 needs a superblock, which is taken once its data are in the buffer.
+    assert_eq!(seen(T + read_ns - 1), (victim, 8, [1, 0], whole, 0));
+    assert_eq!(seen(T + read_ns), (victim, 7, [1, 0], whole, 0));
+    assert_eq!(seen(T + 2 * program_ns - 1).2, [1, 0]);
+    assert_eq!(seen(T + 2 * program_ns).2, [1, 1]);
+    let second = T + 2 * program_ns + read_ns;
+    assert_eq!((seen(second - 1).2, seen(second).2), ([1, 1], [2, 1]));
+    let third = second + read_ns + program_ns;
+    assert_eq!((seen(third - 1).2, seen(third).2), ([2, 1], [3, 2]));
+    let moved = third + read_ns + program_ns;
+    assert_eq!((seen(moved - 1).2, seen(moved).2), ([3, 2], [3, 3]));
+    assert_eq!(seen(moved + erase_ns - 1), (victim, 7, [3, 3], whole, 0));
+    assert_eq!(seen(moved + erase_ns), ([BlockState::Free; 2], 8, [3, 3], [1; 2], 1));
+    // Eight are not enough: the second superblock has no valid page, and is erased at once.
+    assert_eq!(seen(moved + 2 * erase_ns - 1).4, 1);
+    assert_eq!((seen(moved + 2 * erase_ns).1, seen(moved + 2 * erase_ns).4), (9, 2));
+    simulation.run_to_idle().unwrap();
+    let ftl = simulation.ssd().ftl();
+    let at = |page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap());
+    assert_eq!([1, 0, 2].map(at), [(BlockId(8), 0), (BlockId(24), 0), (BlockId(8), 1)]);
+    let completions = simulation.take_completions();
+    assert_eq!(completions.iter().map(|completion| completion.completed_ns).max(), Some(second));
+    let result = simulation.finish().unwrap();
+    let counted = ["superblocks_opened", "superblocks_collected", "skipped_units", "relocated_reads"].map(|name| result.counters[name]);
+    assert_eq!((counted, result.gc.jobs, result.gc.erases, result.gc.preemptions), ([9, 2, 0, 0], 2, 4, 1));
+}
+
+/// As above, but GC goes first, and the host reads page 1 while die 1 moves it: the read waits for die 1 and then, as its page has moved, for
+/// die 0. There it goes once die 0, which programs no page any more and may not read another before it has room, is free.
+#[test]
+fn a_read_follows_its_page_to_another_die() {
+    const T: u64 = 500 * MS;
+    let config = changed(two_dies(), |c| (c.gc.scope, c.gc.priority) = (Scope::Die, Priority::Gc));
+    let mut simulation = simulation(&config);
+    for request in filled().into_iter().chain([write(T, 7), read(T + 10_000, 1)]) {
+        simulation.submit(request).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    let ends: Vec<u64> = simulation.take_completions().iter().map(|completion| completion.completed_ns).collect();
+    // The job excludes the host from both dies until it has ended: page 1 at T + 604.8 us, pages 0 and 2 (127.4 and 302.4 us each, one after
+    // the other), the erases (1.5 ms).
+    let job = T + 604_800 + 2 * 429_800 + 1_500_000;
+    assert_eq!(ends.iter().max(), Some(&(job + 127_400)));
+    assert_eq!(simulation.finish().unwrap().counters["relocated_reads"], 1);
+}
+
+/// Blocks of several dies as one, with writes at random over all pages.
+fn steady(dies: u32, pages: u32, victim: Victim) -> Config {
+    let config = changed(one_die(), |c| {
+        (c.device.channels, c.device.blocks_per_plane, c.device.pages_per_block) = (dies, 400, pages);
+        (c.device.overprovisioning, c.gc.soft, c.gc.victim) = (0.2, 4.0, victim);
+        c.ftl.precondition.kind = PreconditionKind::Steady;
+        c.workload.read_share = 1.0;
+    });
+    superblocks(config)
+}
+
+fn amplification(config: &Config) -> f64 {
+    let plan = Plan { requests: Some(1), verify: Verify::End, ..plan(config.clone()) };
+    run(&plan, &Control::default()).unwrap().precondition.unwrap().write_amplification.unwrap()
+}
+
+/// Under uniform writes a superblock of 4 blocks of 256 pages behaves as a block of 1,024 pages; with FIFO, a share p of its pages is valid at
+/// collection, where p = exp(-(1 - p) s) and s is the pages of closed blocks for each page with data (docs/validity.md).
+#[test]
+fn a_superblock_behaves_as_a_block_of_as_many_pages() {
+    for victim in [Victim::Greedy, Victim::Fifo] {
+        let [one, four] = [(1, 1024), (4, 256)].map(|(dies, pages)| amplification(&steady(dies, pages, victim)));
+        assert!((four / one - 1.0).abs() < 0.02, "{victim:?}: {four} with superblocks, {one} with blocks");
+    }
+    let s = (400.0 - 4.0 - 2.0) / (400.0 * 0.8);
+    let p = (0..200).fold(0.5_f64, |p, _| (-(1.0 - p) * s).exp());
+    let four = amplification(&steady(4, 256, Victim::Fifo));
+    assert!((four * (1.0 - p) - 1.0).abs() < 0.02, "{four} measured, {} by the closed form", 1.0 / (1.0 - p));
+}
+
+/// Superblocks of a channel: each channel has its own, and collects them by itself.
+#[test]
+fn superblocks_of_channels_are_collected_apart() {
+    let config = changed(steady(2, 16, Victim::Greedy), |c| {
+        (c.device.chips_per_channel, c.device.blocks_per_plane) = (2, 60);
+        c.ftl.superblock_span = SuperblockSpan::Channel;
+        (c.workload.read_share, c.workload.interarrival_us) = (0.0, 800.0);
+    });
+    assert_eq!((config.pools_per_group(), Capacity::of(&config).unwrap().frontiers), (2, 4));
+    let result = run(&Plan { requests: Some(3_000), ..plan(config) }, &Control::default()).unwrap();
+    assert_eq!(result.gc.erases, 2 * result.gc.jobs);
+    assert!(result.gc.jobs > 40, "{:?}", result.gc.jobs);
+}
+
+/// The streams of a placement policy count superblocks: as many pages as they have were written to those opened.
+#[test]
+fn streams_count_superblocks() {
+    let config = changed(two_dies(), |c| {
+        (c.device.blocks_per_plane, c.device.overprovisioning) = (24, 0.9);
+        (c.ftl.placement, c.ftl.handles, c.gc.soft) = (Placement::Handles, 2, 4.0);
+    });
+    let requests: Vec<_> =
+        (0..80).map(|number| Request { handle: Some(u8::from(number % 4 == 0)), ..write(10 * MS * number, number % 7) }).collect();
+    let result = result(&config, &requests);
+    let opened = |class| {
+        let stream = result.streams.iter().find(|stream| stream.writer == Writer::Host && stream.class == class).unwrap();
+        (stream.host_units, stream.blocks_opened)
+    };
+    assert_eq!([opened(0).0, opened(1).0], [60, 20]);
+    // Four pages each, and one more may be under way where a die is ahead.
+    assert!((15..=16).contains(&opened(0).1) && (5..=7).contains(&opened(1).1), "{:?}", [opened(0), opened(1)]);
+    let collected: u64 = result.streams.iter().map(|stream| stream.blocks_collected).sum();
+    assert_eq!(collected, result.counters["superblocks_collected"]);
+    assert_eq!(result.streams.iter().map(|stream| stream.blocks_opened).sum::<u64>(), result.counters["superblocks_opened"]);
+}
+
+/// A drive that is saved and loaded goes on with the same open superblocks.
+#[test]
+fn a_loaded_drive_goes_on_with_its_superblocks() {
+    let config = two_dies();
+    let mut simulation = simulation(&config);
+    filled()[..5].iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    let ftl = simulation.ssd().ftl();
+    let mut saved = Vec::new();
+    ftl.save(&config, &mut saved).unwrap();
+    let loaded = Ftl::load(&config, saved.as_slice()).unwrap();
+    loaded.check().unwrap();
+    // Die 0 has begun its block of the second superblock, die 1 has not.
+    assert_eq!(states(&loaded, 1), [BlockState::Open, BlockState::Taken]);
+    assert_eq!(loaded.blocks().open_superblocks(POOLS[1]), ftl.blocks().open_superblocks(POOLS[1]));
+    assert_eq!(POOLS.map(|pool| loaded.next_write_block(pool, 0)), [BlockId(1), BlockId(17)]);
+}
+
+#[test]
+fn superblocks_of_several_dies_need_dynamic_allocation() {
+    let config = changed(two_dies(), |c| c.ftl.allocation = Allocation::default());
+    let error = validate(&config).unwrap_err().to_string();
+    assert!(error.starts_with("ftl.reclaim_unit = \"superblock\": a superblock of 2 pools is filled die after die"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn superblocks_of_several_dies_need_chips_of_one_die() {
+    let error = validate(&changed(two_dies(), |c| c.device.dies_per_chip = 2)).unwrap_err().to_string();
+    assert!(error.starts_with("device.dies_per_chip = 2: superblocks of several pools"), "{error}");
+    assert!(error.contains("set device.dies_per_chip = 1 and device.chips_per_channel = 2"), "{error}");
+}
