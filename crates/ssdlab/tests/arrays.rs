@@ -93,8 +93,18 @@ impl Fake {
         self.log.push(Sent(now, name, at, size));
         let mut times = Times::default();
         times.serve(Served::Array, takes);
-        let completion =
-            Completion { index, flow: 0, kind, sequential: false, offset, length, arrival_ns, completed_ns: now + takes, times };
+        let completion = Completion {
+            index,
+            flow: 0,
+            kind,
+            sequential: false,
+            offset,
+            length,
+            handle: None,
+            arrival_ns,
+            completed_ns: now + takes,
+            times,
+        };
         if takes == 0 {
             self.ended.push(completion);
         } else {
