@@ -57,6 +57,12 @@ def with_series(
             "hits": [round(count * (0.2 + 0.3 * rng.random())) for count in lookups],
             "dirty": [round(200 + 50 * rng.random()) for _ in load],
         }
+    if cache:
+        series["slc"] = {
+            "cached_bytes": [round(1e6 * share) for share in load],
+            "direct_bytes": [round(4e5 * peak) for peak in wave],
+            "folded_bytes": [round(6e5 * peak * share) for peak, share in zip(wave, load, strict=True)],
+        }
     made["series"] = series
     made["histograms"] = {kind: _histogram(made["latency_ns"][kind], rng) for kind in ("read", "write") if kind in made["latency_ns"]}
     return made

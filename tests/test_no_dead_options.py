@@ -252,6 +252,17 @@ AGED = {
 FAST_BUS = {"device.transfer_ps_per_byte": 1_000, "errors.decode_ns": 1_000}
 """Array reads take longer than transfers and decoding."""
 
+SLC: Mapping[str, Value] = {
+    **DRIVE,
+    "device.blocks_per_plane": 24,
+    "device.overprovisioning": 0.6,
+    "ftl.precondition.kind": "none",
+    "slc.static_blocks": 2,
+    "slc.dynamic_blocks": 3,
+    "slc.idle_us": 1_000,
+}
+"""A drive with a cache of blocks in SLC mode."""
+
 CONTEXTS: Mapping[str, Context] = {
     "device.channels": Context((2, 3, 4)),
     "device.chips_per_channel": Context((1, 2, 3)),
@@ -317,6 +328,16 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.map_page_bytes": Context((PAGE, 2 * PAGE), base=MAPPED),
     "ftl.map_entry_bytes": Context((4, 128, 256), base=MAPPED),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),
+    "slc.static_blocks": Context((0, 1, 3), base=SLC),
+    "slc.dynamic_blocks": Context((0, 1, 4), base=SLC),
+    "slc.full": Context(("direct", "fold"), base={**SLC, "slc.dynamic_blocks": 0}),
+    "slc.fold_level": Context((0.0, 0.3, 0.8), base={**SLC, "slc.idle_us": 0}),
+    "slc.idle_us": Context((0, 100, 1_500), base=SLC),
+    "slc.fold_jobs": Context((0, 1), base=SLC),
+    "slc.bits_per_cell": Context((2, 3, 4), base=SLC),
+    "slc.read_ns": Context((10_000, 20_000, 30_000), base=SLC),
+    "slc.program_ns": Context((50_000, 100_000, 150_000), base=SLC),
+    "slc.erase_ns": Context((500_000, 1_000_000, 2_000_000), base=SLC),
     "errors.retry": Context(("off", "none", "in-order", "last-good", "pr2", "ar2"), base=AGED),
     "errors.codeword_bytes": Context((512, 1024, 2048), base=AGED),
     "errors.correctable_bits": Context((57, 72, 120), base=AGED),

@@ -54,6 +54,7 @@ __all__ = [
     "SeriesLatency",
     "SeriesLatencyClass",
     "SeriesOutstanding",
+    "SeriesSlc",
     "SeriesStates",
     "SeriesWritten",
     "Slack",
@@ -62,6 +63,7 @@ __all__ = [
     "SlackPaused",
     "SlackReadWrite",
     "SlackWaiting",
+    "Slc",
     "Timeline",
     "Utilisation",
     "WarmUp",
@@ -730,6 +732,40 @@ class Ages(Section):
     """Raw bit error rate of a block. Absent where the run does not have it."""
 
 
+class Slc(Section):
+    """`slc` of a result. The cache of blocks in SLC mode (`slc`), over the drives of an array together. Absent without one."""
+
+    _parts: ClassVar[abc.Mapping[str, type[Section]]] = {
+        "static_wear": Wear,
+        "other_wear": Wear,
+    }
+
+    static_blocks: int
+    """Number of blocks that are always in SLC mode. Unit: count."""
+    dynamic_blocks: int
+    """Maximum of the other blocks in SLC mode at a time. Unit: count."""
+    capacity_bytes: int
+    """Size of the cache with all these blocks. The dynamic part needs as many free blocks. Unit: B."""
+    written_bytes: int
+    """Bytes of the host programmed in SLC mode. Unit: B."""
+    direct_bytes: int
+    """Bytes of the host programmed in other blocks. Unit: B."""
+    cached_share: float
+    """Share of the host's bytes that were programmed in SLC mode. Absent if none were programmed. Unit: share."""
+    folded_bytes: int
+    """Bytes that folding moved to other blocks. Unit: B."""
+    folds: int
+    """Number of GC jobs that folded a block. Unit: count."""
+    blocks_in_use: int
+    """Number of blocks in SLC mode at the end: open, full or being folded. Unit: count."""
+    held_bytes: int
+    """Bytes of valid data in them at the end. Unit: B."""
+    static_wear: Wear
+    """Erases of each block of the static part since it was new. Absent without a static part."""
+    other_wear: Wear
+    """Erases of each other block since it was new, in either mode. Absent where the run does not have it."""
+
+
 class Flash(Section):
     """`flash` of a result. Flash operations during the run."""
 
@@ -922,6 +958,20 @@ class SeriesCache(Section):
     """By bin: number of dirty pages at its end. Unit: count."""
 
 
+class SeriesSlc(Section):
+    """`series.slc` of a result.
+
+    Where the host's data went in each bin: the write cliff. Absent without a cache of blocks in SLC mode (`slc`).
+    """
+
+    cached_bytes: list[int]
+    """By bin: bytes of the host programmed in SLC mode. Unit: B."""
+    direct_bytes: list[int]
+    """By bin: bytes of the host programmed in other blocks. Unit: B."""
+    folded_bytes: list[int]
+    """By bin: bytes that folding moves to other blocks. Unit: B."""
+
+
 class Series(Section):
     """`series` of a result. Time series of the run, in bins. Absent unless recorded."""
 
@@ -933,6 +983,7 @@ class Series(Section):
         "free_blocks": SeriesFreeBlocks,
         "states": SeriesStates,
         "cache": SeriesCache,
+        "slc": SeriesSlc,
     }
 
     bin: int
@@ -973,6 +1024,8 @@ class Series(Section):
     """Mean power of all drives in each bin, over the part of the bin that is in the run. Absent unless asked for (`energy`). Unit: W."""
     cache: SeriesCache
     """Statistics of the cache in each bin. Absent without a cache."""
+    slc: SeriesSlc
+    """Where the host's data went in each bin: the write cliff. Absent without a cache of blocks in SLC mode (`slc`)."""
 
 
 class HistogramsClass(Section):
@@ -1017,6 +1070,11 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    direct_writes: int
+    """Mapping units of the host written past the cache of blocks in SLC mode (`slc`), those in place of page moves included.
+
+    Absent where the run does not have it. Unit: count.
+    """
     discarded_moves: int
     """Page moves given up before their program, since the host had overwritten or trimmed the page.
 
@@ -1032,6 +1090,10 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    folded_pages: int
+    """Mapping units moved out of blocks in SLC mode (`slc`), stale copies included. Absent where the run does not have it. Unit: count."""
+    folds: int
+    """GC jobs that folded a block in SLC mode (`slc`). Absent where the run does not have it. Unit: count."""
     host_first_between_jobs: int
     """Ends of GC jobs at which waiting host operations of their scope (`gc.scope`) went before the next job.
 
@@ -1039,6 +1101,11 @@ class Counters(Section):
     """
     host_queue_waits: int
     """Pages that waited in the host queue: the queue of their chip was full, or no chip had room (dynamic allocation).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    idle_folds: int
+    """GC jobs that folded a block in SLC mode since the drive was idle (`slc.idle_us`).
 
     Absent where the run does not have it. Unit: count.
     """
@@ -1157,6 +1224,17 @@ class Counters(Section):
     """Entries into state S3: a high-priority write made GC run to completion. Absent where the run does not have it. Unit: count."""
     skipped_units: int
     """Mapping units (pages, without ftl.map_unit_bytes) left without data in superblocks that closed early (`ftl.reclaim_unit`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    slc_erases: int
+    """Erases of blocks in SLC mode (`slc`). Absent where the run does not have it. Unit: count."""
+    slc_reads: int
+    """Flash reads of the host from blocks in SLC mode (`slc`). Absent where the run does not have it. Unit: count."""
+    slc_writes: int
+    """Mapping units of the host written to blocks in SLC mode (`slc`). Absent where the run does not have it. Unit: count."""
+    space_folds: int
+    """GC jobs that folded a block in SLC mode since its pool needed a free block (`slc.dynamic_blocks`).
 
     Absent where the run does not have it. Unit: count.
     """
@@ -1401,6 +1479,7 @@ class RunStatistics(Section):
         "energy": Energy,
         "wear": Wear,
         "ages": Ages,
+        "slc": Slc,
         "flash": Flash,
         "bytes_written": BytesWritten,
         "array": Array,
@@ -1502,6 +1581,8 @@ class RunStatistics(Section):
 
     Absent if reads have no errors.
     """
+    slc: Slc
+    """The cache of blocks in SLC mode (`slc`), over the drives of an array together. Absent without one."""
     flash: Flash
     """Flash operations during the run."""
     bytes_written: BytesWritten

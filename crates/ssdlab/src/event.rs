@@ -19,10 +19,12 @@ pub enum Event {
     Timer,
     /// The data that have been decoded for longest have been.
     Decoded,
+    /// A timer of the cache of blocks in SLC mode expires.
+    FoldTimer,
 }
 
-/// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for timers (index 0)
-/// and decoded data (index 1).
+/// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for timers (index 0),
+/// decoded data (index 1) and timers of folding (index 2).
 const PAYLOAD_BITS: u32 = 24;
 
 /// Events by time; among equal times by the serial number of their operation.
@@ -41,6 +43,7 @@ impl EventQueue {
             Event::Bus(index) => index << 2 | 0b01,
             Event::Timer => 0b11,
             Event::Decoded => 0b111,
+            Event::FoldTimer => 0b1011,
         };
         assert!(payload < 1 << PAYLOAD_BITS && serial < 1 << (64 - PAYLOAD_BITS));
         self.heap.push(Reverse(u128::from(time) << 64 | u128::from(serial) << PAYLOAD_BITS | u128::from(payload)));
@@ -63,7 +66,8 @@ impl EventQueue {
         let event = match payload & 0b11 {
             0b01 => Event::Bus(payload >> 2),
             0b11 if payload == 0b11 => Event::Timer,
-            0b11 => Event::Decoded,
+            0b11 if payload == 0b111 => Event::Decoded,
+            0b11 => Event::FoldTimer,
             _ => Event::Slot(payload >> 1),
         };
         Some(((key as u64) >> PAYLOAD_BITS, event))

@@ -3,7 +3,7 @@
 //! A *unit* is what the map has an entry for: a flash page, or, with `ftl.map_unit_bytes`, a part of it, of which a flash page holds
 //! [`Geometry::units_per_flash_page`]. Addresses of the host ([`Lpn`]) and places in the flash ([`Ppn`]) count units.
 
-use crate::config::{Allocation, Config, Dimension, PoolScope};
+use crate::config::{Allocation, Config, Dimension, PoolScope, Streams};
 use crate::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn};
 
 /// What the array time of a page depends on. `flash::Timing` is the one place that turns it into times.
@@ -11,6 +11,8 @@ use crate::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn}
 pub struct PageFacts {
     /// Offset of the flash page in its block, parity pages counted.
     pub offset: u32,
+    /// The block is in SLC mode.
+    pub slc: bool,
 }
 
 /// Division by a fixed number through one multiplication (Lemire, Kaser, Kurz 2019): exact for every `u32`.
@@ -94,8 +96,38 @@ pub struct Geometry {
     pub units_per_block: Divisor,
     /// Places of the pages of parity; `None` without parity.
     parity: Option<Parity>,
+    /// Blocks in SLC mode; `None` without such blocks.
+    pub slc: Option<SlcShape>,
     /// Pools: their number, planes in each, and the striping of addresses over them.
     pub pools: Pools,
+}
+
+/// Which blocks of a drive can be in SLC mode, and which of their pages hold data then.
+#[derive(Clone, Copy, Debug)]
+pub struct SlcShape {
+    /// The stream of host writes to blocks in SLC mode.
+    pub stream: u8,
+    /// Units of a block that hold no data in SLC mode: those in front. Its last units do.
+    pub skipped: u32,
+    /// Blocks of a plane from this number on are always in SLC mode.
+    pub static_from: u32,
+    /// Blocks of a pool that are always in SLC mode.
+    pub static_each: u32,
+    /// The most other blocks of a pool in SLC mode at a time.
+    pub dynamic_each: u32,
+}
+
+impl SlcShape {
+    fn new(config: &Config) -> Option<Self> {
+        let (slc, planes) = (&config.slc, config.planes_per_pool());
+        Streams::new(config).slc.map(|stream| SlcShape {
+            stream,
+            skipped: config.data_units_per_block() - config.slc_units_per_block(),
+            static_from: config.device.blocks_per_plane.saturating_sub(slc.static_blocks),
+            static_each: slc.static_blocks * planes,
+            dynamic_each: slc.dynamic_blocks * planes,
+        })
+    }
 }
 
 /// Places of the programs of parity in each block (`ftl.parity_stripe`): one in each stripe, never the first of a block, and at a place of
@@ -228,6 +260,7 @@ impl Geometry {
             blocks_per_plane: Divisor::new(device.blocks_per_plane),
             units_per_block: Divisor::new(pages_per_block),
             parity: Parity::new(config),
+            slc: SlcShape::new(config),
             pools,
         }
     }
@@ -314,6 +347,11 @@ impl Geometry {
     #[inline(always)]
     pub fn first_in_flash_page(&self, ppn: Ppn) -> Ppn {
         Ppn(ppn.0 & !(self.units_per_flash_page - 1))
+    }
+
+    /// A block is always in SLC mode.
+    pub fn is_static(&self, block: BlockId) -> bool {
+        self.slc.is_some_and(|slc| self.blocks_per_plane.split(block.0).1 >= slc.static_from)
     }
 
     /// The plane of a block.

@@ -42,6 +42,8 @@ pub struct Rules {
     pub waits_by_plane: bool,
     /// Page moves of a job, if nothing can come between them, may be simulated as one event. Results do not differ.
     pub bursts: bool,
+    /// The drive has blocks in SLC mode (`slc`).
+    pub slc: bool,
     /// What the parts of the drive draw; `None` if energy is not asked for.
     pub energy: Option<EnergyRates>,
 }
@@ -249,6 +251,7 @@ impl Rules {
         let gc = GcRules::new(config, by_plane && !pool_is_plane);
         Rules {
             energy: EnergyRates::new(config),
+            slc: config.slc.is_on(),
             bursts: geometry.dies_per_channel.get() == 1
                 && Streams::new(config).move_classes == 1
                 && flash.interleave
@@ -297,6 +300,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
     let parity = ftl.parity_stripe > 0;
     // Updates of the mapping table in flash need each move at the time when it ends.
     let plain = !config.caches_map()
+        && !config.slc.is_on()
         && !gc.copyback
         && !gc.several_moves()
         && !parity

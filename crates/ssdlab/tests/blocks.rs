@@ -64,7 +64,7 @@ fn present(simulation: &Simulation) -> Snapshot {
             let state = match blocks.state(block) {
                 BlockState::Free => "free",
                 BlockState::Open | BlockState::Taken => "open",
-                BlockState::Closed => "closed",
+                BlockState::Closed | BlockState::Cached => "closed",
                 BlockState::Victim | BlockState::Erased => "victim",
             };
             let stream = if blocks.stream(block) == NO_STREAM { -1 } else { blocks.stream(block).into() };

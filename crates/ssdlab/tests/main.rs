@@ -44,6 +44,7 @@ mod scopes;
 mod series;
 mod settling;
 mod slack;
+mod slc;
 mod statistics;
 mod superblocks;
 mod suspension;

@@ -8,9 +8,9 @@ use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
     ageing, mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, random_buffer, random_cache,
-    random_config, random_host, random_queues, random_requests, superblocks, suspension, two_thresholds,
+    random_config, random_host, random_queues, random_requests, slc, superblocks, suspension, two_thresholds,
 };
-use ssdlab::config::{Config, Padding, PoolScope, UnmappedRead};
+use ssdlab::config::{Config, Padding, PoolScope, SlcFull, UnmappedRead};
 use ssdlab::ftl::Ftl;
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -139,6 +139,7 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         Some(stats) => agrees_with_cache(config, &stats, pages, below)?,
         None => {}
     }
+    agrees_with_slc(config, &counters, ssd.ftl().geometry().pools.count.get().into())?;
     let erased: u64 = ssd.ftl().blocks().erases().iter().map(|&count| u64::from(count)).sum();
     let states = ssd.state_ns(simulation.now()).iter().sum::<u128>() as u64;
     if states != simulation.now() * u64::from(ssd.ftl().geometry().pools.count.get()) {
@@ -169,6 +170,17 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         Some(busy) => Err(format!("busy for {busy} of {now} ns")),
         None => Ok(()),
     }
+}
+
+/// Each unit of the host went to the cache of blocks in SLC mode or past it, and only blocks in that mode were folded. Folds may be under way.
+fn agrees_with_slc(config: &Config, counters: &ssdlab::stats::Counters, pools: u64) -> Result<(), String> {
+    let written = if config.slc.is_on() { counters.host_programs } else { 0 };
+    let agree = counters.slc_writes + counters.direct_writes == written
+        && counters.folded_pages <= counters.slc_writes
+        && (counters.slc_erases..=counters.slc_erases + pools).contains(&counters.folds)
+        && counters.idle_folds + counters.space_folds <= counters.folds
+        && (config.slc.full == SlcFull::Direct || counters.direct_writes == counters.merged_writes);
+    if agree { Ok(()) } else { Err(format!("writes and folds of the cache in SLC mode do not add up: {counters:?}")) }
 }
 
 /// The same of a cache: pages that the host asked for and what came below, written and read.
@@ -224,6 +236,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     placement(&mut Rng::new(case, "placement"), &mut config, &mut requests);
     ageing(&mut Rng::new(case, "ageing"), &mut config);
     superblocks(&mut Rng::new(case, "superblocks"), &mut config);
+    slc(&mut Rng::new(case, "slc"), &mut config);
     (config, requests)
 }
 
@@ -375,7 +388,7 @@ fn found_so(how: How) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    let defects: [(Planted, &[&str]); 11] = [
+    let defects: [(Planted, &[&str]); 13] = [
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
@@ -387,6 +400,8 @@ fn planted_defects_are_found() {
         (Planted::ForgetsOneInvalid, &["valid units and counts"]),
         (Planted::ForgetsRetryStep, &["is needed and step"]),
         (Planted::MixesRetrySteps, &["is needed and step"]),
+        (Planted::ForgetsSlcMode, &["in the mode of its block"]),
+        (Planted::FoldsYoungest, &["is folded before block"]),
         (Planted::CountsUnitTwice, &["pages valid and counts", "is erased with data in it"]),
     ];
     for (defect, says) in defects {

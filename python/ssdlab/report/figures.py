@@ -25,6 +25,7 @@ from ssdlab.report.drawing import (
 from ssdlab.report.energy import energy
 from ssdlab.report.over_time import TIME, figure_of, of_what_was, per_second, steps
 from ssdlab.report.runs import KINDS, Run, Runs
+from ssdlab.report.slc import slc
 from ssdlab.report.written import retries, wear, write_amplification
 
 __all__ = ["FIGURES", "GLANCE", "PARTS", "nice"]
@@ -264,6 +265,7 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
         wear,
         energy,
         retries,
+        slc,
         cache,
         slack,
     )

@@ -23,7 +23,7 @@ def steps(run: Run, values: Sequence[float | None], join: Join = "mean", weights
     return Steps(run.label, run.index, run.at("series.bin_ns"), values, join, weights)
 
 
-def per_second(run: Run, counts: Sequence[int]) -> list[float | None]:
+def per_second(run: Run, counts: Sequence[float]) -> list[float | None]:
     """Counts by interval as counts in a second."""
     width = run.at("series.bin_ns") / 1e9
     return of_what_was(run, [count / width for count in counts])

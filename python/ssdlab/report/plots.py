@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ABOUT", "WORDS", "Plots"]
 
-OVER_TIME = ("timeline", "gc", "write_amplification", "free_blocks", "queues", "utilisation", "cache")
+OVER_TIME = ("timeline", "gc", "write_amplification", "free_blocks", "queues", "utilisation", "slc", "cache")
 """Figures that need series. Distributions need them too."""
 OTHERWISE = {
     **dict.fromkeys(("latency_cdf", "latency_tail", "timeline"), "no requests were completed"),
@@ -47,6 +47,7 @@ OTHERWISE = {
     "wear": "no block was erased",
     "energy": "no key of energy is set",
     "retries": "no read was repeated",
+    "slc": "the drive has no blocks in SLC mode",
     "cache": "the drive has no cache",
     "slack": "no request had more than one page that ended at different times",
     "breakdown": "no requests were completed",
@@ -120,6 +121,10 @@ class Plots:
     def retries(self, **options: Unpack[Options]) -> Picture:
         """Flash reads by the number of their retries."""
         return self.picture("retries", **options)
+
+    def slc(self, **options: Unpack[Options]) -> Picture:
+        """Rates at which data go to the cache of blocks in SLC mode, past it and out of it."""
+        return self.picture("slc", **options)
 
     def cache(self, **options: Unpack[Options]) -> Picture:
         """Cache hits and dirty pages over time."""

@@ -78,6 +78,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_streams(result),
         *_mapping(result),
         *_ages(result),
+        *_slc(result),
         *_interface(result),
         *_array(result),
         *setup_lines(result),
@@ -375,6 +376,24 @@ def _ages(result: RunData) -> list[RenderableType]:
     names = {"reclaim_jobs": "blocks moved for their reads", "refresh_jobs": "for their age"}
     counts = [f"{counters[key]:,} {name}" for key, name in names.items() if counters.get(key)]
     return [Text(line) for line in [*lines, *([f"  {', '.join(counts)}"] if counts else [])]]
+
+
+def _slc(result: RunData) -> list[RenderableType]:
+    """The cache of blocks in SLC mode."""
+    slc = result.get("slc")
+    if slc is None:
+        return []
+    went = f" ({share(slc['cached_share'])} of the host's data)" if "cached_share" in slc else ""
+    lines = [
+        f"SLC cache of {size(slc['capacity_bytes'])}: {size(slc['written_bytes'])} written to it{went}, {size(slc['direct_bytes'])} past it"
+    ]
+    counters = result.get("counters", {})
+    names = {"idle_folds": "in idle time", "space_folds": "for free blocks"}
+    why = ", ".join(f"{counters[key]:,} {name}" for key, name in names.items() if counters.get(key))
+    if slc["folds"]:
+        lines.append(f"  {slc['folds']:,} blocks folded{f' ({why})' if why else ''}: {size(slc['folded_bytes'])} moved")
+    lines.append(f"  at the end {slc['blocks_in_use']:,} blocks with {size(slc['held_bytes'])} of data")
+    return [Text(line) for line in lines]
 
 
 def _range(spread: Mapping[str, float]) -> str:

@@ -37,6 +37,8 @@ pub struct Capacity {
     pub map_units_each: u64,
     /// Number of blocks of a pool that may be open at any time: one or two for each stream ([`Streams`], [`Config::open_each`]).
     pub frontiers: u64,
+    /// Number of blocks of a pool that are always in SLC mode (`slc.static_blocks`).
+    pub static_blocks: u64,
 }
 
 impl Capacity {
@@ -72,6 +74,7 @@ impl Capacity {
             map_units: config.map_units(exported, pools),
             map_units_each: (config.map_page_bytes() / config.map_unit_bytes()).into(),
             frontiers: u64::from(Streams::new(config).count) * u64::from(config.open_each()),
+            static_blocks: u64::from(config.slc.static_blocks) * planes_per_pool,
         };
         if capacity.exported_units == 0 {
             let text = "leaves no page for the host on each of the drive's pools; lower it, or make the drive larger";
@@ -101,9 +104,10 @@ impl Capacity {
     }
 
     /// Number of spare blocks of each pool: blocks beyond those that its share of the logical pages fills. 0 also if there are too few
-    /// blocks for that.
+    /// blocks for that. Blocks that are always in SLC mode are none.
     pub fn spare_blocks(&self) -> u64 {
-        self.blocks_per_pool.saturating_sub((self.logical_pages() / self.pools).div_ceil(self.units_per_block))
+        let blocks = self.blocks_per_pool.saturating_sub(self.static_blocks);
+        blocks.saturating_sub((self.logical_pages() / self.pools).div_ceil(self.units_per_block))
     }
 
     /// Number of blocks of a pool that invalid units may fill for good: a block is collected only if that gains a whole program, so each
@@ -133,7 +137,7 @@ impl Capacity {
     /// An over-provisioning, to four decimals, that leaves at least `spare` spare blocks in each pool; `None` if it would be above 0.99.
     pub fn overprovisioning_for(&self, spare: u64) -> Option<f64> {
         let all = self.blocks_per_pool * self.counted_per_block;
-        let kept = self.without_table(self.blocks_per_pool.saturating_sub(spare) * self.units_per_block);
+        let kept = self.without_table(self.blocks_per_pool.saturating_sub(spare + self.static_blocks) * self.units_per_block);
         let share = ((all - kept) * 10_000).div_ceil(all);
         (share <= 9_900).then_some(share as f64 / 10_000.0)
     }

@@ -74,6 +74,7 @@ const AGES: [&str; 2] = ["ftl.precondition.pe_cycles", "ftl.precondition.retenti
 const NO_STATE: &str = "a drive that is prepared for the run, not one in a saved state (leave out --state)";
 const ERRORS: &str = "reads with errors (errors.retry other than \"off\")";
 const A_RETRY: &str = "retries (errors.retry = \"in-order\", \"last-good\", \"pr2\" or \"ar2\")";
+const SLC: &str = "blocks in SLC mode (slc.static_blocks or slc.dynamic_blocks above 0)";
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
 /// The rules of idle keys. Rules of one key stand together, and the first that the configuration breaks gives the reason. A key without a
@@ -135,6 +136,14 @@ const RULES: &[Rule] = &[
     parameter("ftl.host_streams", CUSTOM_PLACEMENT, |c| c.ftl.placement == Placement::Custom),
     parameter("ftl.move_streams", CUSTOM_PLACEMENT, |c| c.ftl.placement == Placement::Custom),
     switch("ftl.parity_in_spare", |c| !c.ftl.parity_in_spare, "ftl.parity_stripe above 0", |c| c.ftl.parity_stripe > 0),
+    parameter("slc.full", SLC, |c| c.slc.is_on()),
+    parameter("slc.fold_level", SLC, |c| c.slc.is_on()),
+    parameter("slc.idle_us", SLC, |c| c.slc.is_on()),
+    parameter("slc.fold_jobs", SLC, |c| c.slc.is_on()),
+    parameter("slc.bits_per_cell", SLC, |c| c.slc.is_on()),
+    parameter("slc.read_ns", SLC, |c| c.slc.is_on()),
+    parameter("slc.program_ns", SLC, |c| c.slc.is_on()),
+    parameter("slc.erase_ns", SLC, |c| c.slc.is_on()),
     parameter("errors.codeword_bytes", ERRORS, |c| c.errors.is_on()),
     parameter("errors.correctable_bits", ERRORS, |c| c.errors.is_on()),
     parameter("errors.decode_ns", ERRORS, |c| c.errors.is_on()),

@@ -22,6 +22,7 @@ mod overrides;
 pub mod presets;
 pub mod reference;
 pub mod schema;
+mod slc;
 mod storage;
 mod streams;
 mod text;
@@ -43,6 +44,7 @@ pub use fit::Fit;
 pub use host::{Arbitration, Host};
 pub use idle::{IdleKey, idle_by_hand};
 pub use layers::Layers;
+pub use slc::{Slc, SlcFull};
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
 pub use streams::{GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, STREAMS_MIN, Stream, Streams, foretold_writes, oracle_bytes};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
@@ -64,6 +66,8 @@ pub struct Config {
     pub ftl: Ftl,
     /// Bit errors of flash reads, and the retries that they cost.
     pub errors: Errors,
+    /// Blocks in SLC mode: a cache for host writes inside the flash.
+    pub slc: Slc,
     /// Garbage collection (GC). The keys are the axes of the policy space.
     pub gc: Gc,
     /// Scheduling of host operations.

@@ -15,6 +15,9 @@
 //! | `sepbit` | `separate` | not `block` | 0, 1 | as before | 2 to 5 |
 //! | `oracle` (n groups) | `separate` | not `block` | 0 to n - 1 | as before | n to 2 n - 1 |
 //! | `custom` (h and m streams) | `separate` | not `block` | 0 to h - 1 | as before | h to h + m - 1 |
+//!
+//! With a cache of blocks in SLC mode (`slc`), which goes with neither a policy nor a shared block, stream 2 is that of host writes to the
+//! cache. A block in that stream is in SLC mode.
 
 use super::{Config, Frontier, Isolation, Placement};
 
@@ -64,6 +67,8 @@ pub struct Streams {
     pub host_classes: u8,
     /// Number of streams of page moves.
     pub move_classes: u8,
+    /// The stream of host writes to blocks in SLC mode; `None` without such blocks.
+    pub slc: Option<Stream>,
 }
 
 impl Streams {
@@ -84,7 +89,8 @@ impl Streams {
             Frontier::Shared => (0, 0, 0),
         };
         let count = (host.max(host_during_job) + host_classes).max(moves + move_classes);
-        Streams { count, host, host_during_job, moves, host_classes, move_classes }
+        let slc = config.slc.is_on().then_some(count);
+        Streams { count: count + u8::from(slc.is_some()), host, host_during_job, moves, host_classes, move_classes, slc }
     }
 
     /// Entries for open blocks that a saved state has for each pool.

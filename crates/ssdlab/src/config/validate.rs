@@ -1,5 +1,6 @@
 //! Checks relations between the keys of a configuration.
 
+mod slc;
 mod spare;
 
 use serde_json::Value;
@@ -90,6 +91,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     programs(config, messages);
     precondition(config, messages);
     errors(config, messages);
+    slc::check(config, messages);
     pace(config, messages);
     power(config, messages);
     buffer(config, messages);

@@ -15,8 +15,10 @@ pub struct Timing {
     program_ns: Vec<Ns>,
     /// Pages that one program writes.
     pages_per_program: u32,
-    /// A block erase.
+    /// A block erase, of a block that is not in SLC mode.
     pub erase_ns: Ns,
+    /// In SLC mode: array times of a page read, of the program of all pages of a program, and of an erase.
+    slc: [Ns; 3],
     /// A transfer of one page with its spare bytes, command overhead included.
     pub transfer_ns: Ns,
     /// A transfer of this many mapping units of a page, each with its part of the spare bytes; at 0: of the whole page.
@@ -52,6 +54,7 @@ impl Timing {
             read_ns: by_page(&device.read_ns_by_page, device.read_ns),
             program_ns: by_page(&device.program_ns_by_page, device.program_ns),
             erase_ns: device.erase_ns,
+            slc: [config.slc.read_ns, Ns::from(device.pages_per_program) * config.slc.program_ns, config.slc.erase_ns],
             pages_per_program: device.pages_per_program,
             transfer_ns,
             out_ns,
@@ -68,6 +71,9 @@ impl Timing {
     /// Array time of a read of a page, ns.
     #[inline(always)]
     pub fn read(&self, page: &PageFacts) -> Ns {
+        if page.slc {
+            return self.slc[0];
+        }
         Self::of_page(&self.read_ns, page.offset)
     }
 
@@ -81,12 +87,20 @@ impl Timing {
     /// Array time of the program that begins with a page, ns.
     #[inline(always)]
     pub fn program(&self, first: &PageFacts) -> Ns {
+        if first.slc {
+            return self.slc[1];
+        }
         let offset = first.offset;
         if self.pages_per_program == 1 {
             Self::of_page(&self.program_ns, offset)
         } else {
             Self::of_page(&self.program_ns, offset / self.pages_per_program)
         }
+    }
+
+    /// Time of an erase of a block, ns. `slc`: the block is in SLC mode.
+    pub fn erase(&self, slc: bool) -> Ns {
+        if slc { self.slc[2] } else { self.erase_ns }
     }
 
     /// Transfer time of a page of an operation that reads, by its number in the operation.

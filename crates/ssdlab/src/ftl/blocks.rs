@@ -6,6 +6,7 @@
 //! in the first pool of its group stands for each.
 
 mod parts;
+mod slc;
 mod superblocks;
 
 use crate::advice::prefetch;
@@ -33,6 +34,8 @@ pub enum BlockState {
     Taken,
     /// Erased, and not free before the other blocks of its superblock are erased, too.
     Erased,
+    /// Full and at rest, in SLC mode: to be folded.
+    Cached,
 }
 
 /// The part of a block's state that each operation on it reads and writes: 16 bytes, so that it lies in one cache line.
@@ -75,6 +78,8 @@ pub struct Blocks {
     /// By pool: list of the closed blocks, oldest at the head.
     by_age: Vec<List>,
     age_links: Links,
+    /// Blocks in SLC mode; `None` without such blocks.
+    slc: Option<Box<slc::SlcBlocks>>,
     /// By pool and valid count: the closed blocks, in the order in which they reached that count.
     closed: Vec<List>,
     /// A bit for each non-empty list of `closed`, by pool.
@@ -115,6 +120,7 @@ impl Blocks {
             closed_at: vec![0; count],
             by_age: vec![EMPTY; pools as usize],
             age_links: Links::new(count),
+            slc: slc::SlcBlocks::new(geometry),
             closed: vec![EMPTY; groups as usize * (collected + 1)],
             occupied: vec![0; groups as usize * (collected + 1).div_ceil(64)],
             lists_per_pool: collected + 1,
@@ -202,9 +208,9 @@ impl Blocks {
         self.free_count[pool.index()]
     }
 
-    /// Number of blocks on the free lists of all pools.
+    /// Number of erased blocks of all pools, those of the static part of a cache in SLC mode included.
     pub fn free_total(&self) -> u64 {
-        self.free_count.iter().map(|&free| u64::from(free)).sum()
+        self.free_count.iter().map(|&free| u64::from(free)).sum::<u64>() + self.free_static_total()
     }
 
     /// Number of blocks on the free list of the pool that has the fewest.
@@ -295,6 +301,9 @@ impl Blocks {
     }
 
     fn push_free(&mut self, pool: PoolId, block: BlockId) {
+        if self.is_static(block) {
+            return self.push_free_static(pool, block);
+        }
         self.links.push(&mut self.free[pool.index()], block.0);
         self.free_count[pool.index()] += 1;
         self.blocks[block.index()].state = BlockState::Free;
@@ -358,6 +367,9 @@ impl Blocks {
     fn close(&mut self, pool: PoolId, block: BlockId) {
         if self.superblocks.is_some() {
             return self.close_member(block);
+        }
+        if self.is_slc(block) {
+            return self.slc_block_full(pool, block);
         }
         self.blocks[block.index()].state = BlockState::Closed;
         self.enlist(pool.index(), block, self.valid(block));
@@ -449,9 +461,14 @@ impl Blocks {
         (valid <= self.valid_max as usize).then(|| BlockId(self.closed[lists * self.lists_per_pool + valid].head))
     }
 
-    /// Starts collecting a closed block, or the superblock for which it stands.
+    /// Starts collecting a closed block, or the superblock for which it stands, or folding a full block in SLC mode.
     #[inline]
     pub fn make_victim(&mut self, pool: PoolId, block: BlockId) {
+        if self.state(block) == BlockState::Cached {
+            self.take_from_cache(pool, block);
+            self.blocks[block.index()].state = BlockState::Victim;
+            return;
+        }
         assert!(self.state(block) == BlockState::Closed, "block {block} cannot be collected: it is {:?}", self.state(block));
         self.delist(self.lists_of(pool), block, self.valid_together(block));
         self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
@@ -468,6 +485,9 @@ impl Blocks {
         self.blocks[block.index()] = ERASED;
         self.invalid_beyond[block.index() * self.words_beyond..][..self.words_beyond].fill(0);
         self.erases[block.index()] += 1;
+        if self.is_slc(block) {
+            self.leaves_cache(pool, block);
+        }
         self.streams[block.index()] = NO_STREAM;
         self.erases_in_pool[pool.index()] += 1;
         match self.superblocks {

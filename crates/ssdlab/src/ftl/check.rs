@@ -49,6 +49,7 @@ impl Ftl {
             if leads {
                 self.blocks.check_superblocks(pool)?;
             }
+            self.blocks.check_slc(&self.geometry, pool)?;
             let mut listed = 0;
             let mut closed = 0;
             for block in self.blocks.free_blocks(pool) {
@@ -75,7 +76,8 @@ impl Ftl {
             let all: Vec<_> = (0..self.geometry.pools.blocks_each).map(|index| self.geometry.block_of_pool(pool, index)).collect();
             let of = |state| all.iter().filter(|&&block| self.blocks.state(block) == state).count();
             let of_closed = if leads { of(BlockState::Closed) } else { closed };
-            if (of(BlockState::Free), of_closed) != (listed as usize, closed) || of(BlockState::Victim) > 1 {
+            let free = (listed + self.blocks.free_static(pool)) as usize;
+            if (of(BlockState::Free), of_closed) != (free, closed) || of(BlockState::Victim) > 1 {
                 return Err(format!("pool {pool} lists {listed} free and {closed} closed blocks and has others, or more than one victim"));
             }
             let marked = |block| (0..pages).filter(|&page| self.blocks.is_valid(block, page)).count() as u32;

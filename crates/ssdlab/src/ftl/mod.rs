@@ -7,6 +7,7 @@ mod mapping;
 mod moves;
 mod placement;
 mod pool;
+mod slc;
 mod state;
 mod superblocks;
 
@@ -48,6 +49,8 @@ pub struct Ftl {
     streams: Streams,
     /// There is a placement policy.
     places: bool,
+    /// The cache of blocks in SLC mode; `None` without one.
+    slc: Option<slc::SlcCache>,
     /// Which of the streams of its writer a page goes to.
     placer: Placer,
     /// Page moves that went to another stream than the placement policy wanted.
@@ -85,6 +88,7 @@ impl Ftl {
             pools: vec![Pool::new(pages, streams); geometry.pools.count.get() as usize],
             streams,
             places: config.ftl.placement != Placement::None,
+            slc: slc::SlcCache::new(config, &geometry),
             placer: Placer::new(config, geometry.logical_units, geometry.blocks, geometry.units_per_reclaim()),
             displaced: 0,
             superblocks: SuperblockCounts::new(config, &geometry),
@@ -173,13 +177,13 @@ impl Ftl {
     /// What the array time of the flash page that holds `ppn` depends on.
     #[inline(always)]
     pub fn page_facts(&self, ppn: Ppn) -> PageFacts {
-        PageFacts { offset: self.geometry.flash_page(ppn) }
+        PageFacts { offset: self.geometry.flash_page(ppn), slc: self.mode_of(ppn) }
     }
 
     /// What the program of the parity page depends on, if the program that begins at `first` completes a parity stripe.
     #[inline(always)]
     pub fn parity_facts(&self, first: Ppn) -> Option<PageFacts> {
-        self.geometry.parity_with(first).map(|offset| PageFacts { offset })
+        self.geometry.parity_with(first).map(|offset| PageFacts { offset, slc: self.mode_of(first) })
     }
 
     /// A page holds the newest data of its logical page.
@@ -238,9 +242,10 @@ impl Ftl {
         self.placer.begin_counting();
     }
 
-    /// Starts to record the fewest free blocks of any pool ([`Blocks::free_min`]).
+    /// Starts to record the fewest free blocks of any pool ([`Blocks::free_min`]), and to use a cache of blocks in SLC mode.
     pub fn begin_run(&mut self) {
         self.blocks.begin_run();
+        self.open_cache();
     }
 
     /// The soft threshold T_soft in blocks.
@@ -294,7 +299,7 @@ impl Ftl {
         }
         let free = self.blocks.free_count(pool);
         if room == 0 {
-            return free > RESERVE;
+            return self.can_open_host(pool);
         }
         // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
         !state.shares() || free > 0 || room > state.owed
@@ -312,11 +317,12 @@ impl Ftl {
         self.frontier_full(pool, class) && self.blocks.next_member(pool, self.pools[pool.index()].host_stream(class)).is_none()
     }
 
-    /// The page offset that the pool's next host write of this class will have (0 if it opens a block).
+    /// The page offset that the pool's next host write of this class will have (that of the first page if it opens a block).
     #[inline]
     pub fn next_offset(&self, pool: PoolId, class: Class) -> u32 {
         let next = self.pools[pool.index()].host(class).next_page;
-        if next == self.geometry.units_per_block.get() { 0 } else { next }
+        let first = if self.writes_slc(pool) { self.skipped_pages() } else { 0 };
+        if next == self.geometry.units_per_block.get() { first } else { next }
     }
 
     /// The block that the pool's next host write of this class goes to.
@@ -326,7 +332,7 @@ impl Ftl {
             return state.host(class).block;
         }
         let taken = self.blocks.next_member(pool, state.host_stream(class));
-        taken.or_else(|| self.blocks.free_blocks(pool).next()).unwrap_or(state.host(class).block)
+        taken.or_else(|| self.next_opened(pool)).unwrap_or(state.host(class).block)
     }
 
     /// The plane of the block that the pool's next host write of this class goes to.
@@ -350,12 +356,17 @@ impl Ftl {
         let redirected = state.is_redirected(self.streams);
         let stream = state.host_stream(class);
         let full = state.host(class).next_page == self.geometry.units_per_block.get();
+        if full && self.slc.is_some() {
+            return Some(self.open_and_allocate(pool));
+        }
         let took_block = full && self.open_block(pool, stream);
         if self.geometry.spans_pools() {
             self.program_begins(pool, stream, 1);
         }
         let frontier = self.pools[pool.index()].host_mut(class);
-        Some(Allocated { ppn: frontier.next(&self.geometry), began_block: full, took_block, redirected })
+        let allocated = Allocated { ppn: frontier.next(&self.geometry), began_block: full, took_block, redirected };
+        self.steer(pool);
+        Some(allocated)
     }
 
     /// Opens the next block of the pool for a stream, whose last is full. Returns true if that took a free block, or a superblock.
@@ -372,12 +383,26 @@ impl Ftl {
         took
     }
 
+    /// Opens a block for host writes where there is a cache of blocks in SLC mode, and allocates its first page.
+    #[cold]
+    #[inline(never)]
+    fn open_and_allocate(&mut self, pool: PoolId) -> Allocated {
+        let stream = self.pools[pool.index()].host_stream(0);
+        let (block, next_page) =
+            if self.writes_slc(pool) { self.blocks.take_free_slc(pool) } else { (self.blocks.take_free_for(pool, stream), 0) };
+        let frontier = self.pools[pool.index()].host_mut(0);
+        *frontier = Frontier { block, next_page };
+        let ppn = frontier.next(&self.geometry);
+        self.steer(pool);
+        Allocated { ppn, began_block: true, took_block: true, redirected: false }
+    }
+
     /// Number of pages of a pool that can be programmed: those of its free blocks, and what is left of its open blocks.
     pub fn room(&self, pool: PoolId) -> u64 {
         let pages = self.geometry.units_per_block.get();
         let open: u32 = self.pools[pool.index()].open.iter().map(|frontier| pages - frontier.next_page).sum();
         let blocks = u64::from(self.blocks.free_count(pool)) + self.blocks.taken_members(pool).count() as u64;
-        blocks * u64::from(pages) + u64::from(open)
+        blocks * u64::from(pages) + u64::from(open) + self.static_room(pool)
     }
 
     /// The pool can hold one more valid page and leave the room that GC needs. With static allocation this always holds; dynamic allocation
@@ -394,6 +419,7 @@ impl Ftl {
         let Pools { blocks_each, .. } = self.geometry.pools;
         let pages = self.geometry.units_per_block.get();
         let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { RESERVE + u32::from(self.streams.count) };
+        let blocks_each = blocks_each - self.geometry.slc.map_or(0, |slc| slc.static_each);
         ((blocks_each - kept) * pages + pages / 2).saturating_sub((self.geometry.units_per_program - 1) * (blocks_each + 1))
     }
 

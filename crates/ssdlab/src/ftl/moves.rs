@@ -37,6 +37,7 @@ impl Ftl {
         let moves = self.blocks.valid(victim);
         let placed = moves.next_multiple_of(self.geometry.units_per_program);
         self.pools[pool.index()].start_job(placed, self.geometry.units_per_block.get(), self.streams);
+        self.steer(pool);
         moves
     }
 
@@ -105,6 +106,7 @@ impl Ftl {
         let took = self.open_block(pool, stream);
         let state = &mut self.pools[pool.index()];
         state.job_took(state.moves(class).block);
+        self.steer(pool);
         (true, took)
     }
 
@@ -265,6 +267,7 @@ impl Ftl {
             return self.member_erased(victim);
         }
         self.pools[pool.index()].end_job(self.streams);
+        self.steer(pool);
         true
     }
 }

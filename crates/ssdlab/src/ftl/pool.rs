@@ -56,6 +56,11 @@ impl Pool {
         self.host = streams.host_during_job;
     }
 
+    /// Host writes fill this stream from now on.
+    pub fn send_host_to(&mut self, stream: Stream) {
+        self.host = stream;
+    }
+
     /// The active job has taken a free block to fill.
     pub fn job_took(&mut self, block: BlockId) {
         self.filling[1] = Some(block);
@@ -118,7 +123,7 @@ impl Pool {
     /// Host writes fill another stream than while no job is active.
     #[inline(always)]
     pub fn is_redirected(&self, streams: Streams) -> bool {
-        self.host != streams.host
+        streams.host_during_job != streams.host && self.host != streams.host
     }
 }
 

@@ -61,6 +61,9 @@ pub fn shape_hash(config: &Config) -> String {
             shape += &format!(" {}", config.ftl.groups);
         }
     }
+    if config.slc.is_on() {
+        shape += &format!(" slc {} {}", config.slc.static_blocks, config.slc.bits_per_cell);
+    }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }
 
@@ -108,7 +111,8 @@ impl Ftl {
             let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.count || stream == NO_STREAM);
             self.blocks.set_stream(block, known.ok_or_else(|| format!("block {block} was filled by stream {stream}, which there is not"))?);
         }
-        self.placer.restore(&arrays)
+        self.placer.restore(&arrays)?;
+        self.blocks.restore_slc(&self.geometry)
     }
 
     /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.

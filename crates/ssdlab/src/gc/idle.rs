@@ -51,6 +51,11 @@ impl Idle {
         })
     }
 
+    /// Detects idle time after a fixed timeout, ns, for another purpose than GC.
+    pub fn after(base_ns: Ns) -> Self {
+        Idle { base_ns, adaptive: false, step: 0, free: 0, pauses: false, since: 0, armed: Ns::MAX, due: false, now: false, worked: false }
+    }
+
     /// When the timeout expires if no request comes, ns.
     fn deadline(&self) -> Ns {
         let timeout = if self.step < 0 { self.base_ns >> -self.step } else { self.base_ns << self.step };

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crate::flash::Due;
 use crate::ftl::Ftl;
+use crate::gc::FoldCause;
 use crate::geometry::Geometry;
 use crate::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
 use crate::views::Ready;
@@ -94,6 +95,8 @@ pub struct Job {
     pub(super) over: bool,
     /// Why the job moves its block although the pool needs no free block; `None`: it frees one.
     pub(super) due: Option<Due>,
+    /// Why the job folds a block in SLC mode; `None`: it collects or moves another.
+    pub(super) fold: Option<FoldCause>,
 }
 
 impl Job {
@@ -147,6 +150,11 @@ impl Job {
     /// Why the job moves its block although the pool needs no free block; `None`: it frees one.
     pub fn due(&self) -> Option<Due> {
         self.due
+    }
+
+    /// Why the job folds a block in SLC mode; `None`: it collects or moves another.
+    pub fn fold(&self) -> Option<FoldCause> {
+        self.fold
     }
 
     /// The job was started by idle time, ahead of need.
@@ -241,6 +249,7 @@ impl Jobs {
             pause_seen: false,
             over: false,
             due: None,
+            fold: None,
         });
     }
 

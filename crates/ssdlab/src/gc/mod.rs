@@ -12,6 +12,7 @@
 //! | `idle` | when is the drive idle? |
 //! | `episode` | does a pool collect another block at once? |
 //! | `credits` | may a job take a step, where it needs host operations to go on? |
+//! | `fold` | which pools fold blocks in SLC mode? |
 //! | `due` | which blocks are moved because they were read too often or are too old? |
 //! | `pace` | how much may the host write, where it may not be ahead of collection? |
 //! | `untimed` | how are pages written and blocks collected without a clock, for preconditioning? |
@@ -20,6 +21,7 @@ mod credits;
 mod due;
 mod episode;
 mod exclusion;
+mod fold;
 mod idle;
 mod job;
 mod pace;
@@ -31,6 +33,7 @@ pub mod victim;
 pub use credits::Credits;
 pub use due::DueBlocks;
 pub use exclusion::Excluded;
+pub use fold::{FoldCause, Folds};
 pub use idle::Idle;
 pub use job::{Job, Jobs, Move, Step};
 pub use pace::Pace;
@@ -64,6 +67,8 @@ pub struct Collector {
     episodes: Episodes,
     /// Blocks that wait to be moved although their pool needs no free block.
     pub due: DueBlocks,
+    /// Folding of blocks in SLC mode.
+    pub folds: Folds,
     /// Steps that jobs may take, where they need host operations to advance (`gc.advance`).
     pub credits: Credits,
     /// By pool: it waits for a job or has one. Pools whose blocks form superblocks have one job; the first of them stands for the group here
@@ -89,6 +94,7 @@ impl Collector {
             idle: Idle::new(config, geometry.pools.blocks_each),
             episodes: Episodes::new(rules.until, geometry),
             due: DueBlocks::new(pools),
+            folds: Folds::new(config, pools),
             credits: Credits::new(rules.with_requests, geometry),
             queued: vec![false; pools],
             stalled: vec![false; pools],
@@ -152,7 +158,10 @@ impl Collector {
     #[inline]
     pub fn trigger(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
         let pool = ftl.geometry().lead_pool(pool);
-        let wanted = || set_off && ftl.wants_collection(pool) || self.due.next(ftl, pool).is_some();
+        let wanted = || {
+            let space = set_off && ftl.wants_collection(pool);
+            space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some()
+        };
         if self.queued[pool.index()] || !wanted() {
             return None;
         }
@@ -186,13 +195,22 @@ impl Collector {
         let wanted = set_off && ftl.wants_collection(pool);
         let goes_on = self.episodes.goes_on(ftl, pool);
         let due = if goes_on { None } else { self.due.take(ftl, pool, wanted) };
-        let victim = match due {
-            Some((block, _)) => Some(block),
+        let mut fold = if due.is_some() { None } else { self.folds.next(ftl, pool, wanted || goes_on) };
+        let mut victim = match due.map(|(block, _)| block).or(fold.map(|(block, _)| block)) {
+            Some(block) => Some(block),
+            // A fold gains more; it begins when another has ended.
+            None if self.folds.waits_for_others(ftl, pool) => None,
             None if wanted || goes_on => self.victims.pick_or_close(ftl, pool),
             None => None,
         };
+        if victim.is_none() {
+            // The turn of GC, which finds nothing to collect.
+            fold = self.folds.next(ftl, pool, false);
+            victim = fold.map(|(block, _)| block);
+        }
+        let ahead = due.is_some() || fold.is_some_and(|(_, cause)| cause != FoldCause::Space);
         self.queues.pop(ftl.geometry(), pool, victim.is_some());
-        self.episodes.set(pool, victim.is_some() && due.is_none());
+        self.episodes.set(pool, victim.is_some() && !ahead);
         let Some(victim) = victim else {
             self.queued[pool.index()] = false;
             if wanted && !self.stalled[pool.index()] {
@@ -201,9 +219,11 @@ impl Collector {
             }
             return false;
         };
+        self.folds.job_starts(pool, fold.is_some());
         let moves = ftl.start_job(pool, victim);
         self.start_part(ftl, pool, victim, moves, ready);
         self.jobs.of_mut(pool).due = due.map(|(_, due)| due);
+        self.jobs.of_mut(pool).fold = fold.map(|(_, cause)| cause);
         for part in ftl.geometry().pools_of_group(pool).skip(1).map(PoolId) {
             let victim = ftl.geometry().member(victim, part);
             let moves = ftl.start_part(part, victim);
@@ -235,8 +255,12 @@ impl Collector {
     /// The erase has ended: returns the finished job. The pool waits for another job if it wants one; in an episode, ahead of others of its
     /// scope. `barrier`: host operations inside the scope that began to wait before this serial number go before the next job.
     pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>, set_off: bool) -> Job {
+        if self.jobs.of(pool).is_some_and(|job| job.fold.is_some()) {
+            self.folds.ended();
+        }
         let goes_on = self.episodes.goes_on(ftl, pool);
-        let again = goes_on || set_off && ftl.wants_collection(pool) || self.due.next(ftl, pool).is_some();
+        let space = goes_on || set_off && ftl.wants_collection(pool);
+        let again = space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some();
         self.episodes.set(pool, goes_on);
         self.queued[pool.index()] = again;
         self.queues.job_ended(ftl.geometry(), pool, again.then_some(goes_on), barrier);

@@ -8,6 +8,8 @@ use crate::units::PoolId;
 /// What the job of a pool has earned so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Earned {
+    /// Pages that the erase of its victim makes free.
+    pages: u32,
     /// Valid pages of its victim when it started.
     valid: u32,
     moved: u32,
@@ -17,8 +19,6 @@ struct Earned {
 /// The accounts of a drive that paces its writes.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Data pages of a block.
-    pages: u32,
     /// The most credit that an account may have.
     window: i64,
     /// The drive has one account, not one for each pool.
@@ -39,10 +39,9 @@ pub struct Pace {
 
 impl Pace {
     /// Full accounts. `window`: the most that writes may take of a pool ahead of its collection, pages.
-    pub fn new(pools: u32, pages: u32, window: i64, by_drive: bool) -> Self {
+    pub fn new(pools: u32, window: i64, by_drive: bool) -> Self {
         let window = if by_drive { window * i64::from(pools) } else { window };
         Pace {
-            pages,
             window,
             by_drive,
             credit: vec![window; if by_drive { 1 } else { pools as usize }],
@@ -133,9 +132,9 @@ impl Pace {
         self.credit[account] = if owes { left } else { left.max(self.credit[account].min(0)) };
     }
 
-    /// Call when the pool's job starts, with `valid` pages to move.
-    pub fn job_starts(&mut self, pool: PoolId, valid: u32) {
-        self.jobs[pool.index()] = Earned { valid, ..Earned::default() };
+    /// Call when the pool's job starts, with `valid` pages to move out of a block whose erase makes `pages` free.
+    pub fn job_starts(&mut self, pool: PoolId, pages: u32, valid: u32) {
+        self.jobs[pool.index()] = Earned { pages, valid, ..Earned::default() };
     }
 
     /// Earns credit for `pages` more that the pool's job has moved: each earns its share of the pages that its victim gains.
@@ -144,13 +143,14 @@ impl Pace {
         job.moved += pages;
         let (moved, valid) = (i64::from(job.moved.min(job.valid)), i64::from(job.valid));
         // Computed from the sum of the moves, so that no remainder is lost.
-        let due = if valid > 0 { moved * (i64::from(self.pages) - valid) / valid } else { 0 };
+        let due = if valid > 0 { moved * (i64::from(job.pages) - valid) / valid } else { 0 };
         self.earns_up_to(pool, due);
     }
 
     /// Earns the rest when the victim is erased, also for valid pages that needed no move after all. Returns the credit of the whole job.
     pub fn erased(&mut self, pool: PoolId) -> i64 {
-        self.earns_up_to(pool, i64::from(self.pages) - i64::from(self.jobs[pool.index()].moved));
+        let job = self.jobs[pool.index()];
+        self.earns_up_to(pool, i64::from(job.pages) - i64::from(job.moved));
         self.jobs[pool.index()].credit
     }
 
@@ -194,7 +194,7 @@ mod tests {
 
     /// One pool that is short of free blocks and has no credit left. Blocks have 10 pages.
     fn empty() -> Pace {
-        let mut pace = Pace::new(1, 10, 100, false);
+        let mut pace = Pace::new(1, 100, false);
         pace.set_short(POOL, true);
         (0..100).for_each(|_| assert!(pace.take(POOL)));
         pace
@@ -205,7 +205,7 @@ mod tests {
     fn moves_earn_their_share_and_lose_no_remainder() {
         let mut pace = empty();
         assert!(!pace.take(POOL));
-        pace.job_starts(POOL, 7);
+        pace.job_starts(POOL, 10, 7);
         let credit = [1; 7].map(|page| {
             pace.moved(POOL, page);
             pace.credit(POOL)
@@ -219,11 +219,11 @@ mod tests {
     #[test]
     fn the_erase_earns_what_need_not_be_moved() {
         let mut pace = empty();
-        pace.job_starts(POOL, 7);
+        pace.job_starts(POOL, 10, 7);
         pace.moved(POOL, 5);
         assert_eq!(pace.credit(POOL), 2);
         assert_eq!((pace.erased(POOL), pace.credit(POOL)), (5, 5));
-        pace.job_starts(POOL, 0);
+        pace.job_starts(POOL, 10, 0);
         assert_eq!((pace.erased(POOL), pace.credit(POOL)), (10, 15));
         pace.set_short(POOL, false);
         (0..200).for_each(|_| assert!(pace.take(POOL)));
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn credit_is_limited_and_padding_is_owed_only_while_it_is_earned() {
-        let mut pace = Pace::new(2, 10, 4, true);
+        let mut pace = Pace::new(2, 4, true);
         assert_eq!(pace.credit(PoolId(1)), 8);
         pace.use_up(POOL, 9, true);
         assert_eq!(pace.credit(POOL), 8, "no pool is short");
@@ -242,10 +242,10 @@ mod tests {
         pace.use_up(POOL, 3, true);
         pace.use_up(POOL, 3, false);
         assert_eq!(pace.credit(POOL), -3);
-        pace.job_starts(PoolId(1), 5);
+        pace.job_starts(PoolId(1), 10, 5);
         pace.moved(PoolId(1), 5);
         assert_eq!(pace.credit(POOL), 2);
-        pace.job_starts(PoolId(1), 0);
+        pace.job_starts(PoolId(1), 10, 0);
         pace.erased(PoolId(1));
         assert_eq!(pace.credit(POOL), 8);
     }
@@ -254,7 +254,7 @@ mod tests {
     /// the window the account is empty, without a debt: the first page that is earned lets a write in.
     #[test]
     fn what_came_in_while_the_account_was_full_takes_of_the_window() {
-        let mut pace = Pace::new(1, 10, 100, false);
+        let mut pace = Pace::new(1, 100, false);
         (0..40).for_each(|_| assert!(pace.take(POOL)));
         (0..40).for_each(|_| pace.comes_in(POOL));
         (0..10).for_each(|_| pace.is_placed(POOL));
@@ -271,11 +271,11 @@ mod tests {
 
     #[test]
     fn who_waits_is_one_account() {
-        let mut pace = Pace::new(2, 10, 4, false);
+        let mut pace = Pace::new(2, 4, false);
         assert!(pace.awaits(Some(PoolId(1))) && !pace.awaits(Some(PoolId(1))));
         assert_eq!([0, 1].map(|pool| pace.is_awaited(PoolId(pool))), [false, true]);
         assert!(pace.awaits(None) && !pace.is_by_drive());
-        let mut pace = Pace::new(2, 10, 4, true);
+        let mut pace = Pace::new(2, 4, true);
         pace.awaits(Some(PoolId(1)));
         assert_eq!([0, 1].map(|pool| pace.is_awaited(PoolId(pool))), [true, true]);
         assert!(pace.is_by_drive());

@@ -1,7 +1,7 @@
 //! Requests become page transactions, which wait for older operations on their page, then in a queue for their die.
 
 use super::Ssd;
-use super::mechanisms::{burst, estimates, idle, merge, superblock};
+use super::mechanisms::{burst, estimates, idle, merge, slc, superblock};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
@@ -42,6 +42,7 @@ impl Ssd {
         if self.gc.idle().is_some() && self.host.request(id).request.offset < self.geometry().exported_bytes() {
             idle::end(self);
         }
+        slc::end_idle(self);
         timeline::request_arrived(self, id, index);
         estimates::request_arrived(self, now, id);
         match self.host.request(id).request.kind {

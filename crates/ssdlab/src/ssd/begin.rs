@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{advance, ages, merge, order, pace, power, units};
+use super::mechanisms::{advance, ages, merge, order, pace, power, slc, units};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -133,6 +133,7 @@ impl Ssd {
     /// the number of pages added.
     fn join_planes(&mut self, now: Ns, die: DieId, first: HostCandidate, mut last: TxnId) -> u32 {
         let offset = self.ftl.next_offset(first.pool, self.transactions[first.id].class);
+        let in_slc = self.ftl.writes_slc(first.pool);
         let limits = self.limits_beside_suspended(die);
         let mut joined = 0;
         // A job that begins with a superblock begins in all pools of its group, and may leave another of them no page.
@@ -146,9 +147,8 @@ impl Ssd {
             let id = match first.kind {
                 _ if joined == most || self.gc.states.urgent(pool).is_some() => None,
                 QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
-                QueueKind::Write if !aligned || !self.may_write(pool, limits) || self.opens_superblock(pool, self.class_of_next(pool)) => {
-                    None
-                }
+                QueueKind::Write if !aligned || self.ftl.writes_slc(pool) != in_slc || !self.may_write(pool, limits) => None,
+                QueueKind::Write if self.opens_superblock(pool, self.class_of_next(pool)) => None,
                 QueueKind::Write if self.rules.dynamic => self.dynamic_partner(die, pool),
                 QueueKind::Write => self.sched.head(self.sched.queue(pool, QueueKind::Write)),
             };
@@ -171,7 +171,12 @@ impl Ssd {
     fn joins_read(&mut self, first: TxnId, other: TxnId) -> bool {
         let joins = !self.rules.multiplane_aligned_reads || self.offset_of_read(first) == self.offset_of_read(other);
         self.probes.count().misaligned_reads += u64::from(!joins);
-        joins
+        joins && (!self.rules.slc || self.reads_slc(first) == self.reads_slc(other))
+    }
+
+    /// The page that is read lies in a block in SLC mode.
+    fn reads_slc(&self, id: TxnId) -> bool {
+        self.ftl.lookup(self.transactions[id].lpn).is_some_and(|ppn| self.ftl.is_slc(ppn))
     }
 
     /// The offset in its block of the page that is read; 0 for a page without data.
@@ -197,7 +202,9 @@ impl Ssd {
         if self.rules.flash.errors {
             self.transactions[id].uncorrectable = ages::host_read(self, now, ppn);
         }
-        self.flash.timing().read(&self.ftl.page_facts(ppn))
+        let ns = self.flash.timing().read(&self.ftl.page_facts(ppn));
+        slc::check_read(self, ppn, ns);
+        ns
     }
 
     /// Allocates the page of a write that starts. Returns the times of its program.
@@ -221,6 +228,8 @@ impl Ssd {
     pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
         let timing = self.flash.timing();
         let data_ns = timing.program(&self.ftl.page_facts(first));
+        slc::check_program(self, first, data_ns);
+        let timing = self.flash.timing();
         let Some(parity) = self.ftl.parity_facts(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
         self.probes.count().parity_programs += 1;
         ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(&parity) }
@@ -239,7 +248,7 @@ impl Ssd {
     pub(super) fn start_gc(&mut self, now: Ns, die: DieId, pool: PoolId, step: Step) {
         let poll = self.rules.gc.poll_ns;
         let (moving, kind, read_ns, write_ns) = match step {
-            Step::Erase => (None, OpKind::Erase, 0, self.flash.timing().erase_ns + poll),
+            Step::Erase => (None, OpKind::Erase, 0, self.erase_ns(pool) + poll),
             Step::Move(moved) => {
                 let (kind, moved, write_ns) = self.prepare_move(now, pool, moved);
                 let failed_ns = if self.rules.flash.errors && kind == OpKind::Move { ages::move_read(self, now, moved.from) } else { 0 };
@@ -277,8 +286,16 @@ impl Ssd {
         }
     }
 
-    fn move_read_ns(&self, moved: Move) -> Ns {
-        self.flash.timing().read(&self.ftl.page_facts(moved.from))
+    fn move_read_ns(&mut self, moved: Move) -> Ns {
+        let ns = self.flash.timing().read(&self.ftl.page_facts(moved.from));
+        slc::check_read(self, moved.from, ns);
+        ns
+    }
+
+    /// Time of the erase of the victim of a pool's job, ns.
+    fn erase_ns(&self, pool: PoolId) -> Ns {
+        let in_slc = self.rules.slc && self.gc.job(pool).is_some_and(|job| self.ftl.blocks().is_slc(job.victim()));
+        self.flash.timing().erase(in_slc)
     }
 
     /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.

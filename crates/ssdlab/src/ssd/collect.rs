@@ -1,6 +1,6 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::mechanisms::{advance, ages, burst, idle, pace, superblock};
+use super::mechanisms::{advance, ages, burst, idle, pace, slc, superblock};
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
@@ -17,6 +17,9 @@ impl Ssd {
     pub(super) fn block_opened(&mut self, now: Ns, pool: PoolId, allocated: Allocated) {
         if self.rules.flash.errors {
             ages::block_opened(self, now, allocated.ppn);
+        }
+        if self.rules.slc {
+            slc::block_opened(self, now, pool, allocated.ppn);
         }
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
@@ -142,7 +145,7 @@ impl Ssd {
             let started = self.gc.start(&mut self.ftl, pool, (now, serial), set_off);
             self.group_changed(now, pool);
             if started {
-                self.count_begin(pool, follows);
+                self.count_begin(now, pool, follows);
                 self.group_of(pool).for_each(|part| self.job_started(now, part, follows));
                 if self.rules.gc.spreads {
                     // The victim may have no valid page.
@@ -155,11 +158,11 @@ impl Ssd {
     }
 
     /// Counts a job that begins, by its cause. `follows`: it follows another of its episode.
-    fn count_begin(&mut self, pool: PoolId, follows: bool) {
+    fn count_begin(&mut self, now: Ns, pool: PoolId, follows: bool) {
         let due = self.gc.job(pool).and_then(Job::due);
         self.probes.count().reclaim_jobs += u64::from(due == Some(Due::Reclaim));
         self.probes.count().refresh_jobs += u64::from(due == Some(Due::Refresh));
-        if due.is_some() {
+        if due.is_some() || slc::count_fold(self, now, pool) {
             return;
         }
         let (die, counters) = (self.geometry().die_of_pool(pool), self.probes.count());
@@ -177,7 +180,7 @@ impl Ssd {
         slowest::job_started(self, now, pool, follows);
         pace::job_starts(self, pool);
         gauges::jobs_changed(self, now, die);
-        if self.gc.idle().is_some() && self.gc.job(pool).is_some_and(|job| job.due().is_none()) {
+        if self.gc.idle().is_some() && self.gc.job(pool).is_some_and(|job| job.due().is_none() && job.fold().is_none()) {
             idle::job_started_ahead(self, pool);
         }
         self.set_exclusion(pool, true);
@@ -250,6 +253,9 @@ impl Ssd {
         self.group_of(pool).for_each(|part| advance::limit_credit(self, self.geometry().die_of_pool(part)));
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
+        if job.fold().is_some() {
+            slc::fold_ended(self, now);
+        }
         for part in self.group_of(pool) {
             let die = self.geometry().die_of_pool(part);
             advance::forget_credit(self, die);

@@ -1,7 +1,7 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{burst, estimates, idle, merge, pace, pause, superblock, units};
+use super::mechanisms::{burst, estimates, idle, merge, pace, pause, slc, superblock, units};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -399,6 +399,7 @@ impl Ssd {
         estimates::request_ended(self, now, completed);
         if self.host.outstanding() == 0 {
             idle::all_requests_ended(self, now);
+            slc::all_requests_ended(self, now);
         }
     }
 
@@ -471,6 +472,7 @@ impl Ssd {
 
     fn victim_erased(&mut self, now: Ns, die: DieId, pool: PoolId) {
         let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
+        self.probes.count().slc_erases += u64::from(self.rules.slc && self.ftl.blocks().is_slc(victim));
         let ended = self.ftl.commit_erase(pool, victim);
         self.probes.note(now, &self.ftl, Event::Erased(victim));
         if self.rules.notes_moves {

@@ -58,6 +58,7 @@ use mechanisms::ages::Ages;
 use mechanisms::merge::Merging;
 use mechanisms::order::OwnOrder;
 use mechanisms::power::Power;
+use mechanisms::slc::Slc;
 use ready::Ready;
 use watch::clocks::WaitClocks;
 use watch::probes::Probes;
@@ -84,6 +85,8 @@ pub struct Ssd {
     power: Option<Box<Power>>,
     /// Steps and data of reads that age; `None` if reads have no errors (`errors.retry`).
     ages: Option<Box<Ages>>,
+    /// The cache of blocks in SLC mode; `None` without one (`slc`).
+    slc: Option<Box<Slc>>,
     /// The flash: dies and buses.
     flash: Flash,
     /// Events at which stages end, and timers.
@@ -130,6 +133,7 @@ impl Ssd {
             pace: pace::of(config, geometry),
             power: Power::new(&config.energy, geometry.dies),
             ages,
+            slc: Slc::new(config),
             flash,
             events: EventQueue::default(),
             ready: Ready::new(geometry.dies),

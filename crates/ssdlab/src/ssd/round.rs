@@ -7,7 +7,7 @@
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
 use super::Ssd;
-use super::mechanisms::{ages, idle, merge, pace, pause, power};
+use super::mechanisms::{ages, idle, merge, pace, pause, power, slc};
 use super::watch::{verify, waits};
 use crate::event::Event;
 use crate::flash::{Doing, Grant};
@@ -22,6 +22,7 @@ impl Ssd {
         self.pools().for_each(|pool| pace::pace_block(self, pool));
         self.pools().for_each(|pool| self.trigger_gc(0, pool));
         idle::all_requests_ended(self, 0);
+        slc::all_requests_ended(self, 0);
         self.dispatch(0);
     }
 
@@ -57,6 +58,7 @@ impl Ssd {
                 (_, Event::Bus(channel)) => self.bus_event(now, ChannelId(channel)),
                 (_, Event::Timer) => idle::timer_is_due(self, now),
                 (_, Event::Decoded) => ages::decoded(self, now),
+                (_, Event::FoldTimer) => slc::timer_is_due(self, now),
             }
         }
     }
@@ -102,7 +104,7 @@ impl Ssd {
     #[inline(always)]
     fn may_begin(&self) -> bool {
         let by_requests = self.ready.any() || self.host.may_admit() || self.merging.any_answered();
-        by_requests || self.gc.may_begin() || self.ages.is_some() || self.power.is_some()
+        by_requests || self.gc.may_begin() || self.ages.is_some() || self.power.is_some() || self.slc.is_some()
     }
 
     #[inline(never)]
@@ -112,6 +114,7 @@ impl Ssd {
             idle::begin(self, now);
         }
         ages::look_for_due(self, now);
+        slc::look(self, now);
         loop {
             while let Some(channel) = self.ready.next_channel() {
                 self.grant_bus(now, channel);

@@ -46,16 +46,24 @@ counters! {
         copybacks,
         /// Transfers of data in registers that went before a die that had waited longer for the bus (`device.read_command_ns`).
         data_first,
+        /// Mapping units of the host written past the cache of blocks in SLC mode (`slc`), those in place of page moves included.
+        direct_writes,
         /// Page moves given up before their program, since the host had overwritten or trimmed the page.
         discarded_moves,
         /// Page moves that went to another stream than the placement policy chose, since no block was free for that (`ftl.placement`).
         displaced_moves,
         /// GC jobs that followed another job of their episode at once, since the pool had too few free blocks to end it (`gc.until`).
         episode_jobs,
+        /// Mapping units moved out of blocks in SLC mode (`slc`), stale copies included.
+        folded_pages,
+        /// GC jobs that folded a block in SLC mode (`slc`).
+        folds,
         /// Ends of GC jobs at which waiting host operations of their scope (`gc.scope`) went before the next job.
         host_first_between_jobs,
         /// Pages that waited in the host queue: the queue of their chip was full, or no chip had room (dynamic allocation).
         host_queue_waits,
+        /// GC jobs that folded a block in SLC mode since the drive was idle (`slc.idle_us`).
+        idle_folds,
         /// GC jobs that idle time started although their pool had T_soft free blocks or more.
         idle_jobs,
         /// Pauses of idle-time GC jobs because a request came.
@@ -120,6 +128,14 @@ counters! {
         s3_entries,
         /// Mapping units (pages, without ftl.map_unit_bytes) left without data in superblocks that closed early (`ftl.reclaim_unit`).
         skipped_units,
+        /// Erases of blocks in SLC mode (`slc`).
+        slc_erases,
+        /// Flash reads of the host from blocks in SLC mode (`slc`).
+        slc_reads,
+        /// Mapping units of the host written to blocks in SLC mode (`slc`).
+        slc_writes,
+        /// GC jobs that folded a block in SLC mode since its pool needed a free block (`slc.dynamic_blocks`).
+        space_folds,
         /// Steps that host operations would have let begin, if an active GC job of the die had had more steps left (`gc.advance`).
         steps_forgone,
         /// Steps of GC jobs that went before a waiting host operation, as it was their turn (`gc.advance = "in-turns"`).

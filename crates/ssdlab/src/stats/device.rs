@@ -16,6 +16,7 @@ use super::preparation::PreconditionReport;
 use super::result::WarmUpResult;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
+use super::slc::SlcStats;
 use super::streams::Streams;
 use crate::energy::{Drawn, EnergyRates};
 use crate::units::Ns;
@@ -118,6 +119,8 @@ pub struct DeviceStats {
     pub streams: Streams,
     /// Retries, and the age of blocks; `None` if reads have no errors.
     pub ages: Option<AgeStats>,
+    /// The cache of blocks in SLC mode; `None` without one.
+    pub slc: Option<SlcStats>,
     /// The slack of completed requests.
     pub slack: SlackStats,
     /// What drew energy, and at which rates; `None` if energy is not asked for.
@@ -170,6 +173,7 @@ impl DeviceStats {
             slack: self.slack.joined(other.slack),
             energy: self.energy.zip(other.energy).map(|((rates, drawn), (_, other))| (rates, drawn.joined(other))),
             ages: self.ages.into_iter().chain(other.ages).reduce(|one, other| one.joined(&other)),
+            slc: self.slc.into_iter().chain(other.slc).reduce(SlcStats::joined),
             counters,
             array: self.array.or(other.array),
         }

@@ -28,6 +28,7 @@ mod remarks;
 mod result;
 mod series;
 mod slack;
+mod slc;
 mod stalls;
 mod streams;
 mod written;
@@ -57,9 +58,10 @@ pub use result::{
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,
-    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, StateSeries, WrittenSeries,
+    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, SlcSeries, StateSeries, WrittenSeries,
 };
 pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackStats, Waiting};
+pub use slc::{SlcResult, SlcStats};
 pub use stalls::Stalls;
 pub use streams::{StreamResult, StreamStats, Streams, Writer};
 pub use written::BytesWritten;

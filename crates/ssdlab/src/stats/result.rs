@@ -24,6 +24,7 @@ use super::preparation::PreconditionReport;
 use super::recorder::Recorded;
 use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
+use super::slc::SlcResult;
 use super::streams::StreamResult;
 use super::written::BytesWritten;
 use crate::config::IdleKey;
@@ -129,6 +130,9 @@ pub struct RunResult {
     /// errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ages: Option<AgesResult>,
+    /// The cache of blocks in SLC mode (`slc`), over the drives of an array together. Absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcResult>,
     /// Flash operations during the run.
     pub flash: FlashResult,
     /// Bytes written in the measured part of the run: by the host, above caches and arrays, and to the flash of all drives.
@@ -490,6 +494,7 @@ impl RunResult {
             energy,
             wear: Wear::of(erase_counts),
             ages: device.ages.as_ref().map(AgeStats::result),
+            slc: device.slc.clone().map(|slc| slc.result(&device.counters, device.unit_bytes)),
             flash: device.flash(),
             bytes_written,
             utilisation: Utilisation::of(&device, measured_ns),

@@ -125,6 +125,8 @@ pub enum Trigger {
     Reclaim,
     /// The data of a block were too old (`errors.refresh_days`).
     Refresh,
+    /// A block in SLC mode is folded.
+    Fold,
 }
 
 impl Trigger {
@@ -138,6 +140,7 @@ impl Trigger {
             Trigger::Invalid => "invalid",
             Trigger::Reclaim => "reclaim",
             Trigger::Refresh => "refresh",
+            Trigger::Fold => "fold",
         }
     }
 }

@@ -284,6 +284,46 @@ pub fn ageing(rng: &mut Rng, config: &mut Config) {
     (precondition.retention_days, precondition.retention_days_max) = pick(rng, &[(0.0, None), (100.0, None), (0.0, Some(400.0))]);
 }
 
+/// Two fifths of the drives that can have one have a cache of blocks in SLC mode.
+pub fn slc(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.6) || config.ftl.placement != Placement::None || config.caches_map() || config.errors.is_on() {
+        return;
+    }
+    let before = config.clone();
+    config.ftl.frontier = Frontier::Separate;
+    let scheduler = &mut config.scheduler;
+    (scheduler.read_bypass, scheduler.write_bypass, scheduler.estimates) = (false, false, false);
+    (scheduler.write_pausing, scheduler.error_feedback) = (false, false);
+    let bits = if config.device.pages_per_program > 1 { config.device.pages_per_program } else { pick(rng, &[2, 3, 4]) };
+    (config.device.read_ns_by_page, config.device.program_ns_by_page) = (Vec::new(), Vec::new());
+    // Blocks of so many pages that there is something to fill and to fold.
+    if config.slc_units_per_block() == 0 || rng.chance(0.5) {
+        config.device.pages_per_block = bits * config.device.pages_per_program * pick(rng, &[2, 3]) + config.device.pages_per_program;
+    }
+    config.slc = Slc {
+        static_blocks: pick(rng, &[0, 1, 1, 2]),
+        dynamic_blocks: pick(rng, &[0, 1, 3, 100]),
+        full: pick(rng, &[SlcFull::Direct, SlcFull::Direct, SlcFull::Fold]),
+        fold_level: pick(rng, &[0.0, 0.0, 0.3, 1.0]),
+        idle_us: pick(rng, &[0, 1, 50, 1_000]),
+        fold_jobs: pick(rng, &[0, 0, 1, 2]),
+        bits_per_cell: bits,
+        read_ns: pick(rng, &[10_000, 25_000]),
+        program_ns: pick(rng, &[40_000, 150_000]),
+        erase_ns: pick(rng, &[500_000, 2_000_000]),
+    };
+    config.device.blocks_per_plane += 10;
+    let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
+    let blocks = |config: &Config| f64::from(config.device.blocks_per_plane * planes);
+    // As many spare blocks as before, beside those of the cache and its open block, and as many pages at least.
+    let more = blocks(config) - blocks(&before) - f64::from(config.slc.static_blocks * planes) - 1.0;
+    config.device.overprovisioning = 1.0 - (1.0 - before.device.overprovisioning) * (blocks(&before) - more.min(0.0)) / blocks(config);
+    let pages = f64::from(config.device.pages_per_block) / f64::from(before.device.pages_per_block);
+    if pages < 1.0 || validate(config).is_err() || config.exported_bytes().ok() < before.exported_bytes().ok() {
+        *config = before;
+    }
+}
+
 /// Half of the smallest drives have a part of the mapping table in flash only: of few entries for each translation page.
 pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
     let device = &config.device;

@@ -143,8 +143,8 @@ impl Watch {
         let (now, counters) = (&self.pools[pool], simulation.ssd().counters());
         let short = now.wants && now.free < self.hard;
         self.short += u64::from(short);
-        // With a shared frontier a job may have written.
-        let known = self.separate || !before.collects && !now.collects;
+        // With a shared frontier a job may have written. Where writes change between blocks in SLC mode and others, a change says nothing.
+        let known = (self.separate || !before.collects && !now.collects) && simulation.ssd().ftl().geometry().slc.is_none();
         // Of a full block only the one that would follow it is seen, which a job may take.
         let changed = |(before, now): &(&(BlockId, u32, bool), &(BlockId, u32, bool))| before != now && !(before.2 && now.2);
         let changes = if self.spans { taken(before, now) > 0 } else { before.host.iter().zip(&now.host).any(|pair| changed(&pair)) };
@@ -234,10 +234,10 @@ fn taken(before: &Seen, now: &Seen) -> usize {
     now.host.iter().filter(|open| !before.host.contains(open)).count()
 }
 
-/// Jobs that moved a block for its age or its reads.
+/// Jobs that moved a block for its age or its reads, or folded it.
 fn due_jobs(simulation: &Simulation) -> u64 {
     let counters = simulation.ssd().counters();
-    counters.reclaim_jobs + counters.refresh_jobs
+    counters.reclaim_jobs + counters.refresh_jobs + counters.folds
 }
 
 fn blocks(ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<> {

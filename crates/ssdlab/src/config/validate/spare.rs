@@ -32,6 +32,7 @@ fn streams(config: &Config) -> (Value, String) {
     let placement = serde_json::to_value(config.ftl.placement).unwrap_or(Value::Null);
     let with = match config.ftl.placement {
         Placement::None if config.redirects_writes() => " with gc.scope = \"block\"".into(),
+        Placement::None if config.slc.is_on() => " with blocks in SLC mode (slc)".into(),
         Placement::None => String::new(),
         Placement::Handles => format!(" with ftl.placement = {placement} and ftl.handles = {}", config.ftl.handles),
         Placement::Oracle => format!(" with ftl.placement = {placement} and ftl.groups = {}", config.ftl.groups),
@@ -45,12 +46,13 @@ fn streams(config: &Config) -> (Value, String) {
     (frontier, with + superblocks)
 }
 
-/// Text on what takes blocks that over-provisioning would leave, parity and the mapping table; empty without both.
+/// Text on what takes blocks that over-provisioning would leave: parity, the mapping table and blocks in SLC mode; empty without any.
 fn taken(config: &Config, capacity: &Capacity) -> String {
     let parity = (config.ftl.parity_stripe > 0).then_some("parity takes a part (ftl.parity_stripe)");
     let table = (capacity.map_units > 0).then_some("the mapping table takes a part (ftl.map_cache_bytes)");
-    let both: Vec<&str> = parity.into_iter().chain(table).collect();
-    if both.is_empty() { String::new() } else { format!(", since {}", both.join(" and ")) }
+    let cache = (capacity.static_blocks > 0).then_some("blocks in SLC mode take a part (slc.static_blocks)");
+    let all: Vec<&str> = parity.into_iter().chain(table).chain(cache).collect();
+    if all.is_empty() { String::new() } else { format!(", since {}", all.join(" and ")) }
 }
 
 /// Number of free blocks below which a pool is down to the reserve for GC, and is collected whatever the threshold.

@@ -17,7 +17,12 @@ impl Blocks {
             for block in self.blocks_by_age(pool) {
                 ages[block.index()] = self.age(pool, block);
             }
+            for block in self.slc_blocks_by_age(pool) {
+                ages[block.index()] = self.age(pool, block);
+            }
             order.extend(self.free_blocks(pool).map(|block| block.0));
+            order.extend(self.free_static_blocks(pool).map(|block| block.0));
+            order.extend(self.slc_blocks_by_age(pool).map(|block| block.0));
             // Superblocks are listed once, for the first pool of their group.
             if self.lead_of(pool) != pool {
                 continue;
@@ -51,6 +56,7 @@ impl Blocks {
             list.fill(EMPTY);
         }
         blocks.free_count.fill(0);
+        blocks.slc = super::slc::SlcBlocks::new(geometry);
         blocks.occupied.fill(0);
         blocks.erases.copy_from_slice(&parts[1]);
         for block in (0..geometry.blocks).map(BlockId) {

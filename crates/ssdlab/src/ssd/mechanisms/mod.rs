@@ -11,6 +11,7 @@
 //! | `idle` | what does idle time change? | `gc.trigger = "idle"` |
 //! | `pace` | which writes wait for credit that GC earns? | `gc.pace` |
 //! | `estimates` | when will operations end (elyasi2017)? | `scheduler.read_bypass`, `write_bypass`, `write_pausing`, `estimates` |
+//! | `slc` | when are blocks in SLC mode folded in idle time, and what is counted of them? | `slc` |
 //! | `order` | what does a user-defined order decide? | none: the policy comes with the plan |
 //! | `power` | which operation waits for power? | `energy.cap_w` |
 //! | `superblock` | to which die do the page moves of a superblock go, and the reads that wait for the pages? | `ftl.reclaim_unit` |
@@ -26,5 +27,6 @@ pub(super) mod order;
 pub(super) mod pace;
 pub(super) mod pause;
 pub(super) mod power;
+pub(super) mod slc;
 pub(super) mod superblock;
 pub(super) mod units;

@@ -12,7 +12,7 @@ pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pac
     let pages = geometry.units_per_block.get();
     let window = config.gc.pace_units(geometry.pools.blocks_each, pages);
     let by_drive = config.ftl.allocation == Allocation::Dynamic;
-    (config.gc.pace != PaceBy::None).then(|| Box::new(Pace::new(geometry.pools.count.get(), pages, window, by_drive)))
+    (config.gc.pace != PaceBy::None).then(|| Box::new(Pace::new(geometry.pools.count.get(), window, by_drive)))
 }
 
 impl Ssd {
@@ -125,8 +125,8 @@ pub(in crate::ssd) fn pace_block(ssd: &mut Ssd, pool: PoolId) {
 /// Call when the pool's job has started.
 pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
     if let Some(pace) = &mut ssd.pace {
-        let valid = ssd.gc.job(pool).map(Job::victim).map(|victim| ssd.ftl.blocks().valid(victim));
-        pace.job_starts(pool, valid.expect("it has just started"));
+        let victim = ssd.gc.job(pool).map(Job::victim).expect("it has just started");
+        pace.job_starts(pool, ssd.ftl.units_freed(victim), ssd.ftl.blocks().valid(victim));
         if let Some(verifier) = ssd.probes.verifier_mut() {
             verifier.job_starts(pool, ssd.ftl.room(pool));
         }

@@ -36,6 +36,7 @@ fn recorded(state: BlockState) -> BlockState {
     match state {
         BlockState::Taken => BlockState::Open,
         BlockState::Erased => BlockState::Victim,
+        BlockState::Cached => BlockState::Closed,
         other => other,
     }
 }

@@ -75,6 +75,7 @@ impl Ssd {
         shape.soft_blocks = self.ftl.soft_blocks();
         shape.hard_blocks = self.gc.hard_blocks();
         shape.energy = self.energy_rates();
+        shape.slc = self.rules.slc;
     }
 
     /// Mapping units programmed since the start of the run: host data, page moves, mapping table, padding and parity.
@@ -92,6 +93,11 @@ impl Ssd {
         readings.jobs += self.probes.counters().jobs + self.active_jobs();
         readings.pages_moved += self.probes.counters().pages_moved;
         readings.flash_bytes += self.flash_units() * u64::from(self.geometry().unit_bytes);
+        let counters = self.probes.counters();
+        let ways = [counters.slc_writes, counters.direct_writes, counters.folded_pages];
+        for (bytes, units) in readings.slc_bytes.iter_mut().zip(ways) {
+            *bytes += units * u64::from(self.geometry().unit_bytes);
+        }
         readings.free_blocks += gauges.free();
         readings.free_block_ns += gauges.free.sum_until(now);
         for (sum, ns) in readings.state_ns.iter_mut().zip(self.state_ns(now)) {

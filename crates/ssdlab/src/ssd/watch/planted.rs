@@ -28,6 +28,10 @@ pub enum Planted {
     ForgetsRetryStep,
     /// A read begins with the last good retry step of another block.
     MixesRetrySteps,
+    /// Operations on blocks in SLC mode take the times of other blocks.
+    ForgetsSlcMode,
+    /// The youngest block in SLC mode is folded first.
+    FoldsYoungest,
 }
 
 impl Ssd {
@@ -41,6 +45,11 @@ impl Ssd {
         }
         if defect == Planted::ForgetsHandles {
             self.ftl.placer_mut().forget_handles();
+        }
+        match defect {
+            Planted::ForgetsSlcMode => self.ftl.forget_mode(),
+            Planted::FoldsYoungest => self.ftl.fold_youngest(),
+            _ => {}
         }
         if let Some(cells) = self.flash.cells_mut().filter(|_| defect == Planted::MixesRetrySteps) {
             cells.mix_blocks();

@@ -1,6 +1,7 @@
 //! The probes of a drive: counters, gauges, the verifier, statistics of slack. An [`Event`] is for more than one of them.
 
 use crate::ftl::Ftl;
+use crate::gc::FoldCause;
 use crate::ssd::watch::gauges::Gauges;
 use crate::ssd::watch::planted::Planted;
 use crate::ssd::watch::verify::Verifier;
@@ -36,6 +37,10 @@ pub(in crate::ssd) enum Event {
     Erased(BlockId),
     /// An erased block is free, or those of a superblock together.
     BlocksFreed { blocks: u32 },
+    /// A block was opened in SLC mode.
+    OpenedInSlc(BlockId),
+    /// A job begins to fold a block in SLC mode.
+    FoldBegins(BlockId, FoldCause),
     /// A GC job that took this long, ns, has ended.
     JobEnded(Ns),
 }
@@ -68,16 +73,28 @@ impl Probes {
         let counters = &mut self.counters;
         match event {
             Event::HostRead(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_reads += 1,
-            Event::HostRead(..) => counters.host_reads += 1,
+            Event::HostRead(_, place) => {
+                counters.host_reads += 1;
+                counters.slc_reads += u64::from(place.is_some_and(|ppn| ftl.is_slc(ppn)));
+            }
             // What happens for the mapping table is not the host's.
             Event::ReadAlong(lpn, _) | Event::MergedRead(lpn, _) if ftl.geometry().is_of_map(lpn) => {}
             Event::ReadAlong(..) => counters.reads_along += 1,
             Event::Padded(_, units) => counters.padded_units += u64::from(units),
             Event::MergedRead(..) => counters.merged_reads += 1,
-            Event::HostProgram(..) | Event::MovePlaced(..) => {}
+            Event::HostProgram(ppn, _) if ftl.geometry().slc.is_some() => {
+                let in_slc = u64::from(ftl.is_slc(ppn));
+                (counters.slc_writes, counters.direct_writes) = (counters.slc_writes + in_slc, counters.direct_writes + 1 - in_slc);
+            }
+            Event::MovePlaced(from, _) => counters.folded_pages += u64::from(ftl.is_slc(from)),
+            Event::HostProgram(..) | Event::OpenedInSlc(..) | Event::FoldBegins(..) => {}
             Event::Written(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_programs += 1,
             Event::Written(..) => counters.host_programs += 1,
-            Event::MergedWrite(..) => counters.merged_writes += 1,
+            Event::MergedWrite(place, _) => {
+                counters.merged_writes += 1;
+                // Without a place, a program of the host follows.
+                counters.direct_writes += u64::from(place.is_some() && ftl.geometry().slc.is_some());
+            }
             Event::PageMoved { current } => {
                 counters.pages_moved += 1;
                 counters.stale_moves += u64::from(!current);

@@ -122,7 +122,9 @@ pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId, follows:
     let free = ssd.ftl.blocks().free_count(pool);
     let idle = ssd.gc.idle().is_some_and(|idle| idle.is_idle()) && !ssd.ftl.is_short(pool);
     let due = ssd.gc.job(pool).and_then(Job::due);
+    let folds = ssd.gc.job(pool).is_some_and(|job| job.fold().is_some());
     let trigger = match () {
+        () if folds => Trigger::Fold,
         () if due == Some(Due::Reclaim) => Trigger::Reclaim,
         () if due == Some(Due::Refresh) => Trigger::Refresh,
         () if follows => Trigger::Episode,

@@ -101,6 +101,7 @@ pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if let Some(timeline) = ssd.flash.recorder() {
         let job = ssd.gc.job(pool).expect("it has just started");
         let name = match job.due() {
+            None if job.fold().is_some() => "fold",
             None => "job",
             Some(Due::Reclaim) => "read reclaim",
             Some(Due::Refresh) => "refresh",

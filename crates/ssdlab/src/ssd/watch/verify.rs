@@ -1,10 +1,11 @@
 //! Verify mode: every page carries the version of the write that it holds, and redundant state is recounted.
 
-use crate::ftl::Ftl;
+use crate::ftl::{BlockState, Ftl};
+use crate::gc::FoldCause;
 use crate::geometry::Geometry;
 use crate::rules::HandleRules;
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::{estimates, power};
+use crate::ssd::mechanisms::{estimates, power, slc};
 use crate::ssd::watch::gauges;
 use crate::ssd::watch::placed::Placed;
 use crate::ssd::watch::probes::Event;
@@ -28,6 +29,10 @@ pub(in crate::ssd) struct Verifier {
     every_event: bool,
     /// By pool, where writes are paced: pages of room when its job started, less those that host writes and padding have taken since.
     room: Vec<i64>,
+    /// By block: the number of its opening in SLC mode, counted from 1; 0 if it is not in that mode.
+    slc: Vec<u64>,
+    /// Blocks opened in SLC mode.
+    slc_opened: u64,
     /// Streams of data with handles; `None` without these.
     placed: Option<Box<Placed>>,
     wrong: Option<String>,
@@ -53,6 +58,8 @@ impl Verifier {
             version: INITIAL,
             every_event,
             room,
+            slc: (0..geometry.blocks).map(|block| u64::from(ftl.blocks().is_slc(BlockId(block)))).collect(),
+            slc_opened: 1,
             placed: handles.map(|rules| Box::new(Placed::new(rules, ftl))),
             wrong: None,
         }
@@ -109,10 +116,17 @@ impl Verifier {
             Event::Written(lpn, version) => self.latest[lpn.index()] = version,
             // A host write takes the place of a page move that has this page.
             Event::MergedWrite(Some(ppn), version) => self.content[ppn.index()] = version,
-            Event::MovePlaced(from, to) => self.program(geometry, to, self.content[from.index()]),
+            Event::MovePlaced(from, to) => {
+                self.program(geometry, to, self.content[from.index()]);
+                if self.is_slc(geometry.split_page(to).0) {
+                    self.found(Err(format!("a page is moved to {to}, in a block in SLC mode")));
+                }
+            }
             // A later read of the page must find data that were written after this.
             Event::Trimmed(lpn) => self.latest[lpn.index()] = ERASED,
             Event::Erased(block) => self.erased(geometry, block),
+            Event::OpenedInSlc(block) => self.opened_in_slc(ftl, block),
+            Event::FoldBegins(block, cause) => self.fold_begins(ftl, block, cause),
             Event::MergedRead(_, None)
             | Event::MergedWrite(None, _)
             | Event::PageMoved { .. }
@@ -147,7 +161,8 @@ impl Verifier {
 
     /// Checks and notes a program of a page, when it starts.
     fn program(&mut self, geometry: &Geometry, ppn: Ppn, version: u32) {
-        if geometry.split_page(ppn).1 > 0 && self.content[ppn.index() - 1] == ERASED {
+        let opens = geometry.slc.is_some_and(|slc| slc.skipped == geometry.split_page(ppn).1);
+        if geometry.split_page(ppn).1 > 0 && self.content[ppn.index() - 1] == ERASED && !opens {
             self.found(Err(format!("page {ppn} is programmed before the page ahead of it in its block")));
         }
         if std::mem::replace(&mut self.content[ppn.index()], version) != ERASED {
@@ -155,8 +170,45 @@ impl Verifier {
         }
     }
 
+    /// A block is in SLC mode.
+    pub fn is_slc(&self, block: BlockId) -> bool {
+        self.slc[block.index()] > 0
+    }
+
+    /// Notes that a block is opened in SLC mode: pages that are skipped cannot be programmed any more. Its first page is already noted.
+    fn opened_in_slc(&mut self, ftl: &Ftl, block: BlockId) {
+        self.slc_opened += 1;
+        self.slc[block.index()] = self.slc_opened;
+        let first = ftl.geometry().page(block, 0).index();
+        let skipped = &mut self.content[first..first + ftl.skipped_pages() as usize];
+        if skipped.iter().any(|&content| content != ERASED) {
+            self.found(Err(format!("block {block} is opened in SLC mode with data in pages that are to be skipped")));
+        }
+        self.content[first..first + ftl.skipped_pages() as usize].fill(PADDING);
+    }
+
+    /// Checks that the block that is folded is the oldest of the full ones in SLC mode; if its pool needs free blocks, of those whose erase
+    /// gives it one.
+    fn fold_begins(&mut self, ftl: &Ftl, block: BlockId, cause: FoldCause) {
+        let geometry = ftl.geometry();
+        let pool = geometry.pool_of_block(block);
+        let counts = |other: BlockId| cause != FoldCause::Space || !geometry.is_static(other);
+        let mut others = (0..geometry.pools.blocks_each).map(|index| geometry.block_of_pool(pool, index));
+        let older = others.find(|&other| {
+            let full = ftl.blocks().state(other) == BlockState::Cached && counts(other);
+            full && self.slc[other.index()] < self.slc[block.index()]
+        });
+        let is_static = cause == FoldCause::Space && geometry.is_static(block);
+        if !self.is_slc(block) || is_static {
+            self.found(Err(format!("block {block} is folded ({cause:?}), which is not of that part of the cache")));
+        } else if let Some(older) = older {
+            self.found(Err(format!("block {block} is folded before block {older}, which became full before it")));
+        }
+    }
+
     /// Notes the erase of a block.
     fn erased(&mut self, geometry: &Geometry, block: BlockId) {
+        self.slc[block.index()] = 0;
         let first = geometry.page(block, 0).index();
         self.content[first..first + geometry.units_per_block.get() as usize].fill(ERASED);
     }
@@ -178,6 +230,7 @@ pub(in crate::ssd) fn recount(ssd: &Ssd) -> Result<(), String> {
     estimates::check(ssd)?;
     gauges::check(ssd)?;
     power::check(ssd)?;
+    slc::check_modes(ssd)?;
     let Some(verifier) = ssd.probes.verifier() else { return Ok(()) };
     for lpn in (0..ssd.geometry().logical_units).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);

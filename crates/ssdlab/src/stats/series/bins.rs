@@ -23,6 +23,8 @@ pub(super) struct Bin {
     /// Bytes of the host's writes that completed in the bin. `flash_bytes`: bytes programmed in it.
     pub host_bytes: u64,
     pub flash_bytes: u64,
+    /// Bytes of the host programmed in SLC mode and in other blocks, and bytes folded.
+    pub slc_bytes: [u64; 3],
     /// Free blocks of all pools summed over time. `free_min`: the fewest of a pool.
     pub free_block_ns: u128,
     pub free_min: u32,
@@ -49,6 +51,7 @@ impl Bin {
         pages_moved: 0,
         host_bytes: 0,
         flash_bytes: 0,
+        slc_bytes: [0; 3],
         free_block_ns: 0,
         free_min: u32::MAX,
         state_ns: [0; 4],
@@ -71,6 +74,7 @@ impl Bin {
             pages_moved: self.pages_moved + next.pages_moved,
             host_bytes: self.host_bytes + next.host_bytes,
             flash_bytes: self.flash_bytes + next.flash_bytes,
+            slc_bytes: std::array::from_fn(|way| self.slc_bytes[way] + next.slc_bytes[way]),
             free_block_ns: self.free_block_ns + next.free_block_ns,
             free_min: self.free_min.min(next.free_min),
             state_ns: std::array::from_fn(|state| self.state_ns[state] + next.state_ns[state]),

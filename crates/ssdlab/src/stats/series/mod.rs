@@ -17,7 +17,7 @@ pub use bins::{MOST_BINS, NARROWEST_NS};
 pub use level::Level;
 pub use result::{
     CacheSeries, FreeBlockSeries, GcSeries, Histogram, Histograms, LatencySeries, OutstandingSeries, ResponseSeries, SeriesResult,
-    StateSeries, WrittenSeries,
+    SlcSeries, StateSeries, WrittenSeries,
 };
 
 use crate::energy::{Drawn, EnergyRates};
@@ -53,6 +53,8 @@ pub struct SeriesShape {
     pub hard_blocks: u32,
     /// The storage has a cache.
     pub cached: bool,
+    /// Drives have a cache of blocks in SLC mode.
+    pub slc: bool,
     /// What the parts of a drive draw; `None` if energy is not asked for.
     pub energy: Option<EnergyRates>,
 }
@@ -68,6 +70,8 @@ pub struct Readings {
     pub pages_moved: u64,
     /// Number of bytes programmed in flash, padding and parity included.
     pub flash_bytes: u64,
+    /// Bytes of the host programmed in SLC mode and in other blocks, and bytes folded.
+    pub slc_bytes: [u64; 3],
     /// Number of free blocks of all pools now.
     pub free_blocks: u64,
     /// Free blocks summed over time.
@@ -98,6 +102,7 @@ impl Readings {
             jobs: 0,
             pages_moved: 0,
             flash_bytes: 0,
+            slc_bytes: [0; 3],
             free_blocks: 0,
             free_block_ns: 0,
             free_min: u32::MAX,
@@ -203,6 +208,7 @@ impl Series {
             jobs: after.jobs - before.jobs,
             pages_moved: after.pages_moved - before.pages_moved,
             flash_bytes: after.flash_bytes - before.flash_bytes,
+            slc_bytes: std::array::from_fn(|way| after.slc_bytes[way] - before.slc_bytes[way]),
             free_block_ns: after.free_block_ns - before.free_block_ns,
             free_min: self.open.free_min.min(after.free_min),
             state_ns: std::array::from_fn(|state| after.state_ns[state] - before.state_ns[state]),

@@ -48,6 +48,23 @@ pub struct SeriesResult {
     /// Statistics of the cache in each bin. Absent without a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheSeries>,
+    /// Where the host's data went in each bin: the write cliff. Absent without a cache of blocks in SLC mode (`slc`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcSeries>,
+}
+
+/// Bytes programmed in each bin by way through a cache of blocks in SLC mode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlcSeries {
+    /// By bin: bytes of the host programmed in SLC mode.
+    #[schemars(extend("unit" = "B"))]
+    pub cached_bytes: Vec<u64>,
+    /// By bin: bytes of the host programmed in other blocks.
+    #[schemars(extend("unit" = "B"))]
+    pub direct_bytes: Vec<u64>,
+    /// By bin: bytes that folding moves to other blocks.
+    #[schemars(extend("unit" = "B"))]
+    pub folded_bytes: Vec<u64>,
 }
 
 /// Response times in each bin, by kind of request.
@@ -221,6 +238,11 @@ impl SeriesResult {
                 hits: each.bin(|bin| bin.cache_hits),
                 lookups: each.bin(|bin| bin.cache_lookups),
                 dirty: each.bin(|bin| bin.cache_dirty),
+            }),
+            slc: shape.slc.then(|| SlcSeries {
+                cached_bytes: each.bin(|bin| bin.slc_bytes[0]),
+                direct_bytes: each.bin(|bin| bin.slc_bytes[1]),
+                folded_bytes: each.bin(|bin| bin.slc_bytes[2]),
             }),
         }
     }

@@ -69,6 +69,7 @@ impl Gauged for Past {
             jobs: counted(0),
             pages_moved: counted(1),
             flash_bytes: counted(4),
+            slc_bytes: [counted(1), counted(2), counted(3)],
             free_blocks: total(last.free),
             free_block_ns: self.sum(0, now, |moment| total(moment.free)),
             free_min: self.moments[self.looked_at..].iter().flat_map(|moment| &moment.left).copied().min().unwrap_or(u32::MAX),
@@ -106,7 +107,17 @@ fn rates() -> Option<EnergyRates> {
 }
 
 fn shape(chips: u32, cached: bool) -> SeriesShape {
-    SeriesShape { chips, dies: 2 * chips, channels: 2, pools: POOLS as u32, soft_blocks: 5, hard_blocks: 2, cached, energy: rates() }
+    SeriesShape {
+        chips,
+        dies: 2 * chips,
+        channels: 2,
+        pools: POOLS as u32,
+        soft_blocks: 5,
+        hard_blocks: 2,
+        cached,
+        slc: cached,
+        energy: rates(),
+    }
 }
 
 /// Plays a history from its first moment, at time 0, until `end`.
@@ -212,6 +223,11 @@ fn recount(past: &Past, end: Ns, shape: SeriesShape) -> SeriesResult {
             hits: count(&|moment| moment.counts[2]),
             lookups: count(&|moment| moment.counts[3]),
             dirty: borders().map(|(_, until)| past.happened(0, until).last().map_or(0, |moment| moment.dirty)).collect(),
+        }),
+        slc: shape.slc.then(|| SlcSeries {
+            cached_bytes: count(&|moment| moment.counts[1]),
+            direct_bytes: count(&|moment| moment.counts[2]),
+            folded_bytes: count(&|moment| moment.counts[3]),
         }),
     }
 }

@@ -1,0 +1,72 @@
+//! Checks of a cache of blocks in SLC mode.
+
+use crate::config::{Config, Frontier, Placement, ReclaimUnit, SlcFull};
+
+/// Checks that the cache can be simulated together with all other keys, and that something empties it.
+pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
+    if !config.slc.is_on() {
+        return;
+    }
+    other_mechanisms(config, messages);
+    bits(config, messages);
+    let slc = &config.slc;
+    if slc.static_blocks >= config.device.blocks_per_plane {
+        messages.push(format!(
+            "slc.static_blocks = {}: leaves no other block of the {} of a plane (device.blocks_per_plane); lower it",
+            slc.static_blocks, config.device.blocks_per_plane
+        ));
+    }
+    if slc.dynamic_blocks == 0 && slc.full == SlcFull::Direct && slc.idle_us == 0 && slc.fold_level == 0.0 {
+        messages.push(
+            "slc.static_blocks: nothing would ever fold these blocks; set slc.idle_us or slc.fold_level above 0, or slc.full = \"fold\""
+                .into(),
+        );
+    }
+    if slc.bits_per_cell > 1 && config.slc_units_per_block() == 0 {
+        messages.push(format!(
+            "slc.bits_per_cell = {}: a block in SLC mode would hold less than a program; raise device.pages_per_block",
+            slc.bits_per_cell
+        ));
+    }
+}
+
+/// Mechanisms for which it is not known what they do with blocks in SLC mode.
+fn other_mechanisms(config: &Config, messages: &mut Vec<String>) {
+    let refused = [
+        (
+            config.ftl.frontier != Frontier::Separate,
+            "ftl.frontier = \"shared\": host writes and page moves fill different blocks; set \"separate\"",
+        ),
+        (config.ftl.placement != Placement::None, "ftl.placement: host writes to these blocks have one open block; set \"none\""),
+        (
+            config.ftl.reclaim_unit == ReclaimUnit::Superblock,
+            "ftl.reclaim_unit = \"superblock\": blocks of one superblock would differ in size; set \"block\"",
+        ),
+        (config.caches_map(), "ftl.map_cache_bytes: where the mapping table goes is not modelled; set 0"),
+        (config.errors.is_on(), "errors.retry: how cells in SLC mode age is not modelled; set \"off\""),
+        (
+            config.scheduler.makes_estimates(),
+            "scheduler: estimates of ends know one time of each operation; set scheduler.estimates, read_bypass, write_bypass and write_pausing to false",
+        ),
+    ];
+    for (_, why) in refused.iter().filter(|(is, _)| *is) {
+        messages.push(format!("slc (blocks in SLC mode) does not go with {why}, or slc.static_blocks = slc.dynamic_blocks = 0"));
+    }
+}
+
+/// The bits per cell agree with what the flash says of itself.
+fn bits(config: &Config, messages: &mut Vec<String>) {
+    let (device, bits) = (&config.device, config.slc.bits_per_cell);
+    if device.pages_per_program > 1 && device.pages_per_program != bits {
+        messages.push(format!(
+            "slc.bits_per_cell = {bits}: a program writes all {} pages of a word line (device.pages_per_program); set it to {0}, from 2 to 4",
+            device.pages_per_program
+        ));
+    }
+    for (key, types) in [("read_ns_by_page", device.read_ns_by_page.len()), ("program_ns_by_page", device.program_ns_by_page.len())] {
+        if (2..=4).contains(&types) && types != bits as usize {
+            messages
+                .push(format!("slc.bits_per_cell = {bits}: device.{key} has {types} types of pages, one for each bit; set it to {types}"));
+        }
+    }
+}

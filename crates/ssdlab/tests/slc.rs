@@ -1,0 +1,371 @@
+//! Blocks in SLC mode (`slc`), worked by hand to the nanosecond, and what holds whatever the times are. A page takes 102.4 us on the bus. In
+//! SLC mode a read takes 10 us, a program 50 us, an erase 500 us; else 25 us, 200 us and 1.5 ms. A block has six pages, or two in SLC mode.
+
+use crate::common::{one_die, plan, simulation};
+use crate::timelines::{Case, array, bus, pages, play_all, read, write};
+use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Priority, Scope, SlcFull, SuspendedForReads, validate};
+use ssdlab::ftl::BlockState;
+use ssdlab::request::{Request, RequestKind};
+use ssdlab::simulation::{Control, Plan, Simulation};
+use ssdlab::stats::{Counters, Part};
+use ssdlab::units::{BlockId, Lpn};
+
+const MS: u64 = 1_000_000;
+
+/// A die with one block that is always in SLC mode, which is folded after 1 ms of idle time.
+fn one_block(change: impl FnOnce(&mut Config)) -> Config {
+    let mut config = one_die();
+    (config.device.blocks_per_plane, config.device.pages_per_block) = (12, 6);
+    config.ftl.frontier = Frontier::Separate;
+    (config.gc.scope, config.gc.priority) = (Scope::None, Priority::Host);
+    let slc = &mut config.slc;
+    (slc.static_blocks, slc.idle_us) = (1, 1_000);
+    (slc.read_ns, slc.program_ns, slc.erase_ns) = (10_000, 50_000, 500_000);
+    change(&mut config);
+    validate(&config).unwrap();
+    config
+}
+
+/// The parts of an operation with this array time.
+fn parts(array: u64) -> Vec<(Part, u64)> {
+    vec![(Part::Array, array), (Part::Transfer, 102_400)]
+}
+
+fn and_waits(reason: Part, ns: u64, array: u64) -> Vec<(Part, u64)> {
+    [vec![(reason, ns)], parts(array)].concat()
+}
+
+/// The stages of a write with this array time, and of a read.
+fn writes(at: u64, array_ns: u64) -> Vec<crate::timelines::Stage> {
+    vec![bus(0, at, at + 102_400), array(0, at + 102_400, at + 102_400 + array_ns)]
+}
+
+fn reads(at: u64, array_ns: u64) -> Vec<crate::timelines::Stage> {
+    vec![array(0, at, at + array_ns), bus(0, at + array_ns, at + array_ns + 102_400)]
+}
+
+/// A page that is folded: read in SLC mode, transferred out and in, programmed in the other: 414.8 us.
+fn folds(at: u64) -> Vec<crate::timelines::Stage> {
+    [reads(at, 10_000), writes(at + 112_400, 200_000)].concat()
+}
+
+const FOLD: u64 = 414_800;
+
+fn cases() -> Vec<Case> {
+    vec![
+        Case {
+            name: "two pages fit into the cache, the third goes past it; reads take the time of the block",
+            config: one_block(|c| c.slc.idle_us = 1_000_000),
+            requests: vec![write(0, 0), write(MS, 1), write(2 * MS, 2), read(3 * MS, 0), read(4 * MS, 2)],
+            responses: vec![
+                (152_400, parts(50_000)),
+                (152_400, parts(50_000)),
+                (302_400, parts(200_000)),
+                (112_400, parts(10_000)),
+                (127_400, parts(25_000)),
+            ],
+            stages: [writes(0, 50_000), writes(MS, 50_000), writes(2 * MS, 200_000), reads(3 * MS, 10_000), reads(4 * MS, 25_000)].concat(),
+        },
+        Case {
+            name: "the block is folded after 1 ms of idle time, and takes writes again",
+            config: one_block(|_| ()),
+            requests: vec![write(0, 0), write(200_000, 1), write(4 * MS, 2), read(5 * MS, 0)],
+            responses: vec![(152_400, parts(50_000)), (152_400, parts(50_000)), (152_400, parts(50_000)), (127_400, parts(25_000))],
+            stages: [
+                writes(0, 50_000),
+                writes(200_000, 50_000),
+                folds(1_352_400),
+                folds(1_352_400 + FOLD),
+                vec![array(0, 2_182_000, 2_682_000)],
+                writes(4 * MS, 50_000),
+                reads(5 * MS, 25_000),
+            ]
+            .concat(),
+        },
+        Case {
+            // The read comes during the first move, and waits for its end: 1,767,200 ns. Its page is not folded yet.
+            name: "a read goes between two pages of a fold",
+            config: one_block(|_| ()),
+            requests: vec![write(0, 0), write(200_000, 1), read(1_452_400, 1), read(4 * MS, 1)],
+            responses: vec![
+                (152_400, parts(50_000)),
+                (152_400, parts(50_000)),
+                (314_800 + 112_400, and_waits(Part::Gc, 314_800, 10_000)),
+                (127_400, parts(25_000)),
+            ],
+            stages: [
+                writes(0, 50_000),
+                writes(200_000, 50_000),
+                folds(1_352_400),
+                reads(1_767_200, 10_000),
+                folds(1_879_600),
+                vec![array(0, 1_879_600 + FOLD, 1_879_600 + FOLD + 500_000)],
+                reads(4 * MS, 25_000),
+            ]
+            .concat(),
+        },
+        Case {
+            // The program of the first move begins at 1,567,200 ns. It has 167,200 ns left when the read comes, and stops within 10 us.
+            name: "the program of a fold is suspended for a read",
+            config: one_block(|c| {
+                c.scheduler.suspend = vec![SuspendedForReads::Program];
+                (c.device.page_registers, c.device.suspend_ns) = (2, 10_000);
+            }),
+            requests: vec![write(0, 0), write(200_000, 1), read(1_600_000, 1), read(4 * MS, 1)],
+            responses: vec![
+                (152_400, parts(50_000)),
+                (152_400, parts(50_000)),
+                (10_000 + 112_400, and_waits(Part::Gc, 10_000, 10_000)),
+                (127_400, parts(25_000)),
+            ],
+            stages: [
+                writes(0, 50_000),
+                writes(200_000, 50_000),
+                reads(1_352_400, 10_000),
+                vec![bus(0, 1_464_800, 1_567_200), array(0, 1_567_200, 1_610_000)],
+                reads(1_610_000, 10_000),
+                vec![array(0, 1_722_400, 1_889_600)],
+                folds(1_889_600),
+                vec![array(0, 1_889_600 + FOLD, 1_889_600 + FOLD + 500_000)],
+                reads(4 * MS, 25_000),
+            ]
+            .concat(),
+        },
+        Case {
+            name: "writes wait for a fold where nothing goes past the cache",
+            config: one_block(|c| (c.slc.full, c.slc.idle_us) = (SlcFull::Fold, 0)),
+            requests: vec![write(0, 0), write(0, 1), write(0, 2)],
+            responses: vec![
+                (152_400, parts(50_000)),
+                (304_800, and_waits(Part::DieQueue, 152_400, 50_000)),
+                (
+                    304_800 + 2 * FOLD + 500_000 + 152_400,
+                    [vec![(Part::DieQueue, 304_800)], and_waits(Part::Gc, 2 * FOLD + 500_000, 50_000)].concat(),
+                ),
+            ],
+            stages: [
+                writes(0, 50_000),
+                writes(152_400, 50_000),
+                folds(304_800),
+                folds(304_800 + FOLD),
+                vec![array(0, 304_800 + 2 * FOLD, 804_800 + 2 * FOLD)],
+                writes(804_800 + 2 * FOLD, 50_000),
+            ]
+            .concat(),
+        },
+        Case {
+            name: "a page is folded by copyback, without the bus",
+            config: one_block(|c| c.device.copyback = true),
+            requests: vec![write(0, 0), write(200_000, 1), read(4 * MS, 0)],
+            responses: vec![(152_400, parts(50_000)), (152_400, parts(50_000)), (127_400, parts(25_000))],
+            stages: [
+                writes(0, 50_000),
+                writes(200_000, 50_000),
+                vec![array(0, 1_352_400, 1_562_400), array(0, 1_562_400, 1_772_400), array(0, 1_772_400, 2_272_400)],
+                reads(4 * MS, 25_000),
+            ]
+            .concat(),
+        },
+        Case {
+            // Three pages of a program one after the other, each of which takes 50 us.
+            name: "a program of several pages programs one word line after the other",
+            config: one_block(|c| {
+                (c.device.pages_per_program, c.device.pages_per_block, c.device.overprovisioning) = (3, 18, 0.7);
+                c.slc.idle_us = 1_000_000;
+            }),
+            requests: vec![pages(write(0, 0), 3)],
+            responses: vec![(3 * 102_400 + 150_000, vec![(Part::Transfer, 307_200), (Part::Array, 150_000)])],
+            stages: vec![bus(0, 0, 307_200), array(0, 307_200, 457_200)],
+        },
+    ]
+}
+
+#[test]
+fn timelines() {
+    play_all(&cases());
+}
+
+fn played(config: &Config, requests: &[Request]) -> Simulation {
+    let mut simulation = simulation(config);
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    simulation
+}
+
+#[test]
+fn every_mechanism_is_counted() {
+    let plan = Plan { series: true, ..plan(one_block(|_| ())) };
+    let mut idle = Simulation::new(&plan, &Control::default()).unwrap();
+    for request in [write(0, 0), write(200_000, 1), write(400_000, 2), read(5 * MS, 0), read(5 * MS, 2)] {
+        idle.submit(request).unwrap();
+    }
+    idle.run_to_idle().unwrap();
+    let counters = idle.ssd().counters();
+    let Counters { slc_writes, direct_writes, folds, idle_folds, space_folds, folded_pages, slc_erases, slc_reads, .. } = counters;
+    assert_eq!([slc_writes, direct_writes, folds, idle_folds, space_folds], [2, 1, 1, 1, 0]);
+    assert_eq!([folded_pages, slc_erases, slc_reads, counters.erases], [2, 1, 0, 1]);
+    let result = idle.finish().unwrap();
+    let slc = result.slc.unwrap();
+    assert_eq!((slc.static_blocks, slc.dynamic_blocks, slc.capacity_bytes), (1, 0, 2 * 4096));
+    assert_eq!((slc.written_bytes, slc.direct_bytes, slc.folded_bytes, slc.folds), (2 * 4096, 4096, 2 * 4096, 1));
+    assert_eq!((slc.cached_share, slc.blocks_in_use, slc.held_bytes), (Some(2.0 / 3.0), 0, 0));
+    assert_eq!((slc.static_wear.unwrap().mean, slc.other_wear.unwrap().mean), (1.0, 0.0));
+    let series = result.series.unwrap().slc.unwrap();
+    let sums = [series.cached_bytes, series.direct_bytes, series.folded_bytes].map(|bytes| bytes.iter().sum::<u64>());
+    assert_eq!(sums, [2 * 4096, 4096, 2 * 4096]);
+}
+
+#[test]
+fn a_block_without_data_is_only_erased() {
+    let trim = Request { kind: RequestKind::Trim, ..pages(read(300_000, 0), 2) };
+    let simulation = played(&one_block(|_| ()), &[write(0, 0), write(100_000, 1), trim, read(5 * MS, 0)]);
+    let counters = simulation.ssd().counters();
+    assert_eq!((counters.folds, counters.folded_pages, counters.slc_erases, counters.pages_moved), (1, 0, 1, 0));
+}
+
+/// Two blocks of which one is full: half of the cache, which is the level.
+#[test]
+fn folding_begins_at_the_level_beside_writes() {
+    for (level, folds) in [(0.5, 1), (0.51, 0), (0.0, 0)] {
+        let config = one_block(|c| {
+            (c.slc.static_blocks, c.slc.fold_level, c.slc.idle_us) = (2, level, 1_000_000);
+            c.device.overprovisioning = 0.6;
+        });
+        let simulation = played(&config, &[write(0, 0), write(200_000, 1), read(5 * MS, 0)]);
+        let counters = simulation.ssd().counters();
+        assert_eq!((counters.folds, counters.idle_folds), (folds, 0), "level {level}");
+    }
+}
+
+/// Two dies with a full block each, which begin to fold together, or one after the other.
+#[test]
+fn no_more_pools_fold_at_a_time_than_are_allowed() {
+    let ends = [0, 1].map(|most| {
+        let config = one_block(|c| (c.device.channels, c.slc.fold_jobs) = (2, most));
+        let mut simulation = simulation(&config);
+        (0..4).for_each(|page| _ = simulation.submit(write(0, page)).unwrap());
+        simulation.submit(read(9 * MS, 0)).unwrap();
+        let mut most_at_once = 0;
+        while simulation.now() < 8 * MS {
+            simulation.run_until(simulation.now() + 10_000).unwrap();
+            let ftl = simulation.ssd().ftl();
+            let folded = (0..24).filter(|&block| ftl.blocks().state(BlockId(block)) == BlockState::Victim).count();
+            most_at_once = most_at_once.max(folded);
+        }
+        assert_eq!(simulation.ssd().counters().folds, 2);
+        most_at_once
+    });
+    assert_eq!(ends, [2, 1]);
+}
+
+/// A drive whose free blocks are used in SLC mode, `most` of each plane, and the pages of a whole fill in order.
+fn filled_whole(most: u32, change: impl FnOnce(&mut Config)) -> (Config, Vec<Request>) {
+    let config = one_block(|c| {
+        (c.device.blocks_per_plane, c.device.overprovisioning) = (24, 0.3);
+        (c.slc.static_blocks, c.slc.dynamic_blocks, c.slc.idle_us) = (0, most, 0);
+        change(c);
+        if !c.slc.is_on() {
+            c.slc = ssdlab::config::Slc::default();
+        }
+    });
+    let exported = config.exported_bytes().unwrap() / 4096;
+    let requests = (0..exported).map(|page| write(0, page)).collect();
+    (config, requests)
+}
+
+/// Space decides when direct writes end: U = C - (b - 1) S, within the blocks that GC keeps free and those that are open.
+#[test]
+fn direct_writes_end_when_erased_blocks_run_out() {
+    for most in [6, 8, 10] {
+        let (config, requests) = filled_whole(most, |c| c.device.overprovisioning = 0.21);
+        let mut simulation = simulation(&config);
+        requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+        while simulation.ssd().counters().folds == 0 {
+            simulation.run_until(simulation.now() + 10_000).unwrap();
+            assert!(simulation.now() < 100 * MS, "nothing is folded");
+        }
+        let counters = simulation.ssd().counters();
+        let (capacity, cache) = (24 * 6, u64::from(most) * 2);
+        assert_eq!((counters.slc_writes, counters.space_folds), (cache, 1));
+        // One block is free when folding begins, and the first page of the last block is written.
+        assert_eq!(counters.slc_writes + counters.direct_writes, capacity - 2 * cache - 2 * 6 + 1, "{most} blocks");
+    }
+}
+
+/// All data of the host pass through the cache: each page is programmed in SLC mode once, and once more when it is folded.
+#[test]
+fn a_whole_fill_programs_each_page_once_in_either_mode() {
+    let (config, requests) = filled_whole(100, |c| c.slc.full = SlcFull::Fold);
+    let mut simulation = played(&config, &requests);
+    // The last job ends.
+    simulation.run_until(simulation.now() + 10 * MS).unwrap();
+    let (counters, ftl) = (simulation.ssd().counters(), simulation.ssd().ftl());
+    assert_eq!((counters.slc_writes, counters.direct_writes), (requests.len() as u64, 0));
+    let in_cache = (0..requests.len() as u32).filter(|&page| ftl.is_slc(ftl.lookup(Lpn(page)).unwrap())).count() as u64;
+    assert_eq!(counters.folded_pages, requests.len() as u64 - in_cache);
+    assert_eq!(counters.pages_moved, counters.folded_pages, "nothing else is collected");
+    assert!(counters.folds > 10 && in_cache < 24, "{counters:?}");
+}
+
+/// As folding is slower than direct writes, a larger cache does not fill the drive sooner: where the spare is too small for it, so that it is
+/// folded before the drive is full.
+#[test]
+fn a_larger_cache_never_fills_faster() {
+    let times = [8, 10, 12, 14, 16].map(|most| {
+        let (config, requests) = filled_whole(most, |c| {
+            (c.device.channels, c.slc.fold_jobs, c.device.overprovisioning) = (2, 1, 0.21);
+        });
+        let simulation = played(&config, &requests);
+        assert!(simulation.ssd().counters().folds > 0, "{most} blocks");
+        simulation.now()
+    });
+    assert!(times.windows(2).all(|pair| pair[0] <= pair[1]), "{times:?}");
+    assert!(times[4] > times[0], "{times:?}");
+}
+
+/// A cache of all free blocks takes as much as the drive has free, so less the fuller the drive is.
+#[test]
+fn the_dynamic_part_follows_the_free_space() {
+    let [empty, full] = [PreconditionKind::None, PreconditionKind::Fill].map(|kind| {
+        let (config, requests) = filled_whole(100, |c| c.ftl.precondition.kind = kind);
+        played(&config, &requests[..40]).ssd().counters()
+    });
+    assert_eq!((empty.slc_writes, empty.direct_writes), (40, 0));
+    assert!(full.slc_writes < 20 && full.slc_writes > 0 && full.space_folds > 0, "{full:?}");
+}
+
+/// Planes of a die whose next pages lie in blocks of different modes are neither programmed nor read together.
+#[test]
+fn operations_on_several_planes_are_in_one_mode() {
+    let config = one_block(|c| {
+        (c.device.planes_per_die, c.device.multiplane, c.device.multiplane_aligned) = (2, true, false);
+        (c.ftl.pool, c.slc.idle_us) = (PoolScope::Plane, 1_000_000);
+    });
+    // Pages 0, 2 and 4 are of the first plane, whose cache is full then.
+    let requests = [write(0, 0), write(MS, 2), pages(write(2 * MS, 4), 2), pages(read(3 * MS, 4), 2), pages(write(4 * MS, 6), 1)];
+    let simulation = played(&config, &requests);
+    let counters = simulation.ssd().counters();
+    assert_eq!((counters.slc_writes, counters.direct_writes, counters.slc_reads), (3, 2, 1));
+    assert_eq!(counters.multiplane_operations, 0);
+}
+
+#[test]
+fn what_cannot_be_right_is_refused_with_a_reason() {
+    let refused = |says: &str, change: &dyn Fn(&mut Config)| {
+        let mut config = one_block(|_| ());
+        change(&mut config);
+        let error = validate(&config).expect_err(says).to_string();
+        assert!(error.contains(says), "{says}: {error}");
+    };
+    refused("ftl.frontier", &|c| c.ftl.frontier = Frontier::Shared);
+    refused("ftl.placement", &|c| c.ftl.placement = ssdlab::config::Placement::HotCold);
+    refused("ftl.map_cache_bytes", &|c| c.ftl.map_cache_bytes = 4096);
+    refused("errors.retry", &|c| c.errors.retry = ssdlab::config::RetryPolicy::InOrder);
+    refused("estimates", &|c| c.scheduler.estimates = true);
+    refused("nothing would ever fold", &|c| c.slc.idle_us = 0);
+    refused("leaves no other block", &|c| c.slc.static_blocks = 12);
+    refused("slc.static_blocks", &|c| c.slc.static_blocks = 6);
+    refused("would hold less than a program", &|c| c.device.pages_per_block = 2);
+    refused("2 types of pages", &|c| c.device.read_ns_by_page = vec![1_000, 2_000]);
+    refused("pages of a word line", &|c| (c.device.pages_per_program, c.device.pages_per_block) = (2, 12));
+}
