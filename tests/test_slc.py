@@ -14,6 +14,7 @@ WRITES = {
     "workload.queue_depth": 8,
     "workload.address": "uniform",
     "ftl.precondition.kind": "steady",
+    "ftl.precondition.settle": 0,
     "ftl.frontier": "separate",
     "ftl.placement": "none",
 }
@@ -49,6 +50,7 @@ def test_the_cliff_is_in_the_series_and_on_the_page(tmp_path: Any) -> None:
     keys = {
         "slc.static_blocks": 10,
         "ftl.precondition.kind": "none",
+        "ftl.precondition.settle": 0,
         "workload.read_share": 0.0,
         "workload.address": "start",
         "workload.sequential_share": 1.0,

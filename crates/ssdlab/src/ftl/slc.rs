@@ -51,6 +51,14 @@ impl Ftl {
         }
     }
 
+    /// The run is over: what prepares the drive for another writes past the cache.
+    pub fn close_cache(&mut self) {
+        if let Some(slc) = &mut self.slc {
+            slc.in_use = false;
+            self.pools.iter_mut().for_each(|pool| pool.send_host_to(self.streams.host));
+        }
+    }
+
     /// A page lies in a block in SLC mode.
     #[inline(always)]
     pub fn is_slc(&self, ppn: Ppn) -> bool {
@@ -85,6 +93,13 @@ impl Ftl {
         u64::from(self.blocks.free_static(pool)) * u64::from(self.geometry.units_per_block.get() - self.skipped_pages())
     }
 
+    /// Number of pages of a pool that can be programmed outside the cache: as [`Ftl::room`], without its static part and its open block.
+    pub fn room_outside_cache(&self, pool: PoolId) -> u64 {
+        let Some(slc) = &self.slc else { return self.room(pool) };
+        let open = self.geometry.units_per_block.get() - self.pools[pool.index()].open[usize::from(slc.stream)].next_page;
+        self.room(pool) - self.static_room(pool) - u64::from(open)
+    }
+
     /// A block of the dynamic part can be opened.
     fn can_open_dynamic(&self, slc: SlcCache, pool: PoolId, kept: u32) -> bool {
         self.blocks.dynamic_blocks(pool) < slc.dynamic_each && self.blocks.free_count(pool) > kept
@@ -100,9 +115,16 @@ impl Ftl {
     #[inline(never)]
     fn can_open_in_its_mode(&self, pool: PoolId) -> bool {
         match self.slc.filter(|_| self.writes_slc(pool)) {
-            Some(slc) => self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, RESERVE),
-            None => self.blocks.free_count(pool) > RESERVE,
+            Some(slc) => self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, self.kept(pool)),
+            None => self.blocks.free_count(pool) > self.kept(pool),
         }
+    }
+
+    /// Free blocks of a pool that host writes leave: those that GC keeps, and one that a job still takes of which no free block comes.
+    fn kept(&self, pool: PoolId) -> u32 {
+        let state = &self.pools[pool.index()];
+        let room = self.geometry.units_per_block.get() - state.moves(0).next_page;
+        RESERVE + u32::from(self.blocks.folds_static(pool) && state.owed > room)
     }
 
     /// The block that is opened next for host writes, if any.
@@ -126,7 +148,7 @@ impl Ftl {
         let slc = self.slc.expect("seen by the caller");
         let has_room = self.pools[pool.index()].open[usize::from(slc.stream)].next_page < self.geometry.units_per_block.get();
         // With fewer free blocks GC would have to start, to free what the cache takes.
-        let kept = if slc.waits { RESERVE } else { self.wanted_free };
+        let kept = if slc.waits { self.kept(pool) } else { self.wanted_free.max(self.kept(pool)) };
         let in_cache = slc.waits || has_room || self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, kept);
         self.pools[pool.index()].send_host_to(if in_cache { slc.stream } else { self.streams.host });
     }

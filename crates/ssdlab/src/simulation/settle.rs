@@ -176,7 +176,7 @@ impl Simulation {
         let plan = self.plan.clone();
         let written_on = self.into_ftls()?.into_iter().zip(rooms).zip(0..).map(|((ftl, room), drive)| {
             let pools = (0..ftl.geometry().pools.count.get()).map(PoolId);
-            let now: u64 = pools.map(|pool| ftl.room(pool)).sum();
+            let now: u64 = pools.map(|pool| ftl.room_outside_cache(pool)).sum();
             let owed = (now as f64 - room).max(0.0) as u64;
             precondition::overwrite_without_collection(&plan.config, ftl, drive_seed(plan.seed, drive), owed)
         });

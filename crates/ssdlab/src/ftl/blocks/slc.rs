@@ -24,6 +24,8 @@ pub struct SlcBlocks {
     full_count: Vec<u32>,
     /// By pool: number of blocks of the dynamic part, open, full or being folded.
     dynamic: Vec<u32>,
+    /// By pool: its job folds a block of the static part, so that no free block comes of it.
+    folds_static: Vec<bool>,
     /// Pools one of whose blocks has become full since the last look.
     news: Vec<PoolId>,
 }
@@ -40,6 +42,7 @@ impl SlcBlocks {
                 full: vec![EMPTY; pools],
                 full_count: vec![0; pools],
                 dynamic: vec![0; pools],
+                folds_static: vec![false; pools],
                 news: Vec::new(),
             })
         })
@@ -147,15 +150,21 @@ impl Blocks {
         let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
         self.links.unlink(&mut slc.full[pool.index()], block.0);
         slc.full_count[pool.index()] -= 1;
+        slc.folds_static[pool.index()] = slc.is_static[block.index()];
     }
 
-    /// A block of the dynamic part has been erased.
+    /// The job of a pool folds a block of the static part.
+    pub fn folds_static(&self, pool: PoolId) -> bool {
+        self.slc.as_ref().is_some_and(|slc| slc.folds_static[pool.index()])
+    }
+
+    /// A block in SLC mode has been erased.
     #[cold]
     #[inline(never)]
     pub(super) fn leaves_cache(&mut self, pool: PoolId, block: BlockId) {
-        if let Some(slc) = self.slc.as_mut().filter(|slc| !slc.is_static[block.index()]) {
-            slc.dynamic[pool.index()] -= 1;
-        }
+        let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
+        slc.folds_static[pool.index()] = false;
+        slc.dynamic[pool.index()] -= u32::from(!slc.is_static[block.index()]);
     }
 
     /// Sorts the blocks of a saved state, whose streams are known, into those in SLC mode and others.

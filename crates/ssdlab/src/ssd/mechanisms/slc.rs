@@ -7,6 +7,7 @@
 //! | `gc/fold.rs` | which pools fold now |
 
 use crate::config::Config;
+use crate::config::capacity::RESERVE;
 use crate::event::Event;
 use crate::flash::Timing;
 use crate::gc::{FoldCause, Idle, Job};
@@ -177,9 +178,14 @@ fn check(ssd: &mut Ssd, ppn: Ppn, what: &str, ns: Ns, time: fn(&Timing, &PageFac
     }
 }
 
-/// Verify mode: checks that the blocks in SLC mode are those that the verifier has seen opened in it.
+/// Verify mode: checks that each pool without a job has the block that GC keeps, and that the blocks in SLC mode are those that the
+/// verifier has seen opened in it.
 pub(in crate::ssd) fn check_modes(ssd: &Ssd) -> Result<(), String> {
     let Some(verifier) = ssd.probes.verifier().filter(|_| ssd.rules.slc) else { return Ok(()) };
+    let short = |&pool: &PoolId| ssd.gc.job(pool).is_none() && ssd.ftl.blocks().free_count(pool) < RESERVE;
+    if let Some(pool) = ssd.pools().find(short) {
+        return Err(format!("pool {pool} has no free block between two jobs"));
+    }
     let mut blocks = (0..ssd.geometry().blocks).map(BlockId);
     match blocks.find(|&block| ssd.ftl.blocks().is_slc(block) != verifier.is_slc(block)) {
         Some(block) => Err(format!("block {block} has changed its mode without an erase")),

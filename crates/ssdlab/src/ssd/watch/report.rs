@@ -22,6 +22,7 @@ impl Ssd {
     pub fn take_ftl(&mut self, config: &Config) -> Ftl {
         let mut ftl = std::mem::replace(&mut self.ftl, Ftl::new(&Config::default()));
         ftl.want_configured(config);
+        ftl.close_cache();
         ftl
     }
 
@@ -29,7 +30,7 @@ impl Ssd {
     /// its victim counts with that share of a block. `moved_share`: the share of a block's units that a job has to move, 0 to 1.
     pub fn room_under_way(&self, moved_share: f64) -> f64 {
         let block = f64::from(self.geometry().units_per_block.get());
-        let room: u64 = self.pools().map(|pool| self.ftl.room(pool)).sum();
+        let room: u64 = self.pools().map(|pool| self.ftl.room_outside_cache(pool)).sum();
         let left = |job: &Job| f64::from(self.ftl.blocks().valid(job.victim())) / moved_share.max(1.0 / block);
         let gained = self.gc.jobs.active().map(|job| (block - left(job)).clamp(0.0, block));
         room as f64 + gained.sum::<f64>()
