@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 46] = [
+        let groups: [(&str, &[&str], &str); 49] = [
             (
                 "",
                 &[""],
@@ -153,6 +153,13 @@ mod tests {
             ("ages.", &[""], "by_retries reads retried retries_mean uncorrectable"),
             ("ages.", &["bit_error_rate.", "cycles.", "days.", "reads_of_block."], "max mean min"),
             ("energy.", &[""], "read_j program_j erase_j bus_j dram_j link_j controller_j idle_j total_j gc_array_j mean_w nj_per_byte"),
+            (
+                "slc.",
+                &[""],
+                "static_blocks dynamic_blocks capacity_bytes written_bytes direct_bytes cached_share folded_bytes folds blocks_in_use held_bytes",
+            ),
+            ("slc.", &["static_wear.", "other_wear."], "mean std max histogram.least histogram.width histogram.blocks"),
+            ("series.slc.", &[""], "cached_bytes direct_bytes folded_bytes"),
             ("bytes_written.", &[""], "host flash data gc mapping padding parity held"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
         ];
