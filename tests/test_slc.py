@@ -29,7 +29,6 @@ def adds_up(result: ssdlab.Result) -> None:
     assert counters["slc_writes"] > 0
     # Programs that are under way at the end have not ended.
     assert 0 <= counters["slc_writes"] + counters["direct_writes"] - flash["host_programs"] <= 12 * 32
-    assert counters["slc_reads"] > 0
     assert counters["folds"] > 0
     assert result["slc"]["folded_bytes"] <= result["slc"]["written_bytes"]
 
@@ -37,7 +36,9 @@ def adds_up(result: ssdlab.Result) -> None:
 @pytest.mark.parametrize("scheme", ["pgc", "npgc", "fpgc", "nvme"])
 def test_schemes_have_a_cache(scheme: str) -> None:
     shape = {"device.channels": 2, "device.blocks_per_plane": 200, "device.pages_per_block": 48, "device.overprovisioning": 0.3}
-    adds_up(run("nvme-4g", scheme, **shape))
+    result = run("nvme-4g", scheme, **shape)
+    adds_up(result)
+    assert result["counters"]["slc_reads"] > 0
 
 
 @pytest.mark.parametrize("sequential", [0.0, 1.0])
