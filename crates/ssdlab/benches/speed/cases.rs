@@ -73,7 +73,7 @@ pub const CASES: &[Case] = &[
     timed("pgc", MILLION, || lee2013("pgc")),
     timed("fpgc", MILLION, || lee2013("fpgc")),
     timed("cep", MILLION, || lee2013("cep")),
-    timed("bbgc-dqgc", MILLION, || lee2013("bbgc+dqgc")),
+    timed("bbgc-dqgc", MILLION, || lee2013("bbgc-dqgc")),
     timed("rwp", MILLION, bux2011),
     timed("reads-70", MILLION, reads),
     timed("nvme", MILLION, || today(0.0)),
