@@ -299,7 +299,7 @@ impl Ftl {
         }
         let free = self.blocks.free_count(pool);
         if room == 0 {
-            return self.can_open_host(pool);
+            return if self.slc.is_some() { self.can_open_host(pool) } else { free > RESERVE };
         }
         // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
         !state.shares() || free > 0 || room > state.owed
@@ -349,6 +349,9 @@ impl Ftl {
     /// Allocates the page for a host write (where programs have several pages, the first of a program); `None` unless [`Ftl::can_write`].
     #[inline(always)]
     pub fn try_allocate_host(&mut self, pool: PoolId, class: Class) -> Option<Allocated> {
+        if self.slc.is_some() {
+            return self.allocate_in_mode(pool);
+        }
         if !self.can_write(pool, class) {
             return None;
         }
@@ -356,17 +359,12 @@ impl Ftl {
         let redirected = state.is_redirected(self.streams);
         let stream = state.host_stream(class);
         let full = state.host(class).next_page == self.geometry.units_per_block.get();
-        if full && self.slc.is_some() {
-            return Some(self.open_and_allocate(pool));
-        }
         let took_block = full && self.open_block(pool, stream);
         if self.geometry.spans_pools() {
             self.program_begins(pool, stream, 1);
         }
         let frontier = self.pools[pool.index()].host_mut(class);
-        let allocated = Allocated { ppn: frontier.next(&self.geometry), began_block: full, took_block, redirected };
-        self.steer(pool);
-        Some(allocated)
+        Some(Allocated { ppn: frontier.next(&self.geometry), began_block: full, took_block, redirected })
     }
 
     /// Opens the next block of the pool for a stream, whose last is full. Returns true if that took a free block, or a superblock.
@@ -381,20 +379,6 @@ impl Ftl {
         };
         self.pools[pool.index()].open[usize::from(stream)] = Frontier { block, next_page: 0 };
         took
-    }
-
-    /// Opens a block for host writes where there is a cache of blocks in SLC mode, and allocates its first page.
-    #[cold]
-    #[inline(never)]
-    fn open_and_allocate(&mut self, pool: PoolId) -> Allocated {
-        let stream = self.pools[pool.index()].host_stream(0);
-        let (block, next_page) =
-            if self.writes_slc(pool) { self.blocks.take_free_slc(pool) } else { (self.blocks.take_free_for(pool, stream), 0) };
-        let frontier = self.pools[pool.index()].host_mut(0);
-        *frontier = Frontier { block, next_page };
-        let ppn = frontier.next(&self.geometry);
-        self.steer(pool);
-        Allocated { ppn, began_block: true, took_block: true, redirected: false }
     }
 
     /// Number of pages of a pool that can be programmed: those of its free blocks, and what is left of its open blocks.

@@ -123,7 +123,7 @@ impl Pool {
     /// Host writes fill another stream than while no job is active.
     #[inline(always)]
     pub fn is_redirected(&self, streams: Streams) -> bool {
-        streams.host_during_job != streams.host && self.host != streams.host
+        self.host != streams.host
     }
 }
 

@@ -1,6 +1,6 @@
 //! The cache of blocks in SLC mode: whether host writes go there, and which of its blocks is folded next.
 
-use super::Ftl;
+use super::{Allocated, Frontier, Ftl};
 use crate::config::capacity::RESERVE;
 use crate::config::{Config, SlcFull, Stream};
 use crate::geometry::Geometry;
@@ -105,15 +105,28 @@ impl Ftl {
         self.blocks.dynamic_blocks(pool) < slc.dynamic_each && self.blocks.free_count(pool) > kept
     }
 
-    /// A block can be opened for the next host write of a pool. Only where its open block is full.
-    #[inline(always)]
-    pub(super) fn can_open_host(&self, pool: PoolId) -> bool {
-        if self.slc.is_some() { self.can_open_in_its_mode(pool) } else { self.blocks.free_count(pool) > RESERVE }
+    /// Allocates the page for a host write, in a block of the mode that writes go to now; `None` unless [`Ftl::can_write`].
+    #[inline(never)]
+    pub(super) fn allocate_in_mode(&mut self, pool: PoolId) -> Option<Allocated> {
+        if !self.can_write(pool, 0) {
+            return None;
+        }
+        let took_block = self.frontier_full(pool, 0);
+        if took_block {
+            let stream = self.pools[pool.index()].host_stream(0);
+            let (block, next_page) =
+                if self.writes_slc(pool) { self.blocks.take_free_slc(pool) } else { (self.blocks.take_free_for(pool, stream), 0) };
+            *self.pools[pool.index()].host_mut(0) = Frontier { block, next_page };
+        }
+        let ppn = self.pools[pool.index()].host_mut(0).next(&self.geometry);
+        self.steer(pool);
+        Some(Allocated { ppn, began_block: took_block, took_block, redirected: false })
     }
 
+    /// A block can be opened for the next host write of a pool. Only where its open block is full, and there is a cache.
     #[cold]
     #[inline(never)]
-    fn can_open_in_its_mode(&self, pool: PoolId) -> bool {
+    pub(super) fn can_open_host(&self, pool: PoolId) -> bool {
         match self.slc.filter(|_| self.writes_slc(pool)) {
             Some(slc) => self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, self.kept(pool)),
             None => self.blocks.free_count(pool) > self.kept(pool),
