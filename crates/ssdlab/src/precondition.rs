@@ -301,7 +301,7 @@ impl<'a> Preparation<'a> {
             let pack = self.packs.take(way);
             let pool = self.pool_for(pack[0]);
             let class = self.ftl.host_class(pack[0], None);
-            if let Some(first) = self.ftl.try_allocate_host(pool, class) {
+            if let Some(first) = self.ftl.try_allocate_outside_cache(pool, class) {
                 untimed::program(&mut self.ftl, pool, &pack, first.ppn, &mut self.counts);
                 left = left.saturating_sub(pack.len() as u64);
             }

@@ -349,9 +349,12 @@ impl Ftl {
     /// Allocates the page for a host write (where programs have several pages, the first of a program); `None` unless [`Ftl::can_write`].
     #[inline(always)]
     pub fn try_allocate_host(&mut self, pool: PoolId, class: Class) -> Option<Allocated> {
-        if self.slc.is_some() {
-            return self.allocate_in_mode(pool);
-        }
+        if self.slc.is_some() { self.allocate_in_mode(pool) } else { self.try_allocate_outside_cache(pool, class) }
+    }
+
+    /// As [`Ftl::try_allocate_host`], while no run uses a cache of blocks in SLC mode.
+    #[inline(always)]
+    pub fn try_allocate_outside_cache(&mut self, pool: PoolId, class: Class) -> Option<Allocated> {
         if !self.can_write(pool, class) {
             return None;
         }

@@ -25,11 +25,11 @@ pub struct UntimedCounts {
 #[inline]
 pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, units: &[Lpn], counts: &mut UntimedCounts) -> bool {
     let class = units.first().map_or(0, |&lpn| ftl.host_class(lpn, None));
-    let allocated = match ftl.try_allocate_host(pool, class) {
+    let allocated = match ftl.try_allocate_outside_cache(pool, class) {
         Some(allocated) => allocated,
         None => {
             collect(ftl, victims, pool, counts);
-            let Some(allocated) = ftl.try_allocate_host(pool, class) else { return false };
+            let Some(allocated) = ftl.try_allocate_outside_cache(pool, class) else { return false };
             allocated
         }
     };
