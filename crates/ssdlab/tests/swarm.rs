@@ -349,8 +349,10 @@ fn random_drives_keep_every_invariant() {
     let tally = Cases::asked_for(CASES).run(keeps_every_invariant).unwrap_or_else(|failure| panic!("{}", describe(&failure)));
     println!("{tally:?}");
     if is_full() {
-        // Policies of the user's own are for runs that have one: `orders` gives these cases some. Drives with a power cap: `energy`.
-        let counted = |name: &String| !["order_choices", "order_fallbacks", "power_waits", "victim_choices"].contains(&name.as_str());
+        // Policies of the user's own are for runs that have one: `orders` gives these cases some. Drives with a power cap: `energy`. A
+        // superblock closes early only where the reserve is all that is left, and nothing can be collected.
+        let elsewhere = ["order_choices", "order_fallbacks", "power_waits", "skipped_units", "victim_choices"];
+        let counted = |name: &String| !elsewhere.contains(&name.as_str());
         assert_eq!(tally.iter().find(|(name, count)| **count == 0 && counted(name)), None, "this never happened");
     }
 }
