@@ -94,9 +94,15 @@ def test_a_key_that_changes_a_result_is_not_called_idle(key: str) -> None:
     assert not any(key in idle_in({**context.base, **trace, key: value}) for value in context.values)
 
 
+# Schemes that merge with page moves, pace writes or estimate ends.
+NOT_WITH_SUPERBLOCKS = """
+dynalloc-slacker fpgc nvme pgc pgc-idle pgc-merge pgc-se pgc-wear rbyp rbyp-wp slacker wbyp wp
+""".strip().split(" ")
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device: str) -> None:
-    spreads = device.endswith(("-like", "-superpage-2023"))
+    spreads = device.endswith(("-like", "-superpage-2023", "-superblock"))
     of_today = device.startswith("nvme-") or spreads
     small = {"device.pages_per_block": 192} if of_today else {"device.blocks_per_plane": 64}
     small["ftl.precondition.settle"] = 0  # what a drive is like after some drive writes is not asked here
@@ -105,6 +111,10 @@ def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device
     for scheme in SCHEMES:
         if spreads and scheme in ("gcar-bplru", "gcar-fab"):
             with pytest.raises(ssdlab.ConfigError, match="the pages of a group have no chip in common"):
+                ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
+            continue
+        if device.endswith("-superblock") and scheme in NOT_WITH_SUPERBLOCKS:
+            with pytest.raises(ssdlab.ConfigError, match=r'ftl\.reclaim_unit = "superblock": '):
                 ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
             continue
         if of_today and scheme == "msr":
