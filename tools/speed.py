@@ -106,7 +106,8 @@ def table(head: str, rows: list[str]) -> str:
 def met(found: float, asked: float, most: bool) -> str:
     """The last column: what is asked, and whether it is met."""
     fits = found <= asked if most else found >= asked
-    return f"{'at most' if most else 'at least'} {asked:,.3g}" + ("" if fits else ": not met")
+    shown = f"{asked:,}" if isinstance(asked, int) else f"{asked:.2g}"
+    return f"{'at most' if most else 'at least'} {shown}" + ("" if fits else ": not met")
 
 
 def tables(found: Measured, costs: list[Cost]) -> list[str]:
@@ -123,9 +124,7 @@ def tables(found: Measured, costs: list[Cost]) -> list[str]:
     lines = [f"| {name} | {found.rate(case) / 1e6:.1f} million lines a second | at least 5 |" for case, name in TEXTS.items()]
     counts = tomllib.loads(INSTRUCTIONS.read_text())
     counted = [
-        f"| `{run}` | {count:,} | {met(count, LIMITS[run], most=True).replace('e+04', '')} |"
-        if run in LIMITS
-        else f"| `{run}` | {count:,} | |"
+        f"| `{run}` | {count:,} | {met(count, LIMITS[run], most=True)} |" if run in LIMITS else f"| `{run}` | {count:,} | |"
         for run, count in counts.items()
     ]
     return [
