@@ -41,7 +41,7 @@ enum Measured {
     Timeline,
     /// A run from its start to its end, preparing included.
     Whole,
-    /// A text trace is read; lines like this, of so many microseconds, a kind, an offset and a length.
+    /// A text trace is read. The function gives a line: from the arrival in microseconds, whether it writes, the offset and the length.
     Text(fn(u64, bool, u64, u64) -> String),
 }
 
@@ -116,7 +116,7 @@ fn lee2013(scheme: &str) -> Config {
     config
 }
 
-/// The same, a write each so many microseconds.
+/// 4 KiB uniform random writes under `npgc` in steady state, in open loop, `interarrival_us` apart.
 fn open_loop(interarrival_us: f64) -> Config {
     let mut config = lee2013("npgc");
     (config.workload.queue_depth, config.workload.interarrival_us) = (0, interarrival_us);
@@ -148,7 +148,7 @@ fn today(read_share: f64) -> Config {
     config
 }
 
-/// Requests of 32 KiB, one in four a read, one each so many microseconds.
+/// Requests of 32 KiB under `slacker`, a quarter of them reads, in open loop, `interarrival_us` apart on average.
 fn slacker(interarrival_us: f64) -> Config {
     let mut config = layers("elyasi2017", "slacker", None);
     (config.workload.request_kb, config.workload.align_kb, config.workload.read_share) = (32.0, 8.0, 0.25);
@@ -301,7 +301,7 @@ fn simulated(config: &Config, drives: Vec<(Ftl, PreconditionReport)>, requests: 
     }
 }
 
-/// Reads a text trace of so many lines to its end.
+/// Reads a text trace of `lines` lines to its end.
 fn text(line: fn(u64, bool, u64, u64) -> String, lines: u64) -> (f64, Option<f64>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("trace.csv");

@@ -102,7 +102,7 @@ impl Writer {
             for mut batch in to_write {
                 encoder.encode(&batch)?;
                 batch.clear();
-                // At the end nobody takes it.
+                // The simulation takes no buffer back after its last batch, so sending may fail.
                 _ = done.send(batch);
             }
             Ok(encoder)

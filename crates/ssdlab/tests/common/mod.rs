@@ -296,7 +296,7 @@ pub fn slc(rng: &mut Rng, config: &mut Config) {
     (scheduler.write_pausing, scheduler.error_feedback) = (false, false);
     let bits = if config.device.pages_per_program > 1 { config.device.pages_per_program } else { pick(rng, &[2, 3, 4]) };
     (config.device.read_ns_by_page, config.device.program_ns_by_page) = (Vec::new(), Vec::new());
-    // Blocks of so many pages that there is something to fill and to fold.
+    // Blocks that hold at least two programs in SLC mode, so that they are filled and folded.
     if config.slc_units_per_block() == 0 || rng.chance(0.5) {
         config.device.pages_per_block = bits * config.device.pages_per_program * pick(rng, &[2, 3]) + config.device.pages_per_program;
     }
