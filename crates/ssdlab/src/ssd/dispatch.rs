@@ -33,7 +33,7 @@ impl Ssd {
         rules.interleave && !rules.overlaps && self.gc.jobs.on_die(die) == 0
     }
 
-    /// No operation of the host or of GC could begin on a die, however idle it were. False where dies of a chip exclude each other.
+    /// Neither host operations nor GC jobs wait for the die. Always false where dies of a chip exclude each other, and may begin for another.
     #[inline(always)]
     pub(super) fn nothing_waits_on(&self, die: DieId) -> bool {
         self.rules.flash.interleave && self.gc.jobs.on_die(die) == 0 && !self.sched.any_waiting(die, self.geometry().chip_of_die(die))

@@ -26,7 +26,7 @@ impl Ssd {
         self.dispatch(0);
     }
 
-    /// Number of times that the drive has done anything. As long as it is the same, questions have the same answers.
+    /// Counts the events, requests and dispatches that may have changed the state of the drive: while the count stays, so does the state.
     #[inline(always)]
     pub fn changes(&self) -> u64 {
         self.changes
@@ -100,7 +100,7 @@ impl Ssd {
         verify::round(self);
     }
 
-    /// Something may begin, on a die or a bus or by a mechanism that begins operations.
+    /// Operations may begin in this round. With ageing, a power cap or an SLC cache, that depends on the time alone: then always true.
     #[inline(always)]
     fn may_begin(&self) -> bool {
         let by_requests = self.ready.any() || self.host.may_admit() || self.merging.any_answered();

@@ -170,7 +170,7 @@ impl<B: Store> Interface<B> {
         } else {
             state.note_wait(request.flow);
         }
-        // Nothing can have ended, so that there is nothing to do beside the command's own way.
+        // Where nothing has ended, the new command is all that can change something.
         if self.lower.has_completed() || state.due <= now || state.fetch(now, false) {
             self.settle(now, false);
         } else {
