@@ -42,6 +42,8 @@ pub struct Rules {
     pub waits_by_plane: bool,
     /// Page moves of a job, if nothing can come between them, may be simulated as one event. Results do not differ.
     pub bursts: bool,
+    /// `bursts` was true before a timeline began, and is again once that has ended.
+    pub bursts_after_timeline: bool,
     /// The drive has blocks in SLC mode (`slc`).
     pub slc: bool,
     /// What the parts of the drive draw; `None` if energy is not asked for.
@@ -258,6 +260,7 @@ impl Rules {
                 && !flash.pipeline
                 && !flash.for_reads.of_gc()
                 && may_burst(config, &gc, geometry),
+            bursts_after_timeline: false,
             flash,
             gc,
             order: config.scheduler.order,
@@ -277,6 +280,21 @@ impl Rules {
             notes_moves: config.caches_map(),
             waits_by_plane: by_plane && pool_is_plane && geometry.planes > geometry.dies,
         }
+    }
+
+    /// Each page move is an event of its own from now on.
+    pub fn never_bursts(&mut self) {
+        (self.bursts, self.bursts_after_timeline) = (false, false);
+    }
+
+    /// Each page move is an event of its own until the timeline ends.
+    pub fn timeline_begins(&mut self) {
+        (self.bursts, self.bursts_after_timeline) = (false, self.bursts);
+    }
+
+    /// The timeline has ended.
+    pub fn timeline_ends(&mut self) {
+        self.bursts |= self.bursts_after_timeline;
     }
 }
 

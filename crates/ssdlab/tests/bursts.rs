@@ -9,6 +9,19 @@ use ssdlab::request::Request;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, WarmUp};
 use ssdlab::ssd::Ssd;
+use ssdlab::timeline::Wanted;
+use ssdlab::units::Ns;
+
+/// How the moves of jobs are played.
+#[derive(Clone, Copy, PartialEq)]
+enum Moves {
+    /// As bursts, where they can be.
+    Bursts,
+    /// One after the other until the timeline is full, then as bursts.
+    BurstsAfterTimeline,
+    /// One after the other.
+    OneByOne,
+}
 
 /// A drive, or an array of such, that may have bursts: each channel has one die.
 fn drawn(case: u64) -> (Config, Vec<Request>, Option<WarmUp>) {
@@ -52,11 +65,15 @@ fn meet_on_a_grid(config: &mut Config, requests: &mut [Request]) {
 }
 
 /// All that a run comes back with but wall-clock times, and how many bursts it had.
-fn outcome(case: u64, move_after_move: bool) -> Result<(Value, u64), String> {
+fn outcome(case: u64, moves: Moves) -> Result<(Value, u64), String> {
     let (config, requests, warm_up) = drawn(case);
-    let plan = Plan { series: case.is_multiple_of(2), warm_up, ..Plan::new(config, 7) };
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let limit = 1 + case % 300;
+    let timeline =
+        (moves == Moves::BurstsAfterTimeline).then(|| Wanted { path: folder.path().join("t.json"), from: 0, to: Ns::MAX, limit });
+    let plan = Plan { series: case.is_multiple_of(2), warm_up, timeline, ..Plan::new(config, 7) };
     let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;
-    if move_after_move {
+    if moves == Moves::OneByOne {
         simulation.storage_mut().each_drive_mut(Ssd::play_every_stage);
     }
     let (first, rest) = requests.split_at(requests.len() / 3);
@@ -68,39 +85,47 @@ fn outcome(case: u64, move_after_move: bool) -> Result<(Value, u64), String> {
     let bursts = simulation.storage().drives().iter().map(|drive| drive.bursts_begun()).sum();
     let result = simulation.finish().map_err(|error| error.to_string())?;
     let mut value = serde_json::to_value(&result).map_err(|error| error.to_string())?;
-    for name in ["prepare_s", "wall_s", "requests_per_s"] {
+    for name in ["prepare_s", "wall_s", "requests_per_s", "timeline"] {
         value[name] = Value::Null;
     }
     value["between"] = between.into();
     Ok((value, bursts))
 }
 
+/// Compares a run whose jobs may have bursts with one whose pages move one by one.
+fn compared(one_by_one: &Result<(Value, u64), String>, with_bursts: Result<(Value, u64), String>) -> Result<Tally, String> {
+    // What cannot be run is the same either way.
+    let ((one, bursts), (other, none)) = match (with_bursts, one_by_one) {
+        (Ok(with), Ok(without)) => (with, without),
+        (Err(one), Err(other)) if one == *other => return Ok(Tally::from([("refused".to_string(), 1)])),
+        (one, other) => return Err(format!("{one:?} with bursts, {other:?} without")),
+    };
+    if one == *other && *none == 0 {
+        let of_array = if one["array"].is_null() { 0 } else { bursts };
+        return Ok(Tally::from([
+            ("bursts".to_string(), bursts),
+            ("bursts in arrays".to_string(), of_array),
+            ("jobs".to_string(), one["gc"]["jobs"].as_u64().unwrap_or(0)),
+        ]));
+    }
+    let entries = one.as_object().expect("a result").iter();
+    let differing: Vec<_> = entries.filter(|(name, value)| other[name.as_str()] != **value).map(|(name, _)| name).collect();
+    Err(format!("{differing:?} differ: {} {}", one[differing[0]], other[differing[0]]))
+}
+
 #[test]
 fn bursts_change_nothing() {
     let cases = Cases::asked_for(1_500);
     let result = cases.run(|case| {
-        let (with, without) = (outcome(case, false), outcome(case, true));
-        // What cannot be run is the same either way.
-        let ((one, bursts), (other, none)) = match (with, without) {
-            (Ok(with), Ok(without)) => (with, without),
-            (Err(one), Err(other)) if one == other => return Ok(Tally::from([("refused".to_string(), 1)])),
-            (one, other) => return Err(format!("{one:?} with bursts, {other:?} without")),
-        };
-        if one == other && none == 0 {
-            let of_array = if one["array"].is_null() { 0 } else { bursts };
-            return Ok(Tally::from([
-                ("bursts".to_string(), bursts),
-                ("bursts in arrays".to_string(), of_array),
-                ("jobs".to_string(), one["gc"]["jobs"].as_u64().unwrap_or(0)),
-            ]));
-        }
-        let entries = one.as_object().expect("a result").iter();
-        let differing: Vec<_> = entries.filter(|(name, value)| other[name.as_str()] != **value).map(|(name, _)| name).collect();
-        Err(format!("{differing:?} differ: {} {}", one[differing[0]], other[differing[0]]))
+        let one_by_one = outcome(case, Moves::OneByOne);
+        let mut tally = compared(&one_by_one, outcome(case, Moves::Bursts))?;
+        let after_timeline = compared(&one_by_one, outcome(case, Moves::BurstsAfterTimeline))?;
+        tally.insert("bursts after timelines".into(), after_timeline.get("bursts").copied().unwrap_or(0));
+        Ok(tally)
     });
     let tally = result.unwrap_or_else(|failure| panic!("case {} {}\n{:#?}", failure.case, failure.reason, drawn(failure.case).0));
     println!("{tally:?}");
     assert!(tally["bursts"] > 200 && tally.get("refused").is_none_or(|&refused| refused < 100), "{tally:?}");
-    assert!(tally["bursts in arrays"] > 50, "{tally:?}");
+    assert!(tally["bursts in arrays"] > 50 && tally["bursts after timelines"] > 50, "{tally:?}");
     assert!(tally["bursts"] > 2_000 || !is_full(), "{tally:?}");
 }

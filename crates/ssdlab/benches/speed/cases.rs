@@ -184,7 +184,7 @@ fn chips(many: bool, dynamic: bool) -> Config {
     config.workload.read_share = 0.5;
     config.workload.address = Address::Uniform;
     config.workload.arrival = Arrival::Fixed;
-    config.workload.queue_depth = 32;
+    config.workload.queue_depth = 1024;
     config
 }
 

@@ -99,6 +99,8 @@ pub struct Flash {
     trace: Option<Trace>,
     /// Records a timeline, if wanted.
     recorder: Option<Box<Recorder>>,
+    /// The recorder of a timeline that has ended.
+    recorded: Option<Box<Recorder>>,
 }
 
 impl Flash {
@@ -123,6 +125,7 @@ impl Flash {
             reads: Vec::new(),
             trace: None,
             recorder: None,
+            recorded: None,
         }
     }
 
@@ -169,9 +172,14 @@ impl Flash {
         self.recorder.as_deref()
     }
 
+    /// Reports nothing to the recorder any more, and keeps what it has recorded.
+    pub fn end_recording(&mut self) {
+        self.recorded = self.recorder.take();
+    }
+
     /// Takes the recorder of the timeline, with all that was recorded.
     pub fn take_recorder(&mut self) -> Option<Box<Recorder>> {
-        self.recorder.take()
+        self.recorder.take().or_else(|| self.recorded.take())
     }
 
     #[inline(always)]

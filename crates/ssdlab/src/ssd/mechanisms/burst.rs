@@ -28,7 +28,7 @@ pub enum RoundPhase {
 impl Ssd {
     /// Plays no bursts. Call before [`Ssd::begin`].
     pub fn move_page_by_page(&mut self) {
-        self.rules.bursts = false;
+        self.rules.never_bursts();
     }
 
     /// Interrupts all bursts, in the middle of a round whose stages have ended.

@@ -45,7 +45,7 @@ pub(in crate::ssd) struct Question {
 impl Ssd {
     /// Uses a user-defined order. Call before [`Ssd::begin`].
     pub fn use_order_policy(&mut self, custom: &CustomOrder) {
-        self.rules.bursts = false;
+        self.rules.never_bursts();
         let in_vain = vec![0; self.geometry().chips as usize];
         self.order = Some(Box::new(OwnOrder { policy: custom.make(), host: Vec::new(), operations: Vec::new(), in_vain }));
     }

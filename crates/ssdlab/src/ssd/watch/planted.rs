@@ -39,7 +39,7 @@ impl Ssd {
     #[doc(hidden)]
     pub fn plant(&mut self, defect: Planted) {
         self.probes.plant(defect);
-        self.rules.bursts = false;
+        self.rules.never_bursts();
         if defect == Planted::ForgetsHardThreshold {
             self.gc.forget_hard_threshold();
         }

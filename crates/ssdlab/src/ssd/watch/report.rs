@@ -72,7 +72,7 @@ impl Ssd {
     /// Replaces the configured victim policy by a user-defined one. Call before [`Ssd::begin`].
     pub fn use_victim_policy(&mut self, custom: &CustomVictim) {
         // The policy may have a memory across pools, and so depend on whose job starts first at an instant.
-        self.rules.bursts = false;
+        self.rules.never_bursts();
         self.gc.use_victim_policy(custom);
     }
 
@@ -91,7 +91,7 @@ impl Ssd {
     /// Turns verify mode on: checks data during the run, and with `every_event` recounts redundant state after each round of events.
     pub fn verify(&mut self, every_event: bool) {
         self.probes.verify(Verifier::new(self.rules.handles, &self.ftl, every_event));
-        self.rules.bursts = false;
+        self.rules.never_bursts();
         self.flash.watch_stages(false);
     }
 
@@ -105,7 +105,7 @@ impl Ssd {
 
     /// Keeps every stage of every operation as an interval, for tests and timelines.
     pub fn keep_trace(&mut self) {
-        self.rules.bursts = false;
+        self.rules.never_bursts();
         self.flash.watch_stages(true);
     }
 
@@ -116,7 +116,7 @@ impl Ssd {
 
     /// Plays every stage as an event of its own, also where nothing could get between stages. For tests: results must not differ.
     pub fn play_every_stage(&mut self) {
-        self.rules.bursts = false;
+        self.rules.never_bursts();
         self.flash.play_every_stage();
     }
 

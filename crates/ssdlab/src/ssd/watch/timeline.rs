@@ -22,7 +22,7 @@ impl Ssd {
             pages_per_block: geometry.units_per_block.get(),
             blocks_per_pool: geometry.pools.blocks_each,
         };
-        self.rules.bursts = false;
+        self.rules.timeline_begins();
         self.flash.record(Recorder::new(shape, budget));
     }
 
@@ -96,9 +96,13 @@ pub(in crate::ssd) fn request_arrived(ssd: &mut Ssd, request: ReqId, index: u64)
     }
 }
 
-/// Reports that a job has started on a pool.
+/// Reports that a job has started on a pool. Once the timeline has ended, nothing is reported any more, and jobs may move pages in bursts.
 pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if let Some(timeline) = ssd.flash.recorder() {
+        if timeline.is_done() {
+            ssd.flash.end_recording();
+            return ssd.rules.timeline_ends();
+        }
         let job = ssd.gc.job(pool).expect("it has just started");
         let name = match job.due() {
             None if job.fold().is_some() => "fold",
