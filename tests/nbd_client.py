@@ -23,7 +23,7 @@ class RefusedError(Exception):
 class Client:
     """A connection to a server; a context manager."""
 
-    def __init__(self, place: str | tuple[str, int], *, agree: bool = True) -> None:
+    def __init__(self, place: str | tuple[str, int], *, agree: bool = True, export: str = "") -> None:
         self.socket = socket.socket(socket.AF_UNIX if isinstance(place, str) else socket.AF_INET)
         self.socket.settimeout(60)
         self.socket.connect(place)
@@ -32,7 +32,7 @@ class Client:
         self._lengths: dict[int, int] = {}
         self._cookie = 0
         if agree:
-            self.agree()
+            self.agree(export)
 
     def __enter__(self) -> Self:
         return self
@@ -40,11 +40,12 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.socket.close()
 
-    def agree(self) -> None:
-        """Negotiates the connection."""
+    def agree(self, export: str = "") -> None:
+        """Negotiates the connection to an export."""
         assert self.take(16) == b"NBDMAGICIHAVEOPT"
         assert struct.unpack(">H", self.take(2))[0] & 3 == 3
-        self.socket.sendall(struct.pack(">I", 3) + struct.pack(">QII", OPTION, GO, 6) + struct.pack(">IH", 0, 0))
+        name = struct.pack(">I", len(export)) + export.encode() + struct.pack(">H", 0)
+        self.socket.sendall(struct.pack(">I", 3) + struct.pack(">QII", OPTION, GO, len(name)) + name)
         while True:
             magic, option, kind, length = struct.unpack(">QIII", self.take(20))
             data = self.take(length)

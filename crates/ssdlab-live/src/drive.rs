@@ -10,6 +10,7 @@ use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
 use ssdlab::stats::{PowerCutResult, RunResult};
 use ssdlab::units::Ns;
+use ssdlab::workload::Tags;
 
 use crate::clock::Clock;
 use crate::contents::Contents;
@@ -57,6 +58,8 @@ pub struct Ask {
     pub length: u64,
     /// Once the request is answered, what it writes must survive a power failure.
     pub force: bool,
+    /// Placement handle that the client names.
+    pub handle: Option<u8>,
     /// When the request came, if another thread has taken it in; `None`: now.
     pub came: Option<Instant>,
 }
@@ -79,6 +82,7 @@ struct UnderWay {
     length: u64,
     /// A flush must follow before the request is answered.
     force: bool,
+    handle: Option<u8>,
     /// For a flush that follows a forced request: the serial number of that request.
     of: Option<u64>,
 }
@@ -100,6 +104,8 @@ pub struct Drive {
     scale: f64,
     contents: Box<dyn Contents>,
     record: Option<Record>,
+    /// The handles of requests that name none; `None`: the drive has no handles.
+    tags: Option<Tags>,
     late: Late,
     /// Requests under way by serial number, from `first` on; `None`: answered.
     under_way: VecDeque<Option<UnderWay>>,
@@ -112,12 +118,14 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// A drive whose time begins with its first request. `scale`: 1 is real time, 10 is ten times slower. `power_cut`: when its power fails.
+    /// A drive whose time begins with its first request. `scale`: 1 is real time, 10 is ten times slower. `tags`: the placement handles of
+    /// requests that name none; `None`: the drive has no handles. `power_cut`: when its power fails.
     pub fn new(
         mut simulation: Simulation,
         scale: f64,
         contents: Box<dyn Contents>,
         record: Option<Record>,
+        tags: Option<Tags>,
         power_cut: Option<PowerCut>,
     ) -> Self {
         simulation.take_completions(); // completions are kept from now on
@@ -128,6 +136,7 @@ impl Drive {
             scale,
             contents,
             record,
+            tags,
             late: Late::default(),
             under_way: VecDeque::new(),
             first: 0,
@@ -193,7 +202,7 @@ impl Drive {
     /// # Errors
     /// Errors of the simulation or the record: the drive cannot go on.
     pub fn take(&mut self, ask: Ask) -> Result<()> {
-        let Ask { asker, action, offset, length, force, came } = ask;
+        let Ask { asker, action, offset, length, force, handle, came } = ask;
         let applied = self.apply(&action, offset, length);
         // There is nothing to do, or it cannot be done.
         if applied.is_err() || (length == 0 && action != Action::Flush) {
@@ -207,7 +216,7 @@ impl Drive {
             Action::Flush => RequestKind::Flush,
         };
         let force = force && matches!(kind, RequestKind::Write | RequestKind::Trim);
-        self.submit(came, UnderWay { asker, kind, offset, length, force, of: None })
+        self.submit(came, UnderWay { asker, kind, offset, length, force, handle, of: None })
     }
 
     /// Applies a request to the contents when it comes, so that later requests find its bytes.
@@ -231,7 +240,7 @@ impl Drive {
     }
 
     fn submit(&mut self, came: Option<Instant>, under_way: UnderWay) -> Result<()> {
-        let UnderWay { kind, offset, length, .. } = under_way;
+        let UnderWay { kind, offset, length, handle, .. } = under_way;
         let came = came.unwrap_or_else(Instant::now);
         let arrival_ns = match self.clock {
             // Events due before the request come first. At an instant that is simulated already, all that could begin has begun, so the
@@ -246,13 +255,19 @@ impl Drive {
                 0
             }
         };
-        let request = Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0, handle: None };
+        let request =
+            Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0, handle: self.handle_of(kind, offset, handle) };
         if let Some(record) = &mut self.record {
             record.add(&request)?;
         }
         self.simulation.submit(request)?;
         self.under_way.push_back(Some(under_way));
         Ok(())
+    }
+
+    /// The placement handle of a request: the one that it names, or that of its address (`workload.handle`, `workload.handle_ranges`).
+    fn handle_of(&self, kind: RequestKind, offset: u64, named: Option<u8>) -> Option<u8> {
+        self.tags.as_ref().filter(|_| kind == RequestKind::Write).and_then(|tags| named.or_else(|| tags.of(offset)))
     }
 
     /// Simulates until all requests are complete, however long that takes of simulated time, and returns their answers.
@@ -349,7 +364,15 @@ impl Drive {
                 self.undo.completes(completion.index, done.offset, done.length);
             }
             if done.force {
-                let flush = UnderWay { kind: RequestKind::Flush, offset: 0, length: 0, force: false, of: Some(completion.index), ..done };
+                let flush = UnderWay {
+                    kind: RequestKind::Flush,
+                    offset: 0,
+                    length: 0,
+                    force: false,
+                    handle: None,
+                    of: Some(completion.index),
+                    ..done
+                };
                 self.submit(None, flush)?;
                 continue;
             }

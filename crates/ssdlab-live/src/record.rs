@@ -9,14 +9,18 @@ use ssdlab::request::{Request, RequestKind};
 use ssdlab::workload::CSV_HEADER;
 
 /// A trace of requests under construction.
-pub struct Record(WholeFile);
+pub struct Record {
+    file: WholeFile,
+    /// The trace has a column of placement handles.
+    with_handles: bool,
+}
 
 impl Record {
-    /// Begins the file of the trace.
+    /// Begins the file of the trace. `with_handles`: it has a column of placement handles.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Usage`] for a name that does not end in `.csv`.
-    pub fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path, with_handles: bool) -> Result<Self> {
         if path.extension().is_none_or(|ending| ending != "csv") {
             return Err(Error::Usage(format!(
                 "{}: a record ends with .csv; `ssdlab trace convert` makes other formats of it",
@@ -24,8 +28,9 @@ impl Record {
             )));
         }
         let mut file = WholeFile::create(path)?;
-        writeln!(file, "{CSV_HEADER}").map_err(|source| Error::io("write", path, source))?;
-        Ok(Record(file))
+        let more = if with_handles { ",handle" } else { "" };
+        writeln!(file, "{CSV_HEADER}{more}").map_err(|source| Error::io("write", path, source))?;
+        Ok(Record { file, with_handles })
     }
 
     /// Adds a request to the trace.
@@ -40,8 +45,13 @@ impl Record {
             RequestKind::Flush => 'F',
         };
         let (us, ns) = (request.arrival_ns / 1_000, request.arrival_ns % 1_000);
-        let written = writeln!(self.0, "{us}.{ns:03},{op},{},{}", request.offset, request.length);
-        written.map_err(|source| Error::io("write", self.0.path(), source))
+        let handle = match request.handle {
+            _ if !self.with_handles => String::new(),
+            None => ",".into(),
+            Some(handle) => format!(",{handle}"),
+        };
+        let written = writeln!(self.file, "{us}.{ns:03},{op},{},{}{handle}", request.offset, request.length);
+        written.map_err(|source| Error::io("write", self.file.path(), source))
     }
 
     /// Completes the trace and moves its file to its place.
@@ -49,6 +59,6 @@ impl Record {
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(self) -> Result<()> {
-        self.0.commit()
+        self.file.commit()
     }
 }

@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use ssdlab::error::{Error, Result};
 use ssdlab::simulation::{Control, Plan, Simulation};
 use ssdlab::stats::{LateResult, PowerCutResult, RunResult};
+use ssdlab::workload::Tags;
 
 use crate::connection::Connection;
 use crate::contents::{Contents, Memory, Sparse};
@@ -106,7 +107,8 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
         }
     };
     let (contents, state) = open_data(plan, options.data.as_deref(), exported)?;
-    let record = options.record.as_deref().map(Record::create).transpose()?;
+    let handles = plan.config.handles();
+    let record = options.record.as_deref().map(|path| Record::create(path, handles > 0)).transpose()?;
     let simulation = begin(plan, state.as_deref(), control)?;
     if let (Some(state), Some(record)) = (state.as_deref().filter(|path| path.exists()), &options.record) {
         // A replay of the record begins with this state, which that of the drive's end replaces.
@@ -118,8 +120,9 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     control.phase.store(1, Ordering::Relaxed);
     // Sleeps end when they should, not up to 50 us later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    let drive = Drive::new(simulation, options.scale, contents, record, options.power_cut);
-    let greeting = Greeting { bytes: exported, preferred: block, longest: LONGEST };
+    let tags = (handles > 0).then(|| Tags::new(&plan.config.workload, exported));
+    let drive = Drive::new(simulation, options.scale, contents, record, tags, options.power_cut);
+    let greeting = Greeting { bytes: exported, preferred: block, longest: LONGEST, handles };
     let mut server = Server { drive, listener, mount, connections: Vec::new(), clients: 0, greeting, status, active: Instant::now() };
     let power_cut = match server.run(plan, control) {
         Ok(power_cut) => power_cut,

@@ -193,7 +193,10 @@ impl Simulation {
             exported_bytes: plan.config.exported_bytes()?,
             foretells: plan.config.ftl.placement == Placement::Oracle,
             foresight: None,
-            handles: if plan.config.ftl.placement == Placement::Handles { plan.config.ftl.handles.into() } else { 256 },
+            handles: match plan.config.handles() {
+                0 => 256,
+                handles => handles.into(),
+            },
             recorder,
             stalls: Stalls::default(),
             load: Load::default(),

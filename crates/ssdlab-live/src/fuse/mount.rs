@@ -85,7 +85,7 @@ impl Mount {
             self.count += 1;
             self.replies.insert(asker.cookie, reply);
             let Wanted { action, offset, length, force } = wanted;
-            asks.push(Ask { asker, action, offset, length, force, came: Some(came) });
+            asks.push(Ask { asker, action, offset, length, force, handle: None, came: Some(came) });
         }
     }
 

@@ -34,6 +34,32 @@ pub struct Greeting {
     pub preferred: u32,
     /// Maximum length of a request, bytes.
     pub longest: u32,
+    /// Number of placement handles of the drive, each of which has an export of its own, named by its number; 0: it has none.
+    pub handles: u8,
+}
+
+impl Greeting {
+    /// The placement handle, if any, that the requests of an export name. `None`: there is no export of this name.
+    fn handle_of(&self, export: &[u8]) -> Option<Option<u8>> {
+        if export.is_empty() {
+            return Some(None);
+        }
+        (0..self.handles).find(|handle| handle.to_string().as_bytes() == export).map(Some)
+    }
+
+    /// The names of all exports.
+    fn names(&self) -> impl Iterator<Item = String> {
+        std::iter::once(String::new()).chain((0..self.handles).map(|handle| handle.to_string()))
+    }
+
+    /// What to tell a client that asks for an export that there is not.
+    fn exports(&self) -> String {
+        match self.handles {
+            0 => "there is one export, whose name is empty; exports by placement handle need ftl.placement = handles".into(),
+            1 => "expected an empty name, or 0, the placement handle".into(),
+            count => format!("expected an empty name, or the number of a placement handle, 0 to {}", count - 1),
+        }
+    }
 }
 
 /// Progress of a negotiation.
@@ -51,12 +77,14 @@ pub struct Handshake {
     greeting: Greeting,
     stage: Stage,
     no_zeroes: bool,
+    /// Placement handle that the requests name.
+    handle: Option<u8>,
 }
 
 impl Handshake {
     /// A negotiation about an export. [`HELLO`] must be sent first.
     pub fn new(greeting: Greeting) -> Self {
-        Handshake { greeting, stage: Stage::Flags, no_zeroes: false }
+        Handshake { greeting, stage: Stage::Flags, no_zeroes: false, handle: None }
     }
 
     /// The bytes to send first.
@@ -67,6 +95,11 @@ impl Handshake {
     /// Whether the negotiation is over, so that requests may follow.
     pub fn is_over(&self) -> bool {
         self.stage == Stage::Over
+    }
+
+    /// The placement handle that the requests name, once the negotiation is over.
+    pub fn handle(&self) -> Option<u8> {
+        self.handle
     }
 
     /// Whether the client left, or does not speak NBD.
@@ -112,7 +145,8 @@ impl Handshake {
 
     fn option(&mut self, option: u32, data: &[u8], output: &mut Vec<u8>) {
         match option {
-            EXPORT_NAME if data.is_empty() => {
+            EXPORT_NAME if let Some(handle) = self.greeting.handle_of(data) => {
+                self.handle = handle;
                 output.extend(self.greeting.bytes.to_be_bytes());
                 output.extend(FLAGS.to_be_bytes());
                 output.extend(std::iter::repeat_n(0, if self.no_zeroes { 0 } else { 124 }));
@@ -125,7 +159,9 @@ impl Handshake {
                 self.stage = Stage::Ended;
             }
             LIST if data.is_empty() => {
-                answer(option, SERVER, &0_u32.to_be_bytes(), output);
+                for name in self.greeting.names() {
+                    answer(option, SERVER, &[&(name.len() as u32).to_be_bytes()[..], name.as_bytes()].concat(), output);
+                }
                 answer(option, ACK, &[], output);
             }
             LIST => answer(option, INVALID, b"a list of exports takes no data", output),
@@ -136,16 +172,18 @@ impl Handshake {
 
     /// Answers a request for information on the export; with [`GO`], requests may follow.
     fn information(&mut self, option: u32, data: &[u8], output: &mut Vec<u8>) {
-        match export_name(data) {
+        let name = export_name(data);
+        match name.map(|name| self.greeting.handle_of(name)) {
             None => answer(option, INVALID, b"expected the length of a name, the name, and what is asked for", output),
-            Some(name) if !name.is_empty() => answer(option, UNKNOWN, b"there is one export, whose name is empty", output),
-            Some(_) => {
+            Some(None) => answer(option, UNKNOWN, self.greeting.exports().as_bytes(), output),
+            Some(Some(handle)) => {
                 let export = [&0_u16.to_be_bytes()[..], &self.greeting.bytes.to_be_bytes(), &FLAGS.to_be_bytes()].concat();
                 answer(option, INFORMATION, &export, output);
                 let sizes = [1, self.greeting.preferred, self.greeting.longest].map(u32::to_be_bytes).concat();
                 answer(option, INFORMATION, &[&3_u16.to_be_bytes()[..], &sizes].concat(), output);
                 answer(option, ACK, &[], output);
                 if option == GO {
+                    self.handle = handle;
                     self.stage = Stage::Over;
                 }
             }
@@ -176,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    const GREETING: Greeting = Greeting { bytes: 1 << 30, preferred: 4096, longest: 32 << 20 };
+    const GREETING: Greeting = Greeting { bytes: 1 << 30, preferred: 4096, longest: 32 << 20, handles: 0 };
 
     fn option(number: u32, data: &[u8]) -> Vec<u8> {
         [&OPTION_MAGIC.to_be_bytes()[..], &number.to_be_bytes(), &(data.len() as u32).to_be_bytes(), data].concat()
@@ -188,7 +226,11 @@ mod tests {
 
     /// The kinds of the replies to a whole conversation.
     fn kinds(messages: &[Vec<u8>]) -> (Handshake, Vec<u32>) {
-        let mut handshake = Handshake::new(GREETING);
+        kinds_of(GREETING, messages)
+    }
+
+    fn kinds_of(greeting: Greeting, messages: &[Vec<u8>]) -> (Handshake, Vec<u32>) {
+        let mut handshake = Handshake::new(greeting);
         let input = [&3_u32.to_be_bytes()[..], &messages.concat()].concat();
         let mut output = Vec::new();
         assert_eq!(handshake.feed(&input, &mut output), input.len());
@@ -217,6 +259,21 @@ mod tests {
         let (handshake, replies) = kinds(&[option(GO, &asked(b"other")), option(GO, &bad), option(LIST, b"x"), option(GO, &asked(b""))]);
         assert_eq!(replies[..3], [UNKNOWN, INVALID, INVALID]);
         assert!(handshake.is_over());
+    }
+
+    #[test]
+    fn an_export_names_a_handle() {
+        let with_handles = |messages: &[Vec<u8>]| kinds_of(Greeting { handles: 8, ..GREETING }, messages);
+        let (handshake, replies) = with_handles(&[option(LIST, &[]), option(INFO, &asked(b"3")), option(GO, &asked(b"7"))]);
+        assert_eq!(replies[..10], [[SERVER; 9].as_slice(), &[ACK]].concat());
+        assert_eq!((handshake.is_over(), handshake.handle()), (true, Some(7)), "what was only asked about does not count");
+        for none in [&b"8"[..], b"07", b"-1", b"+1", b" 1", b"1\0", b"x"] {
+            assert_eq!(with_handles(&[option(GO, &asked(none))]).1, [UNKNOWN]);
+        }
+        let mut old = Handshake::new(Greeting { handles: 8, ..GREETING });
+        old.feed(&[&3_u32.to_be_bytes()[..], &option(EXPORT_NAME, b"5")].concat(), &mut Vec::new());
+        assert_eq!((old.is_over(), old.handle()), (true, Some(5)));
+        assert_eq!(with_handles(&[option(GO, &asked(b""))]).0.handle(), None);
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Wire {
                 Ok(action) => {
                     let asker = Asker { client: self.client, cookie };
                     let (offset, length) = if kind == FLUSH { (0, 0) } else { (offset, length.into()) };
-                    Incoming::Request(Ask { asker, action, offset, length, force: flags & FUA != 0, came: None })
+                    Incoming::Request(Ask { asker, action, offset, length, force: flags & FUA != 0, handle: None, came: None })
                 }
                 Err(reason) => Incoming::Refused(refusal(cookie, reason)),
             },
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn ask(action: Action, offset: u64, length: u64, force: bool) -> Incoming {
-        Incoming::Request(Ask { asker: Asker { client: 3, cookie: 7 }, action, offset, length, force, came: None })
+        Incoming::Request(Ask { asker: Asker { client: 3, cookie: 7 }, action, offset, length, force, handle: None, came: None })
     }
 
     #[test]

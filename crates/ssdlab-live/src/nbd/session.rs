@@ -56,7 +56,7 @@ impl Session {
             match asked {
                 Incoming::Request(ask) => {
                     self.outstanding += 1;
-                    asks.push(ask);
+                    asks.push(Ask { handle: self.handshake.handle(), ..ask });
                 }
                 Incoming::Refused(reply) => self.output.extend(reply),
                 Incoming::Disconnect | Incoming::Invalid => self.closed = true,

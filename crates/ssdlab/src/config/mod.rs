@@ -223,6 +223,11 @@ impl Config {
     pub fn exported_bytes(&self) -> crate::error::Result<u64> {
         Ok(self.array.exported_bytes(Capacity::of(self)?.exported_bytes()))
     }
+
+    /// Number of placement handles of the drive; 0 without `ftl.placement = "handles"`.
+    pub fn handles(&self) -> u8 {
+        if self.ftl.placement == Placement::Handles { self.ftl.handles } else { 0 }
+    }
 }
 
 /// The drive's flash: geometry, timing, features.

@@ -28,7 +28,7 @@ use super::Store;
 use super::desk::Desk;
 use super::mapping::MappingCache;
 use super::store::Layer;
-use crate::config::{Config, Drain, PartialWrite, Placement};
+use crate::config::{Config, Drain, PartialWrite};
 use crate::lists::NONE;
 use crate::memory::{self, Exhausted};
 use crate::request::Request;
@@ -280,7 +280,7 @@ impl State {
         let dynamic = drive.allocates_dynamically();
         let (pools, dies) = (geometry.pools.count.get(), geometry.dies);
         let planes_each = geometry.pools.planes_each.get();
-        let handles = if config.ftl.placement == Placement::Handles { config.ftl.handles.into() } else { 1 };
+        let handles = config.handles().max(1).into();
         State {
             access_ns: config.buffer.access_ns,
             protected: config.buffer.protected,
