@@ -26,6 +26,7 @@ from ssdlab.report.energy import energy
 from ssdlab.report.over_time import TIME, figure_of, of_what_was, per_second, steps
 from ssdlab.report.runs import KINDS, Run, Runs
 from ssdlab.report.slc import slc
+from ssdlab.report.streams import streams
 from ssdlab.report.written import retries, wear, write_amplification
 
 __all__ = ["FIGURES", "GLANCE", "PARTS", "nice"]
@@ -42,7 +43,7 @@ PARTS = {
     "controller": "controller",
     "link": "link to the host",
     "mapping": "mapping table",
-    "pace": "paced by collection",
+    "pace": "paced",
     "power": "waiting for power",
     "retry": "failed steps of reads",
     "decode": "decoding",
@@ -266,6 +267,7 @@ FIGURES: Mapping[str, Callable[[Runs], Figure | None]] = {
         energy,
         retries,
         slc,
+        streams,
         cache,
         slack,
     )

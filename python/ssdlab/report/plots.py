@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ABOUT", "WORDS", "Plots"]
 
-OVER_TIME = ("timeline", "gc", "write_amplification", "free_blocks", "queues", "utilisation", "slc", "cache")
+OVER_TIME = ("timeline", "gc", "write_amplification", "free_blocks", "queues", "utilisation", "slc", "streams", "cache")
 """Figures that need series. Distributions need them too."""
 OTHERWISE = {
     **dict.fromkeys(("latency_cdf", "latency_tail", "timeline"), "no requests were completed"),
@@ -48,6 +48,7 @@ OTHERWISE = {
     "energy": "no key of energy is set",
     "retries": "no read was repeated",
     "slc": "the drive has no blocks in SLC mode",
+    "streams": "the drive places data in no streams, or nothing was written into them",
     "cache": "the drive has no cache",
     "slack": "no request had more than one page that ended at different times",
     "breakdown": "no requests were completed",
@@ -125,6 +126,10 @@ class Plots:
     def slc(self, **options: Unpack[Options]) -> Picture:
         """Rates at which data go to the cache of blocks in SLC mode, past it and out of it."""
         return self.picture("slc", **options)
+
+    def streams(self, **options: Unpack[Options]) -> Picture:
+        """What the host writes into each stream of data placement, and how valid its blocks are when they are collected."""
+        return self.picture("streams", **options)
 
     def cache(self, **options: Unpack[Options]) -> Picture:
         """Cache hits and dirty pages over time."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ssdlab.tables.numbers import number, share, size
 
-__all__ = ["Stream", "used_streams"]
+__all__ = ["Stream", "name_of", "unit_bytes", "used_streams"]
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,22 @@ def used_streams(result: Mapping[str, Any]) -> list[Stream]:
     return [_named(stream, result["config"]) for stream in used]
 
 
+def name_of(stream: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Who fills a stream, and the handle or class it holds."""
+    kind = "handle" if config["ftl"]["placement"] == "handles" else "class"
+    return f"{'host' if stream['writer'] == 'host' else 'page moves'}, {kind} {stream['class']}"
+
+
+def unit_bytes(config: Mapping[str, Any]) -> int:
+    """Size of a mapping unit."""
+    return int(config["ftl"].get("map_unit_bytes") or config["device"]["page_bytes"])
+
+
 def _named(stream: Mapping[str, Any], config: Mapping[str, Any]) -> Stream:
     by_host = stream["writer"] == "host"
-    unit_bytes = config["ftl"].get("map_unit_bytes") or config["device"]["page_bytes"]
-    kind = "handle" if config["ftl"]["placement"] == "handles" else "class"
     return Stream(
-        f"{'host' if by_host else 'page moves'}, {kind} {stream['class']}",
-        size(stream["host_units"] * unit_bytes) if by_host else "",
+        name_of(stream, config),
+        size(stream["host_units"] * unit_bytes(config)) if by_host else "",
         number(stream["blocks_collected"]),
         share(stream["valid_share"]) if "valid_share" in stream else "",
     )

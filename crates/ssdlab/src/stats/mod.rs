@@ -58,7 +58,7 @@ pub use result::{
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,
-    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, SlcSeries, StateSeries, WrittenSeries,
+    OutstandingSeries, Readings, ResponseSeries, Series, SeriesResult, SeriesShape, SlcSeries, StateSeries, StreamSeries, WrittenSeries,
 };
 pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackStats, Waiting};
 pub use slc::{SlcResult, SlcStats};

@@ -34,6 +34,14 @@ pub enum Writer {
     Moves,
 }
 
+impl Writer {
+    /// Who fills a stream, and its number among those of the same writer. `of_host`: number of the host's streams, which come first.
+    pub(super) fn of(stream: usize, of_host: usize) -> (Self, Stream) {
+        let (writer, first) = if stream < of_host { (Writer::Host, 0) } else { (Writer::Moves, of_host) };
+        (writer, (stream - first) as Stream)
+    }
+}
+
 /// Statistics of a stream, summed over pools and the drives of an array. The blocks that a stream filled before the run count when they are
 /// collected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,22 +96,25 @@ impl Streams {
         self
     }
 
+    /// Adds to `sums`, by stream: units that the host wrote, units of the blocks collected, and valid units of these.
+    pub fn add_to(&self, sums: &mut Vec<[u64; 3]>) {
+        sums.resize(self.counts.len(), [0; 3]);
+        for (sum, counts) in sums.iter_mut().zip(&self.counts) {
+            let collected_units = counts.blocks_collected * u64::from(self.block_units);
+            for (sum, more) in sum.iter_mut().zip([counts.host_units, collected_units, counts.valid_units]) {
+                *sum += more;
+            }
+        }
+    }
+
     /// The statistics as they appear in a result.
     pub(super) fn result(&self) -> Vec<StreamResult> {
         let of = |(stream, counts): (usize, &StreamStats)| {
-            let (writer, first) = if stream < self.of_host { (Writer::Host, 0) } else { (Writer::Moves, self.of_host) };
+            let (writer, class) = Writer::of(stream, self.of_host);
             let StreamStats { host_units, blocks_opened, blocks_collected, valid_units } = *counts;
             let units = u128::from(blocks_collected) * u128::from(self.block_units);
             let valid_share = ratio(valid_units.into(), units);
-            StreamResult {
-                writer,
-                class: (stream - first) as Stream,
-                host_units,
-                blocks_opened,
-                blocks_collected,
-                valid_units,
-                valid_share,
-            }
+            StreamResult { writer, class, host_units, blocks_opened, blocks_collected, valid_units, valid_share }
         };
         self.counts.iter().enumerate().map(of).collect()
     }

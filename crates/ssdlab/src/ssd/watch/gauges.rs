@@ -76,6 +76,7 @@ impl Ssd {
         shape.hard_blocks = self.gc.hard_blocks();
         shape.energy = self.energy_rates();
         shape.slc = self.rules.slc;
+        (shape.streams, shape.host_streams) = (self.ftl.placed().counts.len(), self.ftl.placed().of_host);
     }
 
     /// Mapping units programmed since the start of the run: host data, page moves, mapping table, padding and parity.
@@ -98,6 +99,7 @@ impl Ssd {
         for (bytes, units) in readings.slc_bytes.iter_mut().zip(ways) {
             *bytes += units * u64::from(self.geometry().unit_bytes);
         }
+        self.ftl.placed().add_to(&mut readings.streams);
         readings.free_blocks += gauges.free();
         readings.free_block_ns += gauges.free.sum_until(now);
         for (sum, ns) in readings.state_ns.iter_mut().zip(self.state_ns(now)) {

@@ -1,5 +1,7 @@
 //! Bins of equal width, merged two by two when there are too many.
 
+use std::ops::Add;
+
 use crate::stats::Responses;
 use crate::units::Ns;
 
@@ -88,19 +90,57 @@ impl Bin {
     }
 }
 
+/// Sums of several rows, by bin and then by row.
+#[derive(Clone, Debug)]
+pub(super) struct Rows<T> {
+    sums: Vec<T>,
+    rows: usize,
+}
+
+impl<T: Copy + Add<Output = T>> Rows<T> {
+    fn new(rows: usize) -> Self {
+        Rows { sums: Vec::with_capacity(MOST_BINS * rows), rows }
+    }
+
+    /// Adds the sums of bin number `bin`, one of each row.
+    fn push(&mut self, bin: usize, sums: impl Iterator<Item = T>) {
+        self.sums.extend(sums);
+        assert_eq!(self.sums.len(), (bin + 1) * self.rows, "a bin has its rows");
+    }
+
+    /// Merges the bins two by two, of which there are then `half`.
+    fn merge_pairs(&mut self, half: usize) {
+        for (bin, row) in (0..half).flat_map(|bin| (0..self.rows).map(move |row| (bin, row))) {
+            self.sums[bin * self.rows + row] = self.sums[2 * bin * self.rows + row] + self.sums[(2 * bin + 1) * self.rows + row];
+        }
+        self.sums.truncate(half * self.rows);
+    }
+
+    /// By row, then by bin.
+    pub fn by_row(&self) -> impl ExactSizeIterator<Item = impl Iterator<Item = T>> {
+        (0..self.rows).map(|row| self.sums.iter().skip(row).step_by(self.rows).copied())
+    }
+}
+
 /// The bins that have ended.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     pub width_ns: Ns,
     pub bins: Vec<Bin>,
-    /// By bin, then by row of chips: time with an active GC job, summed over the row.
-    gc_ns: Vec<u128>,
-    rows: usize,
+    /// By row of chips: time with an active GC job, summed over the row.
+    pub gc_ns: Rows<u128>,
+    /// Three rows a stream of data placement: units that the host wrote, units of the blocks collected, and valid units of these.
+    pub streams: Rows<u64>,
 }
 
 impl Bins {
-    pub fn new(rows: usize) -> Self {
-        Bins { width_ns: NARROWEST_NS, bins: Vec::with_capacity(MOST_BINS), gc_ns: Vec::with_capacity(MOST_BINS * rows), rows }
+    pub fn new(rows_of_chips: usize, streams: usize) -> Self {
+        Bins {
+            width_ns: NARROWEST_NS,
+            bins: Vec::with_capacity(MOST_BINS),
+            gc_ns: Rows::new(rows_of_chips),
+            streams: Rows::new(3 * streams),
+        }
     }
 
     /// Start of the open bin, ns.
@@ -108,11 +148,11 @@ impl Bins {
         self.bins.len() as Ns * self.width_ns
     }
 
-    /// Adds the open bin, which has ended; `gc_ns`: its time with an active GC job, by row of chips.
-    pub fn push(&mut self, bin: Bin, gc_ns: impl Iterator<Item = u128>) {
+    /// Adds the open bin, which has ended. `gc_ns`: its time with an active GC job, by row of chips; `streams`: its rows of streams.
+    pub fn push(&mut self, bin: Bin, gc_ns: impl Iterator<Item = u128>, streams: impl Iterator<Item = u64>) {
+        self.gc_ns.push(self.bins.len(), gc_ns);
+        self.streams.push(self.bins.len(), streams);
         self.bins.push(bin);
-        self.gc_ns.extend(gc_ns);
-        assert_eq!(self.gc_ns.len(), self.bins.len() * self.rows, "a bin has its rows");
     }
 
     /// If there is no room for one more bin, merges bins two by two.
@@ -126,17 +166,10 @@ impl Bins {
         let half = self.bins.len() / 2;
         for bin in 0..half {
             self.bins[bin] = self.bins[2 * bin].followed_by(self.bins[2 * bin + 1]);
-            for row in 0..self.rows {
-                self.gc_ns[bin * self.rows + row] = self.gc_ns[2 * bin * self.rows + row] + self.gc_ns[(2 * bin + 1) * self.rows + row];
-            }
         }
         self.bins.truncate(half);
-        self.gc_ns.truncate(half * self.rows);
+        self.gc_ns.merge_pairs(half);
+        self.streams.merge_pairs(half);
         self.width_ns *= 2;
-    }
-
-    /// By row of chips, then by bin: time with an active GC job, summed over the row.
-    pub fn gc_rows(&self) -> impl Iterator<Item = impl Iterator<Item = u128>> {
-        (0..self.rows).map(|row| self.gc_ns.iter().skip(row).step_by(self.rows).copied())
     }
 }

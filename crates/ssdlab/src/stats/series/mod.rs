@@ -17,7 +17,7 @@ pub use bins::{MOST_BINS, NARROWEST_NS};
 pub use level::Level;
 pub use result::{
     CacheSeries, FreeBlockSeries, GcSeries, Histogram, Histograms, LatencySeries, OutstandingSeries, ResponseSeries, SeriesResult,
-    SlcSeries, StateSeries, WrittenSeries,
+    SlcSeries, StateSeries, StreamSeries, WrittenSeries,
 };
 
 use crate::energy::{Drawn, EnergyRates};
@@ -55,6 +55,10 @@ pub struct SeriesShape {
     pub cached: bool,
     /// Drives have a cache of blocks in SLC mode.
     pub slc: bool,
+    /// Streams of data placement, and those of them that the host fills, which come first.
+    pub streams: usize,
+    /// See `streams`.
+    pub host_streams: usize,
     /// What the parts of a drive draw; `None` if energy is not asked for.
     pub energy: Option<EnergyRates>,
 }
@@ -72,6 +76,8 @@ pub struct Readings {
     pub flash_bytes: u64,
     /// Bytes of the host programmed in SLC mode and in other blocks, and bytes folded.
     pub slc_bytes: [u64; 3],
+    /// By stream of data placement: units that the host wrote, units of the blocks collected, and valid units of these.
+    pub streams: Vec<[u64; 3]>,
     /// Number of free blocks of all pools now.
     pub free_blocks: u64,
     /// Free blocks summed over time.
@@ -103,6 +109,7 @@ impl Readings {
             pages_moved: 0,
             flash_bytes: 0,
             slc_bytes: [0; 3],
+            streams: Vec::new(),
             free_blocks: 0,
             free_block_ns: 0,
             free_min: u32::MAX,
@@ -142,7 +149,7 @@ impl Series {
     /// A series for a run that begins at time 0.
     pub fn new(shape: SeriesShape) -> Self {
         let chips_per_row = shape.chips.div_ceil(MOST_ROWS).max(1);
-        let ended = Bins::new(shape.chips.div_ceil(chips_per_row) as usize);
+        let ended = Bins::new(shape.chips.div_ceil(chips_per_row) as usize, shape.streams);
         Series {
             shape,
             chips_per_row,
@@ -150,7 +157,7 @@ impl Series {
             ended,
             open: Bin::EMPTY,
             is_new: true,
-            before: Readings { gc_ns: vec![0; shape.chips as usize], ..Readings::new() },
+            before: Readings { gc_ns: vec![0; shape.chips as usize], streams: vec![[0; 3]; shape.streams], ..Readings::new() },
         }
     }
 
@@ -222,7 +229,8 @@ impl Series {
         };
         let rows = |chips: &[u128]| chips.chunks(self.chips_per_row as usize).map(|row| row.iter().sum()).collect::<Vec<u128>>();
         let gc_ns = rows(&after.gc_ns).into_iter().zip(rows(&before.gc_ns)).map(|(after, before)| after - before);
-        self.ended.push(bin, gc_ns);
+        let streams = after.streams.iter().zip(&before.streams).flat_map(|(after, before)| [0, 1, 2].map(|row| after[row] - before[row]));
+        self.ended.push(bin, gc_ns, streams);
         self.before = after;
         self.before.free_blocks
     }

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::SeriesShape;
 use super::bins::{Bin, Bins};
+use crate::config::Stream;
 use crate::stats::result::ratio;
+use crate::stats::streams::Writer;
 use crate::units::Ns;
 
 /// Time series of a run, in bins of equal width. All rows have `bins` entries. An event at time t counts in bin floor(t / bin_ns). The last
@@ -51,6 +53,30 @@ pub struct SeriesResult {
     /// Where the host's data went in each bin: the write cliff. Absent without a cache of blocks in SLC mode (`slc`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcSeries>,
+    /// By stream of data placement: what it took in and how much of what it gave back was valid, in each bin. Absent without a placement
+    /// policy (`ftl.placement`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<StreamSeries>,
+}
+
+/// A stream of data placement in each bin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamSeries {
+    /// Who fills the stream: the host, or the page moves of GC.
+    #[schemars(with = "String", extend("unit" = "text"))]
+    pub writer: Writer,
+    /// Number among the streams of the same writer, from 0: the handle, or the class of the policy (`ftl.placement`).
+    #[schemars(extend("unit" = "number"))]
+    pub class: Stream,
+    /// By bin: mapping units that the host wrote into the stream.
+    #[schemars(extend("unit" = "mapping units"))]
+    pub host_units: Vec<u64>,
+    /// By bin: mapping units of the blocks, filled by the stream, that GC collected.
+    #[schemars(extend("unit" = "mapping units"))]
+    pub collected_units: Vec<u64>,
+    /// By bin: those of `collected_units` that were valid. Their share is the valid share at collection.
+    #[schemars(extend("unit" = "mapping units"))]
+    pub valid_units: Vec<u64>,
 }
 
 /// Bytes programmed in each bin by way through a cache of blocks in SLC mode.
@@ -244,6 +270,7 @@ impl SeriesResult {
                 direct_bytes: each.bin(|bin| bin.slc_bytes[1]),
                 folded_bytes: each.bin(|bin| bin.slc_bytes[2]),
             }),
+            streams: each.streams(shape.host_streams),
         }
     }
 }
@@ -273,8 +300,17 @@ impl Each<'_> {
         }
     }
 
+    fn streams(&self, of_host: usize) -> Vec<StreamSeries> {
+        let mut rows = self.0.streams.by_row().map(Iterator::collect);
+        let each = (0..).map_while(|stream| {
+            let (writer, class) = Writer::of(stream, of_host);
+            Some(StreamSeries { writer, class, host_units: rows.next()?, collected_units: rows.next()?, valid_units: rows.next()? })
+        });
+        each.collect()
+    }
+
     fn gc_rows(&self, chips: u32, chips_per_row: u32) -> Vec<Vec<f64>> {
         let chips_of = |row: u32| chips_per_row.min(chips - row * chips_per_row);
-        (0..).zip(self.0.gc_rows()).map(|(row, bins)| bins.map(|sum| self.share_of(chips_of(row), sum)).collect()).collect()
+        (0..).zip(self.0.gc_ns.by_row()).map(|(row, bins)| bins.map(|sum| self.share_of(chips_of(row), sum)).collect()).collect()
     }
 }

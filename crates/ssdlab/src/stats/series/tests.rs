@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::config::Config;
+use crate::stats::Writer;
 use crate::stats::result::ratio;
 
 const POOLS: usize = 3;
@@ -70,6 +71,7 @@ impl Gauged for Past {
             pages_moved: counted(1),
             flash_bytes: counted(4),
             slc_bytes: [counted(1), counted(2), counted(3)],
+            streams: vec![[counted(0), counted(2), counted(1)], [counted(4), counted(3), counted(2)]],
             free_blocks: total(last.free),
             free_block_ns: self.sum(0, now, |moment| total(moment.free)),
             free_min: self.moments[self.looked_at..].iter().flat_map(|moment| &moment.left).copied().min().unwrap_or(u32::MAX),
@@ -116,6 +118,8 @@ fn shape(chips: u32, cached: bool) -> SeriesShape {
         hard_blocks: 2,
         cached,
         slc: cached,
+        streams: 2,
+        host_streams: 1,
         energy: rates(),
     }
 }
@@ -229,6 +233,12 @@ fn recount(past: &Past, end: Ns, shape: SeriesShape) -> SeriesResult {
             direct_bytes: count(&|moment| moment.counts[2]),
             folded_bytes: count(&|moment| moment.counts[3]),
         }),
+        streams: [(Writer::Host, [0, 2, 1]), (Writer::Moves, [4, 3, 2])]
+            .map(|(writer, of)| {
+                let [host_units, collected_units, valid_units] = of.map(|index| count(&|moment| moment.counts[index]));
+                StreamSeries { writer, class: 0, host_units, collected_units, valid_units }
+            })
+            .to_vec(),
     }
 }
 
