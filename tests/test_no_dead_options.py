@@ -454,6 +454,7 @@ CONTEXTS: Mapping[str, Context] = {
     "buffer.timeout_us": Context((0, 50, 500), base=BUFFERED, trace=quarters),
     "buffer.reads_pass": Context((True, False), base=BUFFERED, trace=overload),
     "host.link_bytes_per_us": Context((0, 100, 1000), base=DRIVE),
+    "host.write_bytes_per_us": Context((0, 1, 100), base=DRIVE, trace=overload),
     "host.command_ns": Context((0, 500, 5000), base=DRIVE),
     "host.completion_ns": Context((0, 500, 5000), base=DRIVE),
     "host.cores": Context((1, 2, 3), base={**DRIVE, "host.command_ns": 50_000}, trace=overload),

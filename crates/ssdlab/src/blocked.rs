@@ -33,7 +33,7 @@ pub enum Part {
     Link,
     /// Waiting for entries of the mapping table.
     Mapping,
-    /// Waiting for garbage collection to free room for writes (`gc.pace`).
+    /// Waiting for garbage collection to free room for writes (`gc.pace`), or for the rate of writes (`host.write_bytes_per_us`).
     Pace,
     /// Waiting for power (`energy.cap_w`).
     Power,
@@ -129,6 +129,8 @@ reasons! {
     Core = "core" in Controller,
     /// Data of other requests, or of an older write of the same bytes, are on the link to the host.
     Link = "link" in Link,
+    /// The drive takes the data of writes in at a limited rate (`host.write_bytes_per_us`), or those of an older write of the same bytes.
+    WriteRate = "write_rate" in Pace,
     /// A translation page with entries that are needed is not in memory (`ftl.map_cache_bytes`), or an earlier request of the same units
     /// waits for such a page.
     TranslationPage = "translation_page" in Mapping,

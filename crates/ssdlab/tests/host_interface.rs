@@ -11,7 +11,7 @@ use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
 use ssdlab::ssd::Counters;
 use ssdlab::stats::InterfaceStats;
-use ssdlab::stats::Part::{Array, BusQueue, Controller, DieQueue, HostQueue, Link, Transfer};
+use ssdlab::stats::Part::{Array, BusQueue, Controller, DieQueue, HostQueue, Link, Pace, Transfer};
 
 fn no_cost() -> Host {
     Host::default()
@@ -47,6 +47,24 @@ fn cases() -> Vec<Case> {
             requests: vec![write(0, 0)],
             responses: vec![(307_996, vec![(Controller, 1_500), (Link, 4_096), (Transfer, 102_400), (Array, 200_000)])],
             stages: vec![bus(0, 5_096, 107_496), array(0, 107_496, 307_496)],
+        },
+        // At 20 bytes in a microsecond a page takes 204,800 ns.
+        Case {
+            name: "the second of two writes waits for the rate of writes, and so does a read of its page",
+            config: drive(Host { write_bytes_per_us: 20, ..no_cost() }),
+            requests: vec![write(0, 0), write(0, 1), read(1_000, 1)],
+            responses: vec![
+                (302_400, vec![(Transfer, 102_400), (Array, 200_000)]),
+                (507_200, vec![(Pace, 204_800), (Transfer, 102_400), (Array, 200_000)]),
+                // From the data of the write, which has come.
+                (203_800, vec![(Pace, 203_800)]),
+            ],
+            stages: vec![
+                bus(0, 0, 102_400),
+                array(0, 102_400, 302_400),
+                bus(0, 204_800, 307_200),
+                array(1, 307_200, 507_200),
+            ],
         },
         Case {
             name: "two reads, one core: the second is fetched after the first",
@@ -294,6 +312,18 @@ fn only_commands_whose_order_matters_wait() {
     // A read of trimmed bytes comes after the trim, which comes after the write.
     let trim = Request { kind: RequestKind::Trim, length: 8_192, ..read(1_000, 0) };
     assert_eq!(counted(host, &[write(0, 0), trim, read(2_000, 1)]).held_commands, 2);
+}
+
+/// Writes that come evenly, and slower than the rate, wait for nothing; a burst of four waits three times, and what comes before reads is theirs.
+#[test]
+fn only_writes_that_come_together_wait_for_the_rate() {
+    let host = Host { write_bytes_per_us: 20, ..no_cost() };
+    let evenly: Vec<_> = (0..4).map(|at| write(at * 204_800, at)).collect();
+    assert_eq!(counted(host.clone(), &evenly).rate_waits, 0);
+    let mut burst: Vec<_> = (0..4).map(|page| write(0, page)).collect();
+    burst.extend([read(1_000, 5), read(2_000, 6)]);
+    let stats = counted(host, &burst);
+    assert_eq!((stats.rate_waits, stats.held_commands), (3, 0));
 }
 
 #[test]

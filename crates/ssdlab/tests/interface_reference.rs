@@ -37,6 +37,8 @@ struct Model<'a> {
     free_cores: u32,
     link_in_free: u64,
     link_out_free: u64,
+    /// When the next write may go on.
+    next_write: u64,
     /// Units in the buffer.
     written: Vec<u64>,
 }
@@ -51,6 +53,7 @@ impl<'a> Model<'a> {
             free_cores: host.cores,
             link_in_free: 0,
             link_out_free: 0,
+            next_write: 0,
             written: Vec::new(),
         }
     }
@@ -100,16 +103,22 @@ impl<'a> Model<'a> {
     }
 
     fn on_link(&self, command: usize) -> u64 {
-        let rate = u64::from(self.host.link_bytes_per_us);
+        self.takes(command, self.host.link_bytes_per_us)
+    }
+
+    fn takes(&self, command: usize, bytes_per_us: u32) -> u64 {
+        let rate = u64::from(bytes_per_us);
         (self.requests[command].length * 1_000 + rate / 2).checked_div(rate).unwrap_or(0)
     }
 
     /// When the data of a write have come; a command that must not pass one whose data have not waits for it.
     fn data_are_there(&mut self, now: u64, command: usize) -> u64 {
         let request = self.requests[command];
-        if request.kind == RequestKind::Write && self.host.link_bytes_per_us > 0 {
+        if request.kind == RequestKind::Write && (self.host.link_bytes_per_us > 0 || self.host.write_bytes_per_us > 0) {
             self.link_in_free = self.link_in_free.max(now) + self.on_link(command);
-            return self.link_in_free;
+            let goes_on = self.next_write.max(self.link_in_free);
+            self.next_write = goes_on + self.takes(command, self.host.write_bytes_per_us);
+            return goes_on;
         }
         let waits = self.at.iter().zip(self.requests).filter_map(|(at, older)| match (at, request.kind, older.kind) {
             (At::LinkIn(ns), RequestKind::Flush, RequestKind::Write) => Some(*ns),
@@ -184,6 +193,7 @@ fn random_host(rng: &mut Rng) -> Host {
         command_ns: pick(&[0, 137, 1_013, 2_311]).into(),
         completion_ns: pick(&[0, 91, 509, 1_709]).into(),
         link_bytes_per_us: pick(&[0, 389, 1_009, 7_013]),
+        write_bytes_per_us: pick(&[0, 0, 211, 1_511]),
         ..Host::default()
     }
 }

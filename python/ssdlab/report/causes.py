@@ -27,7 +27,7 @@ REASONS = {
     "controller": "the controller",
     "link": "the link to the host",
     "mapping": "waiting for the mapping table",
-    "pace": "waiting for collection to free room (gc.pace)",
+    "pace": "waiting for collection to free room (gc.pace), or for the rate of writes (host.write_bytes_per_us)",
     "power": "waiting for power (energy.cap_w)",
     "retry": "steps of reads that failed",
     "decode": "decoding",
@@ -127,7 +127,11 @@ BEHIND: dict[str, tuple[Counter, ...]] = {
         Counter("mapping.write_backs", "{} written back"),
     ),
     "power": (Counter("counters.power_waits", "{} waits for power"),),
-    "pace": (Counter("counters.paced_writes", "{} writes waited for credit"), *COLLECTION),
+    "pace": (
+        Counter("counters.paced_writes", "{} writes waited for credit"),
+        Counter("interface.rate_waits", "{} writes waited for the rate of writes"),
+        *COLLECTION,
+    ),
     "retry": (
         Counter("counters.retried_reads", "{} flash reads repeated"),
         Counter("counters.retry_steps", "{} steps failed"),

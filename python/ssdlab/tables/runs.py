@@ -436,6 +436,7 @@ def _interface(result: RunData) -> list[RenderableType]:
         "core_waits": "times for a core",
         "link_waits": "times for the link",
         "held_commands": "for data of an older write",
+        "rate_waits": "for the rate of writes",
     }
     counts = [f"{interface[key]:,} {name}" for key, name in names.items() if interface.get(key)]
     lines = [f"Host interface: {interface['commands']:,} commands, {busy}", *([f"  {', '.join(counts)}"] if counts else [])]

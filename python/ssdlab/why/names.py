@@ -20,6 +20,7 @@ WAITS = {
     "paused": "while its program was suspended or paused",
     "buffer_full": "for a place in the write buffer",
     "pace": "for credit that GC earns (gc.pace)",
+    "write_rate": "for the rate of writes (host.write_bytes_per_us)",
     "slot": "for a slot of the host interface",
     "queue": "in its queue of the host",
     "core": "for a core of the controller",

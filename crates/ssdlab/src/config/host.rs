@@ -12,6 +12,10 @@ pub struct Host {
     /// Bandwidth of the link in each direction, bytes in a microsecond: 1000 is 1 GB/s. 0: data take no time on the link.
     #[schemars(range(min = 0, max = 1000000000))]
     pub link_bytes_per_us: u32,
+    /// Limit of the rate at which the drive takes in the data of writes, bytes in a microsecond: each write goes on to the drive no sooner than
+    /// the size of the one before it takes at this rate, as firmware does that spreads writes evenly. 0: no limit.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub write_bytes_per_us: u32,
     /// Time that a core takes to fetch a command, before the drive serves it, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub command_ns: Ns,
@@ -52,6 +56,7 @@ impl Default for Host {
     fn default() -> Self {
         Host {
             link_bytes_per_us: 0,
+            write_bytes_per_us: 0,
             command_ns: 0,
             completion_ns: 0,
             cores: 1,
@@ -67,7 +72,7 @@ impl Default for Host {
 impl Host {
     /// The host interface takes time or has limits.
     pub fn is_on(&self) -> bool {
-        self.works() || self.slots > 0 || self.link_bytes_per_us > 0 || self.has_queues()
+        self.works() || self.slots > 0 || self.link_bytes_per_us > 0 || self.write_bytes_per_us > 0 || self.has_queues()
     }
 
     /// Commands may be fetched in another order than they arrive: there are several queues, or the depth of a queue is limited.

@@ -34,6 +34,8 @@ counts! {
             link_waits: u64,
             /// Number of commands that waited for the data of an older write: one of the same bytes, or any before a flush.
             held_commands: u64,
+            /// Number of writes that waited for the rate of writes.
+            rate_waits: u64,
             /// Time that cores worked, summed over cores, ns.
             core_busy_ns: u128,
             /// Time that the link carried data of writes, ns.
@@ -57,6 +59,7 @@ impl InterfaceStats {
             core_waits: self.core_waits,
             link_waits: self.link_waits,
             held_commands: self.held_commands,
+            rate_waits: self.rate_waits,
             cores: share(self.core_busy_ns, self.cores),
             link_in: share(self.link_in_busy_ns, self.drives),
             link_out: share(self.link_out_busy_ns, self.drives),
@@ -94,6 +97,10 @@ pub struct InterfaceResult {
     /// Number of commands that waited for the data of an older write: one of the same bytes, or any before a flush.
     #[schemars(extend("unit" = "count"))]
     pub held_commands: u64,
+    /// Number of writes that waited for the rate at which the drive takes in their data (`host.write_bytes_per_us`).
+    #[serde(default)]
+    #[schemars(extend("unit" = "count"))]
+    pub rate_waits: u64,
     /// Share of the measured time in which cores were busy, mean over cores.
     #[schemars(extend("unit" = "share"))]
     pub cores: f64,

@@ -133,7 +133,7 @@ mod tests {
                 "pages capacity hits delayed_hits misses hit_ratio unread full_waits order_waits write_backs moves_cached moves_gathered",
             ),
             ("mapping.", &[""], "updates flash_reads flash_programs pages_moved cached dirty pending"),
-            ("interface.", &[""], "commands slot_waits core_waits link_waits held_commands cores link_in link_out"),
+            ("interface.", &[""], "commands slot_waits core_waits link_waits held_commands rate_waits cores link_in link_out"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
             ("series.", &[""], "bin_ns bins warm_up_ns bus dies power"),
             ("warm_up.", &[""], "requests ns"),

@@ -440,6 +440,7 @@ pub fn random_host(rng: &mut Rng, config: &mut Config) {
     if rng.chance(0.25) {
         config.host = Host {
             link_bytes_per_us: pick(rng, &[0, 20, 400, 7_000]),
+            write_bytes_per_us: pick(&mut Rng::new(rng.clone().bits(), "write rate"), &[0, 0, 10, 900]),
             command_ns: pick(rng, &[0, 300, 5_000, 100_000]),
             completion_ns: pick(rng, &[0, 200, 30_000]),
             cores: pick(rng, &[1, 2, 3]),

@@ -3,7 +3,7 @@
 //! | file | what is there |
 //! |---|---|
 //! | `cores` | the processors: they fetch commands and complete them |
-//! | `link` | one direction of the link |
+//! | `link` | one direction of the link, and the rate of writes |
 //! | `observed` | what checks, statistics and verify mode ask |
 //! | `queues` | the queues of the host, and whose turn it is |
 //!
@@ -32,7 +32,7 @@ use crate::stats::{Completion, InterfaceStats};
 use crate::timeline::Origin;
 use crate::units::Ns;
 use cores::{Cores, Task};
-use link::Link;
+use link::{Link, WriteRate};
 use passages::Passages;
 use queues::Queues;
 
@@ -45,16 +45,20 @@ struct Command {
     scattered: bool,
     /// Start of the present phase of the command; its latency parts cover the time until then.
     since: Ns,
+    /// Time that the command waits for the rate of writes, or for that of an older write, once its data, or those of that write, have come.
+    rate_ns: Ns,
     /// The command has gone to the lower level.
     delivered: bool,
 }
 
 impl Tracked<Command> {
-    /// A link phase ends. A command of kind `carried` had its data on `link`; any other waited at most for the data of an older write.
+    /// A link phase ends. A command of kind `carried` had its data on `link`; any other waited at most for an older write.
     fn was_on(&mut self, link: &Link, carried: RequestKind, now: Ns) {
         let served = if self.request.kind == carried { link.takes_ns(self.request.length) } else { 0 };
         self.times.serve(Served::Link, served);
-        self.times.wait(Blocked::Link, now - self.own.since - served);
+        let rate_ns = std::mem::take(&mut self.own.rate_ns);
+        self.times.wait(Blocked::WriteRate, rate_ns);
+        self.times.wait(Blocked::Link, now - self.own.since - served - rate_ns);
         self.own.since = now;
     }
 }
@@ -86,9 +90,11 @@ struct State {
     /// The last time that a slot became free while all slots were taken.
     full_until: Ns,
     cores: Cores,
-    /// Fetched commands, each with the time at which it goes to the lower level: when write data, its own or older, have arrived.
+    /// Fetched commands, each with the time at which it goes to the lower level: when write data, its own or older, have arrived and the
+    /// rate of writes lets them go on.
     inbound: VecDeque<(Ns, u32)>,
     link_in: Link,
+    write_rate: WriteRate,
     /// Reads whose data are on the link, with the time at which the data arrive.
     outbound: VecDeque<(Ns, u32)>,
     link_out: Link,
@@ -121,6 +127,7 @@ impl<B: Store> Interface<B> {
                 cores: Cores::new(config),
                 inbound: VecDeque::new(),
                 link_in: Link::new(config.link_bytes_per_us),
+                write_rate: WriteRate::new(config.write_bytes_per_us),
                 outbound: VecDeque::new(),
                 link_out: Link::new(config.link_bytes_per_us),
                 due: Ns::MAX,
@@ -161,7 +168,7 @@ impl<B: Store> Interface<B> {
                 self.lower.accept(now, index, request);
             };
         };
-        let command = Command { number: state.all_came, scattered, since: now, delivered: false };
+        let command = Command { number: state.all_came, scattered, since: now, rate_ns: 0, delivered: false };
         let place = state.commands.accept(index, request, command);
         state.all_came += 1;
         state.outside.push(place, request);
@@ -304,16 +311,18 @@ impl State {
         self.stats.commands += 1;
         let request = self.commands[place].request;
         self.commands[place].own.since = now;
-        let ready = if request.kind == RequestKind::Write && self.link_in.takes_time() {
-            self.link_in.send(now, request.length, &mut self.stats.link_waits)
+        let (ready, came) = if request.kind == RequestKind::Write && (self.link_in.takes_time() || self.write_rate.is_on()) {
+            let came = self.link_in.send(now, request.length, &mut self.stats.link_waits);
+            (self.write_rate.goes_on(came, request.length, &mut self.stats.rate_waits), came)
         } else {
             let waits_for = |older: u32| !self.forgets_order && must_follow(&request, &self.commands[older].request);
             // The last such command in the queue is the last to go to the lower level.
             let older = self.inbound.iter().rfind(|&&(_, older)| waits_for(older));
-            let ready = older.map_or(now, |&(ready, _)| ready);
+            let (ready, came) = older.map_or((now, now), |&(ready, older)| (ready, ready - self.commands[older].own.rate_ns));
             self.stats.held_commands += u64::from(ready > now);
-            ready
+            (ready, came)
         };
+        self.commands[place].own.rate_ns = ready - came.max(now);
         let behind = self.inbound.partition_point(|&(other, _)| other <= ready);
         self.inbound.insert(behind, (ready, place));
     }
