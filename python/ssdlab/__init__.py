@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ssdlab.calibration.api import calibrate
     from ssdlab.calibration.result import Calibration
     from ssdlab.comparison import Comparison
+    from ssdlab.contest.api import arena
     from ssdlab.errors import (
         ConfigError,
         Error,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_core": "Candidates Completion EvictionCandidates OrderChoices Placing",
     "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
+    "contest.api": "arena",
     "calibration.api": "calibrate",
     "calibration.result": "Calibration",
     "caching": "CacheReplay replay_cache",
@@ -158,6 +160,7 @@ __all__ = [
     "UsageError",
     "VictimPolicy",
     "__version__",
+    "arena",
     "batch_means",
     "calibrate",
     "check",

@@ -34,6 +34,10 @@ TRACE = {
         runs_program=True,
     ),
 }
+ARENA = {
+    "run": Part("Rank a policy of your own beside all built-in ones on a fixed set of drives and loads.", "ssdlab.cli.arena:run"),
+    "list": Part("List the policies that are ranked, and the drives and loads.", "ssdlab.cli.arena:list_"),
+}
 STUDY = {
     "list": Part("List the studies that come with ssdlab.", "ssdlab.cli.studies:list_"),
     "show": Part("Print a study's file: its runs, metrics and published values.", "ssdlab.cli.studies:show"),
@@ -88,6 +92,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         ),
         "trace": Part("Describe, convert and record traces.", below=TRACE),
         "study": Part("Run published experiments, and compare the results with the published values.", below=STUDY),
+        "arena": Part("Rank policies of your own beside the built-in ones.", below=ARENA),
         "artifact": Part(
             "Write an artifact kit: what a reviewer needs to run studies again and compare, with one script that does it.",
             "ssdlab.cli.artifacts:artifact",

@@ -1,0 +1,145 @@
+"""The runs of an arena: every policy of a kind on every drive and load of the field."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ssdlab.batch import Job, Progress, execute
+from ssdlab.checks import shown, text
+from ssdlab.contest.field import Case, Contest, contests
+from ssdlab.contest.kinds import kind_of, policies_in
+from ssdlab.contest.ranking import FIGURES, Arena, ranked, warnings_of
+from ssdlab.errors import UsageError
+from ssdlab.plans import Setup
+from ssdlab.policies import Eviction, Order, Placement, Victim
+from ssdlab.spelling import nearest
+from ssdlab.variants import pairs
+
+__all__ = ["Entered", "arena", "entered", "held", "located"]
+
+
+class Entered(NamedTuple):
+    """A contest that is ready to begin.
+
+    Attributes:
+        contest: what is ranked, and on what.
+        name: name of the user's policy; `None` without one.
+        runs: the runs, by policy and case.
+    """
+
+    contest: Contest
+    name: str | None
+    runs: Mapping[tuple[str, str], Job]
+
+
+def arena(
+    policy: Victim | Eviction | Order | Placement | None = None,
+    *,
+    kind: str | None = None,
+    by: str = "p99.9",
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Arena:
+    """Ranks a policy of one's own beside all built-in policies of its kind, on a fixed set of drives and loads.
+
+    Args:
+        policy: the policy: a class, a function, or a text such as `ours.py:Ours`; the name can be left out if the file defines one policy.
+            Without one the built-in policies are ranked.
+        kind: what the policy decides: `victim`, `eviction`, `order` or `placement`. By default that is seen from the attributes that it
+            uses of its argument.
+        by: the figure to rank by: `p99.9`, `mean` or `wa` (write amplification).
+        jobs: runs at once, at most; by default one per processor.
+        progress: called with the share done.
+
+    Raises:
+        ssdlab.UsageError: it is not clear what the policy decides, or there is no such kind or figure.
+        ssdlab.Error: a run failed; what had finished is in the exception's `finished`.
+    """
+    _check_figure(by)
+    return held(entered(policy, kind), by, jobs=jobs, progress=progress)
+
+
+def _check_figure(by: str) -> None:
+    if by not in FIGURES:
+        raise UsageError(f"by = {shown(by)}: expected one of {', '.join(FIGURES)}{nearest(str(by), FIGURES)}")
+
+
+def entered(policy: Any, kind: str | None) -> Entered:
+    """The contest of a policy, or, without one, of the built-in policies of a kind. Checks all runs before the first begins."""
+    found, own = located(policy, kind)
+    contest = contests()[found]
+    name = None if own is None else own if isinstance(own, str) else getattr(own, "__qualname__", type(own).__qualname__)
+    return Entered(contest, name, dict(_runs(contest, own, name)))
+
+
+def held(contest: Entered, by: str, *, jobs: int | None = None, progress: Progress | None = None) -> Arena:
+    """Runs a contest, and ranks the policies by a figure."""
+    _check_figure(by)
+    batch = execute(list(contest.runs.values()), workers=jobs, progress=progress)
+    batch.raise_failure()
+    results: dict[str, dict[str, Any]] = {}
+    for (entry, case), job in contest.runs.items():
+        results.setdefault(entry, {})[case] = batch.finished[job.label].to_dict()
+    of = contest.contest
+    return Arena(of.kind, of.version, by, of.entries[0], ranked(results, contest.name, by), warnings_of(results))
+
+
+def located(policy: Any, kind: str | None) -> tuple[str, Any]:
+    """The kind of a policy, and the policy with its name if a text names only its file.
+
+    Raises:
+        UsageError: there is no such kind, or the file does not tell which policy is meant or what it decides.
+    """
+    if kind is not None and kind not in contests():
+        raise UsageError(f"kind = {shown(kind)}: expected one of {', '.join(contests())}{nearest(str(kind), contests())}")
+    if policy is None:
+        if kind is None:
+            raise UsageError(f"nothing to rank: name a file with a policy, or a kind of policies: {', '.join(contests())}")
+        return kind, None
+    if isinstance(policy, str | os.PathLike):
+        return _in_file(os.fspath(policy), kind)
+    defined = policy if inspect.isclass(policy) or inspect.isfunction(policy) else type(policy)
+    try:
+        source = inspect.getsource(defined)
+    except (OSError, TypeError):
+        raise UsageError(f"{shown(policy)}: its source cannot be read: name its kind (kind = ...)") from None
+    return kind or kind_of(inspect.cleandoc(source), defined.__name__), policy
+
+
+def _in_file(policy: str, kind: str | None) -> tuple[str, str]:
+    text("policy", policy)
+    file, colon, name = policy.rpartition(":")
+    if not colon or not name.isidentifier():
+        file, name = policy, ""
+    try:
+        source = Path(file).read_text(encoding="utf-8-sig")
+        there = policies_in(source)
+    except (OSError, UnicodeDecodeError) as reason:
+        raise UsageError(f"{file}: cannot be read as Python code: {getattr(reason, 'strerror', None) or reason}") from reason
+    except SyntaxError as reason:
+        raise UsageError(f"{file}, line {reason.lineno}: {reason.msg}") from reason
+    if not name:
+        if len(there) != 1:
+            raise UsageError(f"{file}: it defines {', '.join(there) or 'no policy'}: expected one, or FILE.py:NAME")
+        name = there[0]
+    return kind or kind_of(source, name), f"{file}:{name}"
+
+
+def _runs(contest: Contest, own: Any, name: str | None) -> Iterator[tuple[tuple[str, str], Job]]:
+    """The runs of a contest, by policy and case. `own`: the user's policy, if any; `name`: its name."""
+    for case in contest.cases:
+        for entry in contest.entries:
+            yield (entry, case.name), _job(case, entry, {contest.key: entry})
+        if name is not None:
+            yield (name, case.name), _job(case, name, case.own_set, {contest.kind: own})
+
+
+def _job(case: Case, entry: str, keys: Mapping[str, Any], own: Mapping[str, Any] | None = None) -> Job:
+    options = dict(case.options)
+    scheme = options.pop("scheme")
+    setup = Setup(set=pairs({**case.set, **keys}), shared=True, **options, **(own or {}))
+    return Job.prepare(f"{entry} on {case.name}", setup, scheme, folder=None)

@@ -1,0 +1,133 @@
+"""The arena: ranks of policies on a fixed field."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from conftest import Ssdlab
+from ssdlab.contest.field import contests
+from ssdlab.contest.kinds import kind_of, policies_in
+from ssdlab.contest.ranking import ranked
+from ssdlab.policies import KINDS
+
+ROOT = Path(__file__).parent.parent
+VICTIM = """
+def emptiest(candidates):
+    return candidates.blocks[0]
+"""
+ORDER = """
+import math
+
+class Patient:
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, choices):
+        self.calls += 1
+        return min(range(len(choices)), key=lambda i: (choices.ready_ns[i], choices.serials[i]))
+"""
+
+
+def test_every_kind_of_policy_has_a_contest() -> None:
+    assert set(contests()) == set(KINDS)
+    for kind, contest in contests().items():
+        assert contest.key == KINDS[kind].key
+        assert len({case.name for case in contest.cases}) == len(contest.cases) >= 3
+
+
+def test_all_built_in_policies_are_in_the_contest() -> None:
+    values = ssdlab.config_schema()["$defs"]
+    for name, kind, left_out in [
+        ("Victim", "victim", ()),
+        ("CachePolicy", "eviction", ("none",)),
+        ("Placement", "placement", ("handles", "custom")),
+    ]:
+        known = {one["const"] for one in values[name]["oneOf"]}
+        assert set(contests()[kind].entries) == known - set(left_out), name
+
+
+def result(p99_9: float, mean: float, wa: float, digest: str) -> dict[str, Any]:
+    return {"latency_ns": {"all": {"p99_9": p99_9, "mean": mean}}, "gc": {"write_amplification": wa}, "digest": digest}
+
+
+def test_ranks_follow_from_geometric_means_of_ratios() -> None:
+    runs = {
+        "base": {"a": result(100, 10, 2, "1"), "b": result(400, 40, 4, "2")},
+        "ours": {"a": result(50, 20, 2, "3"), "b": result(400, 40, 1, "4")},
+        "same": {"a": result(100, 10, 2, "1"), "b": result(400, 40, 4, "2")},
+    }
+    ours, base, same = ranked(runs, "ours", "p99.9")
+    assert [(one.name, one.rank, one.is_own) for one in (ours, base, same)] == [("ours", 1, True), ("base", 2, False), ("same", 2, False)]
+    assert ours.ratios == pytest.approx({"p99.9": math.sqrt(0.5), "mean": math.sqrt(2), "wa": math.sqrt(0.25)})
+    assert ours.by_case["b"] == {"p99.9": 400, "mean": 40, "wa": 1}
+    assert base.digest == same.digest != ours.digest
+    assert [one.name for one in ranked(runs, None, "mean")][-1] == "ours"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("candidates.valid_pages[0]", "victim"),
+        ("candidates.dirty", "eviction"),
+        ("choices.ready_ns", "order"),
+        ("placing.handle", "placement"),
+    ],
+)
+def test_the_kind_is_seen_from_what_a_policy_asks(body: str, kind: str) -> None:
+    source = f"import os\n\ndef other(x):\n    return os.path\n\ndef ours({body.split('.', maxsplit=1)[0]}):\n    return {body}\n"
+    assert policies_in(source) == ["other", "ours"]
+    assert kind_of(source, "ours") == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        (
+            "def ours(c):\n    return c.ages[0]\n",
+            [],
+            "ours: of the attributes of its argument it uses none by which its kind could be seen: name the kind",
+        ),
+        ("def ours(c):\n    return c.dirty, c.erases\n", [], "it uses those of victim and eviction policies"),
+        (
+            "def one(c):\n    return c.dirty\ndef two(c):\n    return c.dirty\n",
+            [],
+            "ours.py: it defines one, two: expected one, or FILE.py:NAME",
+        ),
+        ("x = 1\n", [], "ours.py: it defines no policy"),
+        ("def (\n", [], "ours.py, line 1: invalid syntax"),
+        (VICTIM, ["--kind", "victims"], "'victims' is not one of"),
+        (VICTIM, ["--by", "p99"], "'p99' is not one of"),
+    ],
+)
+def test_what_cannot_be_ranked_is_said(ssdlab_command: Ssdlab, tmp_path: Path, text: str, words: list[str], said: str) -> None:
+    (tmp_path / "ours.py").write_text(text)
+    assert said in ssdlab_command("arena", "run", "ours.py", *words).failed(2)
+
+
+def test_nothing_to_rank_and_no_such_file(ssdlab_command: Ssdlab) -> None:
+    assert "nothing to rank: name a file with a policy, or a kind of policies" in ssdlab_command("arena", "run").failed(2)
+    assert "none.py: cannot be read as Python code: No such file" in ssdlab_command("arena", "run", "none.py").failed(2)
+    with pytest.raises(ssdlab.UsageError, match=r"by = 'p99': expected one of p99\.9, mean, wa"):
+        ssdlab.arena(kind="order", by="p99")
+
+
+def test_a_policy_of_ones_own_is_ranked(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "ours.py").write_text(ORDER)
+    found = ssdlab_command("arena", "run", "ours.py", "--json").json()
+    assert (found["kind"], found["by"], found["baseline"]) == ("order", "p99.9", "fcfs")
+    by_name = {one["name"]: one for one in found["standings"]}
+    assert set(by_name) == {"fcfs", "fr-fcfs", "ours.py:Patient"}
+    assert by_name["fcfs"]["ratios"] == {"p99.9": 1, "mean": 1, "wa": 1}
+    assert by_name["ours.py:Patient"]["is_own"]
+    assert len({one["digest"] for one in found["standings"]}) == 3
+    tails = [one["ratios"]["p99.9"] for one in found["standings"]]
+    assert tails == sorted(tails)
+    page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` | " in page and f"`{by_name[name]['digest']}`" in page for name in ("fcfs", "fr-fcfs")), "run tools/arena.py"
+    again = ssdlab.arena(kind="order", by="mean", jobs=1)
+    assert {one.name: one.digest for one in again.standings} == {name: by_name[name]["digest"] for name in ("fcfs", "fr-fcfs")}

@@ -1,0 +1,37 @@
+"""Writes the ranks of all built-in policies into docs/arena.md: python tools/arena.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ssdlab
+from ssdlab.contest.field import contests
+from ssdlab.contest.ranking import FIGURES, Arena, Standing
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "arena.md"
+BEGIN, END = "<!-- written by tools/arena.py -->", "<!-- end -->"
+
+
+def table(arena: Arena) -> str:
+    """The ranks of the policies of a kind as Markdown."""
+    heads = ["rank", "policy", *FIGURES, "digest"]
+    rows = [_cells(one) for one in arena.standings]
+    rule = ["--:", "---", *("--:" for _ in FIGURES), "---"]
+    lines = "\n".join(f"| {' | '.join(cells)} |" for cells in [heads, rule, *rows])
+    return f"### {arena.kind.capitalize()}, relative to `{arena.baseline}`\n\n{lines}\n"
+
+
+def _cells(one: Standing) -> list[str]:
+    return [str(one.rank), f"`{one.name}`", *(f"{one.ratios[name]:.3f}" for name in FIGURES), f"`{one.digest}`"]
+
+
+def main() -> None:
+    """Runs all contests, and writes their tables."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    tables = "\n".join(table(ssdlab.arena(kind=kind)) for kind in contests())
+    PAGE.write_text(f"{before}{BEGIN}\n\n{tables}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
