@@ -35,7 +35,7 @@ pub struct Capacity {
     pub map_units: u64,
     /// Number of mapping units of one translation page.
     pub map_units_each: u64,
-    /// Number of blocks of a pool that may be open at any time: one or two for each stream ([`Streams`], [`Config::open_each`]).
+    /// Number of blocks of a pool that may be open at any time ([`Config::open_blocks`]).
     pub frontiers: u64,
     /// Number of blocks of a pool that are always in SLC mode (`slc.static_blocks`).
     pub static_blocks: u64,
@@ -73,7 +73,7 @@ impl Capacity {
             exported_units: exported,
             map_units: config.map_units(exported, pools),
             map_units_each: (config.map_page_bytes() / config.map_unit_bytes()).into(),
-            frontiers: u64::from(Streams::new(config).count) * u64::from(config.open_each()),
+            frontiers: config.open_blocks().into(),
             static_blocks: u64::from(config.slc.static_blocks) * planes_per_pool,
         };
         if capacity.exported_units == 0 {
@@ -160,6 +160,13 @@ impl Config {
     /// superblock while another still fills the last.
     pub fn open_each(&self) -> u32 {
         if self.pools_per_group() > 1 { 2 } else { 1 }
+    }
+
+    /// Number of blocks of a pool that may be open at any time, without those that are always in SLC mode: one or two for each stream
+    /// ([`Streams`], [`Config::open_each`]).
+    pub fn open_blocks(&self) -> u32 {
+        let in_static_part = self.slc.is_on() && self.slc.dynamic_blocks == 0;
+        (u32::from(Streams::new(self).count) - u32::from(in_static_part)) * self.open_each()
     }
 }
 

@@ -287,6 +287,7 @@ impl Ftl {
     /// From now on pools with fewer than `blocks` free blocks want collection; those that are down to the reserve always do.
     pub fn want_free(&mut self, blocks: u32) {
         self.wanted_free = blocks.max(RESERVE + 1);
+        self.steer_all();
     }
 
     /// A host write of this class to the pool can be given a page without touching what collection needs.
@@ -405,8 +406,10 @@ impl Ftl {
     pub fn room_of_pool(&self) -> u32 {
         let Pools { blocks_each, .. } = self.geometry.pools;
         let pages = self.geometry.units_per_block.get();
-        let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { RESERVE + u32::from(self.streams.count) };
-        let blocks_each = blocks_each - self.geometry.slc.map_or(0, |slc| slc.static_each);
+        let slc = self.geometry.slc;
+        let open = u32::from(self.streams.count) - u32::from(slc.is_some_and(|slc| slc.dynamic_each == 0));
+        let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { RESERVE + open };
+        let blocks_each = blocks_each - slc.map_or(0, |slc| slc.static_each);
         ((blocks_each - kept) * pages + pages / 2).saturating_sub((self.geometry.units_per_program - 1) * (blocks_each + 1))
     }
 
