@@ -14,6 +14,8 @@ pub struct Capacity {
     pub pools: u64,
     /// Number of blocks in each pool.
     pub blocks_per_pool: u64,
+    /// Number of pools whose blocks are collected as one ([`Config::pools_per_group`]).
+    pub pools_per_group: u64,
     /// Number of mapping units in each flash page; 1 without `ftl.map_unit_bytes`.
     pub units_per_flash_page: u64,
     /// Number of mapping units that a program of one plane writes.
@@ -64,6 +66,7 @@ impl Capacity {
         let capacity = Capacity {
             pools,
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
+            pools_per_group: config.pools_per_group().into(),
             units_per_flash_page: units,
             units_per_program: config.units_per_program().into(),
             units_per_block: config.data_units_per_block().into(),
@@ -111,9 +114,9 @@ impl Capacity {
     }
 
     /// Number of blocks of a pool that invalid units may fill for good: a block is collected only if that gains a whole program, so each
-    /// block may keep one unit less than a program invalid.
+    /// block, or superblock of several pools, may keep one unit less than a program invalid.
     pub fn scattered_blocks(&self) -> u64 {
-        (self.blocks_per_pool * (self.units_per_program - 1)).div_ceil(self.units_per_block)
+        (self.blocks_per_pool * (self.units_per_program - 1)).div_ceil(self.units_per_block * self.pools_per_group)
     }
 
     /// `gc.soft` as a number of blocks of a pool: a share is rounded to the nearest block, at least 1.

@@ -404,13 +404,15 @@ impl Ftl {
     /// gain a page. Where programs have several pages, minus those that could be left over in each block and in the program under way.
     #[inline]
     pub fn room_of_pool(&self) -> u32 {
-        let Pools { blocks_each, .. } = self.geometry.pools;
+        let Pools { blocks_each, per_group, .. } = self.geometry.pools;
         let pages = self.geometry.units_per_block.get();
         let slc = self.geometry.slc;
         let open = u32::from(self.streams.count) - u32::from(slc.is_some_and(|slc| slc.dynamic_each == 0));
         let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { RESERVE + open };
         let blocks_each = blocks_each - slc.map_or(0, |slc| slc.static_each);
-        ((blocks_each - kept) * pages + pages / 2).saturating_sub((self.geometry.units_per_program - 1) * (blocks_each + 1))
+        let left_over = self.geometry.units_per_program - 1;
+        let in_blocks = (left_over * blocks_each).div_ceil(per_group.get());
+        ((blocks_each - kept) * pages + pages / 2).saturating_sub(in_blocks + left_over)
     }
 
     /// A host program in `pool` has ended: maps the logical page to `ppn`. Returns its physical page before, which is invalid now.
