@@ -21,6 +21,15 @@ from ssdlab.sheet import Summary, summary_of
 from ssdlab.sheet.amplification import d_choices, fifo, greedy, random
 
 SMALL_POOLS = {"device.blocks_per_plane": 400, "device.pages_per_block": 32}
+SUPERBLOCKS = {
+    "ftl.reclaim_unit": "superblock",
+    "ftl.allocation": "dynamic",
+    "ftl.parity_stripe": 0,
+    "gc.pace": "none",
+    "device.chips_per_channel": 4,
+    "device.dies_per_chip": 1,
+    "device.overprovisioning": 0.25,
+}
 
 
 def summary(device: str, scheme: str | None = None, **keys: Any) -> Summary:
@@ -46,6 +55,19 @@ def test_the_numbers_of_a_small_drive_are_those_worked_out_by_hand() -> None:
     assert rate.limits["channel"] == pytest.approx(8e9 / transfer)
     assert rate.binding == "die"
     assert one.rates["sequential write"].mb_s == pytest.approx(32 * 16384 / (600_000 + transfer) * 1e3)
+
+
+def test_blocks_in_slc_mode_are_not_spare_and_have_no_closed_form() -> None:
+    """Of 497 blocks of a pool 425 hold the exported data of nvme-tlc-scaled-5g, after parity of one program in 16."""
+    found = {static: summary("nvme-tlc-scaled-5g", "nvme", **{"slc.static_blocks": static}).to_dict() for static in (0, 10)}
+    assert [found[static]["spare_blocks"] for static in (0, 10)] == [72, 62]
+    assert "write_amplification" in found[0]
+    assert "write_amplification" not in found[10]
+    assert "no closed form" in found[10]["write_amplification_by"]
+    assert any("SLC mode" in remark for remark in found[10]["remarks"])
+    # the open block of the static part is one of its own
+    assert [found[static]["open_blocks"] for static in (0, 10)] == [2, 2]
+    assert summary("nvme-tlc-scaled-5g", "nvme", **{"slc.dynamic_blocks": 10}).drive.open_blocks == 3
 
 
 def test_parity_units_and_the_link_of_a_modern_drive() -> None:
@@ -106,6 +128,8 @@ WRITES = [
     ("demo-4g", "fpgc", SMALL_POOLS, 0.05, 0.15),
     pytest.param("demo-4g", "fpgc", {**SMALL_POOLS, "gc.victim": "fifo"}, 0.05, 0.15, marks=pytest.mark.full),
     ("nvme-4g", "nvme", {"device.blocks_per_plane": 400, "device.pages_per_block": 48}, 0.07, 0.10),
+    # superblocks of 16 blocks of 24 units: with blocks of 24 units there would be less to move
+    ("nvme-4g", "nvme", {**SUPERBLOCKS, "device.blocks_per_plane": 400, "device.pages_per_block": 6}, 0.05, 0.25),
 ]
 
 

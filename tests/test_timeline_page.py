@@ -201,6 +201,24 @@ def test_curves_are_those_of_the_states(made: Made) -> None:
     assert len(blocks["amplification"]) == len(instants)
 
 
+def test_a_cache_in_slc_mode_has_free_blocks_of_its_own_and_no_curve_of_amplification(tmp_path: Path) -> None:
+    keys = {
+        "device.blocks_per_plane": 24,
+        "device.pages_per_block": 12,
+        "device.overprovisioning": 0.6,
+        "ftl.frontier": "separate",
+        "slc.static_blocks": 3,
+        "slc.idle_us": 1_000,
+        "workload.read_share": 0.2,
+    }
+    drive = Made(tmp_path, {"set": keys})
+    blocks, series = drive.data["blocks"], drive.result.series
+    assert drive.result.slc.folds > 0
+    assert blocks["amplification"] is None
+    assert min(blocks["fewest"]) >= min(series.free_blocks.min)
+    assert max(blocks["fewest"]) <= 24 - 3
+
+
 def test_write_amplification_over_the_run_is_that_of_the_result(one: Made) -> None:
     blocks, bins = one.data["blocks"], one.result.series
     assert blocks["interval_ns"] == bins.bin_ns

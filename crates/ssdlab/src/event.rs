@@ -15,16 +15,23 @@ pub enum Event {
     Slot(u32),
     /// The transfer on this channel ends.
     Bus(u32),
-    /// A timer expires.
-    Timer,
+    /// The drive may have been idle for long enough for this.
+    Idle(IdleWork),
     /// The data that have been decoded for longest have been.
     Decoded,
-    /// A timer of the cache of blocks in SLC mode expires.
-    FoldTimer,
 }
 
-/// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for timers (index 0),
-/// decoded data (index 1) and timers of folding (index 2).
+/// What begins once no request has been outstanding for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleWork {
+    /// GC ahead of need (`gc.trigger = "idle"`).
+    Gc,
+    /// Folding of blocks in SLC mode (`slc.idle_us`).
+    Folding,
+}
+
+/// Bits of the payload in a key: an index above a kind, which is 0 for slots (the most frequent), 01 for buses, 11 for idle time in which GC
+/// begins (index 0), decoded data (index 1) and idle time in which folding begins (index 2).
 const PAYLOAD_BITS: u32 = 24;
 
 /// Events by time; among equal times by the serial number of their operation.
@@ -41,9 +48,9 @@ impl EventQueue {
         let payload = match event {
             Event::Slot(index) => index << 1,
             Event::Bus(index) => index << 2 | 0b01,
-            Event::Timer => 0b11,
+            Event::Idle(IdleWork::Gc) => 0b11,
             Event::Decoded => 0b111,
-            Event::FoldTimer => 0b1011,
+            Event::Idle(IdleWork::Folding) => 0b1011,
         };
         assert!(payload < 1 << PAYLOAD_BITS && serial < 1 << (64 - PAYLOAD_BITS));
         self.heap.push(Reverse(u128::from(time) << 64 | u128::from(serial) << PAYLOAD_BITS | u128::from(payload)));
@@ -65,9 +72,9 @@ impl EventQueue {
         let payload = key as u32 & ((1 << PAYLOAD_BITS) - 1);
         let event = match payload & 0b11 {
             0b01 => Event::Bus(payload >> 2),
-            0b11 if payload == 0b11 => Event::Timer,
+            0b11 if payload == 0b11 => Event::Idle(IdleWork::Gc),
             0b11 if payload == 0b111 => Event::Decoded,
-            0b11 => Event::FoldTimer,
+            0b11 => Event::Idle(IdleWork::Folding),
             _ => Event::Slot(payload >> 1),
         };
         Some(((key as u64) >> PAYLOAD_BITS, event))
@@ -85,11 +92,11 @@ mod tests {
         queue.push(3, 2, Event::Bus(1));
         queue.push(5, 1, Event::Bus(9));
         queue.push(5, 2, Event::Slot(5));
-        queue.push(5, 0, Event::Timer);
+        queue.push(5, 0, Event::Idle(IdleWork::Gc));
         assert_eq!(queue.next_time(), Some(3));
         assert_eq!(queue.pop_at(5), None);
         assert_eq!(queue.pop_at(3), Some((2, Event::Bus(1))));
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop_at(5)).collect();
-        assert_eq!(rest, [(0, Event::Timer), (1, Event::Bus(9)), (2, Event::Slot(5)), (3, Event::Slot(0))]);
+        assert_eq!(rest, [(0, Event::Idle(IdleWork::Gc)), (1, Event::Bus(9)), (2, Event::Slot(5)), (3, Event::Slot(0))]);
     }
 }

@@ -125,7 +125,7 @@ impl SlcShape {
             skipped: config.data_units_per_block() - config.slc_units_per_block(),
             static_from: config.device.blocks_per_plane.saturating_sub(slc.static_blocks),
             static_each: slc.static_blocks * planes,
-            dynamic_each: slc.dynamic_blocks * planes,
+            dynamic_each: slc.dynamic_blocks.min(config.device.blocks_per_plane.saturating_sub(slc.static_blocks)) * planes,
         })
     }
 }

@@ -4,7 +4,7 @@
 //! the spare share and the free blocks kept stay as they are, and blocks become smaller instead. `docs/howto/scale-a-drive.md` says how.
 
 use crate::config::capacity::RESERVE;
-use crate::config::{Capacity, Config, Trigger};
+use crate::config::{Capacity, Config, Frontier, Placement, Trigger};
 use crate::remark::Remark;
 
 /// Share of the spare blocks that the soft threshold may keep free without a remark. Collection cannot use free blocks as spare.
@@ -25,7 +25,13 @@ const AMPLIFICATION: &str = "gc.write_amplification";
 /// Remarks on what the size of the drive distorts, in the order of their weight. None for a configuration that cannot be built.
 pub fn remarks(config: &Config) -> Vec<Remark> {
     let Ok(capacity) = Capacity::of(config) else { return Vec::new() };
-    let all = [threshold(config, &capacity), few_blocks(&capacity), frontiers(&capacity), small_blocks(config), buffer(config, &capacity)];
+    let all = [
+        threshold(config, &capacity),
+        few_blocks(&capacity),
+        frontiers(config, &capacity),
+        small_blocks(config),
+        buffer(config, &capacity),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -80,15 +86,23 @@ fn few_blocks(capacity: &Capacity) -> Option<Remark> {
 }
 
 /// The remark for blocks being filled that are a large part of the spare blocks.
-fn frontiers(capacity: &Capacity) -> Option<Remark> {
+fn frontiers(config: &Config, capacity: &Capacity) -> Option<Remark> {
     let (spare, open) = (capacity.spare_blocks(), capacity.frontiers);
+    let may_share = config.ftl.frontier == Frontier::Separate
+        && config.ftl.placement == Placement::None
+        && !config.slc.is_on()
+        && config.pools_per_group() == 1;
+    let remedy = match may_share {
+        true => "Have more and smaller blocks, raise device.overprovisioning, or set ftl.frontier = \"shared\".",
+        false => "Have more and smaller blocks, or raise device.overprovisioning.",
+    };
     (open as f64 > FRONTIER_SHARE * spare as f64).then(|| {
         let percent = percent(open, spare);
         Remark::note(
             "frontiers-take-spare",
             AMPLIFICATION,
             format!("The {open} blocks of a pool that are being filled are {percent} % of its {spare} spare blocks, which collection cannot use."),
-            "Have more and smaller blocks, raise device.overprovisioning, or set ftl.frontier = \"shared\".",
+            remedy,
         )
     })
 }
@@ -165,6 +179,23 @@ mod tests {
         assert!(of(&[]).unwrap().starts_with("Set gc.soft to at most 2 blocks, or have more and smaller blocks: "), "{:?}", of(&[]));
         assert_eq!(of(&[("gc.soft", "2")]), None);
         assert!(of(&[("device.blocks_per_plane", "30"), ("gc.soft", "2")]).unwrap().starts_with("Have more and smaller blocks: "));
+    }
+
+    /// The remedy is one that the drive can have: blocks in SLC mode, and superblocks of several pools, need a frontier of their own for moves.
+    #[test]
+    fn a_shared_frontier_is_a_remedy_only_where_it_can_be_set() {
+        let remedy = |pairs: &[(&str, &str)]| {
+            let small =
+                [("device.blocks_per_plane", "40"), ("gc.soft", "2"), ("ftl.frontier", "separate"), ("device.overprovisioning", "0.3")];
+            let set = small.iter().chain(pairs).map(|(key, value)| (key.to_string(), value.to_string())).collect();
+            let config = Layers { device: Some("demo-4g".into()), set, ..Layers::default() }.build().unwrap();
+            let remedy = remarks(&config).into_iter().find(|remark| remark.code == "frontiers-take-spare").map(|remark| remark.remedy);
+            remedy.is_some_and(|remedy| remedy.contains("shared"))
+        };
+        let spare = ("device.overprovisioning", "0.15");
+        assert!(remedy(&[spare]));
+        assert!(!remedy(&[spare, ("ftl.frontier", "shared")]));
+        assert!(!remedy(&[("slc.static_blocks", "5")]));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, array, bus, pages, play_all, read, write};
-use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Priority, Scope, SlcFull, SuspendedForReads, validate};
-use ssdlab::ftl::BlockState;
+use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Priority, Scope, SlcFull, SuspendedForReads, Trigger, validate};
+use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation};
 use ssdlab::stats::{Counters, Part};
@@ -258,6 +258,24 @@ fn no_more_pools_fold_at_a_time_than_are_allowed() {
     assert_eq!(ends, [2, 1]);
 }
 
+/// Four dies with writes that wait for folds, of which one may run at a time: each die has its turn, although the others want to fold again by
+/// then. A fold takes 1,329.6 us; a die fills its cache again in less.
+#[test]
+fn pools_that_wait_for_each_other_fold_in_turn() {
+    let config = one_block(|c| (c.device.channels, c.slc.full, c.slc.idle_us, c.slc.fold_jobs) = (4, SlcFull::Fold, 0, 1));
+    let mut simulation = simulation(&config);
+    (0..40).for_each(|page| _ = simulation.submit(write(0, page)).unwrap());
+    for fold in 1..=12 {
+        simulation.run_until(304_800 + fold * (2 * FOLD + 500_000)).unwrap();
+        let blocks = simulation.ssd().ftl().blocks();
+        let of_cache = (0..48).map(BlockId).filter(|&block| blocks.is_static(block));
+        let erases: Vec<u32> = of_cache.map(|block| blocks.erases()[block.index()]).collect();
+        assert_eq!(erases.iter().sum::<u32>(), fold as u32, "one after the other");
+        let (most, fewest) = (erases.iter().max().unwrap(), erases.iter().min().unwrap());
+        assert!(most - fewest <= 1, "after {fold} folds the dies had {erases:?}");
+    }
+}
+
 /// A drive whose free blocks are used in SLC mode, `most` of each plane, and the pages of a whole fill in order.
 fn filled_whole(most: u32, change: impl FnOnce(&mut Config)) -> (Config, Vec<Request>) {
     let config = one_block(|c| {
@@ -334,6 +352,59 @@ fn the_dynamic_part_follows_the_free_space() {
     assert!(full.slc_writes < 20 && full.slc_writes > 0 && full.space_folds > 0, "{full:?}");
 }
 
+/// The dynamic part has no more blocks than there are beside the static part.
+#[test]
+fn the_size_of_the_cache_is_within_the_drive() {
+    let config = one_block(|c| c.slc.dynamic_blocks = 1_000_000);
+    let slc = simulation(&config).finish().unwrap().slc.unwrap();
+    assert_eq!((slc.static_blocks, slc.dynamic_blocks, slc.capacity_bytes), (1, 11, 12 * 2 * 4096));
+}
+
+/// The open block of a cache that is static is none of those that are spare: two others may be open, and one is kept.
+#[test]
+fn a_static_cache_takes_no_spare_block_beside_its_own() {
+    let least = |dynamic| {
+        let spare = |blocks: f64| {
+            let mut config = one_block(|_| ());
+            config.slc.dynamic_blocks = dynamic;
+            config.device.overprovisioning = (blocks + 1.0) / 12.0;
+            validate(&config).is_ok()
+        };
+        (1..11).find(|&blocks| spare(f64::from(blocks))).unwrap()
+    };
+    assert_eq!([least(0), least(1)], [4, 5]);
+}
+
+/// Two pages go to the cache, and 36 past it fill six blocks, so that five are free. GC in idle time wants six, and erases the block of the cache.
+/// Three are enough once a request comes: its page goes to the cache again.
+#[test]
+fn the_first_write_after_gc_in_idle_time_goes_to_the_cache() {
+    let config = one_block(|c| {
+        (c.slc.static_blocks, c.slc.dynamic_blocks, c.slc.idle_us) = (0, 1, 1_000_000);
+        (c.gc.trigger, c.gc.soft, c.gc.idle_free, c.gc.idle_us) = (Trigger::Idle, 3.0, 2.0, 1_000);
+        c.device.overprovisioning = 0.65;
+    });
+    let writes = (0..38).map(|number| write(400_000 * number, number % 10));
+    let requests: Vec<_> = writes.chain([write(100 * MS, 3)]).collect();
+    let mut simulation = played(&config, &requests);
+    let counters = simulation.ssd().counters();
+    assert_eq!((counters.space_folds, counters.folded_pages, counters.slc_erases), (1, 0, 1));
+    assert_eq!((counters.slc_writes, counters.direct_writes), (3, 36));
+    assert_eq!(simulation.take_completions().last().unwrap().completed_ns, 100 * MS + 152_400);
+}
+
+/// A drive that was saved with more blocks of the dynamic part than it may have now.
+#[test]
+fn a_saved_cache_that_is_larger_than_allowed_is_refused_with_what_to_raise() {
+    let config = |most| one_block(|c| (c.slc.static_blocks, c.slc.dynamic_blocks, c.slc.idle_us) = (0, most, 1_000_000));
+    let mut saved = Vec::new();
+    let simulation = played(&config(2), &[write(0, 0), write(MS, 1), write(MS, 2)]);
+    simulation.ssd().ftl().save(&config(2), &mut saved).unwrap();
+    assert!(Ftl::load(&config(2), saved.as_slice()).is_ok());
+    let error = Ftl::load(&config(1), saved.as_slice()).unwrap_err();
+    assert!(error.starts_with("pool 0 was saved with 2 blocks in SLC mode") && error.ends_with("raise slc.dynamic_blocks"), "{error}");
+}
+
 /// Planes of a die whose next pages lie in blocks of different modes are neither programmed nor read together.
 #[test]
 fn operations_on_several_planes_are_in_one_mode() {
@@ -363,9 +434,10 @@ fn what_cannot_be_right_is_refused_with_a_reason() {
     refused("errors.retry", &|c| c.errors.retry = ssdlab::config::RetryPolicy::InOrder);
     refused("estimates", &|c| c.scheduler.estimates = true);
     refused("nothing would ever fold", &|c| c.slc.idle_us = 0);
+    refused("nothing would ever fold", &|c| (c.slc.idle_us, c.slc.dynamic_blocks) = (0, 2));
     refused("leaves no other block", &|c| c.slc.static_blocks = 12);
     refused("slc.static_blocks", &|c| c.slc.static_blocks = 6);
     refused("would hold less than a program", &|c| c.device.pages_per_block = 2);
     refused("2 types of pages", &|c| c.device.read_ns_by_page = vec![1_000, 2_000]);
-    refused("pages of a word line", &|c| (c.device.pages_per_program, c.device.pages_per_block) = (2, 12));
+    refused("(device.pages_per_program); set it to 2", &|c| (c.device.pages_per_program, c.device.pages_per_block) = (2, 12));
 }

@@ -1,10 +1,10 @@
 //! Superblocks: blocks of several dies that are filled, collected and erased as one, worked out by hand and against closed forms.
 
-use crate::common::pages::{read, write};
+use crate::common::pages::{READ, WRITE, read, write};
 use crate::common::{one_die, plan, random_config, random_requests, simulation};
 use crate::timelines::changed;
 use ssdlab::config::{
-    Allocation, Capacity, Config, Placement, PreconditionKind, Priority, ReclaimUnit, Scope, SuperblockSpan, Victim, validate,
+    Allocation, Begin, Capacity, Config, Placement, PreconditionKind, Priority, ReclaimUnit, Scope, SuperblockSpan, Victim, validate,
 };
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::Request;
@@ -137,6 +137,9 @@ fn the_moves_of_a_job_go_from_die_to_die() {
     let completions = simulation.take_completions();
     assert_eq!(completions.iter().map(|completion| completion.completed_ns).max(), Some(second));
     let result = simulation.finish().unwrap();
+    // Both dies have the job from its start to its end.
+    let with_job = (moved + erase_ns - T) + erase_ns;
+    assert!((result.gc.time_share.unwrap() * result.simulated_ns as f64 / with_job as f64 - 1.0).abs() < 1e-9, "{:?}", result.gc);
     let counted = ["superblocks_opened", "superblocks_collected", "skipped_units", "relocated_reads"].map(|name| result.counters[name]);
     assert_eq!((counted, result.gc.jobs, result.gc.erases, result.gc.preemptions), ([9, 2, 0, 0], 2, 4, 1));
 }
@@ -158,6 +161,48 @@ fn a_read_follows_its_page_to_another_die() {
     let job = T + 604_800 + 2 * 429_800 + 1_500_000;
     assert_eq!(ends.iter().max(), Some(&(job + 127_400)));
     assert_eq!(simulation.finish().unwrap().counters["relocated_reads"], 1);
+}
+
+/// A superblock closes early, by hand. Reads of page 1 keep die 1 busy for 12.74 ms, while writes fill die 0 alone: after 27 of them, one of
+/// 302.4 us after the other, 14 superblocks are open, one is free, and the closed one has valid pages only. The oldest open one gives up the two
+/// pages of die 1 and is collected.
+#[test]
+fn a_superblock_closes_early_where_one_die_is_far_behind() {
+    const T: u64 = 500 * MS;
+    let mut simulation = simulation(&two_dies());
+    let valid = (0..4).map(|page| write(10 * MS * page, page));
+    let reads = (0..100).map(|_| read(T, 1));
+    let writes = (0..60).map(|number| write(T + 1, 4 + number % 4));
+    valid.chain(reads).chain(writes).for_each(|request| _ = simulation.submit(request).unwrap());
+    let mut seen = |until: u64| {
+        simulation.run_until(until).unwrap();
+        let (ssd, ftl) = (simulation.ssd(), simulation.ssd().ftl());
+        (ftl.blocks().free_count(POOLS[0]), ftl.blocks().open_superblocks(POOLS[0]).len(), ssd.counters().skipped_units, states(ftl, 1))
+    };
+    let behind = [BlockState::Open, BlockState::Taken];
+    assert_eq!(seen(T + 26 * WRITE), (2, 13, 0, behind));
+    // The victim of the job is the superblock that has closed; its erase waits for the reads.
+    assert_eq!(seen(T + 1 + 26 * WRITE), (1, 13, 2, [BlockState::Victim; 2]));
+    assert_eq!(seen(T + 100 * READ - 1).0, 1);
+    simulation.run_to_idle().unwrap();
+    let ftl = simulation.ssd().ftl();
+    ftl.check().unwrap();
+    assert_eq!([1, 17].map(|block| ftl.blocks().erases()[block]), [1; 2]);
+    let result = simulation.finish().unwrap();
+    assert_eq!((result.requests.total(), result.counters["skipped_units"]), (164, 2));
+    assert_eq!(result.bytes_written.flash, (64 + result.gc.pages_moved) * 4096, "pages that are skipped are not programmed");
+}
+
+/// A read that waits for the second die sets off the job of the superblock.
+#[test]
+fn an_operation_that_waits_for_any_die_sets_off_the_job() {
+    const T: u64 = 500 * MS;
+    let config = changed(two_dies(), |c| c.gc.begin = Begin::Request);
+    let requests: Vec<_> = filled().into_iter().chain([write(T, 7), read(T + MS, 1)]).collect();
+    let before = result(&config, &requests[..requests.len() - 1]);
+    assert_eq!((before.counters["superblocks_collected"], before.counters["jobs_set_off"]), (0, 0));
+    let after = result(&config, &requests);
+    assert_eq!((after.counters["superblocks_collected"], after.counters["jobs_set_off"]), (1, 1));
 }
 
 /// Blocks of several dies as one, with writes at random over all pages.
@@ -250,6 +295,21 @@ fn superblocks_of_several_dies_need_dynamic_allocation() {
     let error = validate(&config).unwrap_err().to_string();
     assert!(error.starts_with("ftl.reclaim_unit = \"superblock\": a superblock of 2 pools is filled die after die"), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+/// A superblock may keep one unit less than a program invalid, however many dies it has: of 100 blocks of 48 programs of 12 units that is
+/// 100 x 11 / 576, which fills two blocks of each pool, or one where four pools share it.
+#[test]
+fn superblocks_lose_less_to_scattered_units_than_blocks() {
+    let config = |unit| {
+        changed(one_die(), |c| {
+            (c.device.channels, c.device.blocks_per_plane, c.device.pages_per_block) = (4, 100, 144);
+            (c.device.page_bytes, c.device.pages_per_program, c.ftl.map_unit_bytes) = (16384, 3, Some(4096));
+            (c.ftl.reclaim_unit, c.ftl.allocation) = (unit, Allocation::Dynamic);
+        })
+    };
+    let scattered = |unit| Capacity::of(&config(unit)).unwrap().scattered_blocks();
+    assert_eq!([scattered(ReclaimUnit::Block), scattered(ReclaimUnit::Superblock)], [2, 1]);
 }
 
 #[test]

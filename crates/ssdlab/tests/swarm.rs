@@ -174,12 +174,13 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
 
 /// Each unit of the host went to the cache of blocks in SLC mode or past it, and only blocks in that mode were folded. Folds may be under way.
 fn agrees_with_slc(config: &Config, counters: &ssdlab::stats::Counters, pools: u64) -> Result<(), String> {
-    let written = if config.slc.is_on() { counters.host_programs } else { 0 };
+    let on = config.slc.is_on();
+    let written = if on { counters.host_programs } else { 0 };
     let agree = counters.slc_writes + counters.direct_writes == written
         && counters.folded_pages <= counters.slc_writes
         && (counters.slc_erases..=counters.slc_erases + pools).contains(&counters.folds)
         && counters.idle_folds + counters.space_folds <= counters.folds
-        && (config.slc.full == SlcFull::Direct || counters.direct_writes == counters.merged_writes);
+        && (!on || config.slc.full == SlcFull::Direct || counters.direct_writes == counters.merged_writes);
     if agree { Ok(()) } else { Err(format!("writes and folds of the cache in SLC mode do not add up: {counters:?}")) }
 }
 

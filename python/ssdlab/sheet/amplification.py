@@ -1,7 +1,7 @@
 """Write amplification of uniform random writes in steady state, in closed form, by victim policy.
 
-In each, `pages` are the mapping units of a block, `total` the blocks that can be victims or hold data, and `user` those that the data
-fill. They hold for many blocks; the tests compare them with simulated runs.
+In each, `pages` are the mapping units of a block or superblock, `total` the blocks that can be victims or hold data, and `user` those that
+the data fill. They hold for many blocks; the tests compare them with simulated runs.
 """
 
 from __future__ import annotations
@@ -99,6 +99,8 @@ def amplification_of(drive: Drive) -> Amplification:
     """
     if drive.units_per_program > 1 and not drive.buffer["bytes"]:
         return _none("random writes below a program fill a part of it: no closed form without a write buffer")
+    if drive.has_slc:
+        return _none("blocks in SLC mode (slc): part of the data is written twice, and there is no closed form")
     if drive.gc["trigger"] == "invalid-share":
         return _none("the trigger invalid-share has no closed form")
     free_most, free_least = max(1, drive.soft_blocks - 1), max(1, drive.hard_blocks - 1)
@@ -120,7 +122,7 @@ def _none(why: str) -> Amplification:
 
 def _form(drive: Drive, free: int) -> tuple[float, str]:
     """The closed form for a number of free blocks when a victim is picked, and its name."""
-    policy, pages = drive.gc["victim"], drive.units_per_block
+    policy, pages = drive.gc["victim"], drive.units_per_reclaim
     # an own open block of GC is half full of moved pages on average
     user = drive.user_blocks - (0.5 if drive.ftl["frontier"] == "separate" else 0.0)
     total = drive.blocks_per_pool - free - drive.open_blocks
@@ -137,5 +139,5 @@ def _form(drive: Drive, free: int) -> tuple[float, str]:
 def _with_padding(drive: Drive, value: float) -> float:
     """With the padding of the last program of a job, and with parity."""
     stripe = int(drive.ftl["parity_stripe"])
-    padded = (drive.units_per_program - 1) / 2 / max(1.0, drive.units_per_block / value)
+    padded = (drive.units_per_program - 1) / 2 / max(1.0, drive.units_per_reclaim / value)
     return (value + padded) * (stripe / (stripe - 1) if stripe else 1.0)

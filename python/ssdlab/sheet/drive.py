@@ -27,13 +27,14 @@ class Drive:
     buffer: dict[str, Any]
     host: dict[str, Any]
     cache: dict[str, Any]
+    slc: dict[str, Any]
     exported_bytes: int
 
     @classmethod
     def of(cls, config: _core.Config) -> Drive:
         """The drive of a configuration: one of an array's."""
         tree = json.loads(config.json())
-        sections = ("device", "ftl", "gc", "scheduler", "buffer", "host", "cache")
+        sections = ("device", "ftl", "gc", "scheduler", "buffer", "host", "cache", "slc")
         return cls(**{name: tree[name] for name in sections}, exported_bytes=config.exported_bytes)
 
     @cached_property
@@ -75,6 +76,18 @@ class Drive:
         return self.programs_per_block * self.units_per_program
 
     @property
+    def units_per_reclaim(self) -> int:
+        """Mapping units, those of data, of what is collected as one: a block, or a superblock of several pools."""
+        return self.units_per_block * self.pools_per_group
+
+    @property
+    def pools_per_group(self) -> int:
+        """Pools whose blocks form a superblock; 1 without superblocks."""
+        if self.ftl["reclaim_unit"] == "block":
+            return 1
+        return self.pools // (int(self.device["channels"]) if self.ftl["superblock_span"] == "channel" else 1)
+
+    @property
     def pools(self) -> int:
         """Number of pools, each with its own free blocks: planes or dies."""
         return self.dies * (int(self.device["planes_per_die"]) if self.ftl["pool"] == "plane" else 1)
@@ -89,7 +102,17 @@ class Drive:
     @property
     def blocks_per_pool(self) -> int:
         """Blocks of a pool."""
-        return int(self.device["blocks_per_plane"]) * (1 if self.ftl["pool"] == "plane" else int(self.device["planes_per_die"]))
+        return int(self.device["blocks_per_plane"]) * self.planes_per_pool
+
+    @property
+    def planes_per_pool(self) -> int:
+        """Planes that share their free blocks."""
+        return 1 if self.ftl["pool"] == "plane" else int(self.device["planes_per_die"])
+
+    @property
+    def has_slc(self) -> bool:
+        """Some blocks are used in SLC mode."""
+        return bool(self.slc["static_blocks"] or self.slc["dynamic_blocks"])
 
     @property
     def flash_bytes(self) -> int:
@@ -108,13 +131,15 @@ class Drive:
 
     @property
     def spare_blocks(self) -> int:
-        """Blocks of a pool beyond those that the exported data fill."""
-        return self.blocks_per_pool - math.ceil(self.user_blocks - 1e-9)
+        """Blocks of a pool beyond those that the exported data fill, and those that are always in SLC mode."""
+        static = int(self.slc["static_blocks"]) * self.planes_per_pool
+        return self.blocks_per_pool - static - math.ceil(self.user_blocks - 1e-9)
 
     @property
     def open_blocks(self) -> int:
-        """Blocks of a pool that are being filled at a time."""
-        return 2 if self.ftl["frontier"] == "separate" or self.gc["scope"] == "block" else 1
+        """Blocks of a pool that are being filled at a time, without those that are always in SLC mode."""
+        apart = self.ftl["frontier"] == "separate" or self.gc["scope"] == "block"
+        return 1 + int(apart) + int(self.slc["dynamic_blocks"] > 0)
 
     @property
     def soft_blocks(self) -> int:

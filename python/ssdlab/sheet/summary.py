@@ -101,6 +101,8 @@ def _remarks(drive: Drive) -> Iterator[str]:
         yield f"gc.scope = {drive.gc['scope']}: other dies wait while one collects, so random writes are slower than computed."
     if drive.scheduler["suspend"]:
         yield "Suspension is not in these numbers: under a mix it makes reads faster and writes slower."
+    if drive.has_slc:
+        yield "Blocks in SLC mode are not in these numbers: writes to the cache are faster, and slower while it is folded."
     if drive.ftl["map_cache_bytes"]:
         yield "The mapping cache is not in these numbers: each miss costs a read, and often a program, of the flash."
     if drive.cache["policy"] != "none":

@@ -25,7 +25,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class BlockStates:
     """The states of blocks at instants: those at the start, and what changed until each later instant."""
 
-    def __init__(self, rows: Mapping[str, Array], told: Mapping[str, Any], pages: int) -> None:
+    def __init__(self, rows: Mapping[str, Array], result: Mapping[str, Any]) -> None:
+        told, config = result["blocks"], result["config"]
         self.interval_ns, self.end_ns, self.thinned = int(told["interval_ns"]), int(told["end_ns"]), bool(told["thinned"])
         self.instants = np.append(np.arange(int(told["instants"]) - 1) * self.interval_ns, self.end_ns).astype(np.int64)
         self._rows = rows
@@ -36,8 +37,14 @@ class BlockStates:
         """Of each row, the block as counted through all drives."""
         self._until = np.searchsorted(rows["time_ns"], self.instants, side="right")
         """Number of rows up to each instant."""
-        self.pages = pages
+        self.pages = _pages(config)
         """Pages (mapping units) of a block."""
+        slc, each = config.get("slc", {}), int(config["device"]["blocks_per_plane"])
+        static, dynamic = (int(slc.get(part, 0)) for part in ("static_blocks", "dynamic_blocks"))
+        self._for_all = rows["block"][: self.count] % each < each - static
+        """Of each block, whether any data may fill it: it is not always in SLC mode."""
+        self._skips = static + dynamic > 0 or result.get("counters", {}).get("skipped_units", 0) > 0
+        """Pages of some blocks count as programmed and were skipped."""
 
     def into(self, columns: Columns) -> None:
         """Adds the tables to the columns of a page."""
@@ -60,11 +67,11 @@ class BlockStates:
             "dies": int(self._rows["die"][: self.count].max()) + 1,
             "free": free,
             "fewest": fewest,
-            "amplification": None if moved is None else amplification(programmed, moved),
+            "amplification": None if moved is None or self._skips else amplification(programmed, moved),
         }
 
     def _over_time(self) -> tuple[list[int], list[int], Array]:
-        """At each instant: free blocks, those of the pool with the fewest, and pages programmed since the blocks were new."""
+        """At each instant: blocks free for any data, those of the pool with the fewest, and pages programmed since the blocks were new."""
         rows = self._rows
         pools = (rows["drive"] * (int(rows["pool"].max()) + 1) + rows["pool"])[: self.count]
         pools = np.unique(pools, return_inverse=True)[1]
@@ -73,7 +80,7 @@ class BlockStates:
         free, fewest, programmed, total, begin = [], [], [], 0, 0
         for end in self._until:
             block = self._block[begin:end]
-            now_free = (rows["state"][begin:end] == STATES.index("free")).astype(np.int64)
+            now_free = ((rows["state"][begin:end] == STATES.index("free")) & self._for_all[block]).astype(np.int64)
             now_programs = rows["erases"][begin:end] * self.pages + rows["programmed"][begin:end]
             np.add.at(by_pool, pools[block], now_free - is_free[block])
             total += int((now_programs - programs[block]).sum())
@@ -110,7 +117,7 @@ def read_blocks(path: Path, result: Mapping[str, Any]) -> BlockStates:
         number = np.array([STATES.index(name) for name in names.dictionary.to_pylist()], np.int64)
         rows["state"] = number[names.indices.to_numpy(zero_copy_only=False)]
         rows["stream"] = np.where(rows["stream"] < 0, NO_STREAM, rows["stream"])
-        return BlockStates(rows, result["blocks"], _pages(result["config"]))
+        return BlockStates(rows, result)
     except (pyarrow.ArrowException, KeyError, ValueError, IndexError) as reason:
         raise UsageError(f"{path}: not block states that ssdlab wrote (--blocks)") from reason
 

@@ -14,6 +14,8 @@ pub struct Capacity {
     pub pools: u64,
     /// Number of blocks in each pool.
     pub blocks_per_pool: u64,
+    /// Number of pools whose blocks are collected as one ([`Config::pools_per_group`]).
+    pub pools_per_group: u64,
     /// Number of mapping units in each flash page; 1 without `ftl.map_unit_bytes`.
     pub units_per_flash_page: u64,
     /// Number of mapping units that a program of one plane writes.
@@ -35,7 +37,7 @@ pub struct Capacity {
     pub map_units: u64,
     /// Number of mapping units of one translation page.
     pub map_units_each: u64,
-    /// Number of blocks of a pool that may be open at any time: one or two for each stream ([`Streams`], [`Config::open_each`]).
+    /// Number of blocks of a pool that may be open at any time ([`Config::open_blocks`]).
     pub frontiers: u64,
     /// Number of blocks of a pool that are always in SLC mode (`slc.static_blocks`).
     pub static_blocks: u64,
@@ -64,6 +66,7 @@ impl Capacity {
         let capacity = Capacity {
             pools,
             blocks_per_pool: planes_per_pool * u64::from(device.blocks_per_plane),
+            pools_per_group: config.pools_per_group().into(),
             units_per_flash_page: units,
             units_per_program: config.units_per_program().into(),
             units_per_block: config.data_units_per_block().into(),
@@ -73,7 +76,7 @@ impl Capacity {
             exported_units: exported,
             map_units: config.map_units(exported, pools),
             map_units_each: (config.map_page_bytes() / config.map_unit_bytes()).into(),
-            frontiers: u64::from(Streams::new(config).count) * u64::from(config.open_each()),
+            frontiers: config.open_blocks().into(),
             static_blocks: u64::from(config.slc.static_blocks) * planes_per_pool,
         };
         if capacity.exported_units == 0 {
@@ -111,9 +114,9 @@ impl Capacity {
     }
 
     /// Number of blocks of a pool that invalid units may fill for good: a block is collected only if that gains a whole program, so each
-    /// block may keep one unit less than a program invalid.
+    /// block, or superblock of several pools, may keep one unit less than a program invalid.
     pub fn scattered_blocks(&self) -> u64 {
-        (self.blocks_per_pool * (self.units_per_program - 1)).div_ceil(self.units_per_block)
+        (self.blocks_per_pool * (self.units_per_program - 1)).div_ceil(self.units_per_block * self.pools_per_group)
     }
 
     /// `gc.soft` as a number of blocks of a pool: a share is rounded to the nearest block, at least 1.
@@ -160,6 +163,13 @@ impl Config {
     /// superblock while another still fills the last.
     pub fn open_each(&self) -> u32 {
         if self.pools_per_group() > 1 { 2 } else { 1 }
+    }
+
+    /// Number of blocks of a pool that may be open at any time, without those that are always in SLC mode: one or two for each stream
+    /// ([`Streams`], [`Config::open_each`]).
+    pub fn open_blocks(&self) -> u32 {
+        let in_static_part = self.slc.is_on() && self.slc.dynamic_blocks == 0;
+        (u32::from(Streams::new(self).count) - u32::from(in_static_part)) * self.open_each()
     }
 }
 

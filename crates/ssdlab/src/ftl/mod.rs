@@ -287,6 +287,7 @@ impl Ftl {
     /// From now on pools with fewer than `blocks` free blocks want collection; those that are down to the reserve always do.
     pub fn want_free(&mut self, blocks: u32) {
         self.wanted_free = blocks.max(RESERVE + 1);
+        self.steer_all();
     }
 
     /// A host write of this class to the pool can be given a page without touching what collection needs.
@@ -403,11 +404,15 @@ impl Ftl {
     /// gain a page. Where programs have several pages, minus those that could be left over in each block and in the program under way.
     #[inline]
     pub fn room_of_pool(&self) -> u32 {
-        let Pools { blocks_each, .. } = self.geometry.pools;
+        let Pools { blocks_each, per_group, .. } = self.geometry.pools;
         let pages = self.geometry.units_per_block.get();
-        let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { RESERVE + u32::from(self.streams.count) };
-        let blocks_each = blocks_each - self.geometry.slc.map_or(0, |slc| slc.static_each);
-        ((blocks_each - kept) * pages + pages / 2).saturating_sub((self.geometry.units_per_program - 1) * (blocks_each + 1))
+        let slc = self.geometry.slc;
+        let open = u32::from(self.streams.count) - u32::from(slc.is_some_and(|slc| slc.dynamic_each == 0));
+        let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { RESERVE + open };
+        let blocks_each = blocks_each - slc.map_or(0, |slc| slc.static_each);
+        let left_over = self.geometry.units_per_program - 1;
+        let in_blocks = (left_over * blocks_each).div_ceil(per_group.get());
+        ((blocks_each - kept) * pages + pages / 2).saturating_sub(in_blocks + left_over)
     }
 
     /// A host program in `pool` has ended: maps the logical page to `ppn`. Returns its physical page before, which is invalid now.

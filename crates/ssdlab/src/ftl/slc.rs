@@ -47,6 +47,13 @@ impl Ftl {
     pub(super) fn open_cache(&mut self) {
         if let Some(slc) = &mut self.slc {
             slc.in_use = true;
+            self.steer_all();
+        }
+    }
+
+    /// Decides for all pools whether the next host writes go to the cache. Call when the free blocks that they want have changed.
+    pub(super) fn steer_all(&mut self) {
+        if self.slc.is_some() {
             (0..self.geometry.pools.count.get()).for_each(|pool| self.steer(PoolId(pool)));
         }
     }

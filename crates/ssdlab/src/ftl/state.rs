@@ -173,7 +173,7 @@ impl Ftl {
         }
         if line()? != shape_hash(config) {
             return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
-                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
+                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, slc.static_blocks and slc.bits_per_cell, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
                         table is in flash (ftl.map_cache_bytes) must be the same"
                 .to_string());
         }

@@ -27,8 +27,7 @@ impl SuperblockCounts {
     pub(super) fn new(config: &Config, geometry: &Geometry) -> Self {
         let blocks = geometry.pools.blocks_each;
         let threshold = config.gc.forced_blocks(blocks).max(RESERVE + 1) + config.gc.until;
-        let open = u32::from(crate::config::Streams::new(config).count) * config.open_each();
-        SuperblockCounts { kept: threshold + open, ..SuperblockCounts::default() }
+        SuperblockCounts { kept: threshold + config.open_blocks(), ..SuperblockCounts::default() }
     }
 
     pub(super) fn begin_counting(&mut self) {

@@ -165,9 +165,10 @@ impl Ssd {
         if due.is_some() || slc::count_fold(self, now, pool) {
             return;
         }
-        let (die, counters) = (self.geometry().die_of_pool(pool), self.probes.count());
+        let mut dies = self.group_of(pool).map(|pool| self.geometry().die_of_pool(pool));
+        let waited_for = dies.any(|die| self.sched.any_waiting(die, self.geometry().chip_of_die(die)));
+        let counters = self.probes.count();
         counters.episode_jobs += u64::from(follows);
-        let waited_for = self.sched.any_waiting(die, self.ftl.geometry().chip_of_die(die));
         counters.jobs_set_off += u64::from(self.rules.gc.begin != Begin::Frontier && !follows && waited_for);
     }
 
@@ -251,11 +252,11 @@ impl Ssd {
             self.gc.note_barrier(pool);
         }
         self.group_of(pool).for_each(|part| advance::limit_credit(self, self.geometry().die_of_pool(part)));
+        if job.fold().is_some() {
+            slc::fold_ended(self, now, pool);
+        }
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
-        if job.fold().is_some() {
-            slc::fold_ended(self, now);
-        }
         for part in self.group_of(pool) {
             let die = self.geometry().die_of_pool(part);
             advance::forget_credit(self, die);

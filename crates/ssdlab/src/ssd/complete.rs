@@ -1,7 +1,7 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{burst, estimates, idle, merge, pace, pause, slc, superblock, units};
+use super::mechanisms::{burst, estimates, idle, merge, pace, pause, superblock, units};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -399,7 +399,6 @@ impl Ssd {
         estimates::request_ended(self, now, completed);
         if self.host.outstanding() == 0 {
             idle::all_requests_ended(self, now);
-            slc::all_requests_ended(self, now);
         }
     }
 

@@ -22,7 +22,6 @@ impl Ssd {
         self.pools().for_each(|pool| pace::pace_block(self, pool));
         self.pools().for_each(|pool| self.trigger_gc(0, pool));
         idle::all_requests_ended(self, 0);
-        slc::all_requests_ended(self, 0);
         self.dispatch(0);
     }
 
@@ -56,9 +55,8 @@ impl Ssd {
                 (serial, Event::Slot(at)) if self.flash.is_stale(SlotId(at), serial) => {}
                 (_, Event::Slot(at)) => self.array_event(now, SlotId(at)),
                 (_, Event::Bus(channel)) => self.bus_event(now, ChannelId(channel)),
-                (_, Event::Timer) => idle::timer_is_due(self, now),
+                (_, Event::Idle(work)) => idle::timer_is_due(self, now, work),
                 (_, Event::Decoded) => ages::decoded(self, now),
-                (_, Event::FoldTimer) => slc::timer_is_due(self, now),
             }
         }
     }

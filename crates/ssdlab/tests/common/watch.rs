@@ -21,6 +21,8 @@ struct Seen {
     wants: bool,
     /// Some block of it can be collected.
     gains: bool,
+    /// Of the jobs that followed each other without a break until now, one may have been for another reason than a want of free blocks.
+    otherwise: bool,
 }
 
 /// Watches the free blocks of every pool.
@@ -46,6 +48,8 @@ pub struct Watch {
     active: usize,
     /// Requests that were outstanding in the drive after the instant before.
     outstanding: usize,
+    /// Jobs begun by then for another reason than a want of free blocks.
+    otherwise: u64,
     erases: u64,
     /// Instants at which the host took a free block while collection was wanted and there is a T_hard.
     pub takes: u64,
@@ -75,6 +79,7 @@ impl Watch {
             pools: Vec::new(),
             active: 0,
             outstanding: 0,
+            otherwise: 0,
             erases: 0,
             takes: 0,
             episodes: 0,
@@ -103,6 +108,7 @@ impl Watch {
                 collects,
                 wants: collects || self.by_free_blocks && free < self.soft && gains,
                 gains,
+                otherwise: false,
             }
         };
         collects.into_iter().enumerate().map(seen).collect()
@@ -127,13 +133,18 @@ impl Watch {
     fn instant_passed(&mut self, simulation: &Simulation) -> Result<(), String> {
         let now = self.look(simulation.ssd().ftl());
         let before = std::mem::replace(&mut self.pools, now);
+        let otherwise = jobs_otherwise(simulation);
+        let began_otherwise = std::mem::replace(&mut self.otherwise, otherwise) < otherwise;
+        for (now, before) in self.pools.iter_mut().zip(&before) {
+            now.otherwise = before.otherwise && before.collects || began_otherwise && now.collects;
+        }
         // The first pool of a group stands for it.
         let group = simulation.ssd().ftl().geometry().pools.per_group.get() as usize;
         for (pool, before) in before.into_iter().enumerate().step_by(group) {
             self.pool_keeps_free_blocks(simulation, pool, &before)?;
             self.episode_is_whole(simulation, pool, &before)?;
         }
-        self.begins_for_requests(simulation)?;
+        self.begins_for_requests(simulation, began_otherwise)?;
         self.erases = simulation.ssd().counters().erases;
         self.gets_somewhere(simulation)
     }
@@ -143,16 +154,22 @@ impl Watch {
         let (now, counters) = (&self.pools[pool], simulation.ssd().counters());
         let short = now.wants && now.free < self.hard;
         self.short += u64::from(short);
-        // With a shared frontier a job may have written. Where writes change between blocks in SLC mode and others, a change says nothing.
-        let known = (self.separate || !before.collects && !now.collects) && simulation.ssd().ftl().geometry().slc.is_none();
+        // With a shared frontier a job may have written. Where writes change between blocks in SLC mode and others, only free blocks tell.
+        let in_modes = simulation.ssd().ftl().geometry().slc.is_some();
+        let known = self.separate && !in_modes || !before.collects && !now.collects;
         // Of a full block only the one that would follow it is seen, which a job may take.
         let changed = |(before, now): &(&(BlockId, u32, bool), &(BlockId, u32, bool))| before != now && !(before.2 && now.2);
-        let changes = if self.spans { taken(before, now) > 0 } else { before.host.iter().zip(&now.host).any(|pair| changed(&pair)) };
+        let changes = match (self.spans, in_modes) {
+            (true, _) => taken(before, now) > 0,
+            (_, true) => now.free < before.free,
+            _ => before.host.iter().zip(&now.host).any(|pair| changed(&pair)),
+        };
         if !known || !changes {
             return Ok(());
         }
         let says = |what: &str| Err(format!("at {} ns {what} with {} blocks free in pool {pool}", simulation.now(), now.free));
-        let took = self.spans || before.host.iter().zip(&now.host).any(|(before, now)| !now.2 && (before.2 || before.0 != now.0));
+        let took =
+            self.spans || in_modes || before.host.iter().zip(&now.host).any(|(before, now)| !now.2 && (before.2 || before.0 != now.0));
         // Dies of a group may take two superblocks at once, one of them for a job.
         let for_job = u32::from(self.spans && now.collects);
         if took && now.free + for_job == 0 {
@@ -174,12 +191,12 @@ impl Watch {
     }
 
     /// A job begins while a request is outstanding, or at the instant at which the last ends: merged with a move, it may wait no longer.
-    fn begins_for_requests(&mut self, simulation: &Simulation) -> Result<(), String> {
+    /// `otherwise`: a job begins at this instant for another reason than a want of free blocks.
+    fn begins_for_requests(&mut self, simulation: &Simulation, otherwise: bool) -> Result<(), String> {
         let active = self.pools.iter().filter(|pool| pool.collects).count();
         let began = std::mem::replace(&mut self.active, active) < active;
         let before = std::mem::replace(&mut self.outstanding, simulation.ssd().outstanding());
-        // Blocks that are old or were read often are moved without requests.
-        if began && self.set_off && before == 0 && self.outstanding == 0 && due_jobs(simulation) == 0 {
+        if began && self.set_off && before == 0 && self.outstanding == 0 && !otherwise {
             return Err(format!("at {} ns a job begins though no request is outstanding", simulation.now()));
         }
         Ok(())
@@ -191,8 +208,8 @@ impl Watch {
         if self.until == 0 || !self.by_free_blocks || !before.collects || now.collects || simulation.ssd().counters().s3_entries > 0 {
             return Ok(());
         }
-        // A job that moves an old block ends no episode.
-        if due_jobs(simulation) > 0 {
+        // A job that moves an old block, or folds one in idle time, ends no episode.
+        if before.otherwise {
             return Ok(());
         }
         self.episodes += 1;
@@ -200,7 +217,12 @@ impl Watch {
         let gains = before.gains && now.gains;
         // The host may have taken blocks at the same instant.
         let took = || before.host.iter().zip(&now.host).filter(|(before, now)| (now.0, now.2) != (before.0, before.2)).count();
-        let took = if self.spans { taken(before, now) } else { took() } as u32;
+        let took = match (self.spans, simulation.ssd().ftl().geometry().slc) {
+            (true, _) => taken(before, now),
+            // In either mode; one program of the pool begins at an instant.
+            (_, Some(_)) => 1,
+            _ => took(),
+        } as u32;
         if gains && now.free + took < self.until {
             return Err(format!(
                 "at {} ns an episode ends in pool {pool} with {} blocks free, not {}",
@@ -232,6 +254,11 @@ impl Watch {
 /// Superblocks that the host has taken since.
 fn taken(before: &Seen, now: &Seen) -> usize {
     now.host.iter().filter(|open| !before.host.contains(open)).count()
+}
+
+/// Jobs that moved a block for its age or its reads, or folded it, although the pool did not want free blocks.
+fn jobs_otherwise(simulation: &Simulation) -> u64 {
+    due_jobs(simulation) - simulation.ssd().counters().space_folds
 }
 
 /// Jobs that moved a block for its age or its reads, or folded it.

@@ -16,7 +16,8 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
             slc.static_blocks, config.device.blocks_per_plane
         ));
     }
-    if slc.dynamic_blocks == 0 && slc.full == SlcFull::Direct && slc.idle_us == 0 && slc.fold_level == 0.0 {
+    // For space, only blocks of the dynamic part are folded.
+    if slc.static_blocks > 0 && slc.full == SlcFull::Direct && slc.idle_us == 0 && slc.fold_level == 0.0 {
         messages.push(
             "slc.static_blocks: nothing would ever fold these blocks; set slc.idle_us or slc.fold_level above 0, or slc.full = \"fold\""
                 .into(),
@@ -58,10 +59,10 @@ fn other_mechanisms(config: &Config, messages: &mut Vec<String>) {
 /// The bits per cell agree with what the flash says of itself.
 fn bits(config: &Config, messages: &mut Vec<String>) {
     let (device, bits) = (&config.device, config.slc.bits_per_cell);
-    if device.pages_per_program > 1 && device.pages_per_program != bits {
+    let pages = device.pages_per_program;
+    if pages > 1 && pages != bits {
         messages.push(format!(
-            "slc.bits_per_cell = {bits}: a program writes all {} pages of a word line (device.pages_per_program); set it to {0}, from 2 to 4",
-            device.pages_per_program
+            "slc.bits_per_cell = {bits}: a program writes all {pages} pages of a word line (device.pages_per_program); set it to {pages}"
         ));
     }
     for (key, types) in [("read_ns_by_page", device.read_ns_by_page.len()), ("program_ns_by_page", device.program_ns_by_page.len())] {

@@ -170,7 +170,7 @@ impl Blocks {
     /// Sorts the blocks of a saved state, whose streams are known, into those in SLC mode and others.
     ///
     /// # Errors
-    /// A sentence if a block of the static part is not in SLC mode, or one in SLC mode has data in skipped pages.
+    /// A sentence if a block of the static part is not in SLC mode, one in SLC mode has data in skipped pages, or there are more than may be.
     pub fn restore_slc(&mut self, geometry: &Geometry) -> Result<(), String> {
         let Some(skipped) = self.slc.as_ref().map(|slc| slc.shape.skipped) else { return Ok(()) };
         let in_use: Vec<_> = (0..geometry.blocks).map(BlockId).filter(|&block| self.state(block) != BlockState::Free).collect();
@@ -196,7 +196,19 @@ impl Blocks {
             let slc = self.slc.as_mut().expect("seen above");
             slc.dynamic[pool.index()] += u32::from(!is_static);
         }
-        Ok(())
+        self.dynamic_part_is_allowed()
+    }
+
+    /// Checks that no pool has more blocks of the dynamic part than it may.
+    fn dynamic_part_is_allowed(&self) -> Result<(), String> {
+        let Some(slc) = &self.slc else { return Ok(()) };
+        let most = slc.shape.dynamic_each;
+        match slc.dynamic.iter().zip(0..).find(|(blocks, _)| **blocks > most) {
+            Some((blocks, pool)) => Err(format!(
+                "pool {pool} was saved with {blocks} blocks in SLC mode beside the static part, and may have {most}; raise slc.dynamic_blocks"
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Recounts the blocks in SLC mode of a pool.

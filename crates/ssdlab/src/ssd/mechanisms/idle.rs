@@ -1,31 +1,41 @@
-//! Idle time as the trigger of GC (`gc.trigger = "idle"`): pools want more free blocks, and jobs begun then may pause when a request comes.
+//! Idle time: when it is long enough for GC ahead of need or for folding of blocks in SLC mode, and what GC does in it. As the trigger of GC
+//! (`gc.trigger = "idle"`) it makes pools want more free blocks, and jobs begun then may pause when a request comes. Folding in idle time is
+//! that of [`super::slc`].
 
-use crate::event::Event;
+use crate::event::{Event, IdleWork};
+use crate::gc::Idle;
 use crate::ssd::Ssd;
 use crate::units::{Ns, PoolId};
 
-/// Call when no request is outstanding any more: the timeout begins, where idle time is the trigger.
+/// The detector of idle time for this work; `None` if the drive does none.
 #[inline(always)]
-pub(in crate::ssd) fn all_requests_ended(ssd: &mut Ssd, now: Ns) {
-    if let Some(idle) = ssd.gc.idle_mut() {
-        let timer = idle.requests_ended(now);
-        set_timer(ssd, timer);
+fn detector(ssd: &mut Ssd, work: IdleWork) -> Option<&mut Idle> {
+    match work {
+        IdleWork::Gc => ssd.gc.idle_mut(),
+        IdleWork::Folding => ssd.slc.as_mut().and_then(|slc| slc.idle_mut()),
     }
 }
 
-fn set_timer(ssd: &mut Ssd, due: Option<Ns>) {
+/// Call when no request is outstanding any more: timeouts begin.
+#[inline(always)]
+pub(in crate::ssd) fn all_requests_ended(ssd: &mut Ssd, now: Ns) {
+    for work in [IdleWork::Gc, IdleWork::Folding] {
+        let timer = detector(ssd, work).and_then(|idle| idle.requests_ended(now));
+        set_timer(ssd, work, timer);
+    }
+}
+
+fn set_timer(ssd: &mut Ssd, work: IdleWork, due: Option<Ns>) {
     if let Some(due) = due {
-        ssd.events.push(due, 0, Event::Timer);
+        ssd.events.push(due, 0, Event::Idle(work));
     }
 }
 
 /// Handles a timer that is due.
-pub(in crate::ssd) fn timer_is_due(ssd: &mut Ssd, now: Ns) {
+pub(in crate::ssd) fn timer_is_due(ssd: &mut Ssd, now: Ns, work: IdleWork) {
     let outstanding = ssd.host.outstanding() > 0;
-    if let Some(idle) = ssd.gc.idle_mut() {
-        let timer = idle.timer(now, outstanding);
-        set_timer(ssd, timer);
-    }
+    let timer = detector(ssd, work).and_then(|idle| idle.timer(now, outstanding));
+    set_timer(ssd, work, timer);
 }
 
 /// Call after the arrivals of an instant: without an outstanding request the drive is idle, and jobs start or go on.

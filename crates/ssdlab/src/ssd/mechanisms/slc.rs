@@ -8,7 +8,6 @@
 
 use crate::config::Config;
 use crate::config::capacity::RESERVE;
-use crate::event::Event;
 use crate::flash::Timing;
 use crate::gc::{FoldCause, Idle, Job};
 use crate::geometry::PageFacts;
@@ -30,6 +29,12 @@ impl Slc {
     pub(in crate::ssd) fn new(config: &Config) -> Option<Box<Self>> {
         let idle = (config.slc.idle_us > 0).then(|| Idle::after(config.slc.idle_us * 1000));
         config.slc.is_on().then(|| Box::new(Slc { idle }))
+    }
+
+    /// The detector of idle time in which blocks are folded.
+    #[inline(always)]
+    pub(in crate::ssd) fn idle_mut(&mut self) -> Option<&mut Idle> {
+        self.idle.as_mut()
     }
 }
 
@@ -60,34 +65,10 @@ impl Ssd {
     }
 }
 
-/// Call when no request is outstanding any more.
-#[inline(always)]
-pub(in crate::ssd) fn all_requests_ended(ssd: &mut Ssd, now: Ns) {
-    if let Some(idle) = ssd.slc.as_mut().and_then(|slc| slc.idle.as_mut()) {
-        let timer = idle.requests_ended(now);
-        set_timer(ssd, timer);
-    }
-}
-
-fn set_timer(ssd: &mut Ssd, due: Option<Ns>) {
-    if let Some(due) = due {
-        ssd.events.push(due, 0, Event::FoldTimer);
-    }
-}
-
-/// Handles a timer that is due.
-pub(in crate::ssd) fn timer_is_due(ssd: &mut Ssd, now: Ns) {
-    let outstanding = ssd.host.outstanding() > 0;
-    if let Some(idle) = ssd.slc.as_mut().and_then(|slc| slc.idle.as_mut()) {
-        let timer = idle.timer(now, outstanding);
-        set_timer(ssd, timer);
-    }
-}
-
 /// Call when a request arrives: no further block is folded for idle time.
 #[inline(always)]
 pub(in crate::ssd) fn end_idle(ssd: &mut Ssd) {
-    if let Some(idle) = ssd.slc.as_mut().and_then(|slc| slc.idle.as_mut())
+    if let Some(idle) = ssd.slc.as_mut().and_then(|slc| slc.idle_mut())
         && idle.end()
     {
         ssd.gc.folds.set_idle(false);
@@ -104,7 +85,7 @@ pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns) {
 
 fn look_at_cache(ssd: &mut Ssd, now: Ns) {
     let outstanding = ssd.host.outstanding() > 0;
-    let idle = ssd.slc.as_mut().and_then(|slc| slc.idle.as_mut()).filter(|idle| idle.is_due());
+    let idle = ssd.slc.as_mut().and_then(|slc| slc.idle_mut()).filter(|idle| idle.is_due());
     if idle.is_some_and(|idle| idle.begin(now, outstanding).is_some()) {
         ssd.gc.folds.set_idle(true);
         ssd.pools().for_each(|pool| ssd.trigger_gc(now, pool));
@@ -141,12 +122,14 @@ pub(in crate::ssd) fn count_fold(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
     true
 }
 
-/// Call when the job of a pool has ended: pools may fold that had to wait for it (`slc.fold_jobs`).
-pub(in crate::ssd) fn fold_ended(ssd: &mut Ssd, now: Ns) {
+/// Call when a pool has folded a block, before its next job starts: pools may fold that had to wait for it (`slc.fold_jobs`). They take
+/// turns by number, so that the pool folds again only if none of the others wants to.
+pub(in crate::ssd) fn fold_ended(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if ssd.gc.folds.is_limited() {
-        for pool in ssd.pools() {
-            ssd.gain_appeared(now, pool);
-            ssd.trigger_gc(now, pool);
+        let pools = ssd.geometry().pools.count.get();
+        for other in (1..pools).map(|step| PoolId((pool.0 + step) % pools)) {
+            ssd.gain_appeared(now, other);
+            ssd.trigger_gc(now, other);
         }
     }
 }

@@ -208,10 +208,10 @@ impl Ssd {
         self.gc.jobs.count() / u64::from(self.geometry().pools.per_group.get())
     }
 
-    /// Sum over pools, or with superblocks of several pools over groups, of the time until `now` in which a job was active, ns.
+    /// Sum over pools of the time until `now` in which a job was active, ns. The job of a superblock is active in each pool of its group.
     pub fn gc_active_ns(&self, now: Ns) -> u128 {
         let leads = self.pools().filter(|&pool| self.geometry().lead_pool(pool) == pool);
         let running = leads.filter_map(|pool| self.gc.job(pool)).map(|job| u128::from(now - job.started_ns()));
-        self.probes.counters().job_ns + running.sum::<u128>()
+        (self.probes.counters().job_ns + running.sum::<u128>()) * u128::from(self.geometry().pools.per_group.get())
     }
 }
