@@ -59,12 +59,7 @@ fn cases() -> Vec<Case> {
                 // From the data of the write, which has come.
                 (203_800, vec![(Pace, 203_800)]),
             ],
-            stages: vec![
-                bus(0, 0, 102_400),
-                array(0, 102_400, 302_400),
-                bus(0, 204_800, 307_200),
-                array(1, 307_200, 507_200),
-            ],
+            stages: vec![bus(0, 0, 102_400), array(0, 102_400, 302_400), bus(0, 204_800, 307_200), array(1, 307_200, 507_200)],
         },
         Case {
             name: "two reads, one core: the second is fetched after the first",
