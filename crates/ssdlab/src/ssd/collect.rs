@@ -254,7 +254,7 @@ impl Ssd {
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
         if job.fold().is_some() {
-            slc::fold_ended(self, now);
+            slc::fold_ended(self, now, pool);
         }
         for part in self.group_of(pool) {
             let die = self.geometry().die_of_pool(part);

@@ -141,13 +141,20 @@ pub(in crate::ssd) fn count_fold(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
     true
 }
 
-/// Call when the job of a pool has ended: pools may fold that had to wait for it (`slc.fold_jobs`).
-pub(in crate::ssd) fn fold_ended(ssd: &mut Ssd, now: Ns) {
-    if ssd.gc.folds.is_limited() {
-        for pool in ssd.pools() {
-            ssd.gain_appeared(now, pool);
-            ssd.trigger_gc(now, pool);
+/// Call when a job that folded a block of a pool has ended, and its scope has had its turn: the pools that wait for it (`slc.fold_jobs`) fold
+/// in turn, from the next pool on, so that none waits for ever.
+pub(in crate::ssd) fn fold_ended(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    ssd.gc.folds.ended();
+    if !ssd.gc.folds.is_limited() {
+        return;
+    }
+    let pools = ssd.geometry().pools.count.get();
+    for next in (pool.0 + 1..pools).chain(0..=pool.0).map(PoolId) {
+        if !ssd.gc.folds.has_room() {
+            return;
         }
+        ssd.gain_appeared(now, next);
+        ssd.trigger_gc(now, next);
     }
 }
 
