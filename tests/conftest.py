@@ -90,6 +90,7 @@ SMALL_OPTIONS = options(SMALL)
 
 THINNED = {
     "test_cache_oracle": 6,
+    "test_cliffs": 3,
     "test_closed_forms": 3,
     "test_differential_ftl": 3,
     "test_docs": 6,

@@ -23,9 +23,9 @@ from test_reference import commands
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n100,R,0,4096\n250,W,8192,4096\n"
 SWEEP = 'workload = "lee2013-synthetic"\nrequests = 500\n[grid]\nscheme = ["npgc", "pgc"]\n'
 ALL = {" ".join(words[1:]): command for words, command in commands(["ssdlab"], typer.main.get_command(app))}
-NOT_RUN = ("trace record", "calibrate", "serve", "explore", "import")
+NOT_RUN = ("trace record", "calibrate", "cliffs", "serve", "explore", "import")
 """Commands that need root and a device, minutes, clients, or files of others: see `test_trace_record.py`, `test_calibration.py`,
-`test_serve.py`, `test_explore.py` and `test_import.py`."""
+`test_cliffs.py`, `test_serve.py`, `test_explore.py` and `test_import.py`."""
 
 
 def called(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

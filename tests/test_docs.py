@@ -79,7 +79,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def workplace(tmp_path: Path) -> Path:
     """A folder in which the pages' paths exist."""
-    for name in ("traces", "presets", "studies"):
+    for name in ("traces", "presets", "studies", "measurements"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 

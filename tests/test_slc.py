@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 import ssdlab
+from ssdlab.report.drawing import Curve, Plot
+from ssdlab.report.runs import Runs
+from ssdlab.report.slc import slc
 
 CACHE = {"slc.static_blocks": 2, "slc.dynamic_blocks": 20, "slc.fold_level": 0.5}
 WRITES = {
@@ -66,6 +69,16 @@ def test_the_cliff_is_in_the_series_and_on_the_page(tmp_path: Any) -> None:
     before, after = sum(host[: first - 1]) / (first - 1), sum(host[first + 2 : -2]) / len(host[first + 2 : -2])
     # A word line takes 1.9 ms, three pages in SLC mode 0.45 ms.
     assert before > 2 * after
+    _, cliff = drawn.plots if (drawn := slc(Runs.of({"run": result.to_dict()}))) else ((), None)
+    assert isinstance(cliff, Plot)
+    (curve,) = cliff.panels[0].marks
+    assert isinstance(curve, Curve)
+    assert (curve.x[0], curve.x[-1]) == (0, pytest.approx(sum(host) / 1e6))
+    assert curve.y[0] == pytest.approx(before / (result["series"]["bin_ns"] / 1e3), rel=0.1)
+    assert curve.y[-4] == pytest.approx(after / (result["series"]["bin_ns"] / 1e3), rel=0.1)
+    # The time of all parts is that of the run, but for part of the last bin.
+    seconds = sum((end - begin) / rate for begin, end, rate in zip(curve.x[::2], curve.x[1::2], curve.y[::2], strict=True))
+    assert seconds == pytest.approx(result["simulated_ns"] / 1e9, rel=0.03)
     page = tmp_path / "report.html"
     result.report(page)
     assert '<figure id="slc">' in page.read_text()

@@ -276,6 +276,29 @@ fn pools_that_wait_for_each_other_fold_in_turn() {
     }
 }
 
+/// Three dies with three full blocks each, one of which folds at a time: they take turns, from the first that became full.
+#[test]
+fn pools_that_wait_to_fold_take_turns() {
+    let config = one_block(|c| {
+        (c.device.channels, c.slc.static_blocks, c.slc.fold_jobs, c.device.overprovisioning) = (3, 3, 1, 0.7);
+    });
+    let mut simulation = simulation(&config);
+    (0..18).for_each(|page| _ = simulation.submit(write(0, page)).unwrap());
+    let mut order = Vec::new();
+    while simulation.now() < 20 * MS {
+        simulation.run_until(simulation.now() + 10_000).unwrap();
+        let ssd = simulation.ssd();
+        let victims = (0..36).map(BlockId).filter(|&block| ssd.ftl().blocks().state(block) == BlockState::Victim);
+        let folding: Vec<u32> = victims.map(|block| ssd.ftl().geometry().pool_of_block(block).0).collect();
+        assert!(folding.len() <= 1, "{folding:?}");
+        // Each fold of a pool counts once: the number of those that have begun has grown.
+        if ssd.counters().folds > order.len() as u64 {
+            order.extend(folding);
+        }
+    }
+    assert_eq!(order, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+}
+
 /// A drive whose free blocks are used in SLC mode, `most` of each plane, and the pages of a whole fill in order.
 fn filled_whole(most: u32, change: impl FnOnce(&mut Config)) -> (Config, Vec<Request>) {
     let config = one_block(|c| {

@@ -103,6 +103,10 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
             ),
             "Give it a device (NAME, or FILE.toml).",
         ),
+        "cliffs": Guide(
+            ("ssdlab cliffs measurements/slc/drives.csv", "ssdlab cliffs mine.csv --drive NM710 --out results/cliffs"),
+            "Give it a table with a row for each drive (docs/cliffs.md has the columns).",
+        ),
         "list": Guide(("ssdlab list schemes", "ssdlab list policies")),
         "show": Guide(("ssdlab show device demo-4g", "ssdlab show scheme pgc")),
         "schema": Guide(("ssdlab schema",)),

@@ -83,6 +83,10 @@ PARTS: Mapping[str, Part] = MappingProxyType(
             "Compute what a drive will do: rates and the limits behind them, latencies, spare, write amplification.",
             "ssdlab.cli.checking:check",
         ),
+        "cliffs": Part(
+            "Predict whole fills of drives with an SLC cache from a table of what reviews measured, and compare.",
+            "ssdlab.cli.cliffs:cliffs",
+        ),
         "list": Part("List presets, or the policies that configuration keys choose between.", "ssdlab.cli.presets:list_"),
         "show": Part("Print a preset's file, with its sources.", "ssdlab.cli.presets:show"),
         "schema": Part("Print the JSON Schema of the configuration.", "ssdlab.cli.presets:schema"),

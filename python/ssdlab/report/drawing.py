@@ -222,7 +222,7 @@ class Plot:
     title: str
     x: Axis
     panels: Sequence[Panel]
-    link: Literal["time", "latency", "wear", "retries"] = "time"
+    link: Literal["time", "latency", "wear", "retries", "written"] = "time"
     """Plots with the same link are zoomed together."""
     note: str = ""
     """A remark on values that the axes cannot show."""

@@ -124,7 +124,7 @@ class Plots:
         return self.picture("retries", **options)
 
     def slc(self, **options: Unpack[Options]) -> Picture:
-        """Rates at which data go to the cache of blocks in SLC mode, past it and out of it."""
+        """Rates at which data go to the cache of blocks in SLC mode, past it and out of it; rate of writes over data written."""
         return self.picture("slc", **options)
 
     def streams(self, **options: Unpack[Options]) -> Picture:

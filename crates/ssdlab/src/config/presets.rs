@@ -59,7 +59,7 @@ impl Kind {
         let in_section = |sections: &[&str]| sections.contains(&key.split('.').next().unwrap_or(key));
         match self {
             Kind::Device => {
-                in_section(&["device", "ftl", "buffer", "host", "energy"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key)
+                in_section(&["device", "ftl", "slc", "buffer", "host", "energy"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key)
             }
             Kind::Scheme => (in_section(&["gc", "scheduler", "cache"]) && !BY_DEVICE.contains(&key)) || key == "ftl.allocation",
             Kind::Workload => in_section(&["workload"]),
@@ -70,7 +70,7 @@ impl Kind {
     pub fn scope(self) -> &'static str {
         match self {
             Kind::Device => {
-                "device, ftl, buffer, host, energy, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
+                "device, ftl, slc, buffer, host, energy, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
                  scheduler.suspend"
             }
             Kind::Scheme => "gc (but not soft and invalid_share), scheduler, cache and ftl.allocation",

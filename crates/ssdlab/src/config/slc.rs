@@ -28,7 +28,7 @@ pub struct Slc {
     /// Time without an outstanding request after which folding begins, us, and goes on until a request comes. 0: no folding in idle time.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub idle_us: u64,
-    /// The most pools that fold at a time, over the drive. 0: all.
+    /// The most pools that fold at a time, over the drive; those that wait take turns. 0: all.
     #[schemars(range(min = 0, max = 1000000))]
     pub fold_jobs: u32,
     /// Bits per cell of blocks that are not in SLC mode. A block in SLC mode holds that part of its pages, rounded down to whole programs.

@@ -364,8 +364,8 @@ fn config_unknown_presets_name_the_nearest() {
     let device = |name: &str| Layers { device: Some(name.into()), ..Layers::default() };
     assert_eq!(
         messages(&device("lee2014")),
-        "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are 7450-max-like, 7450-pro-like, ae2022, bux2011, d7-p5520-like, demo-4g, \
-         elyasi2017, lee2013, nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-2023-superblock, nvme-tlc-scaled-5g, nvme-tlc-superpage-2023, pe8110-like, wu2017; a file is given by a path ending in .toml"
+        "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are 7450-max-like, 7450-pro-like, ae2022, bux2011, consumer-qlc, consumer-qlc-scaled-4g, consumer-tlc, consumer-tlc-scaled-4g, \
+         d7-p5520-like, demo-4g, elyasi2017, lee2013, nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-2023-superblock, nvme-tlc-scaled-5g, nvme-tlc-superpage-2023, pe8110-like, wu2017; a file is given by a path ending in .toml"
     );
     assert!(messages(&device("x")).starts_with("device \"x\": no such preset; the devices are 7450-max-like, 7450-pro-like, ae2022, "));
     assert!(matches!(device("no/such.toml").build(), Err(Error::Io { .. })));
@@ -393,8 +393,8 @@ fn config_presets_set_only_what_is_theirs() {
     );
 }
 
-/// Two combinations are refused: GC that advances with requests, on drives whose programs have several pages; and GC-aware caches by groups
-/// of pages, on drives with dynamic allocation.
+/// Some combinations are refused: GC that advances with requests, on drives whose programs have several pages; GC-aware caches by groups
+/// of pages, on drives with dynamic allocation; estimates of ends, on drives with an SLC cache; and what superblocks do not go with.
 #[test]
 fn config_every_combination_of_presets_loads() {
     // A thread for each device: all combinations take a minute of processor time.
@@ -419,14 +419,18 @@ fn loads_with_every_scheme(at: usize, device: Option<&str>) {
     let workloads = names(Kind::Workload);
     let is = |ends: &str| device.is_some_and(|name| name.ends_with(ends));
     let spreads = is("-like") || is("-superpage-2023") || is("-superblock");
+    let has_cache = device.is_some_and(|name| name.starts_with("consumer-"));
     for (and, scheme) in names(Kind::Scheme).into_iter().enumerate() {
         let refused = match scheme.as_deref() {
-            Some("msr") if spreads || device.is_some_and(|name| name.starts_with("nvme-")) => {
+            Some("msr") if spreads || has_cache || device.is_some_and(|name| name.starts_with("nvme-")) => {
                 Some("gc.advance = \"with-requests\": takes one step")
             }
             // These merge host operations with page moves, need estimates, or pace writes.
             Some("fpgc" | "pgc-idle" | "pgc-merge" | "pgc-se" | "pgc-wear" | "pgc") if is("-superblock") => Some(SUPERBLOCK),
             Some("dynalloc-slacker" | "rbyp-wp" | "rbyp" | "slacker" | "wbyp" | "wp" | "nvme") if is("-superblock") => Some(SUPERBLOCK),
+            Some("dynalloc-slacker" | "rbyp-wp" | "rbyp" | "slacker" | "wbyp" | "wp") if has_cache => {
+                Some("slc (blocks in SLC mode) does not go with scheduler: estimates")
+            }
             Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
             _ => None,
         };

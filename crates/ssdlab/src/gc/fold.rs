@@ -42,9 +42,14 @@ impl Folds {
         self.idle = idle;
     }
 
-    /// No further pool may fold, although one may want to.
+    /// Not all pools may fold at a time.
     pub fn is_limited(&self) -> bool {
         self.most < u32::MAX
+    }
+
+    /// Another pool may fold beside those that fold now.
+    pub fn has_room(&self) -> bool {
+        self.active < self.most
     }
 
     /// A pool would fold a block if it had no other job, and why. `wanted`: it needs free blocks.
@@ -54,7 +59,7 @@ impl Folds {
     }
 
     fn next_block(&self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, FoldCause)> {
-        if self.active >= self.most {
+        if !self.has_room() {
             return None;
         }
         let for_space = || ftl.next_fold(pool, true).filter(|_| wanted).map(|block| (block, FoldCause::Space));
@@ -73,13 +78,13 @@ impl Folds {
         }
     }
 
-    /// A job that folded a block has ended.
-    pub(super) fn ended(&mut self) {
+    /// A job that folded a block has ended: another pool may fold.
+    pub fn ended(&mut self) {
         self.active -= 1;
     }
 
     /// The pool wants free blocks, and has some to fold for it as soon as other pools have ended.
     pub(super) fn waits_for_others(&self, ftl: &Ftl, pool: PoolId) -> bool {
-        self.on && self.active >= self.most && ftl.next_fold(pool, true).is_some()
+        self.on && !self.has_room() && ftl.next_fold(pool, true).is_some()
     }
 }

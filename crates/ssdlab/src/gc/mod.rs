@@ -253,11 +253,9 @@ impl Collector {
     }
 
     /// The erase has ended: returns the finished job. The pool waits for another job if it wants one; in an episode, ahead of others of its
-    /// scope. `barrier`: host operations inside the scope that began to wait before this serial number go before the next job.
+    /// scope. `barrier`: host operations inside the scope that began to wait before this serial number go before the next job. A job that
+    /// folded a block counts until [`Folds::ended`].
     pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>, set_off: bool) -> Job {
-        if self.jobs.of(pool).is_some_and(|job| job.fold.is_some()) {
-            self.folds.ended();
-        }
         let goes_on = self.episodes.goes_on(ftl, pool);
         let space = goes_on || set_off && ftl.wants_collection(pool);
         let again = space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some();

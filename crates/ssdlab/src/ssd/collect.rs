@@ -252,11 +252,11 @@ impl Ssd {
             self.gc.note_barrier(pool);
         }
         self.group_of(pool).for_each(|part| advance::limit_credit(self, self.geometry().die_of_pool(part)));
+        let next = self.gc.next_in_scope(&self.ftl, pool);
+        self.start_jobs(now, next);
         if job.fold().is_some() {
             slc::fold_ended(self, now, pool);
         }
-        let next = self.gc.next_in_scope(&self.ftl, pool);
-        self.start_jobs(now, next);
         for part in self.group_of(pool) {
             let die = self.geometry().die_of_pool(part);
             advance::forget_credit(self, die);

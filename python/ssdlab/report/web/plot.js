@@ -17,7 +17,7 @@ const extent = (link) => {
     }
   }
   if (!high) return [1, 10];
-  if (link === "wear" || link === "retries") return [low, high];
+  if (link === "wear" || link === "retries" || link === "written") return [low, high];
   const room = Math.max((high / low) ** 0.02, 1.05);
   return [low / room, high * room];
 };
@@ -258,7 +258,7 @@ class Plot {
     const place = this.x.at(this.cursor);
     this.followed(this.cursor);
     const value = this.link === "wear" || this.link === "retries" ? Math.floor(this.cursor) : this.cursor; // erases and retries are whole
-    const head = `${this.link === "time" ? "at " : ""}${SHOW[this.plot.x.unit](value)}${{ wear: " erases", retries: " retries" }[this.link] ?? ""}`;
+    const head = `${this.link === "time" ? "at " : ""}${SHOW[this.plot.x.unit](value)}${{ wear: " erases", retries: " retries", written: " MB written" }[this.link] ?? ""}`;
     const rows = this.frames.flatMap((frame) => this.values(frame));
     showReadout(this, head, rows, place);
     if (aloud) this.spoken.textContent = `${head}: ${rows.map(([, name, value]) => (value ? `${name} ${value}` : name)).join(", ")}`;

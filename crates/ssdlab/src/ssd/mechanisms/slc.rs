@@ -122,15 +122,20 @@ pub(in crate::ssd) fn count_fold(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
     true
 }
 
-/// Call when a pool has folded a block, before its next job starts: pools may fold that had to wait for it (`slc.fold_jobs`). They take
-/// turns by number, so that the pool folds again only if none of the others wants to.
+/// Call when a job that folded a block of a pool has ended, and its scope has had its turn: the pools that wait for it (`slc.fold_jobs`) fold
+/// in turn, from the next pool on, so that none waits for ever.
 pub(in crate::ssd) fn fold_ended(ssd: &mut Ssd, now: Ns, pool: PoolId) {
-    if ssd.gc.folds.is_limited() {
-        let pools = ssd.geometry().pools.count.get();
-        for other in (1..pools).map(|step| PoolId((pool.0 + step) % pools)) {
-            ssd.gain_appeared(now, other);
-            ssd.trigger_gc(now, other);
+    ssd.gc.folds.ended();
+    if !ssd.gc.folds.is_limited() {
+        return;
+    }
+    let pools = ssd.geometry().pools.count.get();
+    for next in (pool.0 + 1..pools).chain(0..=pool.0).map(PoolId) {
+        if !ssd.gc.folds.has_room() {
+            return;
         }
+        ssd.gain_appeared(now, next);
+        ssd.trigger_gc(now, next);
     }
 }
 

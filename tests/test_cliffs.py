@@ -1,0 +1,266 @@
+"""Write cliffs: what is predicted of drives on sale, and the page that says so.
+
+`UPDATE=1 pytest tests/test_cliffs.py -k page` writes the table of `docs/cliffs.md` and its figure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+import ssdlab
+from conftest import ROOT, Ssdlab
+from ssdlab.cliffs import fill as fills
+from ssdlab.cliffs.api import predict
+from ssdlab.cliffs.drives import Drive, read
+from ssdlab.cliffs.figure import drawn, published_steps
+from ssdlab.cliffs.fill import Fill, fill, fitted, recovery
+from ssdlab.cliffs.model import BASE, SCHEME, SPARE_BLOCKS, model_of
+from ssdlab.cliffs.predictions import END, FITTED, UNFITTED, Predictions, predicted
+from ssdlab.tables.cliffs import VERDICTS, published
+from ssdlab.tables.numbers import three
+
+TABLE = ROOT / "measurements" / "slc" / "drives.csv"
+PAGE, FIGURE = ROOT / "docs" / "cliffs.md", ROOT / "docs" / "cliffs" / "figure.svg"
+DRIVES = {drive.label: drive for drive in read(TABLE)}
+NM620, A2000, ATOM, SN550 = "Lexar NM620 1,000 GB", "Kingston A2000 1,000 GB", "ADATA XPG Atom 50 1,000 GB", "WD Blue SN550 500 GB"
+SN580, M480 = "WD Blue SN580 1,000 GB", "MSI Spatium M480 Play 2,000 GB"
+MISSES = {(NM620, END), (NM620, FITTED), (A2000, END)}
+"""Predictions of the table that miss their bounds; the page discusses each."""
+BEGIN, STOP = "<!-- table -->\n", "<!-- end of the table -->\n"
+HEAD = "| drive | | published | simulated | | error | bound | kept |\n|---|---|--:|--:|---|--:|--:|---|\n"
+
+
+def lines(of: Predictions) -> str:
+    """The rows of the page's table about a drive."""
+    text, name = "", of.drive.label
+    for row in of.to_dict()["rows"]:
+        error = "-" if row["error"] is None else f"{row['error']:+.1%}"
+        bound = "-" if row["bound"] is None else f"{row['bound']:.0%}"
+        simulated = "never" if row["simulated"] is None else three(row["simulated"])
+        cells = (name, row["what"], published(row), simulated, row["unit"], error, bound, VERDICTS[row["within"]])
+        text += "| " + " | ".join(cells) + " |\n"
+        name = ""
+    return text
+
+
+@cache
+def of_page() -> Mapping[str, str]:
+    """The rows of the page's table by drive."""
+    found: dict[str, str] = {}
+    for line in PAGE.read_text().split(BEGIN)[1].split(STOP)[0].splitlines(keepends=True)[2:]:
+        name = line.split("|")[1].strip() or list(found)[-1]
+        found[name] = found.get(name, "") + line
+    return found
+
+
+def rows_of_page(what: str) -> dict[str, list[str]]:
+    """The cells of the rows about one quantity, by drive."""
+    cells = {name: [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()] for name, text in of_page().items()}
+    return {name: row for name, rows in cells.items() for row in rows if row[1] == what}
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The page.
+
+
+@pytest.mark.skipif("UPDATE" not in os.environ, reason="writes the page")
+def test_the_page_is_written() -> None:
+    found = predict(TABLE)
+    before, rest = PAGE.read_text().split(BEGIN)
+    PAGE.write_text(before + BEGIN + HEAD + "".join(map(lines, found.drives)) + STOP + rest.split(STOP)[1])
+    FIGURE.write_text(drawn(found.drives)[0])
+
+
+@pytest.mark.parametrize("label", DRIVES)
+def test_the_table_of_the_page_is_what_runs_give(label: str) -> None:
+    assert of_page()[label] == lines(predicted(DRIVES[label]))
+
+
+def test_the_page_has_all_drives_and_misses_only_what_it_discusses() -> None:
+    assert list(of_page()) == list(DRIVES)
+    missed = {(name, what) for what in (END, UNFITTED, FITTED) for name, row in rows_of_page(what).items() if row[-1] == "NO"}
+    assert missed == MISSES
+    assert "".join(of_page().values()).count("| NO |") == len(MISSES)
+
+
+def test_four_fifths_of_the_whole_fills_are_within_their_bounds() -> None:
+    """Each drive once: with folding fitted where it may be, else as it follows from what was given."""
+    kept = [(rows_of_page(FITTED).get(name) or row)[-1] for name, row in rows_of_page(UNFITTED).items()]
+    counted = [verdict for verdict in kept if verdict != "-"]
+    assert len(counted) == 10
+    assert counted.count("yes") >= 0.8 * len(counted)
+    eight = [row for name, row in rows_of_page(UNFITTED).items() if DRIVES[name].channels == 8 and DRIVES[name].fill is not None]
+    assert [(row[-2], row[-1]) for row in eight] == [("16%", "yes")] * 2
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# What was missed.
+
+
+@pytest.mark.parametrize(("label", "gigabytes", "error"), [(NM620, 250, 0.16), (A2000, 200, 0.0)])
+def test_a_larger_cache_would_end_the_second_phase_when_it_was_measured_to_end(label: str, gigabytes: float, error: float) -> None:
+    """By space alone: (C - U) / (b - 1) GB of cache. `error`: what is left of that of the fill."""
+    drive = replace(DRIVES[label], cache=gigabytes)
+    first = fill(drive)
+    assert first.until == pytest.approx(drive.until, rel=0.03)
+    assert drive.v3 is not None
+    assert drive.fill is not None
+    assert fitted(drive, drive.v3, first).rate / drive.fill - 1 == pytest.approx(error, abs=0.02)
+
+
+def test_the_published_steps_of_the_nm620_are_faster_than_its_published_fill() -> None:
+    drive = DRIVES[NM620]
+    seconds = sum((end - begin) / rate for begin, end, rate in published_steps(drive))
+    assert drive.fill is not None
+    assert drive.capacity / seconds / drive.fill - 1 == pytest.approx(0.10, abs=0.01)
+
+
+@pytest.mark.parametrize("label", [NM620, A2000])
+@pytest.mark.parametrize(("level", "folding"), [(0.05, 0), (1.0, 0), (0.05, 6), (1.0, 6)])
+def test_folding_beside_direct_writes_does_not_end_them_sooner(label: str, level: float, folding: int) -> None:
+    """The rate does not fall where it was measured to."""
+    drive = DRIVES[label]
+    model = model_of(drive, folding=folding)
+    found = fills._fill_of(drive, model, folding, fills._run(model, {"slc.fold_level": level}, model.requests))
+    end, tenth = drive.until or 0.0, drive.capacity / 10
+
+    def mean(low: float, high: float) -> float:
+        return fmean(rate for written, rate in zip(found.written, found.rates, strict=True) if low < written <= high)
+
+    assert mean(end, end + 0.8 * tenth) >= 0.95 * mean(end - tenth, end)
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# What holds for any drive.
+
+
+@pytest.mark.parametrize(("label", "folding"), [(ATOM, 0), (ATOM, 9), (M480, 31), (SN580, 26), (SN580, 0), (SN550, 0)])
+def test_the_scale_does_not_matter(label: str, folding: int) -> None:
+    small, large = (fill(DRIVES[label], scale=scale, folding=folding) for scale in (64, 32))
+    for name in ("rate", "v1", "v2", "v3", "until"):
+        one, other = getattr(small, name), getattr(large, name)
+        assert (one is None) == (other is None), name
+        if one is not None:
+            assert one == pytest.approx(other, rel=0.02), name
+
+
+def exact_end(drive: Drive) -> tuple[float, float]:
+    """Pages written when folding begins, in GB: simulated up to then, and by the law U = C - (b - 1) S."""
+    model = model_of(drive)
+    blocks, pages = model.settings["device.blocks_per_plane"], model.settings["device.pages_per_block"]
+    in_cache = model.settings["slc.dynamic_blocks"] * (pages // drive.bits)
+    law = (blocks * pages - (drive.bits - 1) * in_cache) * model.units
+    found = fill(drive)
+    # What folding has made free was written by the end, all but what is left.
+    return (found.pages - (drive.bits - 1) * found.folded) / model.units / pages, law / model.units / pages
+
+
+@pytest.mark.parametrize("gigabytes", [88, 150, 208, 280])
+def test_direct_writes_end_when_space_does(gigabytes: float) -> None:
+    found, law = exact_end(replace(DRIVES[ATOM], cache=gigabytes))
+    assert law - found == pytest.approx(SPARE_BLOCKS, abs=SPARE_BLOCKS)
+
+
+def test_every_page_is_programmed_once_and_once_more_when_folded() -> None:
+    def programs(found: Fill) -> int:
+        return found.cached + found.direct
+
+    for label in (ATOM, SN580, SN550):
+        found = fill(DRIVES[label])
+        # Those in the buffer at the end have not been.
+        assert 0 <= found.pages - programs(found) <= 3 * found.units, label
+        assert found.folded <= found.cached
+    assert fill(DRIVES[SN580]).direct == 0
+    assert fill(DRIVES[SN550]).folded == 0
+
+
+def test_a_larger_cache_never_fills_faster_where_folding_is_slow() -> None:
+    rates = [fill(replace(DRIVES[ATOM], cache=gigabytes, v1=2.1), folding=9).rate for gigabytes in (100, 160, 220, 280)]
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_more_units_fold_faster_and_the_rate_is_proportional_while_folding_limits() -> None:
+    rates = [fill(DRIVES[ATOM], folding=folding).v3 or 0.0 for folding in (4, 8, 16)]
+    assert rates[1] == pytest.approx(2 * rates[0], rel=0.05)
+    assert rates[2] == pytest.approx(4 * rates[0], rel=0.1)
+
+
+def test_recovery_takes_the_time_of_folding() -> None:
+    drive = DRIVES[SN550]
+    back = [recovery(drive, seconds).back for seconds in (1, 5, 10, 60)]
+    assert back == sorted(back)
+    assert back[0] < 0.5
+    assert back[2] == pytest.approx(2 * back[1], rel=0.1)
+    assert back[3] == pytest.approx(drive.cache, rel=0.02)
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The command.
+
+COLUMNS = "drive,capacity_GB,bits,slc_GB,v1_GBps,v2_GBps,kind,channels"
+
+
+def test_the_command_takes_a_row_of_any_table(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(f"{COLUMNS}\nMine,100,3,10,3,1,D,4\nOther,100,4,10,3,0.5,S,\n")
+    done = ssdlab_command("cliffs", "mine.csv", "--drive", "mine", "--out", "cliffs", "--json")
+    (drive,) = json.loads(done.out)["drives"]
+    assert (drive["drive"], [row["what"] for row in drive["rows"]]) == ("Mine", [END, UNFITTED])
+    end, whole = drive["rows"]
+    assert end["simulated"] == pytest.approx(80, abs=2)
+    assert whole["within"] is None
+    assert json.loads((tmp_path / "cliffs" / "cliffs.json").read_text())["drives"] == [drive]
+    assert (tmp_path / "cliffs" / "figure.svg").read_text().startswith("<?xml")
+    text = ssdlab_command("cliffs", "mine.csv", "--drive", "other").out
+    assert "Other 100 GB" in text
+    assert "Mine" not in text
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "expected"),
+    [
+        ("drive,capacity_GB\nA,1\n", [], "no column bits"),
+        (f"{COLUMNS}\n", [], "no drives"),
+        (f"{COLUMNS}\nMine,100,3,10,3,1,X,4\n", [], "line 2, kind = X: expected one of D, F, S, SF, W"),
+        (f"{COLUMNS}\nMine,100,3,200,3,1,D,4\n", [], "line 2, slc_GB = 200: expected a number from 0.01 to 100 GB"),
+        (f"{COLUMNS}\nMine,100,3,ten,3,1,D,4\n", [], "line 2, slc_GB = ten"),
+        (f"{COLUMNS}\nMine,100,3,10,3,,D,4\n", [], "line 2: v2_GBps is empty"),
+        (f"{COLUMNS}\nMine,100,3,10,3,1,D,1.5\n", [], "line 2, channels = 1.5: expected a whole number"),
+        (f"{COLUMNS},back_GB_least\nMine,100,3,10,3,1,S,4,7\n", [], "back_GB_least and back_GB_most: expected both"),
+        (f"{COLUMNS}\nMine,100,3,10,3,1,D,4\n", ["--drive", "his"], "no drive is named his"),
+        (f"{COLUMNS}\nMine,100,3,10,3,1,D,4\n", ["--scale", "7"], "scale = 7: expected one of 16, 32, 64"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(ssdlab_command: Ssdlab, tmp_path: Path, table: str, options: list[str], expected: str) -> None:
+    (tmp_path / "mine.csv").write_text(table)
+    assert expected in ssdlab_command("cliffs", "mine.csv", *options).failed(2)
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------------
+# The devices with a cache.
+
+
+@pytest.mark.parametrize(("device", "fast", "slow"), [("consumer-tlc", 1_100, 110), ("consumer-qlc", 440, 20)])
+def test_a_fill_of_the_scaled_device_shows_its_cliff(device: str, fast: float, slow: float) -> None:
+    """A quarter of the rates of the large drive: of consumer-tlc 4.5 GB/s, and 0.44 when two planes fold; of consumer-qlc 1.8 and 0.08."""
+    writes = {"workload.read_share": 0.0, "workload.address": "start", "workload.sequential_share": 1.0, "workload.queue_depth": 16}
+    settings = {**writes, "workload.request_kb": 192}
+    name = f"{device}-scaled-4g"
+    requests = ssdlab.check(name, scheme=SCHEME).to_dict()["exported_bytes"] // (192 << 10)
+    result = ssdlab.run(device=name, scheme=SCHEME, set=settings, requests=requests, series=True)
+    rates = [count / (result.series.bin_ns / 1e3) for count in result.series.written.host_bytes]
+    assert max(rates[1:20]) == pytest.approx(fast, rel=0.1)
+    assert sum(rates[-60:-4]) / 56 == pytest.approx(slow, rel=0.3)
+    assert result.slc.written_bytes > 0.1 * requests * (192 << 10)
+
+
+def test_the_base_has_no_cache_of_its_own() -> None:
+    settings = {"ftl.precondition.kind": "none"}
+    assert "slc" not in ssdlab.run(device=BASE, scheme=SCHEME, workload="uniform-4k-write", requests=100, set=settings)
