@@ -263,6 +263,17 @@ SLC: Mapping[str, Value] = {
 }
 """A drive with a cache of blocks in SLC mode."""
 
+WORN: Mapping[str, Value] = {
+    **DRIVE,
+    "device.blocks_per_plane": 24,
+    "device.overprovisioning": 0.6,
+    "wear.endurance": 6,
+    "wear.program_fails_ppm": 1_000.0,
+    "wear.erase_fails_ppm": 1_000.0,
+    "wear.end": "reads",
+}
+"""A drive whose blocks fail."""
+
 CONTEXTS: Mapping[str, Context] = {
     "device.channels": Context((2, 3, 4)),
     "device.chips_per_channel": Context((1, 2, 3)),
@@ -338,6 +349,14 @@ CONTEXTS: Mapping[str, Context] = {
     "slc.read_ns": Context((10_000, 20_000, 30_000), base=SLC),
     "slc.program_ns": Context((50_000, 100_000, 150_000), base=SLC),
     "slc.erase_ns": Context((500_000, 1_000_000, 2_000_000), base=SLC),
+    "wear.endurance": Context((0, 4, 8), base=WORN),
+    "wear.spread": Context((0.0, 0.1, 0.3), base=WORN),
+    "wear.program_fails_ppm": Context((0.0, 2_000.0, 20_000.0), base=WORN),
+    "wear.program_fails_worn_ppm": Context((0.0, 20_000.0, 100_000.0), base=WORN),
+    "wear.erase_fails_ppm": Context((0.0, 50_000.0, 200_000.0), base=WORN),
+    "wear.erase_fails_worn_ppm": Context((0.0, 100_000.0, 300_000.0), base=WORN),
+    "wear.end": Context(("stop", "reads"), base={**WORN, "wear.endurance": 2}),
+    "wear.warranty_years": Context((3.0, 5.0), base=WORN),
     "errors.retry": Context(("off", "none", "in-order", "last-good", "pr2", "ar2"), base=AGED),
     "errors.codeword_bytes": Context((512, 1024, 2048), base=AGED),
     "errors.correctable_bits": Context((57, 72, 120), base=AGED),
@@ -577,7 +596,7 @@ class Outcome:
 
 def fingerprint(result: ssdlab.Result) -> str:
     """The drive's behaviour, without entries that repeat the configuration and without wall-clock figures."""
-    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear", "energy")}
+    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear", "energy", "lifetime")}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})
     taken = {key: value for key, value in trace.items() if key not in ("format", "units", "skipped_lines", "first_bad_line")}

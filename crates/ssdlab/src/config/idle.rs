@@ -74,6 +74,9 @@ const AGES: [&str; 2] = ["ftl.precondition.pe_cycles", "ftl.precondition.retenti
 const NO_STATE: &str = "a drive that is prepared for the run, not one in a saved state (leave out --state)";
 const ERRORS: &str = "reads with errors (errors.retry other than \"off\")";
 const A_RETRY: &str = "retries (errors.retry = \"in-order\", \"last-good\", \"pr2\" or \"ar2\")";
+const WEAR: &str = "blocks that fail (wear.endurance, wear.program_fails_ppm or wear.erase_fails_ppm above 0)";
+const ENDURANCE: &str = "wear.endurance above 0";
+const CYCLES: &str = "reads with errors (errors.retry other than \"off\"), or wear.endurance above 0";
 const SLC: &str = "blocks in SLC mode (slc.static_blocks or slc.dynamic_blocks above 0)";
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
@@ -144,6 +147,11 @@ const RULES: &[Rule] = &[
     parameter("slc.read_ns", SLC, |c| c.slc.is_on()),
     parameter("slc.program_ns", SLC, |c| c.slc.is_on()),
     parameter("slc.erase_ns", SLC, |c| c.slc.is_on()),
+    switch("wear.spread", |c| c.wear.spread > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
+    switch("wear.program_fails_worn_ppm", |c| c.wear.program_fails_worn_ppm > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
+    switch("wear.erase_fails_worn_ppm", |c| c.wear.erase_fails_worn_ppm > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
+    parameter("wear.end", WEAR, |c| c.wear.is_on()),
+    parameter("wear.warranty_years", ENDURANCE, |c| c.wear.endurance > 0),
     parameter("errors.codeword_bytes", ERRORS, |c| c.errors.is_on()),
     parameter("errors.correctable_bits", ERRORS, |c| c.errors.is_on()),
     parameter("errors.decode_ns", ERRORS, |c| c.errors.is_on()),
@@ -163,8 +171,8 @@ const RULES: &[Rule] = &[
     switch("errors.spread", |c| c.errors.spread > 0.0, ERRORS, |c| c.errors.is_on()),
     switch("errors.reclaim_reads", |c| c.errors.reclaim_reads > 0, ERRORS, |c| c.errors.is_on()),
     switch("errors.refresh_days", |c| c.errors.refresh_days > 0.0, ERRORS, |c| c.errors.is_on()),
-    switch("ftl.precondition.pe_cycles", |c| c.ftl.precondition.pe_cycles > 0, ERRORS, |c| c.errors.is_on()),
-    parameter("ftl.precondition.pe_cycles_max", ERRORS, |c| c.errors.is_on()),
+    switch("ftl.precondition.pe_cycles", |c| c.ftl.precondition.pe_cycles > 0, CYCLES, |c| c.errors.is_on() || c.wear.endurance > 0),
+    parameter("ftl.precondition.pe_cycles_max", CYCLES, |c| c.errors.is_on() || c.wear.endurance > 0),
     switch("ftl.precondition.retention_days", |c| c.ftl.precondition.retention_days > 0.0, ERRORS, |c| c.errors.is_on()),
     parameter("ftl.precondition.retention_days_max", ERRORS, |c| c.errors.is_on()),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {

@@ -77,6 +77,8 @@ pub struct Collector {
     /// By pool: it wants GC but has no eligible victim, until one of its pages becomes invalid or one of its blocks closes.
     stalled: Vec<bool>,
     stalled_count: u32,
+    /// The drive is read-only: no job starts.
+    halted: bool,
 }
 
 impl Collector {
@@ -99,6 +101,7 @@ impl Collector {
             queued: vec![false; pools],
             stalled: vec![false; pools],
             stalled_count: 0,
+            halted: false,
         }
     }
 
@@ -162,7 +165,7 @@ impl Collector {
             let space = set_off && ftl.wants_collection(pool);
             space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some()
         };
-        if self.queued[pool.index()] || !wanted() {
+        if self.queued[pool.index()] || self.halted || !wanted() {
             return None;
         }
         self.queued[pool.index()] = true;
@@ -192,6 +195,10 @@ impl Collector {
     /// Starts the job of the pool that is next in its scope. Returns false if GC is not wanted or set off (any more), or the pool has
     /// no eligible victim; the caller then calls [`Collector::next_in_scope`].
     pub fn start(&mut self, ftl: &mut Ftl, pool: PoolId, ready: Ready, set_off: bool) -> bool {
+        if self.halted {
+            self.queues.pop(ftl.geometry(), pool, false);
+            return false;
+        }
         let wanted = set_off && ftl.wants_collection(pool);
         let goes_on = self.episodes.goes_on(ftl, pool);
         let due = if goes_on { None } else { self.due.take(ftl, pool, wanted) };
@@ -260,7 +267,7 @@ impl Collector {
         }
         let goes_on = self.episodes.goes_on(ftl, pool);
         let space = goes_on || set_off && ftl.wants_collection(pool);
-        let again = space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some();
+        let again = !self.halted && (space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some());
         self.episodes.set(pool, goes_on);
         self.queued[pool.index()] = again;
         self.queues.job_ended(ftl.geometry(), pool, again.then_some(goes_on), barrier);
@@ -425,6 +432,14 @@ impl Collector {
             job.pause_seen = false;
         }
         paused
+    }
+
+    /// No job starts from now on, and no pool wants one: the drive is read-only.
+    pub fn halt(&mut self) {
+        self.halted = true;
+        self.queued.fill(false);
+        self.stalled.fill(false);
+        self.stalled_count = 0;
     }
 
     /// Plants a defect: state S2 is never entered.

@@ -125,6 +125,8 @@ pub enum Trigger {
     Reclaim,
     /// The data of a block were too old (`errors.refresh_days`).
     Refresh,
+    /// A program of a block had failed (`wear`).
+    Retirement,
     /// A block in SLC mode is folded.
     Fold,
 }
@@ -140,6 +142,7 @@ impl Trigger {
             Trigger::Invalid => "invalid",
             Trigger::Reclaim => "reclaim",
             Trigger::Refresh => "refresh",
+            Trigger::Retirement => "retirement",
             Trigger::Fold => "fold",
         }
     }
