@@ -1174,6 +1174,16 @@ class Counters(Section):
     """
     jobs_set_off: int
     """GC jobs set off by a host operation that waited for the die (`gc.begin`). Absent where the run does not have it. Unit: count."""
+    leveling_jobs: int
+    """GC jobs that moved the data of a block that had been erased less than others (`wear.leveling`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    leveling_moves: int
+    """Pages (mapping units) programmed by these GC jobs, one for each program (`wear.leveling`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     misaligned_reads: int
     """Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
 

@@ -3,13 +3,13 @@
 
 use crate::common::{one_die, plan};
 use crate::timelines::{Case, Stage, array, bus, filled, play_with, read, write};
-use ssdlab::config::{Config, Frontier, PoolScope, Priority, Scope, WearEnd, validate};
+use ssdlab::config::{Address, Config, Frontier, Leveling, PoolScope, Priority, Scope, WearEnd, validate};
 use ssdlab::flash::Failures;
 use ssdlab::ftl::BlockState;
 use ssdlab::request::Request;
-use ssdlab::simulation::{Control, Plan, Simulation, run};
+use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
 use ssdlab::stats::{Counters, Part, ReadOnlyCause};
-use ssdlab::units::BlockId;
+use ssdlab::units::{BlockId, Lpn};
 
 const MS: u64 = 1_000_000;
 const WRITE: u64 = 302_400;
@@ -302,6 +302,86 @@ fn failures_without_end_end_the_drive_without_a_deadlock() {
             }
         }
     }
+}
+
+/// A die whose block 0 has pages 0 to 3, which stay, while page 4 is written again and again: each write of four fills a block. From the ninth
+/// block on each that is taken lets GC erase another without valid pages: blocks 1 to 15, and then, with the 93rd write, block 1 again.
+/// It is two erases ahead of block 0, so that pages 0 to 3 move there.
+#[test]
+fn cold_data_move_to_the_worn_block() {
+    for leveling in [Leveling::OldBlock, Leveling::DualPool] {
+        let config = spare_of_twelve(|c| {
+            c.gc.soft = 8.0;
+            (c.wear.leveling, c.wear.leveling_threshold, c.wear.leveling_rest) = (leveling, 1, 10);
+        });
+        let mut simulation = Simulation::new(&plan(config), &Control::default()).unwrap();
+        simulation.ssd_mut().keep_trace();
+        (0..93).for_each(|index| _ = simulation.submit(write(2 * index * MS, index.min(4))).unwrap());
+        simulation.run_until(200 * MS).unwrap();
+        let last = 184 * MS + WRITE;
+        let expected = [
+            writes(184 * MS),
+            erases(last),
+            (0..4).flat_map(|page| moves(last + ERASE + page * MOVE)).collect(),
+            erases(last + ERASE + 4 * MOVE),
+        ]
+        .concat();
+        let intervals = simulation.ssd().trace().unwrap().intervals.iter().filter(|interval| interval.start >= 184 * MS);
+        let mut stages: Vec<Stage> = intervals.map(|interval| (interval.resource, interval.start, interval.end)).collect();
+        stages.sort_by_key(|&(resource, start, _)| (start, resource));
+        let mut expected: Vec<Stage> = expected;
+        expected.sort_by_key(|&(resource, start, _)| (start, resource));
+        assert_eq!(stages, expected, "{leveling:?}");
+        let ftl = simulation.ssd().ftl();
+        let places = [0, 1, 2, 3].map(|page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap()).0);
+        assert_eq!(places, [BlockId(1); 4], "{leveling:?}");
+        assert_eq!((ftl.blocks().erases()[0], ftl.blocks().erases()[1]), (1, 2));
+        let counters = simulation.ssd().counters();
+        assert_eq!((counters.leveling_jobs, counters.leveling_moves, counters.pages_moved), (1, 4, 4), "{leveling:?}");
+        simulation.finish().unwrap();
+    }
+}
+
+/// With 95 % of the writes to a tenth of the addresses, each policy wears blocks more evenly than none does. `progressive` begins late: blocks
+/// have 90 erases there.
+#[test]
+fn levelling_evens_out_what_a_skew_does() {
+    let spread = |leveling: Leveling, endurance: u32| {
+        let config = worn(|c| {
+            (c.wear.leveling, c.wear.leveling_threshold) = (leveling, 3);
+            (c.wear.endurance, c.wear.spread) = (endurance, 0.0);
+            c.workload.read_share = 0.0;
+            (c.workload.address, c.workload.hot_share, c.workload.hot_access) = (Address::HotCold, 0.1, 0.95);
+        });
+        let plan = Plan { requests: Some(30_000), verify: Verify::End, ..plan(config) };
+        let result = run(&plan, &Control::default()).unwrap();
+        assert!(result.lifetime.unwrap().read_only_ns.is_none(), "{leveling:?}");
+        (result.wear.unwrap().std, result.counters["leveling_jobs"], result.counters["leveling_moves"])
+    };
+    let none = spread(Leveling::None, 1_000_000);
+    assert_eq!((none.1, none.2), (0, 0));
+    for (leveling, endurance, share) in
+        [(Leveling::DualPool, 1_000_000, 0.5), (Leveling::OldBlock, 1_000_000, 0.4), (Leveling::Progressive, 90, 0.9)]
+    {
+        let (std, jobs, moves) = spread(leveling, endurance);
+        assert!(std < share * none.0 && jobs > 20 && moves > 4 * jobs, "{leveling:?}: {std} of {}, {jobs} jobs, {moves} moves", none.0);
+    }
+}
+
+/// After 1,000 erases an erase takes half as long again: 2.25 ms; after one more, 750 ns longer.
+#[test]
+fn erases_take_longer_with_wear() {
+    let (config, requests) = overwritten(&[], |c| (c.wear.erase_growth, c.ftl.precondition.pe_cycles) = (0.5, 1_000));
+    let job = 16 * MS + WRITE;
+    let case = Case { name: "a slow erase", config, requests, responses: responses(&[]), stages: stages(&[]) };
+    play_seed(&case, 1);
+    let mut simulation = Simulation::new(&plan(case.config), &Control::default()).unwrap();
+    simulation.ssd_mut().keep_trace();
+    case.requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_until(30 * MS).unwrap();
+    let erases: Vec<_> =
+        simulation.ssd().trace().unwrap().intervals.iter().filter(|interval| !interval.host).map(|i| (i.start, i.end)).collect();
+    assert_eq!(erases, [(job, job + 2_250_000)]);
 }
 
 /// What is not modelled together is refused, with the key to change.

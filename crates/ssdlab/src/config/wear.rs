@@ -1,4 +1,5 @@
-//! Wear: how often blocks can be erased, which programs and erases fail, and what happens at the end of the drive's life.
+//! Wear: how often blocks can be erased, which programs and erases fail, what happens at the end of the drive's life, and how blocks are worn
+//! evenly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,18 @@ pub struct Wear {
     /// Years of warranty over which drive writes per day (DWPD) are counted.
     #[schemars(range(min = 0.1, max = 100.0))]
     pub warranty_years: f64,
+    /// Static wear levelling: when the data of a block that has been erased little move, so that a worn block takes them and rests.
+    pub leveling: Leveling,
+    /// Difference of the erases of two blocks of a pool beyond which data move for levelling. `progressive`: the least such difference.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub leveling_threshold: u32,
+    /// With `leveling = "old-block"`: a block takes data of another only if its pool has had more erases than this since the block was erased
+    /// last.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub leveling_rest: u32,
+    /// Growth of the erase time with wear: the share of `device.erase_ns` by which each 1,000 erases of a block lengthen its next.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub erase_growth: f64,
 }
 
 impl Default for Wear {
@@ -50,6 +63,11 @@ impl Default for Wear {
             erase_fails_worn_ppm: 0.0,
             end: WearEnd::Stop,
             warranty_years: 5.0,
+            leveling: Leveling::None,
+            // Of the threshold and the rest, as public simulators of wear levelling have them.
+            leveling_threshold: 10,
+            leveling_rest: 8,
+            erase_growth: 0.0,
         }
     }
 }
@@ -59,6 +77,30 @@ impl Wear {
     pub fn is_on(&self) -> bool {
         self.endurance > 0 || self.program_fails_ppm > 0.0 || self.erase_fails_ppm > 0.0
     }
+}
+
+impl Wear {
+    /// Erases of a block have some effect: it may fail, take longer to erase, or have its data moved.
+    pub fn is_active(&self) -> bool {
+        self.is_on() || self.leveling != Leveling::None || self.erase_growth > 0.0
+    }
+}
+
+/// Static wear levelling: which blocks change their data, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leveling {
+    /// No data move for that.
+    None,
+    /// Dual pool (Chang, SAC 2007): blocks are hot or cold, at first every other. A hot block that is more than the threshold ahead of the youngest
+    /// cold one takes its data, and both change sides.
+    DualPool,
+    /// Progressive, after PWL (Chen et al., DATE 2015): a block may be ahead of the youngest by as many erases as it has left
+    /// (`wear.endurance`), and by the threshold at least.
+    Progressive,
+    /// Old block protection: a block that is more than the threshold ahead of the youngest, and was not erased lately
+    /// (`wear.leveling_rest`), takes its data.
+    OldBlock,
 }
 
 /// What the run does once the drive is read-only.

@@ -207,4 +207,6 @@ pub enum Due {
     Refresh,
     /// A program of it failed (`wear`).
     Retirement,
+    /// It has been erased less than others (`wear.leveling`).
+    Leveling,
 }

@@ -45,10 +45,10 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// How the `blocks` blocks of a drive fail; `None` if none can.
+    /// How the `blocks` blocks of a drive fail; `None` if erases have no effect on them.
     pub fn new(config: &Config, blocks: u32, seed: u64) -> Option<Self> {
         let wear = &config.wear;
-        if !wear.is_on() {
+        if !wear.is_active() {
             return None;
         }
         let key = |of: &str| Rng::new(seed, &format!("wear/{of}")).bits();

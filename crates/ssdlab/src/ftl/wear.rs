@@ -70,6 +70,13 @@ impl Ftl {
         if has_job { free * pages + pages - state.moves(0).next_page >= state.owed } else { free > 0 }
     }
 
+    /// Makes a block the next that the pool opens, if it is free.
+    pub fn bring_forward(&mut self, pool: PoolId, block: BlockId) {
+        if self.blocks.state(block) == super::BlockState::Free {
+            self.blocks.bring_forward(pool, block);
+        }
+    }
+
     /// No program begins from now on: no block is filled further, and no free block may be taken for the host.
     pub fn close_for_writes(&mut self) {
         self.kept_from_host = u32::MAX;

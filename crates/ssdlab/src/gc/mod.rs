@@ -14,6 +14,7 @@
 //! | `credits` | may a job take a step, where it needs host operations to go on? |
 //! | `fold` | which pools fold blocks in SLC mode? |
 //! | `due` | which blocks are moved because they were read too often or are too old? |
+//! | `leveling/` | which blocks are moved to wear all evenly? |
 //! | `pace` | how much may the host write, where it may not be ahead of collection? |
 //! | `untimed` | how are pages written and blocks collected without a clock, for preconditioning? |
 
@@ -24,6 +25,7 @@ mod exclusion;
 mod fold;
 mod idle;
 mod job;
+mod leveling;
 mod pace;
 mod scope_queue;
 mod states;
@@ -36,6 +38,7 @@ pub use exclusion::Excluded;
 pub use fold::{FoldCause, Folds};
 pub use idle::Idle;
 pub use job::{Job, Jobs, Move, Step};
+pub use leveling::Leveling;
 pub use pace::Pace;
 pub use states::{StateChange, States};
 

@@ -1,6 +1,6 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::mechanisms::{advance, ages, burst, idle, pace, slc, superblock};
+use super::mechanisms::{advance, ages, burst, idle, pace, slc, superblock, wear};
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
@@ -163,6 +163,9 @@ impl Ssd {
         self.probes.count().reclaim_jobs += u64::from(due == Some(Due::Reclaim));
         self.probes.count().refresh_jobs += u64::from(due == Some(Due::Refresh));
         self.probes.count().retirement_jobs += u64::from(due == Some(Due::Retirement));
+        if due == Some(Due::Leveling) {
+            wear::leveling_starts(self, pool);
+        }
         if due.is_some() || slc::count_fold(self, now, pool) {
             return;
         }

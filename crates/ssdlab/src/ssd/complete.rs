@@ -500,6 +500,9 @@ impl Ssd {
             wear::block_retired(self, now, pool, victim);
         } else {
             self.probes.note(now, &self.ftl, Event::BlocksFreed { blocks: self.geometry().pools.per_group.get() });
+            if self.wear.is_some() {
+                wear::block_freed(self, pool, victim);
+            }
         }
         self.group_of(pool).for_each(|part| pace::block_erased(self, now, part));
         self.job_ended(now, self.geometry().lead_pool(pool));

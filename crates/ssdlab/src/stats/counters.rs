@@ -76,6 +76,10 @@ counters! {
         job_turns,
         /// GC jobs set off by a host operation that waited for the die (`gc.begin`).
         jobs_set_off,
+        /// GC jobs that moved the data of a block that had been erased less than others (`wear.leveling`).
+        leveling_jobs,
+        /// Pages (mapping units) programmed by these GC jobs, one for each program (`wear.leveling`).
+        leveling_moves,
         /// Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
         misaligned_reads,
         /// Page moves suspended at a preemption point between two of their stages.

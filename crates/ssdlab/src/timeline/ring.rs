@@ -127,6 +127,8 @@ pub enum Trigger {
     Refresh,
     /// A program of a block had failed (`wear`).
     Retirement,
+    /// A block had been erased less than others (`wear.leveling`).
+    Leveling,
     /// A block in SLC mode is folded.
     Fold,
 }
@@ -143,6 +145,7 @@ impl Trigger {
             Trigger::Reclaim => "reclaim",
             Trigger::Refresh => "refresh",
             Trigger::Retirement => "retirement",
+            Trigger::Leveling => "leveling",
             Trigger::Fold => "fold",
         }
     }

@@ -340,14 +340,21 @@ pub fn wear(rng: &mut Rng, config: &mut Config) {
         erase_fails_worn_ppm: pick(rng, &[0.0, 100_000.0]),
         end: WearEnd::Reads,
         warranty_years: 5.0,
+        leveling: pick(rng, &[Leveling::None, Leveling::DualPool, Leveling::OldBlock, Leveling::Progressive]),
+        leveling_threshold: pick(rng, &[1, 2]),
+        leveling_rest: pick(rng, &[0, 3]),
+        erase_growth: pick(rng, &[0.0, 50.0]),
     };
+    if config.wear.leveling == Leveling::Progressive && config.wear.endurance == 0 {
+        config.wear.leveling = Leveling::OldBlock;
+    }
     let more = pick(rng, &[1, 4, 12]);
     config.device.blocks_per_plane += more;
     let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
     let blocks = |config: &Config| f64::from(config.device.blocks_per_plane * planes);
     // All blocks more are spare.
     config.device.overprovisioning = 1.0 - (1.0 - before.device.overprovisioning) * blocks(&before) / blocks(config);
-    if !config.wear.is_on() || validate(config).is_err() || config.exported_bytes().ok() < before.exported_bytes().ok() {
+    if validate(config).is_err() || config.exported_bytes().ok() < before.exported_bytes().ok() {
         *config = before;
     }
 }

@@ -244,7 +244,7 @@ fn taken(before: &Seen, now: &Seen) -> usize {
 fn due_jobs(simulation: &Simulation) -> u64 {
     let counters = simulation.ssd().counters();
     let retired = counters.retired_by_program + counters.retired_by_erase + counters.retired_by_endurance;
-    counters.reclaim_jobs + counters.refresh_jobs + counters.folds + counters.retirement_jobs + retired
+    counters.reclaim_jobs + counters.refresh_jobs + counters.folds + counters.retirement_jobs + counters.leveling_jobs + retired
 }
 
 fn blocks(ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<> {

@@ -27,6 +27,12 @@ impl Blocks {
         self.close(pool, block);
     }
 
+    /// Puts a free block at the head of its pool's free list: it is taken next.
+    pub fn bring_forward(&mut self, pool: PoolId, block: BlockId) {
+        self.links.unlink(&mut self.free[pool.index()], block.0);
+        self.links.push_front(&mut self.free[pool.index()], block.0);
+    }
+
     /// Plants a defect: a retired block is on the free list.
     pub fn free_retired(&mut self, pool: PoolId, block: BlockId) {
         self.retired[pool.index()] -= 1;

@@ -1,9 +1,10 @@
-//! Blocks that fail (`wear`): programs that are repeated elsewhere, blocks that are retired, and the end of the drive's life.
+//! Wear (`wear`): erases that take longer, data that move to wear blocks evenly, programs that are repeated elsewhere, blocks that are retired, and the end of the drive's life.
 //!
 //! | where | what |
 //! |---|---|
 //! | `flash/wear.rs` | which programs and erases fail |
 //! | `ftl/wear.rs`, `ftl/blocks/retired.rs` | what that changes of open blocks, room and the spare |
+//! | `gc/leveling/` | which blocks are moved to wear all evenly |
 //! | `gc/due.rs` | blocks that wait to be moved, since a program of them failed |
 //!
 //! The drive becomes read-only when a pool has lost more blocks than its keys can spare ([`Config::losable_blocks`]), or has no room for the
@@ -13,6 +14,7 @@ use crate::blocked::Served;
 use crate::config::{Config, WearEnd};
 use crate::flash::{Due, Failures};
 use crate::ftl::Ftl;
+use crate::gc::{Job, Leveling};
 use crate::sched::QueueKind;
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::{ages, units};
@@ -38,10 +40,17 @@ pub(in crate::ssd) struct Wear {
     read_only: Option<ReadOnly>,
     /// The run ends once the drive is read-only.
     stops: bool,
+    /// Blocks can fail.
+    fails: bool,
+    leveling: Option<Leveling>,
+    /// By pool: the block that is to take the data of the block that waits to be moved for levelling.
+    worn: Vec<BlockId>,
+    /// Millionths of its time by which 1,000 erases lengthen an erase.
+    erase_growth: u64,
 }
 
 impl Wear {
-    /// The wear of a drive; `None` if no block can fail. `seed`: the seed of the run.
+    /// The wear of a drive; `None` if erases have no effect on its blocks. `seed`: the seed of the run.
     pub(in crate::ssd) fn new(config: &Config, ftl: &Ftl, seed: u64) -> Option<Box<Self>> {
         let geometry = ftl.geometry();
         let failures = Failures::new(config, geometry.blocks, seed)?;
@@ -54,6 +63,10 @@ impl Wear {
             open: Vec::new(),
             read_only: None,
             stops: config.wear.end == WearEnd::Stop,
+            fails: config.wear.is_on(),
+            leveling: Leveling::new(config, ftl),
+            worn: vec![BlockId(0); geometry.pools.count.get() as usize],
+            erase_growth: (config.wear.erase_growth * 1e6).round() as u64,
         }))
     }
 }
@@ -71,7 +84,7 @@ impl Ssd {
 
     /// Statistics of wear; `None` if no block can fail.
     pub fn wear_stats(&self) -> Option<WearStats> {
-        let (wear, geometry) = (self.wear.as_ref()?, self.geometry());
+        let (wear, geometry) = (self.wear.as_ref().filter(|wear| wear.fails)?, self.geometry());
         let left = wear.lost.iter().map(|&lost| wear.losable.saturating_sub(lost)).min().unwrap_or(0);
         let data_units = u64::from(geometry.blocks) * u64::from(geometry.units_per_block.get());
         Some(WearStats {
@@ -152,8 +165,9 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
     let moved = ssd.gc.moving(pool).expect("a page was moved");
     if let Some(to) = moved.to {
         if !program_fails(ssd, to) {
-            let retires = ssd.gc.job(pool).is_some_and(|job| job.due() == Some(Due::Retirement));
-            ssd.probes.count().retirement_moves += if retires { u64::from(moved.writer.is_none()) } else { 0 };
+            let due = ssd.gc.job(pool).and_then(Job::due).filter(|_| moved.writer.is_none());
+            ssd.probes.count().retirement_moves += u64::from(due == Some(Due::Retirement));
+            ssd.probes.count().leveling_moves += u64::from(due == Some(Due::Leveling));
             return false;
         }
         program_failed(ssd, now, pool, to);
@@ -217,12 +231,41 @@ pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
     true
 }
 
+/// Call when a block of the pool is free after an erase: data of another may move, so that this one takes them.
+pub(in crate::ssd) fn block_freed(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
+    ssd.gc.due.forget(pool, block);
+    let Ssd { wear: Some(wear), ftl, gc, .. } = ssd else { return };
+    let Some(leveling) = &mut wear.leveling else { return };
+    if let Some(young) = leveling.block_erased(ftl, &wear.failures, pool, block)
+        && !gc.due.waits_for(pool, Due::Leveling)
+    {
+        wear.worn[pool.index()] = block;
+        gc.due.push(pool, young, Due::Leveling);
+    }
+}
+
+/// Call when a job starts that moves a block for levelling: the worn block takes its data.
+pub(in crate::ssd) fn leveling_starts(ssd: &mut Ssd, pool: PoolId) {
+    ssd.probes.count().leveling_jobs += 1;
+    let worn = ssd.wear_mut().worn[pool.index()];
+    ssd.ftl.bring_forward(pool, worn);
+}
+
+/// Time of the erase of a block that takes `ns` when it is new, ns.
+pub(in crate::ssd) fn erase_ns(ssd: &Ssd, block: BlockId, ns: Ns) -> Ns {
+    let Some(wear) = ssd.wear.as_ref() else { return ns };
+    let cycles = wear.failures.cycles(block, ssd.ftl.blocks().erases()[block.index()]);
+    let more = u128::from(ns) * u128::from(wear.erase_growth) * u128::from(cycles) / 1_000_000_000;
+    ns + more as Ns
+}
+
 /// Call when a block of the pool has been retired, before its job ends.
 pub(in crate::ssd) fn block_retired(ssd: &mut Ssd, now: Ns, pool: PoolId, block: BlockId) {
     ssd.gc.due.forget(pool, block);
     ssd.probes.note(now, &ssd.ftl, Event::Retired(block));
     if ssd.probes.has(Planted::UsesRetiredBlock) {
         ssd.ftl.free_retired(pool, block);
+        ssd.probes.note(now, &ssd.ftl, Event::BlocksFreed { blocks: 1 });
     }
     look_for_room(ssd, now, pool, false);
 }

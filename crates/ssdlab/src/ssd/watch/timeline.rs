@@ -106,6 +106,7 @@ pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId) {
             Some(Due::Reclaim) => "read reclaim",
             Some(Due::Refresh) => "refresh",
             Some(Due::Retirement) => "retirement",
+            Some(Due::Leveling) => "leveling",
         };
         let victim = job.victim();
         timeline.job_starts(now, pool, name, victim, ssd.ftl.blocks().valid(victim));
