@@ -263,6 +263,31 @@ SLC: Mapping[str, Value] = {
 }
 """A drive with a cache of blocks in SLC mode."""
 
+WORN: Mapping[str, Value] = {
+    **DRIVE,
+    "device.blocks_per_plane": 24,
+    "device.overprovisioning": 0.6,
+    "workload.queue_depth": 4,
+    "workload.read_share": 0.2,
+    "workload.address": "hot-cold",
+    "workload.hot_share": 0.1,
+    "workload.hot_access": 0.9,
+    "wear.endurance": 20,
+    "wear.program_fails_ppm": 200.0,
+    "wear.erase_fails_ppm": 1_000.0,
+    "wear.end": "reads",
+}
+"""A drive whose blocks fail."""
+
+LEVELLED: Mapping[str, Value] = {**WORN, "wear.endurance": 40, "wear.leveling_threshold": 3, "wear.leveling_rest": 3}
+"""A drive whose blocks fail late, and may be worn evenly."""
+
+
+def wearing(*values: Value, drive: Mapping[str, Value] = WORN, **more: Value) -> Context:
+    """A context in which blocks are erased a few dozen times; keys of wear are given without their section."""
+    return Context(values, base={**drive, **{f"wear.{key}": value for key, value in more.items()}}, trace=None, requests=6_000)
+
+
 CONTEXTS: Mapping[str, Context] = {
     "device.channels": Context((2, 3, 4)),
     "device.chips_per_channel": Context((1, 2, 3)),
@@ -338,6 +363,18 @@ CONTEXTS: Mapping[str, Context] = {
     "slc.read_ns": Context((10_000, 20_000, 30_000), base=SLC),
     "slc.program_ns": Context((50_000, 100_000, 150_000), base=SLC),
     "slc.erase_ns": Context((500_000, 1_000_000, 2_000_000), base=SLC),
+    "wear.endurance": wearing(0, 10, 20),
+    "wear.spread": wearing(0.0, 0.1, 0.3),
+    "wear.program_fails_ppm": wearing(0.0, 500.0, 5_000.0),
+    "wear.program_fails_worn_ppm": wearing(0.0, 10_000.0, 100_000.0),
+    "wear.erase_fails_ppm": wearing(0.0, 20_000.0, 200_000.0),
+    "wear.erase_fails_worn_ppm": wearing(0.0, 50_000.0, 300_000.0),
+    "wear.end": wearing("stop", "reads", endurance=5),
+    "wear.warranty_years": wearing(3.0, 5.0),
+    "wear.leveling": wearing("none", "dual-pool", "progressive", "old-block", drive=LEVELLED),
+    "wear.leveling_threshold": wearing(1, 3, 6, drive=LEVELLED, leveling="old-block"),
+    "wear.leveling_rest": wearing(0, 40, 120, drive=LEVELLED, leveling="old-block"),
+    "wear.erase_growth": wearing(0.0, 50.0, 100.0),
     "errors.retry": Context(("off", "none", "in-order", "last-good", "pr2", "ar2"), base=AGED),
     "errors.codeword_bytes": Context((512, 1024, 2048), base=AGED),
     "errors.correctable_bits": Context((57, 72, 120), base=AGED),
@@ -578,7 +615,7 @@ class Outcome:
 
 def fingerprint(result: ssdlab.Result) -> str:
     """The drive's behaviour, without entries that repeat the configuration and without wall-clock figures."""
-    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear", "energy")}
+    data = {key: result.to_dict().get(key) for key in ("digest", "gc", "slack", "flash", "counters", "wear", "energy", "lifetime")}
     prepared = {key: value for key, value in result["precondition"].to_dict().items() if key not in ("kind", "soft_blocks")}
     trace = result["workload"].to_dict().get("trace", {})
     taken = {key: value for key, value in trace.items() if key not in ("format", "units", "skipped_lines", "first_bad_line")}

@@ -42,6 +42,7 @@ __all__ = [
     "Late",
     "Latency",
     "LatencyClass",
+    "Lifetime",
     "Mapping",
     "PowerCut",
     "Precondition",
@@ -766,6 +767,46 @@ class Slc(Section):
     """Erases of each other block since it was new, in either mode. Absent where the run does not have it."""
 
 
+class Lifetime(Section):
+    """`lifetime` of a result.
+
+    The life of the drive (`wear`): blocks that have failed, and the bytes that it can take. Absent if no block can fail.
+    """
+
+    retired_blocks: int
+    """Number of retired blocks at the end. Unit: count."""
+    worn_out: int
+    """Number of blocks retired since they had been erased as often as they can be. Unit: count."""
+    failed_erases: int
+    """Number of blocks retired since an erase failed. Unit: count."""
+    failed_programs: int
+    """Number of blocks retired since a program failed. Unit: count."""
+    spare_left: int
+    """Number of blocks that the pool with the fewest can still lose before the drive is read-only. Unit: count."""
+    read_only: int
+    """Time at which the drive became read-only. Absent if it did not. Unit: ns."""
+    read_only_ns: int
+    """Time at which the drive became read-only. Absent if it did not. Unit: ns."""
+    read_only_cause: str
+    """Why the drive became read-only: `spare` if a pool lost more blocks than it can spare, `no-room` if blocks failed one after the other,
+    so that a pool had no room for the pages that GC moves. Absent if it did not.
+    """
+    read_only_pool: int
+    """Number of the pool that ran short, from 0. Absent if the drive did not become read-only."""
+    written_bytes: int
+    """Bytes of the host's writes that completed in the measured part of the run. Unit: B."""
+    tbw: float
+    """Terabytes (10^12 bytes) that the host can write in the life of the drive (TBW): rated endurance times the flash's bytes, divided by
+    the write amplification of the run. It assumes that all blocks wear evenly. Absent without `wear.endurance`, or if the host wrote
+    nothing. Unit: TB.
+    """
+    dwpd: float
+    """Drive writes per day (DWPD): `tbw` divided by what the host can address and the days of `wear.warranty_years`.
+
+    Absent without `tbw`. Unit: per day.
+    """
+
+
 class Flash(Section):
     """`flash` of a result. Flash operations during the run."""
 
@@ -1090,6 +1131,16 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    failed_erases: int
+    """Erases that failed, and those after which their block was worn out (`wear`): the block was retired.
+
+    Absent where the run does not have it. Unit: count.
+    """
+    failed_programs: int
+    """Programs that failed, of host and GC: their data were programmed again in another block (`wear`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     folded_pages: int
     """Mapping units moved out of blocks in SLC mode (`slc`), stale copies included. Absent where the run does not have it. Unit: count."""
     folds: int
@@ -1123,6 +1174,16 @@ class Counters(Section):
     """
     jobs_set_off: int
     """GC jobs set off by a host operation that waited for the die (`gc.begin`). Absent where the run does not have it. Unit: count."""
+    leveling_jobs: int
+    """GC jobs that moved the data of a block that had been erased less than others (`wear.leveling`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    leveling_moves: int
+    """Pages (mapping units) programmed by these GC jobs, one for each program (`wear.leveling`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     misaligned_reads: int
     """Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
 
@@ -1204,6 +1265,11 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    rejected_writes: int
+    """Writes and trims that the drive rejected, in whole or in part, since it was read-only (`wear`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     relocated_reads: int
     """Host reads that waited while their page moved to another die, and have followed it (`ftl.reclaim_unit`).
 
@@ -1211,6 +1277,25 @@ class Counters(Section):
     """
     reordered_moves: int
     """Page moves that began out of order because a host operation merges with them. Absent where the run does not have it. Unit: count."""
+    retired_by_endurance: int
+    """Blocks retired since they had been erased as often as they can be (`wear.endurance`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    retired_by_erase: int
+    """Blocks retired since an erase failed (`wear.erase_fails_ppm`). Absent where the run does not have it. Unit: count."""
+    retired_by_program: int
+    """Blocks retired since a program failed (`wear.program_fails_ppm`). Absent where the run does not have it. Unit: count."""
+    retirement_jobs: int
+    """GC jobs that moved the data of a block of which a program had failed, before it was retired (`wear`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    retirement_moves: int
+    """Pages (mapping units) programmed by these GC jobs, one for each program (`wear`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     retried_reads: int
     """Flash reads of host and GC with at least one step that failed before the last (`errors.retry`).
 
@@ -1480,6 +1565,7 @@ class RunStatistics(Section):
         "wear": Wear,
         "ages": Ages,
         "slc": Slc,
+        "lifetime": Lifetime,
         "flash": Flash,
         "bytes_written": BytesWritten,
         "array": Array,
@@ -1583,6 +1669,8 @@ class RunStatistics(Section):
     """
     slc: Slc
     """The cache of blocks in SLC mode (`slc`), over the drives of an array together. Absent without one."""
+    lifetime: Lifetime
+    """The life of the drive (`wear`): blocks that have failed, and the bytes that it can take. Absent if no block can fail."""
     flash: Flash
     """Flash operations during the run."""
     bytes_written: BytesWritten

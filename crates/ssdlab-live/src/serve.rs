@@ -93,6 +93,13 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     if !(options.scale.is_finite() && (1e-3..=1e6).contains(&options.scale)) {
         return Err(Error::Usage(format!("scale = {}: expected 0.001 to 1000000; 1 is real time, 10 ten times slower", options.scale)));
     }
+    if plan.config.wear.is_on() {
+        return Err(Error::Usage(
+            "wear: a served drive has no answer for writes that a worn drive rejects; set wear.endurance, wear.program_fails_ppm and \
+             wear.erase_fails_ppm to 0"
+                .into(),
+        ));
+    }
     let exported = plan.config.exported_bytes()?;
     // Before files are made, and before the drive is prepared, which may take long: clients that connect meanwhile wait.
     if options.power_cut.is_some() {

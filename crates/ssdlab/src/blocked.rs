@@ -266,12 +266,14 @@ pub struct Times {
     outside: Option<[Ns; OUTSIDE]>,
     /// A flash read for the request has too many errors: its data are lost (`errors.retry`).
     pub lost: bool,
+    /// The drive has rejected the request, or a part of it: it is read-only (`wear`).
+    pub rejected: bool,
 }
 
 impl From<&DriveTimes> for Times {
     #[inline]
     fn from(times: &DriveTimes) -> Self {
-        Times { inside: *times, outside: None, lost: false }
+        Times { inside: *times, outside: None, lost: false, rejected: false }
     }
 }
 
@@ -336,6 +338,7 @@ impl Times {
     /// Adds the times of a later part of the request.
     pub fn then(&mut self, later: &Times) {
         self.lost |= later.lost;
+        self.rejected |= later.rejected;
         // Sums of times fit, as those of clocks do ([`DriveTimes::wait_by_clocks`]): unchecked, the loops are a few vector instructions.
         self.inside.waited.iter_mut().zip(&later.inside.waited).for_each(|(sum, ns)| *sum = sum.wrapping_add(*ns));
         self.inside.served.iter_mut().zip(&later.inside.served).for_each(|(sum, ns)| *sum = sum.wrapping_add(*ns));

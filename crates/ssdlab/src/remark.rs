@@ -165,6 +165,16 @@ pub const CODES: &[Code] = &[
         severity: Severity::Warning,
         rule: "A user-defined victim or eviction policy named nothing (`None`), or what is no candidate, in one choice or more.",
     },
+    Code {
+        name: "rated-life",
+        severity: Severity::Note,
+        rule: "`lifetime.tbw` is given: it follows from `wear.endurance` and the write amplification of the run.",
+    },
+    Code {
+        name: "read-only",
+        severity: Severity::Warning,
+        rule: "The drive became read-only: blocks failed, and a pool has not enough left (`wear`).",
+    },
     Code { name: "requeued", severity: Severity::Warning, rule: "The driver gave back requests of a trace, which were issued again." },
     Code {
         name: "same-result",

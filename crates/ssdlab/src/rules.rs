@@ -324,6 +324,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
         && !parity
         && device.read_command_ns == 0
         && !config.errors.is_on()
+        && !config.wear.is_active()
         && ftl.allocation != Allocation::Dynamic;
     uniform && plain && config.energy.cap_w == 0.0 && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests && !paced
 }

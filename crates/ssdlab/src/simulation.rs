@@ -78,6 +78,8 @@ pub struct Simulation {
     /// User-defined policies choose victims or evictions.
     asks_policies: bool,
     exported_bytes: u64,
+    /// The run ends once the drive is read-only (`wear.end`).
+    may_wear_out: bool,
     /// The writes of the run must be known ahead (`ftl.placement = "oracle"`).
     foretells: bool,
     /// The workload once more, read ahead of the drive.
@@ -191,6 +193,7 @@ impl Simulation {
             storage,
             asks_policies: plan.asks_policies(),
             exported_bytes: plan.config.exported_bytes()?,
+            may_wear_out: plan.config.wear.is_on() && plan.config.wear.end == crate::config::WearEnd::Stop,
             foretells: plan.config.ftl.placement == Placement::Oracle,
             foresight: None,
             handles: match plan.config.handles() {

@@ -66,6 +66,7 @@ fn present(simulation: &Simulation) -> Snapshot {
                 BlockState::Open | BlockState::Taken => "open",
                 BlockState::Closed | BlockState::Cached => "closed",
                 BlockState::Victim | BlockState::Erased => "victim",
+                BlockState::Retired => "retired",
             };
             let stream = if blocks.stream(block) == NO_STREAM { -1 } else { blocks.stream(block).into() };
             let counts = (blocks.valid(block).into(), blocks.programmed(block).into(), blocks.erases()[block.index()].into());

@@ -55,6 +55,7 @@ mod units;
 mod victims;
 mod wait_reasons;
 mod warm_up;
+mod wear;
 mod write_amplification;
 mod write_buffer;
 

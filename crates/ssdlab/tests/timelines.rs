@@ -5,7 +5,8 @@ use crate::common::{one_die, simulation};
 use ssdlab::config::{Config, Frontier, Layers, Order, PoolScope, PreconditionKind, Trigger};
 use ssdlab::flash::{OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
-use ssdlab::stats::{Completion, Part};
+use ssdlab::simulation::Simulation;
+use ssdlab::stats::{Completion, Counters, Part};
 use ssdlab::units::{ChannelId, DieId, Lpn};
 
 const PAGE: u64 = 4096;
@@ -338,7 +339,11 @@ pub fn play_all(cases: &[Case]) {
 
 /// Plays a case and compares. Returns the completions, by request.
 pub fn play(case: &Case, every_stage: bool) -> Vec<Completion> {
-    let mut simulation = simulation(&case.config);
+    play_with(case, every_stage, simulation(&case.config)).0
+}
+
+/// Plays a case with a simulation of its own, and compares. Returns the completions, by request, and the counters.
+pub fn play_with(case: &Case, every_stage: bool, mut simulation: Simulation) -> (Vec<Completion>, Counters) {
     simulation.ssd_mut().keep_trace();
     if every_stage {
         simulation.ssd_mut().play_every_stage();
@@ -366,8 +371,9 @@ pub fn play(case: &Case, every_stage: bool) -> Vec<Completion> {
     stages.sort_by_key(|&(resource, start, _)| (start, resource));
     expected.sort_by_key(|&(resource, start, _)| (start, resource));
     assert_eq!(stages, expected, "{}: stages (every stage played: {every_stage})", case.name);
+    let counters = simulation.ssd().counters();
     simulation.finish().unwrap();
-    completions
+    (completions, counters)
 }
 
 /// ae2022 section 3: a block of 128 pages of which 30 % are valid costs about 9.8 ms of copies and 0.7 ms of erase.

@@ -26,7 +26,7 @@ SOFT, HARD = 0.05, 0.005
 """MQSim's defaults of `GC_Exec_Threshold` and `GC_Hard_Threshold`."""
 REQUIRED = ("Overprovisioning_Ratio", "Channel_Transfer_Rate", "Page_Read_Latency_LSB", "Page_Program_Latency_LSB")
 SUSPENSION = {"NONE": (), "PROGRAM": ("program",), "ERASE": ("erase",), "PROGRAM_ERASE": ("program", "erase")}
-NO_WEAR = "wear is counted here, and levelled by no mechanism; gc.victim = wear-aware collects blocks of few erases"
+NO_WEAR = "other rules level wear here: wear.leveling moves cold data, gc.victim = wear-aware collects blocks of few erases"
 IDLE = {
     "Seed": "numbers are drawn by another generator; --seed sets the seed here",
     "Enable_ResponseTime_Logging": "a log; ssdlab run --series has response times over time",

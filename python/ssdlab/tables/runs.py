@@ -79,6 +79,7 @@ def run_tables(result: RunData) -> list[RenderableType]:
         *_mapping(result),
         *_ages(result),
         *_slc(result),
+        *_lifetime(result),
         *_interface(result),
         *_array(result),
         *setup_lines(result),
@@ -394,6 +395,28 @@ def _slc(result: RunData) -> list[RenderableType]:
         lines.append(f"  {slc['folds']:,} blocks folded{f' ({why})' if why else ''}: {size(slc['folded_bytes'])} moved")
     lines.append(f"  at the end {slc['blocks_in_use']:,} blocks with {size(slc['held_bytes'])} of data")
     return [Text(line) for line in lines]
+
+
+def _lifetime(result: RunData) -> list[RenderableType]:
+    """Blocks that have failed, and what the drive can take."""
+    life = result.get("lifetime")
+    if life is None:
+        return []
+    names = {"worn_out": "worn out", "failed_erases": "erase failed", "failed_programs": "program failed"}
+    why = ", ".join(f"{life[key]:,} {name}" for key, name in names.items() if life[key])
+    end = (
+        f", read-only since {duration(life['read_only_ns'])}"
+        if "read_only_ns" in life
+        else f"; each pool can lose {life['spare_left']:,} more"
+    )
+    lines = [f"Lifetime: {life['retired_blocks']:,} blocks retired{f' ({why})' if why else ''}{end}"]
+    if "tbw" in life:
+        lines.append(f"  rated {three(life['tbw'])} TB written, {three(life['dwpd'])} drive writes a day")
+    counters = result.get("counters", {})
+    counted = {"failed_programs": "programs failed", "retirement_moves": "pages moved for that", "rejected_writes": "writes rejected"}
+    counted["leveling_moves"] = "pages moved to wear blocks evenly"
+    counts = [f"{counters[key]:,} {name}" for key, name in counted.items() if counters.get(key)]
+    return [Text(line) for line in [*lines, *([f"  {', '.join(counts)}"] if counts else [])]]
 
 
 def _range(spread: Mapping[str, float]) -> str:

@@ -14,7 +14,7 @@ from ssdlab.timelines.columns import Columns
 
 __all__ = ["BlockStates", "read_blocks"]
 
-STATES = ("free", "open", "closed", "victim")
+STATES = ("free", "open", "closed", "victim", "retired")
 PLACE = ("drive", "die", "pool", "block")
 STATE = ("state", "stream", "valid", "programmed", "erases")
 NO_STREAM = 255

@@ -60,6 +60,8 @@ TRIGGERS = {
     "invalid": "and a block with more invalid pages than gc.invalid_share",
     "reclaim": "and a block that had been read errors.reclaim_reads times",
     "refresh": "and a block with data older than errors.refresh_days",
+    "retirement": "and a block of which a program had failed",
+    "leveling": "and a block that had been erased less than others",
     "fold": "and a block in SLC mode was folded",
 }
 """Why a job began, by its trigger."""

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
-    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Order, Pace, Padding, Placement, PoolScope, PreconditionKind,
-    ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
+    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Leveling, Order, Pace, Padding, Placement, PoolScope,
+    PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes,
+    Workload,
 };
 use crate::error::Result;
 
@@ -74,6 +75,9 @@ const AGES: [&str; 2] = ["ftl.precondition.pe_cycles", "ftl.precondition.retenti
 const NO_STATE: &str = "a drive that is prepared for the run, not one in a saved state (leave out --state)";
 const ERRORS: &str = "reads with errors (errors.retry other than \"off\")";
 const A_RETRY: &str = "retries (errors.retry = \"in-order\", \"last-good\", \"pr2\" or \"ar2\")";
+const WEAR: &str = "blocks that fail (wear.endurance, wear.program_fails_ppm or wear.erase_fails_ppm above 0)";
+const ENDURANCE: &str = "wear.endurance above 0";
+const CYCLES: &str = "reads with errors (errors.retry other than \"off\"), or wear.endurance or wear.erase_growth above 0";
 const SLC: &str = "blocks in SLC mode (slc.static_blocks or slc.dynamic_blocks above 0)";
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
@@ -144,6 +148,13 @@ const RULES: &[Rule] = &[
     parameter("slc.read_ns", SLC, |c| c.slc.is_on()),
     parameter("slc.program_ns", SLC, |c| c.slc.is_on()),
     parameter("slc.erase_ns", SLC, |c| c.slc.is_on()),
+    switch("wear.spread", |c| c.wear.spread > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
+    switch("wear.program_fails_worn_ppm", |c| c.wear.program_fails_worn_ppm > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
+    switch("wear.erase_fails_worn_ppm", |c| c.wear.erase_fails_worn_ppm > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
+    parameter("wear.leveling_threshold", "wear.leveling other than \"none\"", |c| c.wear.leveling != Leveling::None),
+    parameter("wear.leveling_rest", "wear.leveling = \"old-block\"", |c| c.wear.leveling == Leveling::OldBlock),
+    parameter("wear.end", WEAR, |c| c.wear.is_on()),
+    parameter("wear.warranty_years", ENDURANCE, |c| c.wear.endurance > 0),
     parameter("errors.codeword_bytes", ERRORS, |c| c.errors.is_on()),
     parameter("errors.correctable_bits", ERRORS, |c| c.errors.is_on()),
     parameter("errors.decode_ns", ERRORS, |c| c.errors.is_on()),
@@ -163,8 +174,8 @@ const RULES: &[Rule] = &[
     switch("errors.spread", |c| c.errors.spread > 0.0, ERRORS, |c| c.errors.is_on()),
     switch("errors.reclaim_reads", |c| c.errors.reclaim_reads > 0, ERRORS, |c| c.errors.is_on()),
     switch("errors.refresh_days", |c| c.errors.refresh_days > 0.0, ERRORS, |c| c.errors.is_on()),
-    switch("ftl.precondition.pe_cycles", |c| c.ftl.precondition.pe_cycles > 0, ERRORS, |c| c.errors.is_on()),
-    parameter("ftl.precondition.pe_cycles_max", ERRORS, |c| c.errors.is_on()),
+    switch("ftl.precondition.pe_cycles", |c| c.ftl.precondition.pe_cycles > 0, CYCLES, |c| c.errors.is_on() || counts_cycles(c)),
+    parameter("ftl.precondition.pe_cycles_max", CYCLES, |c| c.errors.is_on() || counts_cycles(c)),
     switch("ftl.precondition.retention_days", |c| c.ftl.precondition.retention_days > 0.0, ERRORS, |c| c.errors.is_on()),
     parameter("ftl.precondition.retention_days_max", ERRORS, |c| c.errors.is_on()),
     parameter("ftl.precondition.range", "ftl.precondition.kind = \"soft\" or \"steady\"", |c| {
@@ -315,6 +326,11 @@ fn replaced_by_a_state(key: &str) -> bool {
 }
 
 /// Reads are repeated by the steps of the retry table.
+/// The number of erases of a block changes what becomes of it.
+fn counts_cycles(config: &Config) -> bool {
+    config.wear.endurance > 0 || config.wear.erase_growth > 0.0
+}
+
 fn retries(policy: RetryPolicy) -> bool {
     !matches!(policy, RetryPolicy::Off | RetryPolicy::None)
 }

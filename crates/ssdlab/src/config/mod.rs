@@ -27,6 +27,7 @@ mod storage;
 mod streams;
 mod text;
 pub mod validate;
+mod wear;
 mod workload;
 mod workload_rules;
 
@@ -48,6 +49,7 @@ pub use slc::{Slc, SlcFull};
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
 pub use streams::{GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, STREAMS_MIN, Stream, Streams, foretold_writes, oracle_bytes};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
+pub use wear::{Leveling, Wear, WearEnd};
 pub use workload::{
     Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,
 };
@@ -68,6 +70,8 @@ pub struct Config {
     pub errors: Errors,
     /// Blocks in SLC mode: a cache for host writes inside the flash.
     pub slc: Slc,
+    /// Blocks that fail, and the end of the drive's life.
+    pub wear: Wear,
     /// Garbage collection (GC). The keys are the axes of the policy space.
     pub gc: Gc,
     /// Scheduling of host operations.
@@ -714,7 +718,7 @@ pub struct Precondition {
     /// other requests of the generated workload, under the run's scheme, until write amplification has settled. 0: no timed end.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub settle: f64,
-    /// Erases of each block before the preparation, which age its reads (`errors.retry`). With `pe_cycles_max`: the least number.
+    /// Erases of each block before the preparation, which age its reads (`errors.retry`) and wear it (`wear.endurance`). With `pe_cycles_max`: the least number.
     #[schemars(range(min = 0, max = 1000000))]
     pub pe_cycles: u32,
     /// The largest number of erases of a block before the preparation: each block has one drawn from `pe_cycles` to this. Absent: all have

@@ -2,6 +2,7 @@
 
 mod slc;
 mod spare;
+mod wear;
 
 use serde_json::Value;
 
@@ -92,6 +93,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     precondition(config, messages);
     errors(config, messages);
     slc::check(config, messages);
+    wear::check(config, messages);
     pace(config, messages);
     power(config, messages);
     buffer(config, messages);

@@ -29,6 +29,14 @@ struct Cell {
 /// No step holds: the next read computes it.
 const UNKNOWN: Need = Need { step: 0, until_ns: 0, until_reads: 0 };
 
+/// By block: erases before the preparation of the drive (`ftl.precondition.pe_cycles`).
+pub(super) fn cycles_before(config: &Config, blocks: u32, seed: u64) -> Vec<u32> {
+    let precondition = &config.ftl.precondition;
+    let (least, most) = (precondition.pe_cycles, precondition.pe_cycles_max.unwrap_or(precondition.pe_cycles));
+    let mut draws = Rng::new(seed, "errors/cycles");
+    (0..blocks).map(|_| least + draws.below(u64::from(most - least) + 1) as u32).collect()
+}
+
 /// The cells of a drive.
 #[derive(Clone, Debug)]
 pub struct Cells {
@@ -51,23 +59,22 @@ impl Cells {
             return None;
         }
         let precondition = &config.ftl.precondition;
-        let mut draws = ["cycles", "retention", "spread"].map(|of| Rng::new(seed, &format!("errors/{of}")));
-        let (least, most) = (precondition.pe_cycles, precondition.pe_cycles_max.unwrap_or(precondition.pe_cycles));
+        let mut draws = ["retention", "spread"].map(|of| Rng::new(seed, &format!("errors/{of}")));
         let days = [precondition.retention_days, precondition.retention_days_max.unwrap_or(precondition.retention_days)];
-        let mut cell = || Cell {
-            base_cycles: least + draws[0].below(u64::from(most - least) + 1) as u32,
+        let mut cell = |base_cycles| Cell {
+            base_cycles,
             good: 0,
             is_due: false,
             need: UNKNOWN,
-            older_ns: ((days[0] + (days[1] - days[0]) * draws[1].unit()) * DAY_NS) as Ns,
+            older_ns: ((days[0] + (days[1] - days[0]) * draws[0].unit()) * DAY_NS) as Ns,
             opened_ns: 0,
             reads: 0,
-            factor: 1.0 + errors.spread * (2.0 * draws[2].unit() - 1.0),
+            factor: 1.0 + errors.spread * (2.0 * draws[1].unit() - 1.0),
         };
         Some(Box::new(Cells {
             policy: errors.retry,
             model: ErrorModel::new(errors, pages),
-            cells: (0..blocks).map(|_| cell()).collect(),
+            cells: cycles_before(config, blocks, seed).into_iter().map(&mut cell).collect(),
             reclaim_reads: if errors.reclaim_reads == 0 { u64::MAX } else { errors.reclaim_reads },
             refresh_ns: if errors.refresh_days == 0.0 { Ns::MAX } else { (errors.refresh_days * DAY_NS) as Ns },
             mixes_blocks: false,
@@ -198,4 +205,8 @@ pub enum Due {
     Reclaim,
     /// Its data are too old (refresh).
     Refresh,
+    /// A program of it failed (`wear`).
+    Retirement,
+    /// It has been erased less than others (`wear.leveling`).
+    Leveling,
 }

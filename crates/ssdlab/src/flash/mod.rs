@@ -12,6 +12,7 @@
 //! | `bus` | which operation has the bus of a channel, and which wait for it? |
 //! | `suspend` | how does an operation stop and go on? |
 //! | `cells`, `errors` | how old is a block, and how many errors do its reads have? |
+//! | `wear` | which programs and erases fail? |
 //! | `retry/`, `steps` | which steps does a read take that has errors, and how do they follow each other? |
 //! | `timing` | how long does a stage take? |
 //! | `busy`, `trace` | how long was a die or a bus busy, and with what? |
@@ -30,6 +31,7 @@ mod steps;
 mod suspend;
 mod timing;
 mod trace;
+mod wear;
 
 pub use bus::Grant;
 pub use cells::{Cells, Due};
@@ -41,6 +43,7 @@ pub use stages::{Begun, Progress};
 pub use steps::Retry;
 pub use timing::Timing;
 pub use trace::{Interval, Resource, Trace};
+pub use wear::Failures;
 
 use bus::Bus;
 use op::{Slot, Stage};

@@ -6,6 +6,7 @@
 //! in the first pool of its group stands for each.
 
 mod parts;
+mod retired;
 mod slc;
 mod superblocks;
 
@@ -36,6 +37,8 @@ pub enum BlockState {
     Erased,
     /// Full and at rest, in SLC mode: to be folded.
     Cached,
+    /// Failed and erased: never used again.
+    Retired,
 }
 
 /// The part of a block's state that each operation on it reads and writes: 16 bytes, so that it lies in one cache line.
@@ -70,6 +73,8 @@ pub struct Blocks {
     valid_in_pool: Vec<u32>,
     /// By pool: erases of its blocks.
     erases_in_pool: Vec<u64>,
+    /// By pool: number of its retired blocks.
+    retired: Vec<u32>,
     /// By pool: number of blocks closed so far, the clock by which blocks age. Pages would age them the same way, at a cost for each
     /// program.
     closings: Vec<u64>,
@@ -116,6 +121,7 @@ impl Blocks {
             free_min: 0,
             valid_in_pool: vec![0; pools as usize],
             erases_in_pool: vec![0; pools as usize],
+            retired: vec![0; pools as usize],
             closings: vec![0; pools as usize],
             closed_at: vec![0; count],
             by_age: vec![EMPTY; pools as usize],
@@ -481,6 +487,16 @@ impl Blocks {
     /// The block has been erased and is free, unless other blocks of its superblock are to be erased.
     #[inline]
     pub fn erased(&mut self, pool: PoolId, block: BlockId) {
+        self.wiped(pool, block);
+        match self.superblocks {
+            None => self.push_free(pool, block),
+            Some(_) => self.blocks[block.index()].state = BlockState::Erased,
+        }
+    }
+
+    /// The block has been erased. The caller sets its state.
+    #[inline(always)]
+    fn wiped(&mut self, pool: PoolId, block: BlockId) {
         assert!(self.state(block) == BlockState::Victim && self.valid(block) == 0, "block {block} is erased with data in it");
         self.blocks[block.index()] = ERASED;
         self.invalid_beyond[block.index() * self.words_beyond..][..self.words_beyond].fill(0);
@@ -490,10 +506,6 @@ impl Blocks {
         }
         self.streams[block.index()] = NO_STREAM;
         self.erases_in_pool[pool.index()] += 1;
-        match self.superblocks {
-            None => self.push_free(pool, block),
-            Some(_) => self.blocks[block.index()].state = BlockState::Erased,
-        }
     }
 
     /// Plants a defect: the block counts a valid page more than it has.

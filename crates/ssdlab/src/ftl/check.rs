@@ -84,6 +84,10 @@ impl Ftl {
             if let Some(&block) = all.iter().find(|&&block| marked(block) != self.blocks.valid(block)) {
                 return Err(format!("block {block} marks {} pages valid and counts {}", marked(block), self.blocks.valid(block)));
             }
+            let retired = of(BlockState::Retired);
+            if retired != self.blocks.retired(pool) as usize {
+                return Err(format!("pool {pool} counts {} retired blocks and has {retired}", self.blocks.retired(pool)));
+            }
             let valid: u32 = all.iter().map(|&block| self.blocks.valid(block)).sum();
             if valid != self.blocks.valid_in_pool(pool) {
                 return Err(format!("pool {pool} counts {} valid pages and has {valid}", self.blocks.valid_in_pool(pool)));

@@ -10,6 +10,7 @@ mod pool;
 mod slc;
 mod state;
 mod superblocks;
+mod wear;
 
 pub use blocks::BlockState;
 pub use placement::{Class, CustomPlacement, Failure, Foretold, Happened, PlacementPolicy, Placer, Placing, Sizes, Source};
@@ -59,6 +60,12 @@ pub struct Ftl {
     superblocks: SuperblockCounts,
     /// How far each stream has filled each pool, with superblocks of several pools.
     turns: Turns,
+    /// Number of free blocks of a pool that only GC may take ([`Config::reserve`]).
+    reserve: u32,
+    /// Free blocks of a pool that the host may not take: the reserve, or all once the drive is read-only.
+    kept_from_host: u32,
+    /// By pool: pages of its blocks that have failed.
+    lost: Vec<u32>,
     /// Soft threshold T_soft in blocks.
     soft: u32,
     /// A pool with fewer free blocks wants collection.
@@ -93,6 +100,9 @@ impl Ftl {
             displaced: 0,
             superblocks: SuperblockCounts::new(config, &geometry),
             turns: Turns::new(&geometry, streams.count),
+            reserve: config.reserve(),
+            kept_from_host: config.reserve(),
+            lost: vec![0; geometry.pools.count.get() as usize],
             soft: config.gc.soft_blocks(geometry.pools.blocks_each),
             wanted_free: RESERVE + 1,
             invalid_below: if config.gc.trigger == Trigger::Both { config.gc.soft_blocks(geometry.pools.blocks_each) } else { u32::MAX },
@@ -281,12 +291,12 @@ impl Ftl {
 
     /// The pool has fewer free blocks than the soft threshold, or is down to the reserve.
     pub fn is_short(&self, pool: PoolId) -> bool {
-        self.blocks.free_count(pool) < self.soft.max(RESERVE + 1)
+        self.blocks.free_count(pool) < self.soft.max(self.reserve + 1)
     }
 
     /// From now on pools with fewer than `blocks` free blocks want collection; those that are down to the reserve always do.
     pub fn want_free(&mut self, blocks: u32) {
-        self.wanted_free = blocks.max(RESERVE + 1);
+        self.wanted_free = blocks.max(self.reserve + 1);
         self.steer_all();
     }
 
@@ -300,7 +310,7 @@ impl Ftl {
         }
         let free = self.blocks.free_count(pool);
         if room == 0 {
-            return if self.slc.is_some() { self.can_open_host(pool) } else { free > RESERVE };
+            return if self.slc.is_some() { self.can_open_host(pool) } else { free > self.kept_from_host };
         }
         // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
         !state.shares() || free > 0 || room > state.owed
@@ -397,7 +407,7 @@ impl Ftl {
     /// checks it before it sends a page to a pool.
     #[inline]
     pub fn has_room(&self, pool: PoolId) -> bool {
-        self.blocks.valid_in_pool(pool) < self.room_of_pool()
+        self.blocks.valid_in_pool(pool) + self.lost[pool.index()] < self.room_of_pool()
     }
 
     /// The most valid pages that a pool may hold: all blocks but the reserve and the frontiers, plus half a block, so that GC can always
@@ -408,7 +418,7 @@ impl Ftl {
         let pages = self.geometry.units_per_block.get();
         let slc = self.geometry.slc;
         let open = u32::from(self.streams.count) - u32::from(slc.is_some_and(|slc| slc.dynamic_each == 0));
-        let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { RESERVE + open };
+        let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { self.reserve + open };
         let blocks_each = blocks_each - slc.map_or(0, |slc| slc.static_each);
         let left_over = self.geometry.units_per_program - 1;
         let in_blocks = (left_over * blocks_each).div_ceil(per_group.get());

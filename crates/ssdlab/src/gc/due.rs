@@ -40,6 +40,11 @@ impl DueBlocks {
         self.count += 1;
     }
 
+    /// A block of the pool waits to be moved for this reason.
+    pub fn waits_for(&self, pool: PoolId, due: Due) -> bool {
+        self.count > 0 && self.pools[pool.index()].iter().any(|&(_, other)| other == due)
+    }
+
     /// A block has been erased: it need not be moved any more.
     pub fn forget(&mut self, pool: PoolId, block: BlockId) {
         if self.count > 0 {

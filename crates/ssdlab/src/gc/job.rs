@@ -506,6 +506,33 @@ impl Jobs {
         }
     }
 
+    /// The program of the move in service has failed: its data are to be programmed once more. A page that is still in the controller's buffer is
+    /// not read again. Host writes that had merged with the move have left it.
+    pub fn move_failed(&mut self, ftl: &Ftl, pool: PoolId, ready: Ready) {
+        let job = self.of_mut(pool);
+        (job.busy, job.ready) = (false, ready);
+        let moved = job.moving.take().expect("a page was moved");
+        if let Some(gathering) = &mut self.gathering {
+            return gathering.program_failed(pool);
+        }
+        let again = Move::new(moved.lpn, moved.from);
+        if self.moves_in_flight > 1 {
+            self.flights[pool.index()].buffered.push_front((again, ready));
+            return self.find_ready(ftl, pool, ready);
+        }
+        let job = self.of_mut(pool);
+        job.cursor = job.cursor.min(ftl.geometry().split_page(moved.from).1);
+    }
+
+    /// Gives up all moves of the pool's job that are in the controller's buffer. Returns the host writes that had merged with them.
+    pub fn give_up_moves(&mut self, pool: PoolId) -> Vec<TxnId> {
+        let buffered = match &mut self.gathering {
+            Some(gathering) => gathering.give_up(pool),
+            None => self.flights[pool.index()].buffered.drain(..).map(|(moved, _)| moved).collect(),
+        };
+        buffered.into_iter().filter_map(|moved| moved.writer).collect()
+    }
+
     /// Sets since when the job is ready: the earliest of its ready reads and programs, or else (the erase is next) `now`.
     fn find_ready(&mut self, ftl: &Ftl, pool: PoolId, now: Ready) {
         let flight = &self.flights[pool.index()];

@@ -14,6 +14,7 @@
 //! | `credits` | may a job take a step, where it needs host operations to go on? |
 //! | `fold` | which pools fold blocks in SLC mode? |
 //! | `due` | which blocks are moved because they were read too often or are too old? |
+//! | `leveling/` | which blocks are moved to wear all evenly? |
 //! | `pace` | how much may the host write, where it may not be ahead of collection? |
 //! | `untimed` | how are pages written and blocks collected without a clock, for preconditioning? |
 
@@ -24,6 +25,7 @@ mod exclusion;
 mod fold;
 mod idle;
 mod job;
+mod leveling;
 mod pace;
 mod scope_queue;
 mod states;
@@ -36,6 +38,7 @@ pub use exclusion::Excluded;
 pub use fold::{FoldCause, Folds};
 pub use idle::Idle;
 pub use job::{Job, Jobs, Move, Step};
+pub use leveling::Leveling;
 pub use pace::Pace;
 pub use states::{StateChange, States};
 
@@ -77,6 +80,8 @@ pub struct Collector {
     /// By pool: it wants GC but has no eligible victim, until one of its pages becomes invalid or one of its blocks closes.
     stalled: Vec<bool>,
     stalled_count: u32,
+    /// The drive is read-only: no job starts.
+    halted: bool,
 }
 
 impl Collector {
@@ -99,6 +104,7 @@ impl Collector {
             queued: vec![false; pools],
             stalled: vec![false; pools],
             stalled_count: 0,
+            halted: false,
         }
     }
 
@@ -162,7 +168,7 @@ impl Collector {
             let space = set_off && ftl.wants_collection(pool);
             space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some()
         };
-        if self.queued[pool.index()] || !wanted() {
+        if self.queued[pool.index()] || self.halted || !wanted() {
             return None;
         }
         self.queued[pool.index()] = true;
@@ -192,6 +198,10 @@ impl Collector {
     /// Starts the job of the pool that is next in its scope. Returns false if GC is not wanted or set off (any more), or the pool has
     /// no eligible victim; the caller then calls [`Collector::next_in_scope`].
     pub fn start(&mut self, ftl: &mut Ftl, pool: PoolId, ready: Ready, set_off: bool) -> bool {
+        if self.halted {
+            self.queues.pop(ftl.geometry(), pool, false);
+            return false;
+        }
         let wanted = set_off && ftl.wants_collection(pool);
         let goes_on = self.episodes.goes_on(ftl, pool);
         let due = if goes_on { None } else { self.due.take(ftl, pool, wanted) };
@@ -258,7 +268,7 @@ impl Collector {
     pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>, set_off: bool) -> Job {
         let goes_on = self.episodes.goes_on(ftl, pool);
         let space = goes_on || set_off && ftl.wants_collection(pool);
-        let again = space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some();
+        let again = !self.halted && (space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some());
         self.episodes.set(pool, goes_on);
         self.queued[pool.index()] = again;
         self.queues.job_ended(ftl.geometry(), pool, again.then_some(goes_on), barrier);
@@ -423,6 +433,14 @@ impl Collector {
             job.pause_seen = false;
         }
         paused
+    }
+
+    /// No job starts from now on, and no pool wants one: the drive is read-only.
+    pub fn halt(&mut self) {
+        self.halted = true;
+        self.queued.fill(false);
+        self.stalled.fill(false);
+        self.stalled_count = 0;
     }
 
     /// Plants a defect: state S2 is never entered.

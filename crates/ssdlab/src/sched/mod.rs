@@ -147,6 +147,11 @@ impl Scheduler {
         self.change_load(chip, 1);
     }
 
+    /// A transaction that had given its place in the chip's queue back takes one again, even if all are taken: its program has failed.
+    pub fn take_place_again(&mut self, chip: ChipId, kind: QueueKind) {
+        self.accepted[chip.index()][kind as usize] += 1;
+    }
+
     /// A transaction gives its place in the chip's queue back.
     #[inline(always)]
     pub fn release(&mut self, chip: ChipId, kind: QueueKind) {

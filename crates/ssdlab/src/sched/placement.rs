@@ -12,6 +12,8 @@ pub struct Placement {
     loads: MinTree,
     /// By chip, or by group of superblocks: pages that hold data, or will when the write to which they are allocated ends.
     held: Vec<u64>,
+    /// By chip: pages of its blocks that have failed, which count as held.
+    lost: Vec<u64>,
     /// The most pages that a chip, or a group of superblocks, may hold.
     room: u64,
     /// By pool: writes that have a page allocated and have not ended.
@@ -85,6 +87,7 @@ impl Placement {
         Placement {
             loads: MinTree::new(geometry.chips),
             held: (0..geometry.pools.count.get()).step_by(together as usize).map(|first| valid(first).sum()).collect(),
+            lost: vec![0; geometry.chips as usize],
             room: if geometry.spans_pools() && together == geometry.pools.count.get() { u64::MAX } else { room },
             writing: vec![0; geometry.pools.count.get() as usize],
             next_pool: vec![0; geometry.dies as usize],
@@ -181,6 +184,18 @@ impl Placement {
         self.held[place] -= 1;
     }
 
+    /// The program of a write to the pool, on this chip, has failed: the write waits again, and holds no page.
+    pub fn write_failed(&mut self, pool: PoolId, chip: ChipId) {
+        self.write_ends(pool);
+        self.page_invalid(chip);
+    }
+
+    /// A block of `pages` pages on this chip has failed: it holds no data any more. Superblocks have no such blocks.
+    pub fn lose_block(&mut self, chip: ChipId, pages: u32) {
+        self.held[chip.index()] += u64::from(pages);
+        self.lost[chip.index()] += u64::from(pages);
+    }
+
     /// Number of writes that have a page of the pool allocated and have not ended.
     #[inline]
     pub fn writing(&self, pool: PoolId) -> u32 {
@@ -208,7 +223,7 @@ impl Placement {
         let each = self.writing.len() / self.held.len();
         let of_pool = |pool: usize| u64::from(ftl.blocks().valid_in_pool(PoolId(pool as u32)) + self.writing[pool]);
         for (place, &held) in self.held.iter().enumerate() {
-            let counted: u64 = (place * each..(place + 1) * each).map(of_pool).sum();
+            let counted = (place * each..(place + 1) * each).map(of_pool).sum::<u64>() + self.lost[place];
             if held != counted {
                 return Err(format!("chip or group {place} holds {counted} pages, but {held} are counted"));
             }

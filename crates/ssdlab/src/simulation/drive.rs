@@ -36,10 +36,24 @@ impl Simulation {
             }
             self.step_or_stuck(Some(&mut senders))?;
             steps += 1;
+            if self.may_wear_out && self.ssd().is_at_end_of_life() {
+                self.stop_sending(&mut senders);
+            }
             if steps.is_multiple_of(STEPS_PER_LOOK) {
                 self.look_out(&senders, control)?;
             }
         }
+    }
+
+    /// No further request arrives: the drive is at the end of its life (`wear.end`).
+    #[cold]
+    fn stop_sending(&mut self, senders: &mut Senders<'_>) {
+        senders.stop();
+        for request in self.arrivals.drain(..) {
+            self.outstanding_by_flow[usize::from(request.flow)] -= 1;
+            self.submitted -= 1;
+        }
+        self.next_start = Ns::MAX;
     }
 
     /// Lets closed loops send as many requests as they may have outstanding: now or, if operations have begun at this instant, 1 ns later.

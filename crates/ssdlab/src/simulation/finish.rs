@@ -196,6 +196,7 @@ pub(super) fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         energy: ssd.energy_rates().map(|rates| (rates, ssd.drawn(end))),
         ages: ssd.age_stats(end),
         slc: ssd.slc_stats(),
+        wear: ssd.wear_stats(),
         free_blocks_min: ssd.ftl().blocks().free_min(),
         gc_active_pool_ns: ssd.gc_active_ns(end),
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end)).collect(),

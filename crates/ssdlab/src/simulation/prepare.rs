@@ -38,6 +38,12 @@ pub(super) fn only_of_one_drive(config: &Config) -> Result<()> {
 }
 
 pub(super) fn save_state(config: &Config, ftl: &Ftl, out: &Path, caller: &Caller) -> Result<()> {
+    if ftl.has_failed_blocks() {
+        return Err(Error::Usage(format!(
+            "{}: blocks of the drive have failed (wear), which a saved state does not keep; save the state of a run without wear",
+            out.display()
+        )));
+    }
     let mut file = WholeFile::create(out)?;
     let saved = ftl.save(config, Cancellable { file: &mut file, caller });
     caller.check()?;

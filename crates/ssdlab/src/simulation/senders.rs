@@ -118,6 +118,13 @@ impl<'a> Sender<'a> {
 }
 
 impl<'a> Senders<'a> {
+    /// No flow sends another request.
+    pub(super) fn stop(&mut self) {
+        self.open_over = true;
+        self.has_stages = false;
+        self.closed.iter_mut().for_each(|sender| sender.over = true);
+    }
+
     pub(super) fn of(flows: &'a mut Flows) -> Self {
         let sender = |flow: &'a mut ClosedLoop| Sender::new(flow.flow, flow.depth, flow.start_ns, flow.terms, flow.source.as_mut());
         let mut closed: Vec<_> = flows.closed.iter_mut().map(sender).collect();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trends::totals;
 use super::{Control, Plan, STEPS_PER_LOOK, Senders, Simulation};
-use crate::config::PreconditionKind;
+use crate::config::{Config, PreconditionKind, Wear};
 use crate::error::Result;
 use crate::ftl::Ftl;
 use crate::precondition;
@@ -102,7 +102,9 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
 
 /// The plan of a simulation of which only the drives are kept: without warm-up, series and files.
 fn quiet(plan: &Plan) -> Plan {
+    let config = Config { wear: Wear::default(), ..plan.config.clone() };
     Plan {
+        config,
         requests: None,
         warm_up: None,
         request_log: None,

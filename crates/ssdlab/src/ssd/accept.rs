@@ -1,7 +1,7 @@
 //! Requests become page transactions, which wait for older operations on their page, then in a queue for their die.
 
 use super::Ssd;
-use super::mechanisms::{burst, estimates, idle, merge, slc, superblock};
+use super::mechanisms::{burst, estimates, idle, merge, slc, superblock, wear};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
@@ -117,6 +117,11 @@ impl Ssd {
 
     /// Admits one page of a request if its chip's queue has a place, or answers it at once; else returns why it has to wait.
     fn admit_page(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change) -> Result<(), Blocked> {
+        if self.wear.is_some() && kind == TransactionKind::Write && wear::is_read_only(self) {
+            wear::reject(self, request);
+            self.page_answered(now, request);
+            return Ok(());
+        }
         let ends = page_order::ends(&self.ftl, lpn);
         let (chip, pool) = if kind == TransactionKind::Read {
             let place = self.ftl.lookup(lpn);
@@ -305,6 +310,7 @@ impl Ssd {
         let (lpn, kind, bytes) = (transaction.lpn, transaction.kind, transaction.bytes);
         match kind {
             // The caller finishes the trim, at this same instant.
+            TransactionKind::Trim if wear::is_read_only(self) => wear::reject(self, self.transactions[id].request),
             TransactionKind::Trim => self.trim_page(now, lpn),
             TransactionKind::Write => {
                 let partial = bytes != (0, self.geometry().unit_bytes);
@@ -366,6 +372,9 @@ impl Ssd {
         let Request { offset, length, .. } = self.host.request(id).request;
         // This is the answer for the pages that are unmapped at once, if there are any.
         self.page_answered(now, id);
+        if wear::is_read_only(self) {
+            return wear::reject(self, id);
+        }
         let page_bytes = u64::from(self.geometry().unit_bytes);
         let end = ((offset + length) / page_bytes) as u32;
         let mut page = self.ftl.skip_unmapped(offset.div_ceil(page_bytes) as u32, end);

@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{advance, ages, merge, order, pace, power, slc, units};
+use super::mechanisms::{advance, ages, merge, order, pace, power, slc, units, wear};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -295,7 +295,11 @@ impl Ssd {
     /// Time of the erase of the victim of a pool's job, ns.
     fn erase_ns(&self, pool: PoolId) -> Ns {
         let in_slc = self.rules.slc && self.gc.job(pool).is_some_and(|job| self.ftl.blocks().is_slc(job.victim()));
-        self.flash.timing().erase(in_slc)
+        let ns = self.flash.timing().erase(in_slc);
+        if self.wear.is_none() {
+            return ns;
+        }
+        self.gc.job(pool).map_or(ns, |job| wear::erase_ns(self, job.victim(), ns))
     }
 
     /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.

@@ -1,7 +1,7 @@
 //! What could begin on a die: the next host operation and the next GC step. Operations that the arbiter calls not eligible are left out.
 
 use super::Ssd;
-use super::mechanisms::{advance, merge};
+use super::mechanisms::{advance, merge, wear};
 use crate::arbiter::eligible;
 use crate::config::Scope;
 use crate::flash::Phase;
@@ -157,7 +157,7 @@ impl Ssd {
         {
             best = self.first_of(best, HostCandidate { id, kind: QueueKind::Write, pool, by_move: false }, chip);
         }
-        if self.rules.gc.merge && !limits.writes_only { self.by_move(die, best) } else { best }
+        if self.rules.gc.merge && !limits.writes_only && !wear::is_read_only(self) { self.by_move(die, best) } else { best }
     }
 
     /// Calls `each` with all host operations that are eligible on the die, no matter what occupies it. Leaves out pools in state S3, and
@@ -390,7 +390,8 @@ impl Ssd {
         let writing = self.sched.placement().map_or(0, |placement| placement.writing(pool));
         // The groups of superblocks check their room before a write is admitted.
         self.may_write(pool, Limits::default())
-            && (self.rules.gc.spreads || self.ftl.blocks().valid_in_pool(pool) + writing < self.ftl.room_of_pool())
+            && (self.rules.gc.spreads
+                || self.ftl.blocks().valid_in_pool(pool) + self.ftl.lost_pages(pool) + writing < self.ftl.room_of_pool())
     }
 
     /// Order of GC steps: a pool in S3 first, then the step that became ready first.
@@ -417,6 +418,9 @@ impl Ssd {
             {
                 best = Some(pool);
             }
+        }
+        if wear::is_read_only(self) {
+            return None;
         }
         best.map(GcCandidate::Step).filter(|&step| advance::may_step(self, die, step))
     }

@@ -1,6 +1,6 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::mechanisms::{advance, ages, burst, idle, pace, slc, superblock};
+use super::mechanisms::{advance, ages, burst, idle, pace, slc, superblock, wear};
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
@@ -99,7 +99,7 @@ impl Ssd {
 
     /// Call when the free blocks of a pool, its job, or whether it wants one may have changed: updates its state, wakes its die where that
     /// matters, and lets a waiting high-priority write make GC run to completion.
-    fn pool_changed(&mut self, now: Ns, pool: PoolId) {
+    pub(super) fn pool_changed(&mut self, now: Ns, pool: PoolId) {
         let change = self.gc.update_state(now, &self.ftl, pool);
         // A threshold that is not crossed changes nothing, not even the order in which dies are dispatched.
         if change.crossed_hard {
@@ -162,6 +162,10 @@ impl Ssd {
         let due = self.gc.job(pool).and_then(Job::due);
         self.probes.count().reclaim_jobs += u64::from(due == Some(Due::Reclaim));
         self.probes.count().refresh_jobs += u64::from(due == Some(Due::Refresh));
+        self.probes.count().retirement_jobs += u64::from(due == Some(Due::Retirement));
+        if due == Some(Due::Leveling) {
+            wear::leveling_starts(self, pool);
+        }
         if due.is_some() || slc::count_fold(self, now, pool) {
             return;
         }
@@ -246,7 +250,6 @@ impl Ssd {
             timeline::job_ended(self, now, part);
             slowest::job_ended(self, now, part);
         }
-        self.probes.note(now, &self.ftl, Event::JobEnded(now - job.started_ns()));
         if let Some(barrier) = self.gc.host_barrier(&self.ftl, pool) {
             self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));
             self.gc.note_barrier(pool);

@@ -1,7 +1,7 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{burst, estimates, idle, merge, pace, pause, superblock, units};
+use super::mechanisms::{burst, estimates, idle, merge, pace, pause, superblock, units, wear};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -176,7 +176,7 @@ impl Ssd {
             return self.each_move(pool, |ssd, moved| merge::readers_wait_no_more(ssd, now, moved.readers));
         }
         merge::merge_waiting(self, now, pool);
-        if moved.to.is_none() {
+        if moved.to.is_none() && !wear::is_read_only(self) {
             let current = self.gc.moving(pool).expect("as before");
             let (placed, ns) = self.place_move(now, pool, current);
             *self.gc.jobs.moving_mut(pool) = placed;
@@ -279,6 +279,9 @@ impl Ssd {
         let mut page = Some(first);
         while let Some(id) = page {
             page = self.transactions[id].next;
+            if self.wear.is_some() && wear::host_program_failed(self, now, id, &mut page) {
+                continue;
+            }
             if self.rules.gc.gathers() {
                 page = units::programmed(self, now, id);
             } else {
@@ -428,6 +431,9 @@ impl Ssd {
 
     /// Handles the end of the program of a page move.
     fn page_moved(&mut self, now: Ns, die: DieId, pool: PoolId, kind: OpKind) {
+        if self.wear.is_some() && wear::move_failed(self, now, pool) {
+            return;
+        }
         if self.rules.gc.gathers() {
             return units::moved(self, now, die, pool);
         }
@@ -472,7 +478,8 @@ impl Ssd {
     fn victim_erased(&mut self, now: Ns, die: DieId, pool: PoolId) {
         let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
         self.probes.count().slc_erases += u64::from(self.rules.slc && self.ftl.blocks().is_slc(victim));
-        let ended = self.ftl.commit_erase(pool, victim);
+        let retires = self.wear.is_some() && wear::erase_retires(self, victim);
+        let ended = if retires { self.ftl.commit_retirement(pool, victim) } else { self.ftl.commit_erase(pool, victim) };
         self.probes.note(now, &self.ftl, Event::Erased(victim));
         if self.rules.notes_moves {
             self.gained += i64::from(self.geometry().units_per_block.get());
@@ -486,7 +493,16 @@ impl Ssd {
             }
             return self.gc.part_ended(pool);
         }
-        self.probes.note(now, &self.ftl, Event::BlocksFreed { blocks: self.geometry().pools.per_group.get() });
+        let begun = self.gc.job(pool).expect("a job had an operation in service").started_ns();
+        self.probes.note(now, &self.ftl, Event::JobEnded(now - begun));
+        if retires {
+            wear::block_retired(self, now, pool, victim);
+        } else {
+            self.probes.note(now, &self.ftl, Event::BlocksFreed { blocks: self.geometry().pools.per_group.get() });
+            if self.wear.is_some() {
+                wear::block_freed(self, pool, victim);
+            }
+        }
         self.group_of(pool).for_each(|part| pace::block_erased(self, now, part));
         self.job_ended(now, self.geometry().lead_pool(pool));
     }

@@ -39,6 +39,8 @@ pub(super) struct Outstanding {
     last: (Ns, Lpn),
     /// The data of a page of the request are lost.
     lost: bool,
+    /// The drive has rejected the request, or a part of it: it is read-only.
+    rejected: bool,
     /// Times of the request's pages, for their slack.
     pub ends: PageTimes,
 }
@@ -225,6 +227,7 @@ impl HostRequests {
             times: DriveTimes::default(),
             last: (0, Lpn(0)),
             lost: false,
+            rejected: false,
             ends: PageTimes { in_warm_up: self.warming_up, ..PageTimes::default() },
         }
     }
@@ -292,13 +295,13 @@ impl HostRequests {
             }
             return None;
         }
-        let Outstanding { request, index, sequential, units, lost, ends, .. } = *outstanding;
+        let Outstanding { request, index, sequential, units, lost, rejected, ends, .. } = *outstanding;
         if units != NONE {
             self.units.free.push(units);
         }
         let times = last.map_or(&outstanding.times, |(_, times)| times);
         let mut times = Times::from(times);
-        times.lost = lost;
+        (times.lost, times.rejected) = (lost, rejected);
         self.completions.push(Completion::of(&request, index, sequential, now, &times));
         self.requests.remove(id);
         Some(Completed { place: id, request, ends })
@@ -307,6 +310,11 @@ impl HostRequests {
     /// Notes that the data of a page of a request are lost: they have too many errors.
     pub(super) fn page_lost(&mut self, id: ReqId) {
         self.requests[id].lost = true;
+    }
+
+    /// Notes that the drive rejects a request, or what is left of it. Returns true if it had rejected no part of it before.
+    pub(super) fn reject(&mut self, id: ReqId) -> bool {
+        !std::mem::replace(&mut self.requests[id].rejected, true)
     }
 
     /// Puts a request at the end of the host queue, before its page `first`.

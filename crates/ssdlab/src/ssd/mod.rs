@@ -59,6 +59,7 @@ use mechanisms::merge::Merging;
 use mechanisms::order::OwnOrder;
 use mechanisms::power::Power;
 use mechanisms::slc::Slc;
+use mechanisms::wear::Wear;
 use ready::Ready;
 use watch::clocks::WaitClocks;
 use watch::probes::Probes;
@@ -87,6 +88,8 @@ pub struct Ssd {
     ages: Option<Box<Ages>>,
     /// The cache of blocks in SLC mode; `None` without one (`slc`).
     slc: Option<Box<Slc>>,
+    /// Blocks that fail; `None` if none can (`wear`).
+    wear: Option<Box<Wear>>,
     /// The flash: dies and buses.
     flash: Flash,
     /// Events at which stages end, and timers.
@@ -134,6 +137,7 @@ impl Ssd {
             power: Power::new(&config.energy, geometry.dies),
             ages,
             slc: Slc::new(config),
+            wear: Wear::new(config, &ftl, seed),
             flash,
             events: EventQueue::default(),
             ready: Ready::new(geometry.dies),

@@ -7,7 +7,7 @@
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
 use super::Ssd;
-use super::mechanisms::{ages, idle, merge, pace, pause, power, slc};
+use super::mechanisms::{ages, idle, merge, pace, pause, power, slc, wear};
 use super::watch::{verify, waits};
 use crate::event::Event;
 use crate::flash::{Doing, Grant};
@@ -98,11 +98,11 @@ impl Ssd {
         verify::round(self);
     }
 
-    /// Operations may begin in this round. With ageing, a power cap or an SLC cache, that depends on the time alone: then always true.
+    /// Operations may begin in this round. With ageing, a power cap, an SLC cache or blocks that fail, that depends on the time alone: then always true.
     #[inline(always)]
     fn may_begin(&self) -> bool {
         let by_requests = self.ready.any() || self.host.may_admit() || self.merging.any_answered();
-        by_requests || self.gc.may_begin() || self.ages.is_some() || self.power.is_some() || self.slc.is_some()
+        by_requests || self.gc.may_begin() || self.ages.is_some() || self.power.is_some() || self.slc.is_some() || self.wear.is_some()
     }
 
     #[inline(never)]
@@ -113,6 +113,7 @@ impl Ssd {
         }
         ages::look_for_due(self, now);
         slc::look(self, now);
+        wear::look(self, now);
         loop {
             while let Some(channel) = self.ready.next_channel() {
                 self.grant_bus(now, channel);
@@ -127,7 +128,7 @@ impl Ssd {
             self.dispatched_at = Some(now);
             if self.host.may_admit() {
                 self.admit_from_host_queue(now);
-            } else if !power::wake_next(self) && (!self.gc.any_barrier() || !self.lift_barriers(now)) {
+            } else if !power::wake_next(self) && (!self.gc.any_barrier() || !self.lift_barriers(now)) && !wear::give_up(self, now) {
                 break;
             }
         }

@@ -21,13 +21,13 @@ pub const MOST_CHANGES: usize = 4_000_000;
 /// Value of [`BlockNow::stream`] for a block that no stream of this run has filled.
 pub const NO_STREAM: u8 = u8::MAX;
 
-/// Names of the states, in the order of the first four of [`crate::ftl::BlockState`].
-const STATES: [&str; 4] = ["free", "open", "closed", "victim"];
+/// Names of the states, by the index that a drive reports.
+const STATES: [&str; 5] = ["free", "open", "closed", "victim", "retired"];
 
 /// The state of a block at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockNow {
-    /// Its state, as an index into free, open, closed, victim.
+    /// Its state, as an index into free, open, closed, victim, retired.
     pub state: u8,
     /// The stream that has filled it since its last erase, or [`NO_STREAM`].
     pub stream: u8,

@@ -54,6 +54,10 @@ counters! {
         displaced_moves,
         /// GC jobs that followed another job of their episode at once, since the pool had too few free blocks to end it (`gc.until`).
         episode_jobs,
+        /// Erases that failed, and those after which their block was worn out (`wear`): the block was retired.
+        failed_erases,
+        /// Programs that failed, of host and GC: their data were programmed again in another block (`wear`).
+        failed_programs,
         /// Mapping units moved out of blocks in SLC mode (`slc`), stale copies included.
         folded_pages,
         /// GC jobs that folded a block in SLC mode (`slc`).
@@ -72,6 +76,10 @@ counters! {
         job_turns,
         /// GC jobs set off by a host operation that waited for the die (`gc.begin`).
         jobs_set_off,
+        /// GC jobs that moved the data of a block that had been erased less than others (`wear.leveling`).
+        leveling_jobs,
+        /// Pages (mapping units) programmed by these GC jobs, one for each program (`wear.leveling`).
+        leveling_moves,
         /// Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
         misaligned_reads,
         /// Page moves suspended at a preemption point between two of their stages.
@@ -114,10 +122,22 @@ counters! {
         redirected_writes,
         /// GC jobs that moved a block because its data were too old (`errors.refresh_days`).
         refresh_jobs,
+        /// Writes and trims that the drive rejected, in whole or in part, since it was read-only (`wear`).
+        rejected_writes,
         /// Host reads that waited while their page moved to another die, and have followed it (`ftl.reclaim_unit`).
         relocated_reads,
         /// Page moves that began out of order because a host operation merges with them.
         reordered_moves,
+        /// Blocks retired since they had been erased as often as they can be (`wear.endurance`).
+        retired_by_endurance,
+        /// Blocks retired since an erase failed (`wear.erase_fails_ppm`).
+        retired_by_erase,
+        /// Blocks retired since a program failed (`wear.program_fails_ppm`).
+        retired_by_program,
+        /// GC jobs that moved the data of a block of which a program had failed, before it was retired (`wear`).
+        retirement_jobs,
+        /// Pages (mapping units) programmed by these GC jobs, one for each program (`wear`).
+        retirement_moves,
         /// Flash reads of host and GC with at least one step that failed before the last (`errors.retry`).
         retried_reads,
         /// Steps of flash reads that failed before the last (`errors.retry`).

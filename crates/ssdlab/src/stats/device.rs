@@ -18,6 +18,7 @@ use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
 use super::slc::SlcStats;
 use super::streams::Streams;
+use super::wear::WearStats;
 use crate::energy::{Drawn, EnergyRates};
 use crate::units::Ns;
 
@@ -121,6 +122,8 @@ pub struct DeviceStats {
     pub ages: Option<AgeStats>,
     /// The cache of blocks in SLC mode; `None` without one.
     pub slc: Option<SlcStats>,
+    /// Blocks that fail; `None` if none can. Arrays have no such drives.
+    pub wear: Option<WearStats>,
     /// The slack of completed requests.
     pub slack: SlackStats,
     /// What drew energy, and at which rates; `None` if energy is not asked for.
@@ -174,6 +177,7 @@ impl DeviceStats {
             energy: self.energy.zip(other.energy).map(|((rates, drawn), (_, other))| (rates, drawn.joined(other))),
             ages: self.ages.into_iter().chain(other.ages).reduce(|one, other| one.joined(&other)),
             slc: self.slc.into_iter().chain(other.slc).reduce(SlcStats::joined),
+            wear: self.wear.or(other.wear),
             counters,
             array: self.array.or(other.array),
         }

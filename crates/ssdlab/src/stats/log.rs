@@ -21,6 +21,8 @@ const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 pub struct Extra {
     /// Reads may have errors: whether data of the request are lost.
     pub errors: bool,
+    /// Blocks can fail: whether the drive rejected the request.
+    pub wear: bool,
     /// Data are placed by handle: the handle of the request.
     pub handles: bool,
 }
@@ -169,6 +171,7 @@ impl Encoder {
         columns.extend([Values::Flags(&rows.warm_up), Values::Names(&rows.blocked_by, &self.reasons)]);
         columns.extend((!self.flows.is_empty()).then_some(Values::Names(&rows.flow, &self.flows)));
         columns.extend(self.extra.errors.then_some(Values::Flags(&rows.uncorrectable)));
+        columns.extend(self.extra.wear.then_some(Values::Flags(&rows.rejected)));
         columns.extend(self.extra.handles.then_some(Values::NumbersOrNulls(&rows.handle)));
         self.table.write(batch.len(), &columns).map_err(|error| Error::io("write", self.table.inner().path(), error))
     }
@@ -177,7 +180,7 @@ impl Encoder {
 /// The columns; units are in the names. Whole numbers are signed, so that differences of two columns can be negative. `warm_up`: the
 /// request arrived in the warm-up and no statistic counts it. `blocked_by`: the reason of the longest wait of the page (or part) that ended last
 /// ([`Completion::blocked_by`]); null if it never waited. `flow`: the name of the flow, if there are several. `uncorrectable`:
-/// data that the request read are lost; only if reads may have errors. `handle`: the placement handle, null if the request names none; only if
+/// data that the request read are lost; only if reads may have errors. `rejected`: the drive was read-only, and rejected the request, or a part of it; only if blocks can fail. `handle`: the placement handle, null if the request names none; only if
 /// data are placed by handle.
 fn columns(with_flows: bool, extra: Extra) -> Vec<(String, Holds)> {
     let of = |name: &str, holds| (name.to_string(), holds);
@@ -188,6 +191,7 @@ fn columns(with_flows: bool, extra: Extra) -> Vec<(String, Holds)> {
     columns.extend([of("warm_up", Holds::Flags), of("blocked_by", Holds::TextsOrNulls)]);
     columns.extend(with_flows.then(|| of("flow", Holds::Texts)));
     columns.extend(extra.errors.then(|| of("uncorrectable", Holds::Flags)));
+    columns.extend(extra.wear.then(|| of("rejected", Holds::Flags)));
     columns.extend(extra.handles.then(|| of("handle", Holds::NumbersOrNulls)));
     columns
 }
@@ -207,6 +211,7 @@ struct Rows {
     blocked_by: Vec<Option<u8>>,
     flow: Vec<Option<u8>>,
     uncorrectable: Vec<bool>,
+    rejected: Vec<bool>,
     handle: Vec<Option<u8>>,
 }
 
@@ -227,17 +232,32 @@ impl Rows {
         self.warm_up.push(in_warm_up);
         self.blocked_by.push(completion.blocked_by().map(|reason| reason as u8));
         self.uncorrectable.push(completion.times.lost);
+        self.rejected.push(completion.times.rejected);
         self.handle.push(completion.handle);
         self.flow.push(Some(u8::try_from(completion.flow).expect("there are at most 256 flows")));
     }
 
     /// Empties the columns; they keep their memory.
     fn clear(&mut self) {
-        let Rows { index, kind, sequential, offset, size, arrival, response, parts, warm_up, blocked_by, flow, uncorrectable, handle } =
-            self;
+        let Rows {
+            index,
+            kind,
+            sequential,
+            offset,
+            size,
+            arrival,
+            response,
+            parts,
+            warm_up,
+            blocked_by,
+            flow,
+            uncorrectable,
+            rejected,
+            handle,
+        } = self;
         [index, offset, size, arrival, response].into_iter().chain(parts).for_each(Vec::clear);
         [kind, blocked_by, flow, handle].into_iter().for_each(Vec::clear);
-        [sequential, warm_up, uncorrectable].into_iter().for_each(Vec::clear);
+        [sequential, warm_up, uncorrectable, rejected].into_iter().for_each(Vec::clear);
     }
 }
 

@@ -141,7 +141,7 @@ impl Recorder {
 
     /// Records a completion, in any order. Requests of the warm-up enter the digest and the log only. Trims and flushes count as requests
     /// and enter the digest and the log, but no class of response times, not even `all`: most complete at once and would hide the drive
-    /// behind zeros.
+    /// behind zeros. Requests that the drive rejected enter the digest and the log only.
     ///
     /// # Errors
     /// [`Error::Io`] if the log cannot be written; [`Error::Simulation`] if memory does not suffice to put completions in order.
@@ -157,13 +157,16 @@ impl Recorder {
             log.take(completion, in_warm_up)?;
         }
         if in_warm_up {
-            if completion.kind == RequestKind::Write && completion.completed_ns >= self.measured_from_ns {
+            if completion.kind == RequestKind::Write && !completion.times.rejected && completion.completed_ns >= self.measured_from_ns {
                 self.written_late += u128::from(completion.length);
             }
             self.all.left_out += 1;
             if let Some((_, tally)) = self.flows.get_mut(usize::from(completion.flow)) {
                 tally.left_out += 1;
             }
+            return Ok(());
+        }
+        if completion.times.rejected {
             return Ok(());
         }
         let parts = completion.parts();

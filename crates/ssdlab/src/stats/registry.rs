@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_table_has_all_names_that_users_rely_on() {
         let names: Vec<String> = registry().into_iter().map(|statistic| statistic.name).collect();
-        let groups: [(&str, &[&str], &str); 49] = [
+        let groups: [(&str, &[&str], &str); 50] = [
             (
                 "",
                 &[""],
@@ -102,6 +102,8 @@ mod tests {
                  steps_forgone steps_in_turn steps_with_requests steps_without_requests suspended_erases suspended_programs trimmed_pages unmapped_reads \
                  victim_choices victim_fallbacks write_passes write_pauses reclaim_jobs refresh_jobs retried_reads retry_steps uncorrectable_moves uncorrectable_reads \
                  relocated_reads skipped_units superblocks_collected superblocks_opened \
+                 failed_erases failed_programs rejected_writes retired_by_endurance retired_by_erase retired_by_program \
+                 retirement_jobs retirement_moves leveling_jobs leveling_moves \
                  direct_writes folded_pages folds idle_folds slc_erases slc_reads slc_writes space_folds",
             ),
             (
@@ -162,6 +164,11 @@ mod tests {
             ),
             ("slc.", &["static_wear.", "other_wear."], "mean std max histogram.least histogram.width histogram.blocks"),
             ("series.slc.", &[""], "cached_bytes direct_bytes folded_bytes"),
+            (
+                "lifetime.",
+                &[""],
+                "retired_blocks worn_out failed_erases failed_programs spare_left read_only_ns read_only_cause read_only_pool written_bytes tbw dwpd",
+            ),
             ("bytes_written.", &[""], "host flash data gc mapping padding parity held"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),
         ];

@@ -56,6 +56,8 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(fallbacks(result));
     remarks.extend(uncorrectable(result));
     remarks.extend(young_data(result));
+    remarks.extend(read_only(result));
+    remarks.extend(rated_life(result));
     remarks
 }
 
@@ -104,6 +106,38 @@ fn uncorrectable(result: &Value) -> Option<Remark> {
         let remedy = "The request log names the requests (log_requests, --log-requests); make errors.retry_table longer, or the drive younger.";
         Remark::warning("uncorrectable", "ages.uncorrectable", sentence, remedy)
     })
+}
+
+/// Remark: the drive is read-only.
+fn read_only(result: &Value) -> Option<Remark> {
+    let at = result.pointer("/lifetime/read_only_ns")?.as_u64()?;
+    let (written, pool) = (count(result, "/lifetime/written_bytes"), count(result, "/lifetime/read_only_pool"));
+    let why = match result.pointer("/lifetime/read_only_cause").and_then(Value::as_str) {
+        Some("no-room") => "had no room left for the pages that GC moves, as blocks failed one after the other",
+        _ => "lost more blocks than it can spare",
+    };
+    let ends = if result.pointer("/config/wear/end").and_then(Value::as_str) == Some("reads") { "was rejected" } else { "did not arrive" };
+    let sentence = format!(
+        "The drive is read-only since {:.3} s, after {} were written in the measured part: pool {pool} {why}. What the host would have written \
+         after that {ends}.",
+        at as f64 / 1e9,
+        binary(written)
+    );
+    let remedy = "Set wear.endurance higher, the ppm of failures lower, or device.overprovisioning higher for a longer life.";
+    Some(Remark::warning("read-only", "lifetime.read_only_ns", sentence, remedy))
+}
+
+/// Remark: the bytes that a drive can take follow from a short run.
+fn rated_life(result: &Value) -> Option<Remark> {
+    result.pointer("/lifetime/tbw")?;
+    let endurance = count(result, "/config/wear/endurance");
+    let years = result.pointer("/config/wear/warranty_years").and_then(Value::as_f64).unwrap_or(0.0);
+    let sentence = format!(
+        "TBW and DWPD assume that each block takes wear.endurance = {endurance} erases, that all wear evenly, and that the write amplification of \
+         this run stays for {years} years; failures before that, and worn blocks that fail earlier than the mean, are left out."
+    );
+    let remedy = "Run until write amplification has settled; for the spread of blocks, run to the end of life with a small wear.endurance.";
+    Some(Remark::note("rated-life", "lifetime.tbw", sentence, remedy))
 }
 
 /// Remark: data age by simulated time only, of which a run has little.

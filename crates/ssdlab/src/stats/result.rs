@@ -26,6 +26,7 @@ use super::series::{Histograms, SeriesResult};
 use super::slack::SlackResult;
 use super::slc::SlcResult;
 use super::streams::StreamResult;
+use super::wear::LifetimeResult;
 use super::written::BytesWritten;
 use crate::config::IdleKey;
 use crate::distribution::{PERCENTILE_ERROR, Summary};
@@ -133,6 +134,9 @@ pub struct RunResult {
     /// The cache of blocks in SLC mode (`slc`), over the drives of an array together. Absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcResult>,
+    /// The life of the drive (`wear`): blocks that have failed, and the bytes that it can take. Absent if no block can fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<LifetimeResult>,
     /// Flash operations during the run.
     pub flash: FlashResult,
     /// Bytes written in the measured part of the run: by the host, above caches and arrays, and to the flash of all drives.
@@ -495,6 +499,7 @@ impl RunResult {
             wear: Wear::of(erase_counts),
             ages: device.ages.as_ref().map(AgeStats::result),
             slc: device.slc.clone().map(|slc| slc.result(&device.counters, device.unit_bytes)),
+            lifetime: device.wear.as_ref().map(|wear| wear.result(&device.counters, bytes_written.host, bytes_written.amplification())),
             flash: device.flash(),
             bytes_written,
             utilisation: Utilisation::of(&device, measured_ns),

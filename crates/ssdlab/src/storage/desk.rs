@@ -33,11 +33,11 @@ pub(super) struct Tracked<T> {
 impl<T> Tracked<T> {
     #[inline(always)]
     fn note_times(&mut self, now: Ns, position: u64, times: &Times) {
-        let lost = self.times.lost | times.lost;
+        let (lost, rejected) = (self.times.lost | times.lost, self.times.rejected | times.rejected);
         if (now, position) >= self.last {
             (self.last, self.times) = ((now, position), *times);
         }
-        self.times.lost = lost;
+        (self.times.lost, self.times.rejected) = (lost, rejected);
     }
 
     #[inline(always)]

@@ -125,6 +125,10 @@ pub enum Trigger {
     Reclaim,
     /// The data of a block were too old (`errors.refresh_days`).
     Refresh,
+    /// A program of a block had failed (`wear`).
+    Retirement,
+    /// A block had been erased less than others (`wear.leveling`).
+    Leveling,
     /// A block in SLC mode is folded.
     Fold,
 }
@@ -140,6 +144,8 @@ impl Trigger {
             Trigger::Invalid => "invalid",
             Trigger::Reclaim => "reclaim",
             Trigger::Refresh => "refresh",
+            Trigger::Retirement => "retirement",
+            Trigger::Leveling => "leveling",
             Trigger::Fold => "fold",
         }
     }

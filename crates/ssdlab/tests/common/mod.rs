@@ -325,6 +325,41 @@ pub fn slc(rng: &mut Rng, config: &mut Config) {
     }
 }
 
+/// Half of the drives that can have such have blocks that fail: programs, erases, and after a few erases. Some become read-only.
+pub fn wear(rng: &mut Rng, config: &mut Config) {
+    if rng.chance(0.5) {
+        return;
+    }
+    let before = config.clone();
+    config.ftl.precondition.pe_cycles = if config.errors.is_on() { config.ftl.precondition.pe_cycles } else { pick(rng, &[0, 0, 2]) };
+    config.wear = Wear {
+        endurance: pick(rng, &[0, 0, 4, 9]) * u32::from(!config.errors.is_on()),
+        spread: pick(rng, &[0.0, 0.3]),
+        program_fails_ppm: pick(rng, &[0.0, 10_000.0, 50_000.0]),
+        program_fails_worn_ppm: pick(rng, &[0.0, 100_000.0]),
+        erase_fails_ppm: pick(rng, &[0.0, 20_000.0, 200_000.0]),
+        erase_fails_worn_ppm: pick(rng, &[0.0, 100_000.0]),
+        end: WearEnd::Reads,
+        warranty_years: 5.0,
+        leveling: pick(rng, &[Leveling::None, Leveling::DualPool, Leveling::OldBlock, Leveling::Progressive]),
+        leveling_threshold: pick(rng, &[1, 2]),
+        leveling_rest: pick(rng, &[0, 3]),
+        erase_growth: pick(rng, &[0.0, 50.0]),
+    };
+    if config.wear.leveling == Leveling::Progressive && config.wear.endurance == 0 {
+        config.wear.leveling = Leveling::OldBlock;
+    }
+    let more = pick(rng, &[1, 4, 12]);
+    config.device.blocks_per_plane += more;
+    let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
+    let blocks = |config: &Config| f64::from(config.device.blocks_per_plane * planes);
+    // All blocks more are spare.
+    config.device.overprovisioning = 1.0 - (1.0 - before.device.overprovisioning) * blocks(&before) / blocks(config);
+    if validate(config).is_err() || config.exported_bytes().ok() < before.exported_bytes().ok() {
+        *config = before;
+    }
+}
+
 /// Half of the smallest drives have a part of the mapping table in flash only: of few entries for each translation page.
 pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
     let device = &config.device;

@@ -152,6 +152,10 @@ impl Watch {
     /// The host leaves a pool the blocks that it is to leave.
     fn pool_keeps_free_blocks(&mut self, simulation: &Simulation, pool: usize, before: &Seen) -> Result<(), String> {
         let (now, counters) = (&self.pools[pool], simulation.ssd().counters());
+        if counters.failed_programs > 0 || simulation.ssd().wear_stats().is_some_and(|wear| wear.read_only.is_some()) {
+            // A block that is filled no further changes what the host fills next.
+            return Ok(());
+        }
         let short = now.wants && now.free < self.hard;
         self.short += u64::from(short);
         // With a shared frontier a job may have written. Where writes change between blocks in SLC mode and others, only free blocks tell.
@@ -240,6 +244,8 @@ impl Watch {
         let written = counters.host_programs + counters.map_programs;
         let invalid =
             self.invalid + written + counters.trimmed_pages + counters.stale_moves + counters.padded_units + counters.skipped_units;
+        // A failed program leaves out the rest of its block.
+        let invalid = invalid + counters.failed_programs * u64::from(simulation.ssd().ftl().geometry().units_per_block.get());
         // Of units a flash page at least; of a superblock in one of its blocks.
         let collected =
             counters.erases.saturating_sub(due_jobs(simulation)) / u64::from(simulation.ssd().ftl().geometry().pools.per_group.get());
@@ -264,7 +270,8 @@ fn jobs_otherwise(simulation: &Simulation) -> u64 {
 /// Jobs that moved a block for its age or its reads, or folded it.
 fn due_jobs(simulation: &Simulation) -> u64 {
     let counters = simulation.ssd().counters();
-    counters.reclaim_jobs + counters.refresh_jobs + counters.folds
+    let retired = counters.retired_by_program + counters.retired_by_erase + counters.retired_by_endurance;
+    counters.reclaim_jobs + counters.refresh_jobs + counters.folds + counters.retirement_jobs + counters.leveling_jobs + retired
 }
 
 fn blocks(ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<> {

@@ -1,6 +1,6 @@
 // Blocks as cells at an instant, and their curves over time.
 const SHARES = { valid: "valid", programmed: "programmed" };
-const STATE_COLOURS = ["--panel", "--run-2", "--run-0", "--run-1"];
+const STATE_COLOURS = ["--panel", "--run-2", "--run-0", "--run-1", "--ink"];
 const NO_STREAM = 255;
 
 class Cells {

@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use crate::config::capacity::RESERVE;
 use crate::config::{Capacity, Config, Placement, Trigger};
 
 /// Checks the spare blocks: a pool needs them for its write frontiers and one for GC. The soft threshold must be less than the rest, else
 /// GC would never end.
 pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
-    let needed = frontiers + 1 + capacity.scattered_blocks();
+    let needed = frontiers + u64::from(config.reserve()) + capacity.scattered_blocks();
     if spare < needed {
         let given = config.device.overprovisioning;
         let (frontier, with) = streams(config);
@@ -55,16 +54,15 @@ fn taken(config: &Config, capacity: &Capacity) -> String {
     if all.is_empty() { String::new() } else { format!(", since {}", all.join(" and ")) }
 }
 
-/// Number of free blocks below which a pool is down to the reserve for GC, and is collected whatever the threshold.
-const SHORT: u64 = RESERVE as u64 + 1;
-
 /// Checks that a pool can reach the free blocks with which an episode ends; else an episode would go on until no victim is left.
 fn until(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
     let (until, key) = (u64::from(config.gc.until), key_of(config).0);
     let soft = threshold_blocks(config, capacity);
     let (spare, frontiers) = (capacity.spare_blocks(), capacity.frontiers);
     let by_share = config.gc.trigger == Trigger::InvalidShare;
-    let (threshold, with) = if by_share || soft < SHORT { (SHORT, "the reserve") } else { (soft, key) };
+    // Below that a pool is down to the reserve for GC, and is collected whatever the threshold.
+    let short = u64::from(config.reserve()) + 1;
+    let (threshold, with) = if by_share || soft < short { (short, "the reserve") } else { (soft, key) };
     // A threshold that leaves no room has a message of its own.
     let held = frontiers + capacity.scattered_blocks();
     if until == 0 || soft + held >= spare || threshold + until + held < spare {

@@ -177,6 +177,18 @@ impl Gathering {
         buffered.append(in_service);
     }
 
+    /// The program in service has failed: its units are in the buffer again, ahead of the others.
+    pub(super) fn program_failed(&mut self, pool: PoolId) {
+        let Gathered { buffered, in_service, .. } = &mut self.pools[pool.index()];
+        buffered.splice(0..0, in_service.drain(..).map(|moved| Move::new(moved.lpn, moved.from)));
+        self.pools[pool.index()].all_needed_at = None;
+    }
+
+    /// Gives up all units in the buffer.
+    pub(super) fn give_up(&mut self, pool: PoolId) -> Vec<Move> {
+        std::mem::take(&mut self.pools[pool.index()].buffered)
+    }
+
     /// Number of buffered units dropped as not needed any more since the last call.
     pub(in crate::gc) fn take_discarded(&mut self) -> u32 {
         std::mem::take(&mut self.discarded)

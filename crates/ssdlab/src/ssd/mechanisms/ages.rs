@@ -36,7 +36,7 @@ pub(in crate::ssd) struct Ages {
 pub(in crate::ssd) fn of(ftl: &Ftl, flash: &mut Flash, cells: Option<Box<Cells>>) -> Option<Box<Ages>> {
     let cells = cells?;
     let mut ages = Ages::default();
-    let blocks = || (0..ftl.geometry().blocks).map(BlockId).filter(|&block| ftl.blocks().state(block) != BlockState::Free);
+    let blocks = || (0..ftl.geometry().blocks).map(BlockId).filter(|&block| holds_pages(ftl, block));
     if cells.refreshes() {
         ages.by_age = blocks().map(|block| (cells.refresh_at(block), block)).collect();
         ages.by_age.make_contiguous().sort_unstable();
@@ -49,6 +49,11 @@ pub(in crate::ssd) fn of(ftl: &Ftl, flash: &mut Flash, cells: Option<Box<Cells>>
     flash.expect_retries(lost.checked_div(count).unwrap_or(0) as Ns);
     flash.age(Some(cells));
     Some(Box::new(ages))
+}
+
+/// The block has been opened since its last erase.
+fn holds_pages(ftl: &Ftl, block: BlockId) -> bool {
+    !matches!(ftl.blocks().state(block), BlockState::Free | BlockState::Retired)
 }
 
 /// Time that the retries of a read of a block would take now, step by step, ns.
@@ -67,7 +72,7 @@ impl Ssd {
     pub fn age_stats(&self, now: Ns) -> Option<AgeStats> {
         let (ages, cells) = (self.ages.as_ref()?, self.flash.cells()?);
         let mut stats = ages.stats.clone();
-        for block in (0..self.geometry().blocks).map(BlockId).filter(|&block| self.ftl.blocks().state(block) != BlockState::Free) {
+        for block in (0..self.geometry().blocks).map(BlockId).filter(|&block| holds_pages(&self.ftl, block)) {
             let erases = self.ftl.blocks().erases()[block.index()];
             let age = cells.age(now, block, erases);
             let bit_error_rate = cells.rate(now, block, erases);
@@ -200,15 +205,20 @@ fn find_due(ssd: &mut Ssd, now: Ns) {
     while let Some(&(at, block)) = ssd.ages_mut().by_age.front().filter(|&&(at, _)| at <= now) {
         ssd.ages_mut().by_age.pop_front();
         let is_current = ssd.flash.cells().expect("reads have errors").refresh_at(block) == at;
-        if is_current && ssd.ftl.blocks().state(block) != BlockState::Free {
+        if is_current && holds_pages(&ssd.ftl, block) {
             becomes_due(ssd, block, Due::Refresh);
         }
     }
     if ssd.gc.due.any() {
-        for pool in ssd.gc.due.pools() {
-            if !ssd.gc.is_wanted(&ssd.ftl, pool) {
-                ssd.trigger_gc(now, pool);
-            }
+        move_due(ssd, now);
+    }
+}
+
+/// Pools with a block that is to be moved begin to, if they have no job.
+pub(in crate::ssd) fn move_due(ssd: &mut Ssd, now: Ns) {
+    for pool in ssd.gc.due.pools() {
+        if !ssd.gc.is_wanted(&ssd.ftl, pool) {
+            ssd.trigger_gc(now, pool);
         }
     }
 }

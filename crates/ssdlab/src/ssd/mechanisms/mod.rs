@@ -15,6 +15,7 @@
 //! | `order` | what does a user-defined order decide? | none: the policy comes with the plan |
 //! | `power` | which operation waits for power? | `energy.cap_w` |
 //! | `superblock` | to which die do the page moves of a superblock go, and the reads that wait for the pages? | `ftl.reclaim_unit` |
+//! | `wear` | what if a program or an erase fails, and when is the drive read-only? | `wear` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
 pub(super) mod advance;
@@ -30,3 +31,4 @@ pub(super) mod power;
 pub(super) mod slc;
 pub(super) mod superblock;
 pub(super) mod units;
+pub(super) mod wear;

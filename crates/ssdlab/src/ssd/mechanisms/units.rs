@@ -163,7 +163,7 @@ pub(in crate::ssd) fn each_unit(ssd: &mut Ssd, first: TxnId, mut change: impl Fn
 
 /// The next transaction that shares the page of one, if any.
 #[inline(always)]
-fn unit_behind(ssd: &Ssd, id: TxnId) -> Option<TxnId> {
+pub(in crate::ssd) fn unit_behind(ssd: &Ssd, id: TxnId) -> Option<TxnId> {
     ssd.transactions[id].next.filter(|&next| ssd.transactions[next].same_page)
 }
 

@@ -21,7 +21,7 @@ impl Ssd {
         let blocks = self.ftl.blocks();
         for block in (0..self.geometry().blocks).map(BlockId) {
             each(BlockNow {
-                state: recorded(blocks.state(block)) as u8,
+                state: recorded(blocks.state(block)),
                 stream: blocks.stream(block),
                 valid: blocks.valid(block) as u16,
                 programmed: blocks.programmed(block) as u16,
@@ -31,12 +31,14 @@ impl Ssd {
     }
 }
 
-/// The state under which a block is recorded: one of a superblock is open from when that was taken, and a victim until all are erased.
-fn recorded(state: BlockState) -> BlockState {
+/// The state under which a block is recorded, as an index into the names of `stats/blocks.rs`: a block of a superblock is open from when
+/// that was taken, and a victim until all are erased.
+fn recorded(state: BlockState) -> u8 {
     match state {
-        BlockState::Taken => BlockState::Open,
-        BlockState::Erased => BlockState::Victim,
-        BlockState::Cached => BlockState::Closed,
-        other => other,
+        BlockState::Free => 0,
+        BlockState::Open | BlockState::Taken => 1,
+        BlockState::Closed | BlockState::Cached => 2,
+        BlockState::Victim | BlockState::Erased => 3,
+        BlockState::Retired => 4,
     }
 }

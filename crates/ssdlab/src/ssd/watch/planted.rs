@@ -32,6 +32,10 @@ pub enum Planted {
     ForgetsSlcMode,
     /// The youngest block in SLC mode is folded first.
     FoldsYoungest,
+    /// A block that was retired is on the free list.
+    UsesRetiredBlock,
+    /// A write whose program has failed is not programmed again.
+    ForgetsFailedWrite,
 }
 
 impl Ssd {

@@ -41,6 +41,10 @@ pub(in crate::ssd) enum Event {
     OpenedInSlc(BlockId),
     /// A job begins to fold a block in SLC mode.
     FoldBegins(BlockId, FoldCause),
+    /// The program that began at this page has failed.
+    ProgramFailed(Ppn),
+    /// A block that was erased has been retired.
+    Retired(BlockId),
     /// A GC job that took this long, ns, has ended.
     JobEnded(Ns),
 }
@@ -87,7 +91,7 @@ impl Probes {
                 (counters.slc_writes, counters.direct_writes) = (counters.slc_writes + in_slc, counters.direct_writes + 1 - in_slc);
             }
             Event::MovePlaced(from, _) => counters.folded_pages += u64::from(ftl.is_slc(from)),
-            Event::HostProgram(..) | Event::OpenedInSlc(..) | Event::FoldBegins(..) => {}
+            Event::HostProgram(..) | Event::OpenedInSlc(..) | Event::FoldBegins(..) | Event::ProgramFailed(_) | Event::Retired(_) => {}
             Event::Written(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_programs += 1,
             Event::Written(..) => counters.host_programs += 1,
             Event::MergedWrite(place, _) => {

@@ -127,6 +127,8 @@ pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId, follows:
         () if folds => Trigger::Fold,
         () if due == Some(Due::Reclaim) => Trigger::Reclaim,
         () if due == Some(Due::Refresh) => Trigger::Refresh,
+        () if due == Some(Due::Retirement) => Trigger::Retirement,
+        () if due == Some(Due::Leveling) => Trigger::Leveling,
         () if follows => Trigger::Episode,
         () if idle => Trigger::Idle,
         () if free < ssd.gc.hard_blocks() => Trigger::Hard,

@@ -109,6 +109,8 @@ pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId) {
             None => "job",
             Some(Due::Reclaim) => "read reclaim",
             Some(Due::Refresh) => "refresh",
+            Some(Due::Retirement) => "retirement",
+            Some(Due::Leveling) => "leveling",
         };
         let victim = job.victim();
         timeline.job_starts(now, pool, name, victim, ssd.ftl.blocks().valid(victim));

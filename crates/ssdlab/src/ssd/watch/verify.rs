@@ -15,6 +15,8 @@ use crate::units::{BlockId, Lpn, Ns, PoolId, Ppn};
 const ERASED: u32 = u32::MAX;
 /// The content of a unit of padding.
 const PADDING: u32 = u32::MAX - 1;
+/// The content of a page whose program has failed.
+const FAILED: u32 = u32::MAX - 2;
 /// The version of the data a drive begins with.
 const INITIAL: u32 = 0;
 
@@ -31,6 +33,8 @@ pub(in crate::ssd) struct Verifier {
     room: Vec<i64>,
     /// By block: the number of its opening in SLC mode, counted from 1; 0 if it is not in that mode.
     slc: Vec<u64>,
+    /// By block: it has been retired.
+    retired: Vec<bool>,
     /// Blocks opened in SLC mode.
     slc_opened: u64,
     /// Streams of data with handles; `None` without these.
@@ -59,6 +63,7 @@ impl Verifier {
             every_event,
             room,
             slc: (0..geometry.blocks).map(|block| u64::from(ftl.blocks().is_slc(BlockId(block)))).collect(),
+            retired: vec![false; geometry.blocks as usize],
             slc_opened: 1,
             placed: handles.map(|rules| Box::new(Placed::new(rules, ftl))),
             wrong: None,
@@ -127,6 +132,11 @@ impl Verifier {
             Event::Erased(block) => self.erased(geometry, block),
             Event::OpenedInSlc(block) => self.opened_in_slc(ftl, block),
             Event::FoldBegins(block, cause) => self.fold_begins(ftl, block, cause),
+            Event::ProgramFailed(first) => {
+                let failed = &mut self.content[first.index()..first.index() + geometry.units_per_program as usize];
+                failed.fill(FAILED);
+            }
+            Event::Retired(block) => self.retired[block.index()] = true,
             Event::MergedRead(_, None)
             | Event::MergedWrite(None, _)
             | Event::PageMoved { .. }
@@ -161,6 +171,9 @@ impl Verifier {
 
     /// Checks and notes a program of a page, when it starts.
     fn program(&mut self, geometry: &Geometry, ppn: Ppn, version: u32) {
+        if self.retired[geometry.split_page(ppn).0.index()] {
+            self.found(Err(format!("page {ppn} is programmed, in a block that was retired")));
+        }
         let opens = geometry.slc.is_some_and(|slc| slc.skipped == geometry.split_page(ppn).1);
         if geometry.split_page(ppn).1 > 0 && self.content[ppn.index() - 1] == ERASED && !opens {
             self.found(Err(format!("page {ppn} is programmed before the page ahead of it in its block")));
@@ -208,6 +221,9 @@ impl Verifier {
 
     /// Notes the erase of a block.
     fn erased(&mut self, geometry: &Geometry, block: BlockId) {
+        if self.retired[block.index()] {
+            self.found(Err(format!("block {block} is erased, which was retired")));
+        }
         self.slc[block.index()] = 0;
         let first = geometry.page(block, 0).index();
         self.content[first..first + geometry.units_per_block.get() as usize].fill(ERASED);

@@ -1,0 +1,54 @@
+//! Checks of wear.
+
+use crate::config::{ArrayLevel, Config, Leveling, Pace, Placement, ReclaimUnit};
+
+/// Refuses mechanisms for which it is not known what they do when a block fails, or is moved for levelling.
+pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
+    if config.wear.is_on() {
+        failures(config, messages);
+    }
+    if config.wear.leveling != Leveling::None {
+        leveling(config, messages);
+    }
+    if config.wear.erase_growth > 0.0 && config.scheduler.makes_estimates() {
+        messages.push(format!("wear.erase_growth = {} does not go with {ESTIMATES}, or wear.erase_growth = 0", config.wear.erase_growth));
+    }
+}
+
+const SUPERBLOCK: &str =
+    "ftl.reclaim_unit = \"superblock\": what becomes of a superblock without one of its blocks is not modelled; set \"block\"";
+const SLC: &str = "blocks in SLC mode: how they wear is not modelled; set slc.static_blocks = slc.dynamic_blocks = 0";
+const ESTIMATES: &str = "scheduler: estimates of ends know neither repeated programs nor erases of different times; set scheduler.estimates, \
+                         read_bypass, write_bypass and write_pausing to false";
+
+fn failures(config: &Config, messages: &mut Vec<String>) {
+    let refused = [
+        (config.ftl.reclaim_unit == ReclaimUnit::Superblock, SUPERBLOCK),
+        (config.ftl.placement != Placement::None, "ftl.placement: the room for moves of each stream is not kept; set \"none\""),
+        (config.slc.is_on(), SLC),
+        (config.caches_map(), "ftl.map_cache_bytes: updates of the mapping table that the drive rejects are not modelled; set 0"),
+        (config.gc.pace != Pace::None, "gc.pace: GC would earn credit for blocks that never come free; set \"none\""),
+        (config.scheduler.makes_estimates(), ESTIMATES),
+        (config.cache.is_on(), "cache: what it does with writes that the drive rejects is not modelled; leave the cache out"),
+        (config.buffer.is_on(), "buffer: what it does with writes that the drive rejects is not modelled; set buffer.bytes = 0"),
+        (
+            config.array.level != ArrayLevel::None,
+            "array: what it does with writes that a drive rejects is not modelled; simulate one drive",
+        ),
+    ];
+    for (_, why) in refused.iter().filter(|(is, _)| *is) {
+        messages.push(format!(
+            "wear (blocks that fail) does not go with {why}, or set wear.endurance, program_fails_ppm and erase_fails_ppm to 0"
+        ));
+    }
+}
+
+fn leveling(config: &Config, messages: &mut Vec<String>) {
+    let refused = [(config.ftl.reclaim_unit == ReclaimUnit::Superblock, SUPERBLOCK), (config.slc.is_on(), SLC)];
+    for (_, why) in refused.iter().filter(|(is, _)| *is) {
+        messages.push(format!("wear.leveling does not go with {why}, or wear.leveling = \"none\""));
+    }
+    if config.wear.leveling == Leveling::Progressive && config.wear.endurance == 0 {
+        messages.push("wear.leveling = \"progressive\": goes by the erases that blocks have left; set wear.endurance above 0".into());
+    }
+}

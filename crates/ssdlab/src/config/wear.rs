@@ -1,0 +1,136 @@
+//! Wear: how often blocks can be erased, which programs and erases fail, what happens at the end of the drive's life, and how blocks are worn
+//! evenly.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+use super::capacity::RESERVE;
+use super::{Config, Trigger};
+
+/// Blocks that fail, and the end of the drive's life. Off while no block can fail: `endurance`, `program_fails_ppm` and `erase_fails_ppm` are
+/// 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wear {
+    /// Rated endurance: erases after which a block fails, those before the run included (`ftl.precondition.pe_cycles`); the mean over all
+    /// blocks. 0: no block wears out.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub endurance: u32,
+    /// Spread of the endurance between blocks: the standard deviation of a normal distribution, as a share of `endurance`. Draws are cut
+    /// off at three standard deviations.
+    #[schemars(range(min = 0.0, max = 0.33))]
+    pub spread: f64,
+    /// Failed programs in a million.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub program_fails_ppm: f64,
+    /// Failed programs in a million that wear adds: this many at `endurance` erases, in proportion to the erases of the block.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub program_fails_worn_ppm: f64,
+    /// Failed erases in a million.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub erase_fails_ppm: f64,
+    /// Failed erases in a million that wear adds: this many at `endurance` erases, in proportion to the erases of the block.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub erase_fails_worn_ppm: f64,
+    /// What the run does once the drive is read-only.
+    pub end: WearEnd,
+    /// Years of warranty over which drive writes per day (DWPD) are counted.
+    #[schemars(range(min = 0.1, max = 100.0))]
+    pub warranty_years: f64,
+    /// Static wear levelling: when the data of a block that has been erased little move, so that a worn block takes them and rests.
+    pub leveling: Leveling,
+    /// Difference of the erases of two blocks of a pool beyond which data move for levelling. `progressive`: the least such difference.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub leveling_threshold: u32,
+    /// With `leveling = "old-block"`: a block takes data of another only if its pool has had more erases than this since the block was erased
+    /// last.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub leveling_rest: u32,
+    /// Growth of the erase time with wear: the share of `device.erase_ns` by which each 1,000 erases of a block lengthen its next.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub erase_growth: f64,
+}
+
+impl Default for Wear {
+    fn default() -> Self {
+        Wear {
+            endurance: 0,
+            spread: 0.0,
+            program_fails_ppm: 0.0,
+            program_fails_worn_ppm: 0.0,
+            erase_fails_ppm: 0.0,
+            erase_fails_worn_ppm: 0.0,
+            end: WearEnd::Stop,
+            warranty_years: 5.0,
+            leveling: Leveling::None,
+            // Of the threshold and the rest, as public simulators of wear levelling have them.
+            leveling_threshold: 10,
+            leveling_rest: 8,
+            erase_growth: 0.0,
+        }
+    }
+}
+
+impl Wear {
+    /// Blocks can fail.
+    pub fn is_on(&self) -> bool {
+        self.endurance > 0 || self.program_fails_ppm > 0.0 || self.erase_fails_ppm > 0.0
+    }
+}
+
+impl Wear {
+    /// Erases of a block have some effect: it may fail, take longer to erase, or have its data moved.
+    pub fn is_active(&self) -> bool {
+        self.is_on() || self.leveling != Leveling::None || self.erase_growth > 0.0
+    }
+}
+
+/// Static wear levelling: which blocks change their data, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leveling {
+    /// No data move for that.
+    None,
+    /// Dual pool (Chang, SAC 2007): blocks are hot or cold, at first every other. A hot block that is more than the threshold ahead of the youngest
+    /// cold one takes its data, and both change sides.
+    DualPool,
+    /// Progressive, after PWL (Chen et al., DATE 2015): a block may be ahead of the youngest by as many erases as it has left
+    /// (`wear.endurance`), and by the threshold at least.
+    Progressive,
+    /// Old block protection: a block that is more than the threshold ahead of the youngest, and was not erased lately
+    /// (`wear.leveling_rest`), takes its data.
+    OldBlock,
+}
+
+/// What the run does once the drive is read-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
+#[serde(rename_all = "kebab-case")]
+pub enum WearEnd {
+    /// No further request arrives: the run ends when the requests that are outstanding have ended.
+    Stop,
+    /// The run goes on: reads are served, writes and trims rejected.
+    Reads,
+}
+
+impl Config {
+    /// Number of free blocks of a pool that only GC may take: one for the pages that a job moves, and, where blocks can fail, one for the
+    /// next job, if the block that a job erases fails.
+    pub fn reserve(&self) -> u32 {
+        RESERVE + u32::from(self.wear.is_on())
+    }
+
+    /// Number of blocks that a pool may lose before the drive is read-only: beyond those, a drive of the blocks that are left would be
+    /// refused, as it could not keep open blocks, reserve and GC threshold free.
+    pub fn losable_blocks(&self) -> u32 {
+        let Ok(capacity) = super::Capacity::of(self) else { return 0 };
+        let held = capacity.frontiers + capacity.scattered_blocks();
+        let reserve = u64::from(self.reserve());
+        let soft = capacity.soft_blocks(if self.gc.trigger == Trigger::Both { self.gc.forced } else { self.gc.soft });
+        let until = u64::from(self.gc.until);
+        let threshold = if self.gc.trigger == Trigger::InvalidShare { reserve + 1 } else { soft.max(reserve + 1) };
+        let for_episodes = if until > 0 { threshold + until + held + 1 } else { 0 };
+        let needed = (held + reserve).max(held + soft + 1).max(for_episodes);
+        u32::try_from(capacity.spare_blocks().saturating_sub(needed)).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,118 @@
+//! What a result says of the life of a drive whose blocks can fail.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Ns;
+
+/// When and why a drive became read-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOnly {
+    /// When, ns.
+    pub at_ns: Ns,
+    /// The pool that ran short.
+    pub pool: u32,
+    /// Blocks that this pool had lost by then.
+    pub lost: u32,
+    /// Why.
+    pub cause: ReadOnlyCause,
+}
+
+/// Why a drive became read-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadOnlyCause {
+    /// A pool lost more blocks than it can spare.
+    Spare,
+    /// Blocks failed one after the other, so that a pool had no room left for the pages that GC moves.
+    NoRoom,
+}
+
+/// The wear of a drive at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WearStats {
+    /// Rated endurance, erases; 0 if blocks do not wear out.
+    pub endurance: u32,
+    /// Years of warranty.
+    pub warranty_years: f64,
+    /// Bytes of the flash that hold data.
+    pub flash_bytes: u64,
+    /// Bytes that the host can address.
+    pub exported_bytes: u64,
+    /// Blocks retired.
+    pub retired: u64,
+    /// Blocks that the pool with the fewest can still lose.
+    pub spare_left: u32,
+    /// When and why the drive became read-only.
+    pub read_only: Option<ReadOnly>,
+}
+
+impl WearStats {
+    /// The life of the drive as it appears in a result. `written`: bytes that the host wrote; `amplification`: flash bytes for each of them.
+    pub(super) fn result(&self, counters: &BTreeMap<String, u64>, written: u64, amplification: Option<f64>) -> LifetimeResult {
+        let count = |name: &str| counters.get(name).copied().unwrap_or(0);
+        let rated = amplification.filter(|&amplification| self.endurance > 0 && amplification > 0.0);
+        let bytes = rated.map(|amplification| f64::from(self.endurance) * self.flash_bytes as f64 / amplification);
+        let days = self.warranty_years * 365.0;
+        LifetimeResult {
+            retired_blocks: self.retired,
+            worn_out: count("retired_by_endurance"),
+            failed_erases: count("retired_by_erase"),
+            failed_programs: count("retired_by_program"),
+            spare_left: self.spare_left.into(),
+            read_only_ns: self.read_only.map(|read_only| read_only.at_ns),
+            read_only_cause: self.read_only.map(|read_only| read_only.cause),
+            read_only_pool: self.read_only.map(|read_only| read_only.pool.into()),
+            written_bytes: written,
+            tbw: bytes.map(|bytes| bytes / 1e12),
+            dwpd: bytes.map(|bytes| bytes / (self.exported_bytes as f64 * days)),
+        }
+    }
+}
+
+/// The life of a drive whose blocks can fail (`wear`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LifetimeResult {
+    /// Number of retired blocks at the end.
+    #[schemars(extend("unit" = "count"))]
+    pub retired_blocks: u64,
+    /// Number of blocks retired since they had been erased as often as they can be.
+    #[schemars(extend("unit" = "count"))]
+    pub worn_out: u64,
+    /// Number of blocks retired since an erase failed.
+    #[schemars(extend("unit" = "count"))]
+    pub failed_erases: u64,
+    /// Number of blocks retired since a program failed.
+    #[schemars(extend("unit" = "count"))]
+    pub failed_programs: u64,
+    /// Number of blocks that the pool with the fewest can still lose before the drive is read-only.
+    #[schemars(extend("unit" = "count"))]
+    pub spare_left: u64,
+    /// Time at which the drive became read-only. Absent if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "ns"))]
+    pub read_only_ns: Option<Ns>,
+    /// Why the drive became read-only: `spare` if a pool lost more blocks than it can spare, `no-room` if blocks failed one after the other,
+    /// so that a pool had no room for the pages that GC moves. Absent if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", extend("unit" = "text"))]
+    pub read_only_cause: Option<ReadOnlyCause>,
+    /// Number of the pool that ran short, from 0. Absent if the drive did not become read-only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "number"))]
+    pub read_only_pool: Option<u64>,
+    /// Bytes of the host's writes that completed in the measured part of the run.
+    #[schemars(extend("unit" = "B"))]
+    pub written_bytes: u64,
+    /// Terabytes (10^12 bytes) that the host can write in the life of the drive (TBW): rated endurance times the flash's bytes, divided by the
+    /// write amplification of the run. It assumes that all blocks wear evenly. Absent without `wear.endurance`, or if the host wrote nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "TB"))]
+    pub tbw: Option<f64>,
+    /// Drive writes per day (DWPD): `tbw` divided by what the host can address and the days of `wear.warranty_years`. Absent without `tbw`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "per day"))]
+    pub dwpd: Option<f64>,
+}

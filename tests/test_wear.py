@@ -1,0 +1,73 @@
+"""Blocks that fail, and drives at the end of their life, from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import ssdlab
+
+SMALL = {
+    "device.channels": 2,
+    "device.blocks_per_plane": 40,
+    "device.pages_per_block": 16,
+    "device.overprovisioning": 0.35,
+    "ftl.precondition.kind": "fill",
+    "gc.pace": "none",
+    "buffer.bytes": 0,
+    "workload.read_share": 0.2,
+    "workload.queue_depth": 8,
+    "workload.request_kb": 4,
+}
+WORN = {**SMALL, "wear.endurance": 15, "wear.spread": 0.1, "wear.program_fails_ppm": 500.0, "wear.erase_fails_ppm": 2_000.0}
+
+
+def run(scheme: str = "npgc", requests: int = 60_000, **settings: Any) -> ssdlab.Result:
+    return ssdlab.run(device="demo-4g", scheme=scheme, requests=requests, seed=4, verify="end", set={**WORN, **settings})
+
+
+@pytest.mark.parametrize("scheme", ["npgc", "pgc", "fpgc", "pgc-idle", "nvme"])
+def test_drives_of_all_schemes_live_until_their_blocks_are_worn(scheme: str) -> None:
+    result = run(scheme)
+    life, counters = result["lifetime"], result["counters"]
+    assert life["read_only_ns"] <= result["simulated_ns"]
+    assert life["retired_blocks"] == life["worn_out"] + life["failed_erases"] + life["failed_programs"] > 5
+    assert counters["failed_programs"] > 0
+    assert result["wear"]["mean"] < 15
+    # What blocks could take if all wore evenly, and failed at 15 erases.
+    assert 0.3 < life["written_bytes"] / 1e12 / life["tbw"] < 1.05
+    assert "read-only since" in str(result)
+    assert [remark["code"] for remark in result["remarks"] if remark["code"] in ("read-only", "rated-life")] == ["read-only", "rated-life"]
+
+
+def test_the_log_names_rejected_requests(tmp_path: Path) -> None:
+    keys = {**WORN, "wear.end": "reads"}
+    result = ssdlab.run(device="demo-4g", scheme="npgc", requests=60_000, seed=4, set=keys, log_requests=True, out=tmp_path)
+    table = pq.read_table(tmp_path / "requests.parquet").to_pandas()
+    rejected = table[table["rejected"]]
+    assert len(rejected) == result["counters"]["rejected_writes"] > 100
+    assert set(rejected["kind"]) == {"write"}
+    assert (rejected["arrival_ns"] + rejected["response_ns"] >= result["lifetime"]["read_only_ns"]).all()
+    assert result["requests"]["read"] == (table["kind"] == "read").sum()
+    assert result["requests"]["write"] + len(rejected) == (table["kind"] == "write").sum()
+
+
+def test_levelling_is_for_any_drive() -> None:
+    hot = {"workload.address": "hot-cold", "workload.hot_share": 0.1, "workload.hot_access": 0.95, "workload.read_share": 0.0}
+    keys = {**SMALL, **hot, "buffer.bytes": 1 << 20, "gc.pace": "proportional"}
+    runs = {}
+    for policy in ("none", "old-block", "dual-pool"):
+        levelled = {**keys, "wear.leveling": policy, **({} if policy == "none" else {"wear.leveling_threshold": 4})}
+        runs[policy] = ssdlab.run(device="demo-4g", scheme="nvme", requests=30_000, seed=4, verify="end", set=levelled)
+    for policy in ("old-block", "dual-pool"):
+        assert runs[policy]["counters"]["leveling_jobs"] > 0
+        assert runs[policy]["wear"]["std"] < runs["none"]["wear"]["std"]
+        assert "lifetime" not in runs[policy].to_dict()
+
+
+def test_what_does_not_go_with_wear_says_what_to_change() -> None:
+    with pytest.raises(ssdlab.ConfigError, match=r"gc.pace: GC would earn credit .*; set \"none\""):
+        run("nvme", **{"gc.pace": "proportional"})
