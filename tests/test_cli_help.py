@@ -205,6 +205,7 @@ def test_every_command_has_examples_that_run(ssdlab_command: Ssdlab, tmp_path: P
     assert set(GUIDES) == set(ALL) - {""}
     (tmp_path / "trace.csv").write_text(TRACE)
     (tmp_path / "sweep.toml").write_text(SWEEP)
+    (tmp_path / "ours.py").write_text("def oldest(choices):\n    return min(range(len(choices)), key=lambda i: choices.ready_ns[i])\n")
     for words, guide in GUIDES.items():
         assert guide.examples[0].startswith(f"ssdlab {words}")
         for example in guide.examples if words not in NOT_RUN else ():

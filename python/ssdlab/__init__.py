@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ssdlab.calibration.result import Calibration
     from ssdlab.comparison import Comparison
     from ssdlab.contest.api import arena
+    from ssdlab.contest.ranking import Arena, Standing
     from ssdlab.errors import (
         ConfigError,
         Error,
@@ -69,6 +70,7 @@ _HOMES = {
     "_core": "Candidates Completion EvictionCandidates OrderChoices Placing",
     "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
     "contest.api": "arena",
+    "contest.ranking": "Arena Standing",
     "calibration.api": "calibrate",
     "calibration.result": "Calibration",
     "caching": "CacheReplay replay_cache",
@@ -120,6 +122,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Arena",
     "CacheReplay",
     "Calibration",
     "Candidates",
@@ -152,6 +155,7 @@ __all__ = [
     "Simulator",
     "SlowRequest",
     "SlowRequests",
+    "Standing",
     "StoppedError",
     "SweepMean",
     "SweepPoint",

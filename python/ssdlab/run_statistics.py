@@ -622,6 +622,8 @@ class Interface(Section):
     """Number of reads and writes whose data waited for the link (`host.link_bytes_per_us`). Unit: count."""
     held_commands: int
     """Number of commands that waited for the data of an older write: one of the same bytes, or any before a flush. Unit: count."""
+    rate_waits: int
+    """Number of writes that waited for the rate at which the drive takes in their data (`host.write_bytes_per_us`). Unit: count."""
     cores: float
     """Share of the measured time in which cores were busy, mean over cores. Unit: share."""
     link_in: float
@@ -1067,6 +1069,11 @@ class Series(Section):
     """Statistics of the cache in each bin. Absent without a cache."""
     slc: SeriesSlc
     """Where the host's data went in each bin: the write cliff. Absent without a cache of blocks in SLC mode (`slc`)."""
+    streams: list[dict[str, int | list[int] | str]]
+    """By stream of data placement: what it took in and how much of what it gave back was valid, in each bin.
+
+    Absent without a placement policy (`ftl.placement`).
+    """
 
 
 class HistogramsClass(Section):

@@ -387,7 +387,8 @@ fn erases_take_longer_with_wear() {
 /// What is not modelled together is refused, with the key to change.
 #[test]
 fn what_does_not_go_together_is_refused() {
-    let refused: [(&str, fn(&mut Config)); 5] = [
+    type Change = fn(&mut Config);
+    let refused: [(&str, Change); 5] = [
         ("gc.pace", |c| c.gc.pace = ssdlab::config::Pace::Proportional),
         ("slc.static_blocks", |c| (c.slc.static_blocks, c.slc.idle_us) = (1, 1)),
         ("ftl.placement", |c| c.ftl.placement = ssdlab::config::Placement::HotCold),

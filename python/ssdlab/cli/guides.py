@@ -13,7 +13,7 @@ class Guide(NamedTuple):
     """Usage of a command."""
 
     examples: tuple[str, ...]
-    """Example command lines. A test runs them in order in a folder with `trace.csv` and `sweep.toml`."""
+    """Example command lines. A test runs them in order in a folder with `trace.csv`, `sweep.toml` and `ours.py`."""
     needs: str = ""
     """Description of the needed arguments, printed for a call without arguments; empty if none are needed."""
 
@@ -123,6 +123,9 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
         "study show": Guide(("ssdlab study show lee2013/fig10a",)),
         "study run": Guide(("ssdlab study run bux2011/sec4 --quick --out results/studies",)),
         "study report": Guide(("ssdlab study report results/studies",)),
+        "arena": Guide(("ssdlab arena list",)),
+        "arena run": Guide(("ssdlab arena run ours.py --by mean", "ssdlab arena run --kind order --json")),
+        "arena list": Guide(("ssdlab arena list",)),
         "artifact": Guide(
             ("ssdlab artifact bux2011/sec4 --out kit",),
             "Give it studies that were run (`ssdlab study run`), and a folder for the kit (--out DIR).",

@@ -59,6 +59,11 @@ pub struct Watch {
     pub short: u64,
 }
 
+/// So many blocks have failed that the drive takes no more writes.
+fn is_read_only(simulation: &Simulation) -> bool {
+    simulation.ssd().wear_stats().is_some_and(|wear| wear.read_only.is_some())
+}
+
 impl Watch {
     /// Begins to watch a drive at rest.
     pub fn new(config: &Config, simulation: &Simulation) -> Self {
@@ -152,7 +157,7 @@ impl Watch {
     /// The host leaves a pool the blocks that it is to leave.
     fn pool_keeps_free_blocks(&mut self, simulation: &Simulation, pool: usize, before: &Seen) -> Result<(), String> {
         let (now, counters) = (&self.pools[pool], simulation.ssd().counters());
-        if counters.failed_programs > 0 || simulation.ssd().wear_stats().is_some_and(|wear| wear.read_only.is_some()) {
+        if counters.failed_programs > 0 || is_read_only(simulation) {
             // A block that is filled no further changes what the host fills next.
             return Ok(());
         }
@@ -212,8 +217,8 @@ impl Watch {
         if self.until == 0 || !self.by_free_blocks || !before.collects || now.collects || simulation.ssd().counters().s3_entries > 0 {
             return Ok(());
         }
-        // A job that moves an old block, or folds one in idle time, ends no episode.
-        if before.otherwise {
+        // A job that moves an old block, or folds one in idle time, ends no episode; and a drive that becomes read-only gives its jobs up.
+        if before.otherwise || is_read_only(simulation) {
             return Ok(());
         }
         self.episodes += 1;

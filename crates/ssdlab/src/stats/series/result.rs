@@ -56,6 +56,7 @@ pub struct SeriesResult {
     /// By stream of data placement: what it took in and how much of what it gave back was valid, in each bin. Absent without a placement
     /// policy (`ftl.placement`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("unit" = "list"))]
     pub streams: Vec<StreamSeries>,
 }
 
