@@ -90,9 +90,9 @@ def test_the_kind_is_seen_from_what_a_policy_asks(body: str, kind: str) -> None:
         (
             "def ours(c):\n    return c.ages[0]\n",
             [],
-            "ours: of the attributes of its argument it uses none by which its kind could be seen: name the kind",
+            "ours: of its argument it uses ages, which victim and eviction policies have: name the kind with --kind",
         ),
-        ("def ours(c):\n    return c.dirty, c.erases\n", [], "it uses those of victim and eviction policies"),
+        ("def ours(c):\n    return c.dirty, c.erases\n", [], "ours: of its argument it uses dirty, erases, which no kind of policies has"),
         (
             "def one(c):\n    return c.dirty\ndef two(c):\n    return c.dirty\n",
             [],

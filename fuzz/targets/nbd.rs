@@ -45,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
     let plan = Plan::new(SMALL.clone(), 1);
     let simulation = Simulation::new(&plan, &Control::default()).expect("a drive");
     let bytes = simulation.exported_bytes();
-    let mut drive = Drive::new(simulation, 1.0, Box::new(Memory::default()), None, None, None);
+    let mut drive = Drive::new(simulation, 1.0, Box::new(Memory::default()), None, None);
     let mut session = Session::new(0, Greeting { bytes, preferred: 512, longest: LONGEST, handles: 0 });
     let mut model = vec![0; bytes as usize];
     let (mut asks, mut expected) = (Vec::new(), Expected::new());

@@ -10,7 +10,6 @@ use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
 use ssdlab::stats::{PowerCutResult, RunResult};
 use ssdlab::units::Ns;
-use ssdlab::workload::Tags;
 
 use crate::clock::Clock;
 use crate::contents::Contents;
@@ -104,8 +103,6 @@ pub struct Drive {
     scale: f64,
     contents: Box<dyn Contents>,
     record: Option<Record>,
-    /// The handles of requests that name none; `None`: the drive has no handles.
-    tags: Option<Tags>,
     late: Late,
     /// Requests under way by serial number, from `first` on; `None`: answered.
     under_way: VecDeque<Option<UnderWay>>,
@@ -118,14 +115,12 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// A drive whose time begins with its first request. `scale`: 1 is real time, 10 is ten times slower. `tags`: the placement handles of
-    /// requests that name none; `None`: the drive has no handles. `power_cut`: when its power fails.
+    /// A drive whose time begins with its first request. `scale`: 1 is real time, 10 is ten times slower. `power_cut`: when its power fails.
     pub fn new(
         mut simulation: Simulation,
         scale: f64,
         contents: Box<dyn Contents>,
         record: Option<Record>,
-        tags: Option<Tags>,
         power_cut: Option<PowerCut>,
     ) -> Self {
         simulation.take_completions(); // completions are kept from now on
@@ -136,7 +131,6 @@ impl Drive {
             scale,
             contents,
             record,
-            tags,
             late: Late::default(),
             under_way: VecDeque::new(),
             first: 0,
@@ -255,19 +249,21 @@ impl Drive {
                 0
             }
         };
-        let request =
-            Request { arrival_ns, kind, offset, length, high_priority: false, flow: 0, handle: self.handle_of(kind, offset, handle) };
+        let request = Request {
+            arrival_ns,
+            kind,
+            offset,
+            length,
+            high_priority: false,
+            flow: 0,
+            handle: handle.filter(|_| kind == RequestKind::Write),
+        };
         if let Some(record) = &mut self.record {
             record.add(&request)?;
         }
         self.simulation.submit(request)?;
         self.under_way.push_back(Some(under_way));
         Ok(())
-    }
-
-    /// The placement handle of a request: the one that it names, or that of its address (`workload.handle`, `workload.handle_ranges`).
-    fn handle_of(&self, kind: RequestKind, offset: u64, named: Option<u8>) -> Option<u8> {
-        self.tags.as_ref().filter(|_| kind == RequestKind::Write).and_then(|tags| named.or_else(|| tags.of(offset)))
     }
 
     /// Simulates until all requests are complete, however long that takes of simulated time, and returns their answers.

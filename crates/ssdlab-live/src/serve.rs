@@ -13,7 +13,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use ssdlab::error::{Error, Result};
 use ssdlab::simulation::{Control, Plan, Simulation};
 use ssdlab::stats::{LateResult, PowerCutResult, RunResult};
-use ssdlab::workload::Tags;
 
 use crate::connection::Connection;
 use crate::contents::{Contents, Memory, Sparse};
@@ -127,8 +126,7 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     control.phase.store(1, Ordering::Relaxed);
     // Sleeps end when they should, not up to 50 us later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    let tags = (handles > 0).then(|| Tags::new(&plan.config.workload, exported));
-    let drive = Drive::new(simulation, options.scale, contents, record, tags, options.power_cut);
+    let drive = Drive::new(simulation, options.scale, contents, record, options.power_cut);
     let greeting = Greeting { bytes: exported, preferred: block, longest: LONGEST, handles };
     let mut server = Server { drive, listener, mount, connections: Vec::new(), clients: 0, greeting, status, active: Instant::now() };
     let power_cut = match server.run(plan, control) {

@@ -28,21 +28,28 @@ def _can_be_called(one: Definition) -> bool:
 
 
 def kind_of(source: str, name: str) -> str:
-    """The kind of the policy that a source text defines under a name.
+    """The kind of the policy that a source text defines under a name: the one whose argument has all attributes that the policy uses.
 
     Raises:
-        UsageError: its attributes are those of no kind, or of several.
+        UsageError: there is no such kind, or several.
     """
-    defined = next((one for one in ast.parse(source).body if getattr(one, "name", None) == name), None)
-    used = {part.attr for part in ast.walk(defined) if isinstance(part, ast.Attribute)} if defined is not None else set()
-    found = [kind for kind, argument in ARGUMENTS.items() if used & _only_of(argument)]
+    used = _used(next((one for one in ast.parse(source).body if isinstance(one, Definition) and one.name == name), None))
+    found = [kind for kind, argument in ARGUMENTS.items() if used and all(hasattr(argument, attribute) for attribute in used)]
     if len(found) != 1:
-        seen = f"those of {' and '.join(found)} policies" if found else "none by which its kind could be seen"
-        raise UsageError(f"{name}: of the attributes of its argument it uses {seen}: name the kind with --kind {'|'.join(KINDS)}")
+        asked = ", ".join(sorted(used)) or "nothing"
+        seen = f"{' and '.join(found)} policies have" if found else "no kind of policies has"
+        raise UsageError(f"{name}: of its argument it uses {asked}, which {seen}: name the kind with --kind {'|'.join(KINDS)}")
     return found[0]
 
 
-def _only_of(argument: type) -> set[str]:
-    """The attributes that only this argument has."""
-    others = {name for other in ARGUMENTS.values() if other is not argument for name in dir(other)}
-    return {name for name in dir(argument) if not name.startswith("_")} - others
+def _used(defined: Definition | None) -> set[str]:
+    """The attributes of its argument that a function, or the method `__call__` of a class, uses."""
+    if isinstance(defined, ast.ClassDef):
+        called = next((one for one in defined.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"), None)
+        parameters = called.args.args[1:] if called is not None else []
+    else:
+        called, parameters = defined, defined.args.args if defined is not None else []
+    if called is None or not parameters:
+        return set()
+    attributes = (part for part in ast.walk(called) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name))
+    return {part.attr for part in attributes if isinstance(part.value, ast.Name) and part.value.id == parameters[0].arg}

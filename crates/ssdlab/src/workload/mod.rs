@@ -36,7 +36,6 @@ pub use generate::Generator;
 pub use info::{TraceInfo, TracePart, trace_info, trace_info_cancellable};
 pub use input::Compression;
 pub use reading::{Reading, SkippedLines, Units};
-pub use tags::Tags;
 pub use terms::Terms;
 pub use trace::{TraceCounters, TraceReader};
 

@@ -4,7 +4,7 @@ use crate::config::Workload;
 
 /// Which handle the requests of a flow get.
 #[derive(Clone, Debug, Default)]
-pub struct Tags {
+pub(super) struct Tags {
     /// The handle outside of all ranges; `None`: requests name none.
     handle: Option<u8>,
     /// End of each range, byte, and its handle, in ascending order. A range begins where the one before it ends.
@@ -13,14 +13,14 @@ pub struct Tags {
 
 impl Tags {
     /// The handles of a flow that may address `exported_bytes`.
-    pub fn new(config: &Workload, exported_bytes: u64) -> Self {
+    pub(super) fn new(config: &Workload, exported_bytes: u64) -> Self {
         let end = |share: f64| if share >= 1.0 { u64::MAX } else { (exported_bytes as f64 * share) as u64 };
         Tags { handle: config.handle, ranges: config.handle_ranges.iter().map(|&(share, handle)| (end(share), handle)).collect() }
     }
 
     /// The handle of a request that begins at byte `offset`.
     #[inline]
-    pub fn of(&self, offset: u64) -> Option<u8> {
+    pub(super) fn of(&self, offset: u64) -> Option<u8> {
         if self.ranges.is_empty() {
             return self.handle;
         }
