@@ -30,9 +30,11 @@ def used_streams(result: Mapping[str, Any]) -> list[Stream]:
 
 
 def name_of(stream: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Who fills a stream, and the handle or class it holds."""
-    kind = "handle" if config["ftl"]["placement"] == "handles" else "class"
-    return f"{'host' if stream['writer'] == 'host' else 'page moves'}, {kind} {stream['class']}"
+    """Who fills a stream, and the handle or class that it holds."""
+    by_handle, by_host = config["ftl"]["placement"] == "handles", stream["writer"] == "host"
+    if by_handle and not by_host and config["ftl"]["isolation"] == "initial":
+        return "page moves"  # those of all handles together
+    return f"{'host' if by_host else 'page moves'}, {'handle' if by_handle else 'class'} {stream['class']}"
 
 
 def unit_bytes(config: Mapping[str, Any]) -> int:

@@ -137,7 +137,7 @@ mod tests {
             ("mapping.", &[""], "updates flash_reads flash_programs pages_moved cached dirty pending"),
             ("interface.", &[""], "commands slot_waits core_waits link_waits held_commands rate_waits cores link_in link_out"),
             ("cache.response_ns.", &["no_gc.", "gc."], "count mean max"),
-            ("series.", &[""], "bin_ns bins warm_up_ns bus dies power"),
+            ("series.", &[""], "bin_ns bins warm_up_ns bus dies power streams"),
             ("warm_up.", &[""], "requests ns"),
             ("series.latency_ns.", &["read.", "write."], "count mean max"),
             ("series.outstanding.", &[""], "mean max"),
