@@ -74,6 +74,7 @@ COMMANDS: Mapping[str, list[str]] = {
     "precondition": ["precondition", *SMALL_OPTIONS, "--set", "ftl.precondition.kind=soft", "--out", "warm.state"],
     "queueing": ["queueing", "--read-rate", "1", "--write-rate", "0.5", "--requests", "5000", "--out", "out"],
     "list": ["list", "schemes"],
+    "arena list": ["arena", "list"],
     "show": ["show", "scheme", "pgc"],
     "schema": ["schema"],
     "trace info": ["trace", "info", "trace.csv"],

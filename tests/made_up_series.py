@@ -63,6 +63,14 @@ def with_series(
             "direct_bytes": [round(4e5 * peak) for peak in wave],
             "folded_bytes": [round(6e5 * peak * share) for peak, share in zip(wave, load, strict=True)],
         }
+        written, collected = [round(900 * share) for share in load], [64 * round(3 * peak) for peak in wave]
+        valid = [round(units * share) for units, share in zip(collected, load, strict=True)]
+        counts = {"collected_units": collected, "valid_units": valid}
+        series["streams"] = [
+            {"writer": "host", "class": 0, "host_units": written, **counts},
+            {"writer": "host", "class": 1, "host_units": [0] * bins, "collected_units": [0] * bins, "valid_units": [0] * bins},
+            {"writer": "moves", "class": 0, "host_units": [0] * bins, **counts},
+        ]
     made["series"] = series
     made["histograms"] = {kind: _histogram(made["latency_ns"][kind], rng) for kind in ("read", "write") if kind in made["latency_ns"]}
     return made

@@ -94,6 +94,7 @@ def test_a_key_that_changes_a_result_is_not_called_idle(key: str) -> None:
     assert not any(key in idle_in({**context.base, **trace, key: value}) for value in context.values)
 
 
+MAKES_ESTIMATES = ("dynalloc-slacker", "rbyp-wp", "rbyp", "slacker", "wbyp", "wp")
 # Schemes that merge with page moves, pace writes or estimate ends.
 NOT_WITH_SUPERBLOCKS = """
 dynalloc-slacker fpgc nvme pgc pgc-idle pgc-merge pgc-se pgc-wear rbyp rbyp-wp slacker wbyp wp
@@ -103,8 +104,9 @@ dynalloc-slacker fpgc nvme pgc pgc-idle pgc-merge pgc-se pgc-wear rbyp rbyp-wp s
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device: str) -> None:
     spreads = device.endswith(("-like", "-superpage-2023", "-superblock"))
-    of_today = device.startswith("nvme-") or spreads
-    small = {"device.pages_per_block": 192} if of_today else {"device.blocks_per_plane": 64}
+    has_cache = device.startswith("consumer-")
+    of_today = device.startswith("nvme-") or spreads or has_cache
+    small = {"device.pages_per_block": 384 if has_cache else 192} if of_today else {"device.blocks_per_plane": 64}
     small["ftl.precondition.settle"] = 0  # what a drive is like after some drive writes is not asked here
     if spreads:
         small |= {"device.channels": 2}
@@ -119,6 +121,10 @@ def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device
             continue
         if of_today and scheme == "msr":
             with pytest.raises(ssdlab.ConfigError, match="takes one step of one page move at a time"):
+                ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
+            continue
+        if has_cache and scheme in MAKES_ESTIMATES:
+            with pytest.raises(ssdlab.ConfigError, match=r"slc \(blocks in SLC mode\) does not go with scheduler: estimates"):
                 ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
             continue
         result = ssdlab.run(device=device, scheme=scheme, requests=20, set=small)

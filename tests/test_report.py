@@ -106,7 +106,7 @@ def test_what_the_page_is_about_is_in_it(results: dict[str, dict[str, Any]], tmp
     for scheme in SCHEMES:
         assert results[scheme]["digest"] in text
     for figure in figures.FIGURES:
-        assert (f'<figure id="{figure}">' in text) == (figure not in ("cache", "slc")), figure
+        assert (f'<figure id="{figure}">' in text) == (figure not in ("cache", "slc", "streams")), figure
     assert "gc.scope" in text
     assert f"<dd>{ssdlab.__version__}</dd>" in text
 
@@ -390,7 +390,7 @@ def test_runs_that_lack_something(changed: dict[str, Any], absent: set[str], tmp
     text = page.read_text()
     drawn = set(re.findall(r'<figure id="(\w+)">', text))
     slack = {"slack"} if "slack" not in drawn else set()
-    assert set(figures.FIGURES) - drawn == absent | slack | {"energy", "retries", "slc"} | (
+    assert set(figures.FIGURES) - drawn == absent | slack | {"energy", "retries", "slc", "streams"} | (
         set() if "cache.policy" in changed else {"cache"}
     )
     assert ("Garbage collection did not run" in text) == ("gc" in absent)
@@ -561,7 +561,7 @@ def test_folders_without_results(files: dict[str, str], words: str, ssdlab_comma
 # ---- Python ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", [key for key in figures.FIGURES if key not in ("cache", "slc")])
+@pytest.mark.parametrize("key", [key for key in figures.FIGURES if key not in ("cache", "slc", "streams")])
 def test_figures_are_saved(key: str, results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     picture = getattr(Plots(Runs.of(results)), key)()
     for ending, begin in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):

@@ -59,7 +59,7 @@ class BlockStates:
         """Everything but the columns. `moved`: number of pages that GC has moved up to each instant."""
         free, fewest, programmed = self._over_time()
         return {
-            "states": STATES,
+            "states": STATES if (self._rows["state"] == STATES.index("retired")).any() else STATES[:-1],
             "pages": self.pages,
             "interval_ns": self.interval_ns,
             "thinned": self.thinned,
