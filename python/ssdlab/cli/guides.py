@@ -124,7 +124,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
         "study run": Guide(("ssdlab study run bux2011/sec4 --quick --out results/studies",)),
         "study report": Guide(("ssdlab study report results/studies",)),
         "arena": Guide(("ssdlab arena list",)),
-        "arena run": Guide(("ssdlab arena run ours.py --by mean", "ssdlab arena run --kind order --json")),
+        "arena run": Guide(("ssdlab arena run ours.py --by mean",)),
         "arena list": Guide(("ssdlab arena list",)),
         "artifact": Guide(
             ("ssdlab artifact bux2011/sec4 --out kit",),

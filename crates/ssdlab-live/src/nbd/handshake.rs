@@ -145,15 +145,17 @@ impl Handshake {
 
     fn option(&mut self, option: u32, data: &[u8], output: &mut Vec<u8>) {
         match option {
-            EXPORT_NAME if let Some(handle) = self.greeting.handle_of(data) => {
-                self.handle = handle;
-                output.extend(self.greeting.bytes.to_be_bytes());
-                output.extend(FLAGS.to_be_bytes());
-                output.extend(std::iter::repeat_n(0, if self.no_zeroes { 0 } else { 124 }));
-                self.stage = Stage::Over;
-            }
-            // This option has no reply that refuses.
-            EXPORT_NAME => self.stage = Stage::Ended,
+            EXPORT_NAME => match self.greeting.handle_of(data) {
+                Some(handle) => {
+                    self.handle = handle;
+                    output.extend(self.greeting.bytes.to_be_bytes());
+                    output.extend(FLAGS.to_be_bytes());
+                    output.extend(std::iter::repeat_n(0, if self.no_zeroes { 0 } else { 124 }));
+                    self.stage = Stage::Over;
+                }
+                // This option has no reply that refuses.
+                None => self.stage = Stage::Ended,
+            },
             ABORT => {
                 answer(option, ACK, &[], output);
                 self.stage = Stage::Ended;
