@@ -1,12 +1,12 @@
 """Write cliffs: what is predicted of drives on sale, and the page that says so.
 
-`UPDATE=1 pytest tests/test_cliffs.py -k page` writes the table of `docs/cliffs.md` and its figure.
+`python tools/cliffs_page.py` writes the table of `docs/cliffs.md` and its figure.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -18,37 +18,21 @@ import pytest
 import ssdlab
 from conftest import ROOT, Ssdlab
 from ssdlab.cliffs import fill as fills
-from ssdlab.cliffs.api import predict
 from ssdlab.cliffs.drives import Drive, read
-from ssdlab.cliffs.figure import drawn, published_steps
+from ssdlab.cliffs.figure import published_steps
 from ssdlab.cliffs.fill import Fill, fill, fitted, recovery
 from ssdlab.cliffs.model import BASE, SCHEME, SPARE_BLOCKS, model_of
-from ssdlab.cliffs.predictions import END, FITTED, UNFITTED, Predictions, predicted
-from ssdlab.tables.cliffs import VERDICTS, published
-from ssdlab.tables.numbers import three
+from ssdlab.cliffs.predictions import END, FITTED, UNFITTED, predicted
 
-TABLE = ROOT / "measurements" / "slc" / "drives.csv"
-PAGE, FIGURE = ROOT / "docs" / "cliffs.md", ROOT / "docs" / "cliffs" / "figure.svg"
+sys.path.insert(0, str(ROOT / "tools"))
+
+from cliffs_page import BEGIN, PAGE, STOP, TABLE, lines
+
 DRIVES = {drive.label: drive for drive in read(TABLE)}
 NM620, A2000, ATOM, SN550 = "Lexar NM620 1,000 GB", "Kingston A2000 1,000 GB", "ADATA XPG Atom 50 1,000 GB", "WD Blue SN550 500 GB"
 SN580, M480 = "WD Blue SN580 1,000 GB", "MSI Spatium M480 Play 2,000 GB"
 MISSES = {(NM620, END), (NM620, FITTED), (A2000, END)}
 """Predictions of the table that miss their bounds; the page discusses each."""
-BEGIN, STOP = "<!-- table -->\n", "<!-- end of the table -->\n"
-HEAD = "| drive | | published | simulated | | error | bound | kept |\n|---|---|--:|--:|---|--:|--:|---|\n"
-
-
-def lines(of: Predictions) -> str:
-    """The rows of the page's table about a drive."""
-    text, name = "", of.drive.label
-    for row in of.to_dict()["rows"]:
-        error = "-" if row["error"] is None else f"{row['error']:+.1%}"
-        bound = "-" if row["bound"] is None else f"{row['bound']:.0%}"
-        simulated = "never" if row["simulated"] is None else three(row["simulated"])
-        cells = (name, row["what"], published(row), simulated, row["unit"], error, bound, VERDICTS[row["within"]])
-        text += "| " + " | ".join(cells) + " |\n"
-        name = ""
-    return text
 
 
 @cache
@@ -69,14 +53,6 @@ def rows_of_page(what: str) -> dict[str, list[str]]:
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
 # The page.
-
-
-@pytest.mark.skipif("UPDATE" not in os.environ, reason="writes the page")
-def test_the_page_is_written() -> None:
-    found = predict(TABLE)
-    before, rest = PAGE.read_text().split(BEGIN)
-    PAGE.write_text(before + BEGIN + HEAD + "".join(map(lines, found.drives)) + STOP + rest.split(STOP)[1])
-    FIGURE.write_text(drawn(found.drives)[0])
 
 
 @pytest.mark.parametrize("label", DRIVES)
