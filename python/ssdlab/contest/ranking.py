@@ -10,12 +10,12 @@ from typing import Any
 
 __all__ = ["FIGURES", "Arena", "Standing", "ranked", "warnings_of"]
 
-FIGURES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], float]]] = {
-    "p99.9": ("p99.9 of response times", lambda run: float(run["latency_ns"]["all"]["p99_9"])),
-    "mean": ("mean response time", lambda run: float(run["latency_ns"]["all"]["mean"])),
-    "wa": ("write amplification", lambda run: float(run["gc"]["write_amplification"])),
+FIGURES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
+    "p99.9": lambda run: float(run["latency_ns"]["all"]["p99_9"]),
+    "mean": lambda run: float(run["latency_ns"]["all"]["mean"]),
+    "wa": lambda run: float(run["gc"]["write_amplification"]),
 }
-"""What policies are ranked by, by name: its description, and its value in a result."""
+"""What policies are ranked by: its value in a result, by name. Response times are in ns."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def ranked(runs: Mapping[str, Mapping[str, Mapping[str, Any]]], own: str | None,
 
 
 def _figures(run: Mapping[str, Any]) -> dict[str, float]:
-    return {figure: of(run) for figure, (_, of) in FIGURES.items()}
+    return {figure: of(run) for figure, of in FIGURES.items()}
 
 
 def _digest(cases: Mapping[str, Mapping[str, Any]]) -> str:
