@@ -81,7 +81,7 @@ fn goes_on(config: &Config, storage: &Storage, requests: &[Request]) -> Result<(
     let ftl = storage.drives()[0].ftl();
     ftl.check()?;
     if ftl.blocks().retired_total() > 0 || storage.drives()[0].counters().failed_programs > 0 {
-        // Such a state is not saved.
+        // The state of a drive with failed blocks cannot be saved.
         return Ok(());
     }
     let mut saved = Vec::new();
