@@ -143,9 +143,11 @@ def test_an_export_is_a_placement_handle(tmp_path: Path) -> None:
             other.connect(drive.socket)
             name = struct.pack(">I", 1) + b"3" + struct.pack(">H", 0)
             other.sendall(struct.pack(">I", 3) + struct.pack(">QII", 0x49484156454F5054, 7, len(name)) + name)
-            said = other.recv(4096)[18:]
-            assert struct.unpack(">QIII", said[:20])[2] == 0x80000006
-            assert said[20:].decode() == "expected an empty name, or the number of a placement handle, 0 to 2"
+            with other.makefile("rb") as reply:
+                reply.read(18)
+                _, _, kind, length = struct.unpack(">QIII", reply.read(20))
+                assert kind == 0x80000006
+                assert reply.read(length).decode() == "expected an empty name, or the number of a placement handle, 0 to 2"
     with (tmp_path / "record.csv").open() as file:
         assert [row["handle"] for row in csv.DictReader(file)] == ["", "", "1", "2", "2", ""]
     keys = {**DRIVE, "ftl.placement": "handles", "ftl.handles": 3}
