@@ -4,7 +4,7 @@ use crate::common::pages::{READ, WRITE, read, write};
 use crate::common::{one_die, plan, random_config, random_requests, simulation};
 use crate::timelines::changed;
 use ssdlab::config::{
-    Allocation, Begin, Capacity, Config, Placement, PreconditionKind, Priority, ReclaimUnit, Scope, SuperblockSpan, Victim, validate,
+    Allocation, Begin, Capacity, Config, Pace, Placement, PreconditionKind, Priority, ReclaimUnit, Scope, SuperblockSpan, Victim, validate,
 };
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::Request;
@@ -142,6 +142,37 @@ fn the_moves_of_a_job_go_from_die_to_die() {
     assert!((result.gc.time_share.unwrap() * result.simulated_ns as f64 / with_job as f64 - 1.0).abs() < 1e-9, "{:?}", result.gc);
     let counted = ["superblocks_opened", "superblocks_collected", "skipped_units", "relocated_reads"].map(|name| result.counters[name]);
     assert_eq!((counted, result.gc.jobs, result.gc.erases, result.gc.preemptions), ([9, 2, 0, 0], 2, 4, 1));
+}
+
+/// Writes are paced by the job of a superblock as a whole, by hand. Of its four units three are valid, so that its third move earns the only unit
+/// of credit. The window has a unit for each die: of three writes that come at T + 10 us two are let in, and the third waits.
+///
+/// | from | die 0 | die 1 |
+/// |--:|---|---|
+/// | T | the write that begins the job | reads page 1 (127.4 us), which goes to die 0 |
+/// | T + 127.4 us | | the first write (302.4 us) |
+/// | T + 302.4 us | programs page 1, since the job has had a step for die 0 since T, before the second write came (302.4 us) | |
+/// | T + 604.8 us | the second write (302.4 us), then reads page 0, which goes to die 1 | |
+/// | T + 1,034.6 us | has one page in flight | programs page 0 |
+/// | T + 1,337 us | reads page 2, then programs it | |
+/// | T + 1,766.8 us | erases | the third write, for which the job has earned credit (302.4 us) |
+#[test]
+fn the_job_of_a_superblock_earns_credit_as_one() {
+    const T: u64 = 500 * MS;
+    let ends = |pace| {
+        let config = changed(two_dies(), |c| (c.gc.pace, c.gc.pace_window) = (pace, 0.0));
+        let mut simulation = simulation(&config);
+        let asked = [write(T, 7), write(T + 10_000, 3), write(T + 10_000, 4), write(T + 10_000, 5)];
+        filled().into_iter().chain(asked).for_each(|request| _ = simulation.submit(request).unwrap());
+        simulation.run_to_idle().unwrap();
+        let mut ends: Vec<u64> = simulation.take_completions().iter().map(|completion| completion.completed_ns).collect();
+        ends.sort_unstable();
+        let last: Vec<u64> = ends[ends.len() - 4..].iter().map(|end| end - T).collect();
+        (last, simulation.finish().unwrap().counters["paced_writes"])
+    };
+    assert_eq!(ends(Pace::Proportional), (vec![302_400, 429_800, 907_200, 2_069_200], 1));
+    // The third write is the next on die 1.
+    assert_eq!(ends(Pace::None), (vec![302_400, 429_800, 604_800, 732_200], 0));
 }
 
 /// As above, but GC goes first, and the host reads page 1 while die 1 moves it: the read waits for die 1 and then, as its page has moved, for

@@ -425,9 +425,9 @@ fn loads_with_every_scheme(at: usize, device: Option<&str>) {
             Some("msr") if spreads || has_cache || device.is_some_and(|name| name.starts_with("nvme-")) => {
                 Some("gc.advance = \"with-requests\": takes one step")
             }
-            // These merge host operations with page moves, need estimates, or pace writes.
+            // These merge host operations with page moves, or need estimates.
             Some("fpgc" | "pgc-idle" | "pgc-merge" | "pgc-se" | "pgc-wear" | "pgc") if is("-superblock") => Some(SUPERBLOCK),
-            Some("dynalloc-slacker" | "rbyp-wp" | "rbyp" | "slacker" | "wbyp" | "wp" | "nvme") if is("-superblock") => Some(SUPERBLOCK),
+            Some("dynalloc-slacker" | "rbyp-wp" | "rbyp" | "slacker" | "wbyp" | "wp") if is("-superblock") => Some(SUPERBLOCK),
             Some("dynalloc-slacker" | "rbyp-wp" | "rbyp" | "slacker" | "wbyp" | "wp") if has_cache => {
                 Some("slc (blocks in SLC mode) does not go with scheduler: estimates")
             }

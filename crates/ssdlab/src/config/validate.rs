@@ -459,7 +459,7 @@ fn superblocks(config: &Config, messages: &mut Vec<String>) {
 }
 
 /// What superblocks of several pools do not go together with, each with the reason and what to set.
-fn superblocks_exclude(config: &Config) -> [(bool, String); 8] {
+fn superblocks_exclude(config: &Config) -> [(bool, String); 7] {
     let errors = &config.errors;
     [
         (
@@ -474,10 +474,6 @@ fn superblocks_exclude(config: &Config) -> [(bool, String); 8] {
         (
             config.gc.advances_with_requests(),
             "a part of a job waits for parts on other dies, and not for host operations on its own; set gc.advance = \"alone\"".into(),
-        ),
-        (
-            config.gc.pace != Pace::None,
-            "the pages that a job frees and takes are of different dies, and credit is counted by pool; set gc.pace = \"none\"".into(),
         ),
         (
             config.scheduler.makes_estimates(),

@@ -147,6 +147,7 @@ impl Ssd {
             if started {
                 self.count_begin(now, pool, follows);
                 self.group_of(pool).for_each(|part| self.job_started(now, part, follows));
+                pace::job_starts(self, pool);
                 if self.rules.gc.spreads {
                     // The victim may have no valid page.
                     superblock::look(self, now, pool);
@@ -183,7 +184,6 @@ impl Ssd {
         burst::interrupt_on(self, now, die);
         timeline::job_started(self, now, pool);
         slowest::job_started(self, now, pool, follows);
-        pace::job_starts(self, pool);
         gauges::jobs_changed(self, now, die);
         if self.gc.idle().is_some() && self.gc.job(pool).is_some_and(|job| job.due().is_none() && job.fold().is_none()) {
             idle::job_started_ahead(self, pool);

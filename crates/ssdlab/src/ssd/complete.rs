@@ -503,7 +503,7 @@ impl Ssd {
                 wear::block_freed(self, pool, victim);
             }
         }
-        self.group_of(pool).for_each(|part| pace::block_erased(self, now, part));
+        pace::block_erased(self, now, pool);
         self.job_ended(now, self.geometry().lead_pool(pool));
     }
 }

@@ -223,7 +223,7 @@ pub fn superblocks(rng: &mut Rng, config: &mut Config) {
         config.device.dies_per_chip = 1;
         // What superblocks of several dies do not go together with.
         config.ftl.frontier = Frontier::Separate;
-        (config.gc.merge, config.gc.advance, config.gc.pace) = (false, Advance::Alone, Pace::None);
+        (config.gc.merge, config.gc.advance) = (false, Advance::Alone);
         (config.errors.reclaim_reads, config.errors.refresh_days) = (0, 0.0);
         let scheduler = &mut config.scheduler;
         (scheduler.read_bypass, scheduler.write_bypass, scheduler.write_pausing, scheduler.estimates) = (false, false, false, false);

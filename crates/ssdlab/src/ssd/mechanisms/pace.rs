@@ -122,22 +122,35 @@ pub(in crate::ssd) fn pace_block(ssd: &mut Ssd, pool: PoolId) {
     }
 }
 
-/// Call when the pool's job has started.
+/// Pages that can be programmed in a pool, or in all pools of its group.
+fn room(ssd: &Ssd, pool: PoolId) -> u64 {
+    ssd.group_of(pool).map(|pool| ssd.ftl.room(pool)).sum()
+}
+
+/// Call when the job of a pool has started, or that of the group whose first pool it is.
 pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
+    if !ssd.paces() {
+        return;
+    }
+    let victim = ssd.gc.job(pool).map(Job::victim).expect("it has just started");
+    let members = ssd.group_of(pool).map(|part| ssd.geometry().member(victim, part));
+    let (pages, valid) =
+        members.fold((0, 0), |(pages, valid), block| (pages + ssd.ftl.units_freed(block), valid + ssd.ftl.blocks().valid(block)));
+    let room = room(ssd, pool);
     if let Some(pace) = &mut ssd.pace {
-        let victim = ssd.gc.job(pool).map(Job::victim).expect("it has just started");
-        pace.job_starts(pool, ssd.ftl.units_freed(victim), ssd.ftl.blocks().valid(victim));
-        if let Some(verifier) = ssd.probes.verifier_mut() {
-            verifier.job_starts(pool, ssd.ftl.room(pool));
-        }
+        pace.job_starts(pool, pages, valid);
+    }
+    if let Some(verifier) = ssd.probes.verifier_mut() {
+        verifier.job_starts(pool, room);
     }
 }
 
-/// Earns credit for `pages` that the pool's job has moved.
+/// Earns credit for `pages` that the job of the pool, or of its group, has moved.
 #[inline(always)]
 pub(in crate::ssd) fn earn(ssd: &mut Ssd, pool: PoolId, pages: u32) {
-    if let Some(pace) = &mut ssd.pace {
-        pace.moved(pool, pages);
+    if ssd.paces() {
+        let lead = ssd.geometry().lead_pool(pool);
+        ssd.pace.as_mut().expect("writes are paced").moved(lead, pages);
     }
 }
 
@@ -155,17 +168,20 @@ pub(in crate::ssd) fn padding_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
 /// Verify mode: notes pages of the pool that a host write or padding takes, so that no job earns them.
 #[inline(always)]
 pub(in crate::ssd) fn pages_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
+    let lead = ssd.geometry().lead_pool(pool);
     if let Some(verifier) = ssd.probes.verifier_mut() {
-        verifier.takes_room(pool, pages);
+        verifier.takes_room(lead, pages);
     }
 }
 
-/// Earns the rest of the credit of the pool's job, whose victim is erased.
+/// Earns the rest of the credit of the job of the pool, or of its group, whose victim is erased.
 pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    let lead = ssd.geometry().lead_pool(pool);
     let Some(pace) = &mut ssd.pace else { return };
-    let earned = pace.erased(pool);
-    pace.set_short(pool, ssd.ftl.is_short(pool));
+    let earned = pace.erased(lead);
+    ssd.group_of(lead).for_each(|part| pace_block(ssd, part));
+    let room = room(ssd, lead);
     if let Some(verifier) = ssd.probes.verifier_mut() {
-        verifier.job_earned(now, pool, earned, ssd.ftl.room(pool));
+        verifier.job_earned(now, lead, earned, room);
     }
 }
