@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ssdlab::config::{
-    Advance, Arbitration, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, Pace, PreconditionKind, Priority, Scope,
-    Suspendable, SuspendedForReads, Trigger, Turns,
+    Advance, Allocation, Arbitration, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, Pace, Placement, PreconditionKind,
+    Priority, ReclaimUnit, Scope, Suspendable, SuspendedForReads, Trigger, Turns, Victim,
 };
 use ssdlab::flash::{Interval, OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
@@ -471,6 +471,60 @@ fn turns() -> Drawing {
     }
 }
 
+/// Two chips, whose blocks of two pages are collected alone, or as superblocks. Pages 0 and 1 stay valid in the blocks that were filled first.
+fn superblocks() -> Drawing {
+    let collecting = |title, allocation, reclaim_unit, origin, moves| {
+        let config = preemptible(|c| {
+            c.ftl.precondition.kind = PreconditionKind::None;
+            (c.device.chips_per_channel, c.device.die_interleave) = (2, true);
+            (c.device.blocks_per_plane, c.device.pages_per_block, c.device.overprovisioning) = (16, 2, 0.875);
+            (c.ftl.allocation, c.ftl.reclaim_unit) = (allocation, reclaim_unit);
+            (c.gc.soft, c.gc.victim) = (9.0, Victim::Fifo);
+        });
+        let pages = (0..4).chain((0..24).map(|number| 2 + number % 4)).chain([2]);
+        Panel {
+            beginning: pages.zip(0..).map(|(page, number)| (10 * MS * number, page)).collect(),
+            origin,
+            moves,
+            places: &[("x", 0), ("y", 1)],
+            ..panel(title, config, vec![read(1200, 3, "h")], counts!(pages_moved))
+        }
+    };
+    Drawing {
+        name: "superblocks",
+        from_us: 0,
+        to_us: 3000,
+        panels: vec![
+            collecting("reclaim_unit = block", Allocation::default(), ReclaimUnit::Block, 280 * MS + 302_400, &["x"]),
+            collecting("reclaim_unit = superblock", Allocation::Dynamic, ReclaimUnit::Superblock, 280 * MS, &["y", "x"]),
+        ],
+    }
+}
+
+/// Pages 0 to 3 and 8 to 11 are written in turn, and the latter once more: they lie in the same blocks, or apart from each other.
+fn placement() -> Drawing {
+    let placed = |title, placement| {
+        let config = preemptible(|c| {
+            c.ftl.precondition.kind = PreconditionKind::None;
+            (c.device.blocks_per_plane, c.device.overprovisioning, c.gc.soft) = (12, 0.6, 9.0);
+            (c.ftl.placement, c.ftl.handles) = (placement, if placement == Placement::Handles { 2 } else { 1 });
+        });
+        let pages = (0..4).flat_map(|page| [page, page + 8]).chain([8, 9, 10, 11, 8]);
+        Panel {
+            beginning: pages.zip(0..).map(|(page, number)| (10 * MS * number, page)).collect(),
+            origin: 120 * MS + 302_400,
+            places: &[("x", 0), ("y", 1)],
+            ..panel(title, config, vec![read(1600, 2, "h")], counts!(pages_moved))
+        }
+    };
+    Drawing {
+        name: "placement",
+        from_us: 0,
+        to_us: 2700,
+        panels: vec![placed("placement = none", Placement::None), placed("placement = handles", Placement::Handles)],
+    }
+}
+
 fn begins() -> Drawing {
     let begun = |title, begin, scope, priority| {
         let config = preemptible(|c| {
@@ -778,6 +832,8 @@ fn drawings() -> Vec<Drawing> {
         dual_queues(),
         moves_in_flight(),
         turns(),
+        superblocks(),
+        placement(),
     ]
 }
 
@@ -823,7 +879,7 @@ fn submitted(panel: &Panel, origin: u64) -> Simulation {
         length: unit,
         high_priority,
         flow,
-        handle: None,
+        handle: (panel.config.ftl.placement == Placement::Handles).then_some((page / 8) as u8),
     };
     for &(at, page) in &panel.beginning {
         simulation.submit(request(at, RequestKind::Write, page, false, 0)).expect("a request");
