@@ -95,9 +95,9 @@ def test_a_key_that_changes_a_result_is_not_called_idle(key: str) -> None:
 
 
 MAKES_ESTIMATES = ("dynalloc-slacker", "rbyp-wp", "rbyp", "slacker", "wbyp", "wp")
-# Schemes that merge with page moves, pace writes or estimate ends.
+# Schemes that merge with page moves or estimate ends.
 NOT_WITH_SUPERBLOCKS = """
-dynalloc-slacker fpgc nvme pgc pgc-idle pgc-merge pgc-se pgc-wear rbyp rbyp-wp slacker wbyp wp
+dynalloc-slacker fpgc pgc pgc-idle pgc-merge pgc-se pgc-wear rbyp rbyp-wp slacker wbyp wp
 """.strip().split(" ")
 
 
