@@ -65,10 +65,10 @@ impl DueBlocks {
 
     /// The block that the next job of a pool moves. A pool that needs free blocks (`wanted`) has a job for that after each of these.
     pub(super) fn take(&mut self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, Due)> {
+        let after_another = std::mem::replace(&mut self.last[pool.index()], false);
         if self.count == 0 {
             return None;
         }
-        let after_another = std::mem::replace(&mut self.last[pool.index()], false);
         let (block, due) = self.next(ftl, pool).filter(|_| !(wanted && after_another))?;
         self.last[pool.index()] = true;
         self.forget(pool, block);
