@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 import ssdlab
+from one_at_a_time import keys_of, play
 from reference_ftl import OutOfSpace, Pool
 from reference_leveling import EndOfLife, ReferenceLeveling
 
-SETTLED_NS = 10_000_000_000
-"""More time than any of these drives needs for a request and all following collection."""
 CASES = 120
 POLICIES = ["dual-pool", "progressive", "old-block", "none"]
 
@@ -53,23 +52,17 @@ def compare(seed: int, make: type[ReferenceLeveling]) -> ReferenceLeveling:
     """Plays a case on both, and returns the reference."""
     config = case(seed)
     dice = random.Random(f"requests of {seed}")
-    keys = {f"{section}.{key}": value for section, part in config.items() for key, value in part.items()}
+    keys = keys_of(config)
     drive = ssdlab.Simulator(set=keys | {"ftl.precondition.kind": "fill"}, verify="every")
     reference = make(config)
     reference.fill()
     reference.begin()
     agree(drive, reference, "at first")
     hot = max(1, reference.exported_pages // dice.choice([2, 4, 8]))
-    for number in range(400):
-        lpn = dice.randrange(hot)
-        op: Any = "trim" if dice.random() < 0.1 else "write"
-        drive.submit(ssdlab.Request(op=op, offset=lpn * 4096, length=4096))
-        drive.run_until(drive.now_ns + SETTLED_NS)
-        try:
-            reference.write(lpn) if op == "write" else reference.trim(lpn)
-        except EndOfLife:
-            return reference
-        agree(drive, reference, f"after request {number}, {op} of page {lpn}")
+    try:
+        play(drive, reference, lambda when: agree(drive, reference, when), dice, hot=hot, requests=400)
+    except EndOfLife:
+        return reference
     result = drive.finish()
     counted = (result.gc.jobs, result.gc.pages_moved, result.gc.erases, result.counters.leveling_jobs, result.counters.leveling_moves)
     assert result.counters.retired_by_endurance == len(reference.retired), seed

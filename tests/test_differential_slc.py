@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 import ssdlab
+from one_at_a_time import keys_of, play
 from reference_ftl import OutOfSpace, Pool
 from reference_slc import ReferenceSlc
 
-SETTLED_NS = 10_000_000_000
-"""More time than any of these drives needs for a request and all following jobs."""
 CASES = 80
 
 
@@ -49,7 +48,7 @@ def compare(seed: int, make: type[ReferenceSlc]) -> ReferenceSlc:
     """Plays a case on both, and returns the reference."""
     config = case(seed)
     dice = random.Random(f"requests of {seed}")
-    keys = {f"{section}.{key}": value for section, part in config.items() for key, value in part.items()}
+    keys = keys_of(config)
     fills = dice.random() < 0.6
     drive = ssdlab.Simulator(set=keys | {"ftl.precondition.kind": "fill" if fills else "none"}, verify="every")
     reference = make(config)
@@ -58,14 +57,7 @@ def compare(seed: int, make: type[ReferenceSlc]) -> ReferenceSlc:
         reference.begin()
     agree(drive, reference, "at first")
     hot = max(1, reference.exported_pages // dice.choice([1, 2, 4]))
-    for number in range(300):
-        lpn = dice.randrange(hot)
-        op: Any = "trim" if dice.random() < 0.1 else "write"
-        drive.submit(ssdlab.Request(op=op, offset=lpn * 4096, length=4096))
-        drive.run_until(drive.now_ns + SETTLED_NS)
-        reference.write(lpn) if op == "write" else reference.trim(lpn)
-        reference.rest()
-        agree(drive, reference, f"after request {number}, {op} of page {lpn}")
+    play(drive, reference, lambda when: agree(drive, reference, when), dice, hot=hot, requests=300)
     counters = drive.finish().counters
     for name, expected in reference.counted().items():
         assert getattr(counters, name) == expected, (seed, name)
@@ -73,6 +65,7 @@ def compare(seed: int, make: type[ReferenceSlc]) -> ReferenceSlc:
 
 
 def agree(drive: ssdlab.Simulator, reference: ReferenceSlc, when: str) -> None:
+    reference.rest()
     assert drive.mapping() == reference.mapping(), when
     assert drive.erase_counts() == reference.erase_counts(), when
 

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 import ssdlab
+from one_at_a_time import keys_of, play
 from reference_superblocks import OutOfSpace, ReferenceSuperblocks, Superblock
 
-SETTLED_NS = 10_000_000_000
-"""More time than any of these drives needs for a request and all following collection."""
 CASES = 60
 
 
@@ -50,7 +49,7 @@ def compare(seed: int, make: type[ReferenceSuperblocks]) -> ReferenceSuperblocks
     """Plays a case on both, and returns the reference."""
     config = case(seed)
     dice = random.Random(f"requests of {seed}")
-    keys = {f"{section}.{key}": value for section, part in config.items() for key, value in part.items()}
+    keys = keys_of(config)
     fills = dice.random() < 0.7
     drive = ssdlab.Simulator(set=keys | {"ftl.precondition.kind": "fill" if fills else "none"}, verify="every")
     reference = make(config)
@@ -58,13 +57,7 @@ def compare(seed: int, make: type[ReferenceSuperblocks]) -> ReferenceSuperblocks
         reference.fill()
     agree(drive, reference, "at first")
     hot = max(1, reference.exported_pages // dice.choice([1, 1, 3]))
-    for number in range(250):
-        lpn = dice.randrange(hot)
-        op: Any = "trim" if dice.random() < 0.1 else "write"
-        drive.submit(ssdlab.Request(op=op, offset=lpn * 4096, length=4096))
-        drive.run_until(drive.now_ns + SETTLED_NS)
-        reference.write(lpn) if op == "write" else reference.trim(lpn)
-        agree(drive, reference, f"after request {number}, {op} of page {lpn}")
+    play(drive, reference, lambda when: agree(drive, reference, when), dice, hot=hot, requests=250)
     result = drive.finish()
     counted = (result.gc.jobs, result.gc.pages_moved, result.gc.stale_moves, result.gc.erases)
     assert counted == (reference.jobs, reference.moved, 0, sum(reference.erases_of)), seed
