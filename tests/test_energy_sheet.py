@@ -32,8 +32,9 @@ WRITES = {
 IDLE = {"workload.read_share": 1.0, "workload.request_kb": 4, "workload.queue_depth": 0, "workload.interarrival_us": 100_000}
 
 
-def watts(load: dict[str, float | int], **options: int) -> float:
-    return ssdlab.run(device="nvme-tlc-2023", scheme="nvme", seed=1, set={**P5500, **load}, **options).energy.mean_w
+def watts(load: dict[str, float], requests: int, warm_up: int) -> float:
+    keys = {**P5500, **load}
+    return ssdlab.run(device="nvme-tlc-2023", scheme="nvme", seed=1, set=keys, requests=requests, warm_up=warm_up).energy.mean_w
 
 
 def rows() -> dict[str, list[float]]:
@@ -44,11 +45,11 @@ def rows() -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize(
-    ("state", "load", "options"),
-    [("idle", IDLE, {"requests": 20}), ("sequential writes", WRITES, {"requests": 16_000, "warm_up": 6_000})],
+    ("state", "load", "requests", "warm_up"),
+    [("idle", IDLE, 20, 0), ("sequential writes", WRITES, 16_000, 6_000)],
 )
-def test_the_table_is_what_runs_give(state: str, load: dict[str, float | int], options: dict[str, int]) -> None:
+def test_the_table_is_what_runs_give(state: str, load: dict[str, float], requests: int, warm_up: int) -> None:
     sheet, simulated, difference = rows()[state]
-    measured = watts(load, **options)
+    measured = watts(load, requests, warm_up)
     assert measured == pytest.approx(simulated, abs=0.05)
     assert 100 * (measured / sheet - 1) == pytest.approx(difference, abs=0.5)

@@ -72,8 +72,9 @@ def test_erases_as_long_as_needed_let_a_drive_live_longer() -> None:
     """Blocks that need 2.5 ms: 3.6 ms with whole pulses, 2.7 ms as needed (1 and 1.5 ms), which wears them by 5 sevenths."""
     lives = {}
     for erase in ("pulses", "as-needed"):
-        keys = {"wear.erase": erase, "device.erase_ns": 2_500_000, "wear.program_fails_ppm": 0.0, "wear.erase_fails_ppm": 0.0}
-        result = run(requests=400_000, **keys, **{"wear.endurance": 60})
+        keys: dict[str, Any] = {"wear.erase": erase, "device.erase_ns": 2_500_000, "wear.endurance": 60}
+        keys |= {"wear.program_fails_ppm": 0.0, "wear.erase_fails_ppm": 0.0}
+        result = run(requests=400_000, **keys)
         life, counters = result["lifetime"], result["counters"]
         # A write of 4 KiB programs a page of 16.
         assert life["one_percent_bytes"] < 4 * life["written_bytes"]

@@ -40,7 +40,8 @@ def run(study: str, scheme: str, chosen: dict[str, str]) -> ssdlab.Result:
         else:
             section, key = parameter["key"].split(".")
             layers.append({section: {key: parameter["values"][parameter["labels"].index(label)]}})
-    options = {name: read[name] for name in ("device", "workload", "requests", "warm_up") if name in read}
+    names = ("device", "workload", "requests", "warm_up")
+    options: dict[str, Any] = {name: read[name] for name in names if name in read}
     if "trace" in read:
         options["trace"] = ROOT / "traces" / read["trace"]
     return ssdlab.run(**options, scheme=scheme, seed=1, set=flat(layers))
