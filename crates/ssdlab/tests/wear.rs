@@ -384,7 +384,7 @@ fn worn_erases(change: impl FnOnce(&mut Config)) -> (Counters, Vec<u64>) {
     let intervals = simulation.ssd().trace().unwrap().intervals.iter().filter(|interval| !interval.host);
     let erases: Vec<_> = intervals.map(|interval| (interval.start, interval.end)).collect();
     assert_eq!(erases[0].0, 16 * MS + WRITE);
-    let counters = simulation.ssd().counters().clone();
+    let counters = simulation.ssd().counters();
     simulation.finish().unwrap();
     (counters, erases.into_iter().map(|(start, end)| end - start).collect())
 }
