@@ -226,7 +226,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(trace=tagged, set=DRIVE | {"ftl.placement": "custom"}, placement=lambda _: 0).to_dict(),
         ssdlab.run(set=writes | {"errors.retry": "in-order", "workload.read_share": 0.5}, requests=500).to_dict(),
         ssdlab.run(set=writes | {"ftl.map_cache_bytes": 65_536}, requests=1_000).to_dict(),
-        ssdlab.run(set=writes | {"wear.endurance": 3, "ftl.precondition.pe_cycles": 2}, requests=20_000).to_dict(),
+        ssdlab.run(set=writes | {"wear.endurance": 3, "wear.erase": "pulses", "ftl.precondition.pe_cycles": 2}, requests=20_000).to_dict(),
         ssdlab.run(set=writes | {"slc.static_blocks": 1}, requests=1_000, series=True).to_dict(),
         ssdlab.run(set=writes | {"host.command_ns": 1_000, "buffer.bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"workload.flows": [{"name": "other"}]}, requests=1_000, alone=True).to_dict(),

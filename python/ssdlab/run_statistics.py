@@ -797,10 +797,19 @@ class Lifetime(Section):
     """Number of the pool that ran short, from 0. Absent if the drive did not become read-only."""
     written_bytes: int
     """Bytes of the host's writes that completed in the measured part of the run. Unit: B."""
+    one_percent_bytes: int
+    """Bytes of the mapping units (pages, without ftl.map_unit_bytes) that the host had programmed in the run, warm-up included, when 1 % of
+    the blocks had failed. Absent if fewer have. Unit: B.
+    """
+    erase_wear: float
+    """Mean wear of a block by an erase of the run, as a share of that by an erase with whole pulses (`wear.erase`).
+
+    Absent with `wear.erase = "fixed"`, or if no block was erased. Unit: share.
+    """
     tbw: float
     """Terabytes (10^12 bytes) that the host can write in the life of the drive (TBW): rated endurance times the flash's bytes, divided by
-    the write amplification of the run. It assumes that all blocks wear evenly. Absent without `wear.endurance`, or if the host wrote
-    nothing. Unit: TB.
+    the write amplification of the run and by `erase_wear`. It assumes that all blocks wear evenly. Absent without `wear.endurance`, or
+    if the host wrote nothing. Unit: TB.
     """
     dwpd: float
     """Drive writes per day (DWPD): `tbw` divided by what the host can address and the days of `wear.warranty_years`.
@@ -1138,6 +1147,8 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    erase_pulses: int
+    """Pulses that erased blocks (`wear.erase`). Absent where the run does not have it. Unit: count."""
     failed_erases: int
     """Erases that failed, and those after which their block was worn out (`wear`): the block was retired.
 
@@ -1314,6 +1325,8 @@ class Counters(Section):
     """Page reads of partial writes (read-modify-write). Absent where the run does not have it. Unit: count."""
     s3_entries: int
     """Entries into state S3: a high-priority write made GC run to completion. Absent where the run does not have it. Unit: count."""
+    shortened_erases: int
+    """Erases whose last pulse was shorter than a whole one (`wear.erase`). Absent where the run does not have it. Unit: count."""
     skipped_units: int
     """Mapping units (pages, without ftl.map_unit_bytes) left without data in superblocks that closed early (`ftl.reclaim_unit`).
 

@@ -400,7 +400,8 @@ fn found_so(how: How) -> Failure {
 
 #[test]
 fn planted_defects_are_found() {
-    let defects: [(Planted, &[&str]); 15] = [
+    let defects: [(Planted, &[&str]); 16] = [
+        (Planted::ErasesInWholePulses, &["and its pulses"]),
         (Planted::UsesRetiredBlock, &["in a block that was retired"]),
         (Planted::ForgetsFailedWrite, &["where"]),
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.

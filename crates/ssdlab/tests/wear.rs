@@ -3,7 +3,7 @@
 
 use crate::common::{one_die, plan};
 use crate::timelines::{Case, Stage, array, bus, filled, play_with, read, write};
-use ssdlab::config::{Address, Config, Frontier, Leveling, PoolScope, Priority, Scope, WearEnd, validate};
+use ssdlab::config::{Address, Config, Erase, Frontier, Leveling, PoolScope, Priority, Scope, WearEnd, validate};
 use ssdlab::flash::Failures;
 use ssdlab::ftl::BlockState;
 use ssdlab::request::Request;
@@ -220,6 +220,7 @@ fn a_drive_with_too_few_blocks_serves_reads_and_rejects_writes() {
     assert_eq!(states, [BlockState::Retired, BlockState::Retired, BlockState::Closed]);
     let life = simulation.finish().unwrap().lifetime.unwrap();
     assert_eq!((life.retired_blocks, life.worn_out, life.spare_left), (2, 2, 0));
+    assert_eq!(life.one_percent_bytes, Some(17 * 4096), "one of sixteen blocks had failed");
     assert_eq!((life.read_only_ns, life.read_only_cause, life.read_only_pool), (Some(end), Some(ReadOnlyCause::Spare), Some(0)));
     assert_eq!(life.written_bytes, 17 * 4096);
 }
@@ -368,20 +369,71 @@ fn levelling_evens_out_what_a_skew_does() {
     }
 }
 
-/// After 1,000 erases an erase takes half as long again: 2.25 ms; after one more, 750 ns longer.
+/// Counters of a drive whose blocks have been erased 1,000 times and then need half as long again, 2.25 ms, and the times from the start of its
+/// next two erases to their ends.
+fn worn_erases(change: impl FnOnce(&mut Config)) -> (Counters, Vec<u64>) {
+    let (config, requests) = overwritten(&[], |c| {
+        (c.wear.erase_growth, c.ftl.precondition.pe_cycles) = (0.5, 1_000);
+        change(c);
+    });
+    let plan = Plan { verify: Verify::Every, ..plan(config) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    simulation.ssd_mut().keep_trace();
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_until(30 * MS).unwrap();
+    let intervals = simulation.ssd().trace().unwrap().intervals.iter().filter(|interval| !interval.host);
+    let erases: Vec<_> = intervals.map(|interval| (interval.start, interval.end)).collect();
+    assert_eq!(erases[0].0, 16 * MS + WRITE);
+    let counters = simulation.ssd().counters();
+    simulation.finish().unwrap();
+    (counters, erases.into_iter().map(|(start, end)| end - start).collect())
+}
+
 #[test]
 fn erases_take_longer_with_wear() {
-    let (config, requests) = overwritten(&[], |c| (c.wear.erase_growth, c.ftl.precondition.pe_cycles) = (0.5, 1_000));
-    let job = 16 * MS + WRITE;
-    let case = Case { name: "a slow erase", config, requests, responses: responses(&[]), stages: stages(&[]) };
-    play_seed(&case, 1);
-    let mut simulation = Simulation::new(&plan(case.config), &Control::default()).unwrap();
-    simulation.ssd_mut().keep_trace();
-    case.requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
-    simulation.run_until(30 * MS).unwrap();
-    let erases: Vec<_> =
-        simulation.ssd().trace().unwrap().intervals.iter().filter(|interval| !interval.host).map(|i| (i.start, i.end)).collect();
-    assert_eq!(erases, [(job, job + 2_250_000)]);
+    let (counters, erases) = worn_erases(|_| ());
+    assert_eq!((erases, counters.erase_pulses), (vec![2_250_000], 0));
+}
+
+/// A block needs pulses of 2.25 ms. Whole pulses of 1 ms: three, each with a verify read of 0.1 ms. As needed: 0.3 ms, which tells what is
+/// needed, 0.7, 1 and 0.3 ms. The latter pulse covers 0.25 ms that are left in steps of 0.1 ms, so that 2.3 ms of 3 wear the block.
+#[test]
+fn an_erase_is_as_long_as_its_block_needs() {
+    let pulses = |erase| {
+        worn_erases(|c| {
+            (c.wear.erase, c.wear.pulse_ns, c.wear.verify_ns) = (erase, MS, 100_000);
+            (c.wear.step_ns, c.wear.probe_ns) = (100_000, 300_000);
+        })
+    };
+    let (counters, erases) = pulses(Erase::Pulses);
+    assert_eq!((erases, counters.erase_pulses, counters.shortened_erases), (vec![3_300_000], 3, 0));
+    let (counters, erases) = pulses(Erase::AsNeeded);
+    assert_eq!((erases, counters.erase_pulses, counters.shortened_erases), (vec![2_700_000], 4, 1));
+}
+
+/// A block that needs 3 ms of a pulse of 4 ms is worn by three quarters of an erase: one that endures 21 erases is retired after 28.
+#[test]
+fn erases_as_needed_wear_blocks_less() {
+    let config = worn(|c| {
+        (c.device.erase_ns, c.wear.erase, c.wear.pulse_ns) = (3 * MS, Erase::AsNeeded, 4 * MS);
+        (c.wear.endurance, c.wear.spread, c.wear.end) = (21, 0.0, WearEnd::Reads);
+    });
+    let mut simulation = Simulation::new(&Plan { verify: Verify::End, ..plan(config) }, &Control::default()).unwrap();
+    let pages = simulation.exported_bytes() / 4096;
+    for index in 0..40_000 {
+        simulation.submit(write(index * 6 * MS, (index * 7_919 + index * index) % pages)).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    let blocks = simulation.ssd().ftl().blocks();
+    let retired = (0..blocks.erases().len()).filter(|&block| blocks.state(BlockId(block as u32)) == BlockState::Retired);
+    let erases: Vec<_> = retired.map(|block| blocks.erases()[block]).collect();
+    assert!(erases.len() > 4 && erases.iter().all(|&erases| erases == 28), "{erases:?}");
+    let result = simulation.finish().unwrap();
+    let life = result.lifetime.unwrap();
+    assert!((life.erase_wear.unwrap() - 0.75).abs() < 1e-9);
+    let flash = 2.0 * 32.0 * 16.0 * 4096.0;
+    let rated = 28.0 * flash / result.gc.write_amplification.unwrap();
+    assert!((life.tbw.unwrap() * 1e12 / rated - 1.0).abs() < 1e-9, "{} of {rated}", life.tbw.unwrap());
 }
 
 /// What is not modelled together is refused, with the key to change.
@@ -400,5 +452,17 @@ fn what_does_not_go_together_is_refused() {
         change(&mut config);
         let message = validate(&config).unwrap_err().to_string();
         assert!(message.contains("wear (blocks that fail)") && message.contains(key), "{message}");
+    }
+    let pulses: [(&str, Change); 4] = [
+        ("slc.static_blocks", |c| (c.slc.static_blocks, c.slc.idle_us) = (1, 1)),
+        ("read_bypass", |c| c.scheduler.estimates = true),
+        ("wear.probe_ns = 4000000", |c| c.wear.probe_ns = 4 * MS),
+        ("wear.step_ns = 4000000", |c| c.wear.step_ns = 4 * MS),
+    ];
+    for (key, change) in pulses {
+        let mut config = worn(|c| (c.wear.endurance, c.wear.spread, c.wear.erase) = (0, 0.0, Erase::AsNeeded));
+        change(&mut config);
+        let message = validate(&config).unwrap_err().to_string();
+        assert!(message.contains("wear.") && message.contains(key), "{message}");
     }
 }

@@ -412,6 +412,8 @@ def _lifetime(result: RunData) -> list[RenderableType]:
     lines = [f"Lifetime: {life['retired_blocks']:,} blocks retired{f' ({why})' if why else ''}{end}"]
     if "tbw" in life:
         lines.append(f"  rated {three(life['tbw'])} TB written, {three(life['dwpd'])} drive writes a day")
+    if life.get("erase_wear", 1) < 1:
+        lines.append(f"  an erase wears a block by {three(life['erase_wear'])} of one with whole pulses")
     counters = result.get("counters", {})
     counted = {"failed_programs": "programs failed", "retirement_moves": "pages moved for that", "rejected_writes": "writes rejected"}
     counted["leveling_moves"] = "pages moved to wear blocks evenly"

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
-    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Leveling, Order, Pace, Padding, Placement, PoolScope,
+    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Erase, Leveling, Order, Pace, Padding, Placement, PoolScope,
     PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes,
     Workload,
 };
@@ -79,6 +79,8 @@ const WEAR: &str = "blocks that fail (wear.endurance, wear.program_fails_ppm or 
 const ENDURANCE: &str = "wear.endurance above 0";
 const CYCLES: &str = "reads with errors (errors.retry other than \"off\"), or wear.endurance or wear.erase_growth above 0";
 const SLC: &str = "blocks in SLC mode (slc.static_blocks or slc.dynamic_blocks above 0)";
+const PULSES: &str = "wear.erase = \"pulses\" or \"as-needed\"";
+const AS_NEEDED: &str = "wear.erase = \"as-needed\"";
 const FOR_READS: &str = "an entry in scheduler.suspend";
 
 /// The rules of idle keys. Rules of one key stand together, and the first that the configuration breaks gives the reason. A key without a
@@ -153,6 +155,11 @@ const RULES: &[Rule] = &[
     switch("wear.erase_fails_worn_ppm", |c| c.wear.erase_fails_worn_ppm > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
     parameter("wear.leveling_threshold", "wear.leveling other than \"none\"", |c| c.wear.leveling != Leveling::None),
     parameter("wear.leveling_rest", "wear.leveling = \"old-block\"", |c| c.wear.leveling == Leveling::OldBlock),
+    parameter("wear.pulse_ns", PULSES, |c| c.wear.erase != Erase::Fixed),
+    parameter("wear.verify_ns", PULSES, |c| c.wear.erase != Erase::Fixed),
+    parameter("wear.step_ns", AS_NEEDED, |c| c.wear.erase == Erase::AsNeeded),
+    parameter("wear.probe_ns", AS_NEEDED, |c| c.wear.erase == Erase::AsNeeded),
+    switch("wear.erase_spread", |c| c.wear.erase_spread > 0.0, PULSES, |c| c.wear.erase != Erase::Fixed),
     parameter("wear.end", WEAR, |c| c.wear.is_on()),
     parameter("wear.warranty_years", ENDURANCE, |c| c.wear.endurance > 0),
     parameter("errors.codeword_bytes", ERRORS, |c| c.errors.is_on()),

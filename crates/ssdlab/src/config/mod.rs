@@ -49,7 +49,7 @@ pub use slc::{Slc, SlcFull};
 pub use storage::{Array, ArrayLevel, Cache, CacheGroup, CachePlace, CachePolicy, Padding};
 pub use streams::{GROUPS_MAX, HANDLES_MAX, HORIZON, STREAMS_MAX, STREAMS_MIN, Stream, Streams, foretold_writes, oracle_bytes};
 pub use validate::{PART_PAGES_MAX, PROGRAM_UNITS_MAX, UNITS_MAX, validate};
-pub use wear::{Leveling, Wear, WearEnd};
+pub use wear::{Erase, Leveling, Wear, WearEnd};
 pub use workload::{
     Address, Arrival, FioWait, RangePolicy, SeparateFlow, SizeDistribution, TimeOrder, TimeUnit, TraceEvent, TraceFormat, Volumes, Workload,
 };

@@ -47,9 +47,29 @@ pub struct Wear {
     /// last.
     #[schemars(range(min = 0, max = 1000000))]
     pub leveling_rest: u32,
-    /// Growth of the erase time with wear: the share of `device.erase_ns` by which each 1,000 erases of a block lengthen its next.
+    /// Growth of the erase time with wear: the share of `device.erase_ns` by which each 1,000 erases of a block lengthen its next, or, with
+    /// `erase` other than `fixed`, the pulses that it needs.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub erase_growth: f64,
+    /// How a block is erased. With pulses `device.erase_ns` is the mean time of pulses that a new block needs.
+    pub erase: Erase,
+    /// Length of a whole erase pulse, ns.
+    #[schemars(range(min = 1000, max = 1000000000))]
+    pub pulse_ns: u64,
+    /// Time of the verify read after each erase pulse, ns.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub verify_ns: u64,
+    /// With `erase = "as-needed"`: the last pulse is a multiple of this long, ns; a whole pulse at most.
+    #[schemars(range(min = 1, max = 1000000000))]
+    pub step_ns: u64,
+    /// With `erase = "as-needed"`: length of a first pulse after which a verify read tells what the block needs, ns. It is part of the first
+    /// whole pulse. 0: the first pulse is predicted without one.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub probe_ns: u64,
+    /// Spread between blocks of the pulses that they need: the standard deviation of a normal distribution, as a share of
+    /// `device.erase_ns`. Draws are cut off at three standard deviations.
+    #[schemars(range(min = 0.0, max = 0.33))]
+    pub erase_spread: f64,
 }
 
 impl Default for Wear {
@@ -68,6 +88,13 @@ impl Default for Wear {
             leveling_threshold: 10,
             leveling_rest: 8,
             erase_growth: 0.0,
+            erase: Erase::Fixed,
+            // Of pulse and probe, as the abstract of AERO has them; of the verify read and the step, guesses.
+            pulse_ns: 3_500_000,
+            verify_ns: 100_000,
+            step_ns: 500_000,
+            probe_ns: 1_000_000,
+            erase_spread: 0.0,
         }
     }
 }
@@ -80,9 +107,9 @@ impl Wear {
 }
 
 impl Wear {
-    /// Erases of a block have some effect: it may fail, take longer to erase, or have its data moved.
+    /// Erases of a block have some effect: it may fail, take another time to erase, or have its data moved.
     pub fn is_active(&self) -> bool {
-        self.is_on() || self.leveling != Leveling::None || self.erase_growth > 0.0
+        self.is_on() || self.leveling != Leveling::None || self.erase_growth > 0.0 || self.erase != Erase::Fixed
     }
 }
 
@@ -101,6 +128,19 @@ pub enum Leveling {
     /// Old block protection: a block that is more than the threshold ahead of the youngest, and was not erased lately
     /// (`wear.leveling_rest`), takes its data.
     OldBlock,
+}
+
+/// How a block is erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
+#[serde(rename_all = "kebab-case")]
+pub enum Erase {
+    /// An erase takes `device.erase_ns`, whatever its block needs.
+    Fixed,
+    /// Whole pulses, each with a verify read, until the block is erased.
+    Pulses,
+    /// As `pulses`, but the last pulse is only as long as the block needs (AERO, ASPLOS 2024). An erase wears a block by the time of its
+    /// pulses, as a share of that of whole ones.
+    AsNeeded,
 }
 
 /// What the run does once the drive is read-only.

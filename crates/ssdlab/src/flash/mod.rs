@@ -13,6 +13,7 @@
 //! | `suspend` | how does an operation stop and go on? |
 //! | `cells`, `errors` | how old is a block, and how many errors do its reads have? |
 //! | `wear` | which programs and erases fail? |
+//! | `pulses` | which pulses erase a block, and how much do they wear it? |
 //! | `retry/`, `steps` | which steps does a read take that has errors, and how do they follow each other? |
 //! | `timing` | how long does a stage take? |
 //! | `busy`, `trace` | how long was a die or a bus busy, and with what? |
@@ -24,6 +25,7 @@ mod cells;
 mod errors;
 mod notes;
 mod op;
+mod pulses;
 mod repeat;
 mod retry;
 mod stages;
@@ -37,6 +39,7 @@ pub use bus::Grant;
 pub use cells::{Cells, Due};
 pub use errors::{Age, DAY_NS, ErrorModel, Need};
 pub use op::{Op, OpKind, Owner, Parts, Phase};
+pub use pulses::{ErasePlan, Pulses, WHOLE};
 pub use repeat::Unrolled;
 pub use retry::{Pace, Steps};
 pub use stages::{Begun, Progress};

@@ -3,6 +3,7 @@
 //! Each draw is a function of the seed and of what it is about: a block, its erases, a page. So it does not depend on the order of events.
 
 use super::cells;
+use super::pulses::{ErasePlan, Pulses, WHOLE};
 use crate::config::Config;
 use crate::rng::{Rng, drawn_at};
 use crate::units::BlockId;
@@ -42,6 +43,8 @@ pub struct Failures {
     endurance: Vec<u32>,
     program: Chance,
     erase: Chance,
+    /// How blocks are erased; `None` if an erase has one time whatever its block needs.
+    pulses: Option<Pulses>,
 }
 
 impl Failures {
@@ -65,12 +68,34 @@ impl Failures {
             endurance: (0..blocks).map(endurance).collect(),
             program: Chance::new(key("program"), wear.program_fails_ppm, wear.program_fails_worn_ppm, wear.endurance),
             erase: Chance::new(key("erase"), wear.erase_fails_ppm, wear.erase_fails_worn_ppm, wear.endurance),
+            pulses: Pulses::new(config, blocks, seed),
         })
     }
 
-    /// Erases of a block since it was new, if it has been erased `erases` times in preparation and run.
+    /// Erases that a block is worn by, if it has been erased `erases` times in preparation and run. An erase as needed counts for less than one.
     pub fn cycles(&self, block: BlockId, erases: u32) -> u32 {
-        self.base_cycles[block.index()].saturating_add(erases)
+        let cycles = self.base_cycles[block.index()].saturating_add(erases);
+        match &self.pulses {
+            None => cycles,
+            Some(pulses) => cycles - pulses.spared(block).div_ceil(WHOLE) as u32,
+        }
+    }
+
+    /// The pulses of blocks; `None` if an erase has one time whatever its block needs.
+    pub fn pulses(&self) -> Option<&Pulses> {
+        self.pulses.as_ref()
+    }
+
+    /// The erase of a block after `erases` others; `None` if an erase has one time whatever its block needs.
+    pub fn erase_plan(&self, block: BlockId, erases: u32) -> Option<ErasePlan> {
+        self.pulses.as_ref().map(|pulses| pulses.erase(block, self.cycles(block, erases)))
+    }
+
+    /// Notes an erase of a block, so that it wears the block as much as its pulses do.
+    pub fn erased(&mut self, block: BlockId, plan: ErasePlan) {
+        if let Some(pulses) = &mut self.pulses {
+            pulses.erased(block, plan);
+        }
     }
 
     /// Erases after which a block fails.
@@ -96,7 +121,7 @@ impl Failures {
 }
 
 /// The standard normal variate that belongs to `counter`, by the transform of Box and Muller, cut off at three standard deviations.
-fn normal(key: u64, counter: u64) -> f64 {
+pub(super) fn normal(key: u64, counter: u64) -> f64 {
     let unit = |bits: u64| (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
     let (first, second) = (unit(drawn_at(key, 2 * counter)), unit(drawn_at(key, 2 * counter + 1)));
     let variate = libm::sqrt(-2.0 * libm::log(1.0 - first)) * libm::cos(2.0 * std::f64::consts::PI * second);

@@ -7,7 +7,7 @@ use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
 use crate::ftl::Class;
-use crate::gc::{Move, Step};
+use crate::gc::{Job, Move, Step};
 use crate::geometry::PageFacts;
 use crate::sched::{QueueKind, TransactionKind};
 use crate::units::{DieId, Ns, PoolId, Ppn, TxnId};
@@ -293,13 +293,14 @@ impl Ssd {
     }
 
     /// Time of the erase of the victim of a pool's job, ns.
-    fn erase_ns(&self, pool: PoolId) -> Ns {
+    fn erase_ns(&mut self, pool: PoolId) -> Ns {
         let in_slc = self.rules.slc && self.gc.job(pool).is_some_and(|job| self.ftl.blocks().is_slc(job.victim()));
         let ns = self.flash.timing().erase(in_slc);
         if self.wear.is_none() {
             return ns;
         }
-        self.gc.job(pool).map_or(ns, |job| wear::erase_ns(self, job.victim(), ns))
+        let victim = self.gc.job(pool).map(Job::victim);
+        victim.map_or(ns, |victim| wear::erase_ns(self, victim, ns))
     }
 
     /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.

@@ -54,6 +54,8 @@ counters! {
         displaced_moves,
         /// GC jobs that followed another job of their episode at once, since the pool had too few free blocks to end it (`gc.until`).
         episode_jobs,
+        /// Pulses that erased blocks (`wear.erase`).
+        erase_pulses,
         /// Erases that failed, and those after which their block was worn out (`wear`): the block was retired.
         failed_erases,
         /// Programs that failed, of host and GC: their data were programmed again in another block (`wear`).
@@ -146,6 +148,8 @@ counters! {
         rmw_reads,
         /// Entries into state S3: a high-priority write made GC run to completion.
         s3_entries,
+        /// Erases whose last pulse was shorter than a whole one (`wear.erase`).
+        shortened_erases,
         /// Mapping units (pages, without ftl.map_unit_bytes) left without data in superblocks that closed early (`ftl.reclaim_unit`).
         skipped_units,
         /// Erases of blocks in SLC mode (`slc`).

@@ -103,7 +103,7 @@ mod tests {
                  victim_choices victim_fallbacks write_passes write_pauses reclaim_jobs refresh_jobs retried_reads retry_steps uncorrectable_moves uncorrectable_reads \
                  relocated_reads skipped_units superblocks_collected superblocks_opened \
                  failed_erases failed_programs rejected_writes retired_by_endurance retired_by_erase retired_by_program \
-                 retirement_jobs retirement_moves leveling_jobs leveling_moves \
+                 retirement_jobs retirement_moves leveling_jobs leveling_moves erase_pulses shortened_erases \
                  direct_writes folded_pages folds idle_folds slc_erases slc_reads slc_writes space_folds",
             ),
             (
@@ -167,7 +167,7 @@ mod tests {
             (
                 "lifetime.",
                 &[""],
-                "retired_blocks worn_out failed_erases failed_programs spare_left read_only_ns read_only_cause read_only_pool written_bytes tbw dwpd",
+                "retired_blocks worn_out failed_erases failed_programs spare_left read_only_ns read_only_cause read_only_pool written_bytes one_percent_bytes erase_wear tbw dwpd",
             ),
             ("bytes_written.", &[""], "host flash data gc mapping padding parity held"),
             ("", &[""], "utilisation.chips utilisation.channels bandwidth_mb_s.read bandwidth_mb_s.write"),

@@ -45,6 +45,10 @@ pub struct WearStats {
     pub retired: u64,
     /// Blocks that the pool with the fewest can still lose.
     pub spare_left: u32,
+    /// Bytes that the host had programmed when 1 % of the blocks had failed; `None` if fewer have.
+    pub one_percent_bytes: Option<u64>,
+    /// Mean wear by an erase, as a share of one with whole pulses; `None` without pulses (`wear.erase`).
+    pub erase_wear: Option<f64>,
     /// When and why the drive became read-only.
     pub read_only: Option<ReadOnly>,
 }
@@ -54,7 +58,8 @@ impl WearStats {
     pub(super) fn result(&self, counters: &BTreeMap<String, u64>, written: u64, amplification: Option<f64>) -> LifetimeResult {
         let count = |name: &str| counters.get(name).copied().unwrap_or(0);
         let rated = amplification.filter(|&amplification| self.endurance > 0 && amplification > 0.0);
-        let bytes = rated.map(|amplification| f64::from(self.endurance) * self.flash_bytes as f64 / amplification);
+        let erases = f64::from(self.endurance) / self.erase_wear.unwrap_or(1.0);
+        let bytes = rated.map(|amplification| erases * self.flash_bytes as f64 / amplification);
         let days = self.warranty_years * 365.0;
         LifetimeResult {
             retired_blocks: self.retired,
@@ -66,6 +71,8 @@ impl WearStats {
             read_only_cause: self.read_only.map(|read_only| read_only.cause),
             read_only_pool: self.read_only.map(|read_only| read_only.pool.into()),
             written_bytes: written,
+            one_percent_bytes: self.one_percent_bytes,
+            erase_wear: self.erase_wear,
             tbw: bytes.map(|bytes| bytes / 1e12),
             dwpd: bytes.map(|bytes| bytes / (self.exported_bytes as f64 * days)),
         }
@@ -106,8 +113,18 @@ pub struct LifetimeResult {
     /// Bytes of the host's writes that completed in the measured part of the run.
     #[schemars(extend("unit" = "B"))]
     pub written_bytes: u64,
+    /// Bytes of the mapping units (pages, without ftl.map_unit_bytes) that the host had programmed in the run, warm-up included, when 1 % of the
+    /// blocks had failed. Absent if fewer have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "B"))]
+    pub one_percent_bytes: Option<u64>,
+    /// Mean wear of a block by an erase of the run, as a share of that by an erase with whole pulses (`wear.erase`). Absent with
+    /// `wear.erase = "fixed"`, or if no block was erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "share"))]
+    pub erase_wear: Option<f64>,
     /// Terabytes (10^12 bytes) that the host can write in the life of the drive (TBW): rated endurance times the flash's bytes, divided by the
-    /// write amplification of the run. It assumes that all blocks wear evenly. Absent without `wear.endurance`, or if the host wrote nothing.
+    /// write amplification of the run and by `erase_wear`. It assumes that all blocks wear evenly. Absent without `wear.endurance`, or if the host wrote nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "TB"))]
     pub tbw: Option<f64>,

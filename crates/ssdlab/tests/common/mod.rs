@@ -345,6 +345,12 @@ pub fn wear(rng: &mut Rng, config: &mut Config) {
         leveling_threshold: pick(rng, &[1, 2]),
         leveling_rest: pick(rng, &[0, 3]),
         erase_growth: pick(rng, &[0.0, 50.0]),
+        erase: pick(rng, &[Erase::Fixed, Erase::Fixed, Erase::Pulses, Erase::AsNeeded, Erase::AsNeeded]),
+        pulse_ns: pick(rng, &[400_000, 1_000_000]),
+        verify_ns: pick(rng, &[0, 50_000]),
+        step_ns: pick(rng, &[1_000, 150_000]),
+        probe_ns: pick(rng, &[0, 300_000]),
+        erase_spread: pick(rng, &[0.0, 0.2]),
     };
     if config.wear.leveling == Leveling::Progressive && config.wear.endurance == 0 {
         config.wear.leveling = Leveling::OldBlock;

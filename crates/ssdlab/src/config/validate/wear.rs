@@ -1,6 +1,6 @@
 //! Checks of wear.
 
-use crate::config::{ArrayLevel, Config, Leveling, Pace, Placement, ReclaimUnit};
+use crate::config::{ArrayLevel, Config, Erase, Leveling, Pace, Placement, ReclaimUnit};
 
 /// Refuses mechanisms for which it is not known what they do when a block fails, or is moved for levelling.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
@@ -12,6 +12,27 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
     }
     if config.wear.erase_growth > 0.0 && config.scheduler.makes_estimates() {
         messages.push(format!("wear.erase_growth = {} does not go with {ESTIMATES}, or wear.erase_growth = 0", config.wear.erase_growth));
+    }
+    if config.wear.erase != Erase::Fixed {
+        pulses(config, messages);
+    }
+}
+
+/// Refuses pulses whose number or length is not known.
+fn pulses(config: &Config, messages: &mut Vec<String>) {
+    let wear = &config.wear;
+    let refused = [
+        (config.slc.is_on(), "blocks in SLC mode: which pulses they need is not modelled; set slc.static_blocks = slc.dynamic_blocks = 0"),
+        (config.scheduler.makes_estimates(), ESTIMATES),
+    ];
+    for (_, why) in refused.iter().filter(|(is, _)| *is) {
+        messages.push(format!("wear.erase (erase pulses) does not go with {why}, or wear.erase = \"fixed\""));
+    }
+    for (key, ns) in [("probe_ns", wear.probe_ns), ("step_ns", wear.step_ns)] {
+        if wear.erase == Erase::AsNeeded && ns > wear.pulse_ns {
+            messages
+                .push(format!("wear.{key} = {ns} ns is longer than a whole pulse: expected at most wear.pulse_ns = {} ns", wear.pulse_ns));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! | where | what |
 //! |---|---|
 //! | `flash/wear.rs` | which programs and erases fail |
+//! | `flash/pulses.rs` | which pulses an erase has, and how much it wears its block |
 //! | `ftl/wear.rs`, `ftl/blocks/retired.rs` | what that changes of open blocks, room and the spare |
 //! | `gc/leveling/` | which blocks are moved to wear all evenly |
 //! | `gc/due.rs` | blocks that wait to be moved, since a program of them failed |
@@ -12,7 +13,7 @@
 
 use crate::blocked::Served;
 use crate::config::{Config, WearEnd};
-use crate::flash::{Due, Failures};
+use crate::flash::{Due, Failures, WHOLE};
 use crate::ftl::Ftl;
 use crate::gc::{Job, Leveling};
 use crate::sched::QueueKind;
@@ -37,6 +38,8 @@ pub(in crate::ssd) struct Wear {
     failing: Vec<bool>,
     /// Blocks that are filled no further while programs of them may be under way, each with the number of its last pages that are left out.
     open: Vec<(BlockId, u32)>,
+    /// Bytes that the host had programmed when 1 % of the blocks had failed.
+    one_percent_bytes: Option<u64>,
     read_only: Option<ReadOnly>,
     /// The run ends once the drive is read-only.
     stops: bool,
@@ -61,6 +64,7 @@ impl Wear {
             lost: vec![0; geometry.pools.count.get() as usize],
             failing: vec![false; geometry.blocks as usize],
             open: Vec::new(),
+            one_percent_bytes: None,
             read_only: None,
             stops: config.wear.end == WearEnd::Stop,
             fails: config.wear.is_on(),
@@ -94,6 +98,8 @@ impl Ssd {
             exported_bytes: geometry.exported_bytes(),
             retired: self.ftl.blocks().retired_total(),
             spare_left: left,
+            one_percent_bytes: wear.one_percent_bytes,
+            erase_wear: wear.failures.pulses().and_then(|pulses| pulses.mean_wear()),
             read_only: wear.read_only,
         })
     }
@@ -213,9 +219,10 @@ fn program_failed(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
 /// An erase of a block has ended. Returns true if it has failed, or was the last that the block can have: the block is retired then.
 pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
     let erases = ssd.ftl.blocks().erases()[block.index()];
+    let erase_fails = ssd.wear_mut().failures.erase_fails(block, erases);
+    note_pulses(ssd, block, erases);
     let wear = ssd.wear_mut();
     let is_worn_out = wear.failures.is_worn_out(block, erases + 1);
-    let erase_fails = wear.failures.erase_fails(block, erases);
     let program_failed = std::mem::replace(&mut wear.failing[block.index()], false);
     let counters = ssd.probes.count();
     counters.failed_erases += u64::from(is_worn_out || erase_fails);
@@ -251,12 +258,55 @@ pub(in crate::ssd) fn leveling_starts(ssd: &mut Ssd, pool: PoolId) {
     ssd.ftl.bring_forward(pool, worn);
 }
 
-/// Time of the erase of a block that takes `ns` when it is new, ns.
-pub(in crate::ssd) fn erase_ns(ssd: &Ssd, block: BlockId, ns: Ns) -> Ns {
+/// Time of the next erase of a block; `ns`: that of a new block without pulses.
+pub(in crate::ssd) fn erase_ns(ssd: &mut Ssd, block: BlockId, ns: Ns) -> Ns {
     let Some(wear) = ssd.wear.as_ref() else { return ns };
-    let cycles = wear.failures.cycles(block, ssd.ftl.blocks().erases()[block.index()]);
+    let erases = ssd.ftl.blocks().erases()[block.index()];
+    if let Some(plan) = wear.failures.erase_plan(block, erases) {
+        let whole_last = ssd.probes.has(Planted::ErasesInWholePulses).then(|| wear.failures.pulses()).flatten();
+        let ns = whole_last.map_or(plan.ns, |pulses| pulses.whole_ns(block, wear.failures.cycles(block, erases)));
+        check_erase(ssd, block, ns);
+        return ns;
+    }
+    let cycles = wear.failures.cycles(block, erases);
     let more = u128::from(ns) * u128::from(wear.erase_growth) * u128::from(cycles) / 1_000_000_000;
     ns + more as Ns
+}
+
+/// An erase of a block after `erases` others has ended: counts its pulses, which wear the block.
+fn note_pulses(ssd: &mut Ssd, block: BlockId, erases: u32) {
+    let wear = ssd.wear.as_mut().expect("erases have an effect");
+    let Some(plan) = wear.failures.erase_plan(block, erases) else { return };
+    wear.failures.erased(block, plan);
+    let counters = ssd.probes.count();
+    counters.erase_pulses += u64::from(plan.pulses);
+    counters.shortened_erases += u64::from(plan.wear < WHOLE);
+}
+
+/// Verify mode: checks the time of an erase that begins, against its pulses one after the other, and what it is to spare the block.
+fn check_erase(ssd: &mut Ssd, block: BlockId, ns: Ns) {
+    let Ssd { wear: Some(wear), ftl, probes, .. } = ssd else { return };
+    let Some(pulses) = wear.failures.pulses() else { return };
+    let played = pulses.play(block, wear.failures.cycles(block, ftl.blocks().erases()[block.index()]));
+    if let Some(verifier) = probes.verifier_mut() {
+        if ns != played.ns {
+            verifier.found(Err(format!("the erase of block {block} takes {ns} ns, and its pulses {} ns", played.ns)));
+        }
+        verifier.erase_begins(block, WHOLE - played.wear);
+    }
+}
+
+/// Verify mode: checks that each block has been spared as much wear as its erases have, as the verifier has seen them.
+pub(in crate::ssd) fn check_spared(ssd: &Ssd) -> Result<(), String> {
+    let pulses = ssd.wear.as_ref().and_then(|wear| wear.failures.pulses());
+    let (Some(pulses), Some(verifier)) = (pulses, ssd.probes.verifier()) else { return Ok(()) };
+    for block in (0..ssd.geometry().blocks).map(BlockId) {
+        let (spared, seen) = (pulses.spared(block), verifier.spared(block));
+        if spared != seen {
+            return Err(format!("block {block} was spared {spared} millionths of an erase, and its erases {seen}"));
+        }
+    }
+    Ok(())
 }
 
 /// Call when a block of the pool has been retired, before its job ends.
@@ -280,8 +330,20 @@ fn lose_block(ssd: &mut Ssd, pool: PoolId) {
     }
 }
 
+/// Keeps what the host has written if 1 % of the blocks have failed, for the first time.
+fn note_one_percent(ssd: &mut Ssd) {
+    let written = ssd.probes.count().host_programs * u64::from(ssd.geometry().unit_bytes);
+    let blocks = u64::from(ssd.geometry().blocks);
+    let wear = ssd.wear_mut();
+    let failed: u64 = wear.lost.iter().map(|&lost| u64::from(lost)).sum();
+    if 100 * failed >= blocks {
+        wear.one_percent_bytes.get_or_insert(written);
+    }
+}
+
 /// Makes the drive read-only if the data of the pool may not fit any more. `has_job`: the pool's job goes on.
 fn look_for_room(ssd: &mut Ssd, now: Ns, pool: PoolId, has_job: bool) {
+    note_one_percent(ssd);
     let can_collect = ssd.ftl.can_collect(pool, has_job);
     let wear = ssd.wear_mut();
     let lost = wear.lost[pool.index()];

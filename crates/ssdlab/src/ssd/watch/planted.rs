@@ -36,6 +36,8 @@ pub enum Planted {
     UsesRetiredBlock,
     /// A write whose program has failed is not programmed again.
     ForgetsFailedWrite,
+    /// An erase as needed takes the time of whole pulses.
+    ErasesInWholePulses,
 }
 
 impl Ssd {

@@ -5,7 +5,7 @@ use crate::gc::FoldCause;
 use crate::geometry::Geometry;
 use crate::rules::HandleRules;
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::{estimates, power, slc};
+use crate::ssd::mechanisms::{estimates, power, slc, wear};
 use crate::ssd::watch::gauges;
 use crate::ssd::watch::placed::Placed;
 use crate::ssd::watch::probes::Event;
@@ -35,6 +35,8 @@ pub(in crate::ssd) struct Verifier {
     slc: Vec<u64>,
     /// By block: it has been retired.
     retired: Vec<bool>,
+    /// By block: wear spared by its erases, and by the one in service, in millionths of an erase (`wear.erase`).
+    spared: Vec<(u64, u64)>,
     /// Blocks opened in SLC mode.
     slc_opened: u64,
     /// Streams of data with handles; `None` without these.
@@ -64,6 +66,7 @@ impl Verifier {
             room,
             slc: (0..geometry.blocks).map(|block| u64::from(ftl.blocks().is_slc(BlockId(block)))).collect(),
             retired: vec![false; geometry.blocks as usize],
+            spared: vec![(0, 0); geometry.blocks as usize],
             slc_opened: 1,
             placed: handles.map(|rules| Box::new(Placed::new(rules, ftl))),
             wrong: None,
@@ -183,6 +186,16 @@ impl Verifier {
         }
     }
 
+    /// An erase of a block begins, which spares it this wear.
+    pub fn erase_begins(&mut self, block: BlockId, spared: u64) {
+        self.spared[block.index()].1 = spared;
+    }
+
+    /// Wear that its erases spared a block.
+    pub fn spared(&self, block: BlockId) -> u64 {
+        self.spared[block.index()].0
+    }
+
     /// A block is in SLC mode.
     pub fn is_slc(&self, block: BlockId) -> bool {
         self.slc[block.index()] > 0
@@ -225,6 +238,8 @@ impl Verifier {
             self.found(Err(format!("block {block} is erased, which was retired")));
         }
         self.slc[block.index()] = 0;
+        let (spared, by_this) = &mut self.spared[block.index()];
+        *spared += std::mem::take(by_this);
         let first = geometry.page(block, 0).index();
         self.content[first..first + geometry.units_per_block.get() as usize].fill(ERASED);
     }
@@ -247,6 +262,7 @@ pub(in crate::ssd) fn recount(ssd: &Ssd) -> Result<(), String> {
     gauges::check(ssd)?;
     power::check(ssd)?;
     slc::check_modes(ssd)?;
+    wear::check_spared(ssd)?;
     let Some(verifier) = ssd.probes.verifier() else { return Ok(()) };
     for lpn in (0..ssd.geometry().logical_units).map(Lpn) {
         let found = ssd.ftl.lookup(lpn).map_or(ERASED, |ppn| verifier.content[ppn.index()]);
