@@ -665,6 +665,7 @@ class SweepOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
     """Options that the points of a sweep share."""
 
     scheme: Scheme
+    alone: AloneToo
     set: Settings
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["SweepResult"]
 
 LARGEST_SIGNED = 2**63 - 1
+REMARKS = "remarks"
 BY_DEFAULT = "p99"
 """The figure by which the best point is chosen by default."""
 
@@ -78,9 +79,9 @@ class SweepResult(Sequence[SweepPoint]):
     def table(self) -> pa.Table:
         """A table with a row for each point, as in `results.parquet`: the axes, then each figure by its path (`latency_ns.read.p99`).
 
-        Values that a run does not have are null.
+        Values that a run does not have are null. The column `remarks` has the codes of its remarks.
         """
-        return _table(self.axes, [{**point.figures, **point.values} for point in self.points])
+        return _table(self.axes, [{**point.figures, **point.values, REMARKS: _codes(point)} for point in self.points])
 
     @cached_property
     def remarks(self) -> list[Remark]:
@@ -276,6 +277,11 @@ def _best_dict(found: Best, figure: str) -> dict[str, Any]:
     judged = {} if found.differs is None else {"differs": found.differs}
     later = {} if found.next is None else {"next": {"values": dict(found.next.values), **difference, **judged}}
     return {"figure": known_figure(figure).place, "values": dict(found.point.values), **later}
+
+
+def _codes(point: SweepPoint) -> str:
+    """The codes of the remarks of a run, each once."""
+    return " ".join(dict.fromkeys(remark["code"] for remark in point.result.to_dict().get(REMARKS, ())))
 
 
 def _but_seed(point: SweepPoint) -> dict[str, Any]:
