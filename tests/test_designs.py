@@ -96,9 +96,9 @@ def test_wrong_rows_are_refused(table: dict[str, Any], message: str) -> None:
 
 def test_an_axis_is_varied_in_one_place_only() -> None:
     pair = {"axes": ["gc.soft", "gc.hard"], "rows": [[0.1, 0.2]]}
-    with pytest.raises(ConfigError, match="gc.soft is varied elsewhere as well"):
+    with pytest.raises(ConfigError, match=r"gc\.soft is varied elsewhere as well"):
         defined(zip=[pair, {"axes": ["gc.soft", "seed"], "rows": [[0.1, 1]]}])
-    with pytest.raises(ConfigError, match="gc.soft is varied elsewhere as well"):
+    with pytest.raises(ConfigError, match=r"gc\.soft is varied elsewhere as well"):
         defined(grid={"gc.soft": [0.1]}, random={"points": 2, "axes": {"gc.soft": SOFT}})
     with pytest.raises(ConfigError, match=r"varies gc.hard, but gc.hard is given for all points as well"):
         defined(zip=[pair], set={"gc.hard": 0.1})
@@ -191,7 +191,7 @@ def test_wrong_columns_are_refused(columns: dict[str, Any], message: str) -> Non
 
 
 def test_a_column_must_not_hide_an_entry_of_the_result() -> None:
-    with pytest.raises(ConfigError, match="columns.iops: results have an entry of this name"):
+    with pytest.raises(ConfigError, match=r"columns\.iops: results have an entry of this name"):
         sweep({"gc.soft": [0.1]}, columns={"iops": "gc.jobs"})
 
 

@@ -2,13 +2,13 @@
 
     python studies/cross/design.py
 
-The load of each drive and workload is a share of what the baseline sustains. This is measured first: all requests of the workload are offered
-at once, and their number over the time until the last has completed is the rate of 100 %. `time_scale` of a point is then the share of that
-rate, relative to the times of the workload. The baseline is non-preemptible garbage collection, operations in order of arrival, no cache,
-no collection in idle time, and static placement (dynamic on superblocks, which have no other).
+The load of each drive and workload is a share of what the baseline sustains. This is measured first: all requests of the workload are
+offered at once, and their number over the time until the last has completed is the rate of 100 %. `time_scale` of a point is then the
+share of that rate, relative to the times of the workload. The baseline is non-preemptible garbage collection, operations in order of
+arrival, no cache, no collection in idle time, and static placement (dynamic on superblocks, which have no other).
 
-`--out FOLDER` writes elsewhere, `--large` drives twice as large, `--part` another part of each trace, `--loads` other shares, `--seed`
-another first seed.
+`cross.toml` has all combinations, `singles.toml` schemes of the papers one by one at 60 %, and `attacks.toml` what findings are tested
+with.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ HERE = Path(__file__).resolve().parent
 REQUESTS, WARM_UP = 9_000, 1_000
 OFFERED = 12_000
 """Number of requests that are offered at once."""
-LOADS = (30, 60, 90)
+LOADS = (60, 90, 30)
+"""Shares of what the baseline sustains, in percent, in the order in which they are run."""
 SEEDS = (1, 2, 3)
 AT_ONCE = 1_000_000.0
 """Factor of the rate at which all requests of a workload arrive at once."""
@@ -33,7 +34,6 @@ SLOWLY = 0.001
 """Factor of the rate at which the time between requests decides the duration."""
 
 ENERGY = {"read_mw": 40, "program_mw": 45, "erase_mw": 30, "bus_mw": 20, "idle_mw": 100}
-NVME = {"ftl.precondition.settle": 1}
 DRIVES: dict[str, dict[str, Any]] = {
     "lee2013": {"device": "lee2013", "set": {"device.blocks_per_plane": 64, "ftl.precondition.kind": "steady"}},
     "nvme": {"device": "nvme-tlc-scaled-5g", "set": {"device.blocks_per_plane": 150}},
@@ -132,27 +132,17 @@ SINGLES: dict[str, dict[str, Any]] = {
     "pgc-pipeline": {"scheme": "pgc-pipeline", "set": STATIC},
     "pgc": {"scheme": "pgc", "set": STATIC},
     "cbgc": {"scheme": "cbgc", "set": STATIC},
-    "dqgc": {"scheme": "dqgc", "set": STATIC},
     "bbgc-dqgc": {"scheme": "bbgc-dqgc", "set": STATIC},
-    "cep": {"scheme": "cep", "set": STATIC},
     "rwp": {"scheme": "rwp", "set": STATIC},
     "paced": {"scheme": "rwp", "set": STATIC | {"gc.pace": "proportional", "gc.moves_in_flight": 2}},
     "lru": {"scheme": "npgc+lru", "set": STATIC},
     "gcar-lru": {"scheme": "npgc+gcar-lru", "set": STATIC},
-    "cflru": {"scheme": "npgc+cflru", "set": STATIC},
     "bplru": {"scheme": "npgc+bplru", "set": STATIC},
-    "pgc lru": {"scheme": "pgc+lru", "set": STATIC},
-    "pgc gcar-lru": {"scheme": "pgc+gcar-lru", "set": STATIC},
     "fr-fcfs": {"scheme": "npgc+fr-fcfs", "set": STATIC},
-    "rbyp": {"scheme": "npgc+rbyp", "set": STATIC},
     "slacker": {"scheme": "npgc+slacker", "set": STATIC},
-    "pgc fr-fcfs": {"scheme": "pgc+fr-fcfs", "set": STATIC},
-    "pgc slacker": {"scheme": "pgc+slacker", "set": STATIC},
     "dynalloc": {"scheme": "npgc+dynalloc"},
     "npgc-idle": {"scheme": "npgc-idle", "set": STATIC},
-    "pgc-idle": {"scheme": "pgc-idle", "set": STATIC},
     "sepbit": {"scheme": "npgc", "set": STATIC | {"ftl.placement": "sepbit"}},
-    "pgc sepbit": {"scheme": "pgc", "set": STATIC | {"ftl.placement": "sepbit"}},
     "no suspension": {"scheme": "rwp", "set": STATIC | {"scheduler.suspend": []}},
     "suspension": {"scheme": "rwp", "set": STATIC | {"scheduler.suspend": ["program", "erase"]}},
 }
@@ -186,13 +176,14 @@ def toml(name: str, value: object) -> str:
 
 def axis(name: str, values: dict[str, dict[str, Any]]) -> list[str]:
     """The lines of an axis with labels."""
-    return [f"{name} = [", *(f"  {value_text({'label': label, **options})}," for label, options in values.items()), "]"]
+    key = name if name.isidentifier() else value_text(name)
+    return [f"{key} = [", *(f"  {value_text({'label': label, **options})}," for label, options in values.items()), "]"]
 
 
-def text(title: str, axes: dict[str, dict[str, dict[str, Any]]], drives: dict[str, Any], rows: list[list[Any]], seeds: list[int]) -> str:
-    """A sweep as TOML."""
-    loads = dict.fromkeys((str(row[2]) for row in rows), {})
-    used = {"drive": drives, "workload": WORKLOADS, "load": loads}
+def sweep(
+    title: str, axes: dict[str, dict[str, dict[str, Any]]], zipped: list[tuple[list[str], list[list[Any]]]], seeds: list[int] | None
+) -> str:
+    """A sweep as TOML: axes with labels, and which of them go together."""
     lines = [
         f"# {title}. Written by studies/cross/design.py.",
         toml("requests", REQUESTS),
@@ -208,16 +199,58 @@ def text(title: str, axes: dict[str, dict[str, dict[str, Any]]], drives: dict[st
         'wait_for_gc = "breakdown_ns.all.gc / latency_ns.all.mean"',
         "",
         "[grid]",
-        *(line for name, values in {**used, **axes}.items() for line in axis(name, values)),
-        toml("seed", seeds),
-        "",
-        "[[zip]]",
-        'axes = ["drive", "workload", "load", "time_scale"]',
-        "rows = [",
-        *(f"  {value_text(row)}," for row in rows),
-        "]",
+        *(line for name, values in axes.items() for line in axis(name, values)),
+        *([] if seeds is None else [toml("seed", seeds)]),
     ]
+    for names, rows in zipped:
+        lines += ["", "[[zip]]", toml("axes", names), "rows = [", *(f"  {value_text(row)}," for row in rows), "]"]
     return "\n".join(lines) + "\n"
+
+
+ATTACKED = [
+    ["npgc", "fcfs", "none", "off", "static"],
+    ["rwp", "fcfs", "none", "off", "static"],
+    ["pgc", "fcfs", "none", "off", "static"],
+    ["npgc", "reads first", "none", "off", "static"],
+    ["rwp", "reads first", "none", "off", "static"],
+    ["npgc", "fcfs", "gcar-lru", "off", "static"],
+    ["rwp", "fcfs", "gcar-lru", "off", "static"],
+    ["npgc", "fcfs", "none", "on", "static"],
+    ["npgc", "fcfs", "none", "off", "dynamic"],
+    ["rwp", "fcfs", "none", "off", "dynamic"],
+    ["rwp", "reads first", "none", "off", "dynamic"],
+]
+"""The schemes that findings are about, which are run again under other conditions."""
+SEED, LOAD, PART, LARGE = "another seed", "another load", "another part", "a larger drive"
+
+
+def attacks(rates: dict[tuple[str, str], float]) -> str:
+    """The sweep in which findings are attacked. Rates are those of the first sweep, so that a larger drive has the same load."""
+    later = {name: {**of, "set": {**of["set"], "workload.skip": OFFERED}} for name, of in WORKLOADS.items() if "trace" in of}
+    kinds = {SEED: {"seed": 2}, LOAD: {"seed": 3}, PART: {"seed": 1}, LARGE: {"seed": 1}}
+    rows = [[SEED, drive, name, "60", scaled(rate, 60)] for (drive, name), rate in rates.items()]
+    rows += [[LOAD, drive, name, "75", scaled(rate, 75)] for (drive, name), rate in rates.items()]
+    rows += [[PART, drive, f"{name}, later", "60", scaled(rate, 60)] for (drive, name), rate in rates.items() if name in later]
+    rows += [[LARGE, f"{drive}, larger", name, "60", scaled(rate, 60)] for (drive, name), rate in rates.items()]
+    axes = {
+        "attack": kinds,
+        "drive": {**DRIVES, **{f"{name}, larger": larger(drive) for name, drive in DRIVES.items()}},
+        "workload": {**WORKLOADS, **{f"{name}, later": of for name, of in later.items()}},
+        "load": {"60": {}, "75": {}},
+        **{factor: {value: MECHANISMS[factor][value] for value in dict.fromkeys(column)} for factor, column in by_factor().items()},
+    }
+    title = "Schemes that findings are about, under another seed, load, part of the trace, and on a larger drive"
+    return sweep(title, axes, [(["attack", "drive", "workload", "load", "time_scale"], rows), (list(MECHANISMS), ATTACKED)], None)
+
+
+def by_factor() -> dict[str, list[str]]:
+    """The values of each factor of the attacked schemes."""
+    return {factor: [row[place] for row in ATTACKED] for place, factor in enumerate(MECHANISMS)}
+
+
+def scaled(rate: float, load: int) -> float:
+    """`time_scale` of a load, with four digits."""
+    return float(f"{rate * load / 100:.4g}")
 
 
 def larger(drive: dict[str, Any]) -> dict[str, Any]:
@@ -226,30 +259,35 @@ def larger(drive: dict[str, Any]) -> dict[str, Any]:
     return {**drive, "set": {**drive["set"], "device.blocks_per_plane": 2 * blocks}}
 
 
+def sweeps(rates: dict[tuple[str, str], float]) -> dict[str, str]:
+    """The files of the folder, by name."""
+    head = ["drive", "workload", "load", "time_scale"]
+    rows = [[drive, name, str(load), scaled(rate, load)] for load in LOADS for (drive, name), rate in rates.items()]
+    common = {"drive": DRIVES, "workload": WORKLOADS}
+    loads: dict[str, dict[str, Any]] = {str(load): {} for load in LOADS}
+    some = [row for row in rows if row[2] == "60"]
+    of_papers = {**common, "load": {"60": {}}, "scheme of a paper": SINGLES}
+    return {
+        "cross.toml": sweep("Every mechanism beside every other", {**common, "load": loads, **MECHANISMS}, [(head, rows)], [1]),
+        "singles.toml": sweep("Schemes of the papers one by one", of_papers, [(head, some)], [1]),
+        "attacks.toml": attacks(rates),
+    }
+
+
 def main() -> None:
     """Measures what the baselines sustain, and writes the sweeps."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=HERE)
-    parser.add_argument("--large", action="store_true")
-    parser.add_argument("--part", action="store_true")
-    parser.add_argument("--loads", type=int, nargs="+", default=list(LOADS))
-    parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    drives = {name: larger(drive) if asked.large else drive for name, drive in DRIVES.items()}
-    if asked.part:
-        TRACED["workload.skip"] = OFFERED
-    rows: list[list[Any]] = []
-    for drive, options in drives.items():
+    rates: dict[tuple[str, str], float] = {}
+    for drive, options in DRIVES.items():
         for name, workload in WORKLOADS.items():
             there = {key: str(HERE / value) if key == "trace" else value for key, value in workload.items()}
-            full = sustained(options, there)
-            print(f"{drive}, {name}: 100 % is {full:.3g} times the rate of the workload", flush=True)
-            rows += [[drive, name, str(load), float(f"{full * load / 100:.4g}")] for load in asked.loads]
+            rates[drive, name] = sustained(options, there)
+            print(f"{drive}, {name}: 100 % is {rates[drive, name]:.3g} times the rate of the workload", flush=True)
     asked.out.mkdir(parents=True, exist_ok=True)
-    (asked.out / "cross.toml").write_text(text("Every mechanism beside every other", MECHANISMS, drives, rows, [asked.seed]))
-    some = [row for row in rows if row[2] == "60"] or rows
-    singles = text("Schemes of the papers one by one", {"scheme of a paper": SINGLES}, drives, some, [asked.seed, asked.seed + 1])
-    (asked.out / "singles.toml").write_text(singles)
+    for name, text in sweeps(rates).items():
+        (asked.out / name).write_text(text)
 
 
 if __name__ == "__main__":
