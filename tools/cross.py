@@ -96,14 +96,14 @@ class Runs:
         """The different values of a column, in their order."""
         return list(dict.fromkeys(row[name] for row in self.rows))
 
-    def blocks(self, figure: str) -> dict[tuple[Any, ...], dict[tuple[str, ...], float]]:
+    def blocks(self, figure: str, factors: Sequence[str] = FACTORS) -> dict[tuple[Any, ...], dict[tuple[str, ...], float]]:
         """The logarithm of a figure by block, and there by the values of the factors. Runs without the figure are left out."""
         found: dict[tuple[Any, ...], dict[tuple[str, ...], float]] = {}
         column = FIGURES[figure][0]
         for row in self.rows:
             value = row.get(column)
             if value:
-                found.setdefault(tuple(row[name] for name in BLOCK), {})[tuple(row[name] for name in FACTORS)] = math.log(value)
+                found.setdefault(tuple(row[name] for name in BLOCK), {})[tuple(row[name] for name in factors)] = math.log(value)
         return found
 
 
@@ -175,6 +175,16 @@ def difference(runs: Runs, figure: str, one: tuple[str, ...], other: tuple[str, 
     """The figure of one scheme against another's."""
     both = {block: points[one] - points[other] for block, points in runs.blocks(figure).items() if one in points and other in points}
     return over_workloads(both)
+
+
+def contrast(runs: Runs, figure: str, terms: Sequence[tuple[int, tuple[str, ...]]], factors: Sequence[str] = FACTORS) -> Estimate | None:
+    """A sum of logarithms of a figure of several schemes, each with a sign, over the blocks that have them all."""
+    found = {
+        block: float(sum(sign * points[scheme] for sign, scheme in terms))
+        for block, points in runs.blocks(figure, factors).items()
+        if all(scheme in points for _, scheme in terms)
+    }
+    return over_workloads(found)
 
 
 def front(points: Mapping[tuple[str, ...], tuple[float, float]]) -> list[tuple[str, ...]]:

@@ -665,7 +665,6 @@ class SweepOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
     """Options that the points of a sweep share."""
 
     scheme: Scheme
-    alone: AloneToo
     set: Settings
 
 

@@ -80,10 +80,10 @@ DRIVES: dict[str, dict[str, Any]] = {
 
 TRACED = {"workload.range": "wrap"}
 WORKLOADS: dict[str, dict[str, Any]] = {
-    "uniform 32 KiB": {"workload": "lee2013-synthetic", "set": {"ftl.precondition.settle": 1}},
+    "uniform 32 KiB": {"workload": "lee2013-synthetic", "set": {"ftl.precondition.settle": 0}},
     "zipf 4 KiB": {
         "set": {
-            "ftl.precondition.settle": 1,
+            "ftl.precondition.settle": 0,
             "workload": {
                 "read_share": 0.7,
                 "request_kb": 4,

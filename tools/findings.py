@@ -1,0 +1,149 @@
+"""Writes the tables of docs/findings.md: what the findings are in the table of studies/cross, what attacks leave of them, and what holds today.
+
+    python tools/findings.py
+
+A finding is a sum of logarithms of a figure under several schemes, with signs, as `tools/cross.py` compares them. The tables go between the
+comments of the page; the text around them is written by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import cross
+from cross import Runs
+
+PAGE = cross.ROOT / "docs" / "findings.md"
+FOLDER = cross.STORED.parent
+ATTACKS = ("another seed", "another load", "another part", "a larger drive")
+PAPER = "scheme of a paper"
+NEW = ("nvme", "nvme worn", "pe8110-like", "consumer")
+"""Drives of today on which static placement is possible."""
+
+
+def scheme(**values: str) -> tuple[str, ...]:
+    """A scheme: the baseline with some values changed."""
+    return tuple({**cross.BASELINE, **values}.values())
+
+
+def against(figure: str, one: tuple[str, ...], other: tuple[str, ...]) -> dict[str, Any]:
+    """One scheme against another."""
+    return {"figure": figure, "terms": ((1, one), (-1, other))}
+
+
+def beside(figure: str, one: dict[str, str], other: dict[str, str], base: dict[str, str] | None = None) -> dict[str, Any]:
+    """The interaction of two mechanisms: both against the product of each."""
+    start = base or {}
+    both = scheme(**start, **one, **other)
+    return {"figure": figure, "terms": ((1, both), (-1, scheme(**start, **one)), (-1, scheme(**start, **other)), (1, scheme(**start)))}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number of a finding, on one drive or several."""
+
+    number: int
+    what: str
+    figure: str
+    terms: tuple[tuple[int, tuple[str, ...]], ...]
+    drives: Sequence[str] = field(default=NEW)
+
+
+RWP, READS, CACHE, IDLE, DYNAMIC = {"gc": "rwp"}, {"order": "reads first"}, {"cache": "gcar-lru"}, {"idle": "on"}, {"placement": "dynamic"}
+CLAIMS = (
+    Claim(1, "p99.9, rwp against npgc", **against("p99.9", scheme(**RWP), scheme()), drives=("lee2013",)),
+    Claim(1, "p99.9, rwp against npgc", **against("p99.9", scheme(**RWP), scheme())),
+    Claim(2, "mean, pgc against rwp", **against("mean", scheme(gc="pgc"), scheme(**RWP)), drives=("lee2013",)),
+    Claim(2, "mean, pgc against rwp", **against("mean", scheme(gc="pgc"), scheme(**RWP))),
+    Claim(3, "p99 of reads, reads first, under npgc", **against("read p99", scheme(**READS), scheme())),
+    Claim(3, "p99 of reads, reads first, under rwp", **against("read p99", scheme(**RWP, **READS), scheme(**RWP))),
+    Claim(3, "p99 of reads, reads first and rwp: interaction", **beside("read p99", RWP, READS)),
+    Claim(4, "mean, cache, under npgc", **against("mean", scheme(**CACHE), scheme())),
+    Claim(4, "mean, cache, under rwp", **against("mean", scheme(**RWP, **CACHE), scheme(**RWP))),
+    Claim(5, "mean, idle-time GC", **against("mean", scheme(**IDLE), scheme())),
+    Claim(5, "write amplification, idle-time GC", **against("write amplification", scheme(**IDLE), scheme())),
+    Claim(6, "p99.9, dynamic placement, under npgc", **against("p99.9", scheme(**DYNAMIC), scheme())),
+    Claim(6, "p99.9, dynamic placement, under rwp", **against("p99.9", scheme(**RWP, **DYNAMIC), scheme(**RWP))),
+    Claim(6, "write amplification, dynamic placement", **against("write amplification", scheme(**DYNAMIC), scheme())),
+)
+
+
+def claim_rows(runs: Runs, attacked: Runs) -> Iterator[list[str]]:
+    """A row for each claim and drive: all loads, then 60 %, then each attack."""
+    for claim in CLAIMS:
+        for drive in claim.drives:
+            of = runs.where(drive=drive)
+            cells = [cross.percent(cross.contrast(of, claim.figure, claim.terms)) for of in (of, of.where(load="60"))]
+            attacks = [attacked.where(attack=attack, drive=drive) for attack in ATTACKS]
+            cells += [cross.percent(cross.contrast(one, claim.figure, claim.terms)) for one in attacks]
+            yield [f"{claim.number}. {claim.what}, {drive}", *cells]
+
+
+def of_attacks(file: Path) -> Runs:
+    """The runs of the attacks, with drives and workloads under their plain names."""
+    rows = Runs.read(file).rows
+    return Runs([{**row, "drive": row["drive"].split(", ")[0], "workload": row["workload"].split(", ")[0]} for row in rows])
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published comparison of two schemes, and what is said about it here."""
+
+    paper: str
+    what: str
+    figure: str
+    one: str
+    other: str
+
+
+PUBLISHED = (
+    Published("bux2011", "the host first (RWP) shortens responses", "mean", "rwp", "npgc"),
+    Published("lee2013", "preemptible GC shortens the mean", "mean", "pgc", "npgc"),
+    Published("lee2013", "and the tail", "p99.9", "pgc", "npgc"),
+    Published("lee2013", "merging helps beside preemption", "mean", "pgc-merge", "pgc-none"),
+    Published("lee2013", "pipelining helps beside preemption", "mean", "pgc-pipeline", "pgc-none"),
+    Published("lee2013", "suspending GC operations gains little more", "mean", "fpgc", "pgc"),
+    Published("lee2013", "GC in idle time", "mean", "npgc-idle", "npgc"),
+    Published("elyasi2017", "slack-aware scheduling beats reads first", "mean", "slacker", "fr-fcfs"),
+    Published("elyasi2017", "dynamic write allocation helps", "mean", "dynalloc", "fr-fcfs"),
+    Published("wu2017", "a cache that knows where GC runs beats LRU", "mean", "gcar-lru", "lru"),
+    Published("ae2022", "blocking blocks beats blocking channels", "mean", "bbgc-dqgc", "cbgc"),
+    Published("SepBIT (2022)", "separating by lifetime lowers write amplification", "write amplification", "sepbit", "npgc"),
+    Published("suspension (2012)", "suspending programs and erases shortens reads", "read p99", "suspension", "no suspension"),
+)
+
+
+def published_rows(singles: Runs) -> Iterator[list[str]]:
+    """A row for each published comparison, a column for each drive."""
+    drives = singles.values("drive")
+    for one in PUBLISHED:
+        terms = ((1, (one.one,)), (-1, (one.other,)))
+        cells = [cross.percent(cross.contrast(singles.where(drive=drive), one.figure, terms, (PAPER,))) for drive in drives]
+        yield [f"{one.paper}: {one.what} ({cross.FIGURES[one.figure][1]}, {one.one} against {one.other})", *cells]
+
+
+def inserted(text: str, name: str, lines: Sequence[str]) -> str:
+    """A page with other lines between the comments of a name."""
+    begin, end = f"<!-- {name}: written by tools/findings.py -->", f"<!-- end of {name} -->"
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    assert len(pattern.findall(text)) == 1, name
+    return pattern.sub(lambda _: "\n".join([begin, "", *lines, "", end]), text)
+
+
+def written(text: str) -> str:
+    """The page with its tables as the stored results have them."""
+    runs, attacked, singles = Runs.read(cross.STORED), of_attacks(FOLDER / "attacks.parquet"), Runs.read(FOLDER / "singles.parquet")
+    head = ["finding, drive", "all loads", "60 %", *ATTACKS]
+    text = inserted(text, "attacks", list(cross.table(head, list(claim_rows(runs, attacked)))))
+    return inserted(text, "published", list(cross.table(["published", *singles.values("drive")], list(published_rows(singles)))))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text()))
