@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import itertools
 import math
@@ -16,6 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import ssdlab
 from conftest import ROOT
 from ssdlab.sweeping.definition import Sweep, load
 from ssdlab.sweeping.tasks import Task
@@ -167,6 +169,37 @@ def test_the_page_is_what_the_table_says(runs: Any) -> None:
     written = (ROOT / "docs" / "cross.md").read_text()
     made = "\n".join(cross.page(runs)) + "\n"
     assert written == made, "run python tools/cross.py page"
+
+
+def test_the_tables_of_the_findings_are_those_of_the_stored_runs() -> None:
+    findings = loaded(ROOT / "tools" / "findings.py")
+    text = (ROOT / "docs" / "findings.md").read_text()
+    assert findings.written(text) == text, "run python tools/findings.py"
+
+
+def test_the_gallery_has_what_the_pages_have() -> None:
+    gallery = loaded(ROOT / "tools" / "figures_page.py")
+    assert gallery.page() == (ROOT / "docs" / "gallery.md").read_text(), "run python tools/figures_page.py"
+
+
+def test_the_script_that_reads_logs_imports_nothing_of_ssdlab() -> None:
+    tree = ast.parse((FOLDER / "from_logs.py").read_text())
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert "numpy" in names
+    assert not any(name.startswith("ssdlab") for name in names)
+
+
+def test_findings_from_logs_are_those_of_the_results(tmp_path: Path) -> None:
+    """Percentiles of the sorted times, and those of the results' histograms."""
+    logs = loaded(FOLDER / "from_logs.py")
+    result = ssdlab.run(device="demo-4g", scheme="npgc", requests=4000, warm_up=500, log_requests=True, out=tmp_path / "npgc")
+    times = logs.times(tmp_path / "npgc")
+    assert len(times) == 3500
+    assert times.mean() == pytest.approx(result["latency_ns"]["all"]["mean"], rel=1e-12)
+    assert logs.percentile(times, 0.999) == pytest.approx(result["latency_ns"]["all"]["p99_9"], rel=0.02)
+    assert logs.percentile(times, 0.999) == times[math.ceil(3496.5) - 1]
+    assert logs.change(80, 100) == pytest.approx(-20)
 
 
 def test_storing_keeps_the_numbers(tmp_path: Path) -> None:
