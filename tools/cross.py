@@ -434,12 +434,18 @@ def counts(runs: Runs) -> Iterator[str]:
     codes = Counter(code for row in rows for code in (row["remarks"] or "").split())
     yield f"{len(rows):,} runs under {len(runs.values('workload'))} workloads. Runs with a remark that bears on their numbers:"
     yield ""
+    loads = sorted(runs.values("load"))
     some = [code for code in ("not-settled", "overloaded", "held-data") if codes[code]]
     drives = runs.values("drive")
     yield from table(
-        ["drive", "runs", *(f"`{code}`" for code in some)],
+        ["drive", "runs", *(f"at {load} %" for load in loads), *(f"`{code}`" for code in some)],
         [
-            [drive, f"{len(of):,}", *(f"{sum(code in (row['remarks'] or '').split() for row in of):,}" for code in some)]
+            [
+                drive,
+                f"{len(of):,}",
+                *(f"{sum(row['load'] == load for row in of):,}" for load in loads),
+                *(f"{sum(code in (row['remarks'] or '').split() for row in of):,}" for code in some),
+            ]
             for drive in drives
             for of in [runs.where(drive=drive).rows]
         ],
@@ -462,6 +468,9 @@ def best_rows(runs: Runs) -> Iterator[list[str]]:
         of = runs.where(drive=drive)
         for figure in ("mean", "p99", "p99.9", "write amplification", "energy", "erases"):
             found = sorted(scores(of, figure).items(), key=lambda entry: entry[1].mean)
+            if not found:  # a run without any: no logarithm
+                yield [f"{drive}, {FIGURES[figure][1]}", "-", "-", "-", "-"]
+                continue
             (first, estimate), *others = found
             apart = [difference(of, figure, point, first) for point, _ in others]
             alike = sum(one is None or one.is_tie for one in apart)
