@@ -1,4 +1,4 @@
-"""The table of studies/cross, and what tools/cross.py makes of it."""
+"""The table of sweeps/cross, and what tools/cross.py makes of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from conftest import ROOT
 from ssdlab.sweeping.definition import Sweep, load
 from ssdlab.sweeping.tasks import Task
 
-FOLDER = ROOT / "studies" / "cross"
+FOLDER = ROOT / "sweeps" / "cross"
 TABLE = FOLDER / "cross.parquet"
 
 

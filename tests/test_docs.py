@@ -80,7 +80,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def workplace(tmp_path: Path) -> Path:
     """A folder in which the pages' paths exist."""
-    for name in ("traces", "presets", "studies", "measurements"):
+    for name in ("traces", "presets", "studies", "measurements", "sweeps"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 

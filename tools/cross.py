@@ -1,6 +1,6 @@
-"""What the table of studies/cross says: which scheme is best, what each mechanism does, and which add up or cancel.
+"""What the table of sweeps/cross says: which scheme is best, what each mechanism does, and which add up or cancel.
 
-    python tools/cross.py store RESULTS.parquet studies/cross/cross.parquet
+    python tools/cross.py store RESULTS.parquet sweeps/cross/cross.parquet
     python tools/cross.py page
 
 `store` keeps the columns that the page needs. `page` writes docs/cross.md and its figures from the stored tables.
@@ -32,7 +32,7 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 INTERACTIONS = (0.1, 0.5, 0.9, 1, 1.1, 2, 10)
 """Ticks of the figure of interactions."""
 ROOT = Path(__file__).resolve().parent.parent
-STORED = ROOT / "studies" / "cross" / "cross.parquet"
+STORED = ROOT / "sweeps" / "cross" / "cross.parquet"
 PAGE = ROOT / "docs" / "cross.md"
 PICTURES = ROOT / "docs" / "cross"
 
@@ -360,7 +360,7 @@ HEAD = """# Every mechanism beside every other
 Papers change one mechanism and keep the rest. Here garbage collection (GC), queue order, cache, idle-time GC and placement are
 changed together, on a drive of 2013 and on drives of today. [Findings](findings.md) has what follows.
 
-<!-- written by `python tools/cross.py page` from studies/cross/cross.parquet: change that, and run it again -->
+<!-- written by `python tools/cross.py page` from sweeps/cross/cross.parquet: change that, and run it again -->
 
 ## What was run
 
@@ -388,11 +388,11 @@ The drives:
 | consumer | `consumer-tlc-scaled-4g` | full, so that the static part of its SLC cache is left |
 
 The baseline is `npgc` in order of arrival, without cache, idle-time GC, and with static placement (on superblocks dynamic: they have no
-other). [`studies/cross/cross.toml`](https://github.com/ssdlab/ssdlab/blob/main/studies/cross/cross.toml) is the sweep. One command
+other). [`sweeps/cross/cross.toml`](https://github.com/ssdlab/ssdlab/blob/main/sweeps/cross/cross.toml) is the sweep. One command
 makes the table:
 
 ```console
-$ ssdlab sweep studies/cross/cross.toml --out results/cross
+$ ssdlab sweep sweeps/cross/cross.toml --out results/cross
 ```
 """
 
@@ -409,7 +409,7 @@ def page(runs: Runs) -> Iterator[str]:
     yield from counts(runs)
     yield from ["", "## What each mechanism does", *READING.splitlines()]
     for figure in ("mean", "p99", "p99.9", "read p99", "write amplification", "energy", "erases"):
-        yield from ["", f"### {FIGURES[figure][1].capitalize()}", ""]
+        yield from ["", f"### {heading(FIGURES[figure][1])}", ""]
         yield from table(["drive", *(f"{factor}: {value}" for factor, value in CHANGES)], list(effect_rows(runs, figure)))
     yield from ["", "![Effects on p99.9 by drive and mechanism](cross/effects.svg)", "", "## Which scheme is best", ""]
     yield from ["Over all workloads and loads. Alike: schemes that are not known to differ from the best.", ""]
@@ -428,6 +428,11 @@ def page(runs: Runs) -> Iterator[str]:
     yield from ["", "![Write amplification and p99.9 of all schemes](cross/front.svg)"]
 
 
+def heading(words: str) -> str:
+    """A figure's words as a heading; percentiles stay small."""
+    return words if words.startswith("p9") else words.capitalize()
+
+
 def counts(runs: Runs) -> Iterator[str]:
     """How many runs there are, and how many have which remark."""
     rows = runs.rows
@@ -435,7 +440,7 @@ def counts(runs: Runs) -> Iterator[str]:
     yield f"{len(rows):,} runs under {len(runs.values('workload'))} workloads. Runs with a remark that bears on their numbers:"
     yield ""
     loads = sorted(runs.values("load"))
-    some = [code for code in ("not-settled", "overloaded", "held-data") if codes[code]]
+    some = [code for code in ("not-settled", "no-collection", "overloaded", "held-data") if codes[code]]
     drives = runs.values("drive")
     yield from table(
         ["drive", "runs", *(f"at {load} %" for load in loads), *(f"`{code}`" for code in some)],
@@ -452,7 +457,9 @@ def counts(runs: Runs) -> Iterator[str]:
     )
     yield ""
     yield "`not-settled`: the run is shorter than a drive write, so its write amplification still moves. `overloaded`: requests arrive"
-    yield "faster than they are served, so response times grow with the length of the run."
+    yield "faster than they are served, so response times grow with the length of the run. `no-collection`: no GC ran. That is most runs of"
+    yield "the consumer drive, whose SLC cache takes nearly all writes of a run this short: it says nothing on GC. `held-data`: buffers and"
+    yield "caches hold more than when the measured part began, so that write amplification is too low."
 
 
 def effect_rows(runs: Runs, figure: str) -> Iterator[list[str]]:

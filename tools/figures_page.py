@@ -1,4 +1,4 @@
-"""Writes docs/gallery.md: each figure of the studies and of studies/cross, what was published beside it, and the command that makes it.
+"""Writes docs/gallery.md: each figure of the studies and of sweeps/cross, what was published beside it, and the command that makes it.
 
     python tools/figures_page.py
 
@@ -31,8 +31,8 @@ CROSS = """
 ## Every mechanism beside every other
 
 ```console
-$ ssdlab sweep studies/cross/cross.toml --out results/cross
-$ python tools/cross.py store results/cross/results.parquet studies/cross/cross.parquet
+$ ssdlab sweep sweeps/cross/cross.toml --out results/cross
+$ python tools/cross.py store results/cross/results.parquet sweeps/cross/cross.parquet
 $ python tools/cross.py page
 ```
 """

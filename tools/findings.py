@@ -24,8 +24,8 @@ PAGE = cross.ROOT / "docs" / "findings.md"
 FOLDER = cross.STORED.parent
 ATTACKS = ("another seed", "another load", "another part", "a larger drive")
 PAPER = "scheme of a paper"
-NEW = ("nvme", "nvme worn", "pe8110-like", "consumer")
-"""Drives of today on which static placement is possible."""
+NEW = ("nvme", "nvme worn", "pe8110-like")
+"""Drives of today on which static placement is possible, and on which GC ran."""
 
 
 def scheme(**values: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Writes the sweeps of this folder: every mechanism beside every other, on drives of 2013 and of today.
 
-    python studies/cross/design.py
+    python sweeps/cross/design.py
 
 The load of each drive and workload is a share of what the baseline sustains. This is measured first: all requests of the workload are
 offered at once, and their number over the time until the last has completed is the rate of 100 %. `time_scale` of a point is then the
@@ -185,7 +185,7 @@ def sweep(
 ) -> str:
     """A sweep as TOML: axes with labels, and which of them go together."""
     lines = [
-        f"# {title}. Written by studies/cross/design.py.",
+        f"# {title}. Written by sweeps/cross/design.py.",
         toml("requests", REQUESTS),
         toml("warm_up", WARM_UP),
         toml("leave_out_refused", True),

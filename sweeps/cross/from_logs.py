@@ -1,6 +1,6 @@
 """Recomputes three findings from logs of requests alone: nothing of ssdlab is imported here.
 
-    python studies/cross/from_logs.py LOGS
+    python sweeps/cross/from_logs.py LOGS
 
 `LOGS` has a folder for each run, named after its scheme, with `requests.parquet`: a row for each request, with its kind, its response time
 and whether it belongs to the warm-up. docs/findings.md has the commands that write them. A percentile is the smallest response time that at
