@@ -94,6 +94,12 @@ def test_wrong_rows_are_refused(table: dict[str, Any], message: str) -> None:
         defined(grid=grid, zip=[table])
 
 
+def test_a_label_means_one_thing() -> None:
+    rows = [[0.1, {"label": "a", "set": {"gc.hard": 0.1}}], [0.2, {"label": "a", "set": {"gc.hard": 0.2}}]]
+    with pytest.raises(ConfigError, match="drive = a is there with different meanings"):
+        defined(zip=[{"axes": ["gc.soft", "drive"], "rows": rows}])
+
+
 def test_an_axis_is_varied_in_one_place_only() -> None:
     pair = {"axes": ["gc.soft", "gc.hard"], "rows": [[0.1, 0.2]]}
     with pytest.raises(ConfigError, match=r"gc\.soft is varied elsewhere as well"):
@@ -147,6 +153,8 @@ def test_drawn_points_have_the_requests_of_their_seed_in_common() -> None:
         ({"points": 5}, "random.axes: expected at least one axis"),
         ({"points": 5, "axes": {"gc.soft": {"from": 0.2, "to": 0.1}}}, "from = 0.2, to = 0.1: expected two numbers, the second larger"),
         ({"points": 5, "axes": {"gc.soft": {"from": 0, "to": 0.1, "log": True}}}, "from = 0: expected a number above 0"),
+        ({"points": 5, "axes": {"gc.soft": {"from": 0, "to": 10**400}}}, "expected two numbers, the second larger"),
+        ({"points": 5, "axes": {"gc.soft": {"from": 0.0, "to": float("inf")}}}, "expected two numbers, the second larger"),
         ({"points": 5, "axes": {"gc.soft": 3}}, "random.axes.gc.soft = 3: expected a list of values, or a range"),
         ({"points": 5, "axes": {"gc.soft": SOFT}, "design": "sobol"}, "design = 'sobol': expected latin-hypercube or independent"),
         ({"points": 5, "axes": {"gc.soft": SOFT}, "seed": -1}, "random.seed = -1: expected a whole number from 0 on"),

@@ -304,8 +304,10 @@ def memory_of(config: _core.Config) -> int:
     device, array = _value(config, "device"), _value(config, "array")
     drives = 1 if array["level"] == "none" else array["drives"]
     pages = math.prod(device[key] for key in ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane"))
-    units = pages * device["pages_per_block"] * max(1, device["page_bytes"] // (_value(config, "ftl.map_unit_bytes") or device["page_bytes"]))
-    return RUN_BYTES + PAGE_BYTES * units * drives
+    units = (
+        pages * device["pages_per_block"] * max(1, device["page_bytes"] // (_value(config, "ftl.map_unit_bytes") or device["page_bytes"]))
+    )
+    return int(RUN_BYTES + PAGE_BYTES * units * drives)
 
 
 def _words(flag: str, value: object) -> list[str]:

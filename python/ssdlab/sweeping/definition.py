@@ -251,7 +251,11 @@ def _together(where: str, design: Drawn, grid: Mapping[str, SweepAxis], folder: 
         raise ConfigError(f"{where}: a row is there twice")
     axes = []
     for name, column in zip(design.axes, columns_, strict=True):
-        values = tuple({value.text: value for value in column}.values())
+        by_text = {value.text: value for value in column}
+        other = next((value for value in column if by_text[value.text] != value), None)
+        if other is not None:
+            raise ConfigError(f"{where}: {name} = {other.text} is there with different meanings: give one of them another label")
+        values = tuple(by_text.values())
         idle = [value.text for value in grid[name].values if value not in values] if name in grid else []
         if idle:
             raise ConfigError(f"{where}: {name} = {idle[0]} of {GRID} is in no row")

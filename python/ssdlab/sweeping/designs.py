@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -19,6 +18,8 @@ LATIN, INDEPENDENT = "latin-hypercube", "independent"
 DESIGNS = (LATIN, INDEPENDENT)
 FROM, TO, LOG = "from", "to", "log"
 MOST_DRAWN = 20_000
+LARGEST = 2.0**63
+"""Bound of the ends of a range."""
 
 
 @dataclass(frozen=True)
@@ -130,4 +131,4 @@ def _column(where: str, of: object, shares: Sequence[float]) -> list[Any]:
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
