@@ -205,6 +205,8 @@ def percent(estimate: Estimate | None, *, bold: bool = True) -> str:
     """A difference of logarithms as a change in percent, with the ends of its interval; bold if the interval leaves out 0."""
     if estimate is None:
         return "-"
+    if estimate.half is None:
+        return f"{_signed(100 * math.expm1(estimate.mean))} (one workload)"
     centre, half = estimate.mean, estimate.half or 0.0
     middle, low, high = (100 * math.expm1(at) for at in (centre, centre - half, centre + half))
     text = f"{_signed(middle)} ({_signed(low)} to {_signed(high)})"
