@@ -33,6 +33,7 @@ PROGRAMS = ("cat", "cut", "head", "ls", "sort", "tail", "wc")
 NOT_RUN = {
     "make": "builds what the tests run with, or runs the tests",
     "pip": "installs packages, which needs network or minutes",
+    "python": "makes pages from tables whose runs take half an hour; `test_cross.py` compares the pages with the stored tables",
     "python3": "makes an environment to install into",
     ".": "puts an environment into the shell that reads the page",
     "sudo": "needs root; `test_trace_record.py` has what it does",
@@ -79,7 +80,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def workplace(tmp_path: Path) -> Path:
     """A folder in which the pages' paths exist."""
-    for name in ("traces", "presets", "studies", "measurements"):
+    for name in ("traces", "presets", "studies", "measurements", "sweeps"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 

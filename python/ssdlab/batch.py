@@ -34,8 +34,8 @@ from ssdlab.folders import (
     write_json,
 )
 from ssdlab.inputs import Held
-from ssdlab.plans import Setup, Slowest, Timeline
-from ssdlab.platforms import processors
+from ssdlab.plans import Setup, Slowest, Timeline, memory_of
+from ssdlab.platforms import free_memory, processors
 from ssdlab.result import Result
 
 if TYPE_CHECKING:
@@ -279,7 +279,9 @@ class Batch:
 def execute(
     jobs: Sequence[AnyJob], *, workers: int | None = None, progress: Progress | None = None, out: ResultFolder | None = None
 ) -> Batch:
-    """Executes jobs, at most `workers` at once (default: one per processor), and writes their results into `out`.
+    """Executes jobs, at most `workers` at once, and writes their results into `out`.
+
+    By default there is one at once per processor, but no more than fit into the free memory, and at least one.
 
     Errors of runs are not raised; they are in the returned batch.
     """
@@ -289,7 +291,7 @@ def execute(
         if job.folder is not None:
             make_folder(job.folder)
     batch = Batch()
-    workers = processors() if workers is None else min(whole("jobs", workers, least=1), len(jobs))
+    workers = _fitting(jobs) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
     told = _BatchProgress(len(jobs), progress)
     _run_drives(batch, {index: job for index, job in enumerate(jobs) if isinstance(job, Job)}, workers, told)
     if batch.interrupt is None:
@@ -300,6 +302,13 @@ def execute(
     # in the order of `jobs`, not of completion
     batch.finished = {job.label: batch.finished[job.label] for job in jobs if job.label in batch.finished}
     return batch
+
+
+def _fitting(jobs: Sequence[AnyJob]) -> int:
+    """The number of runs at once: one per processor, or as many of the largest as fit into the free memory."""
+    most, free = processors(), free_memory()
+    needed = max((memory_of(job.plan.config) for job in jobs if isinstance(job, Job)), default=0)
+    return most if free is None or not needed else max(1, min(most, free // needed))
 
 
 class _BatchProgress:

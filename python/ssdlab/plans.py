@@ -40,6 +40,7 @@ __all__ = [
     "grown_warning",
     "idle_warnings",
     "is_preset_file",
+    "memory_of",
     "needed_bytes",
     "requests_of",
     "timeline_of",
@@ -292,6 +293,21 @@ def _trace_end(trace: Path, changed_ns: int, volumes: str | None, **reading: Any
 def _value(config: _core.Config, key: str) -> Any:
     """The value of a key or section of a configuration; `None` for a key that is not set."""
     return json.loads(config.get(key))
+
+
+RUN_BYTES, PAGE_BYTES = 64_000_000, 12
+"""Memory of a run: a fixed part, and bytes for each physical page or mapping unit (docs/performance.md)."""
+
+
+def memory_of(config: _core.Config) -> int:
+    """Upper bound of the memory that a run takes, bytes: that of a drive full of data."""
+    device, array = _value(config, "device"), _value(config, "array")
+    drives = 1 if array["level"] == "none" else array["drives"]
+    pages = math.prod(device[key] for key in ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane"))
+    units = (
+        pages * device["pages_per_block"] * max(1, device["page_bytes"] // (_value(config, "ftl.map_unit_bytes") or device["page_bytes"]))
+    )
+    return int(RUN_BYTES + PAGE_BYTES * units * drives)
 
 
 def _words(flag: str, value: object) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -30,6 +30,11 @@ def sweep(
     engine: Engine = "local",
     resume: bool = False,
     series: bool | None = None,
+    zip: Sequence[Mapping[str, Any]] = (),
+    random: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    screen: Mapping[str, Any] | None = None,
+    leave_out_refused: bool = False,
     progress: bool = False,
     **options: Unpack[SweepOptions],
 ) -> SweepResult:
@@ -47,6 +52,12 @@ def sweep(
         engine: `"local"`, or `"ray"` for tasks of Ray (`pip install 'ssdlab[ray]'`), at `RAY_ADDRESS` or else on this machine.
         resume: whether to keep results in `out`, and only run the other points.
         series: whether to record every run over time, for its page in `out`; by default of at most 100 points.
+        zip: axes that change together: `[{"axes": ["gc.soft", "gc.hard"], "rows": [[0.05, 0.2], [0.1, 0.4]]}]` has two points.
+        random: axes whose values are drawn: `{"points": 40, "axes": {"gc.soft": {"from": 0.02, "to": 0.2, "log": True}}}`, and perhaps
+            `design` (`"latin-hypercube"` or `"independent"`) and `seed`.
+        columns: derived columns: arithmetic over figures, such as `{"moved": "gc.pages_moved / gc.jobs"}`.
+        screen: drops points that are clearly worse after few seeds: `{"by": "p99"}`, and perhaps `among`, `first` and `keep`.
+        leave_out_refused: whether to leave out points that cannot be simulated (`refused` of the result), instead of raising.
         progress: whether to show progress on standard error, if it is a terminal.
 
     Raises:
@@ -60,6 +71,11 @@ def sweep(
         **options,
         "seeds": seeds,
         "series": series,
+        "zip": [mapping("zip", entry) for entry in zip] or None,
+        "random": random,
+        "columns": columns,
+        "screen": screen,
+        "leave_out_refused": truth("leave_out_refused", leave_out_refused),
         "set": None if by_hand is None else mapping("set", by_hand),
         "grid": {axis: _listed(axis, values) for axis, values in mapping("grid", grid).items()},
     }

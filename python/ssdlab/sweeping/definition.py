@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,11 @@ from ssdlab.plans import SHORTHANDS, value_text
 from ssdlab.policies import KINDS, located
 from ssdlab.spelling import nearest
 from ssdlab.study.keys import check_keys, check_type, flat, read_file, read_toml
+from ssdlab.sweeping import columns, screening
+from ssdlab.sweeping.designs import Drawn, drawn, unique, zipped
+from ssdlab.sweeping.screening import Screen
 
-__all__ = ["MOST_POINTS", "MOST_RECORDED", "AxisValue", "Point", "Sweep", "SweepAxis", "define", "described", "load"]
+__all__ = ["MOST_POINTS", "MOST_RECORDED", "AxisValue", "Group", "Point", "Sweep", "SweepAxis", "define", "described", "load"]
 
 PATHS = tuple(name for name, option in options_of(SweepOptions).items() if option.check == "path")
 """Options with names of files."""
@@ -30,8 +33,9 @@ OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
 AXIS_OPTIONS = tuple(name for name in OPTIONS if name != "verify")
 """Options of a run that an axis can vary, besides the keys of the configuration."""
 LABEL, SET, GRID = "label", "set", "grid"
-SEED, SEEDS, SERIES = "seed", "seeds", "series"
-KEYS = (*OPTIONS, SEEDS, SERIES, SET, GRID)
+SEED, SEEDS, SERIES, LEAVE_OUT = "seed", "seeds", "series", "leave_out_refused"
+ZIP, RANDOM, COLUMNS, SCREEN = "zip", "random", "columns", "screen"
+KEYS = (*OPTIONS, SEEDS, SERIES, LEAVE_OUT, SET, GRID, ZIP, RANDOM, COLUMNS, SCREEN)
 MOST_RECORDED = 100
 """Number of points up to which the runs of a sweep are recorded over time by default, and get their pages: some 600 kB a point."""
 MOST_POINTS = 20_000
@@ -58,7 +62,7 @@ class AxisValue:
 
 @dataclass(frozen=True)
 class SweepAxis:
-    """An axis of the grid: name and values."""
+    """An axis: name and different values."""
 
     name: str
     values: tuple[AxisValue, ...]
@@ -70,8 +74,21 @@ class SweepAxis:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Axes that change together, and the rows of their values. Most groups are a single axis with a row for each value."""
+
+    axes: tuple[SweepAxis, ...]
+    rows: tuple[tuple[AxisValue, ...], ...]
+
+    @classmethod
+    def of(cls, axis: SweepAxis) -> Group:
+        """A group of one axis."""
+        return cls((axis,), tuple((value,) for value in axis.values))
+
+
+@dataclass(frozen=True)
 class Point:
-    """A point of the grid: a value of each axis, with the resulting options and keys."""
+    """A point of the sweep: a value of each axis, with the resulting options and keys."""
 
     values: Mapping[str, Any]
     options: Mapping[str, Any]
@@ -86,14 +103,25 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep: common options and keys, and the axes of the grid."""
+    """A sweep: common options and keys, and the axes in groups, of which the points are all combinations."""
 
     name: str
     options: Mapping[str, Any]
     set: Mapping[str, Any]
-    axes: tuple[SweepAxis, ...]
+    groups: tuple[Group, ...]
     series: bool | None = None
     """Whether the runs are recorded over time; `None` if their number decides."""
+    leave_out_refused: bool = False
+    """Whether points that cannot be simulated are left out, instead of being an error."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Formulas of derived columns."""
+    screen: Screen | None = None
+    """How points that are clearly worse are dropped early, if at all."""
+
+    @property
+    def axes(self) -> tuple[SweepAxis, ...]:
+        """All axes, in the order of the columns."""
+        return tuple(axis for group in self.groups for axis in group.axes)
 
     @property
     def records(self) -> bool:
@@ -101,16 +129,18 @@ class Sweep:
         return len(self) <= MOST_RECORDED if self.series is None else self.series
 
     def __len__(self) -> int:
-        return math.prod(len(axis.values) for axis in self.axes)
+        return math.prod(len(group.rows) for group in self.groups)
 
     def points(self) -> Iterator[Point]:
-        """Every combination of values; the last axis varies fastest."""
-        for combination in itertools.product(*(axis.values for axis in self.axes)):
+        """Every combination of the groups' rows; the last group varies fastest."""
+        axes = self.axes
+        for rows in itertools.product(*(group.rows for group in self.groups)):
+            combination = tuple(itertools.chain.from_iterable(rows))
             options, keys = dict(self.options), dict(self.set)
             for value in combination:
                 options |= value.options
                 keys |= value.set
-            named = [(axis.name, value) for axis, value in zip(self.axes, combination, strict=True)]
+            named = [(axis.name, value) for axis, value in zip(axes, combination, strict=True)]
             yield Point(
                 values={name: value.value for name, value in named},
                 options=options,
@@ -123,9 +153,17 @@ class Sweep:
         """The sweep as a TOML file."""
         lines = [f"# A sweep of {len(self):,} points by ssdlab {version()}", *(_line(key, value) for key, value in self.options.items())]
         lines += [] if self.series is None else [_line(SERIES, self.series)]
-        if self.set:
-            lines += ["", f"[{SET}]", *(_line(key, value) for key, value in self.set.items())]
-        lines += ["", f"[{GRID}]", *(_line(axis.name, [_written(axis.name, value) for value in axis.values]) for axis in self.axes)]
+        lines += [_line(LEAVE_OUT, self.leave_out_refused)] if self.leave_out_refused else []
+        for name, table in ((SET, self.set), (COLUMNS, self.columns), (SCREEN, self.screen.table if self.screen else {})):
+            if table:
+                lines += ["", f"[{name}]", *(_line(key, value) for key, value in table.items())]
+        together = [group for group in self.groups if len(group.axes) > 1]
+        plain = [axis for group in self.groups for axis in group.axes if group not in together or _is_labelled(axis)]
+        if plain:
+            lines += ["", f"[{GRID}]", *(_line(axis.name, [_written(axis.name, value) for value in axis.values]) for axis in plain)]
+        for group in together:
+            rows = (f"  {value_text([value.value for value in row])}," for row in group.rows)
+            lines += ["", f"[[{ZIP}]]", _line("axes", [axis.name for axis in group.axes]), "rows = [", *rows, "]"]
         return "\n".join(lines) + "\n"
 
 
@@ -157,22 +195,92 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
     series = table.get(SERIES)
     if series is not None and not isinstance(series, bool):
         raise ConfigError(f"{name}: {SERIES} = {shown(series)}: expected true (record all runs over time) or false")
+    leave_out = table.get(LEAVE_OUT, False)
+    if not isinstance(leave_out, bool):
+        raise ConfigError(f"{name}: {LEAVE_OUT} = {shown(leave_out)}: expected true (leave out what cannot be simulated) or false")
     table = _with_seeds(name, table)
-    grid = table.get(GRID, {})
-    if not isinstance(grid, Mapping) or not grid:
-        raise ConfigError(f'{name}: {GRID}: expected at least one axis, such as scheme = ["npgc", "pgc"] or "gc.soft" = [0.05, 0.1]')
+    groups = _groups(name, table, folder)
+    axes = [axis.name for group in groups for axis in group.axes]
     sweep = Sweep(
         name=name,
         options=_located({key: table[key] for key in OPTIONS if key in table}, folder),
         set=dict(flat(table.get(SET, {}))),
-        axes=tuple(_axis(f"{name}: {GRID}", key, values, folder) for key, values in flat(grid)),
+        groups=groups,
         series=series,
+        leave_out_refused=leave_out,
+        columns=columns.check(f"{name}: {COLUMNS}", table.get(COLUMNS, {}), axes),
+        screen=None if SCREEN not in table else screening.read(f"{name}: {SCREEN}", table[SCREEN], groups[-1].axes[-1], axes),
     )
     _check_said_once(sweep)
     if len(sweep) > MOST_POINTS:
-        counts = " x ".join(f"{len(axis.values):,} ({axis.name})" for axis in sweep.axes)
+        counts = " x ".join(f"{len(group.rows):,} ({', '.join(axis.name for axis in group.axes)})" for group in sweep.groups)
         raise ConfigError(f"{name}: {len(sweep):,} points, {counts}: expected at most {MOST_POINTS:,} in a sweep; split the grid")
     return sweep
+
+
+def _groups(name: str, table: Mapping[str, Any], folder: Path | None) -> tuple[Group, ...]:
+    """The axes that change together, then those of the grid."""
+    grid = table.get(GRID, {})
+    if not isinstance(grid, Mapping) or not (grid or ZIP in table or RANDOM in table):
+        raise ConfigError(f'{name}: {GRID}: expected at least one axis, such as scheme = ["npgc", "pgc"] or "gc.soft" = [0.05, 0.1]')
+    axes = {key: _axis(f"{name}: {GRID}", key, values, folder) for key, values in flat(grid)}
+    given = table.get(ZIP, [])
+    if not isinstance(given, list):
+        raise ConfigError(f"{name}: {ZIP}: expected [[{ZIP}]] with axes and rows")
+    designs = [(f"{name}: {ZIP}[{index}]", zipped(f"{name}: {ZIP}[{index}]", entry)) for index, entry in enumerate(given)]
+    designs += [(f"{name}: {RANDOM}", drawn(f"{name}: {RANDOM}", table[RANDOM]))] if RANDOM in table else []
+    groups: list[Group] = []
+    used: set[str] = set()
+    for where, design in designs:
+        twice = used & set(design.axes)
+        if twice or (where.endswith(RANDOM) and set(design.axes) & set(axes)):
+            axis = next(axis for axis in design.axes if axis in used or axis in axes)
+            raise ConfigError(f"{where}: {axis} is varied elsewhere as well: leave one of them out")
+        groups.append(_together(where, design, axes, folder))
+        used |= set(design.axes)
+    return (*groups, *(Group.of(axis) for key, axis in axes.items() if key not in used))
+
+
+def _together(where: str, design: Drawn, grid: Mapping[str, SweepAxis], folder: Path | None) -> Group:
+    """A group of axes. The rows may name the values of axes of the grid, by value or label."""
+    columns_ = [
+        _chosen(where, name, column, grid, folder) for name, column in zip(design.axes, zip(*design.rows, strict=True), strict=True)
+    ]
+    rows = tuple(zip(*columns_, strict=True))
+    if len(list(unique([tuple(value.text for value in row) for row in rows]))) < len(rows):
+        raise ConfigError(f"{where}: a row is there twice")
+    axes = []
+    for name, column in zip(design.axes, columns_, strict=True):
+        by_text = {value.text: value for value in column}
+        other = next((value for value in column if by_text[value.text] != value), None)
+        if other is not None:
+            raise ConfigError(f"{where}: {name} = {other.text} is there with different meanings: give one of them another label")
+        values = tuple(by_text.values())
+        idle = [value.text for value in grid[name].values if value not in values] if name in grid else []
+        if idle:
+            raise ConfigError(f"{where}: {name} = {idle[0]} of {GRID} is in no row")
+        axes.append(grid.get(name, SweepAxis(name, values)))
+    return Group(tuple(axes), rows)
+
+
+def _chosen(where: str, name: str, column: Sequence[Any], grid: Mapping[str, SweepAxis], folder: Path | None) -> tuple[AxisValue, ...]:
+    """The values of an axis in the rows of a group."""
+    if name not in grid:
+        return tuple(
+            described(f"{where}.{name}", cell, folder) if isinstance(cell, Mapping) else _plain(where, name, cell, folder)
+            for cell in column
+        )
+    known = {_comparable(value.value): value for value in grid[name].values}
+    wrong = [cell for cell in column if isinstance(cell, dict) or _comparable(cell) not in known]
+    if wrong:
+        there = ", ".join(value.text for value in grid[name].values)
+        raise ConfigError(f"{where}: {name} = {shown(wrong[0])} is not in {GRID}.{name} (there are {there})")
+    return tuple(known[_comparable(cell)] for cell in column)
+
+
+def _is_labelled(axis: SweepAxis) -> bool:
+    """Whether the values of an axis are written as tables with a label."""
+    return any(isinstance(_written(axis.name, value), Mapping) for value in axis.values)
 
 
 def _with_seeds(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:

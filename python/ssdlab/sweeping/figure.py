@@ -15,7 +15,6 @@ from matplotlib.ticker import NullLocator
 
 from ssdlab.checks import check_texts, mapping, text
 from ssdlab.errors import UsageError
-from ssdlab.measures import figures_of
 from ssdlab.report.axes import ends_of, label_of, round_ticks, scale, wrapped
 from ssdlab.report.drawing import Figure
 from ssdlab.report.ink import colour, of_run
@@ -266,12 +265,12 @@ def _estimate(numbers: Sequence[float]) -> Estimate:
 
 
 def _number(point: SweepPoint, name: str) -> float | None:
-    value = figures_of(point.result).get(name)
+    value = point.figures.get(name)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _names(points: Sequence[SweepPoint]) -> dict[str, None]:
-    return {name: None for point in points for name in figures_of(point.result)}
+    return {name: None for point in points for name in point.figures}
 
 
 def _hashable(value: Any) -> Any:

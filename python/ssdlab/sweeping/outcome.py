@@ -17,7 +17,20 @@ from ssdlab.report.words import described
 from ssdlab.sweeping.points import SweepMean
 from ssdlab.uncertainty import Estimate, relative_differences
 
-__all__ = ["SHORT", "Best", "Change", "Pairs", "best", "difference", "groups_in_words", "in_words", "known_figure", "outcome", "relative"]
+__all__ = [
+    "SHORT",
+    "Best",
+    "Change",
+    "Pairs",
+    "best",
+    "differ",
+    "difference",
+    "groups_in_words",
+    "in_words",
+    "known_figure",
+    "outcome",
+    "relative",
+]
 
 FEW_POINTS = 20
 """Number of points up to which the best of them is hardly flattered by chance."""
@@ -69,7 +82,7 @@ def best(points: Sequence[SweepMean], place: Place) -> Best | None:
     if not having:
         return None
     first, *others = having
-    apart = [_differ(first, other, place.place) for other in others]
+    apart = [differ(first, other, place.place) for other in others]
     return Best(
         point=first,
         next=others[0] if others else None,
@@ -93,7 +106,7 @@ def _shared(base: SweepMean, other: SweepMean, place: str) -> tuple[list[float],
     return [value for value, _ in pairs], [value for _, value in pairs]
 
 
-def _differ(base: SweepMean, other: SweepMean, place: str) -> bool | None:
+def differ(base: SweepMean, other: SweepMean, place: str) -> bool | None:
     """Whether two points differ beyond the interval of their difference; `None` if it is not known."""
     before, after = _shared(base, other, place)
     found = difference(base, other, place)

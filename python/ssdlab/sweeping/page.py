@@ -12,7 +12,6 @@ from urllib.parse import quote
 from ssdlab._core import write_file
 from ssdlab.colours import COLOURS
 from ssdlab.folders import REPORT_FILE, RESULT_FILE, final
-from ssdlab.measures import figures_of
 from ssdlab.plans import value_text
 from ssdlab.remarks import Shown, listed, named, shown
 from ssdlab.report import page_remarks
@@ -168,7 +167,7 @@ def _index(axis: SweepAxis, value: Any) -> int:
 
 def _figures(sweep: SweepResult) -> list[dict[str, Any]]:
     """The figures that are not zero at every point."""
-    found = [figures_of(point.result) for point in sweep]
+    found = [point.figures for point in sweep]
     pairs = Pairs(sweep.groups, {axis: values for axis, values in sweep.compared.items() if len(values) <= MOST_CHANGES})
     told = shown(sweep.remarks)
     having = (place for place in places() if any(isinstance(row.get(place.place), int | float) and row[place.place] for row in found))

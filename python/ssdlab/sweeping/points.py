@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ssdlab.measures import figures_of, measures_of
 from ssdlab.result import Result
 from ssdlab.uncertainty import Estimate
 
@@ -25,6 +26,18 @@ class SweepPoint:
     result: Result
     folder: Path | None = None
     """Folder with its `result.json`."""
+    columns: Mapping[str, float] = field(default_factory=dict)
+    """Derived columns, by name."""
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Every number, text and truth value of the result by its path, and the derived columns."""
+        return {**figures_of(self.result), **self.columns}
+
+    @property
+    def measures(self) -> dict[str, float]:
+        """The simulated numbers of the result by path, and the derived columns."""
+        return {**measures_of(self.result), **self.columns}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, overload
 from ssdlab._core import version
 from ssdlab.checks import text, texts
 from ssdlab.errors import Error, UsageError
-from ssdlab.measures import figures_of, measures_of
 from ssdlab.plans import value_text
 from ssdlab.remarks import Remark, as_dicts, named, of_sweep, shown
 from ssdlab.report.look import Length, Look
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["SweepResult"]
 
 LARGEST_SIGNED = 2**63 - 1
+REMARKS = "remarks"
 BY_DEFAULT = "p99"
 """The figure by which the best point is chosen by default."""
 
@@ -42,6 +42,9 @@ class SweepResult(Sequence[SweepPoint]):
         sweep: definition of the sweep.
         failed: failed points with the reasons.
         left: points that were not run because of Ctrl-C.
+        refused: points that cannot be simulated, with the reasons, if the sweep leaves them out.
+        dropped: points that screening dropped before all their seeds were run, by name, with the number of seeds that they have.
+        absent: derived columns that no run has, with a reason each.
         folder: folder of the results, if they were saved.
     """
 
@@ -49,6 +52,9 @@ class SweepResult(Sequence[SweepPoint]):
     points: Sequence[SweepPoint]
     failed: Sequence[tuple[Point, Error]] = ()
     left: Sequence[Point] = ()
+    refused: Sequence[tuple[Point, Error]] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
     interrupt: BaseException | None = field(default=None, repr=False)
 
@@ -73,9 +79,9 @@ class SweepResult(Sequence[SweepPoint]):
     def table(self) -> pa.Table:
         """A table with a row for each point, as in `results.parquet`: the axes, then each figure by its path (`latency_ns.read.p99`).
 
-        Values that a run does not have are null.
+        Values that a run does not have are null. The column `remarks` has the codes of its remarks.
         """
-        return _table(self.axes, [{**figures_of(point.result), **point.values} for point in self.points])
+        return _table(self.axes, [{**point.figures, **point.values, REMARKS: _codes(point)} for point in self.points])
 
     @cached_property
     def remarks(self) -> list[Remark]:
@@ -97,7 +103,7 @@ class SweepResult(Sequence[SweepPoint]):
             SweepMean(
                 _but_seed(points[0]),
                 tuple(point.values.get(SEED, point.result["seed"]) for point in points),
-                estimates([measures_of(point.result) for point in points]),
+                estimates([point.measures for point in points]),
                 points,
             )
             for points in runs.values()
@@ -144,6 +150,7 @@ class SweepResult(Sequence[SweepPoint]):
         It has the axes except `seed`, the number of `seeds`, and two columns for each figure, such as `latency_ns.read.p99` with the mean
         and `latency_ns.read.p99.half_width` with the half width of its 95 % confidence interval (null for one seed). A figure about which
         seeds disagree at some point has a third, such as `latency_ns.read.p99.median`: the median there, and null where seeds agree.
+        If the sweep screens points, `dropped` is true for those that were dropped early.
         """
         rows: list[dict[str, Any]] = []
         apart = {place for point in self.means for place, of in point.estimates.items() if of.disagree}
@@ -152,7 +159,8 @@ class SweepResult(Sequence[SweepPoint]):
             for place, of in point.estimates.items():
                 columns |= {place: of.mean, f"{place}.half_width": of.half}
                 columns |= {f"{place}.median": of.median if of.disagree else None} if place in apart else {}
-            rows.append({**columns, **point.values, "seeds": len(point.seeds)})
+            dropped = {"dropped": named(point.values) in self.dropped} if self.sweep.screen else {}
+            rows.append({**columns, **point.values, "seeds": len(point.seeds), **dropped})
         return _table([*(axis for axis in self.axes if axis != SEED), "seeds"], rows)
 
     def to_parquet(self, *, means: bool = False) -> bytes:
@@ -177,7 +185,7 @@ class SweepResult(Sequence[SweepPoint]):
 
     @cached_property
     def _numbers(self) -> dict[str, None]:
-        found = {name: value for point in self.points for name, value in figures_of(point.result).items()}
+        found = {name: value for point in self.points for name, value in point.figures.items()}
         return {name: None for name, value in found.items() if isinstance(value, int | float) and not isinstance(value, bool)}
 
     def plot(
@@ -269,6 +277,11 @@ def _best_dict(found: Best, figure: str) -> dict[str, Any]:
     judged = {} if found.differs is None else {"differs": found.differs}
     later = {} if found.next is None else {"next": {"values": dict(found.next.values), **difference, **judged}}
     return {"figure": known_figure(figure).place, "values": dict(found.point.values), **later}
+
+
+def _codes(point: SweepPoint) -> str:
+    """The codes of the remarks of a run, each once."""
+    return " ".join(dict.fromkeys(remark["code"] for remark in point.result.to_dict().get(REMARKS, ())))
 
 
 def _but_seed(point: SweepPoint) -> dict[str, Any]:

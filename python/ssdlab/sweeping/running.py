@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -13,9 +14,12 @@ from ssdlab.batch import REPORT_FILE, RESULT_FILE, Batch, Progress, execute
 from ssdlab.checks import shown, whole
 from ssdlab.errors import Error, StoppedError, UsageError
 from ssdlab.folders import DEFINITION_FILE, SWEEP_TABLES, ResultFolder
+from ssdlab.remarks import named
 from ssdlab.result import Result
+from ssdlab.sweeping import columns, screening
 from ssdlab.sweeping.definition import Point, Sweep
-from ssdlab.sweeping.points import SweepPoint
+from ssdlab.sweeping.outcome import differ
+from ssdlab.sweeping.points import SEED, SweepPoint
 from ssdlab.sweeping.result import SweepResult
 from ssdlab.sweeping.tasks import Task
 
@@ -24,6 +28,8 @@ __all__ = ["DEFINITION_FILE", "ENGINES", "TABLE_FILES", "Engine", "Prepared", "p
 TABLE_FILES = PARQUET, CSV, MEANS_PARQUET, MEANS_CSV = (*SWEEP_TABLES, "means.parquet", "means.csv")
 Engine = Literal["local", "ray"]
 ENGINES = LOCAL, RAY = ("local", "ray")
+WAITING_STATE = (-1, 0, 0, 0)
+"""Progress of a run that has not begun."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,8 @@ class Prepared:
     source: Path | None
     changed: int = 0
     """Number of existing results that were changed after ssdlab wrote them, and are replaced."""
+    refused: tuple[tuple[Point, Error], ...] = ()
+    """Points that cannot be simulated, which the sweep leaves out."""
 
     @property
     def idle(self) -> list[Mapping[str, str]]:
@@ -72,7 +80,7 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
             tasks.append(Task.of(replace(point, series=out is not None and sweep.records), out))
         except Error as error:
             wrong.append((point, error))
-    if wrong:
+    if wrong and not (sweep.leave_out_refused and tasks):
         point, reason = wrong[0]
         others = f" (nor can {len(wrong) - 1:,} of the other {len(sweep) - 1:,} points)" if len(wrong) > 1 else ""
         raise type(reason)(f"{sweep.name}: the point {point.label} cannot be simulated{others}: {reason}") from reason
@@ -81,7 +89,7 @@ def prepare(sweep: Sweep, *, out: Path | None = None, resume: bool = False, sour
     found = [(task, task.there()) for task in tasks] if resume else []
     done = {task.point.folder: result for task, result in found if result is not None}
     changed = sum(result is None and task.file.exists() for task, result in found)
-    return Prepared(sweep, tuple(tasks), done, into, source, changed)
+    return Prepared(sweep, tuple(tasks), done, into, source, changed, tuple(wrong))
 
 
 def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, progress: Progress | None = None) -> SweepResult:
@@ -104,10 +112,11 @@ def run(prepared: Prepared, *, workers: int | None = None, engine: str = LOCAL, 
             definition = out.folder / DEFINITION_FILE
             if prepared.source is None or not (definition.exists() and definition.samefile(prepared.source)):
                 _core.write_file(definition, prepared.sweep.to_toml())
-        batch = _execute(prepared.left, engine, workers, progress, out)
+        how = partial(_execute, engine=engine, workers=workers, out=out)
+        batch, dropped = _screened(prepared, how, progress) if prepared.sweep.screen else (how(prepared.left, progress=progress), {})
         if batch.interrupt is not None and not isinstance(batch.interrupt, KeyboardInterrupt):
             raise batch.interrupt
-        result = _result(prepared, batch)
+        result = _result(prepared, batch, dropped)
         if out.stage is not None and result:
             if batch.interrupt is None:
                 _write_pages(result, batch)
@@ -134,6 +143,46 @@ def _write(result: SweepResult, folder: Path) -> None:
     page.write(result, folder / REPORT_FILE)
 
 
+def _screened(prepared: Prepared, how: Callable[..., Batch], progress: Progress | None) -> tuple[Batch, dict[str, int]]:
+    """Runs the points round by round, without those that were dropped; returns these with the number of seeds that they have."""
+    screen = prepared.sweep.screen
+    assert screen is not None
+    whole, dropped = Batch(), dict[str, int]()
+    order = {task.point.folder: place for place, task in enumerate(prepared.left)}
+    states = [WAITING_STATE] * len(order)
+    seeds = [value.value for value in prepared.sweep.axes[-1].values]
+    rounds, had = list(screen.rounds(seeds)), 0
+    for number, of_round in enumerate(rounds, 1):
+        tasks = [task for task in prepared.left if task.point.values[SEED] in of_round and _name_but_seed(task.point) not in dropped]
+
+        def tell(now: Sequence[tuple[int, int, int, int]], tasks: Sequence[Task] = tasks) -> None:
+            for task, state in zip(tasks, now, strict=True):
+                states[order[task.point.folder]] = state
+            if progress is not None:
+                progress(list(states))
+
+        batch = how(tuple(tasks), progress=tell)
+        whole.finished |= batch.finished
+        whole.failed |= batch.failed
+        whole.interrupt = batch.interrupt
+        had += len(of_round)
+        if batch.interrupt is not None or number == len(rounds):
+            break
+        there = {**prepared.done, **whole.finished}
+        points = [
+            SweepPoint(dict(task.point.values), there[task.point.folder])
+            for task in prepared.tasks
+            if task.point.folder in there and task.point.values[SEED] in seeds[:had] and _name_but_seed(task.point) not in dropped
+        ]
+        dropped |= {named(point.values): had for point in screening.worse(screen, SweepResult(prepared.sweep, points).groups, differ)}
+    return whole, dropped
+
+
+def _name_but_seed(point: Point) -> str:
+    """The name of a point over its seeds."""
+    return named({axis: value for axis, value in point.values.items() if axis != SEED})
+
+
 def _execute(tasks: tuple[Task, ...], engine: str, workers: int | None, progress: Progress | None, out: ResultFolder) -> Batch:
     if not tasks:
         return Batch()
@@ -144,21 +193,29 @@ def _execute(tasks: tuple[Task, ...], engine: str, workers: int | None, progress
     return remote.execute(tasks, workers=workers, progress=progress)
 
 
-def _result(prepared: Prepared, batch: Batch) -> SweepResult:
+def _result(prepared: Prepared, batch: Batch, dropped: Mapping[str, int]) -> SweepResult:
     finished = {**prepared.done, **batch.finished}
     failed = [(task.point, batch.failed[task.point.folder]) for task in prepared.tasks if task.point.folder in batch.failed]
     if batch.interrupt is not None:  # runs that were requested to stop have not failed
         failed = [(point, error) for point, error in failed if not isinstance(error, StoppedError)]
     known = {*finished, *(point.folder for point, _ in failed)}
+    points: list[SweepPoint] = []
+    absent: dict[str, str] = {}
+    for task in prepared.tasks:
+        result = finished.get(task.point.folder)
+        if result is not None:
+            values, reasons = columns.values_of(prepared.sweep.columns, result)
+            points.append(SweepPoint(dict(task.point.values), result, task.job.folder, values))
+            absent |= reasons
+    left = [task.point for task in prepared.tasks if task.point.folder not in known and _name_but_seed(task.point) not in dropped]
     return SweepResult(
         sweep=prepared.sweep,
-        points=[
-            SweepPoint(dict(task.point.values), finished[task.point.folder], task.job.folder)
-            for task in prepared.tasks
-            if task.point.folder in finished
-        ],
+        points=points,
         failed=failed,
-        left=[task.point for task in prepared.tasks if task.point.folder not in known],
+        left=left,
+        refused=prepared.refused,
+        dropped=dropped,
+        absent={name: reason for name, reason in absent.items() if not any(name in point.columns for point in points)},
         folder=prepared.out.folder,
         interrupt=batch.interrupt,
     )

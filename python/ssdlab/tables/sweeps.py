@@ -73,6 +73,18 @@ class Swept(Protocol):
         """The failed points."""
 
     @property
+    def refused(self) -> Sequence[tuple[Any, Exception]]:
+        """Points that cannot be simulated, with the reasons, if the sweep leaves them out."""
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Points that screening dropped, with the number of seeds that they have."""
+
+    @property
+    def absent(self) -> Mapping[str, str]:
+        """Derived columns that no run has, with a reason each."""
+
+    @property
     def remarks(self) -> Sequence[Remark]:
         """Remarks that qualify the numbers; points are named by their values."""
 
@@ -92,7 +104,7 @@ def sweep_tables(sweep: Swept, figure: str | None = None) -> list[RenderableType
     """The output of `ssdlab sweep`: the first points with their values and response times of all requests, and the best by a figure."""
     told = shown(sweep.remarks)
     best = sweep.outcome(figure).replace("µs", "us") if len(sweep.points) > 1 else ""
-    last = [*([Text(best, style="bold")] if best else []), *remark_lines(told), *_sweep_failures(sweep)]
+    last = [*([Text(best, style="bold")] if best else []), *remark_lines(told), *_left_out(sweep), *_sweep_failures(sweep)]
     return [*(_sweep_means(sweep, told) if sweep.means else _sweep_points(sweep, told)), *last]
 
 
@@ -117,6 +129,20 @@ def _sweep_points(sweep: Swept, told: Shown) -> list[RenderableType]:
     more = [Text(f"... and {len(sweep.points) - POINTS_SHOWN:,} more points")] if len(sweep.points) > POINTS_SHOWN else []
     table_of_points = [titled(f"Response times at {counts}", table, Captioned(captions, apart))] if sweep.points else []
     return [*table_of_points, *more]
+
+
+def _left_out(sweep: Swept) -> list[RenderableType]:
+    """What is not in the table: points that were refused or dropped, and columns without a value."""
+    lines = [f"column {name}: no run has a value: {reason}" for name, reason in sweep.absent.items()]
+    if sweep.refused:
+        first = sweep.refused[0][1]
+        lines.append(f"left out: {len(sweep.refused):,} of {len(sweep.sweep):,} points cannot be simulated. The first: {first}")
+    for seeds in sorted(set(sweep.dropped.values())):
+        count = sum(had == seeds for had in sweep.dropped.values())
+        lines.append(
+            f"screening: {count:,} points were dropped after {seeds} seeds, clearly worse than the best of those they compete with"
+        )
+    return [Text(line, style="yellow") for line in lines]
 
 
 def _sweep_failures(sweep: Swept) -> list[RenderableType]:
