@@ -39,6 +39,8 @@ KEYS = "".join(f'"{key}" = {value}\n' for key, value in SMALL.items())
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n" + "".join(
     f"{100 * index},{'RW'[index % 2]},{4096 * (index % 50)},4096\n" for index in range(3000)
 )
+OWN_ORDER = "def oldest(choices):\n    return 0 if choices.ready_ns else None\n"
+DRIVES = "drive,capacity_GB,bits,slc_GB,v1_GBps,v2_GBps,kind,channels\nSmall,1,3,0.1,3,1,S,1\n"
 SWEEP = f'[set]\n{KEYS}[grid]\nrequests = [100, 200]\nscheme = ["npgc", "pgc"]\n'
 STUDY = f"""title = "Own"
 schemes = ["npgc", "pgc"]
@@ -75,6 +77,8 @@ COMMANDS: Mapping[str, list[str]] = {
     "queueing": ["queueing", "--read-rate", "1", "--write-rate", "0.5", "--requests", "5000", "--out", "out"],
     "list": ["list", "schemes"],
     "arena list": ["arena", "list"],
+    "arena run": ["arena", "run", "ours.py", "--kind", "order", "--quick"],
+    "cliffs": ["cliffs", "drives.csv", "--out", "filled"],
     "show": ["show", "scheme", "pgc"],
     "schema": ["schema"],
     "trace info": ["trace", "info", "trace.csv"],
@@ -247,6 +251,8 @@ def make_world(folder: Path) -> None:
     (folder / "base.toml").write_text(BASE_FILE)
     (folder / "measured.csv").write_text(MEASURED)
     (folder / "femu.sh").write_text(FEMU)
+    (folder / "ours.py").write_text(OWN_ORDER)
+    (folder / "drives.csv").write_text(DRIVES)
     before = [
         ["compare", *SMALL_OPTIONS, "--requests", "100", *BOTH, "--out", "both"],
         ["run", *SMALL_OPTIONS, "--requests", "100", "--timeline", "seen.json.gz", "--out", "explained"],

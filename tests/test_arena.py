@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
+from ssdlab.contest import api
 from ssdlab.contest.field import contests
 from ssdlab.contest.kinds import kind_of, policies_in
 from ssdlab.contest.ranking import ranked
@@ -100,6 +103,12 @@ def test_the_kind_is_seen_from_what_a_policy_asks(body: str, kind: str) -> None:
         ),
         ("x = 1\n", [], "ours.py: it defines no policy"),
         ("def (\n", [], "ours.py, line 1: invalid syntax"),
+        ("x = '\0'\n", [], "ours.py, line 1: source code string cannot contain null bytes"),
+        (
+            "class Base:\n    def __call__(self, c):\n        return c.dirty\nclass Ours(Base):\n    pass\n",
+            [],
+            "it defines Base, Ours: expected one",
+        ),
         (VICTIM, ["--kind", "victims"], "'victims' is not one of"),
         (VICTIM, ["--by", "p99"], "'p99' is not one of"),
     ],
@@ -129,3 +138,76 @@ def test_a_policy_of_ones_own_is_ranked(ssdlab_command: Ssdlab, tmp_path: Path) 
     assert tails == sorted(tails)
     page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
     assert all(f"| `{name}` | " in page and f"`{by_name[name]['digest']}`" in page for name in ("fcfs", "fr-fcfs")), "run tools/arena.py"
+
+
+def test_a_policy_is_asked_for_as_what_it_is(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "ours.py").write_text(VICTIM)
+    (tmp_path / "ours.txt").write_text(VICTIM)
+    os.mkfifo(tmp_path / "pipe.py")
+    for policy, said in [
+        ("ours.py:emptyest", 'ours.py defines no policy emptyest; did you mean "emptiest"?'),
+        ("ours.txt", 'policy = "ours.txt": expected FILE.py or FILE.py:NAME'),
+        ("pipe.py", "pipe.py is not a regular file"),
+    ]:
+        assert said in ssdlab_command("arena", "run", policy).failed(2)
+    with pytest.raises(ssdlab.UsageError, match="policy = 3: expected a class, a function, or a text"):
+        ssdlab.arena(3)  # type: ignore[arg-type]
+    with pytest.raises(ssdlab.UsageError, match="its source cannot be read: name its kind"):
+        ssdlab.arena(len)  # type: ignore[arg-type]
+
+
+def test_a_policy_that_inherits_its_method_is_known_by_it() -> None:
+    source = "class Base:\n    def __call__(self, c):\n        return c.dirty\nclass Ours(Base):\n    pass\n"
+    assert (policies_in(source), kind_of(source, "Ours")) == (["Base", "Ours"], "eviction")
+    assert policies_in("class A(B):\n    pass\nclass B(A):\n    pass\n") == []
+
+
+class Counting:
+    """Has a state that runs at the same time would share."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, choices: Any) -> int:
+        self.calls += 1
+        return int(self.calls % 7 == 0 and len(choices.ready_ns) > 1)
+
+
+def greedy(candidates: Any) -> int:
+    """Named as a built-in policy."""
+    return int(candidates.blocks[len(candidates.valid_pages) - 1])
+
+
+def small(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Leaves two short cases of a contest."""
+    contest = contests()[kind]
+    cases = tuple(replace(case, options={**case.options, "requests": 3_000, "warm_up": 500}) for case in contest.cases[:2])
+    monkeypatch.setattr(api, "contests", lambda: {**contests(), kind: replace(contest, cases=cases)})
+
+
+def test_each_run_has_a_copy_of_an_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, "order")
+    ours = Counting()
+    first, second = (next(one.digest for one in ssdlab.arena(ours).standings if one.is_own) for _ in range(2))
+    assert first == second
+    assert ours.calls == 0
+
+
+def test_a_policy_named_as_a_built_in_one_does_not_take_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    small(monkeypatch, "victim")
+
+    def greedy_inside(candidates: Any) -> int:
+        return int(candidates.blocks[len(candidates.valid_pages) - 1])
+
+    assert api.located(greedy_inside, None)[0] == "victim"
+    found = {one.name: one for one in ssdlab.arena(greedy).standings}
+    assert set(found) == {*contests()["victim"].entries, "own greedy"}
+    assert (found["greedy"].ratios["p99.9"], found["greedy"].is_own, found["own greedy"].is_own) == (1.0, False, True)
+
+
+def test_a_quick_arena_says_that_its_ranks_do_not_count(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
+    (tmp_path / "ours.py").write_text(ORDER)
+    found = ssdlab_command("arena", "run", "ours.py", "--quick")
+    assert "Quick runs, whose ranks say nothing" in found.out
+    assert "ours.py:Patient*" in found.out
+    assert "warning" not in found.out

@@ -181,6 +181,7 @@ def test_recovery_takes_the_time_of_folding() -> None:
 # ---------------------------------------------------------------------------------------------------------------------------------------
 # The command.
 
+BACK = "back_GB_least,back_GB_most,idle_s_least,idle_s_most"
 COLUMNS = "drive,capacity_GB,bits,slc_GB,v1_GBps,v2_GBps,kind,channels"
 
 
@@ -210,13 +211,22 @@ def test_the_command_takes_a_row_of_any_table(ssdlab_command: Ssdlab, tmp_path: 
         (f"{COLUMNS}\nMine,100,3,10,3,,D,4\n", [], "line 2: v2_GBps is empty"),
         (f"{COLUMNS}\nMine,100,3,10,3,1,D,1.5\n", [], "line 2, channels = 1.5: expected a whole number"),
         (f"{COLUMNS},back_GB_least\nMine,100,3,10,3,1,S,4,7\n", [], "back_GB_least and back_GB_most: expected both"),
+        ("", [], "no column drive: expected one, next to no other"),
+        (f"{COLUMNS},drive\nMine,100,3,10,3,1,D,4,Other\n", [], "2 columns are named drive: expected one"),
+        (f"{COLUMNS},v3_GBs\nMine,100,3,10,3,1,D,4,1\n", [], "v3_GBs"),
+        (f"{COLUMNS}\nMine,1,000,3,10,3,1,D,4\n", [], "line 2: more values than columns"),
+        (f"{COLUMNS}\nMine,100,2.5,10,3,1,D,4\n", [], "line 2, bits = 2.5: expected a whole number from 2 to 4"),
+        (f"{COLUMNS}\nMine,100,3,40,3,1,D,4\n", [], "line 2, slc_GB = 40: 33.3 GB of the 100 fit at one bit per cell"),
+        (f"{COLUMNS}\nMine,100000,3,10,3,1,D,4\n", [], "Mine: 6,248 planes on 4 channels: expected at most 1,024 each (channels)"),
+        (f"{COLUMNS},{BACK}\nMine,100,3,30,3,,W,4,7,8,10,20\n", [], "all data of kind W pass through the cache"),
+        (f"{COLUMNS}\nMine,100,3,10,3,1,D,4\n", ["--out", "mine.csv/x"], "mine.csv/x: cannot write: Not a directory"),
         (f"{COLUMNS}\nMine,100,3,10,3,1,D,4\n", ["--drive", "his"], "no drive is named his"),
         (f"{COLUMNS}\nMine,100,3,10,3,1,D,4\n", ["--scale", "7"], "scale = 7: expected one of 16, 32, 64"),
     ],
 )
 def test_what_cannot_be_used_is_refused(ssdlab_command: Ssdlab, tmp_path: Path, table: str, options: list[str], expected: str) -> None:
     (tmp_path / "mine.csv").write_text(table)
-    assert expected in ssdlab_command("cliffs", "mine.csv", *options).failed(2)
+    assert expected in ssdlab_command("cliffs", "mine.csv", *options).failed(1 if "--out" in options else 2)
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------

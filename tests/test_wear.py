@@ -89,3 +89,67 @@ def test_erases_as_long_as_needed_let_a_drive_live_longer() -> None:
 def test_what_does_not_go_with_wear_says_what_to_change() -> None:
     with pytest.raises(ssdlab.ConfigError, match=r"gc.pace: GC would earn credit .*; set \"none\""):
         run("nvme", **{"gc.pace": "proportional"})
+
+
+def test_the_rating_is_what_erases_allow_whatever_a_block_holds() -> None:
+    """The bytes that the host wrote for each erase, times endurance and blocks: also where parity and padding take part of a block."""
+    more: list[dict[str, Any]] = [
+        {},
+        {"ftl.parity_stripe": 4, "device.overprovisioning": 0.6},
+        {"ftl.map_unit_bytes": 1024, "workload.request_kb": 1, "workload.queue_depth": 1},
+    ]
+    for settings in more:
+        keys = {**SMALL, "ftl.precondition.kind": "steady", "workload.read_share": 0.0, "wear.endurance": 100_000, **settings}
+        result = ssdlab.run(device="demo-4g", scheme="npgc", requests=20_000, seed=4, set=keys)
+        device = result["config"]["device"]
+        dies = device["channels"] * device["chips_per_channel"] * device["dies_per_chip"]
+        blocks = dies * device["planes_per_die"] * device["blocks_per_plane"]
+        rated = result["bytes_written"]["host"] / result["flash"]["erases"] * blocks * 100_000 / 1e12
+        assert result["lifetime"]["tbw"] == pytest.approx(rated, rel=0.005), settings
+
+
+def test_blocks_that_failed_in_the_warm_up_have_their_causes() -> None:
+    whole, measured = (ssdlab.run(device="demo-4g", scheme="npgc", requests=60_000, warm_up=left, seed=4, set=WORN) for left in (0, 20_000))
+    for life in (whole["lifetime"], measured["lifetime"]):
+        assert life["retired_blocks"] == life["worn_out"] + life["failed_erases"] + life["failed_programs"] > 20
+    assert measured["counters"]["retired_by_program"] < measured["lifetime"]["failed_programs"] == whole["lifetime"]["failed_programs"]
+
+
+@pytest.mark.parametrize("scheme", ["npgc", "pgc", "fpgc"])
+def test_the_end_is_recorded_whatever_the_drive_did(scheme: str, tmp_path: Path) -> None:
+    """Jobs that are given up stay counted in series, and a write that merged with a move of such a job has waited all the time."""
+    failing = {"wear.program_fails_ppm": 50_000.0, "wear.end": "reads", "device.overprovisioning": 0.5, "workload.read_share": 0.5}
+    for seed in range(12):
+        keys = {**SMALL, **failing, "device.channels": 1, "device.blocks_per_plane": 30, "device.pages_per_block": 8}
+        result = ssdlab.run(device="demo-4g", scheme=scheme, requests=3_000, seed=seed, set=keys, log_requests=True, out=tmp_path)
+        assert result["lifetime"]["read_only_ns"] < result["simulated_ns"]
+        jobs = sum(result.series.gc.jobs)
+        assert result["gc"]["jobs"] <= jobs <= result["gc"]["jobs"] + result["counters"]["failed_programs"] + 8
+
+
+def test_writes_leave_a_chip_without_room() -> None:
+    """Dynamic allocation: blocks of the chip that a write waits for fail, so that its data fit there no more."""
+    keys = {
+        **SMALL,
+        **{"device.channels": 2, "device.chips_per_channel": 2, "device.dies_per_chip": 1, "device.overprovisioning": 0.6},
+        **{"device.blocks_per_plane": 20, "device.pages_per_block": 8, "ftl.precondition.kind": "soft", "ftl.allocation": "dynamic"},
+        **{"gc.until": 2, "workload.queue_depth": 1, "workload.request_kb": 16, "workload.address": "zipf", "wear.endurance": 15},
+        **{"wear.program_fails_ppm": 500.0, "wear.program_fails_worn_ppm": 100_000.0, "wear.erase_fails_ppm": 2_000.0},
+    }
+    rerouted = 0
+    for seed in range(8):
+        result = ssdlab.run(device="demo-4g", scheme="npgc", requests=4_000, seed=seed, set=keys, verify="end")
+        rerouted += result["counters"]["rerouted_writes"]
+        assert "read_only_ns" in result["lifetime"]
+    assert rerouted > 0
+
+
+def test_moves_are_counted_in_mapping_units() -> None:
+    """Of four units in each of 16 pages of a block: a job has 16 programs at most, and moves more units than that."""
+    hot = {"workload.address": "hot-cold", "workload.hot_share": 0.05, "workload.hot_access": 1.0, "workload.read_share": 0.0}
+    keys = {**SMALL, **hot, "ftl.map_unit_bytes": 4096, "wear.leveling": "old-block", "wear.leveling_threshold": 2, "wear.leveling_rest": 0}
+    result = ssdlab.run(device="demo-4g", scheme="npgc", requests=30_000, seed=4, set=keys)
+    jobs, moves = (result["counters"][f"leveling_{what}"] for what in ("jobs", "moves"))
+    assert 20 * jobs < moves <= 64 * jobs
+    assert jobs > 10
+    assert moves <= result["gc"]["pages_moved"]

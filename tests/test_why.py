@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import Ssdlab
+from conftest import SMALL, Ssdlab
 from ssdlab import _core, why
 from ssdlab.errors import UsageError
 from ssdlab.plans import Setup, Slowest
@@ -692,3 +692,14 @@ def test_the_page_of_a_run_has_the_slowest_requests(tmp_path: Path, ssdlab_comma
     (tmp_path / "other" / "slowest.json").write_bytes((tmp_path / "out" / "slowest.json").read_bytes())
     ssdlab_command("report", "other")
     assert 'id="late"' not in (tmp_path / "other" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("link", [0, 200])
+def test_writes_that_wait_for_their_rate_are_explained(link: int, tmp_path: Path) -> None:
+    """Reads of the same bytes wait behind them."""
+    keys = {"host.write_bytes_per_us": 50, "host.link_bytes_per_us": link, "workload.queue_depth": 8, "workload.read_share": 0.3}
+    drive = {key: value for key, value in SMALL.items() if not key.startswith("workload.")}
+    ssdlab.run(set={**drive, **keys}, requests=500, out=tmp_path)
+    slowest = json.loads((tmp_path / "slowest.json").read_text())
+    shares = [share["what"] for request in slowest["slowest"] for part in request["segments"] for share in part["shares"]]
+    assert "write_rate" in shares

@@ -12,6 +12,7 @@ points of a sweep always do.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -44,6 +45,7 @@ __all__ = [
     "TIMELINE_FILE",
     "Kind",
     "ResultFolder",
+    "check_folder",
     "file_errors",
     "final",
     "folder_name",
@@ -128,6 +130,20 @@ def make_folder(folder: Path) -> None:
     """
     with file_errors("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
+
+
+def check_folder(folder: Path) -> None:
+    """Checks that a folder exists or can be made, before work whose results go there. Makes nothing.
+
+    Raises:
+        FileError: it, or the part of its path that exists, is a file, or cannot be written to.
+    """
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    with file_errors("write", folder):
+        if not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 LONGEST_NAME = 120

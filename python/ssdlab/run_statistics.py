@@ -776,13 +776,13 @@ class Lifetime(Section):
     """
 
     retired_blocks: int
-    """Number of retired blocks at the end. Unit: count."""
+    """Number of retired blocks at the end, whether they failed in the warm-up or later. Unit: count."""
     worn_out: int
-    """Number of blocks retired since they had been erased as often as they can be. Unit: count."""
+    """Number of these blocks that had been erased as often as they can be. Unit: count."""
     failed_erases: int
-    """Number of blocks retired since an erase failed. Unit: count."""
+    """Number of these blocks of which an erase failed. Unit: count."""
     failed_programs: int
-    """Number of blocks retired since a program failed. Unit: count."""
+    """Number of these blocks of which a program failed. Unit: count."""
     spare_left: int
     """Number of blocks that the pool with the fewest can still lose before the drive is read-only. Unit: count."""
     read_only: int
@@ -1198,10 +1198,7 @@ class Counters(Section):
     Absent where the run does not have it. Unit: count.
     """
     leveling_moves: int
-    """Pages (mapping units) programmed by these GC jobs, one for each program (`wear.leveling`).
-
-    Absent where the run does not have it. Unit: count.
-    """
+    """Pages (mapping units) that these GC jobs moved (`wear.leveling`). Absent where the run does not have it. Unit: count."""
     misaligned_reads: int
     """Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
 
@@ -1295,6 +1292,11 @@ class Counters(Section):
     """
     reordered_moves: int
     """Page moves that began out of order because a host operation merges with them. Absent where the run does not have it. Unit: count."""
+    rerouted_writes: int
+    """Writes that went to another chip, since failed blocks left no room in that for which they waited (`wear`, dynamic allocation).
+
+    Absent where the run does not have it. Unit: count.
+    """
     retired_by_endurance: int
     """Blocks retired since they had been erased as often as they can be (`wear.endurance`).
 
@@ -1310,10 +1312,7 @@ class Counters(Section):
     Absent where the run does not have it. Unit: count.
     """
     retirement_moves: int
-    """Pages (mapping units) programmed by these GC jobs, one for each program (`wear`).
-
-    Absent where the run does not have it. Unit: count.
-    """
+    """Pages (mapping units) that these GC jobs moved (`wear`). Absent where the run does not have it. Unit: count."""
     retried_reads: int
     """Flash reads of host and GC with at least one step that failed before the last (`errors.retry`).
 

@@ -3,11 +3,12 @@
 
 use crate::common::{one_die, plan};
 use crate::timelines::{Case, Stage, array, bus, filled, play_with, read, write};
-use ssdlab::config::{Address, Config, Erase, Frontier, Leveling, PoolScope, Priority, Scope, WearEnd, validate};
+use ssdlab::config::{Address, Allocation, Config, Erase, Frontier, Leveling, PoolScope, Priority, Scope, WearEnd, validate};
 use ssdlab::flash::Failures;
 use ssdlab::ftl::BlockState;
 use ssdlab::request::Request;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
+use ssdlab::slowest::Wanted;
 use ssdlab::stats::{Counters, Part, ReadOnlyCause};
 use ssdlab::units::{BlockId, Lpn};
 
@@ -341,6 +342,33 @@ fn cold_data_move_to_the_worn_block() {
         assert_eq!((counters.leveling_jobs, counters.leveling_moves, counters.pages_moved), (1, 4, 4), "{leveling:?}");
         simulation.finish().unwrap();
     }
+}
+
+/// Jobs that are given up at the end of life stay counted, what merged with their moves has waited all the time, and writes for which a chip
+/// has no room any more go to another.
+#[test]
+fn the_end_is_recorded_whatever_the_drive_did() {
+    let mut rerouted = 0;
+    for seed in 0..24 {
+        let merges = seed % 2 == 1;
+        let config = worn(|c| {
+            (c.device.chips_per_channel, c.device.blocks_per_plane, c.device.pages_per_block) = (2, 20, 8);
+            (c.device.overprovisioning, c.gc.soft, c.gc.merge) = (0.6, 2.0, merges);
+            c.ftl.allocation = if merges { Allocation::default() } else { Allocation::Dynamic };
+            (c.wear.endurance, c.wear.spread, c.wear.end) = (8, 0.3, WearEnd::Reads);
+            (c.wear.program_fails_ppm, c.wear.erase_fails_ppm) = (20_000.0, 20_000.0);
+            c.workload.queue_depth = if merges { 8 } else { 1 };
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let slowest = Wanted { path: folder.path().join("slowest.json"), count: 5, requests: Vec::new(), stages: 10_000 };
+        let plan = Plan { requests: Some(6_000), seed, series: true, slowest: Some(slowest), ..plan(config) };
+        let result = run(&plan, &Control::default()).unwrap();
+        let (life, counters) = (result.lifetime.unwrap(), &result.counters);
+        assert!(life.read_only_ns.is_some());
+        assert_eq!(result.requests.total() + counters["rejected_writes"], 6_000);
+        rerouted += counters["rerouted_writes"];
+    }
+    assert!(rerouted > 0);
 }
 
 /// With 95 % of the writes to a tenth of the addresses, each policy wears blocks more evenly than none does. `progressive` begins late: blocks

@@ -38,6 +38,9 @@ def run(
         Kind | None, typer.Option(help="What the policy decides. Default: seen from the attributes that it uses. Alone: built-in policies.")
     ] = None,
     by: Annotated[Figure, typer.Option(help="Figure to rank by: p99.9 or mean of response times, or write amplification.")] = Figure.tail,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short runs, to see in seconds that a policy works. Ranks say nothing then.")
+    ] = False,
     jobs: o.Jobs = None,
     json_: o.Json = False,
     quiet: o.Quiet = False,
@@ -47,7 +50,7 @@ def run(
     from ssdlab.progress import TotalProgress  # noqa: PLC0415
     from ssdlab.tables.arena import arena_tables  # noqa: PLC0415
 
-    contest = entered(policy, kind)
+    contest = entered(policy, kind, quick=quick)
     with TotalProgress("arena", len(contest.runs), quiet=quiet) as progress:
         found = held(contest, by, jobs=jobs, progress=progress.callback)
     if json_:

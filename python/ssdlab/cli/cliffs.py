@@ -13,6 +13,7 @@ from ssdlab.cli.output import print_json, print_tables
 from ssdlab.cliffs.api import predict
 from ssdlab.cliffs.model import SCALE, SCALES
 from ssdlab.cliffs.result import FILES
+from ssdlab.folders import check_folder
 from ssdlab.progress import ShareProgress
 
 __all__ = ["cliffs"]
@@ -31,6 +32,7 @@ def cliffs(
     """The command `ssdlab cliffs`."""
     if out is not None:
         check_apart([table], [out / name for name in FILES])
+        check_folder(out)
     with ShareProgress("filling", quiet=quiet) as progress:
         found = predict(table, drive=drive, scale=scale, progress=progress.callback)
     if out is not None:

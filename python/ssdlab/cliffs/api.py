@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ssdlab.checks import path, whole
+from ssdlab.checks import path, text, whole
 from ssdlab.cliffs.drives import Drive, read
 from ssdlab.cliffs.model import SCALE, SCALES
 from ssdlab.cliffs.predictions import Predictions, predicted
 from ssdlab.cliffs.result import Cliffs
-from ssdlab.errors import UsageError
+from ssdlab.errors import ConfigError, UsageError
 from ssdlab.spelling import few
 
 __all__ = ["predict"]
@@ -33,13 +33,14 @@ def predict(
         progress: called with the present drive and the share of the drives that are done, 0 to 1.
 
     Raises:
-        UsageError: the table cannot be used, or has no such drive.
-        ssdlab.Error: a drive cannot be simulated.
+        UsageError: the table cannot be used, has no such drive, or one that cannot be simulated.
+        ssdlab.Error: a run failed.
     """
     if whole("scale", scale) not in SCALES:
         raise UsageError(f"scale = {scale}: expected one of {', '.join(map(str, SCALES))}")
     drives = read(Path(path("table", table)))
-    chosen = [one for one in drives if drive is None or drive.casefold() in one.label.casefold()]
+    named = "" if drive is None else text("drive", drive).casefold()
+    chosen = [one for one in drives if named in one.label.casefold()]
     if not chosen:
         names = few([one.label for one in drives], 16)
         raise UsageError(f"{os.fspath(table)}: no drive is named {drive}: expected part of the name of one of {names}")
@@ -50,5 +51,8 @@ def _each(drives: list[Drive], scale: int, progress: Callable[[str, float], obje
     found = []
     for number, drive in enumerate(drives):
         progress(drive.label, number / len(drives))
-        found.append(predicted(drive, scale=scale))
+        try:
+            found.append(predicted(drive, scale=scale))
+        except ConfigError as reason:
+            raise UsageError(f"{drive.label}: no drive of this size can be simulated: {reason}") from reason
     return found

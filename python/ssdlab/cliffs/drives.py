@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
@@ -90,6 +91,11 @@ class _Columns:
     def __init__(self, place: str, row: Mapping[str, str | None]) -> None:
         self._place, self._row = place, row
 
+    def check_length(self) -> None:
+        # csv has the fields beyond the last column under the key `None`.
+        if None in self._row:
+            raise UsageError(f"{self._place}: more values than columns: expected one for each, and numbers without separators of thousands")
+
     def text(self, column: str) -> str:
         return (self._row.get(column) or "").strip()
 
@@ -102,10 +108,10 @@ class _Columns:
             raise UsageError(f"{self._place}, {column} = {text}: expected a number from {least:g} to {most:,g}{unit and ' '}{unit}")
         return value
 
-    def whole(self, column: str, most: int) -> int | None:
-        value = self.number(column, 1, most)
+    def whole(self, column: str, most: int, least: int = 1) -> int | None:
+        value = self.number(column, least, most)
         if value is not None and value != int(value):
-            raise UsageError(f"{self._place}, {column} = {value:g}: expected a whole number from 1 to {most:,}")
+            raise UsageError(f"{self._place}, {column} = {value:g}: expected a whole number from {least} to {most:,}")
         return None if value is None else int(value)
 
     def needed(self, column: str, least: float, most: float, unit: str = "") -> float:
@@ -125,6 +131,16 @@ class _Columns:
 
 
 NEEDED = ("drive", "capacity_GB", "bits", "slc_GB", "v1_GBps", "kind")
+COLUMNS = (
+    *NEEDED,
+    *("v2_GBps", "die_MBps", "phase2_until_GB", "v3_GBps", "fill_MBps", "dies_derived", "planes", "channels"),
+    *("back_GB_least", "back_GB_most", "idle_s_least", "idle_s_most"),
+)
+"""Columns that are read."""
+NEARLY = 0.8
+"""Likeness of two names, 0 to 1, from which on one is taken for a misspelling of the other."""
+DYNAMIC, FLASH = ("D", "F"), 1.1
+"""Kinds of caches in the free space of the flash, and the most flash that a drive has for each byte of its size."""
 
 
 def read(path: Path) -> list[Drive]:
@@ -137,33 +153,54 @@ def read(path: Path) -> list[Drive]:
     with file_errors("read", path), path.open(newline="", encoding="utf-8-sig") as text:
         reader = csv.DictReader(text)
         try:
+            columns = list(reader.fieldnames or ())
             lines = [(reader.line_num, row) for row in reader]
         except (csv.Error, UnicodeDecodeError) as reason:
             raise UsageError(f"{path}: not a table in CSV: {reason}") from reason
-    columns = list(reader.fieldnames or ())
-    for name in NEEDED:
-        if name not in columns:
-            raise UsageError(f"{path}: no column {name}{nearest(name, columns)}: expected one, next to {few(columns, 16) or 'no other'}")
+    _check_columns(path, columns)
     if not lines:
         raise UsageError(f"{path}: no drives: expected a line for each below the names of the columns")
     return [_drive(_Columns(f"{path}, line {line}", row), f"{path}, line {line}") for line, row in lines]
 
 
+def _check_columns(path: Path, columns: Sequence[str]) -> None:
+    """Refuses a table that lacks a column, has one twice, or has one whose name is nearly that of another which it lacks."""
+    for name in NEEDED:
+        if name not in columns:
+            raise UsageError(f"{path}: no column {name}{nearest(name, columns)}: expected one, next to {few(columns, 16) or 'no other'}")
+    for name in COLUMNS:
+        if columns.count(name) > 1:
+            raise UsageError(f"{path}: {columns.count(name)} columns are named {name}: expected one")
+    missing = [name for name in COLUMNS if name not in columns]
+    for name in columns:
+        meant = get_close_matches(name, missing, n=1, cutoff=NEARLY) if name not in COLUMNS else []
+        if meant:
+            raise UsageError(
+                f'{path}: column {name}: did you mean "{meant[0]}"? Rename the column: under this name it would have no effect'
+            )
+
+
 def _drive(row: _Columns, place: str) -> Drive:
     name, kind = row.text("drive"), row.text("kind")
+    row.check_length()
     if not name:
         raise UsageError(f"{place}: drive is empty: expected a name")
     if kind not in KINDS:
-        raise UsageError(f"{place}, kind = {kind}: expected one of {', '.join(KINDS)}")
+        raise UsageError(f"{place}, kind = {kind or 'nothing'}: expected one of {', '.join(KINDS)}")
     capacity = row.needed("capacity_GB", 1, 100_000, "GB")
+    row.needed("bits", 2, 4)
+    bits, cache = row.whole("bits", 4, least=2) or 2, row.needed("slc_GB", 0.01, capacity, "GB")
+    if kind in DYNAMIC and cache > capacity / bits * FLASH:
+        most = f"{capacity / bits:,.3g} GB of the {capacity:,g}"
+        raise UsageError(f"{place}, slc_GB = {cache:g}: {most} fit at one bit per cell into cells of {bits} bits: expected at most that")
     die_mbps = row.number("die_MBps", 0.1, 10_000, "MB/s")
     fill = row.number("fill_MBps", 1, 100_000, "MB/s")
     drive = Drive(
         name=name,
         capacity=capacity,
-        bits=int(row.needed("bits", 2, 4)),
+        bits=bits,
         kind=kind,
-        cache=row.needed("slc_GB", 0.01, capacity, "GB"),
+        cache=cache,
         v1=row.needed("v1_GBps", 0.01, 100, "GB/s"),
         v2=row.number("v2_GBps", 0.001, 100, "GB/s"),
         until=row.number("phase2_until_GB", 0.01, capacity, "GB"),
@@ -178,6 +215,8 @@ def _drive(row: _Columns, place: str) -> Drive:
     )
     if (drive.back is None) != (drive.idle is None):
         raise UsageError(f"{place}: back_GB and idle_s: expected both, or neither")
+    if drive.back is not None and drive.is_whole:
+        raise UsageError(f"{place}: back_GB and idle_s: all data of kind W pass through the cache, full or not: leave them empty")
     if drive.v2 is None and not drive.is_whole and drive.die_rate is None:
         raise UsageError(f"{place}: v2_GBps is empty: expected the rate past the cache, or die_MBps, that of one die")
     return drive

@@ -39,6 +39,8 @@ SLC_READ_NS = 30_000
 """Read time of a page in SLC mode: public simulators have 16 to 30 us."""
 ERASE_NS, SLC_ERASE_NS = 10_000_000, 5_000_000
 """Guesses, of a whole block: 3D TLC has up to 15 ms (as `nvme-tlc-2023`)."""
+CHIPS_PER_CHANNEL = 1_024
+"""Most planes that a channel may have."""
 BUS_PS_PER_BYTE = 625
 IDLE_US = 100_000
 """Idle time before folding, of the drive: a guess."""
@@ -93,6 +95,8 @@ def model_of(drive: Drive, *, scale: int = SCALE, folding: int = 0) -> Model:
     blocks = data + SPARE_BLOCKS + static
     if blocks > 1_000_000:
         raise UsageError(f"{drive.name}: {drive.capacity:,g} GB on {units} planes: expected more dies (dies_derived)")
+    if units // channels > CHIPS_PER_CHANNEL:
+        raise UsageError(f"{drive.name}: {units:,} planes on {channels} channels: expected at most {CHIPS_PER_CHANNEL:,} each (channels)")
     rate = drive.v2 or dies * (drive.die_rate or DIE_RATES[drive.bits])
     request = max(1, REQUEST_BYTES // page) * page
     exported = data * units * in_block

@@ -119,6 +119,8 @@ def _fills(drive: Drive, first: Fill, shown: Fill) -> Iterator[Prediction]:
     if drive.v3 is not None and first.v3 is not None:
         yield _row(THIRD, "MB/s", None if shown.v3 is None else shown.v3 * 1e3, drive.v3 * 1e3, None)
         yield _row(FITTED, "MB/s", shown.rate * 1e3, None if drive.fill is None else drive.fill * 1e3)
+    elif drive.v3 is not None:
+        yield _row(THIRD, "MB/s", None, drive.v3 * 1e3, None)
 
 
 def _static(drive: Drive, scale: int) -> Iterator[Prediction]:

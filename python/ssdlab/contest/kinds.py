@@ -20,11 +20,21 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 def policies_in(source: str) -> list[str]:
     """Names of the functions, and of the classes that can be called, which a source text defines at its top."""
-    return [one.name for one in ast.parse(source).body if isinstance(one, Definition) and _can_be_called(one)]
+    there = _definitions(source)
+    return [name for name, one in there.items() if _called(one, there) is not None]
 
 
-def _can_be_called(one: Definition) -> bool:
-    return isinstance(one, ast.FunctionDef) or any(isinstance(part, ast.FunctionDef) and part.name == "__call__" for part in one.body)
+def _definitions(source: str) -> dict[str, Definition]:
+    return {one.name: one for one in ast.parse(source).body if isinstance(one, Definition)}
+
+
+def _called(one: Definition, there: Mapping[str, Definition], most: int = 16) -> ast.FunctionDef | None:
+    """What runs when a policy is called: a function, or the method `__call__` of a class or of one of its bases in the same text."""
+    if isinstance(one, ast.FunctionDef):
+        return one
+    method = next((part for part in one.body if isinstance(part, ast.FunctionDef) and part.name == "__call__"), None)
+    bases = [there[base.id] for base in one.bases if isinstance(base, ast.Name) and base.id in there] if most else []
+    return method or next((found for base in bases if (found := _called(base, there, most - 1)) is not None), None)
 
 
 def kind_of(source: str, name: str) -> str:
@@ -33,7 +43,8 @@ def kind_of(source: str, name: str) -> str:
     Raises:
         UsageError: there is no such kind, or several.
     """
-    used = _used(next((one for one in ast.parse(source).body if isinstance(one, Definition) and one.name == name), None))
+    there = _definitions(source)
+    used = _used(there[name], there) if name in there else set()
     found = [kind for kind, argument in ARGUMENTS.items() if used and all(hasattr(argument, attribute) for attribute in used)]
     if len(found) != 1:
         asked = ", ".join(sorted(used)) or "nothing"
@@ -42,13 +53,10 @@ def kind_of(source: str, name: str) -> str:
     return found[0]
 
 
-def _used(defined: Definition | None) -> set[str]:
-    """The attributes of its argument that a function, or the method `__call__` of a class, uses."""
-    if isinstance(defined, ast.ClassDef):
-        called = next((one for one in defined.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"), None)
-        parameters = called.args.args[1:] if called is not None else []
-    else:
-        called, parameters = defined, defined.args.args if defined is not None else []
+def _used(defined: Definition, there: Mapping[str, Definition]) -> set[str]:
+    """The attributes of its argument that a policy uses."""
+    called = _called(defined, there)
+    parameters = [] if called is None else [*called.args.posonlyargs, *called.args.args][isinstance(defined, ast.ClassDef) :]
     if called is None or not parameters:
         return set()
     attributes = (part for part in ast.walk(called) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name))

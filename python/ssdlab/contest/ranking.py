@@ -56,6 +56,7 @@ class Arena:
         baseline: the policy to which ratios are relative.
         standings: the policies, best first.
         remarks: by case, the kinds of warnings that any of its runs has.
+        quick: whether the runs were too short for ranks that mean something.
     """
 
     kind: str
@@ -64,12 +65,14 @@ class Arena:
     baseline: str
     standings: Sequence[Standing]
     remarks: Mapping[str, Sequence[str]]
+    quick: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The arena as JSON has it."""
         rows = [one.to_dict() for one in self.standings]
         return {"kind": self.kind, "version": self.version, "by": self.by, "baseline": self.baseline, "standings": rows} | {
-            "remarks": dict(self.remarks)
+            "remarks": dict(self.remarks),
+            "quick": self.quick,
         }
 
 

@@ -33,6 +33,8 @@ def arena_tables(arena: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield cells
     for case, codes in arena["remarks"].items():
         yield Text(f"warning: {case}: {', '.join(codes)}")
+    if arena["quick"]:
+        yield Text("Quick runs, whose ranks say nothing: leave --quick out to rank.")
     yield Text(f"Field {arena['version']} of {arena['kind']} policies. Equal digests are equal runs.")
 
 

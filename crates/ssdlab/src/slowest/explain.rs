@@ -15,13 +15,14 @@ use crate::timeline::{Admission, Cause, NOBODY, PageEnd, Ring};
 use crate::units::Ns;
 
 /// Shares of a command on its way into the drive, in order.
-const IN: [Share; 6] = [
+const IN: [Share; 7] = [
     Share::Wait(Blocked::Slot),
     Share::Wait(Blocked::Queue),
     Share::Wait(Blocked::Core),
     Share::Service(Served::Core),
     Share::Wait(Blocked::Link),
     Share::Service(Served::Link),
+    Share::Wait(Blocked::WriteRate),
 ];
 /// Shares of a command on its way out of the drive, in order.
 const OUT: [Share; 4] =

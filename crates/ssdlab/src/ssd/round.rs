@@ -128,7 +128,7 @@ impl Ssd {
             self.dispatched_at = Some(now);
             if self.host.may_admit() {
                 self.admit_from_host_queue(now);
-            } else if !power::wake_next(self) && (!self.gc.any_barrier() || !self.lift_barriers(now)) && !wear::give_up(self, now) {
+            } else if !power::wake_next(self) && (!self.gc.any_barrier() || !self.lift_barriers(now)) && !wear::nothing_begins(self, now) {
                 break;
             }
         }

@@ -80,7 +80,7 @@ counters! {
         jobs_set_off,
         /// GC jobs that moved the data of a block that had been erased less than others (`wear.leveling`).
         leveling_jobs,
-        /// Pages (mapping units) programmed by these GC jobs, one for each program (`wear.leveling`).
+        /// Pages (mapping units) that these GC jobs moved (`wear.leveling`).
         leveling_moves,
         /// Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
         misaligned_reads,
@@ -130,6 +130,8 @@ counters! {
         relocated_reads,
         /// Page moves that began out of order because a host operation merges with them.
         reordered_moves,
+        /// Writes that went to another chip, since failed blocks left no room in that for which they waited (`wear`, dynamic allocation).
+        rerouted_writes,
         /// Blocks retired since they had been erased as often as they can be (`wear.endurance`).
         retired_by_endurance,
         /// Blocks retired since an erase failed (`wear.erase_fails_ppm`).
@@ -138,7 +140,7 @@ counters! {
         retired_by_program,
         /// GC jobs that moved the data of a block of which a program had failed, before it was retired (`wear`).
         retirement_jobs,
-        /// Pages (mapping units) programmed by these GC jobs, one for each program (`wear`).
+        /// Pages (mapping units) that these GC jobs moved (`wear`).
         retirement_moves,
         /// Flash reads of host and GC with at least one step that failed before the last (`errors.retry`).
         retried_reads,

@@ -65,7 +65,7 @@ pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackS
 pub use slc::{SlcResult, SlcStats};
 pub use stalls::Stalls;
 pub use streams::{StreamResult, StreamStats, Streams, Writer};
-pub use wear::{LifetimeResult, ReadOnly, ReadOnlyCause, WearStats};
+pub use wear::{LifetimeResult, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
 pub use written::BytesWritten;
 
 pub use crate::blocked::{Blocked, Part, Parts, Times};

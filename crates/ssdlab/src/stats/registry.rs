@@ -103,7 +103,7 @@ mod tests {
                  victim_choices victim_fallbacks write_passes write_pauses reclaim_jobs refresh_jobs retried_reads retry_steps uncorrectable_moves uncorrectable_reads \
                  relocated_reads skipped_units superblocks_collected superblocks_opened \
                  failed_erases failed_programs rejected_writes retired_by_endurance retired_by_erase retired_by_program \
-                 retirement_jobs retirement_moves leveling_jobs leveling_moves erase_pulses shortened_erases \
+                 rerouted_writes retirement_jobs retirement_moves leveling_jobs leveling_moves erase_pulses shortened_erases \
                  direct_writes folded_pages folds idle_folds slc_erases slc_reads slc_writes space_folds",
             ),
             (

@@ -499,7 +499,7 @@ impl RunResult {
             wear: Wear::of(erase_counts),
             ages: device.ages.as_ref().map(AgeStats::result),
             slc: device.slc.clone().map(|slc| slc.result(&device.counters, device.unit_bytes)),
-            lifetime: device.wear.as_ref().map(|wear| wear.result(&device.counters, bytes_written.host, bytes_written.amplification())),
+            lifetime: device.wear.as_ref().map(|wear| wear.result(bytes_written.host, bytes_written.amplification())),
             flash: device.flash(),
             bytes_written,
             utilisation: Utilisation::of(&device, measured_ns),

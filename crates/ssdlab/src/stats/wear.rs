@@ -1,7 +1,5 @@
 //! What a result says of the life of a drive whose blocks can fail.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +28,17 @@ pub enum ReadOnlyCause {
     NoRoom,
 }
 
+/// Blocks retired, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RetiredBlocks {
+    /// They had been erased as often as they can be.
+    pub worn_out: u64,
+    /// An erase failed.
+    pub failed_erases: u64,
+    /// A program failed.
+    pub failed_programs: u64,
+}
+
 /// The wear of a drive at a moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WearStats {
@@ -37,12 +46,12 @@ pub struct WearStats {
     pub endurance: u32,
     /// Years of warranty.
     pub warranty_years: f64,
-    /// Bytes of the flash that hold data.
+    /// Bytes of the flash, pages of parity included.
     pub flash_bytes: u64,
     /// Bytes that the host can address.
     pub exported_bytes: u64,
-    /// Blocks retired.
-    pub retired: u64,
+    /// Blocks retired since the start of the run, by cause.
+    pub retired: RetiredBlocks,
     /// Blocks that the pool with the fewest can still lose.
     pub spare_left: u32,
     /// Bytes that the host had programmed when 1 % of the blocks had failed; `None` if fewer have.
@@ -55,17 +64,17 @@ pub struct WearStats {
 
 impl WearStats {
     /// The life of the drive as it appears in a result. `written`: bytes that the host wrote; `amplification`: flash bytes for each of them.
-    pub(super) fn result(&self, counters: &BTreeMap<String, u64>, written: u64, amplification: Option<f64>) -> LifetimeResult {
-        let count = |name: &str| counters.get(name).copied().unwrap_or(0);
+    pub(super) fn result(&self, written: u64, amplification: Option<f64>) -> LifetimeResult {
+        let RetiredBlocks { worn_out, failed_erases, failed_programs } = self.retired;
         let rated = amplification.filter(|&amplification| self.endurance > 0 && amplification > 0.0);
         let erases = f64::from(self.endurance) / self.erase_wear.unwrap_or(1.0);
         let bytes = rated.map(|amplification| erases * self.flash_bytes as f64 / amplification);
         let days = self.warranty_years * 365.0;
         LifetimeResult {
-            retired_blocks: self.retired,
-            worn_out: count("retired_by_endurance"),
-            failed_erases: count("retired_by_erase"),
-            failed_programs: count("retired_by_program"),
+            retired_blocks: worn_out + failed_erases + failed_programs,
+            worn_out,
+            failed_erases,
+            failed_programs,
             spare_left: self.spare_left.into(),
             read_only_ns: self.read_only.map(|read_only| read_only.at_ns),
             read_only_cause: self.read_only.map(|read_only| read_only.cause),
@@ -82,16 +91,16 @@ impl WearStats {
 /// The life of a drive whose blocks can fail (`wear`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LifetimeResult {
-    /// Number of retired blocks at the end.
+    /// Number of retired blocks at the end, whether they failed in the warm-up or later.
     #[schemars(extend("unit" = "count"))]
     pub retired_blocks: u64,
-    /// Number of blocks retired since they had been erased as often as they can be.
+    /// Number of these blocks that had been erased as often as they can be.
     #[schemars(extend("unit" = "count"))]
     pub worn_out: u64,
-    /// Number of blocks retired since an erase failed.
+    /// Number of these blocks of which an erase failed.
     #[schemars(extend("unit" = "count"))]
     pub failed_erases: u64,
-    /// Number of blocks retired since a program failed.
+    /// Number of these blocks of which a program failed.
     #[schemars(extend("unit" = "count"))]
     pub failed_programs: u64,
     /// Number of blocks that the pool with the fewest can still lose before the drive is read-only.

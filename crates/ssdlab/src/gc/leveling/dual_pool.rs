@@ -24,14 +24,16 @@ impl DualPool {
     }
 
     /// Moves data of a cold block into a worn one, or adjusts the pools: a cold block that is erased often since it came there is hot, and a hot
-    /// one that is not is cold.
-    pub(super) fn block_erased(&mut self, blocks: Blocks<'_>, erased: BlockId, threshold: u32) -> Option<BlockId> {
+    /// one that is not is cold. If no data may move now, blocks that would exchange them stay where they are.
+    pub(super) fn block_erased(&mut self, blocks: Blocks<'_>, erased: BlockId, threshold: u32, may_move: bool) -> Option<BlockId> {
         self.effective[erased.index()] += 1;
         if self.hot[erased.index()] {
             let young = blocks.youngest(|block| !self.hot[block.index()]);
             if let Some(young) = young.filter(|&young| blocks.cycles(erased).saturating_sub(blocks.cycles(young)) > threshold) {
-                self.change(erased);
-                self.change(young);
+                if may_move {
+                    self.change(erased);
+                    self.change(young);
+                }
                 return Some(young);
             }
             let coolest = blocks.all().filter(|block| self.hot[block.index()]).min_by_key(|&block| blocks.cycles(block))?;
@@ -46,5 +48,52 @@ impl DualPool {
             self.change(erased);
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Leveling};
+    use crate::flash::Failures;
+    use crate::gc::victim::bench::Bench;
+    use crate::units::PoolId;
+
+    const POOL: PoolId = PoolId(0);
+
+    fn failures(bench: &Bench) -> Failures {
+        let mut config = Config::default();
+        config.wear.leveling = Leveling::DualPool;
+        Failures::new(&config, bench.ftl.geometry().blocks, 1).expect("erases matter")
+    }
+
+    /// Block 1 has been erased once. As long as another block waits to be moved, it does not exchange its data with block 0, nor its side.
+    #[test]
+    fn blocks_that_may_not_move_keep_their_sides() {
+        let (mut bench, mut policy) = (Bench::filled(), DualPool::new(8));
+        bench.trim(&[4, 5, 6, 7]);
+        bench.collect(1);
+        let failures = failures(&bench);
+        let blocks = Blocks { ftl: &bench.ftl, failures: &failures, pool: POOL };
+        policy.block_erased(blocks, BlockId(1), 0, false);
+        assert_eq!([0, 1].map(|block: usize| policy.hot[block]), [false, true]);
+        assert_eq!(policy.block_erased(blocks, BlockId(1), 0, true), Some(BlockId(0)));
+        assert_eq!([0, 1].map(|block: usize| policy.hot[block]), [true, false]);
+    }
+
+    /// The hot blocks 1, 5 and 7 have been erased once each, block 3, which is retired, never. Block 0 becomes hot two erases after those.
+    #[test]
+    fn retired_blocks_do_not_count() {
+        let (mut bench, mut policy) = (Bench::filled(), DualPool::new(8));
+        bench.trim(&[12, 13, 14, 15]);
+        bench.ftl.start_job(POOL, BlockId(3));
+        bench.ftl.commit_retirement(POOL, BlockId(3));
+        let failures = failures(&bench);
+        let blocks = Blocks { ftl: &bench.ftl, failures: &failures, pool: POOL };
+        let mut erased = |block| {
+            policy.block_erased(blocks, BlockId(block), 1, true);
+            policy.hot[0]
+        };
+        assert_eq!([1, 5, 7, 0, 0, 0].map(&mut erased), [false, false, false, false, false, true]);
     }
 }

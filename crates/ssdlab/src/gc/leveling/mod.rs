@@ -47,8 +47,10 @@ impl Blocks<'_> {
         self.failures.endurance(block).saturating_sub(self.cycles(block))
     }
 
+    /// The blocks that are not retired.
     fn all(&self) -> impl Iterator<Item = BlockId> + '_ {
-        (0..self.ftl.geometry().pools.blocks_each).map(|index| self.ftl.geometry().block_of_pool(self.pool, index))
+        let blocks = (0..self.ftl.geometry().pools.blocks_each).map(|index| self.ftl.geometry().block_of_pool(self.pool, index));
+        blocks.filter(|&block| self.ftl.blocks().state(block) != BlockState::Retired)
     }
 
     /// The closed block that has been erased least, of those that count; the first of equals.
@@ -70,13 +72,15 @@ impl Leveling {
         Some(Leveling { threshold: config.wear.leveling_threshold, policy })
     }
 
-    /// A block of the pool has been erased, and is free. Returns the block whose data are to move, if any.
-    pub fn block_erased(&mut self, ftl: &Ftl, failures: &Failures, pool: PoolId, erased: BlockId) -> Option<BlockId> {
-        let blocks = Blocks { ftl, failures, pool };
-        match &mut self.policy {
-            Policy::DualPool(policy) => policy.block_erased(blocks, erased, self.threshold),
+    /// A block has been erased, and is free. Returns the block whose data are to move, if any; none if `may_move` is false, since another block
+    /// of the pool already waits to be moved.
+    pub fn block_erased(&mut self, ftl: &Ftl, failures: &Failures, erased: BlockId, may_move: bool) -> Option<BlockId> {
+        let blocks = Blocks { ftl, failures, pool: ftl.geometry().pool_of_block(erased) };
+        let young = match &mut self.policy {
+            Policy::DualPool(policy) => policy.block_erased(blocks, erased, self.threshold, may_move),
             Policy::Progressive => progressive::block_erased(blocks, erased, self.threshold),
             Policy::OldBlock(policy) => policy.block_erased(blocks, erased, self.threshold),
-        }
+        };
+        young.filter(|_| may_move)
     }
 }

@@ -16,7 +16,7 @@ mod random;
 mod wear_aware;
 
 #[cfg(test)]
-mod bench;
+pub(in crate::gc) mod bench;
 
 pub use custom::{Candidate, Candidates, CustomVictim, Failure, VictimPolicy};
 

@@ -15,14 +15,15 @@ use crate::blocked::Served;
 use crate::config::{Config, WearEnd};
 use crate::flash::{Due, Failures, WHOLE};
 use crate::ftl::Ftl;
-use crate::gc::{Job, Leveling};
+use crate::gc::{Job, Leveling, Move};
 use crate::sched::QueueKind;
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::{ages, units};
 use crate::ssd::watch::probes::Event;
+use crate::ssd::watch::waits;
 use crate::ssd::{Planted, Ssd};
-use crate::stats::{ReadOnly, ReadOnlyCause, WearStats};
-use crate::units::{BlockId, DieId, Ns, PoolId, Ppn, ReqId, TxnId};
+use crate::stats::{ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
+use crate::units::{BlockId, ChipId, DieId, Ns, PoolId, Ppn, ReqId, TxnId};
 
 /// What a drive whose blocks can fail keeps beside the blocks.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(in crate::ssd) struct Wear {
     failures: Failures,
     /// Rated endurance, and years of warranty.
     rating: (u32, f64),
+    /// Bytes of the flash, pages of parity included.
+    flash_bytes: u64,
     /// Number of blocks that a pool may lose.
     losable: u32,
     /// By pool: blocks that have failed.
@@ -50,6 +53,10 @@ pub(in crate::ssd) struct Wear {
     worn: Vec<BlockId>,
     /// Millionths of its time by which 1,000 erases lengthen an erase.
     erase_growth: u64,
+    /// Number of GC jobs given up since the drive is read-only, and the sum of their times, ns.
+    given_up: (u64, u128),
+    /// Blocks retired, by cause.
+    retired: RetiredBlocks,
 }
 
 impl Wear {
@@ -60,6 +67,7 @@ impl Wear {
         Some(Box::new(Wear {
             failures,
             rating: (config.wear.endurance, config.wear.warranty_years),
+            flash_bytes: u64::from(geometry.blocks) * u64::from(config.device.pages_per_block) * u64::from(config.device.page_bytes),
             losable: config.losable_blocks(),
             lost: vec![0; geometry.pools.count.get() as usize],
             failing: vec![false; geometry.blocks as usize],
@@ -71,6 +79,8 @@ impl Wear {
             leveling: Leveling::new(config, ftl),
             worn: vec![BlockId(0); geometry.pools.count.get() as usize],
             erase_growth: (config.wear.erase_growth * 1e6).round() as u64,
+            given_up: (0, 0),
+            retired: RetiredBlocks::default(),
         }))
     }
 }
@@ -90,18 +100,22 @@ impl Ssd {
     pub fn wear_stats(&self) -> Option<WearStats> {
         let (wear, geometry) = (self.wear.as_ref().filter(|wear| wear.fails)?, self.geometry());
         let left = wear.lost.iter().map(|&lost| wear.losable.saturating_sub(lost)).min().unwrap_or(0);
-        let data_units = u64::from(geometry.blocks) * u64::from(geometry.units_per_block.get());
         Some(WearStats {
             endurance: wear.rating.0,
             warranty_years: wear.rating.1,
-            flash_bytes: data_units * u64::from(geometry.unit_bytes),
+            flash_bytes: wear.flash_bytes,
             exported_bytes: geometry.exported_bytes(),
-            retired: self.ftl.blocks().retired_total(),
+            retired: wear.retired,
             spare_left: left,
             one_percent_bytes: wear.one_percent_bytes,
             erase_wear: wear.failures.pulses().and_then(|pulses| pulses.mean_wear()),
             read_only: wear.read_only,
         })
+    }
+
+    /// Number of GC jobs that were given up, and the sum of their times, ns.
+    pub(in crate::ssd) fn jobs_given_up(&self) -> (u64, u128) {
+        self.wear.as_ref().map_or((0, 0), |wear| wear.given_up)
     }
 
     /// For tests: erases after which each block fails.
@@ -171,9 +185,7 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
     let moved = ssd.gc.moving(pool).expect("a page was moved");
     if let Some(to) = moved.to {
         if !program_fails(ssd, to) {
-            let due = ssd.gc.job(pool).and_then(Job::due).filter(|_| moved.writer.is_none());
-            ssd.probes.count().retirement_moves += u64::from(due == Some(Due::Retirement));
-            ssd.probes.count().leveling_moves += u64::from(due == Some(Due::Leveling));
+            count_moves(ssd, pool);
             return false;
         }
         program_failed(ssd, now, pool, to);
@@ -194,8 +206,27 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
     true
 }
 
+/// Counts the pages (mapping units) that the program of a page move has moved, by the cause of the job. A page that a host write replaced
+/// does not count.
+fn count_moves(ssd: &mut Ssd, pool: PoolId) {
+    let Some(due) = ssd.gc.job(pool).and_then(Job::due) else { return };
+    let is_moved = |moved: &Move| u64::from(moved.writer.is_none());
+    let count = match ssd.rules.gc.gathers() {
+        true => ssd.gc.units(pool).iter().map(is_moved).sum(),
+        false => is_moved(&ssd.gc.moving(pool).expect("a page was moved")),
+    };
+    let counters = ssd.probes.count();
+    match due {
+        Due::Retirement => counters.retirement_moves += count,
+        Due::Leveling => counters.leveling_moves += count,
+        Due::Reclaim | Due::Refresh => {}
+    }
+}
+
 /// A host write that had merged with a page move waits for its pool again.
 fn leave_move(ssd: &mut Ssd, now: Ns, pool: PoolId, writer: TxnId) {
+    // It may have waited since it merged.
+    waits::stop_waiting(ssd, now, writer);
     ssd.transactions[writer].pool = pool;
     write_again(ssd, now, writer);
 }
@@ -224,14 +255,22 @@ pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
     let wear = ssd.wear_mut();
     let is_worn_out = wear.failures.is_worn_out(block, erases + 1);
     let program_failed = std::mem::replace(&mut wear.failing[block.index()], false);
-    let counters = ssd.probes.count();
-    counters.failed_erases += u64::from(is_worn_out || erase_fails);
-    match (program_failed, is_worn_out, erase_fails) {
-        (true, ..) => counters.retired_by_program += 1,
-        (_, true, _) => counters.retired_by_endurance += 1,
-        (_, _, true) => counters.retired_by_erase += 1,
-        _ => return false,
+    let retired = &mut wear.retired;
+    let cause = match (program_failed, is_worn_out, erase_fails) {
+        (true, ..) => Some(&mut retired.failed_programs),
+        (_, true, _) => Some(&mut retired.worn_out),
+        (_, _, true) => Some(&mut retired.failed_erases),
+        _ => None,
+    };
+    let retires = cause.map(|blocks| *blocks += 1).is_some();
+    ssd.probes.count().failed_erases += u64::from(is_worn_out || erase_fails);
+    if !retires {
+        return false;
     }
+    let counters = ssd.probes.count();
+    counters.retired_by_program += u64::from(program_failed);
+    counters.retired_by_endurance += u64::from(!program_failed && is_worn_out);
+    counters.retired_by_erase += u64::from(!program_failed && !is_worn_out);
     if !program_failed {
         lose_block(ssd, ssd.geometry().pool_of_block(block));
     }
@@ -243,9 +282,8 @@ pub(in crate::ssd) fn block_freed(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
     ssd.gc.due.forget(pool, block);
     let Ssd { wear: Some(wear), ftl, gc, .. } = ssd else { return };
     let Some(leveling) = &mut wear.leveling else { return };
-    if let Some(young) = leveling.block_erased(ftl, &wear.failures, pool, block)
-        && !gc.due.waits_for(pool, Due::Leveling)
-    {
+    let may_move = !gc.due.waits_for(pool, Due::Leveling);
+    if let Some(young) = leveling.block_erased(ftl, &wear.failures, block, may_move) {
         wear.worn[pool.index()] = block;
         gc.due.push(pool, young, Due::Leveling);
     }
@@ -387,12 +425,48 @@ fn close_blocks(ssd: &mut Ssd, now: Ns) {
     }
 }
 
-/// Call when nothing more can begin in a round. A drive that is read-only gives up its GC jobs, and rejects the writes that wait. Returns
-/// true if it had any, so that something may begin because of it.
-pub(in crate::ssd) fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
-    if !is_read_only(ssd) {
-        return false;
+/// Call when nothing more can begin in a round. Returns true if something may begin because of this.
+pub(in crate::ssd) fn nothing_begins(ssd: &mut Ssd, now: Ns) -> bool {
+    if is_read_only(ssd) {
+        return give_up(ssd, now);
     }
+    ssd.wear.is_some() && ssd.rules.dynamic && ssd.ftl.has_failed_blocks() && choose_chips_again(ssd, now)
+}
+
+/// Dynamic allocation: writes that wait for a chip without room for their data, since blocks of it have failed, go to another. Returns true if
+/// there are any.
+fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
+    let mut any = false;
+    for chip in (0..ssd.geometry().chips).map(ChipId) {
+        while let Some(candidate) = write_for_chip(ssd, chip).filter(|_| !has_room(ssd, chip)) {
+            let placement = ssd.sched.placement().expect("writes go by load");
+            let Some(other) = placement.next_chip(&ssd.ftl, ssd.transactions[candidate.id].class) else { break };
+            if other == chip || !ssd.sched.has_place(other, QueueKind::Write) {
+                break;
+            }
+            let die = ssd.geometry().die_of_pool(candidate.pool);
+            let id = ssd.leave_queue(now, die, candidate);
+            ssd.sched.finished(chip);
+            ssd.sched.accept(other, QueueKind::Write);
+            (ssd.transactions[id].chip, ssd.transactions[id].behind_in_queue) = (other, [None; 2]);
+            ssd.probes.count().rerouted_writes += 1;
+            ssd.enter_queue(now, id);
+            any = true;
+        }
+    }
+    any
+}
+
+/// Some pool of the chip has room for one more page.
+fn has_room(ssd: &Ssd, chip: ChipId) -> bool {
+    let placement = ssd.sched.placement().expect("writes go by load");
+    let held = |pool| ssd.ftl.blocks().valid_in_pool(pool) + ssd.ftl.lost_pages(pool) + placement.writing(pool);
+    let mut pools = ssd.geometry().dies_of_chip(chip).flat_map(|die| ssd.geometry().pools_of_die(DieId(die)).map(PoolId));
+    pools.any(|pool| held(pool) < ssd.ftl.room_of_pool())
+}
+
+/// A drive that is read-only gives up its GC jobs, and rejects the writes that wait. Returns true if it had any.
+fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
     let mut any = false;
     for pool in ssd.pools() {
         let die = ssd.geometry().die_of_pool(pool);
@@ -413,7 +487,10 @@ pub(in crate::ssd) fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
 }
 
 fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {
-    let victim = ssd.gc.job(pool).expect("seen by the caller").victim();
+    let job = ssd.gc.job(pool).expect("seen by the caller");
+    let (victim, took) = (job.victim(), u128::from(now - job.started_ns()));
+    let (jobs, ns) = &mut ssd.wear_mut().given_up;
+    (*jobs, *ns) = (*jobs + 1, *ns + took);
     for writer in ssd.gc.jobs.give_up_moves(pool) {
         leave_move(ssd, now, pool, writer);
     }
@@ -423,13 +500,20 @@ fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {
 
 /// A write that waits in a queue.
 fn waiting_write(ssd: &Ssd) -> Option<HostCandidate> {
-    let found = |id: Option<TxnId>, pool| id.map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false });
     if ssd.rules.dynamic {
-        let pool_of = |die| PoolId(ssd.geometry().pools_of_die(die).start);
-        let mut dies = (0..ssd.geometry().dies).map(DieId);
-        return dies.find_map(|die| found(ssd.sched.head(ssd.sched.chip_queue(ssd.geometry().chip_of_die(die))), pool_of(die)));
+        return (0..ssd.geometry().chips).find_map(|chip| write_for_chip(ssd, ChipId(chip)));
     }
-    ssd.pools().find_map(|pool| found(ssd.sched.head(ssd.sched.queue(pool, QueueKind::Write)), pool))
+    let in_queue = |pool| {
+        ssd.sched.head(ssd.sched.queue(pool, QueueKind::Write)).map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
+    };
+    ssd.pools().find_map(in_queue)
+}
+
+/// Dynamic allocation: the first write that waits for a chip.
+fn write_for_chip(ssd: &Ssd, chip: ChipId) -> Option<HostCandidate> {
+    let first = DieId(ssd.geometry().dies_of_chip(chip).start);
+    let pool = PoolId(ssd.geometry().pools_of_die(first).start);
+    ssd.sched.head(ssd.sched.chip_queue(chip)).map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
 }
 
 /// The drive rejects a request, or what is left of it.

@@ -91,7 +91,7 @@ impl Ssd {
         self.catch_up(now, RoundPhase::Begins);
         let gauges = self.probes.gauges();
         readings.gc_ns.extend(gauges.gc.iter().map(|level| level.sum_until(now)));
-        readings.jobs += self.probes.counters().jobs + self.active_jobs();
+        readings.jobs += self.probes.counters().jobs + self.active_jobs() + self.jobs_given_up().0;
         readings.pages_moved += self.probes.counters().pages_moved;
         readings.flash_bytes += self.flash_units() * u64::from(self.geometry().unit_bytes);
         let counters = self.probes.counters();

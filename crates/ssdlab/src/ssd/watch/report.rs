@@ -212,6 +212,7 @@ impl Ssd {
     pub fn gc_active_ns(&self, now: Ns) -> u128 {
         let leads = self.pools().filter(|&pool| self.geometry().lead_pool(pool) == pool);
         let running = leads.filter_map(|pool| self.gc.job(pool)).map(|job| u128::from(now - job.started_ns()));
-        (self.probes.counters().job_ns + running.sum::<u128>()) * u128::from(self.geometry().pools.per_group.get())
+        let given_up = self.jobs_given_up().1;
+        (self.probes.counters().job_ns + given_up + running.sum::<u128>()) * u128::from(self.geometry().pools.per_group.get())
     }
 }
