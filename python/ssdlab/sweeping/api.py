@@ -71,10 +71,10 @@ def sweep(
         **options,
         "seeds": seeds,
         "series": series,
-        "zip": [mapping("zip", entry) for entry in zip] or None,
-        "random": random,
-        "columns": columns,
-        "screen": screen,
+        "zip": _tables(zip) or None,
+        "random": None if random is None else mapping("random", random),
+        "columns": None if columns is None else mapping("columns", columns),
+        "screen": None if screen is None else mapping("screen", screen),
         "leave_out_refused": truth("leave_out_refused", leave_out_refused),
         "set": None if by_hand is None else mapping("set", by_hand),
         "grid": {axis: _listed(axis, values) for axis, values in mapping("grid", grid).items()},
@@ -91,6 +91,12 @@ def sweep(
 
 def _name(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{axis} = {value}" for axis, value in values.items())
+
+
+def _tables(given: object) -> list[Mapping[str, Any]]:
+    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
+        raise UsageError(f"zip = {shown(given)}: expected a list of tables with axes and rows")
+    return [mapping("zip", entry) for entry in given]
 
 
 def _listed(axis: str, values: object) -> list[Any]:
