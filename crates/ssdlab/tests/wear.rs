@@ -371,29 +371,33 @@ fn the_end_is_recorded_whatever_the_drive_did() {
     assert!(rerouted > 0);
 }
 
-/// With 95 % of the writes to a tenth of the addresses, each policy wears blocks more evenly than none does. `progressive` begins late: blocks
-/// have 90 erases there.
+/// With 95 % of the writes to a tenth of the addresses, each policy wears blocks more evenly than none does, as a mean of three seeds: a single
+/// one is off by a tenth. `progressive` begins late: blocks have 70 erases there.
 #[test]
 fn levelling_evens_out_what_a_skew_does() {
-    let spread = |leveling: Leveling, endurance: u32| {
+    let spread = |leveling: Leveling, endurance: u32, seed: u64| {
         let config = worn(|c| {
             (c.wear.leveling, c.wear.leveling_threshold) = (leveling, 3);
             (c.wear.endurance, c.wear.spread) = (endurance, 0.0);
             c.workload.read_share = 0.0;
             (c.workload.address, c.workload.hot_share, c.workload.hot_access) = (Address::HotCold, 0.1, 0.95);
         });
-        let plan = Plan { requests: Some(30_000), verify: Verify::End, ..plan(config) };
+        let plan = Plan { requests: Some(30_000), verify: Verify::End, seed, ..plan(config) };
         let result = run(&plan, &Control::default()).unwrap();
         assert!(result.lifetime.unwrap().read_only_ns.is_none(), "{leveling:?}");
         (result.wear.unwrap().std, result.counters["leveling_jobs"], result.counters["leveling_moves"])
     };
-    let none = spread(Leveling::None, 1_000_000);
+    let spreads = |leveling: Leveling, endurance: u32| {
+        let seeds = [1, 2, 3].map(|seed| spread(leveling, endurance, seed));
+        seeds.into_iter().fold((0.0, 0, 0), |sum, one| (sum.0 + one.0 / 3.0, sum.1 + one.1, sum.2 + one.2))
+    };
+    let none = spreads(Leveling::None, 1_000_000);
     assert_eq!((none.1, none.2), (0, 0));
     for (leveling, endurance, share) in
-        [(Leveling::DualPool, 1_000_000, 0.5), (Leveling::OldBlock, 1_000_000, 0.4), (Leveling::Progressive, 90, 0.9)]
+        [(Leveling::DualPool, 1_000_000, 0.5), (Leveling::OldBlock, 1_000_000, 0.4), (Leveling::Progressive, 70, 0.9)]
     {
-        let (std, jobs, moves) = spread(leveling, endurance);
-        assert!(std < share * none.0 && jobs > 20 && moves > 4 * jobs, "{leveling:?}: {std} of {}, {jobs} jobs, {moves} moves", none.0);
+        let (std, jobs, moves) = spreads(leveling, endurance);
+        assert!(std < share * none.0 && jobs > 60 && moves > 4 * jobs, "{leveling:?}: {std} of {}, {jobs} jobs, {moves} moves", none.0);
     }
 }
 
