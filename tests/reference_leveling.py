@@ -134,8 +134,9 @@ class ReferenceLeveling(ReferenceFtl):
             return None
         youngest = self._youngest([block for block in self._closed(pool) if not self.is_hot[block]])
         if youngest is not None and self.erases_of[erased] - self.erases_of[youngest] > self.threshold:
-            self._turn(erased, hot=False)
-            self._turn(youngest, hot=True)
+            if self.pools.index(pool) not in self.due:
+                self._turn(erased, hot=False)
+                self._turn(youngest, hot=True)
             return youngest
         coolest = self._youngest(hot)
         if coolest is not None and self.erases_of[erased] - self.erases_of[coolest] > 2 * self.threshold:
