@@ -222,8 +222,13 @@ def name_of(point: tuple[str, ...]) -> str:
     parts = []
     for factor, value in zip(FACTORS, point, strict=True):
         if value != BASELINE[factor] or factor == "gc":
-            parts.append({"reads first": "reads first", "on": "idle"}.get(value, value))
+            parts.append(word_of(value))
     return ", ".join(parts)
+
+
+def word_of(value: str) -> str:
+    """A value of a factor as it stands by itself."""
+    return "idle" if value == "on" else value
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -255,6 +260,15 @@ def new_sheet(width: float, height: float, **more: Any) -> tuple[Any, Any]:
     return sheet, sheet.subplots(**more)
 
 
+def few_ticks(low: float, high: float) -> list[float]:
+    """Two or three factors between two logarithms, so that their labels fit under a narrow picture."""
+    for factors in ((0.9, 1, 1.1), (0.8, 1, 1.25), (0.5, 1, 2), (0.3, 1, 3), (0.01, 0.1, 1, 10)):
+        inside = [factor for factor in factors if low <= math.log(factor) <= high]
+        if len(inside) > 1 and math.log(inside[1] / inside[0]) > (high - low) / 4:
+            return inside
+    return [1]
+
+
 def draw_effects(runs: Runs, figure: str, name: str) -> None:
     """Effects of each mechanism by drive, with intervals."""
     drives = runs.values("drive")
@@ -266,8 +280,7 @@ def draw_effects(runs: Runs, figure: str, name: str) -> None:
                 axes.errorbar(found.mean, place, xerr=found.half or 0, fmt="o", ms=3, lw=1, color="C3" if found.is_tie else "C0")
         axes.axvline(0, color="0.7", lw=0.8, zorder=0)
         axes.set_title(f"{factor}:\n{value}", fontsize=8)
-        ends = axes.get_xlim()
-        ticks = [factor for factor in (0.02, 0.1, 0.5, 1, 2, 10) if ends[0] <= math.log(factor) <= ends[1]]
+        ticks = few_ticks(*axes.get_xlim())
         axes.set_xticks([math.log(tick) for tick in ticks], [f"{TIMES}{tick:g}" for tick in ticks])
     panels[0].set_yticks(range(len(drives)), drives)
     panels[0].invert_yaxis()
@@ -318,7 +331,7 @@ def draw_interactions(runs: Runs, figure: str, name: str) -> None:
                     found.mean, at, xerr=found.half or 0, fmt="o", ms=2.5, lw=0.8, color=f"C{shift}", label=drive if place == 0 else ""
                 )
     axes.axvline(0, color="0.7", lw=0.8, zorder=0)
-    axes.set_yticks(range(len(pairs)), [f"{one[1]} and {other[1]}" for one, other in pairs])
+    axes.set_yticks(range(len(pairs)), [f"{word_of(one[1])} and {word_of(other[1])}" for one, other in pairs])
     axes.set_xscale("symlog", linthresh=0.1)
     axes.set_xticks([math.log(tick) for tick in INTERACTIONS], [f"{TIMES}{tick:g}" for tick in INTERACTIONS])
     axes.invert_yaxis()
@@ -330,6 +343,8 @@ def draw_interactions(runs: Runs, figure: str, name: str) -> None:
 
 def draw_front(runs: Runs, name: str) -> None:
     """The schemes of each drive by write amplification and p99.9, with the front."""
+    from matplotlib.ticker import NullLocator  # noqa: PLC0415 (not needed by `store`)
+
     drives = runs.values("drive")
     sheet, panels = new_sheet(7.2, 4.4, nrows=2, ncols=3)
     for axes, drive in zip(panels.flat, drives, strict=False):
@@ -342,6 +357,9 @@ def draw_front(runs: Runs, name: str) -> None:
                 axes.scatter(*zip(*some, strict=True), marker=mark, s=9, label=gc, lw=0)
         axes.plot(*zip(*(found[point] for point in best), strict=True), color="0.3", lw=0.8, zorder=0)
         axes.set_yscale("log")
+        ticks = few_ticks(*(math.log(end) for end in axes.get_ylim()))
+        axes.set_yticks(ticks, [f"{TIMES}{tick:g}" for tick in ticks])
+        axes.yaxis.set_minor_locator(NullLocator())
         axes.set_title(drive, fontsize=8)
     panels[0][0].legend(fontsize=6)
     sheet.supxlabel("write amplification against the baseline")
