@@ -183,6 +183,21 @@ def test_columns_are_arithmetic_over_the_figures_of_each_run(tmp_path: Path) -> 
     result.plot("each").save(tmp_path / "each.svg")
 
 
+def test_flows_are_run_alone_too_if_asked(tmp_path: Path) -> None:
+    of_flows = {"name": "a", "read_share": 1.0, "queue_depth": 0, "flows": [{"name": "b", "read_share": 0.0, "queue_depth": 0}]}
+    columns = {"of_a": "flows.a.alone.slowdown", "of_b": "flows.b.alone.slowdown"}
+    more: dict[str, Any] = {"set": COMMON | {"workload": of_flows}, "columns": columns, "out": tmp_path / "out"}
+    row = sweep({"gc.soft": [0.1]}, **more, alone=True).table().to_pylist()[0]
+    assert row["fairness.ratio"] == pytest.approx(min(row["of_a"], row["of_b"]) / max(row["of_a"], row["of_b"]))
+    assert row["of_a"] > 1
+    with pytest.raises(ssdlab.UsageError, match=r"sweep\.alone is true there, absent here"):
+        sweep({"gc.soft": [0.1]}, **more, resume=True)
+    with pytest.raises(ConfigError, match="alone = 1: expected true or false"):
+        defined(grid={"gc.soft": [0.1]}, alone=1)
+    with pytest.raises(ConfigError, match='unknown axis "alone"'):
+        defined(grid={"alone": [True, False]})
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

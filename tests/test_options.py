@@ -40,6 +40,7 @@ FILE_TYPES = {
     "fit": (int, str),
     "warm_up": (int, str),
     "set": (dict,),
+    "alone": (bool,),
     **dict.fromkeys(("victim", "eviction", "order", "placement"), (str,)),
 }
 MISTAKES = """

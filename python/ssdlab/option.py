@@ -33,7 +33,7 @@ Completion = Literal["device", "scheme", "workload", "format", "key"]
 """Source of shell completions: names of presets, of trace formats, or of configuration keys."""
 
 
-FILE_TYPES = (int, float, str, dict)
+FILE_TYPES = (int, float, str, dict, bool)
 """Types of an option in a TOML file."""
 ARGUMENTS = "    Args:\n"
 WIDTH = 120

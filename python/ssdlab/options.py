@@ -664,6 +664,7 @@ class CompareOptions(SetupOptions, RecordOptions, total=False):
 class SweepOptions(InputOptions, CheckedOptions, PolicyOptions, total=False):
     """Options that the points of a sweep share."""
 
+    alone: AloneToo
     scheme: Scheme
     set: Settings
 

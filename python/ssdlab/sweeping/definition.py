@@ -30,7 +30,7 @@ __all__ = ["MOST_POINTS", "MOST_RECORDED", "AxisValue", "Group", "Point", "Sweep
 PATHS = tuple(name for name, option in options_of(SweepOptions).items() if option.check == "path")
 """Options with names of files."""
 OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
-AXIS_OPTIONS = tuple(name for name in OPTIONS if name != "verify")
+AXIS_OPTIONS = tuple(name for name in OPTIONS if name not in ("verify", "alone"))
 """Options of a run that an axis can vary, besides the keys of the configuration."""
 LABEL, SET, GRID = "label", "set", "grid"
 SEED, SEEDS, SERIES, LEAVE_OUT = "seed", "seeds", "series", "leave_out_refused"

@@ -52,6 +52,7 @@ class Task:
             "point": dict(point.values),
             "requests": requests_of(job.plan.config, setup.options["requests"]),
             "warm_up": _listed(warm_up_of(setup.options["warm_up"])),
+            "alone": setup.options["alone"] or None,
             "inputs": {name: _hash_of(Path(file)) for name, file in _inputs(config, setup).items()} | _hashes_of_policies(setup),
         }
         asked = {"version": _core.version(), "seed": setup.options["seed"], "config": config, ENTRY: _without_absent(entry)}
