@@ -7,8 +7,8 @@ offered at once, and their number over the time until the last has completed is 
 share of that rate, relative to the times of the workload. The baseline is non-preemptible garbage collection, operations in order of
 arrival, no cache, no collection in idle time, and static placement (dynamic on superblocks, which have no other).
 
-`cross.toml` has all combinations, `singles.toml` schemes of the papers one by one at 60 %, and `attacks.toml` what findings are tested
-with.
+`cross.toml` has all combinations, `singles.toml` schemes of the papers one by one at 60 %, `attacks.toml` what findings are tested with,
+and `settled.toml` a few schemes on drives whose write amplification has settled.
 """
 
 from __future__ import annotations
@@ -32,6 +32,13 @@ AT_ONCE = 1_000_000.0
 """Factor of the rate at which all requests of a workload arrive at once."""
 SLOWLY = 0.001
 """Factor of the rate at which the time between requests decides the duration."""
+
+
+def merged(*parts: dict[str, Any]) -> dict[str, Any]:
+    """Options of several parts, with their keys together."""
+    options = {key: value for part in parts for key, value in part.items() if key != "set"}
+    return {**options, "set": {key: value for part in parts for key, value in part.get("set", {}).items()}}
+
 
 ENERGY = {"read_mw": 40, "program_mw": 45, "erase_mw": 30, "bus_mw": 20, "idle_mw": 100}
 DRIVES: dict[str, dict[str, Any]] = {
@@ -123,7 +130,11 @@ IDLE: dict[str, dict[str, Any]] = {
 PLACEMENT = {"static": {"set": {"ftl.allocation": "CWDP"}}, "dynamic": {"set": {"ftl.allocation": "dynamic"}}}
 MECHANISMS = {"gc": GC, "order": ORDER, "cache": CACHE, "idle": IDLE, "placement": PLACEMENT}
 
+COLUMNS = {"moved_per_job": "gc.pages_moved / gc.jobs", "wait_for_gc": "breakdown_ns.all.gc / latency_ns.all.mean"}
+"""Derived columns of the sweeps."""
+
 STATIC = {"ftl.allocation": "CWDP"}
+PACED = {"scheme": "rwp", "set": {"gc.pace": "proportional", "gc.moves_in_flight": 2}}
 SINGLES: dict[str, dict[str, Any]] = {
     "npgc": {"scheme": "npgc", "set": STATIC},
     "fpgc": {"scheme": "fpgc", "set": STATIC},
@@ -134,7 +145,7 @@ SINGLES: dict[str, dict[str, Any]] = {
     "cbgc": {"scheme": "cbgc", "set": STATIC},
     "bbgc-dqgc": {"scheme": "bbgc-dqgc", "set": STATIC},
     "rwp": {"scheme": "rwp", "set": STATIC},
-    "paced": {"scheme": "rwp", "set": STATIC | {"gc.pace": "proportional", "gc.moves_in_flight": 2}},
+    "paced": merged({"set": STATIC}, PACED),
     "lru": {"scheme": "npgc+lru", "set": STATIC},
     "gcar-lru": {"scheme": "npgc+gcar-lru", "set": STATIC},
     "bplru": {"scheme": "npgc+bplru", "set": STATIC},
@@ -147,12 +158,6 @@ SINGLES: dict[str, dict[str, Any]] = {
     "suspension": {"scheme": "rwp", "set": STATIC | {"scheduler.suspend": ["program", "erase"]}},
 }
 """Schemes of the papers one by one, for the table of what still holds."""
-
-
-def merged(*parts: dict[str, Any]) -> dict[str, Any]:
-    """Options of several parts, with their keys together."""
-    options = {key: value for part in parts for key, value in part.items() if key != "set"}
-    return {**options, "set": {key: value for part in parts for key, value in part.get("set", {}).items()}}
 
 
 def sustained(drive: dict[str, Any], workload: dict[str, Any]) -> float:
@@ -181,22 +186,40 @@ def axis(name: str, values: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def sweep(
-    title: str, axes: dict[str, dict[str, dict[str, Any]]], zipped: list[tuple[list[str], list[list[Any]]]], seeds: list[int] | None
+    title: str,
+    axes: dict[str, dict[str, dict[str, Any]]],
+    zipped: list[tuple[list[str], list[list[Any]]]],
+    seeds: list[int] | None,
+    *,
+    short: bool = True,
+    script: str = "design.py",
+    alone: bool = False,
+    columns: dict[str, str] = COLUMNS,
 ) -> str:
-    """A sweep as TOML: axes with labels, and which of them go together."""
+    """A sweep as TOML: axes with labels, and which of them go together.
+
+    Args:
+        title: what the sweep is about.
+        axes: the axes, by name; their values have labels.
+        zipped: axes that go together, and their rows.
+        seeds: seeds of each point, if they are an axis.
+        short: whether all runs have the same number of requests, which are few.
+        script: the script of this folder that writes the sweep.
+        alone: whether each of several flows is also run alone.
+        columns: derived columns.
+    """
     lines = [
-        f"# {title}. Written by sweeps/cross/design.py.",
-        toml("requests", REQUESTS),
-        toml("warm_up", WARM_UP),
+        f"# {title}. Written by sweeps/cross/{script}.",
+        *([toml("requests", REQUESTS), toml("warm_up", WARM_UP)] if short else []),
         toml("leave_out_refused", True),
         toml("series", False),
+        *([toml("alone", True)] if alone else []),
         "",
         "[set]",
         *(toml(f"energy.{key}", value) for key, value in ENERGY.items()),
         "",
         "[columns]",
-        'moved_per_job = "gc.pages_moved / gc.jobs"',
-        'wait_for_gc = "breakdown_ns.all.gc / latency_ns.all.mean"',
+        *(toml(name, formula) for name, formula in columns.items()),
         "",
         "[grid]",
         *(line for name, values in axes.items() for line in axis(name, values)),
@@ -243,6 +266,38 @@ def attacks(rates: dict[tuple[str, str], float]) -> str:
     return sweep(title, axes, [(["attack", "drive", "workload", "load", "time_scale"], rows), (list(MECHANISMS), ATTACKED)], None)
 
 
+SETTLED = [row for row in ATTACKED if row[2] == "none" and row != ["rwp", "reads first", "none", "off", "dynamic"]] + [
+    ["rwp", "reads first", "gcar-lru", "off", "dynamic"],
+    ["paced", "reads first", "none", "off", "dynamic"],
+]
+"""Schemes that are run on settled drives: those of findings without a cache, the best on most drives, and paced GC."""
+SETTLED_LOADS = {"uniform 32 KiB": 60, "zipf 4 KiB": 30}
+"""Loads at which the baseline is not overloaded in the long run, in percent of what it sustains for a short time."""
+LENGTHS = {
+    "uniform 32 KiB": {"requests": 42_000, "warm_up": 2_000},
+    "zipf 4 KiB": {"requests": 152_000, "warm_up": 2_000},
+}
+ZIPF_DRIVES = ("lee2013", "pe8110-like", "nvme", "nvme superblocks")
+"""Drives that settle under small writes within half a minute."""
+
+
+def settled(rates: dict[tuple[str, str], float]) -> str:
+    """The sweep on drives that serve the workload until write amplification has settled, before they are measured."""
+    served = {name: merged(WORKLOADS[name], length, {"set": {"ftl.precondition.settle": 8}}) for name, length in LENGTHS.items()}
+    drives = {"uniform 32 KiB": tuple(DRIVES), "zipf 4 KiB": ZIPF_DRIVES}
+    rows = [[drive, name, str(load), scaled(rates[drive, name], load)] for name, load in SETTLED_LOADS.items() for drive in drives[name]]
+    values = {**MECHANISMS, "gc": {**GC, "paced": PACED}}
+    schemes = {name: [row[place] for row in SETTLED] for place, name in enumerate(MECHANISMS)}
+    axes = {
+        "drive": DRIVES,
+        "workload": served,
+        "load": {str(load): {} for load in SETTLED_LOADS.values()},
+        **{factor: {value: values[factor][value] for value in dict.fromkeys(column)} for factor, column in schemes.items()},
+    }
+    zipped = [(["drive", "workload", "load", "time_scale"], rows), (list(MECHANISMS), SETTLED)]
+    return sweep("A few schemes on settled drives", axes, zipped, [1], short=False)
+
+
 def by_factor() -> dict[str, list[str]]:
     """The values of each factor of the attacked schemes."""
     return {factor: [row[place] for row in ATTACKED] for place, factor in enumerate(MECHANISMS)}
@@ -271,6 +326,7 @@ def sweeps(rates: dict[tuple[str, str], float]) -> dict[str, str]:
         "cross.toml": sweep("Every mechanism beside every other", {**common, "load": loads, **MECHANISMS}, [(head, rows)], [1]),
         "singles.toml": sweep("Schemes of the papers one by one", of_papers, [(head, some)], [1]),
         "attacks.toml": attacks(rates),
+        "settled.toml": settled(rates),
     }
 
 
