@@ -150,6 +150,59 @@ def test_points_of_the_sweep_have_the_stored_digests(runs: Any, tmp_path: Path) 
     assert seen == {"lee2013", "nvme", "nvme worn", "nvme superblocks", "pe8110-like", "consumer"}
 
 
+@pytest.mark.parametrize(
+    ("name", "chosen"),
+    [
+        ("flows", {"drive": "pe8110-like", "workload": "bursts", "gc": "rwp", "order": "fcfs", "idle": "off", "queues": "in turns"}),
+        ("flows-attacks", {"drive": "nvme superblocks, larger", "workload": "small writes", "gc": "rwp", "queues": "one"}),
+        ("attacks", {"drive": "pe8110-like, larger", "workload": "sqlite wal", "gc": "pgc"}),
+        ("settled", {"drive": "lee2013", "workload": "uniform 32 KiB", "gc": "pgc"}),
+    ],
+)
+def test_a_point_of_each_other_sweep_has_its_stored_digest(name: str, chosen: dict[str, str]) -> None:
+    sweep, stored = load(FOLDER / f"{name}.toml"), cross.Runs.read(FOLDER / f"{name}.parquet")
+    (row,) = stored.where(**chosen).rows
+    assert digest(sweep, row).startswith(row["digest"])
+
+
+@pytest.mark.parametrize("name", ["flows", "flows-attacks"])
+def test_fairness_is_that_of_the_slowdowns(name: str) -> None:
+    stored = cross.Runs.read(FOLDER / f"{name}.parquet")
+    for row in stored.rows:
+        slowdowns = [row[f"slowdown_of_{flow}"] for flow in ("reader", "writer", "mix")]
+        assert row["fairness.ratio"] == pytest.approx(min(slowdowns) / max(slowdowns), rel=1e-6)
+        assert row["fairness.worst_slowdown"] == max(slowdowns)
+
+
+def test_effects_are_those_of_a_table_with_other_factors() -> None:
+    """The effect of a mechanism among several flows, computed from pairs of rows."""
+    flows = cross.Runs.read(cross.FLOWS).where(drive="pe8110-like")
+    found = cross.effect(flows, "fairness", "gc", "rwp", cross.SHARED)
+    names = ("workload", "order", "idle", "queues")
+    under = {gc: {tuple(row[name] for name in names): row["fairness.ratio"] for row in flows.where(gc=gc).rows} for gc in ("npgc", "rwp")}
+    by_mix: dict[str, list[float]] = {}
+    for point, fairness in under["npgc"].items():
+        by_mix.setdefault(point[0], []).append(math.log(under["rwp"][point] / fairness))
+    assert [len(values) for values in by_mix.values()] == [12] * 4
+    assert sorted(found.values) == pytest.approx(sorted(np.mean(values) for values in by_mix.values()))
+
+
+def test_drives_have_settled_where_the_page_compares_them() -> None:
+    """The baseline and `rwp` have no remark that bears on them, on each drive of the findings; and the column shows only such runs."""
+    findings = loaded(ROOT / "tools" / "findings.py")
+    stored = cross.Runs.read(cross.SETTLED)
+    for drive, gc in itertools.product(findings.EVERY, ("npgc", "rwp")):
+        rows = stored.where(drive=drive, workload="uniform 32 KiB", gc=gc, order="fcfs", cache="none", idle="off", placement="static").rows
+        assert [cross.is_settled(row) for row in rows] == [True], (drive, gc)
+    claim = next(claim for claim in findings.CLAIMS if claim.number == 7 and "under rwp" in claim.what and claim.figure == "mean")
+    short = cross.Runs.read(TABLE)
+    cell = findings.settled_cell(claim, "nvme", findings.Stored(short, short, stored))
+    point = {"drive": "nvme", "workload": "uniform 32 KiB", "gc": "rwp", "order": "fcfs", "cache": "none", "idle": "off"}
+    means = [stored.where(**point, placement=how).rows[0]["latency_ns.all.mean"] for how in ("dynamic", "static")]
+    assert cell.startswith(f"uniform {100 * (means[0] / means[1] - 1):+.1f} (")
+    assert cell.endswith("; Zipf: not settled")
+
+
 def digest(sweep: Sweep, row: Mapping[str, Any]) -> str:
     """The digest of the point of a row, run again."""
     from ssdlab import batch  # noqa: PLC0415
@@ -164,7 +217,7 @@ def digest(sweep: Sweep, row: Mapping[str, Any]) -> str:
 
 def test_the_page_is_what_the_table_says(runs: Any) -> None:
     written = (ROOT / "docs" / "cross.md").read_text()
-    made = "\n".join(cross.page(runs)) + "\n"
+    made = "\n".join(cross.page(runs, cross.Runs.read(cross.SETTLED), cross.Runs.read(cross.FLOWS))) + "\n"
     assert written == made, "run python tools/cross.py page"
 
 

@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ssdlab.tables.numbers import three
 from ssdlab.uncertainty import Estimate
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -33,6 +34,7 @@ INTERACTIONS = (0.1, 0.5, 0.9, 1, 1.1, 2, 10)
 """Ticks of the figure of interactions."""
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "sweeps" / "cross" / "cross.parquet"
+FLOWS, SETTLED = STORED.with_name("flows.parquet"), STORED.with_name("settled.parquet")
 PAGE = ROOT / "docs" / "cross.md"
 PICTURES = ROOT / "docs" / "cross"
 
@@ -40,6 +42,9 @@ FACTORS = ("gc", "order", "cache", "idle", "placement")
 BASELINE = {"gc": "npgc", "order": "fcfs", "cache": "none", "idle": "off", "placement": "static"}
 CHANGES = (("gc", "rwp"), ("gc", "pgc"), ("order", "reads first"), ("cache", "gcar-lru"), ("idle", "on"), ("placement", "dynamic"))
 """What each mechanism changes from the baseline."""
+SHARED = {"gc": "npgc", "order": "fcfs", "idle": "off", "queues": "one"}
+"""The baseline of several flows on one drive."""
+SHARED_CHANGES = (("gc", "rwp"), ("gc", "pgc"), ("order", "reads first"), ("idle", "on"), ("queues", "in turns"), ("queues", "weighted"))
 BLOCK = ("drive", "workload", "load", "seed")
 """Columns that say under what a scheme was run. Points of one block serve the same requests."""
 FIGURES = {
@@ -50,6 +55,8 @@ FIGURES = {
     "write amplification": ("gc.write_amplification", "write amplification"),
     "energy": ("energy.nj_per_byte", "energy for a byte"),
     "erases": ("gc.erases", "erases"),
+    "fairness": ("fairness.ratio", "fairness"),
+    **{f"slowdown of {flow}": (f"slowdown_of_{flow}", f"slowdown of the {flow}") for flow in ("reader", "writer", "mix")},
 }
 """Figures that are compared: column of the sweep's table, and words."""
 KEPT = (
@@ -57,6 +64,7 @@ KEPT = (
     *("latency_ns.write.mean", "latency_ns.write.p99", "gc.write_amplification", "gc.jobs", "gc.pages_moved", "gc.erases"),
     *("energy.nj_per_byte", "iops", "breakdown_ns.all.gc", "breakdown_ns.all.die_queue", "breakdown_ns.read.gc"),
     *("breakdown_ns.read.die_queue", "breakdown_ns.all.retry", "breakdown_ns.all.pace", "breakdown_ns.all.array", "cache.write_hits"),
+    *("fairness.ratio", "fairness.worst_slowdown", "slowdown_of_reader", "slowdown_of_writer", "slowdown_of_mix"),
 )
 """Columns of numbers that are stored."""
 
@@ -67,7 +75,7 @@ KEPT = (
 def store(source: Path, target: Path) -> None:
     """Writes the columns that are kept, as small as they can be: numbers with 24 bits, texts by number."""
     table = pq.read_table(source)
-    axes = [name for name in (*BLOCK[:-1], *FACTORS, "attack", "scheme of a paper") if name in table.column_names]
+    axes = [name for name in (*BLOCK[:-1], *FACTORS, "queues", "attack", "scheme of a paper") if name in table.column_names]
     columns: dict[str, pa.ChunkedArray] = {axis: pc.dictionary_encode(pc.cast(table[axis], pa.string())) for axis in axes}
     columns["seed"] = pc.cast(table["seed"], pa.int16())
     columns |= {name: pc.cast(table[name], pa.float32(), safe=False) for name in KEPT if name in table.column_names}
@@ -118,20 +126,22 @@ def over_workloads(of_blocks: Mapping[tuple[Any, ...], float]) -> Estimate | Non
     return Estimate.of([math.fsum(values) / len(values) for values in workloads.values()]) if workloads else None
 
 
-def turned(point: tuple[str, ...], factor: str, value: str) -> tuple[str, ...]:
+def turned(point: tuple[str, ...], factor: str, value: str, factors: Sequence[str] = FACTORS) -> tuple[str, ...]:
     """A point with another value of a factor."""
-    place = FACTORS.index(factor)
+    place = factors.index(factor)
     return (*point[:place], value, *point[place + 1 :])
 
 
-def effect(runs: Runs, figure: str, factor: str, value: str, base: str | None = None) -> Estimate | None:
-    """The mean difference of the logarithm between points with `value` and the same points with `base` (default: that of the baseline)."""
-    base = BASELINE[factor] if base is None else base
-    place = FACTORS.index(factor)
+def effect(runs: Runs, figure: str, factor: str, value: str, baseline: Mapping[str, str] = BASELINE) -> Estimate | None:
+    """The mean difference of the logarithm between points with `value` and the same points with the value of the baseline."""
+    factors = tuple(baseline)
+    place = factors.index(factor)
     found: dict[tuple[Any, ...], float] = {}
-    for block, points in runs.blocks(figure).items():
+    for block, points in runs.blocks(figure, factors).items():
         pairs = [
-            at - points[other] for point, at in points.items() if point[place] == value and (other := turned(point, factor, base)) in points
+            at - points[other]
+            for point, at in points.items()
+            if point[place] == value and (other := turned(point, factor, baseline[factor], factors)) in points
         ]
         if pairs:
             found[block] = math.fsum(pairs) / len(pairs)
@@ -206,14 +216,15 @@ def percent(estimate: Estimate | None, *, bold: bool = True) -> str:
     if estimate is None:
         return "-"
     if estimate.half is None:
-        return f"{_signed(100 * math.expm1(estimate.mean))} (one workload)"
+        return f"{signed(100 * math.expm1(estimate.mean))} (one workload)"
     centre, half = estimate.mean, estimate.half or 0.0
     middle, low, high = (100 * math.expm1(at) for at in (centre, centre - half, centre + half))
-    text = f"{_signed(middle)} ({_signed(low)} to {_signed(high)})"
+    text = f"{signed(middle)} ({signed(low)} to {signed(high)})"
     return f"**{text}**" if bold and not estimate.is_tie else text
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A number with its sign and two or three digits."""
     return f"{value:+.0f}" if abs(value) >= 10 else f"{value:+.1f}"
 
 
@@ -423,8 +434,8 @@ A run under one seed: what another seed says is on the page of findings.
 """
 
 
-def page(runs: Runs) -> Iterator[str]:
-    """The lines of the page."""
+def page(runs: Runs, settled: Runs, flows: Runs) -> Iterator[str]:
+    """The lines of the page, from all schemes, from those of settled drives and from those of several flows."""
     yield from HEAD.splitlines()
     yield from counts(runs)
     yield from ["", "## What each mechanism does", *READING.splitlines()]
@@ -432,7 +443,8 @@ def page(runs: Runs) -> Iterator[str]:
         yield from ["", f"### {heading(FIGURES[figure][1])}", ""]
         yield from table(["drive", *(f"{factor}: {value}" for factor, value in CHANGES)], list(effect_rows(runs, figure)))
     yield from ["", "![Effects on p99.9 by drive and mechanism](cross/effects.svg)", "", "## Which scheme is best", ""]
-    yield from ["Over all workloads and loads. Alike: schemes that are not known to differ from the best.", ""]
+    yield from ["Over all workloads and loads. Alike: schemes that are not known to differ from the best. In the long run dynamic"]
+    yield from ["placement is worse than these short runs say: [settled drives](#settled-drives).", ""]
     yield from table(["drive, figure", "best", "against the baseline, %", "next, % above the best", "alike"], list(best_rows(runs)))
     yield from ["", "![Each scheme against the baseline, by drive](cross/heat.svg)", "", "## What adds up, and what cancels", ""]
     yield from [
@@ -446,6 +458,9 @@ def page(runs: Runs) -> Iterator[str]:
     yield from ["Schemes that no other one beats in both. Each point is a scheme, over all workloads and loads.", ""]
     yield from table(["drive", "front (write amplification, p99.9, as factors of the baseline)"], list(front_rows(runs)))
     yield from ["", "![Write amplification and p99.9 of all schemes](cross/front.svg)"]
+    yield from [*LONG.splitlines(), ""]
+    yield from table(["drive, workload", *OF_SETTLED], list(settled_rows(runs, settled)))
+    yield from sharing(flows)
 
 
 def heading(words: str) -> str:
@@ -527,6 +542,99 @@ def front_rows(runs: Runs) -> Iterator[list[str]]:
         yield [drive, "; ".join(f"{name_of(point)} ({found[point][0]:.3f}, {found[point][1]:.3g})" for point in front(found))]
 
 
+LONG = """
+## Settled drives
+
+The runs above begin on a drive that was overwritten without time, and end before a drive write. `sweeps/cross/settled.toml` runs ten
+schemes after the drive has served the workload until write amplification had settled, and measures 40,000 (uniform) or 150,000 requests
+(Zipf). Under the Zipf workload the load is 30 %: at 60 % the baseline is overloaded in the long run on lee2013, although it
+serves 12,000 requests at that rate. Write amplification and p99.9 in ms, in parentheses those of the short runs at the same load. *Best*:
+`rwp`, reads first, gcar-lru, dynamic. *Paced*: `rwp`, reads first, dynamic, writes paced by GC (`gc.pace`), two moves in flight. A star:
+the run has the remark `overloaded` or `not-settled`.
+"""
+OF_SETTLED = {
+    "npgc": tuple(BASELINE.values()),
+    "rwp": ("rwp", "fcfs", "none", "off", "static"),
+    "best": ("rwp", "reads first", "gcar-lru", "off", "dynamic"),
+    "paced": ("paced", "reads first", "none", "off", "dynamic"),
+}
+"""Schemes of the table of settled drives."""
+
+
+def is_settled(row: Mapping[str, Any]) -> bool:
+    """Whether a run has no remark that bears on its write amplification or response times."""
+    return not {"not-settled", "overloaded", "no-collection"} & set((row["remarks"] or "").split())
+
+
+def settled_rows(runs: Runs, settled: Runs) -> Iterator[list[str]]:
+    """A row for each drive and workload."""
+    for workload, drive in itertools.product(settled.values("workload"), settled.values("drive")):
+        long = {tuple(row[name] for name in FACTORS): row for row in settled.where(drive=drive, workload=workload).rows}
+        if not long:
+            continue
+        load = next(iter(long.values()))["load"]
+        short = {tuple(row[name] for name in FACTORS): row for row in runs.where(drive=drive, workload=workload, load=load).rows}
+        cells = []
+        for point in OF_SETTLED.values():
+            at = point if point in long else turned(point, "placement", "dynamic")
+            star = "" if is_settled(long[at]) else "*"
+            before = f" ({amplification_and_tail(short[at])})" if at in short else ""
+            cells.append(f"{amplification_and_tail(long[at])}{star}{before}")
+        yield [f"{drive}, {workload}", *cells]
+
+
+def amplification_and_tail(row: Mapping[str, Any]) -> str:
+    """Write amplification and p99.9 in ms."""
+    return f"{row['gc.write_amplification']:.2f}, {three(row['latency_ns.all.p99_9'] / 1e6)}"
+
+
+SHARING = """
+## Several flows on one drive
+
+Three flows share a drive, each with a third of the addresses: a *reader* of 4 KiB at equal times, a *writer*, and a *mix* of 4 KiB by
+Zipf's law (70 % reads). The writer sends 32 KiB in bursts of 32 or of 128, 4 KiB in bursts of 32, or 128 KiB in sequence: four workloads.
+All three flows are open loops; together they send 60 % of what the baseline sustains. The drive takes 32 commands at once
+(`host.slots`), so that queues matter: one for all flows, or one for each, which give a command in their turn, or 4 (reader), 1 (writer)
+and 2. `sweeps/cross/flows.toml` is the sweep, with GC schemes, orders and idle-time GC as above, and each flow also run alone.
+
+The slowdown of a flow is its mean response time beside the others over that alone, under the same scheme. Fairness is the smallest
+slowdown over the largest, as in A. Tavakkol et al. (FLIN, ISCA 2018): 1 is even. Geometric means
+over the four workloads; in order of arrival, without idle-time GC:
+"""
+
+EVENNESS = """
+What each mechanism does to fairness, in percent, over all others; above 0 is fairer. Intervals are over the four workloads.
+"""
+
+
+def sharing(runs: Runs) -> Iterator[str]:
+    """The lines about several flows."""
+    yield from SHARING.splitlines()
+    yield ""
+    yield from table(["drive, GC, queues", "slowdown of the reader", "of the writer", "of the mix", "fairness"], list(slowdown_rows(runs)))
+    yield from EVENNESS.splitlines()
+    yield ""
+    yield from table(["drive", *(f"{factor}: {value}" for factor, value in SHARED_CHANGES)], list(fairness_rows(runs)))
+
+
+def slowdown_rows(runs: Runs) -> Iterator[list[str]]:
+    """A row for each drive, GC scheme and kind of queue: the slowdown of each flow, and fairness."""
+    for drive, gc, queues in itertools.product(runs.values("drive"), ("npgc", "rwp", "pgc"), ("one", "in turns")):
+        point = tuple({**SHARED, "gc": gc, "queues": queues}.values())
+        of = runs.where(drive=drive)
+        figures = ("slowdown of reader", "slowdown of writer", "slowdown of mix", "fairness")
+        found = [contrast(of, figure, ((1, point),), tuple(SHARED)) for figure in figures]
+        if found[0] is not None:
+            yield [f"{drive}, {gc}, {queues}", *(three(math.exp(one.mean)) if one else "-" for one in found)]
+
+
+def fairness_rows(runs: Runs) -> Iterator[list[str]]:
+    """A row for each drive."""
+    for drive in runs.values("drive"):
+        of = runs.where(drive=drive)
+        yield [drive, *(percent(effect(of, "fairness", factor, value, SHARED)) for factor, value in SHARED_CHANGES)]
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -544,7 +652,7 @@ def main() -> None:
     draw_heat(runs, "p99.9", "heat.svg")
     draw_interactions(runs, "p99.9", "interactions.svg")
     draw_front(runs, "front.svg")
-    PAGE.write_text("\n".join(page(runs)) + "\n")
+    PAGE.write_text("\n".join(page(runs, Runs.read(SETTLED), Runs.read(FLOWS))) + "\n")
 
 
 if __name__ == "__main__":

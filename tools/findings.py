@@ -8,6 +8,7 @@ comments of the page; the text around them is written by hand.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,8 @@ from cross import Runs
 PAGE = cross.ROOT / "docs" / "findings.md"
 FOLDER = cross.STORED.parent
 ATTACKS = ("another seed", "another load", "another part", "a larger drive")
+SETTLED = {"uniform 32 KiB": "uniform", "zipf 4 KiB": "Zipf"}
+"""Workloads of the runs on settled drives, as they are called in a cell."""
 PAPER = "scheme of a paper"
 NEW = ("nvme", "nvme worn", "pe8110-like")
 """Drives of today on which static placement is possible, and on which GC ran."""
@@ -45,6 +48,13 @@ def beside(figure: str, one: dict[str, str], other: dict[str, str], base: dict[s
     return {"figure": figure, "terms": ((1, both), (-1, scheme(**start, **one)), (-1, scheme(**start, **other)), (1, scheme(**start)))}
 
 
+def shared(one: dict[str, str], other: dict[str, str]) -> dict[str, Any]:
+    """Fairness between flows under one scheme against another."""
+    points = [tuple({**cross.SHARED, **values}.values()) for values in (one, other)]
+    terms = ((1, points[0]), (-1, points[1]))
+    return {"figure": "fairness", "terms": terms, "factors": tuple(cross.SHARED), "drives": (*OLD, "nvme", "pe8110-like", *SUPERBLOCKS)}
+
+
 @dataclass(frozen=True)
 class Claim:
     """A number of a finding, on one drive or several."""
@@ -54,12 +64,15 @@ class Claim:
     figure: str
     terms: tuple[tuple[int, tuple[str, ...]], ...]
     drives: Sequence[str] = field(default=NEW)
+    factors: Sequence[str] = cross.FACTORS
 
 
 RWP, READS, CACHE, IDLE, DYNAMIC = {"gc": "rwp"}, {"order": "reads first"}, {"cache": "gcar-lru"}, {"idle": "on"}, {"placement": "dynamic"}
 SUPERBLOCKS = ("nvme superblocks",)
 OLD = ("lee2013",)
 EVERY = (*OLD, *NEW)
+FAIRNESS = 12
+"""Number of the finding about several flows."""
 CLAIMS = (
     Claim(1, "p99.9, rwp against npgc", **against("p99.9", scheme(**RWP), scheme()), drives=EVERY),
     Claim(2, "mean, pgc against rwp", **against("mean", scheme(gc="pgc"), scheme(**RWP)), drives=EVERY),
@@ -74,7 +87,15 @@ CLAIMS = (
     Claim(6, "write amplification, idle-time GC", **against("write amplification", scheme(**IDLE), scheme()), drives=EVERY),
     Claim(7, "mean, dynamic placement, under npgc", **against("mean", scheme(**DYNAMIC), scheme()), drives=EVERY),
     Claim(7, "mean, dynamic placement, under rwp", **against("mean", scheme(**RWP, **DYNAMIC), scheme(**RWP)), drives=EVERY),
-    Claim(7, "write amplification, dynamic placement", **against("write amplification", scheme(**DYNAMIC), scheme()), drives=EVERY),
+    Claim(
+        7, "write amplification, dynamic placement, under npgc", **against("write amplification", scheme(**DYNAMIC), scheme()), drives=EVERY
+    ),
+    Claim(
+        7,
+        "write amplification, dynamic placement, under rwp",
+        **against("write amplification", scheme(**RWP, **DYNAMIC), scheme(**RWP)),
+        drives=EVERY,
+    ),
     Claim(8, "write amplification, rwp against npgc", **against("write amplification", scheme(**RWP), scheme()), drives=EVERY),
     Claim(9, "p99 of reads, rwp against npgc", **against("read p99", scheme(**RWP), scheme()), drives=("nvme", "nvme worn")),
     Claim(10, "energy for a byte, rwp against npgc", **against("energy", scheme(**RWP), scheme()), drives=EVERY),
@@ -84,18 +105,59 @@ CLAIMS = (
         **against("p99.9", scheme(**RWP, **DYNAMIC), scheme(**DYNAMIC)),
         drives=("nvme", *SUPERBLOCKS),
     ),
+    Claim(FAIRNESS, "fairness, rwp against npgc", **shared({"gc": "rwp"}, {})),
+    Claim(FAIRNESS, "fairness, queues in turns, under npgc", **shared({"queues": "in turns"}, {})),
+    Claim(FAIRNESS, "fairness, queues in turns, under rwp", **shared({"gc": "rwp", "queues": "in turns"}, {"gc": "rwp"})),
 )
 
 
-def claim_rows(number: int, runs: Runs, attacked: Runs) -> Iterator[list[str]]:
-    """A row for each number of a finding and each drive: all loads, then 60 %, then each attack."""
+@dataclass(frozen=True)
+class Stored:
+    """The stored runs that a finding is about."""
+
+    runs: Runs
+    attacked: Runs
+    settled: Runs
+
+    @property
+    def loads(self) -> int:
+        """Number of loads under which all schemes were run."""
+        return len(self.runs.values("load"))
+
+
+def claim_rows(number: int, stored: Stored) -> Iterator[list[str]]:
+    """A row for each number of a finding and each drive: all loads, then 60 %, then each attack, then settled drives."""
     for claim in (claim for claim in CLAIMS if claim.number == number):
         for drive in claim.drives:
-            of = runs.where(drive=drive)
-            cells = [cross.percent(cross.contrast(of, claim.figure, claim.terms)) for of in (of, of.where(load="60"))]
-            attacks = [attacked.where(attack=attack, drive=drive) for attack in ATTACKS]
-            cells += [cross.percent(cross.contrast(one, claim.figure, claim.terms)) for one in attacks]
-            yield [f"{claim.what}, {drive}", *cells]
+            of = stored.runs.where(drive=drive)
+            columns = [of if stored.loads > 1 else Runs([]), of.where(load="60")]
+            columns += [stored.attacked.where(attack=attack, drive=drive) for attack in ATTACKS]
+            cells = [cross.percent(cross.contrast(one, claim.figure, claim.terms, claim.factors)) for one in columns]
+            yield [f"{claim.what}, {drive}", *cells, *([settled_cell(claim, drive, stored)] if stored.settled.rows else [])]
+
+
+def settled_cell(claim: Claim, drive: str, stored: Stored) -> str:
+    """The change on a settled drive under each workload, and in parentheses that of the short runs at the same load."""
+    cells = []
+    for workload, name in SETTLED.items():
+        rows = stored.settled.where(drive=drive, workload=workload)
+        long = cross.contrast(rows, claim.figure, claim.terms)
+        if long is None:
+            continue
+        schemes = {scheme for _, scheme in claim.terms}
+        if not all(cross.is_settled(row) for row in rows.rows if tuple(row[factor] for factor in claim.factors) in schemes):
+            cells.append(f"{name}: not settled")
+            continue
+        load = rows.values("load")[0]
+        short = cross.contrast(stored.runs.where(drive=drive, workload=workload, load=load), claim.figure, claim.terms)
+        assert short is not None
+        cells.append(f"{name} {change(long.mean)} ({change(short.mean)})")
+    return "; ".join(cells) or "-"
+
+
+def change(logarithm: float) -> str:
+    """A difference of logarithms as a change in percent."""
+    return cross.signed(100 * math.expm1(logarithm))
 
 
 def of_attacks(file: Path) -> Runs:
@@ -129,17 +191,24 @@ PUBLISHED = (
         "lee2013: pipelining helps beside preemption", "mean", "pgc-pipeline", "pgc-none", "does not hold", "as merging; no cache register"
     ),
     Published("lee2013: GC that can be suspended gains more", "mean", "fpgc", "pgc", "holds", "reads need not wait for programs of GC"),
-    Published("lee2013: GC in idle time helps", "mean", "npgc-idle", "npgc", "not seen", "guess: pauses of 10 ms are rare at this load"),
+    Published("lee2013: GC in idle time helps", "mean", "npgc-idle", "npgc", "not seen", "36 of 9,569 jobs begin in idle time"),
     Published(
         "elyasi2017: slack-aware beats reads first",
         "mean",
         "slacker",
         "fr-fcfs",
         "not seen",
-        "guess: requests of one or few pages have no slack",
+        "today a request uses one chip, so that few pages pass others",
     ),
     Published("elyasi2017: dynamic allocation helps", "mean", "dynalloc", "fr-fcfs", "not seen", "the sign differs between workloads"),
-    Published("wu2017: a cache that knows of GC beats LRU", "mean", "gcar-lru", "lru", "not seen", "guess: 1 MiB holds few of the pages"),
+    Published(
+        "wu2017: a cache that knows of GC beats LRU",
+        "mean",
+        "gcar-lru",
+        "lru",
+        "not seen",
+        "the sign differs between workloads, with 16 MiB too",
+    ),
     Published("ae2022: blocking a block beats blocking a channel", "mean", "bbgc-dqgc", "cbgc", "holds", "the host goes first, as in rwp"),
     Published(
         "SepBIT (2022): separating lifetimes lowers write amplification",
@@ -178,10 +247,14 @@ def inserted(text: str, name: str, lines: Sequence[str]) -> str:
 
 def written(text: str) -> str:
     """The page with its tables as the stored results have them."""
-    runs, attacked, singles = Runs.read(cross.STORED), of_attacks(FOLDER / "attacks.parquet"), Runs.read(FOLDER / "singles.parquet")
+    short = Stored(Runs.read(cross.STORED), of_attacks(FOLDER / "attacks.parquet"), Runs.read(cross.SETTLED))
+    flows = Stored(Runs.read(cross.FLOWS), of_attacks(FOLDER / "flows-attacks.parquet"), Runs([]))
     head = ["change in %, drive", "all loads", "60 %", *ATTACKS]
     for number in dict.fromkeys(claim.number for claim in CLAIMS):
-        text = inserted(text, f"finding {number}", list(cross.table(head, list(claim_rows(number, runs, attacked)))))
+        stored = flows if number == FAIRNESS else short
+        columns = [*head, *(["settled"] if stored.settled.rows else [])]
+        text = inserted(text, f"finding {number}", list(cross.table(columns, list(claim_rows(number, stored)))))
+    singles = Runs.read(FOLDER / "singles.parquet")
     return inserted(text, "published", list(cross.table(["published", "today", *OLD, *NEW, "reason"], list(published_rows(singles)))))
 
 
