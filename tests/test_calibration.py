@@ -19,11 +19,11 @@ from ssdlab.calibration import csv_tables
 from ssdlab.calibration.api import BASE, SCHEME, calibrate, measurements_of
 from ssdlab.calibration.fitting import Fit, Fitted
 from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe
-from ssdlab.calibration.parameters import CHOICES, PARAMETERS, settings_of
+from ssdlab.calibration.parameters import CHOICES, PARAMETERS, PLANES, settings_of
 from ssdlab.calibration.preset import preset_text
 from ssdlab.calibration.result import calibration_of, written
 from ssdlab.calibration.rule import bound, fitted_rows, highest_rate, waiting_rows
-from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes
+from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes, run_at
 
 PUBLISHED = ROOT / "measurements" / "ssd-iq"
 KNOWN = int(os.environ.get("KNOWN", "0"))
@@ -60,7 +60,7 @@ def test_repeats_under_load_are_one_row_and_saturated_ones_one_point() -> None:
     assert saturated[0].repeats == len(by_hand("latency_under_load.csv", device="7450-pro", saturated="1"))
     loads = [row.point.load_per_s for row in found.at("read_p50_us") if isinstance(row.point, Probe) and not row.point.is_saturated]
     assert sorted(load for load in loads if load is not None) == [5_000, 15_000, 25_000, 35_000, 45_000, 55_000]
-    assert saturated[0].point == Probe(round(894.25 * 2**30), 4096, 10_000, 0.5, None, 0.01, 384, 0)
+    assert saturated[0].point == Probe(round(894.25 * 2**30), 4096, 10_000, 0.5, None, 0.01, 384, 64)
 
 
 def test_every_row_is_used_or_left_out_with_a_reason() -> None:
@@ -138,6 +138,29 @@ def test_rows_fitted_and_predicted_are_apart_and_by_the_rule() -> None:
             assert bound(row, highest) == (0.1, 0.0)
     zones = {row.point.pattern.hot_share for row in fitted if isinstance(row.point, FullSpeed) and row.point.pattern.kind == "zones"}
     assert zones == {0.8, 0.5, 0.2}  # of 0.8, 0.6, 0.5, 0.4, 0.2 and 0.1 that are written, the others never again
+
+
+@pytest.mark.parametrize(
+    ("changes", "load_per_s", "dies", "flows"),
+    [
+        ({}, 0, 4, 0),
+        ({}, None, 4, 1),
+        ({"gc.pace_window": 0.1}, 40_000, 16, 6),
+        # all dies, and a queue for each thread: how long a command waits for a place depends on how many places a program frees
+        ({"host.slots": 256}, None, 64, 6),
+    ],
+)
+def test_a_large_drive_is_simulated_on_as_few_dies_as_a_small_one(
+    changes: Mapping[str, float], load_per_s: float | None, dies: int, flows: int
+) -> None:
+    large = Candidate(BASE, SCHEME).with_changes({"device.chips_per_channel": 4, **changes})
+    probe = Probe(4 * USED[1], 4096, 10_000, 0.5, load_per_s, 0.01, 384, 64)
+    (_, share), (setup, probed) = run_at(large, FullSpeed(Pattern("uniform"), 4 * USED[1], 4096, 512), 1), run_at(large, probe, 1)
+    assert (64 * share, 64 * probed) == (2, dies)
+    tree = json.loads(setup.build(SCHEME).json())
+    assert tree["device"]["channels"] * tree["device"]["chips_per_channel"] == dies
+    assert tree["host"]["slots"] == changes.get("host.slots", 0)
+    assert len(tree["workload"]["flows"]) == flows
 
 
 def test_a_smaller_drive_does_as_the_whole_one_does() -> None:
@@ -226,7 +249,9 @@ def random_drive(seed: int, share: float = 1.0) -> tuple[dict[str, float], dict[
     values = {name: chance.uniform(*ends) for name, ends in ranges.items()}
     choices = {choice.name: next(iter(choice.alternatives)) for choice in CHOICES}
     choices["reads_pass"] = chance.choice(list(CHOICES[0].alternatives))
-    return values, choices, {"ftl.parity_stripe": chance.choice([8, 16, 32]), "buffer.access_ns": chance.randrange(1_000, 8_000)}
+    read_off = {"ftl.parity_stripe": chance.choice([8, 16, 32]), "buffer.access_ns": chance.randrange(1_000, 8_000)}
+    choices["planes"] = chance.choice(list(PLANES.alternatives))
+    return values, choices, read_off
 
 
 def measured(candidate: Candidate, points: Sequence[Point], seed: int) -> Measurements:

@@ -320,6 +320,7 @@ CONTEXTS: Mapping[str, Context] = {
     "device.ispp_steps": Context((2, 3, 8), base={**FR_FCFS, "scheduler.write_pausing": True}, trace=spread),
     "device.page_registers": Context((1, 2), base=SUSPENDING),
     "device.suspend_ns": Context((0, 20_000, 150_000), base=SUSPENDING),
+    "device.plane_programs": Context((1, 2, 4)),
     "device.resume_ns": Context((0, 1_000, 40_000), base={**MAKING_WAY, "device.min_run_ns": 50_000}, trace=spread),
     "device.min_run_ns": Context((0, 50_000, 150_000), base=MAKING_WAY, trace=spread),
     "device.max_suspends": Context((0, 1, 2), base={**MAKING_WAY, "device.program_ns": 3_000_000}, trace=scattered),

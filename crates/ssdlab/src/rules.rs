@@ -30,6 +30,8 @@ pub struct Rules {
     pub multiplane_aligned: bool,
     /// Reads on several planes begin together only if they have the same page offset.
     pub multiplane_aligned_reads: bool,
+    /// Programs that write a page plane by plane, one after the other, while there is time; 1: never.
+    pub plane_programs: u32,
     /// Reads transfer only the mapping units that they are for.
     pub partial_reads: bool,
     /// A partial write is programmed without reading its page first.
@@ -274,6 +276,7 @@ impl Rules {
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
             multiplane_aligned_reads: config.device.multiplane_aligned_reads,
+            plane_programs: config.device.plane_programs,
             partial_reads: config.reads_parts(),
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
@@ -323,6 +326,7 @@ fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
         && !gc.several_moves()
         && !parity
         && device.read_command_ns == 0
+        && device.plane_programs == 1
         && !config.errors.is_on()
         && !config.wear.is_active()
         && ftl.allocation != Allocation::Dynamic;

@@ -33,6 +33,7 @@ mod parity;
 mod partial_reads;
 mod perfetto;
 mod placement;
+mod planes;
 mod power;
 mod preemption;
 mod queue_order;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::common::cases::{Cases, Failure, Tally, add, is_full};
 use crate::common::watch::Watch;
 use crate::common::{
-    ageing, mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, random_buffer, random_cache,
-    random_config, random_host, random_queues, random_requests, slc, superblocks, suspension, two_thresholds, wear,
+    ageing, mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, plane_programs, random_buffer,
+    random_cache, random_config, random_host, random_queues, random_requests, slc, superblocks, suspension, two_thresholds, wear,
 };
 use ssdlab::config::{Config, Padding, PoolScope, SlcFull, UnmappedRead};
 use ssdlab::ftl::Ftl;
@@ -247,6 +247,7 @@ pub fn drawn(case: u64) -> (Config, Vec<Request>) {
     superblocks(&mut Rng::new(case, "superblocks"), &mut config);
     slc(&mut Rng::new(case, "slc"), &mut config);
     wear(&mut Rng::new(case, "wear"), &mut config);
+    plane_programs(&mut Rng::new(case, "planes"), &mut config);
     (config, requests)
 }
 

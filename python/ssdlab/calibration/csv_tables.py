@@ -451,7 +451,7 @@ def _probe(table: _Table, line: int, row: Mapping[str, str], capacity: float) ->
         load_per_s=None if is_saturated or offered is None else round(offered - PROBE_PER_S, -2),
         load_read_share=LOAD_READS,
         load_depth=of_load,
-        probe_depth=0 if is_saturated else of_probe,
+        probe_depth=of_probe,
     )
 
 

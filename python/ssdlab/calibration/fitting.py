@@ -24,6 +24,9 @@ from ssdlab.calibration.parameters import (
     PACING,
     PARAMETERS,
     PASSING,
+    PLANES,
+    READING,
+    SLOTS,
     SUSPENDING,
     WRITING,
     Choice,
@@ -153,10 +156,12 @@ class Fit:
         spread = self._spread([row for row in plain if isinstance(row.point, Probe)], fitted, 0.15)
         found = [self._search(plain, fitted, 0.25, 0.35, longest=SHORT), self._search(plain, spread, 0.35, 0.45, longest=SHORT)]
         fitted = self._with_buffer(min(found, key=lambda one: self._loss(plain, one)))
-        fitted = self._choose(DRAINING, fitted, 0.47, search=0.6)
+        fitted = self._choose(DRAINING, fitted, 0.47, search=0.54)
+        fitted = self._choose_planes(fitted, 0.54, 0.6)
         fitted = self._choose_collection(fitted, 0.6)
         fitted = self._search(plain, fitted, 0.65, 0.85, certain=True)
-        return self._choose_pacing(fitted, 0.85)
+        # last, since runs with writes that wait for collection, or with all dies, take too long for a search
+        return self._choose_slots(self._choose_pacing(fitted, 0.85), 0.95)
 
     def settings(self, fitted: Fitted) -> dict[str, Any]:
         """The fitted values as configuration keys."""
@@ -356,6 +361,24 @@ class Fit:
             found[name] = (self._loss(judged, other), other)
         return self._taken(choice, fitted, found)
 
+    def _choose_planes(self, fitted: Fitted, begin: float, end: float) -> Fitted:
+        """Takes the way of programming planes with the smallest sum of squares, each other way after a search of the times of reads.
+
+        With programs that last longer other times of a suspension explain the same reads, so that the search begins anew.
+        """
+        rows = [row for row in self._rows if PLANES.is_told_by(row.point)]
+        if not rows:
+            return fitted
+        self._told(PLANES.about.lower(), begin)
+        taken = fitted.choices[PLANES.name]
+        found = {taken: (self._loss(rows, fitted), fitted)}
+        for name in PLANES.alternatives:
+            if name != taken:
+                other = replace(fitted, choices={**fitted.choices, PLANES.name: name})
+                other = self._search(rows, self._spread(rows, other, begin), begin, end, of=READING, longest=SHORT)
+                found[name] = (self._loss(rows, other), other)
+        return self._taken(PLANES, fitted, found)
+
     def _choose_collection(self, fitted: Fitted, share: float) -> Fitted:
         """Takes the collection policy whose ratio of skewed to uniform writes is closest to the measured one.
 
@@ -387,10 +410,7 @@ class Fit:
         return np.array(differences)
 
     def _choose_pacing(self, fitted: Fitted, share: float) -> Fitted:
-        """Takes the pacing window whose waits of writes are closest to the measured ones.
-
-        This is the last step, since runs with writes that wait for collection take too long for a search.
-        """
+        """Takes the pacing window whose waits of writes are closest to the measured ones."""
         rows = [row for row in self._waits if PACING.is_told_by(row.point)]
         if not rows:
             return fitted
@@ -404,6 +424,13 @@ class Fit:
             if name == others[0] and found[name][0] > found[first][0]:
                 break  # writes do not wait, and the other windows take as long
         return self._taken(PACING, fitted, found)
+
+    def _choose_slots(self, fitted: Fitted, share: float) -> Fitted:
+        """Tries limits of the commands in the drive, whose runs take long, only if rows are missed without one."""
+        rows = [row for row in self._rows if SLOTS.is_told_by(row.point)]
+        if rows and np.all(np.abs(self._differences(rows, fitted)) <= 1):
+            return replace(fitted, losses={**fitted.losses, SLOTS.name: {}})
+        return self._choose(SLOTS, fitted, share)
 
     def _taken(self, choice: Choice, fitted: Fitted, found: Mapping[str, tuple[float, Fitted]]) -> Fitted:
         """The best alternative if it is clearly better than the present one, else the present one."""

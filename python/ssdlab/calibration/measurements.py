@@ -69,7 +69,7 @@ class Probe:
             `load_depth`.
         load_read_share: share of reads in the load, 0 to 1.
         load_depth: maximum number of outstanding requests of the load.
-        probe_depth: maximum number of outstanding requests of the probe beside a load at a fixed rate; further requests wait, which is part
+        probe_depth: maximum number of outstanding requests of the probe beside a load; further requests wait, which is part
             of their response times. 0: no limit.
     """
 

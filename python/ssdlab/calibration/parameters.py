@@ -37,6 +37,9 @@ __all__ = [
     "PACING",
     "PARAMETERS",
     "PASSING",
+    "PLANES",
+    "READING",
+    "SLOTS",
     "Choice",
     "Parameter",
     "settings_of",
@@ -184,6 +187,8 @@ WRITING = PARAMETERS[:2]
 """Parameters that writes at full speed determine."""
 SUSPENDING = PARAMETERS[3:]
 """Parameters of program and erase suspension."""
+READING = PARAMETERS[2:]
+"""Parameters that response times of reads determine."""
 
 PASSING = Choice(
     "reads_pass",
@@ -207,6 +212,8 @@ COLLECTION = Choice(
         "fifo, apart": {"gc.victim": "fifo", "ftl.frontier": "separate"},
         "best of four, apart": {"gc.victim": "d-choices", "gc.choices": 4, "ftl.frontier": "separate"},
         "cost-benefit, apart": {"gc.victim": "cost-benefit", "ftl.frontier": "separate"},
+        "best of two, apart": {"gc.victim": "d-choices", "gc.choices": 2, "ftl.frontier": "separate"},
+        "superblocks, greedy": {"gc.victim": "greedy", "ftl.frontier": "separate", "ftl.reclaim_unit": "superblock"},
     },
     lambda point: isinstance(point, FullSpeed) and point.pattern.kind in ("zipf", "zones"),
 )
@@ -216,7 +223,19 @@ PACING = Choice(
     {AS_BASE: {}, **{f"{window:g}": {"gc.pace_window": window} for window in (0.12, 0.2, 0.15, 0.1, 0.08)}},
     lambda point: isinstance(point, Probe) and not point.is_saturated and point.probe_depth > 0,
 )
-CHOICES: Sequence[Choice] = (PASSING, DRAINING, COLLECTION, PACING)
+PLANES = Choice(
+    "planes",
+    "How many of the planes that a page spans are programmed at once",
+    {"all": {"device.plane_programs": 1}, "one by one while there is time": {"device.plane_programs": 4}},
+    lambda point: isinstance(point, Probe) and not point.is_saturated,
+)
+SLOTS = Choice(
+    "slots",
+    "Commands that are inside the drive at once; its queues give them in turn",
+    {AS_BASE: {}, **{str(slots): {"host.slots": slots} for slots in (128, 256, 320, 384)}},
+    lambda point: isinstance(point, Probe) and point.is_saturated and point.probe_depth > 0,
+)
+CHOICES: Sequence[Choice] = (PASSING, DRAINING, PLANES, COLLECTION, PACING, SLOTS)
 
 KEYS: Mapping[str, str] = MappingProxyType(
     {
@@ -237,7 +256,10 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "gc.victim": "collection",
         "gc.choices": "collection",
         "ftl.frontier": "collection",
+        "ftl.reclaim_unit": "collection",
         "gc.pace_window": "pacing",
+        "device.plane_programs": "planes",
+        "host.slots": "slots",
     }
 )
 """Name of the calibrated value that sets a key, by configuration key."""

@@ -256,7 +256,8 @@ def _values(fitted: Fitted, base: Mapping[str, Any]) -> list[Value]:
         losses = fitted.losses.get(choice.name)
         nearest = min(losses.values()) if losses else None
         is_told = nearest is not None and nearest >= PLAIN
-        why = "no row tells" if nearest is None else f"tried: the next best is worse by {nearest:.1f}" if is_told else "others fit as well"
+        untold = "no row tells" if losses is None else "not tried: the rows that tell are met"
+        why = untold if nearest is None else f"tried: the next best is worse by {nearest:.1f}" if is_told else "others fit as well"
         values.append(Value(choice.name, choice.about, fitted.choices[choice.name], "", None, is_told, why))
     return values
 

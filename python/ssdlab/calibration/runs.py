@@ -42,11 +42,17 @@ SKEWED_SHARE, SKEWED_WARM_UP = 4.0, 3.2
 FILL_SHARE = 0.5
 PROBE_READS = 4_000
 """Number of reads for a probe's percentiles: forty are above the 99th."""
-TIGHT, TIGHT_PROBE_READS = 0.3, 20_000
+TIGHT, TIGHT_PROBE_READS, TIGHT_DIES = 0.3, 20_000, 16
 """Value of `gc.pace_window` below which writes wait for collection at any load.
 
-The wait depends on the number of dies that collect at once and of waiting requests, so all dies and the threads of the load are simulated,
-with more reads: such periods are rare and long.
+The wait depends on the number of dies that collect at once and of waiting requests, so as many dies as a drive of a terabyte has and the
+threads of the load are simulated, with more reads: such periods are rare and long.
+"""
+SLOTTED_PAGES = 96
+"""Approximate number of pages per block under a saturated load with a limit of commands (`host.slots`).
+
+How long a command waits for a place depends on how many places a program frees, so all dies and the threads of the load are simulated.
+Blocks half as long would cost a quarter of the rate.
 """
 COLLECTED_SHARE = 0.005
 """Minimum share of the used space that a load below saturation writes after the warm-up, about twenty blocks.
@@ -68,6 +74,7 @@ TIMED = frozenset(
         "device.suspend_ns",
         "device.resume_ns",
         "device.min_run_ns",
+        "device.plane_programs",
         "buffer.access_ns",
         "buffer.reads_pass",
         "buffer.drain",
@@ -236,26 +243,43 @@ def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]
         load, requests, warm_up = _full_speed(point, share, units)
     else:
         is_tight = tree["gc"]["pace"] != "none" and tree["gc"]["pace_window"] < TIGHT and not point.is_saturated
-        smaller, share, units = _smaller(tree, point.used_bytes, None if is_tight else PROBED_DIES)
-        load, requests, warm_up = _probe(point, share, units, is_tight=is_tight)
+        is_slotted = tree["host"]["slots"] > 0 and point.is_saturated and point.probe_depth > 0
+        if is_slotted:
+            smaller, share, units = _smaller(tree, point.used_bytes, None, SLOTTED_PAGES)
+        else:
+            smaller, share, units = _smaller(tree, point.used_bytes, TIGHT_DIES if is_tight else PROBED_DIES)
+        reads = TIGHT_PROBE_READS if is_tight else PROBE_READS
+        load, requests, warm_up = _probe(point, share, units, by_thread=is_tight or is_slotted, reads=reads)
     run = candidate.with_changes({**smaller, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
     return Setup(device=run.device, set=run.settings, requests=requests, warm_up=warm_up, seed=seed), share
 
 
-def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None) -> tuple[dict[str, Any], float, float]:
-    """Settings of the smaller drive, its share of the dies, and its used mapping units; `dies`: minimum number, `None` for all."""
+def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None, long: int = PAGES) -> tuple[dict[str, Any], float, float]:
+    """Settings of the smaller drive, its share of the dies, and its used mapping units.
+
+    Args:
+        tree: the configuration of the whole drive.
+        used_bytes: used bytes of the whole drive.
+        dies: minimum number of dies, or planes; `None` for all.
+        long: approximate number of pages per block.
+    """
     device, buffer, host = tree["device"], tree["buffer"], tree["host"]
-    on_channel = device["chips_per_channel"] * device["dies_per_chip"] * device["planes_per_die"]
-    channels = device["channels"] if dies is None else min(device["channels"], math.ceil(dies / on_channel))
-    share = channels / device["channels"]
+    on_chip = device["dies_per_chip"] * device["planes_per_die"]
+    chips = device["chips_per_channel"]
+    channels = device["channels"] if dies is None else min(device["channels"], math.ceil(dies / (chips * on_chip)))
+    if dies is not None and channels == 1:  # a channel of a large drive has more dies than are needed
+        chips = min(chips, math.ceil(dies / on_chip))
+    share = channels * chips / (device["channels"] * device["chips_per_channel"])
     stripe = device["pages_per_program"] * max(1, tree["ftl"]["parity_stripe"])
-    pages = min(device["pages_per_block"], max(1, round(PAGES / stripe)) * stripe)  # whole stripes, so that the share of parity is kept
+    pages = min(device["pages_per_block"], max(1, round(long / stripe)) * stripe)  # whole stripes, so that the share of parity is kept
     length = pages / device["pages_per_block"]
     settings: dict[str, Any] = {
         "device.channels": channels,
         "device.pages_per_block": pages,
         "device.erase_ns": max(1, round(device["erase_ns"] * length)),
     }
+    if chips != device["chips_per_channel"]:
+        settings["device.chips_per_channel"] = chips
     if buffer["bytes"]:
         settings["buffer.bytes"] = max(UNIT, round(buffer["bytes"] * share))
     if host["slots"]:
@@ -298,12 +322,12 @@ def _addresses(pattern: Pattern) -> dict[str, Any]:
     return {}
 
 
-def _probe(point: Probe, share: float, units: float, *, is_tight: bool) -> tuple[dict[str, Any], int, int]:
-    """Settings of probe and load, number of requests, and number of warm-up requests. `is_tight`: see `TIGHT`.
+def _probe(point: Probe, share: float, units: float, *, by_thread: bool, reads: int) -> tuple[dict[str, Any], int, int]:
+    """Settings of probe and load, number of requests, and number of warm-up requests.
 
-    The probe is a flow beside the load, or alone without a load.
+    The probe is a flow beside the load, or alone without a load. `by_thread`: each thread of the load is a flow with a queue of its own.
+    `reads`: minimum number of reads of the probe.
     """
-    reads = TIGHT_PROBE_READS if is_tight else PROBE_READS
     kb = point.request_bytes / 1024
     probe = {"read_share": point.read_share, "request_kb": kb, "arrival": "fixed", "interarrival_us": 1e6 / (point.per_s * share)}
     settings: dict[str, Any] = {"ftl.precondition.kind": "steady"}
@@ -312,15 +336,15 @@ def _probe(point: Probe, share: float, units: float, *, is_tight: bool) -> tuple
         return settings | {f"workload.{key}": value for key, value in probe.items()} | {"workload.name": "probe"}, reads, 0
     load: dict[str, Any] = {"read_share": point.load_read_share, "request_kb": kb}
     threads = 1
+    if by_thread and point.probe_depth:
+        threads = max(1, round(point.load_depth / point.probe_depth))
+        # one queue per thread; requests beyond its depth wait in it, as part of their response time
+        settings |= {"host.queues": threads + 1, "host.queue_depth": max(1, round(point.probe_depth * share))}
     if point.load_per_s is None:
-        load["queue_depth"] = max(1, round(point.load_depth * share))
+        load["queue_depth"] = max(1, round(point.load_depth * share / threads))
         requests = units * SETTLING_SHARE * 2
         warm_up = requests / 2
     else:
-        if is_tight and point.probe_depth:
-            # one queue per thread; requests beyond its depth wait in it, as part of their response time
-            threads = max(1, round(point.load_depth / point.probe_depth))
-            settings |= {"host.queues": threads + 1, "host.queue_depth": max(1, round(point.probe_depth * share))}
         load |= {"arrival": "exponential", "interarrival_us": 1e6 * threads / (point.load_per_s * share)}
         written_per_s = point.load_per_s * share * (1 - point.load_read_share) * point.request_bytes / UNIT
         if written_per_s:
@@ -328,7 +352,7 @@ def _probe(point: Probe, share: float, units: float, *, is_tight: bool) -> tuple
         requests = (point.per_s + point.load_per_s) * share * seconds
         warm_up = requests * PROBE_WARM_UP
     settings |= {"workload.name": "load", **{f"workload.{key}": value for key, value in load.items()}}
-    others = [{"name": f"load-{number}", "queue_depth": 0, **load} for number in range(2, threads + 1)]
+    others = [{"name": f"load-{number}", **{"queue_depth": 0, **load}} for number in range(2, threads + 1)]
     settings["workload.flows"] = [{"name": "probe", "queue_depth": 0, **probe}, *others]
     return settings, round(requests + warm_up), round(warm_up)
 

@@ -279,6 +279,10 @@ pub struct Device {
     /// time of the whole program.
     #[schemars(range(min = 1, max = 4))]
     pub pages_per_program: u32,
+    /// Number of planes that a page spans, where a program writes them one after the other, `program_ns` each, while there is time
+    /// (docs/model/flash.md, section Programs plane by plane). 1: all of a page is always programmed at once.
+    #[schemars(range(min = 1, max = 16))]
+    pub plane_programs: u32,
     /// Array time of a block erase, ns.
     #[schemars(range(min = 1, max = 1000000000000_u64))]
     pub erase_ns: u64,
@@ -369,6 +373,7 @@ impl Default for Device {
             read_ns_by_page: Vec::new(),
             program_ns_by_page: Vec::new(),
             pages_per_program: 1,
+            plane_programs: 1,
             erase_ns: 1_500_000,
             transfer_ps_per_byte: 25_000,
             command_ns: 0,

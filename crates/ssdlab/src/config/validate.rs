@@ -90,6 +90,7 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     superblocks(config, messages);
     page_types(config, messages);
     programs(config, messages);
+    plane_programs(config, messages);
     precondition(config, messages);
     errors(config, messages);
     slc::check(config, messages);
@@ -416,6 +417,22 @@ fn programs(config: &Config, messages: &mut Vec<String>) {
             "gc.advance = {advance}: takes one step of one page move at a time, and with device.pages_per_program = {each} a program has \
              several pages; set gc.advance = \"alone\", or device.pages_per_program = 1"
         ));
+    }
+}
+
+/// Checks that programs may go plane by plane.
+fn plane_programs(config: &Config, messages: &mut Vec<String>) {
+    let planes = config.device.plane_programs;
+    if planes == 1 {
+        return;
+    }
+    let refused = [
+        (config.device.planes_per_die > 1, "device.planes_per_die above 1", "the planes that a page spans are one plane here"),
+        (config.slc.is_on(), "blocks in SLC mode", "how their programs go is not modelled"),
+        (config.energy.is_on(), "energy", "what a program of one of its planes draws is not modelled"),
+    ];
+    for (_, what, why) in refused.into_iter().filter(|(is, ..)| *is) {
+        messages.push(format!("device.plane_programs = {planes}: does not go with {what}: {why}; set it to 1, or leave that out"));
     }
 }
 

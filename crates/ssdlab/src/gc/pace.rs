@@ -179,6 +179,11 @@ impl Pace {
         self.awaited.is_some() && self.credit(pool) < self.window
     }
 
+    /// At least half of a full account is left to the writes of a pool.
+    pub fn has_half(&self, pool: PoolId) -> bool {
+        2 * self.credit(pool) >= self.window
+    }
+
     /// Plants a defect: credit that is earned counts twice.
     #[doc(hidden)]
     pub fn count_twice(&mut self) {

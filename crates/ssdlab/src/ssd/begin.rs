@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{advance, ages, merge, order, pace, power, slc, units, wear};
+use super::mechanisms::{advance, ages, merge, order, pace, planes, power, slc, units, wear};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -229,10 +229,11 @@ impl Ssd {
         let timing = self.flash.timing();
         let data_ns = timing.program(&self.ftl.page_facts(first));
         slc::check_program(self, first, data_ns);
-        let timing = self.flash.timing();
+        let times = planes::programs(self, first);
+        let (timing, data_ns) = (self.flash.timing(), times * data_ns);
         let Some(parity) = self.ftl.parity_facts(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
         self.probes.count().parity_programs += 1;
-        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(&parity) }
+        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: times * timing.program(&parity) }
     }
 
     /// Dynamic allocation: counts a write that has a page of the pool allocated.

@@ -108,6 +108,8 @@ counters! {
         partial_reads,
         /// Page reads served while a program paused (`scheduler.write_pausing`).
         pause_reads,
+        /// Programs of host and GC that wrote their page plane by plane, since there was time (`device.plane_programs`).
+        plane_by_plane,
         /// Operations that waited for power, since those in service drew too much of the cap (`energy.cap_w`).
         power_waits,
         /// Pages read by commands that occupied the bus (`device.read_command_ns`).

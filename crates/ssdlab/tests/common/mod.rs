@@ -262,6 +262,14 @@ pub fn suspension(rng: &mut Rng, config: &mut Config) {
         pick(rng, &[(0, 0, 0), (0, 50_000, 0), (5_000, 20_000, 0), (30_000, 0, 3), (100_000, 100_001, 1), (1_000, 300_000, 2)]);
 }
 
+/// Half of the drives that can program the planes that a page spans one after the other, while there is time.
+pub fn plane_programs(rng: &mut Rng, config: &mut Config) {
+    config.device.plane_programs = pick(rng, &[1, 1, 2, 4]);
+    if ssdlab::config::validate(config).is_err() {
+        config.device.plane_programs = 1;
+    }
+}
+
 /// A quarter of the drives have reads with errors, of blocks of all ages: many are repeated, and some of the data are lost.
 pub fn ageing(rng: &mut Rng, config: &mut Config) {
     if rng.chance(0.75) {

@@ -16,6 +16,7 @@
 //! | `power` | which operation waits for power? | `energy.cap_w` |
 //! | `superblock` | to which die do the page moves of a superblock go, and the reads that wait for the pages? | `ftl.reclaim_unit` |
 //! | `wear` | what if a program or an erase fails, and when is the drive read-only? | `wear` |
+//! | `planes` | which programs go plane by plane? | `device.plane_programs` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
 pub(super) mod advance;
@@ -27,6 +28,7 @@ pub(super) mod merge;
 pub(super) mod order;
 pub(super) mod pace;
 pub(super) mod pause;
+pub(super) mod planes;
 pub(super) mod power;
 pub(super) mod slc;
 pub(super) mod superblock;
