@@ -109,14 +109,13 @@ benches: $(BUILT) ## measure caches, formulas, slack and reading of traces
 	cargo bench --locked --bench caching --bench queueing --bench slack --bench trace_read
 	$(BIN)/python benches/formulas.py
 
+# In release mode, which shares macros and build scripts with what is built. The checks of types for three systems run at once.
 lint: $(EQUIPPED) ## check style and types, Rust and Python
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --exclude ssdlab-fuzz --all-targets -- -D warnings
+	cargo clippy --release --locked --workspace --exclude ssdlab-fuzz --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
-	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
+	printf '%s\n' '--cache-dir .mypy_cache' $(foreach name,darwin win32,'--platform $(name) --cache-dir .mypy_cache/$(name)') | xargs -P 3 -L 1 $(BIN)/mypy
 	$(BIN)/python tools/dependencies.py
 
 # With its own folder, so that the two compilers do not build over each other's work.

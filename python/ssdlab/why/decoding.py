@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -39,32 +39,64 @@ def decoded(kind: type[Kind], data: object, place: str) -> Kind:
     if not isinstance(data, dict):
         raise DamagedError(f"{place}: expected an object, found {shown(data)}")
     entries = {}
-    for field, hint in _fields(cast("Any", kind)):
+    for field in _fields(cast("Any", kind)):
         if field.name in data:
-            entries[field.name] = _value(hint, data[field.name], f"{place}.{field.name}")
-        elif field.default is MISSING:
+            value = data[field.name]
+            entries[field.name] = value if field.fits(value) else field.decoded(value, f"{place}.{field.name}")
+        elif field.is_required:
             raise DamagedError(f"{place}.{field.name}: missing")
     return kind(**entries)
 
 
-@cache
-def _fields(kind: Any) -> tuple[tuple[Field[Any], Any], ...]:
-    hints = get_type_hints(kind)
-    return tuple((field, hints[field.name]) for field in fields(kind))
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field of a record. A file has tens of thousands of them, and its types are looked at once."""
 
+    name: str
+    kind: type[Any]
+    """Type of the value, or of each entry of a list."""
+    is_list: bool
+    is_required: bool
 
-def _value(hint: Any, data: object, place: str) -> Any:
-    if isinstance(hint, UnionType):  # optional: null is not written
-        hint = get_args(hint)[0]
-    if get_origin(hint) is tuple:
+    def fits(self, value: object) -> bool:
+        """Whether a value is the field's as it is."""
+        return not self.is_list and _fits(self.kind, value)
+
+    def decoded(self, data: object, place: str) -> Any:
+        """The value of the field from JSON."""
+        if not self.is_list:
+            return _value(self.kind, data, place)
         if not isinstance(data, list):
             raise DamagedError(f"{place}: expected a list, found {shown(data)}")
-        return tuple(_value(get_args(hint)[0], entry, f"{place}[{index}]") for index, entry in enumerate(data))
-    if hint in NAMES:
-        if type(data) is not hint or (hint is int and cast("int", data) < 0):
-            raise DamagedError(f"{place}: expected {NAMES[hint]}, found {shown(data)}")
-        return data
-    return decoded(hint, data, place)
+        return tuple(
+            entry if _fits(self.kind, entry) else _value(self.kind, entry, f"{place}[{index}]") for index, entry in enumerate(data)
+        )
+
+
+@cache
+def _fields(kind: Any) -> tuple[_Field, ...]:
+    hints = get_type_hints(kind)
+    return tuple(_field(field.name, hints[field.name], field.default is MISSING) for field in fields(kind))
+
+
+def _field(name: str, hint: Any, is_required: bool) -> _Field:
+    if isinstance(hint, UnionType):  # optional: null is not written
+        hint = get_args(hint)[0]
+    is_list = get_origin(hint) is tuple
+    return _Field(name, get_args(hint)[0] if is_list else hint, is_list, is_required)
+
+
+def _fits(kind: type[Any], value: object) -> bool:
+    """Whether a value of JSON is of a type that needs no decoding; not a record."""
+    return type(value) is kind and (kind is not int or cast("int", value) >= 0)
+
+
+def _value(kind: type[Any], data: object, place: str) -> Any:
+    if kind not in NAMES:
+        return decoded(kind, data, place)
+    if not _fits(kind, data):
+        raise DamagedError(f"{place}: expected {NAMES[kind]}, found {shown(data)}")
+    return data
 
 
 def _check_times(one: Explained, place: str) -> None:

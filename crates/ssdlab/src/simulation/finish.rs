@@ -90,7 +90,7 @@ impl Simulation {
         let idle_keys = self.plan.config.idle_choices(&self.plan.written, self.plan.state.is_some());
         if let Some(slowest) = &mut self.slowest {
             self.storage.finish_rings(self.now);
-            self.storage.with_rings(self.now, |rings| slowest.explain(rings));
+            self.storage.with_rings(self.now, |rings| slowest.finish(rings));
         }
         let recorders = self.storage.take_timelines();
         let reach = self.timeline.as_mut().map(|timeline| timeline.write(recorders, self.now, caller)).transpose()?;

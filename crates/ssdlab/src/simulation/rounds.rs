@@ -232,12 +232,7 @@ impl Simulation {
             slowest.completes(completion, self.passages.get(at));
         }
         if slowest.may_be_due() {
-            let now = self.now;
-            self.storage.with_rings(now, |rings| {
-                if slowest.is_due(rings) {
-                    slowest.explain(rings);
-                }
-            });
+            self.storage.with_rings(self.now, |rings| slowest.look(rings));
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Topology;
 use super::result::{Explained, JobResult, OperationResult, OperationShare, Segment, StageResult};
-use crate::timeline::{NOBODY, NOWHERE, RecentJob, Ring, Stage, Track};
+use crate::timeline::{Index, NOBODY, NOWHERE, RecentJob, Ring, Stage, Track};
 use crate::units::{BlockId, DieId, Ns, PoolId, Ppn};
 
 /// Most operations and jobs that a segment names.
@@ -28,11 +28,15 @@ pub(super) enum Among {
 
 /// Gathers what explains one request.
 pub(super) struct Gatherer<'a> {
-    pub rings: &'a [&'a Ring],
+    pub rings: &'a [Index<'a>],
     pub topology: Topology,
     /// Completion of the request, ns: what came later is left out.
     pub until: Ns,
     pub found: Explained,
+    /// Places of operations in `found`, by drive and serial number.
+    operations: BTreeMap<(u32, u64), usize>,
+    /// Places of jobs in `found`, by drive and number.
+    jobs: BTreeMap<(u32, u64), usize>,
 }
 
 /// Number of the die of a slot or a suspended operation; `None` for other tracks.
@@ -44,29 +48,37 @@ pub(super) fn die_of(track: Track) -> Option<u32> {
     }
 }
 
-impl Gatherer<'_> {
+impl<'a> Gatherer<'a> {
+    /// Gathers what explains a request that completed at `until`, ns.
+    pub fn new(rings: &'a [Index<'a>], topology: Topology, until: Ns, found: Explained) -> Self {
+        Gatherer { rings, topology, until, found, operations: BTreeMap::new(), jobs: BTreeMap::new() }
+    }
+
     /// Names the operations on `dies` of a drive that overlap the segment.
     pub fn behind(&mut self, segment: &mut Segment, drive: u32, dies: &Range<u32>, among: Among, own: Option<u64>) {
-        let ring = self.rings[drive as usize];
-        let channel = ring.geometry().channel_of_die(DieId(dies.start));
-        let counts = |stage: &Stage| match (among, stage.track) {
-            (Among::Bus, Track::Bus(bus)) => bus == channel.0,
-            (Among::Bus, _) | (_, Track::Bus(_) | Track::Job(_)) => false,
-            (Among::Suspended, Track::Suspended(die)) => dies.contains(&die),
-            (Among::Suspended, _) | (_, Track::Suspended(_)) => false,
-            (Among::All, Track::Slot(slot)) => dies.contains(&(slot / 2)),
-            (_, Track::Slot(slot)) => {
-                let host = ring.operation(stage.operation).map(|one| one.host);
-                dies.contains(&(slot / 2)) && host.is_none_or(|host| host == (among == Among::Host))
-            }
+        let ring = &self.rings[drive as usize];
+        let tracks: Vec<Track> = match among {
+            Among::Bus => vec![Track::Bus(ring.geometry().channel_of_die(DieId(dies.start)).0)],
+            Among::Suspended => dies.clone().map(Track::Suspended).collect(),
+            Among::Host | Among::Gc | Among::All => (2 * dies.start..2 * dies.end).map(Track::Slot).collect(),
         };
+        let wanted = match among {
+            Among::Host => Some(true),
+            Among::Gc => Some(false),
+            Among::All | Among::Suspended | Among::Bus => None,
+        };
+        let counts = |stage: &&Stage| {
+            let host = ring.operation(stage.operation).map(|one| one.host);
+            Some(stage.operation) != own && host.is_some() && wanted.is_none_or(|wanted| host == Some(wanted))
+        };
+        let overlapping = tracks.into_iter().flat_map(|track| ring.stages_on(track, segment.from_ns, segment.to_ns));
         let mut overlaps = BTreeMap::new();
-        for stage in ring.stages_between(segment.from_ns, segment.to_ns).filter(counts).filter(|stage| Some(stage.operation) != own) {
+        for stage in overlapping.map(|(_, stage)| stage).filter(counts) {
             let (start, overlap) = overlaps.entry(stage.operation).or_insert((stage.start, 0));
             *start = stage.start.min(*start);
             *overlap += stage.end.min(segment.to_ns) - stage.start.max(segment.from_ns);
         }
-        let mut longest: Vec<(u64, (Ns, Ns))> = overlaps.into_iter().filter(|&(serial, _)| ring.operation(serial).is_some()).collect();
+        let mut longest: Vec<(u64, (Ns, Ns))> = overlaps.into_iter().collect();
         longest.sort_by_key(|&(serial, (start, ns))| (std::cmp::Reverse(ns), start, serial));
         segment.more = longest.len().saturating_sub(MOST_NAMED);
         segment.more_ns = longest.iter().skip(MOST_NAMED).map(|&(_, (_, ns))| ns).sum();
@@ -79,8 +91,7 @@ impl Gatherer<'_> {
     /// Names the jobs among `pools` of a drive that overlap the segment.
     pub fn jobs_in(&mut self, segment: &mut Segment, drive: u32, pools: &Range<u32>) {
         let (from, to) = (segment.from_ns, segment.to_ns);
-        let counts = |job: &&RecentJob| pools.contains(&job.pool.0) && job.started < to && job.ended > from;
-        let mut jobs: Vec<RecentJob> = self.rings[drive as usize].jobs().filter(counts).copied().collect();
+        let mut jobs: Vec<RecentJob> = self.rings[drive as usize].jobs_between(pools, from, to).copied().collect();
         jobs.sort_by_key(|job| (std::cmp::Reverse(job.ended.min(to) - job.started.max(from)), job.number));
         for job in jobs.into_iter().take(MOST_NAMED) {
             let place = self.job(drive, &job);
@@ -90,14 +101,16 @@ impl Gatherer<'_> {
 
     /// Place of an operation in `operations`, where it is added with its job.
     pub fn operation(&mut self, drive: u32, serial: u64) -> usize {
-        let known = self.found.operations.iter().position(|known| (known.drive, known.serial) == (drive, serial));
-        known.unwrap_or_else(|| self.add_operation(drive, serial))
+        match self.operations.get(&(drive, serial)) {
+            Some(&known) => known,
+            None => self.add_operation(drive, serial),
+        }
     }
 
     fn add_operation(&mut self, drive: u32, serial: u64) -> usize {
-        let ring = self.rings[drive as usize];
+        let ring = &self.rings[drive as usize];
         let one = ring.operation(serial).expect("checked before");
-        let mut stages: Vec<Stage> = ring.stages_between(0, self.until).filter(|stage| stage.operation == serial).collect();
+        let mut stages: Vec<&Stage> = ring.stages_of(serial).filter(|stage| stage.start < self.until).collect();
         stages.retain(|stage| die_of(stage.track).is_some());
         stages.sort_by_key(|stage| (stage.start, stage.track));
         let die = stages.first().and_then(|stage| die_of(stage.track)).unwrap_or(0);
@@ -108,7 +121,7 @@ impl Gatherer<'_> {
             drive,
             die,
             host: one.host,
-            stages: stages.iter().map(StageResult::from).collect(),
+            stages: stages.into_iter().map(StageResult::from).collect(),
             request: origin.map(|origin| origin.request).filter(|&request| request != NOBODY),
             cause: origin.and_then(|origin| origin.cause.name()),
             lpn: one.page.map(|page| page.lpn.0),
@@ -119,20 +132,22 @@ impl Gatherer<'_> {
             serial,
         });
         let place = self.found.operations.len() - 1;
-        if let Some(job) = ring.jobs().find(|job| job.number == one.job).copied() {
-            self.job(drive, &job);
+        self.operations.insert((drive, serial), place);
+        if let Some(job) = ring.job(one.job).filter(|_| one.job != NOBODY) {
+            self.job(drive, job);
         }
         place
     }
 
     /// Place of a job in `jobs`, where it is added with the program that set it off.
     fn job(&mut self, drive: u32, job: &RecentJob) -> usize {
-        if let Some(known) = self.found.jobs.iter().position(|known| (known.drive, known.job) == (drive, job.number)) {
+        if let Some(&known) = self.jobs.get(&(drive, job.number)) {
             return known;
         }
-        let ring = self.rings[drive as usize];
+        let ring = &self.rings[drive as usize];
         let die = ring.geometry().die_of_pool(job.pool);
         let place = self.found.jobs.len();
+        self.jobs.insert((drive, job.number), place);
         self.found.jobs.push(JobResult {
             drive,
             job: job.number,
@@ -154,13 +169,18 @@ impl Gatherer<'_> {
 
     /// The host program in the pool of a job that began when the job did, so that it took the free block.
     fn set_off(&self, drive: u32, job: &RecentJob) -> Option<u64> {
-        let ring = self.rings[drive as usize];
+        let ring = &self.rings[drive as usize];
         let programs = |stage: &Stage| {
             let page = ring.operation(stage.operation).filter(|one| one.host).and_then(|one| one.page);
             let pool = page.filter(|page| page.ppn.0 != NOWHERE).map(|page| pool_of(ring, page.ppn));
             stage.start == job.started && pool == Some(job.pool) && matches!(stage.name, "transfer in" | "wait for bus")
         };
-        ring.stages_between(job.started, job.started + 1).find(programs).map(|stage| stage.operation)
+        let die = ring.geometry().die_of_pool(job.pool);
+        let bus = Track::Bus(ring.geometry().channel_of_die(die).0);
+        let tracks = [Track::Slot(2 * die.0), Track::Slot(2 * die.0 + 1), Track::Suspended(die.0), bus];
+        let began = tracks.into_iter().flat_map(|track| ring.stages_on(track, job.started, job.started + 1));
+        let first = began.filter(|(_, stage)| programs(stage)).min_by_key(|&(place, _)| place);
+        first.map(|(_, stage)| stage.operation)
     }
 }
 

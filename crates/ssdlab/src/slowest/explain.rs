@@ -11,7 +11,7 @@ use super::{Passage, Topology};
 use crate::blocked::{Blocked, Served, Share};
 use crate::request::RequestKind;
 use crate::stats::{Completion, Times};
-use crate::timeline::{Admission, Cause, NOBODY, PageEnd, Ring};
+use crate::timeline::{Admission, Cause, Index, NOBODY, PageEnd};
 use crate::units::Ns;
 
 /// Shares of a command on its way into the drive, in order.
@@ -44,7 +44,7 @@ const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
 const MOST_PAGES: usize = 4;
 
 /// Explains a request.
-pub(super) fn explain(completion: &Completion, passage: Option<&Passage>, rings: &[&Ring], topology: Topology) -> Explained {
+pub(super) fn explain(completion: &Completion, passage: Option<&Passage>, rings: &[Index<'_>], topology: Topology) -> Explained {
     let Completion { arrival_ns, completed_ns, times, .. } = *completion;
     let horizon = rings.iter().map(|ring| ring.horizon()).max().unwrap_or(0);
     let found = Explained {
@@ -62,7 +62,7 @@ pub(super) fn explain(completion: &Completion, passage: Option<&Passage>, rings:
         shares: times.shares().map(Into::into).collect(),
         ..Explained::default()
     };
-    let mut gatherer = Gatherer { rings, topology, until: completed_ns, found };
+    let mut gatherer = Gatherer::new(rings, topology, completed_ns, found);
     let whole = Passage { delivered: arrival_ns, answered: completed_ns, inside: times, ..Passage::default() };
     let passage = passage.unwrap_or(&whole);
     let out = times.less(&passage.before).and_then(|left| left.less(&passage.inside)).expect("parts of the request's times");
@@ -186,7 +186,7 @@ impl Gatherer<'_> {
             let within = one.from >= segment.from_ns && one.to <= segment.to_ns;
             within && (one.origin.request == request || one.origin.request == NOBODY && one.to - one.from == ns)
         };
-        let own = |(drive, ring): (u32, &&Ring)| ring.admissions().rev().find(|one| is_own(one)).map(|one| (drive, one.from, one.to));
+        let own = |(drive, ring): (u32, &Index<'_>)| ring.admissions().rev().find(|one| is_own(one)).map(|one| (drive, one.from, one.to));
         // Requests that are not writes wait for the writes before them, and come in when these do.
         let last = (0..).zip(self.rings).filter_map(own).max_by_key(|&(drive, _, to)| (to, drive));
         let alone = (shares.len() == 1).then_some((0, segment.from_ns, segment.to_ns));

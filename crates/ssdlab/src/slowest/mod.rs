@@ -3,6 +3,9 @@
 //! Each drive keeps its recent operations in a [`Ring`]. [`Slowest`] keeps the completions of the slowest requests, and explains them
 //! before the ring has turned: [`explain`] cuts a response time into segments, which add up to it, and names what each waited for.
 //!
+//! In an overload each request is the slowest so far, waits for longer than the ring reaches back, and leaves the list soon. Such a
+//! request is explained once the ring has turned by an eighth since its completion, if it is still kept.
+//!
 //! | file | question |
 //! |---|---|
 //! | `explain` | which segments make up the response time of a request, in the order of its way? |
@@ -17,6 +20,7 @@ mod page;
 mod result;
 mod trail;
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -24,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::files::WholeFile;
 use crate::request::RequestKind;
 use crate::stats::{Completion, Times};
-use crate::timeline::{DEFAULT_STAGES, Ring};
+use crate::timeline::{DEFAULT_STAGES, Index, Ring};
 use crate::units::Ns;
 pub use result::{ChainResult, Explained, File, JobResult, OperationResult, OperationShare, Segment, ShareResult, StageResult};
 
@@ -32,6 +36,10 @@ pub use result::{ChainResult, Explained, File, JobResult, OperationResult, Opera
 pub const MOST_REQUESTS: usize = 10_000;
 /// Completions between two looks at how far the rings have turned.
 const COMPLETIONS_PER_LOOK: u32 = 64;
+/// Parts of a turn of a ring after which requests are explained.
+const PARTS_OF_TURN: u64 = 2;
+/// Parts of a turn of a ring after which requests are explained that waited for longer than the rings reach back.
+const PARTS_OF_TURN_IF_CUT: u64 = 8;
 
 /// Requested explanations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +94,9 @@ pub struct Passage {
 struct Kept {
     completion: Completion,
     passage: Option<Passage>,
-    explained: Option<Explained>,
+    /// Number of looks at which rings had turned by a [part](PARTS_OF_TURN_IF_CUT) before it completed.
+    looks: u64,
+    explained: Option<Box<Explained>>,
 }
 
 impl Kept {
@@ -104,14 +114,34 @@ pub struct Slowest {
     wanted: Wanted,
     /// Index of the first request that counts; `u64::MAX` in a warm-up.
     first: u64,
-    /// The slowest requests, in order.
-    slowest: Vec<Kept>,
+    /// The slowest requests, in order. In an overload each comes in at the front.
+    slowest: VecDeque<Kept>,
     /// Requests that are explained in any case.
     asked: Vec<Kept>,
     topology: Topology,
     completions: u32,
-    /// Number of stages recorded by each drive when the kept requests were last explained.
-    seen: Vec<u64>,
+    /// When fully recorded requests were last explained.
+    half: Turns,
+    /// When requests that are not fully recorded were last explained.
+    eighth: Turns,
+    /// Number of the latter times.
+    looks: u64,
+}
+
+/// How far the rings of a storage had turned at some time: number of stages recorded by each drive.
+#[derive(Debug, Default)]
+struct Turns(Vec<u64>);
+
+impl Turns {
+    /// Whether some ring has turned by one of `parts` parts since, and notes how far all have turned now if so.
+    fn pass(&mut self, rings: &[&Ring], parts: u64) -> bool {
+        let before = self.0.iter().copied().chain(std::iter::repeat(0));
+        let passed = rings.iter().zip(before).any(|(ring, before)| ring.recorded() - before >= ring.limit() / parts);
+        if passed {
+            self.0 = rings.iter().map(|ring| ring.recorded()).collect();
+        }
+        passed
+    }
 }
 
 impl Slowest {
@@ -124,11 +154,13 @@ impl Slowest {
             file: WholeFile::create(&wanted.path)?,
             wanted: wanted.clone(),
             first: if warming_up { u64::MAX } else { 0 },
-            slowest: Vec::with_capacity(wanted.count + 1),
+            slowest: VecDeque::with_capacity(wanted.count + 1),
             asked: Vec::new(),
             topology,
             completions: 0,
-            seen: Vec::new(),
+            half: Turns::default(),
+            eighth: Turns::default(),
+            looks: 0,
         })
     }
 
@@ -140,14 +172,15 @@ impl Slowest {
     /// A request has completed.
     pub fn completes(&mut self, completion: &Completion, passage: Option<&Passage>) {
         self.completions += 1;
-        let kept = || Kept { completion: *completion, passage: passage.copied(), explained: None };
+        let looks = self.looks;
+        let kept = || Kept { completion: *completion, passage: passage.copied(), looks, explained: None };
         if self.wanted.requests.contains(&completion.index) {
             self.asked.push(kept());
         }
         let counts = matches!(completion.kind, RequestKind::Read | RequestKind::Write) && completion.index >= self.first;
         let response = completion.completed_ns - completion.arrival_ns;
         let is_full = self.slowest.len() == self.wanted.count;
-        let last = self.slowest.last().map_or(0, |last| last.completion.completed_ns - last.completion.arrival_ns);
+        let last = self.slowest.back().map_or(0, |last| last.completion.completed_ns - last.completion.arrival_ns);
         if !counts || self.wanted.count == 0 || is_full && response < last {
             return;
         }
@@ -162,22 +195,45 @@ impl Slowest {
         self.completions >= COMPLETIONS_PER_LOOK && std::mem::take(&mut self.completions) > 0
     }
 
-    /// Some ring has turned half way since the kept requests were explained.
-    pub fn is_due(&self, rings: &[&Ring]) -> bool {
-        let seen = self.seen.iter().copied().chain(std::iter::repeat(0));
-        rings.iter().zip(seen).any(|(ring, seen)| ring.recorded() - seen >= ring.limit() / 2)
+    /// Explains the kept requests whose time has come, before the rings have turned.
+    pub fn look(&mut self, rings: &[&Ring]) {
+        let horizon = rings.iter().map(|ring| ring.horizon()).max().unwrap_or(0);
+        let is_cut = |kept: &Kept| kept.completion.arrival_ns < horizon;
+        if self.half.pass(rings, PARTS_OF_TURN) {
+            self.settle(rings);
+            self.explain(rings, |kept| !is_cut(kept));
+        }
+        if self.eighth.pass(rings, PARTS_OF_TURN_IF_CUT) {
+            let looks = self.looks;
+            self.explain(rings, |kept| is_cut(kept) && kept.looks < looks);
+            self.looks += 1;
+        }
     }
 
-    /// Explains the kept requests that are not explained yet, and learns when operations ended that were under way.
-    pub fn explain(&mut self, rings: &[&Ring]) {
+    /// Explains all kept requests at the end of the run.
+    pub fn finish(&mut self, rings: &[&Ring]) {
+        self.settle(rings);
+        self.explain(rings, |_| true);
+    }
+
+    fn kept_mut(&mut self) -> impl Iterator<Item = &mut Kept> {
+        self.slowest.iter_mut().chain(&mut self.asked)
+    }
+
+    /// Explains those of the kept requests that are not explained yet.
+    fn explain(&mut self, rings: &[&Ring], those: impl Fn(&Kept) -> bool) {
         let topology = self.topology;
-        for kept in self.slowest.iter_mut().chain(&mut self.asked) {
-            match &mut kept.explained {
-                Some(explained) => explained.settle(rings),
-                None => kept.explained = Some(explain::explain(&kept.completion, kept.passage.as_ref(), rings, topology)),
-            }
+        let indices: Vec<Index<'_>> = rings.iter().map(|ring| Index::new(ring)).collect();
+        for kept in self.kept_mut().filter(|kept| kept.explained.is_none() && those(kept)) {
+            let explained = explain::explain(&kept.completion, kept.passage.as_ref(), &indices, topology);
+            kept.explained = Some(Box::new(explained));
         }
-        self.seen = rings.iter().map(|ring| ring.recorded()).collect();
+    }
+
+    /// Learns when operations and jobs ended that were under way when requests were explained.
+    fn settle(&mut self, rings: &[&Ring]) {
+        let indices: Vec<Index<'_>> = rings.iter().map(|ring| Index::new(ring)).collect();
+        self.kept_mut().filter_map(|kept| kept.explained.as_mut()).for_each(|explained| explained.settle(&indices));
     }
 
     /// Writes the file, once the kept requests are explained. `digest`: that of the result.
@@ -185,13 +241,12 @@ impl Slowest {
     /// # Errors
     /// [`Error::Io`].
     pub fn write(mut self, digest: &str) -> Result<()> {
-        let explained = |kept: Vec<Kept>| kept.into_iter().filter_map(|kept| kept.explained).collect();
         let file = File {
             version: env!("CARGO_PKG_VERSION").into(),
             digest: digest.into(),
             stages: self.wanted.stages as u64,
-            slowest: explained(self.slowest),
-            asked: explained(self.asked),
+            slowest: self.slowest.into_iter().filter_map(|kept| kept.explained.map(|one| *one)).collect(),
+            asked: self.asked.into_iter().filter_map(|kept| kept.explained.map(|one| *one)).collect(),
         };
         let text = serde_json::to_vec(&file).map_err(|error| Error::Simulation(error.to_string()))?;
         let target = self.file.path().to_path_buf();
@@ -204,7 +259,11 @@ impl Slowest {
 mod tests {
     use super::*;
     use crate::blocked::Blocked;
+    use crate::config::Config;
+    use crate::geometry::Geometry;
     use crate::request::Request;
+    use crate::timeline::{Budget, DriveShape, Recorder};
+    use crate::units::ChannelId;
 
     const PLAIN: Topology = Topology { cache: false, array: false };
 
@@ -223,8 +282,8 @@ mod tests {
             }
             slowest.completes(&completion(index, kind, response), None);
         }
-        let of = |kept: &[Kept]| kept.iter().map(|one| one.completion.index).collect();
-        (of(&slowest.slowest), of(&slowest.asked))
+        let index = |one: &Kept| one.completion.index;
+        (slowest.slowest.iter().map(index).collect(), slowest.asked.iter().map(index).collect())
     }
 
     #[test]
@@ -237,6 +296,75 @@ mod tests {
         assert_eq!(kept(&wanted(9, vec![1, 6]), None, &all), (vec![2, 3, 4, 5, 0, 6], vec![1, 6]));
         assert_eq!(kept(&wanted(9, vec![0]), Some(4), &all), (vec![4, 5, 6], vec![0]), "3 arrived in the warm-up");
         assert_eq!(kept(&wanted(0, vec![3]), None, &all), (vec![], vec![3]));
+    }
+
+    /// A drive that does nothing but one stage after the other, each of 10 ns.
+    struct Drive {
+        recorder: Recorder,
+        now: Ns,
+    }
+
+    impl Drive {
+        fn new() -> Self {
+            let geometry = Geometry::new(&Config::default());
+            let Geometry { dies, channels, .. } = geometry;
+            let shape = DriveShape { drive: 0, dies, channels, pools: 1, pages_per_block: 1, blocks_per_pool: 1 };
+            let mut recorder = Recorder::new(shape, &std::sync::Arc::new(Budget::nothing()));
+            recorder.keep_ring(Ring::new(&geometry, (false, true), 0));
+            Drive { recorder, now: 0 }
+        }
+
+        fn ring(&self) -> &Ring {
+            self.recorder.ring().unwrap()
+        }
+
+        /// Lets the ring turn by one of `parts` parts, and `slowest` look. Returns which of the kept requests are explained.
+        fn turns(&mut self, parts: u64, slowest: &mut Slowest) -> Vec<(u64, bool)> {
+            for _ in 0..self.ring().limit() / parts {
+                self.recorder.whole(self.now, 0, ChannelId(0), &[("read", 10, false)]);
+                self.now += 10;
+            }
+            slowest.look(&[self.ring()]);
+            slowest.slowest.iter().map(|kept| (kept.completion.index, kept.explained.is_some())).collect()
+        }
+    }
+
+    #[test]
+    fn a_request_that_waited_for_longer_than_the_ring_reaches_back_is_explained_if_it_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = Wanted::new(folder.path().join("slowest.json"), 1, vec![], None).unwrap();
+        let (mut slowest, mut drive) = (Slowest::new(&wanted, false, PLAIN).unwrap(), Drive::new());
+        drive.turns(1, &mut slowest);
+        drive.turns(4, &mut slowest);
+        let late = |slowest: &mut Slowest, index| slowest.completes(&completion(index, RequestKind::Write, 50_000 + index), None);
+        for index in 0..20 {
+            late(&mut slowest, index);
+            assert_eq!(drive.turns(8, &mut slowest), [(index, false)], "the next one takes its place");
+        }
+        assert_eq!(drive.turns(16, &mut slowest), [(19, false)]);
+        assert_eq!(drive.turns(16, &mut slowest), [(19, true)]);
+        late(&mut slowest, 20);
+        slowest.finish(&[drive.ring()]);
+        let explained = slowest.slowest[0].explained.as_ref().unwrap();
+        assert_eq!((explained.request, explained.known_from_ns), (20, Some(drive.ring().horizon())));
+    }
+
+    #[test]
+    fn a_request_within_the_ring_is_explained_each_half_turn() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = Wanted::new(folder.path().join("slowest.json"), 2, vec![], None).unwrap();
+        let (mut slowest, mut drive) = (Slowest::new(&wanted, false, PLAIN).unwrap(), Drive::new());
+        drive.turns(1, &mut slowest);
+        let index = drive.now / 100;
+        slowest.completes(&completion(index, RequestKind::Read, 900), None);
+        for _ in 0..3 {
+            assert_eq!(drive.turns(8, &mut slowest), [(index, false)]);
+        }
+        assert_eq!(drive.turns(8, &mut slowest), [(index, true)]);
+        slowest.completes(&completion(index + 1, RequestKind::Read, 800), None);
+        assert_eq!(drive.turns(4, &mut slowest), [(index, true), (index + 1, false)]);
+        assert_eq!(drive.turns(4, &mut slowest), [(index, true), (index + 1, true)]);
+        assert!(slowest.slowest.iter().all(|kept| kept.explained.as_ref().unwrap().known_from_ns.is_none()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::blockers::{Among, Gatherer, die_of};
 use super::result::Segment;
 use crate::blocked::{Blocked, Served, Share};
 use crate::stats::Times;
-use crate::timeline::{Hold, PageEnd, Ring, Stage, Track, Wait};
+use crate::timeline::{Hold, Index, PageEnd, Stage, Wait};
 use crate::units::{DieId, Ns};
 
 /// Waits before the die's queue, in order.
@@ -26,9 +26,9 @@ pub(super) fn in_order(from: Ns, times: &Times, order: &[Share]) -> Vec<Piece> {
 }
 
 /// The sum of all pieces by share.
-fn sum(pieces: &[Piece]) -> Times {
+fn sum<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Times {
     let mut times = Times::default();
-    pieces.iter().flat_map(|piece| &piece.2).for_each(|&(share, ns)| times.add(share, ns));
+    pieces.flat_map(|piece| &piece.2).for_each(|&(share, ns)| times.add(share, ns));
     times
 }
 
@@ -51,7 +51,7 @@ fn share_of(stage: &Stage, left: &Times) -> Share {
 
 /// The pieces of a page operation in its drive, and the serial number of each one's own operation.
 struct Pieces<'a> {
-    ring: &'a Ring,
+    ring: &'a Index<'a>,
     end: &'a PageEnd,
     times: Times,
     pieces: Vec<(Piece, Option<u64>)>,
@@ -81,9 +81,12 @@ impl Pieces<'_> {
         if decode_ns > 0 {
             self.pieces.push(((decoding, self.end.ended, vec![(Share::Service(Served::Decode), decode_ns)]), None));
         }
-        let found: Vec<Piece> = self.pieces.iter().map(|(piece, _)| piece.clone()).collect();
-        let all = found.iter().map(|piece| piece.1 - piece.0).sum::<Ns>() == self.end.ended - self.end.arrival;
-        (all && sum(&found) == self.times || self.join_transfers()).then_some(())
+        let all = self.found().map(|piece| piece.1 - piece.0).sum::<Ns>() == self.end.ended - self.end.arrival;
+        (all && sum(self.found()) == self.times || self.join_transfers()).then_some(())
+    }
+
+    fn found(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().map(|(piece, _)| piece)
     }
 
     /// What held the die during a wait for it.
@@ -103,36 +106,34 @@ impl Pieces<'_> {
     /// The stages of the operations that served the page between two times: found from the last one backwards, as each begins where the one
     /// before ended (a partial write first reads its page).
     fn serve(&mut self, from: Ns, to: Ns) {
-        let of_dies = |stage: &Stage| die_of(stage.track).is_some();
-        let stages: Vec<Stage> = self.ring.stages_between(from, to).filter(of_dies).collect();
-        let (mut until, mut own) = (to, Vec::new());
+        let (mut until, mut own): (Ns, Vec<&Stage>) = (to, Vec::new());
         while until > from
-            && let Some(operation) = self.own_until(&stages, until)
+            && let Some(operation) = self.own_until(until)
         {
             let begin = own.len();
-            own.extend(stages.iter().filter(|stage| stage.operation == operation && stage.start < until));
-            until = own[begin..].iter().map(|stage: &Stage| stage.start).min().expect("a stage ended there");
+            let within = |stage: &&Stage| die_of(stage.track).is_some() && stage.start < until && stage.end > from;
+            own.extend(self.ring.stages_of(operation).filter(within));
+            until = own[begin..].iter().map(|stage| stage.start).min().expect("a stage ended there");
         }
         own.sort_by_key(|stage| (stage.start, stage.end));
         // What the waits for the die have not used up.
-        let before: Vec<Piece> = self.pieces.iter().map(|(piece, _)| piece.clone()).collect();
-        let left = self.times.less(&sum(&before)).unwrap_or_default();
+        let left = self.times.less(&sum(self.found())).unwrap_or_default();
         for stage in own {
             let (start, end) = (stage.start.max(from), stage.end.min(to));
-            self.pieces.push(((start, end, vec![(share_of(&stage, &left), end - start)]), Some(stage.operation)));
+            self.pieces.push(((start, end, vec![(share_of(stage, &left), end - start)]), Some(stage.operation)));
         }
     }
 
     /// The operation that served the page until `until`: one of the page itself before others of its die.
-    fn own_until(&self, stages: &[Stage], until: Ns) -> Option<u64> {
+    fn own_until(&self, until: Ns) -> Option<u64> {
         let rank = |stage: &&Stage| {
             let operation = self.ring.operation(stage.operation)?;
             let of_page = operation.page.is_some_and(|page| page.lpn == self.end.lpn);
             let on_die = die_of(stage.track) == Some(self.end.die.0);
             (of_page || on_die).then_some((of_page, operation.host, stage.start))
         };
-        let last = stages.iter().filter(|stage| stage.end == until && matches!(stage.track, Track::Slot(_)));
-        last.filter(|stage| rank(stage).is_some()).max_by_key(rank).map(|stage| stage.operation)
+        let last = self.ring.slots_ended_at(until).filter(|stage| rank(stage).is_some());
+        last.max_by_key(rank).map(|stage| stage.operation)
     }
 
     /// The transfers of an operation's other pages count as waiting for the bus: joins neighbouring pieces of both kinds, where there is one
@@ -148,7 +149,7 @@ impl Pieces<'_> {
         let others: Vec<Piece> =
             self.pieces.iter().enumerate().filter(|(at, _)| !of_bus.contains(at)).map(|(_, (piece, _))| piece.clone()).collect();
         let (from, to) = (self.pieces[first].0.0, self.pieces[last].0.1);
-        let Some(left) = self.times.less(&sum(&others)) else { return false };
+        let Some(left) = self.times.less(&sum(others.iter())) else { return false };
         let shares: Vec<(Share, Ns)> = left.shares().collect();
         let covered = others.iter().map(|piece| piece.1 - piece.0).sum::<Ns>() + to - from;
         let adds_up = left.total() == Some(to - from) && covered == self.end.ended - self.end.arrival;
@@ -162,7 +163,7 @@ impl Gatherer<'_> {
     /// The segments of a page operation.
     pub fn page(&mut self, drive: u32, end: &PageEnd) -> Vec<Segment> {
         let rings = self.rings;
-        let ring = rings[drive as usize];
+        let ring = &rings[drive as usize];
         let mut pieces = Pieces { ring, end, times: Times::from(&end.times), pieces: Vec::new() };
         if pieces.find().is_none() {
             let own = pieces.pieces.last().and_then(|(_, own)| *own);
@@ -174,7 +175,7 @@ impl Gatherer<'_> {
 
     /// A segment of a page operation, with what it waited for.
     fn of_page(&mut self, drive: u32, end: &PageEnd, (from_ns, to_ns, shares): Piece, own: Option<u64>) -> Segment {
-        let ring = self.rings[drive as usize];
+        let ring = &self.rings[drive as usize];
         let by = own.filter(|&own| ring.operation(own).is_some()).map(|own| self.operation(drive, own));
         let results = shares.iter().map(|&share| share.into()).collect();
         let mut segment = Segment { from_ns, to_ns, shares: results, drive: Some(drive), die: Some(end.die.0), by, ..Segment::default() };
@@ -192,7 +193,7 @@ impl Gatherer<'_> {
 
     /// Names what a segment of a page operation waited for.
     fn waited_for(&mut self, segment: &mut Segment, drive: u32, end: &PageEnd, (reason, own): (Blocked, Option<u64>)) {
-        let ring = self.rings[drive as usize];
+        let ring = &self.rings[drive as usize];
         let geometry = ring.geometry();
         let domain = ring.waits_of(end).find(|wait| wait.from < segment.to_ns && wait.to > segment.from_ns).map(|wait| wait.domain);
         let dies = domain.map_or(end.die.0..end.die.0 + 1, |domain| ring.dies_of_domain(domain));

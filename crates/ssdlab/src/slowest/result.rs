@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::blocked::Share;
-use crate::timeline::{Ring, Track};
+use crate::timeline::{Index, Track};
 use crate::units::Ns;
 
 /// The file `slowest.json`.
@@ -235,16 +235,16 @@ pub struct Explained {
 
 impl Explained {
     /// Learns when stages and jobs ended that were under way when the request was explained.
-    pub(super) fn settle(&mut self, rings: &[&Ring]) {
+    pub(super) fn settle(&mut self, rings: &[Index<'_>]) {
         for operation in &mut self.operations {
-            let ring = rings[operation.drive as usize];
+            let ring = &rings[operation.drive as usize];
             for stage in operation.stages.iter_mut().filter(|stage| stage.to_ns.is_none()) {
                 let ended = stage.track.and_then(|track| ring.stage_at(operation.serial, track, stage.from_ns));
                 stage.to_ns = ended.map(|ended| ended.end);
             }
         }
         for job in self.jobs.iter_mut().filter(|job| job.to_ns.is_none()) {
-            let ended = rings[job.drive as usize].jobs().find(|other| other.number == job.job && other.ended != Ns::MAX);
+            let ended = rings[job.drive as usize].job(job.job).filter(|other| other.ended != Ns::MAX);
             job.to_ns = ended.map(|ended| ended.ended);
         }
     }

@@ -20,7 +20,7 @@ pub use levels::{Level, Levels};
 pub use origin::{Cause, NOBODY, Origin};
 pub use recorder::{NOWHERE, Page, Recorder};
 pub use requests::Requests;
-pub use ring::{Admission, DEFAULT_STAGES, Hold, PageEnd, RecentJob, RecentOperation, Ring, Stage, Trigger, Wait};
+pub use ring::{Admission, DEFAULT_STAGES, Hold, Index, PageEnd, RecentJob, RecentOperation, Ring, Stage, Trigger, Wait};
 pub use track::{DriveShape, Track};
 
 use std::io::BufWriter;

@@ -2,7 +2,9 @@
 //! it, so that no second run is needed.
 //!
 //! All memory is taken at the start. When a ring is full, its oldest entry leaves it; [`Ring::horizon`] is the time from which on all is
-//! there.
+//! there. Explanations read them through an [`Index`].
+
+mod index;
 
 use std::collections::VecDeque;
 
@@ -12,6 +14,7 @@ use super::track::Track;
 use crate::blocked::{Blocked, DriveTimes};
 use crate::geometry::Geometry;
 use crate::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn, TxnId};
+pub use index::Index;
 
 /// Default number of stages that the rings of a run hold: about 10 MB.
 pub const DEFAULT_STAGES: usize = 1 << 16;
@@ -400,37 +403,9 @@ impl Ring {
         self.admissions.kept.iter()
     }
 
-    /// The waits of a page operation for its die, in order.
-    pub fn waits_of<'a>(&'a self, end: &'a PageEnd) -> impl Iterator<Item = &'a Wait> {
-        let within = |wait: &&Wait| wait.from >= end.arrival && wait.to <= end.ended;
-        self.waits.kept.iter().filter(|wait| wait.transaction == end.transaction).filter(within)
-    }
-
-    /// What held a domain between two times, in order.
-    pub fn holds_between(&self, domain: u32, from: Ns, to: Ns) -> impl Iterator<Item = &Hold> {
-        self.holds.kept.iter().chain(&self.now_held).filter(move |hold| hold.domain == domain && hold.from < to && hold.to > from)
-    }
-
-    /// The stages that overlap an interval, those that have not ended last.
-    pub fn stages_between(&self, from: Ns, to: Ns) -> impl Iterator<Item = Stage> {
-        let all = self.stages.kept.iter().copied().chain(self.open.iter().flatten().copied());
-        all.filter(move |stage| stage.start < to && stage.end > from)
-    }
-
     /// An operation; `None` if it has left the ring.
     pub fn operation(&self, serial: u64) -> Option<&RecentOperation> {
         self.operations.kept.get(serial.checked_sub(self.operations.left)? as usize)
-    }
-
-    /// The stage of an operation that began at this time on a track.
-    pub fn stage_at(&self, operation: u64, track: Track, start: Ns) -> Option<Stage> {
-        let found = |stage: &&Stage| (stage.operation, stage.track, stage.start) == (operation, track, start);
-        self.stages.kept.iter().rev().find(found).copied()
-    }
-
-    /// All jobs in the ring, those that run last.
-    pub fn jobs(&self) -> impl Iterator<Item = &RecentJob> {
-        self.jobs.kept.iter().chain(self.running.iter().flatten())
     }
 
     /// The geometry of the drive.
@@ -481,7 +456,7 @@ mod tests {
     }
 
     fn named(ring: &Ring) -> Vec<(&'static str, Ns, Ns, u64)> {
-        ring.stages_between(0, Ns::MAX).map(|stage| (stage.name, stage.start, stage.end, stage.operation)).collect()
+        Index::new(ring).stages().map(|stage| (stage.name, stage.start, stage.end, stage.operation)).collect()
     }
 
     #[test]
@@ -500,9 +475,10 @@ mod tests {
         ring.swap(0);
         ring.begin(35, Track::Slot(0), "erase", 0);
         assert_eq!(named(&ring), [("erase", 0, 10, 0), ("read", 10, 35, 1), ("suspended erase", 10, 35, 0), ("erase", 35, Ns::MAX, 0)]);
-        assert_eq!((ring.operation(0).and_then(RecentOperation::erases), ring.stage_at(0, Track::Slot(0), 35)), (Some(7), None));
+        assert_eq!(ring.operation(0).and_then(RecentOperation::erases), Some(7));
+        assert_eq!(Index::new(&ring).stage_at(0, Track::Slot(0), 35), None, "it has not ended");
         ring.finish(50);
-        assert_eq!(ring.stage_at(0, Track::Slot(0), 35).map(|stage| stage.end), Some(50));
+        assert_eq!(Index::new(&ring).stage_at(0, Track::Slot(0), 35).map(|stage| stage.end), Some(50));
     }
 
     #[test]
@@ -516,7 +492,7 @@ mod tests {
         ring.known((5, 5), Track::Slot(0), "read", 0);
         assert_eq!((ring.recorded(), ring.horizon()), (count, 20));
         assert_eq!(named(&ring).first(), Some(&("read", 20, 30, 0)));
-        assert_eq!(ring.stages_between(20, 41).count(), 3);
+        assert_eq!(Index::new(&ring).stages_on(Track::Slot(0), 20, 41).count(), 3);
     }
 
     #[test]
@@ -538,7 +514,8 @@ mod tests {
         ring.held(0, None, (0, 10), Some(PoolId(2)));
         ring.held(0, Some(Blocked::Scope), (10, 30), None);
         ring.holds_now(40, [(0, Blocked::Bus, 30)].into_iter());
-        let holds = ring.holds_between(0, 5, 35).map(|hold| (hold.reason, hold.excluded_by, hold.from, hold.to));
+        let index = Index::new(&ring);
+        let holds = index.holds_between(0, 5, 35).map(|hold| (hold.reason, hold.excluded_by, hold.from, hold.to));
         assert_eq!(holds.collect::<Vec<_>>(), [(Blocked::Scope, Some(PoolId(2)), 10, 30), (Blocked::Bus, None, 30, 40)]);
     }
 }
