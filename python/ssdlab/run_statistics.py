@@ -1246,6 +1246,11 @@ class Counters(Section):
     """
     pause_reads: int
     """Page reads served while a program paused (`scheduler.write_pausing`). Absent where the run does not have it. Unit: count."""
+    plane_by_plane: int
+    """Programs of host and GC that wrote their page plane by plane, since there was time (`device.plane_programs`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     power_waits: int
     """Operations that waited for power, since those in service drew too much of the cap (`energy.cap_w`).
 
