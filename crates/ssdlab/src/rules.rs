@@ -30,7 +30,7 @@ pub struct Rules {
     pub multiplane_aligned: bool,
     /// Reads on several planes begin together only if they have the same page offset.
     pub multiplane_aligned_reads: bool,
-    /// Programs that write a page plane by plane, one after the other, while there is time; 1: never.
+    /// Number of planes of a page that are programmed one after the other while there is time; 1: all are programmed at once.
     pub plane_programs: u32,
     /// Reads transfer only the mapping units that they are for.
     pub partial_reads: bool,

@@ -14,7 +14,7 @@ const US: u64 = 1_000;
 
 /// Four of eight blocks are full, and four are free. The fifth write takes the second of these: fewer than three are left, and a job starts.
 /// One page may be written ahead of it.
-fn drive() -> Config {
+pub fn drive() -> Config {
     changed(filled(one_die()), |c| {
         c.ftl.frontier = Frontier::Shared;
         (c.gc.soft, c.gc.scope, c.gc.priority) = (3.0, Scope::None, Priority::Host);
@@ -39,25 +39,25 @@ fn alone() -> Response {
     (302_400, vec![(Part::Transfer, 102_400), (Part::Array, 200_000)])
 }
 
-fn program(at: u64) -> Vec<Stage> {
+pub fn program(at: u64) -> Vec<Stage> {
     vec![bus(0, at, at + 102_400), array(0, at + 102_400, at + 302_400)]
 }
 
-fn flash_read(at: u64) -> Vec<Stage> {
+pub fn flash_read(at: u64) -> Vec<Stage> {
     vec![array(0, at, at + 25_000), bus(0, at + 25_000, at + 127_400)]
 }
 
-fn page_move(at: u64) -> Vec<Stage> {
+pub fn page_move(at: u64) -> Vec<Stage> {
     let out = at + 25_000;
     vec![array(0, at, out), bus(0, out, out + 102_400), bus(0, out + 102_400, out + 204_800), array(0, out + 204_800, at + 429_800)]
 }
 
-fn erase(at: u64) -> Vec<Stage> {
+pub fn erase(at: u64) -> Vec<Stage> {
     vec![array(0, at, at + 1_500_000)]
 }
 
 /// The five writes, then these, and a read at the end, when all else is over: a run ends with its last request.
-fn requests(more: &[Request]) -> Vec<Request> {
+pub fn requests(more: &[Request]) -> Vec<Request> {
     [&five_writes(), more, &[read(12 * MS, 3)]].concat()
 }
 

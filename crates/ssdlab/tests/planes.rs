@@ -1,11 +1,11 @@
 //! Programs plane by plane (`device.plane_programs`), worked by hand to the nanosecond: one die whose pages span two planes. A read takes 25 us, a
 //! program of all planes, or of one of them, 200 us, a transfer 102.4 us, an erase 1.5 ms.
 
-use crate::common::{one_die, plan};
+use crate::common::{one_die, simulation};
+use crate::pacing::{self, erase, flash_read, page_move, program, requests};
 use crate::timelines::{Case, Stage, array, bus, changed, filled, play_all, read, write};
-use ssdlab::config::{Config, Frontier, Order, Pace, Priority, Scope, SuspendedForReads};
+use ssdlab::config::{Config, Order, SuspendedForReads};
 use ssdlab::request::Request;
-use ssdlab::simulation::{Control, Simulation};
 use ssdlab::stats::Part;
 
 const MS: u64 = 1_000_000;
@@ -14,32 +14,21 @@ fn drive() -> Config {
     changed(one_die(), |c| c.device.plane_programs = 2)
 }
 
-/// Blocks of four pages; a block is collected when less than three are free, and one page may be written ahead of that.
+/// Of the drive of `pacing`: blocks of four pages; a block is collected when less than three are free, and one page may be written ahead of that.
 fn paced() -> Config {
-    changed(filled(drive()), |c| {
-        c.ftl.frontier = Frontier::Shared;
-        (c.gc.soft, c.gc.scope, c.gc.priority) = (3.0, Scope::None, Priority::Host);
-        (c.gc.pace, c.gc.pace_window) = (Pace::Proportional, 0.0);
-    })
+    changed(pacing::drive(), |c| c.device.plane_programs = 2)
 }
 
-/// A program of all planes at once, and one of each after the other.
-fn at_once(at: u64) -> Vec<Stage> {
-    vec![bus(0, at, at + 102_400), array(0, at + 102_400, at + 302_400)]
-}
-
+/// A program of one plane after the other.
 fn by_plane(at: u64) -> Vec<Stage> {
     vec![bus(0, at, at + 102_400), array(0, at + 102_400, at + 502_400)]
 }
 
-fn page_move(at: u64, program: u64) -> Vec<Stage> {
-    let out = at + 25_000;
-    vec![
-        array(0, at, out),
-        bus(0, out, out + 102_400),
-        bus(0, out + 102_400, out + 204_800),
-        array(0, out + 204_800, out + 204_800 + program),
-    ]
+/// A page move with such a program.
+fn move_by_plane(at: u64) -> Vec<Stage> {
+    let mut stages = page_move(at);
+    stages.last_mut().expect("it ends with its program").2 += 200_000;
+    stages
 }
 
 fn response(waits: &[(Part, u64)], program: u64) -> (u64, Vec<(Part, u64)>) {
@@ -50,8 +39,7 @@ fn response(waits: &[(Part, u64)], program: u64) -> (u64, Vec<(Part, u64)>) {
 /// The first five writes have time, though with the fifth a block less is free than wanted: credit for a page is left. The sixth takes it, and the
 /// seventh waits for more, so that nothing has time until the second move has earned it.
 fn seven_writes() -> Vec<Request> {
-    let first = [0, 1, 4, 8, 12].into_iter().zip(0..).map(|(page, ms)| write(ms * MS, page));
-    first.chain([write(4_010_000, 5), write(4_020_000, 9), read(12 * MS, 3)]).collect()
+    requests(&[write(4_010_000, 5), write(4_020_000, 9)])
 }
 
 fn cases() -> Vec<Case> {
@@ -68,7 +56,7 @@ fn cases() -> Vec<Case> {
             config: drive(),
             requests: vec![write(0, 0), write(10_000, 1), write(20_000, 2)],
             responses: vec![response(&[], 400_000), response(&[(DieQueue, 492_400)], 200_000), response(&[(DieQueue, 784_800)], 400_000)],
-            stages: [by_plane(0), at_once(502_400), by_plane(804_800)].concat(),
+            stages: [by_plane(0), program(502_400), by_plane(804_800)].concat(),
         },
         Case {
             name: "programs of one plane after the other are suspended as one",
@@ -101,15 +89,15 @@ fn cases() -> Vec<Case> {
             .concat(),
             stages: [
                 (0..5).flat_map(|ms| by_plane(ms * MS)).collect(),
-                page_move(4_502_400, 200_000),
-                at_once(4_932_200),
-                at_once(5_234_600),
-                page_move(5_537_000, 200_000),
-                vec![array(0, 5_966_800, 7_466_800)],
-                page_move(7_466_800, 400_000),
-                page_move(8_096_600, 400_000),
-                vec![array(0, 8_726_400, 10_226_400)],
-                vec![array(0, 12 * MS, 12_025_000), bus(0, 12_025_000, 12_127_400)],
+                page_move(4_502_400),
+                program(4_932_200),
+                program(5_234_600),
+                page_move(5_537_000),
+                erase(5_966_800),
+                move_by_plane(7_466_800),
+                move_by_plane(8_096_600),
+                erase(8_726_400),
+                flash_read(12 * MS),
             ]
             .concat(),
         },
@@ -126,11 +114,9 @@ fn timelines() {
 fn programs_plane_by_plane_are_counted() {
     let counted = |planes| {
         let config = changed(paced(), |c| c.device.plane_programs = planes);
-        let mut simulation = Simulation::new(&plan(config), &Control::default()).expect("it runs");
-        for request in seven_writes() {
-            simulation.submit(request).expect("it has room");
-        }
-        simulation.finish().expect("it ends").counters.get("plane_by_plane").copied()
+        let mut simulation = simulation(&config);
+        seven_writes().into_iter().for_each(|request| _ = simulation.submit(request).expect("it has room"));
+        simulation.finish().expect("it ends").counters["plane_by_plane"]
     };
-    assert_eq!([1, 2].map(counted), [Some(0), Some(7)]);
+    assert_eq!([1, 2].map(counted), [0, 7]);
 }

@@ -329,12 +329,18 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_request_that_waited_for_longer_than_the_ring_reaches_back_is_explained_if_it_stays() {
+    /// A list of the `count` slowest requests, and a drive whose ring has turned once. Nothing is written.
+    fn turned_once(count: usize) -> (Slowest, Drive) {
         let folder = tempfile::tempdir().unwrap();
-        let wanted = Wanted::new(folder.path().join("slowest.json"), 1, vec![], None).unwrap();
+        let wanted = Wanted::new(folder.path().join("slowest.json"), count, vec![], None).unwrap();
         let (mut slowest, mut drive) = (Slowest::new(&wanted, false, PLAIN).unwrap(), Drive::new());
         drive.turns(1, &mut slowest);
+        (slowest, drive)
+    }
+
+    #[test]
+    fn a_request_that_waited_for_longer_than_the_ring_reaches_back_is_explained_if_it_stays() {
+        let (mut slowest, mut drive) = turned_once(1);
         drive.turns(4, &mut slowest);
         let late = |slowest: &mut Slowest, index| slowest.completes(&completion(index, RequestKind::Write, 50_000 + index), None);
         for index in 0..20 {
@@ -351,10 +357,7 @@ mod tests {
 
     #[test]
     fn a_request_within_the_ring_is_explained_each_half_turn() {
-        let folder = tempfile::tempdir().unwrap();
-        let wanted = Wanted::new(folder.path().join("slowest.json"), 2, vec![], None).unwrap();
-        let (mut slowest, mut drive) = (Slowest::new(&wanted, false, PLAIN).unwrap(), Drive::new());
-        drive.turns(1, &mut slowest);
+        let (mut slowest, mut drive) = turned_once(2);
         let index = drive.now / 100;
         slowest.completes(&completion(index, RequestKind::Read, 900), None);
         for _ in 0..3 {

@@ -1,7 +1,6 @@
 //! Programs plane by plane (`device.plane_programs`): while there is time, the planes that a page spans are programmed one after the other.
 //!
-//! Such a die is at work for longer with the same data, so that more reads find it so: that is how one measured drive behaves at any load
-//! below saturation.
+//! Such a die is at work for longer with the same data, so that more reads find it so.
 
 use crate::sched::QueueKind;
 use crate::ssd::Ssd;
