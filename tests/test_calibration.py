@@ -18,8 +18,8 @@ from conftest import BASE_FILE, MEASURED, ROOT, Ssdlab
 from ssdlab.calibration import csv_tables
 from ssdlab.calibration.api import BASE, SCHEME, calibrate, measurements_of
 from ssdlab.calibration.fitting import Fit, Fitted
-from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe
-from ssdlab.calibration.parameters import CHOICES, PARAMETERS, PLANES, settings_of
+from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName
+from ssdlab.calibration.parameters import AS_BASE, CHOICES, PARAMETERS, PLANES, settings_of
 from ssdlab.calibration.preset import preset_text
 from ssdlab.calibration.result import calibration_of, written
 from ssdlab.calibration.rule import bound, fitted_rows, highest_rate, waiting_rows
@@ -331,6 +331,56 @@ def test_a_value_is_as_sure_as_to_the_side_where_it_tells_less(*, evenly: bool) 
     # The differences are clipped at 3 tolerances, a step of 0.25: slopes of 12 in two rows, whose differences of 0 count as 0.3.
     assert errors["lost_us"] == pytest.approx(0.3 / (12 * 2**0.5) if evenly else 1.5, rel=0.01)
     assert errors["read_us"] == pytest.approx(1.5)
+
+
+class Planes(Runs):
+    """A stand-in for the simulator: reads wait for a suspension, in proportion to the load, or always if planes are programmed one by one.
+
+    With a limit of 256 commands a read takes 100 us longer. `late_us`: mean of the load's writes if planes are programmed one by one.
+    """
+
+    def __init__(self, *, late_us: float = 10.0) -> None:
+        super().__init__(seed=1)
+        self._late_us = late_us
+
+    def at(self, wanted: Sequence[tuple[Candidate, Point]]) -> list[Simulated | None]:
+        return [self._one(dict(candidate.settings), point) for candidate, point in wanted]
+
+    def _one(self, settings: Mapping[str, str], point: Point) -> Simulated:
+        assert isinstance(point, Probe)
+        one_by_one = settings["device.plane_programs"] == "4"
+        busy = 1.0 if one_by_one or point.load_per_s is None else point.load_per_s / 1e5
+        limited = 100.0 if settings.get("host.slots") == "256" else 0.0
+        read_us = 60.0 + busy * float(settings["device.suspend_ns"]) / 1e3 + limited
+        return {"read_p50_us": read_us, "load_write_mean_us": self._late_us if one_by_one else 10.0}
+
+
+def under_load(quantity: QuantityName, load_per_s: float | None, value: float) -> Measurement:
+    return Measurement(Probe(USED[1], 4096, 10_000, 0.5, load_per_s, 0.01, 384, 64), quantity, value, "by hand")
+
+
+@pytest.mark.parametrize(("late_us", "expected"), [(10.0, "one by one while there is time"), (5_000.0, "all")])
+def test_planes_are_programmed_as_reads_tell_unless_writes_would_wait(late_us: float, expected: str) -> None:
+    loads = (2e4, 4e4, 6e4)
+    rows = [under_load("read_p50_us", load, 90.0) for load in loads]
+    waits = [under_load("load_write_mean_us", load, 10.0) for load in loads]
+    fit = Fit(rows, waits, Candidate(BASE, SCHEME), Planes(late_us=late_us), lambda _, __: None, used_bytes=USED[1])
+    values, choices, _ = random_drive(0)
+    fitted = fit._choose_planes(Fitted({**values, "suspend_us": 100.0}, {**choices, "planes": "all"}, ends=fit._ends), 0.0, 1.0)
+    assert fitted.choices["planes"] == expected
+    assert set(fitted.losses["planes"]) == set(PLANES.alternatives) - {expected}
+    if expected != "all":
+        assert fitted.values["suspend_us"] == pytest.approx(30.0, rel=0.05)
+
+
+@pytest.mark.parametrize(("measured", "expected"), [(160.0, AS_BASE), (260.0, "256")])
+def test_limits_of_commands_are_tried_only_if_reads_are_missed_without(measured: float, expected: str) -> None:
+    rows = [under_load("read_p50_us", None, measured)]
+    fit = Fit(rows, (), Candidate(BASE, SCHEME), Planes(), lambda _, __: None, used_bytes=USED[1])
+    values, choices, _ = random_drive(0)
+    fitted = fit._choose_slots(Fitted({**values, "suspend_us": 100.0}, {**choices, "planes": "all"}, ends=fit._ends), 0.0)
+    assert fitted.choices["slots"] == expected
+    assert bool(fitted.losses["slots"]) == (expected != AS_BASE)
 
 
 def test_the_preset_is_the_drive_that_was_found(tmp_path: Path) -> None:

@@ -364,19 +364,20 @@ class Fit:
     def _choose_planes(self, fitted: Fitted, begin: float, end: float) -> Fitted:
         """Takes the way of programming planes with the smallest sum of squares, each other way after a search of the times of reads.
 
-        With programs that last longer other times of a suspension explain the same reads, so that the search begins anew.
+        With programs that last longer other times of a suspension explain the same reads, so that the search begins anew. The waits of
+        writes count, too: a drive that programs for too long lets them wait, which no fitted row tells.
         """
-        rows = [row for row in self._rows if PLANES.is_told_by(row.point)]
+        rows, waits = ([row for row in all_rows if PLANES.is_told_by(row.point)] for all_rows in (self._rows, self._waits))
         if not rows:
             return fitted
         self._told(PLANES.about.lower(), begin)
         taken = fitted.choices[PLANES.name]
-        found = {taken: (self._loss(rows, fitted), fitted)}
+        found = {taken: (self._loss(rows, fitted) + self._wait_loss(waits, fitted), fitted)}
         for name in PLANES.alternatives:
             if name != taken:
                 other = replace(fitted, choices={**fitted.choices, PLANES.name: name})
                 other = self._search(rows, self._spread(rows, other, begin), begin, end, of=READING, longest=SHORT)
-                found[name] = (self._loss(rows, other), other)
+                found[name] = (self._loss(rows, other) + self._wait_loss(waits, other), other)
         return self._taken(PLANES, fitted, found)
 
     def _choose_collection(self, fitted: Fitted, share: float) -> Fitted:
@@ -419,11 +420,15 @@ class Fit:
         first, *others = PACING.alternatives
         for name in (first, *others):
             other = replace(fitted, choices={**fitted.choices, PACING.name: name})
-            results = self.simulated(other, [row.point for row in rows])
-            found[name] = (sum(_wait_difference(row, result) ** 2 for row, result in zip(rows, results, strict=True)), other)
+            found[name] = (self._wait_loss(rows, other), other)
             if name == others[0] and found[name][0] > found[first][0]:
                 break  # writes do not wait, and the other windows take as long
         return self._taken(PACING, fitted, found)
+
+    def _wait_loss(self, rows: Sequence[Measurement], fitted: Fitted) -> float:
+        """The sum of squares of the differences between waits of writes."""
+        results = self.simulated(fitted, [row.point for row in rows])
+        return sum(_wait_difference(row, result) ** 2 for row, result in zip(rows, results, strict=True))
 
     def _choose_slots(self, fitted: Fitted, share: float) -> Fitted:
         """Tries limits of the commands in the drive, whose runs take long, only if rows are missed without one."""
