@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -22,7 +23,7 @@ from nbd_client import FLUSH, FUA, WRITE, ZEROES, Client, RefusedError
 from test_serve import Drive, served
 
 CUTS = int(os.environ.get("POWER_CUTS", "3"))
-"""Number of random instants for each kind of drive."""
+"""Least number of random instants for each kind of drive."""
 UNIT = 4096
 CACHE = ["--set", "cache.policy=lru", "--set", "cache.bytes=1048576"]
 PROTECTED = ["--set", "buffer.bytes=262144"]
@@ -124,7 +125,11 @@ def test_what_is_safe_outlives_a_power_cut(tmp_path: Path, name: str) -> None:
     words, keeps_acknowledged = DRIVES[name]
     chance = random.Random(name)
     lost = unanswered = 0
-    for number in range(CUTS):
+    for number in itertools.count():
+        may_lose = not keeps_acknowledged and "buffer.drain=eager" not in words
+        # Two cuts of five find a volatile buffer that has just been flushed or whose writes go in pairs: there are more until one loses.
+        if number >= CUTS and (lost > 0 or not may_lose or number >= CUTS + 20):
+            break
         # The first with a request that has just come.
         after = str(chance.randrange(20, 2000)) if number == 0 or chance.random() < 0.5 else f"{chance.randrange(1_600, 8_000)}ms"
         folder = tmp_path / str(number)
@@ -154,7 +159,7 @@ def test_what_is_safe_outlives_a_power_cut(tmp_path: Path, name: str) -> None:
         assert following.result["precondition"]["pages_mapped"] > 0
     # A buffer answers at once, so that it hardly ever has a request without an answer.
     assert unanswered > 0 or {*PROTECTED, *CACHE} & {*words}
-    assert keeps_acknowledged or lost > 0 or "buffer.drain=eager" in words
+    assert lost > 0 or not may_lose
 
 
 def settings(words: list[str]) -> dict[str, Any]:
