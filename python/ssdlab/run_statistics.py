@@ -1247,7 +1247,12 @@ class Counters(Section):
     pause_reads: int
     """Page reads served while a program paused (`scheduler.write_pausing`). Absent where the run does not have it. Unit: count."""
     plane_by_plane: int
-    """Programs of host and GC that wrote their page plane by plane, since there was time (`device.plane_programs`).
+    """Programs of host and GC that began to write their page plane by plane, since there was time (`device.plane_programs`).
+
+    Absent where the run does not have it. Unit: count.
+    """
+    planes_together: int
+    """Programs that had begun plane by plane and wrote the last planes at once, since there was no time any more.
 
     Absent where the run does not have it. Unit: count.
     """
@@ -1258,6 +1263,8 @@ class Counters(Section):
     """
     read_commands: int
     """Pages read by commands that occupied the bus (`device.read_command_ns`). Absent where the run does not have it. Unit: count."""
+    reads_between_planes: int
+    """Programs that made way for reads between two planes (`device.plane_programs`). Absent where the run does not have it. Unit: count."""
     read_passes: int
     """Queued reads that a later read bypassed (`scheduler.read_bypass`). Absent where the run does not have it. Unit: count."""
     reads_along: int

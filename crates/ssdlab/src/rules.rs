@@ -30,8 +30,6 @@ pub struct Rules {
     pub multiplane_aligned: bool,
     /// Reads on several planes begin together only if they have the same page offset.
     pub multiplane_aligned_reads: bool,
-    /// Number of planes of a page that are programmed one after the other while there is time; 1: all are programmed at once.
-    pub plane_programs: u32,
     /// Reads transfer only the mapping units that they are for.
     pub partial_reads: bool,
     /// A partial write is programmed without reading its page first.
@@ -79,8 +77,10 @@ pub struct FlashRules {
     pub stop_before_program: bool,
     /// Page moves stop before their transfers.
     pub stop_before_transfers: bool,
-    /// GC operations may be suspended or overlapped: each of their stages is an event.
+    /// GC operations may be suspended or overlapped, or program plane by plane: each of their stages is an event.
     pub staged: bool,
+    /// Number of planes of a page that are programmed one after the other while there is time; 1: all are programmed at once.
+    pub plane_programs: u32,
     /// The command of a read needs the bus.
     pub read_commands: bool,
     /// Reads have errors (`errors.retry`).
@@ -276,7 +276,6 @@ impl Rules {
             multiplane: config.device.multiplane,
             multiplane_aligned: config.device.multiplane_aligned,
             multiplane_aligned_reads: config.device.multiplane_aligned_reads,
-            plane_programs: config.device.plane_programs,
             partial_reads: config.reads_parts(),
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
@@ -345,7 +344,9 @@ impl FlashRules {
         let read_commands = config.device.read_command_ns > 0;
         // The steps of a move are its stages before and after preemption point A.
         let with_requests = config.gc.advances_with_requests();
-        let staged = gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty() || with_requests || for_reads.of_gc();
+        let plane_programs = config.device.plane_programs;
+        let staged =
+            gc_pipeline || config.gc.merge || !config.gc.suspend.is_empty() || with_requests || for_reads.of_gc() || plane_programs > 1;
         let register_reads = config.gc.merge && cache_register;
         FlashRules {
             energy: config.energy.is_on(),
@@ -361,6 +362,7 @@ impl FlashRules {
             stop_before_program: gc_pipeline || suspends_programs || with_requests,
             stop_before_transfers: suspends_programs,
             staged,
+            plane_programs,
             read_commands,
             errors: config.errors.is_on(),
             solo: geometry.dies_per_channel.get() == 1 && !pipeline && !staged && !pauses && !read_commands && !config.errors.is_on(),

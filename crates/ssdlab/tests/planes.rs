@@ -21,14 +21,12 @@ fn paced() -> Config {
 
 /// A program of one plane after the other.
 fn by_plane(at: u64) -> Vec<Stage> {
-    vec![bus(0, at, at + 102_400), array(0, at + 102_400, at + 502_400)]
+    [program(at), vec![array(0, at + 302_400, at + 502_400)]].concat()
 }
 
 /// A page move with such a program.
 fn move_by_plane(at: u64) -> Vec<Stage> {
-    let mut stages = page_move(at);
-    stages.last_mut().expect("it ends with its program").2 += 200_000;
-    stages
+    [page_move(at), vec![array(0, at + 429_800, at + 629_800)]].concat()
 }
 
 fn response(waits: &[(Part, u64)], program: u64) -> (u64, Vec<(Part, u64)>) {
@@ -36,8 +34,8 @@ fn response(waits: &[(Part, u64)], program: u64) -> (u64, Vec<(Part, u64)>) {
     (parts.iter().map(|(_, ns)| ns).sum(), parts)
 }
 
-/// The first five writes have time, though with the fifth a block less is free than wanted: credit for a page is left. The sixth takes it, and the
-/// seventh waits for more, so that nothing has time until the second move has earned it.
+/// The first four writes have time. Behind the fifth waits the sixth, which takes the only credit. The seventh waits for more, so that nothing has
+/// time until the second move has earned it.
 fn seven_writes() -> Vec<Request> {
     requests(&[write(4_010_000, 5), write(4_020_000, 9)])
 }
@@ -52,26 +50,44 @@ fn cases() -> Vec<Case> {
     });
     vec![
         Case {
-            name: "a write has time if none waits behind it",
+            name: "a write has time if none waits when its program begins",
             config: drive(),
             requests: vec![write(0, 0), write(10_000, 1), write(20_000, 2)],
-            responses: vec![response(&[], 400_000), response(&[(DieQueue, 492_400)], 200_000), response(&[(DieQueue, 784_800)], 400_000)],
-            stages: [by_plane(0), program(502_400), by_plane(804_800)].concat(),
+            responses: vec![response(&[], 200_000), response(&[(DieQueue, 292_400)], 200_000), response(&[(DieQueue, 584_800)], 400_000)],
+            stages: [program(0), program(302_400), by_plane(604_800)].concat(),
         },
         Case {
-            name: "programs of one plane after the other are suspended as one",
-            config: changed(filled(suspends), |_| {}),
-            requests: vec![write(0, 0), read(300_000, 1)],
+            name: "the planes that are left go at once if a write has come",
+            config: changed(drive(), |c| c.device.plane_programs = 4),
+            requests: vec![write(0, 0), write(150_000, 1)],
+            responses: vec![response(&[], 400_000), response(&[(DieQueue, 352_400)], 800_000)],
+            stages: [by_plane(0), by_plane(502_400), vec![array(0, 1_004_800, 1_204_800), array(0, 1_204_800, 1_404_800)]].concat(),
+        },
+        Case {
+            name: "a read that comes too late to suspend a plane goes before the next",
+            config: filled(suspends.clone()),
+            requests: vec![write(0, 0), read(299_000, 1)],
+            responses: vec![
+                (629_800, vec![(Transfer, 102_400), (Array, 400_000), (Suspended, 127_400)]),
+                (130_800, vec![(DieQueue, 3_400), (Array, 25_000), (Transfer, 102_400)]),
+            ],
+            stages: [program(0), vec![array(0, 302_400, 327_400), bus(0, 327_400, 429_800), array(0, 429_800, 629_800)]].concat(),
+        },
+        Case {
+            name: "the program of a plane is suspended",
+            config: filled(suspends),
+            requests: vec![write(0, 0), read(200_000, 1)],
             responses: vec![
                 (639_800, vec![(Transfer, 102_400), (Array, 400_000), (Suspended, 137_400)]),
                 (137_400, vec![(DieQueue, 10_000), (Array, 25_000), (Transfer, 102_400)]),
             ],
             stages: vec![
                 bus(0, 0, 102_400),
-                array(0, 102_400, 310_000),
-                array(0, 310_000, 335_000),
-                bus(0, 335_000, 437_400),
-                array(0, 437_400, 639_800),
+                array(0, 102_400, 210_000),
+                array(0, 210_000, 235_000),
+                bus(0, 235_000, 337_400),
+                array(0, 337_400, 439_800),
+                array(0, 439_800, 639_800),
             ],
         },
         Case {
@@ -79,24 +95,26 @@ fn cases() -> Vec<Case> {
             config: paced(),
             requests: seven_writes(),
             responses: [
-                vec![response(&[], 400_000); 5],
+                vec![response(&[], 400_000); 4],
                 vec![
-                    response(&[(DieQueue, 492_400), (Gc, 429_800)], 200_000),
-                    response(&[(Pace, 912_200), (DieQueue, 302_400)], 200_000),
+                    response(&[], 200_000),
+                    response(&[(DieQueue, 292_400), (Gc, 429_800)], 200_000),
+                    response(&[(Pace, 712_200), (DieQueue, 302_400)], 200_000),
                     read_alone,
                 ],
             ]
             .concat(),
             stages: [
-                (0..5).flat_map(|ms| by_plane(ms * MS)).collect(),
-                page_move(4_502_400),
-                program(4_932_200),
-                program(5_234_600),
-                page_move(5_537_000),
-                erase(5_966_800),
-                move_by_plane(7_466_800),
-                move_by_plane(8_096_600),
-                erase(8_726_400),
+                (0..4).flat_map(|ms| by_plane(ms * MS)).collect(),
+                program(4 * MS),
+                page_move(4_302_400),
+                program(4_732_200),
+                program(5_034_600),
+                page_move(5_337_000),
+                erase(5_766_800),
+                move_by_plane(7_266_800),
+                move_by_plane(7_896_600),
+                erase(8_526_400),
                 flash_read(12 * MS),
             ]
             .concat(),
@@ -109,14 +127,22 @@ fn timelines() {
     play_all(&cases());
 }
 
-/// Of the timeline above: five writes and two page moves.
+/// Counters of the timelines above: the fifth has four writes and two page moves with time.
 #[test]
 fn programs_plane_by_plane_are_counted() {
-    let counted = |planes| {
-        let config = changed(paced(), |c| c.device.plane_programs = planes);
-        let mut simulation = simulation(&config);
-        seven_writes().into_iter().for_each(|request| _ = simulation.submit(request).expect("it has room"));
-        simulation.finish().expect("it ends").counters["plane_by_plane"]
-    };
-    assert_eq!([1, 2].map(counted), [0, 7]);
+    let counters = ["plane_by_plane", "planes_together", "reads_between_planes"];
+    let counted = cases().into_iter().map(|case| {
+        let mut simulation = simulation(&case.config);
+        case.requests.into_iter().for_each(|request| _ = simulation.submit(request).expect("it has room"));
+        let result = simulation.finish().expect("it ends");
+        counters.map(|name| result.counters[name])
+    });
+    assert_eq!(counted.collect::<Vec<_>>(), [[1, 0, 0], [2, 1, 0], [1, 0, 1], [1, 0, 0], [6, 0, 0]]);
+}
+
+#[test]
+fn all_planes_at_once_are_no_programs_plane_by_plane() {
+    let mut simulation = simulation(&pacing::drive());
+    seven_writes().into_iter().for_each(|request| _ = simulation.submit(request).expect("it has room"));
+    assert_eq!(simulation.finish().expect("it ends").counters["plane_by_plane"], 0);
 }

@@ -239,6 +239,11 @@ fn config_relations_between_keys() {
             "device.plane_programs = 4: does not go with energy: what a program of one of its planes draws is not modelled; set it to 1, or \
              leave that out",
         ),
+        (
+            &[("device.plane_programs", "4"), ("scheduler.order", "fr-fcfs"), ("scheduler.write_pausing", "true")],
+            "device.plane_programs = 4: does not go with scheduler.write_pausing: the steps of a program are those of all planes together; set it \
+             to 1, or leave that out",
+        ),
         (&[("scheduler.pipeline", "true")], "scheduler.pipeline = true: needs device.cache_register = true; change one of them"),
         (
             &[("device.overprovisioning", "0.02")],

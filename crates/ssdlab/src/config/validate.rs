@@ -430,6 +430,7 @@ fn plane_programs(config: &Config, messages: &mut Vec<String>) {
         (config.device.planes_per_die > 1, "device.planes_per_die above 1", "the planes that a page spans are one plane here"),
         (config.slc.is_on(), "blocks in SLC mode", "how their programs go is not modelled"),
         (config.energy.is_on(), "energy", "what a program of one of its planes draws is not modelled"),
+        (config.scheduler.write_pausing, "scheduler.write_pausing", "the steps of a program are those of all planes together"),
     ];
     for (_, what, why) in refused.into_iter().filter(|(is, ..)| *is) {
         messages.push(format!("device.plane_programs = {planes}: does not go with {what}: {why}; set it to 1, or leave that out"));

@@ -105,6 +105,10 @@ impl Flash {
         }
         let slot = &self.slots[at.index()];
         let (die, mut start, mut end) = (at.die(), slot.since, now);
+        if slot.planes_left > 0 && start == now {
+            // No plane has begun yet, or goes on.
+            return;
+        }
         let resource = match slot.stage {
             Stage::Command | Stage::In | Stage::Out => Resource::Bus(self.channel_of_die[die.index()]),
             Stage::Whole | Stage::Decode if !self.reads_ahead(at) => return,

@@ -25,6 +25,7 @@ mod cells;
 mod errors;
 mod notes;
 mod op;
+mod planes;
 mod pulses;
 mod repeat;
 mod retry;

@@ -28,6 +28,8 @@ pub enum Progress {
     Suspended,
     /// The operation has reached the point where it was to stop ([`Flash::pause_at`], [`Flash::stop_at`]).
     StepEnded,
+    /// A program is before the first, or between two, of the planes that it may program one after the other.
+    BetweenPlanes,
 }
 
 /// A stage that began because another stage ended.
@@ -104,6 +106,9 @@ impl Flash {
 
     /// Begins the array stage of a slot's program.
     pub(super) fn begin_program(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
+        if self.rules.plane_programs > 1 {
+            return self.begin_planes(now, at, events);
+        }
         self.begin_array(now, at, Stage::Program, self.slots[at.index()].op.write_ns, events);
     }
 
@@ -118,7 +123,7 @@ impl Flash {
     /// that began on the die because of it.
     #[inline]
     pub fn slot_event(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) -> (Progress, Option<Begun>) {
-        let Slot { stage, op, repetitions, .. } = self.slots[at.index()];
+        let Slot { stage, op, repetitions, planes_left, .. } = self.slots[at.index()];
         self.trace_stage(now, at);
         match stage {
             Stage::Whole => {
@@ -146,6 +151,7 @@ impl Flash {
                 self.slots[at.index()].since = now;
                 (Progress::StepEnded, None)
             }
+            Stage::Program if planes_left > 0 => (Progress::BetweenPlanes, None),
             Stage::Program => {
                 self.empty(now, at);
                 let other = at.other();

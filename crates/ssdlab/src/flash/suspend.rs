@@ -249,7 +249,11 @@ impl Flash {
     pub fn end_pause(&mut self, now: Ns, die: DieId, events: &mut EventQueue) {
         let slot = self.paused_op[die.index()].take().expect("an operation is paused");
         self.take_slot(now, die, slot);
-        self.begin_array(now, Flash::first_slot(die), slot.stage, slot.left, events);
+        let at = Flash::first_slot(die);
+        if slot.left == 0 {
+            return self.ask_for_planes(now, at, events);
+        }
+        self.begin_array(now, at, slot.stage, slot.left, events);
     }
 
     /// The residual service time of a die (elyasi2017 (7)), ns, where an operation takes `latency`; the longest of several operations.

@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{advance, ages, merge, order, pace, planes, power, slc, units, wear};
+use super::mechanisms::{advance, ages, merge, order, pace, power, slc, units, wear};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -226,14 +226,12 @@ impl Ssd {
 
     /// The times of a program that begins at this page, with those of the parity page if it completes a stripe.
     pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
-        let timing = self.flash.timing();
-        let data_ns = timing.program(&self.ftl.page_facts(first));
+        let data_ns = self.flash.timing().program(&self.ftl.page_facts(first));
         slc::check_program(self, first, data_ns);
-        let times = planes::programs(self, first);
-        let (timing, data_ns) = (self.flash.timing(), times * data_ns);
+        let timing = self.flash.timing();
         let Some(parity) = self.ftl.parity_facts(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
         self.probes.count().parity_programs += 1;
-        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: times * timing.program(&parity) }
+        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(&parity) }
     }
 
     /// Dynamic allocation: counts a write that has a page of the pool allocated.

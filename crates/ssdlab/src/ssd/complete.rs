@@ -1,7 +1,7 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{burst, estimates, idle, merge, pace, pause, superblock, units, wear};
+use super::mechanisms::{burst, estimates, idle, merge, pace, pause, planes, superblock, units, wear};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -39,6 +39,7 @@ impl Ssd {
             (Progress::Suspended | Progress::Stopped, _) => self.die_freed(die),
             (Progress::StepEnded, Owner::Host(first)) if self.flash.is_to_pause(at) => pause::step_ended(self, now, die, at, first),
             (Progress::StepEnded, _) => pause::has_run(self, now, die, at),
+            (Progress::BetweenPlanes, _) => planes::goes_on(self, now, at),
             (Progress::Ended(_), Owner::Gc(pool)) => {
                 self.gc_operation_ended(now, die, pool, op.kind);
                 self.die_freed(die);
@@ -108,7 +109,15 @@ impl Ssd {
                 self.die_freed(die);
             }
             (Progress::LastTransferEnded, Owner::Gc(_))
-            | (Progress::ReadEnded | Progress::Suspended | Progress::StepEnded | Progress::StepBegun | Progress::Stopped, _) => {
+            | (
+                Progress::ReadEnded
+                | Progress::Suspended
+                | Progress::StepEnded
+                | Progress::StepBegun
+                | Progress::Stopped
+                | Progress::BetweenPlanes,
+                _,
+            ) => {
                 unreachable!("all of these happen in the array")
             }
         }

@@ -108,8 +108,10 @@ counters! {
         partial_reads,
         /// Page reads served while a program paused (`scheduler.write_pausing`).
         pause_reads,
-        /// Programs of host and GC that wrote their page plane by plane, since there was time (`device.plane_programs`).
+        /// Programs of host and GC that began to write their page plane by plane, since there was time (`device.plane_programs`).
         plane_by_plane,
+        /// Programs that had begun plane by plane and wrote the last planes at once, since there was no time any more.
+        planes_together,
         /// Operations that waited for power, since those in service drew too much of the cap (`energy.cap_w`).
         power_waits,
         /// Pages read by commands that occupied the bus (`device.read_command_ns`).
@@ -118,6 +120,8 @@ counters! {
         read_passes,
         /// Reads of mapping units that came with the flash read of another unit of their request, of the same flash page.
         reads_along,
+        /// Programs that made way for reads between two planes (`device.plane_programs`).
+        reads_between_planes,
         /// Pages read while a program or erase was suspended for them (`scheduler.suspend`).
         reads_while_suspended,
         /// GC jobs that moved a block because it had been read too often (`errors.reclaim_reads`).

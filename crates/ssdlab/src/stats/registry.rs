@@ -98,7 +98,7 @@ mod tests {
                 "counters.",
                 &[""],
                 "job_turns jobs_set_off misaligned_reads moves_put_aside multiplane_operations multiplane_programs order_choices order_fallbacks overlapped_operations paced_writes padded_units \
-                 page_order_waits parity_programs partial_reads pause_reads plane_by_plane power_waits read_commands read_passes reads_along reads_while_suspended redirected_writes reordered_moves rmw_reads s3_entries \
+                 page_order_waits parity_programs partial_reads pause_reads plane_by_plane planes_together power_waits read_commands read_passes reads_along reads_between_planes reads_while_suspended redirected_writes reordered_moves rmw_reads s3_entries \
                  steps_forgone steps_in_turn steps_with_requests steps_without_requests suspended_erases suspended_programs trimmed_pages unmapped_reads \
                  victim_choices victim_fallbacks write_passes write_pauses reclaim_jobs refresh_jobs retried_reads retry_steps uncorrectable_moves uncorrectable_reads \
                  relocated_reads skipped_units superblocks_collected superblocks_opened \

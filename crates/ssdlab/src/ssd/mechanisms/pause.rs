@@ -67,6 +67,22 @@ fn suspend_for_reads(ssd: &mut Ssd, now: Ns, at: SlotId) {
     }
 }
 
+/// The program in a slot is between two planes: puts it aside, without a delay, if a read could go first. Returns true if it does.
+pub(in crate::ssd) fn made_way_between_planes(ssd: &mut Ssd, now: Ns, at: SlotId) -> bool {
+    let (die, owner) = (at.die(), ssd.flash.op(at).owner);
+    if !ssd.flash.may_make_way(at) || read_to_serve(ssd, now, die, owner).is_none() {
+        return false;
+    }
+    ssd.probes.count().reads_between_planes += 1;
+    order::suspended(ssd, die);
+    ssd.flash.make_way_between_planes(now, at);
+    if let Owner::Host(first) = owner {
+        ssd.all_served(now, first, Served::Array);
+    }
+    ssd.ready.wake(die);
+    true
+}
+
 /// The read for which an operation of `owner` on the die is suspended, if any. A GC operation has the priority of the next GC step, and
 /// none is suspended while GC runs to completion.
 fn read_to_serve(ssd: &mut Ssd, now: Ns, die: DieId, owner: Owner) -> Option<HostCandidate> {

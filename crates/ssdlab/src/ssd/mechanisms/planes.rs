@@ -1,28 +1,28 @@
-//! Programs plane by plane (`device.plane_programs`): while there is time, the planes that a page spans are programmed one after the other.
+//! Programs plane by plane (`device.plane_programs`): while there is time, the planes that a page spans are programmed one after the other; once
+//! there is none, those that are left at once.
 //!
 //! Such a die is at work for longer with the same data, so that more reads find it so.
 
-use crate::sched::QueueKind;
+use super::pause;
 use crate::ssd::Ssd;
-use crate::units::{Ns, PoolId, Ppn};
+use crate::units::{DieId, Ns, PoolId, SlotId};
 
-/// The number of array programs, one after the other, in which the program that begins at this page writes it.
-#[inline(always)]
-pub(in crate::ssd) fn programs(ssd: &mut Ssd, first: Ppn) -> Ns {
-    if ssd.rules.plane_programs == 1 {
-        return 1;
+/// The program in a slot is before its first plane, or between two: makes way for reads between two, or goes on with one plane or with all.
+pub(in crate::ssd) fn goes_on(ssd: &mut Ssd, now: Ns, at: SlotId) {
+    let (left, all) = (ssd.flash.planes_left(at), ssd.rules.flash.plane_programs);
+    if left < all && pause::made_way_between_planes(ssd, now, at) {
+        return;
     }
-    let pool = ssd.geometry().pool_of_page(first);
-    if !has_time(ssd, pool) {
-        return 1;
-    }
-    ssd.probes.count().plane_by_plane += 1;
-    ssd.rules.plane_programs.into()
+    let has_time = has_time(ssd, at.die());
+    let count = ssd.probes.count();
+    count.plane_by_plane += u64::from(has_time && left == all);
+    count.planes_together += u64::from(!has_time && 1 < left && left < all);
+    ssd.flash.program_planes(now, at, !has_time, &mut ssd.events);
 }
 
-/// Nothing waits for the die of a pool, and the pool has the free blocks that it wants, or writes at least half of their credit.
-fn has_time(ssd: &Ssd, pool: PoolId) -> bool {
-    let die = ssd.geometry().die_of_pool(pool);
-    let waits = ssd.sched.waiting_on(die) > 0 || ssd.sched.head(ssd.sched.queue(pool, QueueKind::Write)).is_some();
-    !waits && (!ssd.ftl.is_short(pool) || ssd.pace.as_ref().is_some_and(|pace| pace.has_half(pool)))
+/// Nothing waits for the die, and each of its pools has the free blocks that it wants, or writes at least half of their credit.
+fn has_time(ssd: &Ssd, die: DieId) -> bool {
+    let is_pressed = |pool| ssd.ftl.is_short(pool) && !ssd.pace.as_ref().is_some_and(|pace| pace.has_half(pool));
+    let waits = ssd.sched.any_waiting(die, ssd.geometry().chip_of_die(die));
+    !waits && !ssd.geometry().pools_of_die(die).map(PoolId).any(is_pressed)
 }
