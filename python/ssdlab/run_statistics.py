@@ -1263,8 +1263,6 @@ class Counters(Section):
     """
     read_commands: int
     """Pages read by commands that occupied the bus (`device.read_command_ns`). Absent where the run does not have it. Unit: count."""
-    reads_between_planes: int
-    """Programs that made way for reads between two planes (`device.plane_programs`). Absent where the run does not have it. Unit: count."""
     read_passes: int
     """Queued reads that a later read bypassed (`scheduler.read_bypass`). Absent where the run does not have it. Unit: count."""
     reads_along: int
@@ -1272,8 +1270,13 @@ class Counters(Section):
 
     Absent where the run does not have it. Unit: count.
     """
+    reads_between_planes: int
+    """Times that a program made way for reads between two planes (`device.plane_programs`).
+
+    Absent where the run does not have it. Unit: count.
+    """
     reads_while_suspended: int
-    """Pages read while a program or erase was suspended for them (`scheduler.suspend`).
+    """Pages read while a program or erase was suspended for them (`scheduler.suspend`), or was between two planes.
 
     Absent where the run does not have it. Unit: count.
     """

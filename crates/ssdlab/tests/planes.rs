@@ -64,6 +64,42 @@ fn cases() -> Vec<Case> {
             stages: [by_plane(0), by_plane(502_400), vec![array(0, 1_004_800, 1_204_800), array(0, 1_204_800, 1_404_800)]].concat(),
         },
         Case {
+            name: "a write waits with its data in the cache register",
+            config: changed(drive(), |c| {
+                (c.device.plane_programs, c.device.cache_register, c.scheduler.pipeline) = (4, true, true);
+            }),
+            requests: vec![write(0, 0), write(150_000, 1)],
+            responses: vec![response(&[], 400_000), response(&[(DieQueue, 250_000)], 800_000)],
+            stages: vec![
+                bus(0, 0, 102_400),
+                array(0, 102_400, 302_400),
+                bus(0, 150_000, 252_400),
+                array(0, 302_400, 502_400),
+                array(0, 502_400, 702_400),
+                array(0, 702_400, 902_400),
+                array(0, 902_400, 1_102_400),
+                array(0, 1_102_400, 1_302_400),
+            ],
+        },
+        Case {
+            name: "a write waits for another die of a chip whose dies take turns",
+            config: changed(drive(), |c| {
+                (c.device.plane_programs, c.device.dies_per_chip, c.device.die_interleave) = (4, 2, false);
+            }),
+            requests: vec![write(0, 0), write(150_000, 1)],
+            responses: vec![response(&[], 400_000), response(&[(DieQueue, 352_400)], 800_000)],
+            stages: vec![
+                bus(0, 0, 102_400),
+                array(0, 102_400, 302_400),
+                array(0, 302_400, 502_400),
+                bus(0, 502_400, 604_800),
+                array(1, 604_800, 804_800),
+                array(1, 804_800, 1_004_800),
+                array(1, 1_004_800, 1_204_800),
+                array(1, 1_204_800, 1_404_800),
+            ],
+        },
+        Case {
             name: "a read that comes too late to suspend a plane goes before the next",
             config: filled(suspends.clone()),
             requests: vec![write(0, 0), read(299_000, 1)],
@@ -127,7 +163,7 @@ fn timelines() {
     play_all(&cases());
 }
 
-/// Counters of the timelines above: the fifth has four writes and two page moves with time.
+/// Counters of the timelines above: the last has four writes and two page moves with time.
 #[test]
 fn programs_plane_by_plane_are_counted() {
     let counters = ["plane_by_plane", "planes_together", "reads_between_planes"];
@@ -137,7 +173,7 @@ fn programs_plane_by_plane_are_counted() {
         let result = simulation.finish().expect("it ends");
         counters.map(|name| result.counters[name])
     });
-    assert_eq!(counted.collect::<Vec<_>>(), [[1, 0, 0], [2, 1, 0], [1, 0, 1], [1, 0, 0], [6, 0, 0]]);
+    assert_eq!(counted.collect::<Vec<_>>(), [[1, 0, 0], [2, 1, 0], [2, 1, 0], [2, 1, 0], [1, 0, 1], [1, 0, 0], [6, 0, 0]]);
 }
 
 #[test]

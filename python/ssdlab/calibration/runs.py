@@ -46,8 +46,12 @@ TIGHT, TIGHT_PROBE_READS, TIGHT_DIES = 0.3, 20_000, 16
 """Value of `gc.pace_window` below which writes wait for collection at any load.
 
 The wait depends on the number of dies that collect at once and of waiting requests, so as many dies as a drive of a terabyte has and the
-threads of the load are simulated, with more reads: such periods are rare and long. Of programs that go plane by plane (`device.plane_programs`)
-four dies begin too many at once: their writes wait for milliseconds where those of sixteen do not. As many blocks as of four are collected.
+threads of the load are simulated, with more reads: such periods are rare and long.
+"""
+PLANE_DIES = 8
+"""Minimum number of dies with a probe where programs go plane by plane (`device.plane_programs`); as many blocks as of four are collected.
+
+Four dies are at times all in such a program, and writes wait for milliseconds where those of eight, or of sixteen, do not.
 """
 SLOTTED_PAGES = 96
 """Approximate number of pages per block under a saturated load with a limit of commands (`host.slots`).
@@ -249,9 +253,10 @@ def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]
         if is_slotted:
             smaller, share, units = _smaller(tree, point.used_bytes, None, SLOTTED_PAGES)
         else:
-            smaller, share, units = _smaller(tree, point.used_bytes, TIGHT_DIES if is_tight or by_plane else PROBED_DIES)
+            dies = TIGHT_DIES if is_tight else PLANE_DIES if by_plane else PROBED_DIES
+            smaller, share, units = _smaller(tree, point.used_bytes, dies)
         reads = TIGHT_PROBE_READS if is_tight else PROBE_READS
-        collected = COLLECTED_SHARE * (PROBED_DIES / TIGHT_DIES if by_plane and not is_tight else 1)
+        collected = COLLECTED_SHARE * (PROBED_DIES / PLANE_DIES if by_plane and not is_tight else 1)
         load, requests, warm_up = _probe(point, share, units, by_thread=is_tight or is_slotted, reads=reads, collected=collected)
     run = candidate.with_changes({**smaller, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
     return Setup(device=run.device, set=run.settings, requests=requests, warm_up=warm_up, seed=seed), share

@@ -327,7 +327,7 @@ pub struct Device {
     /// Least array time of a program or erase before it is suspended for reads (`scheduler.suspend`), and between two suspensions, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub min_run_ns: u64,
-    /// Limit of the suspensions of one program or erase for reads (`scheduler.suspend`). 0: unlimited.
+    /// Limit of the suspensions of one program or erase for reads (`scheduler.suspend`), with `plane_programs` of each plane. 0: unlimited.
     #[schemars(range(min = 0, max = 1000000))]
     pub max_suspends: u32,
     /// Over-provisioning: (physical - exported) / physical bytes. Many papers divide by the exported bytes instead. Pages of parity count

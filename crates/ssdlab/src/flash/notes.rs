@@ -146,7 +146,7 @@ impl Flash {
         let Some(timeline) = &mut self.recorder else { return };
         let (name, mark) = match stage {
             _ if pauses => ("paused program", Some("pause")),
-            // The marks of these were made when their suspension began.
+            // The marks of these were made when their suspension began. A program between two planes has none.
             Stage::Read => ("suspended read", None),
             Stage::Program => ("suspended program", None),
             Stage::Erase => ("suspended erase", None),

@@ -26,8 +26,8 @@ impl Flash {
         self.slots[at.index()].planes_left
     }
 
-    /// The program in a slot begins its next plane, or with `all` those that are left, at once. It may be suspended as often as before for
-    /// each, and has run since it began or went on last.
+    /// The program in a slot begins its next plane, or with `all` those that are left, at once. The limit of suspensions is for each plane;
+    /// the program has run since it began or last resumed, not since this plane began.
     pub fn program_planes(&mut self, now: Ns, at: SlotId, all: bool, events: &mut EventQueue) {
         let slot = &mut self.slots[at.index()];
         let (runs_since, ns) = (slot.runs_since, slot.op.write_ns);

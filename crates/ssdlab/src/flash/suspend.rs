@@ -250,7 +250,8 @@ impl Flash {
         let slot = self.paused_op[die.index()].take().expect("an operation is paused");
         self.take_slot(now, die, slot);
         let at = Flash::first_slot(die);
-        if slot.left == 0 {
+        let is_between_planes = slot.planes_left > 0 && slot.left == 0;
+        if is_between_planes {
             return self.ask_for_planes(now, at, events);
         }
         self.begin_array(now, at, slot.stage, slot.left, events);

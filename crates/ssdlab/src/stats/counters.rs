@@ -120,9 +120,9 @@ counters! {
         read_passes,
         /// Reads of mapping units that came with the flash read of another unit of their request, of the same flash page.
         reads_along,
-        /// Programs that made way for reads between two planes (`device.plane_programs`).
+        /// Times that a program made way for reads between two planes (`device.plane_programs`).
         reads_between_planes,
-        /// Pages read while a program or erase was suspended for them (`scheduler.suspend`).
+        /// Pages read while a program or erase was suspended for them (`scheduler.suspend`), or was between two planes.
         reads_while_suspended,
         /// GC jobs that moved a block because it had been read too often (`errors.reclaim_reads`).
         reclaim_jobs,

@@ -1,5 +1,6 @@
 //! Operations in the array make way for reads. Host programs pause between two program steps if every page that a read would delay has
-//! slack for it (elyasi2017; `scheduler.write_pausing`). Programs and erases are suspended, as drives sold today do (`scheduler.suspend`).
+//! slack for it (elyasi2017; `scheduler.write_pausing`). Programs and erases are suspended, as drives sold today do (`scheduler.suspend`); those
+//! that go plane by plane make way between two planes, too.
 //! With both options, a host program that cannot pause, for want of slack or of a further step, is suspended.
 
 use crate::arbiter::Decision;

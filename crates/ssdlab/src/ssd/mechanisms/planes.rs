@@ -5,7 +5,7 @@
 
 use super::pause;
 use crate::ssd::Ssd;
-use crate::units::{DieId, Ns, PoolId, SlotId};
+use crate::units::{Ns, PoolId, SlotId};
 
 /// The program in a slot is before its first plane, or between two: makes way for reads between two, or goes on with one plane or with all.
 pub(in crate::ssd) fn goes_on(ssd: &mut Ssd, now: Ns, at: SlotId) {
@@ -13,16 +13,23 @@ pub(in crate::ssd) fn goes_on(ssd: &mut Ssd, now: Ns, at: SlotId) {
     if left < all && pause::made_way_between_planes(ssd, now, at) {
         return;
     }
-    let has_time = has_time(ssd, at.die());
+    let has_time = has_time(ssd, at);
     let count = ssd.probes.count();
     count.plane_by_plane += u64::from(has_time && left == all);
     count.planes_together += u64::from(!has_time && 1 < left && left < all);
     ssd.flash.program_planes(now, at, !has_time, &mut ssd.events);
+    // What came too late to suspend the plane before may suspend this one.
+    ssd.ready.wake(at.die());
 }
 
-/// Nothing waits for the die, and each of its pools has the free blocks that it wants, or writes at least half of their credit.
-fn has_time(ssd: &Ssd, die: DieId) -> bool {
+/// No operation of the host waits for the die of a slot, beside it in the other slot or in a queue, and each pool of the die has the free blocks
+/// that it wants, or writes at least half of their credit.
+fn has_time(ssd: &Ssd, at: SlotId) -> bool {
+    let die = at.die();
     let is_pressed = |pool| ssd.ftl.is_short(pool) && !ssd.pace.as_ref().is_some_and(|pace| pace.has_half(pool));
-    let waits = ssd.sched.any_waiting(die, ssd.geometry().chip_of_die(die));
-    !waits && !ssd.geometry().pools_of_die(die).map(PoolId).any(is_pressed)
+    let chip = ssd.geometry().chip_of_die(die);
+    let waits_for = |die| ssd.sched.any_waiting(die, chip);
+    // Dies that exclude each other wait for each other.
+    let waits = if ssd.rules.flash.interleave { waits_for(die) } else { ssd.dies_of_chip_of(die).any(waits_for) };
+    !waits && ssd.flash.is_alone(at) && !ssd.geometry().pools_of_die(die).map(PoolId).any(is_pressed)
 }
