@@ -109,11 +109,11 @@ writes or *shared* with them.
 - **D7-P5520, median of reads: explained in kind.** It was measured as 70 us at 15,000 requests a second,
   and as 116 to 145 us at all higher loads below saturation: from 25,000 on half of the dies are busy. So
   they are if a die [programs plane by plane while it has time](../model/flash.md#programs-plane-by-plane).
-  With the preset's flash and program time, and times of reads searched for anew, these medians are 132
-  to 141 us, and 37 of the 44 rows under load that have a limit are within it (the preset: 32). But then writes
-  wait for GC whose programs take long. With all dies simulated the mean of the load's writes is 8 us at
-  55,000, as before, but 53 us at 85,000 and 413 us at 105,000 (measured: 12 and 14 us), and on the
-  smaller drives of the search it is milliseconds. Calibration counts these waits, so it programs all planes at once here.
+  With the preset's flash and program time, times of reads searched for anew, and sixteen dies, these
+  medians are 132 to 141 us from 45,000 on, and writes wait no longer than measured (mean of the
+  load's writes at 85,000 and 105,000: 8 and 12 us; measured 12 and 14). At 25,000 it is still 76 us.
+  A calibration of this drive that tried it took all planes at once, by a difference of 2.1, and fitted
+  22 of 37 rows, two less than the preset, which was kept.
   At 15,000 the mean of reads stays a third too long: the simulated drive collects there. The real one
   had a pause of five minutes before each load, in which it may have collected ahead.
 - **D7-P5520, saturated: explained in kind.** The probe's writes are faster than the load's, and
