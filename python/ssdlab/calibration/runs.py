@@ -11,18 +11,21 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from types import MappingProxyType
 from typing import Any
 
 from ssdlab import _core
 from ssdlab.batch import Job, execute
 from ssdlab.calibration.measurements import FullSpeed, Pattern, Point, Probe, QuantityName
-from ssdlab.errors import ConfigError, SimulationError
+from ssdlab.errors import ConfigError, Interrupted, SimulationError
 from ssdlab.plans import Setup, value_text
+from ssdlab.platforms import processors
 from ssdlab.result import Result
 
 __all__ = ["Candidate", "Runs", "Simulated", "flash_bytes", "run_at"]
@@ -135,9 +138,9 @@ class Runs:
 
     def __init__(self, *, seed: int, workers: int | None = None) -> None:
         self.seed = seed
-        self._workers = workers
+        self.workers = workers or processors()
         self._known: dict[tuple[Candidate, Point], Simulated | None] = {}
-        self._steady = _SteadyDrives()
+        self._steady = _SteadyDrives(self.workers)
 
     @property
     def done(self) -> int:
@@ -164,7 +167,7 @@ class Runs:
             with suppress(ConfigError):
                 jobs.append(Job.prepare(str(number), setup, pair[0].scheme, folder=None))
                 places[str(number)] = pair
-        batch = execute(jobs, workers=self._workers)
+        batch = execute(jobs, workers=self.workers)
         self._steady.forget()
         for label, pair in places.items():
             result = batch.finished.get(label)
@@ -184,8 +187,9 @@ class _SteadyDrives:
     Runs that differ only in timing start from the same state. The results equal those of runs that prepare the drive themselves.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, workers: int) -> None:
         self._folder = TemporaryDirectory(prefix="ssdlab-")
+        self._workers = workers
         self._files: dict[tuple[object, ...], Path | None] = {}
         self._made = 0
 
@@ -193,10 +197,9 @@ class _SteadyDrives:
         """The setups, with a saved state where several runs start from the same one."""
         wanted = [(setup, scheme, _drive(setup, scheme)) for setup, scheme in runs]
         count = Counter(drive for _, _, drive in wanted if drive is not None)
-        return [
-            setup if drive is None or not (file := self._file(setup, scheme, drive, count[drive])) else setup.with_changes(state=file)
-            for setup, scheme, drive in wanted
-        ]
+        self._make({drive: (setup, scheme) for setup, scheme, drive in wanted if drive is not None and count[drive] > 1})
+        files = [None if drive is None else self._files.get(drive) for _, _, drive in wanted]
+        return [setup if file is None else setup.with_changes(state=file) for (setup, _, _), file in zip(wanted, files, strict=True)]
 
     def forget(self) -> None:
         """Removes all states but the last `STATES`."""
@@ -204,20 +207,34 @@ class _SteadyDrives:
             if file := self._files.pop(drive):
                 file.unlink()
 
-    def _file(self, setup: Setup, scheme: str, drive: tuple[object, ...], runs: int) -> Path | None:
-        """The state file of a run; `None` if only one run uses it, or if it cannot be prepared, which the run itself then reports."""
-        if drive in self._files:
+    def _make(self, drives: Mapping[tuple[object, ...], tuple[Setup, str]]) -> None:
+        """Makes the states that are missing, some at once. Those that cannot be prepared have no file; the runs themselves then say why."""
+        for drive in [drive for drive in drives if drive in self._files]:
             self._files[drive] = self._files.pop(drive)  # moves it to the end, as the last one used
-        elif runs > 1:
-            file = Path(self._folder.name) / f"{self._made}.state"
-            self._made += 1
+        stopped = Event()
+        with ThreadPoolExecutor(self._workers) as threads:
             try:
-                _core.precondition(setup.plan(scheme), file)
-            except (ConfigError, SimulationError):
-                self._files[drive] = None
-            else:
-                self._files[drive] = file
-        return self._files.get(drive)
+                missing = {drive: run for drive, run in drives.items() if drive not in self._files}
+                made = {drive: threads.submit(self._made_file, run, number, stopped) for number, (drive, run) in enumerate(missing.items())}
+                self._files |= {drive: file.result() for drive, file in made.items()}
+            except KeyboardInterrupt:
+                stopped.set()
+                raise Interrupted from None
+        self._made += len(missing)
+
+    def _made_file(self, run: tuple[Setup, str], number: int, stopped: Event) -> Path | None:
+        def go_on(_: object) -> None:
+            if stopped.is_set():
+                raise Interrupted
+
+        setup, scheme = run
+        file = Path(self._folder.name) / f"{self._made + number}.state"
+        try:
+            go_on(None)
+            _core.precondition(setup.plan(scheme), file, progress=go_on)
+        except (ConfigError, SimulationError):
+            return None
+        return file
 
 
 def _drive(setup: Setup, scheme: str) -> tuple[object, ...] | None:
