@@ -114,6 +114,10 @@ THINNED = {
 """Files with costly parametrised tests: `make test` runs one of every N cases of each test, `make test FULL=1` runs all."""
 
 
+SLOWEST_FILES = 25
+"""Number of files whose time is printed at the end."""
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Two workers per processor, since tests wait for their subprocesses half of the time."""
     return 2 * (os.cpu_count() or 1)
@@ -130,7 +134,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints which tests were skipped for lack of a browser or of another program, in a line each."""
+    """Prints which files take longest, and which tests were skipped for lack of a browser or of another program."""
+    seconds = Counter[str]()
+    for report in (one for reports in terminalreporter.stats.values() for one in reports if isinstance(one, pytest.TestReport)):
+        seconds[report.nodeid.partition("::")[0]] += report.duration
+    for file, duration in seconds.most_common(SLOWEST_FILES):
+        terminalreporter.write_line(f"{duration:8.0f} s in {file}")
     skipped = terminalreporter.getreports("skipped")
     line = programs.left_out([str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)])
     if line is not None:
