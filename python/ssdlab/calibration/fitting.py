@@ -34,10 +34,11 @@ from ssdlab.calibration.parameters import (
     settings_of,
     speaks,
 )
+from ssdlab.calibration.race import Part, race
 from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes, run_at
 from ssdlab.errors import ConfigError
 
-__all__ = ["Fit", "Fitted", "difference"]
+__all__ = ["CLEARLY", "Fit", "Fitted", "difference"]
 
 Vector = NDArray[np.float64]
 LONGEST = 10
@@ -64,6 +65,8 @@ CLEAR = 3.0
 """Cut-off of differences in slopes for uncertainties: next to saturation a small step makes response times jump."""
 BETTER = 0.97
 """Share of the present sum of squares below which a choice is changed."""
+CLEARLY = 2.0
+"""Increase of the sum of squares from which on an alternative is clearly worse."""
 WORTH = 2.0
 """An alternative is searched if its sum of squares is below this multiple of the present one."""
 WAIT_US, WAIT_FACTOR = 100.0, 1.5
@@ -89,7 +92,8 @@ class Fitted:
         doubts: why a value in `read_off` is not determined, by configuration key.
         uncertainty: relative standard error, by parameter.
         ends: lower and upper bound of the search, by parameter.
-        losses: increase of the sum of squares over the alternative taken, by choice and alternative.
+        losses: increase of the sum of squares over the alternative taken, by choice and alternative; at least this much where it is more
+            than `CLEARLY`.
     """
 
     values: Mapping[str, float]
@@ -295,10 +299,9 @@ class Fit:
         centre = np.log([start.values[parameter.name] for parameter in SUSPENDING])
         low, high = np.log([self._ends[parameter.name] for parameter in SUSPENDING]).T
         places = centre + (Sobol(len(SUSPENDING), scramble=False).random(PLACES) * 2 - 1) * PRIOR
-        tried = [start, *(_with(start, SUSPENDING, place) for place in np.clip(places, low, high))]
-        points = list(dict.fromkeys(row.point for row in rows))
-        self._runs.at([(self._candidate(fitted), point) for fitted in tried for point in points])
-        return min(tried, key=lambda fitted: self._loss(rows, fitted))
+        tried = dict(enumerate([start, *(_with(start, SUSPENDING, place) for place in np.clip(places, low, high))]))
+        losses = race({number: self._candidate(one) for number, one in tried.items()}, _parts(rows), self._runs, clear=0.0, share=1.0)
+        return tried[min(losses, key=losses.__getitem__)]
 
     def _slopes(
         self,
@@ -352,14 +355,22 @@ class Fit:
         plain = [row for row in self._rows if not COLLECTION.is_told_by(row.point)]
         self._told(choice.about.lower(), share)
         taken = fitted.choices[choice.name]
+        others = _others(choice, fitted)
+        if search is None:
+            return self._race(choice, fitted, others, _parts(rows))
+        self._runs.at([(self._candidate(other), row.point) for other in others.values() for row in plain])
         found: dict[str, tuple[float, Fitted]] = {}
-        for name in dict.fromkeys((*choice.alternatives, taken)):
-            other = replace(fitted, choices={**fitted.choices, choice.name: name})
-            if search is not None and name != taken and self._loss(plain, other) < WORTH * self._loss(plain, fitted):
-                other = self._search(plain, other, share, search)
-            judged = plain if search is not None else rows
-            found[name] = (self._loss(judged, other), other)
+        for name, other in others.items():
+            is_worth_it = name != taken and self._loss(plain, other) < WORTH * self._loss(plain, fitted)
+            best = self._search(plain, other, share, search) if is_worth_it else other
+            found[name] = (self._loss(plain, best), best)
         return self._taken(choice, fitted, found)
+
+    def _race(self, choice: Choice, fitted: Fitted, others: Mapping[str, Fitted], parts: Sequence[Part]) -> Fitted:
+        """Takes the alternative with the smallest sum over some parts, without a search."""
+        candidates = {name: self._candidate(other) for name, other in others.items()}
+        losses = race(candidates, parts, self._runs, clear=CLEARLY, share=BETTER)
+        return self._taken(choice, fitted, {name: (loss, others[name]) for name, loss in losses.items()})
 
     def _choose_planes(self, fitted: Fitted, begin: float, end: float) -> Fitted:
         """Takes the way of programming planes with the smallest sum of squares, each other way after a search of the times of reads.
@@ -389,26 +400,9 @@ class Fit:
         if not rows:
             return fitted
         self._told(COLLECTION.about.lower(), share)
-        found: dict[str, tuple[float, Fitted]] = {}
-        for name in dict.fromkeys((*COLLECTION.alternatives, fitted.choices[COLLECTION.name])):
-            other = replace(fitted, choices={**fitted.choices, COLLECTION.name: name})
-            found[name] = (float(np.sum(_soft(self._relative_differences(rows, other)))), other)
-        return self._taken(COLLECTION, fitted, found)
-
-    def _relative_differences(self, rows: Sequence[Measurement], fitted: Fitted) -> Vector:
-        """Differences, with rates scaled as if uniform writes were simulated exactly as measured."""
         uniform = {(row.point.used_bytes, row.quantity): row for row in self._rows if _is_uniform(row.point)}
-        beside = [uniform.get((row.point.used_bytes, row.quantity)) for row in rows]
-        points = [*(row.point for row in rows), *(row.point for row in beside if row is not None)]
-        results = dict(zip(points, self.simulated(fitted, points), strict=True))
-        differences = []
-        for row, other in zip(rows, beside, strict=True):
-            simulated, reference = results[row.point], None if other is None else results[other.point]
-            if simulated is None or other is None or reference is None:
-                differences.append(_difference(row, simulated))
-            else:
-                differences.append(difference(row, simulated[row.quantity] * other.value / reference[row.quantity]))
-        return np.array(differences)
+        parts = [_part_beside(row, uniform.get((row.point.used_bytes, row.quantity))) for row in rows]
+        return self._race(COLLECTION, fitted, _others(COLLECTION, fitted), parts)
 
     def _choose_pacing(self, fitted: Fitted, share: float) -> Fitted:
         """Takes the pacing window whose waits of writes are closest to the measured ones."""
@@ -416,19 +410,16 @@ class Fit:
         if not rows:
             return fitted
         self._told(PACING.about.lower(), share)
-        found: dict[str, tuple[float, Fitted]] = {}
-        first, *others = PACING.alternatives
-        for name in (first, *others):
-            other = replace(fitted, choices={**fitted.choices, PACING.name: name})
-            found[name] = (self._wait_loss(rows, other), other)
-            if name == others[0] and found[name][0] > found[first][0]:
-                break  # writes do not wait, and the other windows take as long
-        return self._taken(PACING, fitted, found)
+        others = _others(PACING, fitted)
+        first, second, *_ = others
+        if self._wait_loss(rows, others[second]) > self._wait_loss(rows, others[first]):
+            others = {name: others[name] for name in (first, second)}  # writes do not wait, and the other windows take as long
+        return self._race(PACING, fitted, others, [Part((row.point,), _wait_part(row)) for row in rows])
 
     def _wait_loss(self, rows: Sequence[Measurement], fitted: Fitted) -> float:
         """The sum of squares of the differences between waits of writes."""
         results = self.simulated(fitted, [row.point for row in rows])
-        return sum(_wait_difference(row, result) ** 2 for row, result in zip(rows, results, strict=True))
+        return sum(_wait_part(row)({row.point: result}) for row, result in zip(rows, results, strict=True))
 
     def _choose_slots(self, fitted: Fitted, share: float) -> Fitted:
         """Tries limits of the commands in the drive, whose runs take long, only if rows are missed without one."""
@@ -445,6 +436,43 @@ class Fit:
             taken = best
         losses = {name: loss - found[taken][0] for name, (loss, _) in found.items() if name != taken}
         return replace(found[taken][1], losses={**fitted.losses, choice.name: losses})
+
+
+def _others(choice: Choice, fitted: Fitted) -> dict[str, Fitted]:
+    """Copies with each alternative of a choice."""
+    names = dict.fromkeys((*choice.alternatives, fitted.choices[choice.name]))
+    return {name: replace(fitted, choices={**fitted.choices, choice.name: name}) for name in names}
+
+
+def _parts(rows: Sequence[Measurement]) -> list[Part]:
+    """The sum of squares of some rows, by operating point."""
+    by_point: dict[Point, list[Measurement]] = {}
+    for row in rows:
+        by_point.setdefault(row.point, []).append(row)
+
+    def part(point: Point, those: Sequence[Measurement]) -> Part:
+        return Part((point,), lambda results: float(np.sum(_soft(np.array([_difference(row, results[point]) for row in those])))))
+
+    return [part(point, those) for point, those in by_point.items()]
+
+
+def _part_beside(row: Measurement, uniform: Measurement | None) -> Part:
+    """The square of a row's difference, with its rate scaled as if uniform writes were simulated exactly as measured."""
+
+    def loss(results: Mapping[Point, Simulated | None]) -> float:
+        simulated, reference = results[row.point], None if uniform is None else results[uniform.point]
+        if simulated is None or uniform is None or reference is None:
+            off = _difference(row, simulated)
+        else:
+            off = difference(row, simulated[row.quantity] * uniform.value / reference[row.quantity])
+        return float(_soft(np.array([off]))[0])
+
+    return Part((row.point,) if uniform is None else (row.point, uniform.point), loss)
+
+
+def _wait_part(row: Measurement) -> Callable[[Mapping[Point, Simulated | None]], float]:
+    """The square of the difference between a measured wait and what is simulated at its operating point."""
+    return lambda results: _wait_difference(row, results[row.point]) ** 2
 
 
 def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Candidate]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ssdlab import _core
 from ssdlab.calibration.compared import Compared, Verdict
-from ssdlab.calibration.fitting import Fitted
+from ssdlab.calibration.fitting import CLEARLY, Fitted
 from ssdlab.calibration.measurements import Measurements, Point
 from ssdlab.calibration.parameters import CHOICES, PARAMETERS, value_at
 from ssdlab.calibration.preset import preset_text
@@ -26,8 +26,6 @@ ROUGH = 0.3
 """Relative standard error above which not even the order of the value is known."""
 WELL = 0.8
 """Minimum share of fitted rows within their tolerance, and of predictions within their bound, for a well fitted drive."""
-PLAIN = 2.0
-"""Minimum increase of the sum of squares by which the rows distinguish an alternative."""
 
 READ_OFF: Mapping[str, tuple[str, str]] = {
     "ftl.parity_stripe": ("Programs of which one holds parity, by sequential writes", "programs"),
@@ -255,9 +253,9 @@ def _values(fitted: Fitted, base: Mapping[str, Any]) -> list[Value]:
     for choice in CHOICES:
         losses = fitted.losses.get(choice.name)
         nearest = min(losses.values()) if losses else None
-        is_told = nearest is not None and nearest >= PLAIN
+        is_told = nearest is not None and nearest >= CLEARLY
         untold = "no row tells" if losses is None else "not tried: the rows that tell are met"
-        why = untold if nearest is None else f"tried: the next best is worse by {nearest:.1f}" if is_told else "others fit as well"
+        why = untold if nearest is None else f"tried: the next best is worse by at least {nearest:.1f}" if is_told else "others fit as well"
         values.append(Value(choice.name, choice.about, fitted.choices[choice.name], "", None, is_told, why))
     return values
 
