@@ -401,7 +401,9 @@ class Fit:
             return fitted
         self._told(COLLECTION.about.lower(), share)
         uniform = {(row.point.used_bytes, row.quantity): row for row in self._rows if _is_uniform(row.point)}
-        parts = [_part_beside(row, uniform.get((row.point.used_bytes, row.quantity))) for row in rows]
+        beside = [(row, uniform.get((row.point.used_bytes, row.quantity))) for row in rows]
+        beside.sort(key=lambda pair: 0.0 if pair[1] is None else -abs(math.log(pair[0].value / pair[1].value)))  # those that tell most
+        parts = [_part_beside(row, other) for row, other in beside]
         return self._race(COLLECTION, fitted, _others(COLLECTION, fitted), parts)
 
     def _choose_pacing(self, fitted: Fitted, share: float) -> Fitted:
