@@ -33,6 +33,10 @@ def part(point: Point) -> Part:
     return Part((point,), lambda results: (results[point] or {})["iops"])
 
 
+def named(count: int) -> dict[str, Candidate]:
+    return {str(number): Candidate(BASE, SCHEME, (("number", str(number)),)) for number in range(count)}
+
+
 @pytest.mark.parametrize("workers", [1, 2, 16])
 def test_the_outcome_is_that_of_all_runs(workers: int) -> None:
     dice, asked, all_runs, close = random.Random(workers), 0, 0, 0
@@ -41,7 +45,7 @@ def test_the_outcome_is_that_of_all_runs(workers: int) -> None:
         scales = [dice.expovariate(1 / dice.choice([0.5, 3.0, 30.0])) for _ in range(count)]
         table = [[scale * dice.uniform(0.0, 2.0) for _ in POINTS] for scale in scales]
         runs = Table(table, workers)
-        tried = {str(number): Candidate(BASE, SCHEME, (("number", str(number)),)) for number in range(count)}
+        tried = named(count)
         found = race(tried, [part(point) for point in POINTS], runs, clear=CLEARLY, share=BETTER)
         whole = {str(number): sum(row) for number, row in enumerate(table)}
         best = min(whole.values())
@@ -59,12 +63,22 @@ def test_the_outcome_is_that_of_all_runs(workers: int) -> None:
     assert (asked < 0.8 * all_runs) == (workers < 16)  # as many at once as there are alternatives spare nothing
 
 
+def test_sums_do_not_depend_on_the_number_of_runs_at_once() -> None:
+    dice = random.Random(4)
+    for _ in range(100):
+        scales = [dice.expovariate(0.3) for _ in range(dice.randrange(1, 9))]
+        table = [[scale * dice.uniform(0.0, 2.0) for _ in POINTS] for scale in scales]
+        parts = [part(point) for point in POINTS]
+        one, *others = (race(named(len(table)), parts, Table(table, workers), clear=CLEARLY, share=BETTER) for workers in (1, 2, 3, 16))
+        assert others == [one] * 3
+
+
 def test_what_cannot_be_simulated_is_not_chosen() -> None:
     class Impossible(Table):
         def at(self, wanted: Sequence[tuple[Candidate, Point]]) -> list[Simulated | None]:
             return [None if dict(one.settings)["number"] == "0" else {"iops": 1.0} for one, _ in wanted]
 
-    tried = {name: Candidate(BASE, SCHEME, (("number", name),)) for name in ("0", "1")}
+    tried = named(2)
     parts = [Part((point,), lambda results, point=point: 400.0 if results[point] is None else 1.0) for point in POINTS]
     found = race(tried, parts, Impossible([], 1), clear=CLEARLY, share=BETTER)
     assert found == {"0": 400.0, "1": 5.0}

@@ -33,7 +33,9 @@ class Part:
 
 
 def race(tried: Mapping[Name, Candidate], parts: Sequence[Part], runs: Runs, *, clear: float, share: float) -> dict[Name, float]:
-    """The sum of squares of each alternative; of those that are clearly worse than the best, a lower bound of it.
+    """The sum of squares of each alternative; of those that are clearly worse than the best, the part of it that shows that.
+
+    The sums do not depend on the number of runs at once, unlike how far those that are clearly worse are simulated.
 
     Args:
         tried: the alternatives.
@@ -42,17 +44,16 @@ def race(tried: Mapping[Name, Candidate], parts: Sequence[Part], runs: Runs, *, 
         clear: how much larger a sum is that is clearly worse.
         share: share of a sum that is clearly worse below which the best sum is.
     """
-    sums = dict.fromkeys(tried, 0.0)
-    done = dict.fromkeys(tried, 0)
+    sums: dict[Name, list[float]] = {name: [0.0] for name in tried}
     while True:
-        best = min((sums[name] for name in tried if done[name] == len(parts)), default=math.inf)
-        is_open = [name for name in tried if done[name] < len(parts) and sums[name] <= max(best + clear, best / share)]
+        best = min((to[-1] for to in sums.values() if len(to) > len(parts)), default=math.inf)
+        clearly_worse = max(best + clear, best / share)
+        is_open = [name for name, to in sums.items() if len(to) <= len(parts) and to[-1] <= clearly_worse]
         if not is_open:
-            return sums
-        nearest = sorted(is_open, key=sums.__getitem__)[: runs.workers]
-        wanted = [(tried[name], point) for name in nearest for point in parts[done[name]].points]
+            return {name: next((one for one in to if one > clearly_worse), to[-1]) for name, to in sums.items()}
+        nearest = sorted(is_open, key=lambda name: sums[name][-1])[: runs.workers]
+        wanted = [(tried[name], point) for name in nearest for point in parts[len(sums[name]) - 1].points]
         results = dict(zip(wanted, runs.at(wanted), strict=True))
         for name in nearest:
-            part = parts[done[name]]
-            sums[name] += part.loss({point: results[tried[name], point] for point in part.points})
-            done[name] += 1
+            part = parts[len(sums[name]) - 1]
+            sums[name].append(sums[name][-1] + part.loss({point: results[tried[name], point] for point in part.points}))
