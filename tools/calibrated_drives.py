@@ -60,7 +60,7 @@ has their share of the measured value. The last column has one of these words:
 
 Choices were tried. "The next best is worse by 2.1": with the next best alternative the sum of
 squared errors, each in units of its limit, is larger by 2.1. From 2 on the choice is determined.
-"At least": the alternative was not simulated to the end, since it was clearly worse before.
+"At least": an alternative is no longer simulated once it is clearly worse, so that it may be more.
 
 Loads are named by the requests a second of load and probe together. The probe has 10,000 of them.
 

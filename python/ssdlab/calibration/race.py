@@ -17,6 +17,8 @@ from ssdlab.calibration.runs import Candidate, Runs, Simulated
 __all__ = ["Part", "race"]
 
 Name = TypeVar("Name")
+AT_ONCE = 4
+"""Alternatives that are simulated at once. With the number of processors instead, runs and bounds would depend on it."""
 
 
 @dataclass(frozen=True)
@@ -33,27 +35,28 @@ class Part:
 
 
 def race(tried: Mapping[Name, Candidate], parts: Sequence[Part], runs: Runs, *, clear: float, share: float) -> dict[Name, float]:
-    """The sum of squares of each alternative; of those that are clearly worse than the best, the part of it that shows that.
+    """The sum of squares of each alternative; of those that are clearly worse than the best, a lower bound of it.
 
-    The sums do not depend on the number of runs at once, unlike how far those that are clearly worse are simulated.
+    A sum is clearly worse if it is larger than the best by `clear`, and if the best is less than `share` of it.
 
     Args:
         tried: the alternatives.
         parts: parts of the sum; those that tell most come first.
         runs: simulator of candidates.
-        clear: how much larger a sum is that is clearly worse.
-        share: share of a sum that is clearly worse below which the best sum is.
+        clear: from 0.
+        share: above 0, up to 1.
     """
-    sums: dict[Name, list[float]] = {name: [0.0] for name in tried}
+    sums = dict.fromkeys(tried, 0.0)
+    done = dict.fromkeys(tried, 0)
     while True:
-        best = min((to[-1] for to in sums.values() if len(to) > len(parts)), default=math.inf)
-        clearly_worse = max(best + clear, best / share)
-        is_open = [name for name, to in sums.items() if len(to) <= len(parts) and to[-1] <= clearly_worse]
+        best = min((sums[name] for name in tried if done[name] == len(parts)), default=math.inf)
+        is_open = [name for name in tried if done[name] < len(parts) and sums[name] <= max(best + clear, best / share)]
         if not is_open:
-            return {name: next((one for one in to if one > clearly_worse), to[-1]) for name, to in sums.items()}
-        nearest = sorted(is_open, key=lambda name: sums[name][-1])[: runs.workers]
-        wanted = [(tried[name], point) for name in nearest for point in parts[len(sums[name]) - 1].points]
+            return sums
+        nearest = sorted(is_open, key=sums.__getitem__)[:AT_ONCE]
+        wanted = [(tried[name], point) for name in nearest for point in parts[done[name]].points]
         results = dict(zip(wanted, runs.at(wanted), strict=True))
         for name in nearest:
-            part = parts[len(sums[name]) - 1]
-            sums[name].append(sums[name][-1] + part.loss({point: results[tried[name], point] for point in part.points}))
+            part = parts[done[name]]
+            sums[name] += part.loss({point: results[tried[name], point] for point in part.points})
+            done[name] += 1
