@@ -57,6 +57,7 @@ __all__ = [
     "check_apart",
     "claim",
     "execute",
+    "fitting",
     "keep",
     "write_json",
 ]
@@ -291,7 +292,11 @@ def execute(
         if job.folder is not None:
             make_folder(job.folder)
     batch = Batch()
-    workers = _fitting(jobs) if workers is None else min(whole("jobs", workers, least=1), len(jobs))
+    workers = (
+        fitting(job.plan.config for job in jobs if isinstance(job, Job))
+        if workers is None
+        else min(whole("jobs", workers, least=1), len(jobs))
+    )
     told = _BatchProgress(len(jobs), progress)
     _run_drives(batch, {index: job for index, job in enumerate(jobs) if isinstance(job, Job)}, workers, told)
     if batch.interrupt is None:
@@ -304,10 +309,10 @@ def execute(
     return batch
 
 
-def _fitting(jobs: Sequence[AnyJob]) -> int:
+def fitting(configs: Iterable[_core.Config]) -> int:
     """The number of runs at once: one per processor, or as many of the largest as fit into the free memory."""
     most, free = processors(), free_memory()
-    needed = max((memory_of(job.plan.config) for job in jobs if isinstance(job, Job)), default=0)
+    needed = max(map(memory_of, configs), default=0)
     return most if free is None or not needed else max(1, min(most, free // needed))
 
 

@@ -21,11 +21,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ssdlab import _core
-from ssdlab.batch import Job, execute
+from ssdlab.batch import Job, execute, fitting
 from ssdlab.calibration.measurements import FullSpeed, Pattern, Point, Probe, QuantityName
 from ssdlab.errors import ConfigError, Interrupted, SimulationError
 from ssdlab.plans import Setup, value_text
-from ssdlab.platforms import processors
 from ssdlab.result import Result
 
 __all__ = ["Candidate", "Runs", "Simulated", "flash_bytes", "run_at"]
@@ -133,14 +132,14 @@ class Runs:
 
     Args:
         seed: seed of all runs.
-        workers: maximum number of runs at once (default: one per processor).
+        workers: maximum number of runs at once (default: one per processor, or as many as fit into the free memory).
     """
 
     def __init__(self, *, seed: int, workers: int | None = None) -> None:
         self.seed = seed
-        self.workers = workers or processors()
+        self._workers = workers
         self._known: dict[tuple[Candidate, Point], Simulated | None] = {}
-        self._steady = _SteadyDrives(self.workers)
+        self._steady = _SteadyDrives(workers)
 
     @property
     def done(self) -> int:
@@ -167,7 +166,7 @@ class Runs:
             with suppress(ConfigError):
                 jobs.append(Job.prepare(str(number), setup, pair[0].scheme, folder=None))
                 places[str(number)] = pair
-        batch = execute(jobs, workers=self.workers)
+        batch = execute(jobs, workers=self._workers)
         self._steady.forget()
         for label, pair in places.items():
             result = batch.finished.get(label)
@@ -187,7 +186,7 @@ class _SteadyDrives:
     Runs that differ only in timing start from the same state. The results equal those of runs that prepare the drive themselves.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int | None) -> None:
         self._folder = TemporaryDirectory(prefix="ssdlab-")
         self._workers = workers
         self._files: dict[tuple[object, ...], Path | None] = {}
@@ -197,7 +196,10 @@ class _SteadyDrives:
         """The setups, with a saved state where several runs start from the same one."""
         wanted = [(setup, scheme, _drive(setup, scheme)) for setup, scheme in runs]
         count = Counter(drive for _, _, drive in wanted if drive is not None)
-        self._make({drive: (setup, scheme) for setup, scheme, drive in wanted if drive is not None and count[drive] > 1})
+        drives = {drive: (setup, scheme) for setup, scheme, drive in wanted if drive is not None}
+        for drive in [drive for drive in drives if drive in self._files]:
+            self._files[drive] = self._files.pop(drive)  # moves it to the end, as the last one used
+        self._make({drive: run for drive, run in drives.items() if count[drive] > 1 and drive not in self._files})
         files = [None if drive is None else self._files.get(drive) for _, _, drive in wanted]
         return [setup if file is None else setup.with_changes(state=file) for (setup, _, _), file in zip(wanted, files, strict=True)]
 
@@ -208,30 +210,32 @@ class _SteadyDrives:
                 file.unlink()
 
     def _make(self, drives: Mapping[tuple[object, ...], tuple[Setup, str]]) -> None:
-        """Makes the states that are missing, some at once. Those that cannot be prepared have no file; the runs themselves then say why."""
-        for drive in [drive for drive in drives if drive in self._files]:
-            self._files[drive] = self._files.pop(drive)  # moves it to the end, as the last one used
+        """Makes states, some at once. Those that cannot be prepared have no file; the runs themselves then say why."""
+        plans: dict[tuple[object, ...], _core.Plan] = {}
+        for drive, (setup, scheme) in drives.items():
+            self._files[drive] = None
+            with suppress(ConfigError):
+                plans[drive] = setup.plan(scheme)
         stopped = Event()
-        with ThreadPoolExecutor(self._workers) as threads:
+        with ThreadPoolExecutor(self._workers or fitting(plan.config for plan in plans.values())) as threads:
             try:
-                missing = {drive: run for drive, run in drives.items() if drive not in self._files}
-                made = {drive: threads.submit(self._made_file, run, number, stopped) for number, (drive, run) in enumerate(missing.items())}
+                made = {drive: threads.submit(self._made_file, plan, number, stopped) for number, (drive, plan) in enumerate(plans.items())}
                 self._files |= {drive: file.result() for drive, file in made.items()}
             except KeyboardInterrupt:
-                stopped.set()
                 raise Interrupted from None
-        self._made += len(missing)
+            finally:
+                stopped.set()  # those that have not ended are of no use, whatever has happened
+        self._made += len(plans)
 
-    def _made_file(self, run: tuple[Setup, str], number: int, stopped: Event) -> Path | None:
+    def _made_file(self, plan: _core.Plan, number: int, stopped: Event) -> Path | None:
         def go_on(_: object) -> None:
             if stopped.is_set():
                 raise Interrupted
 
-        setup, scheme = run
         file = Path(self._folder.name) / f"{self._made + number}.state"
         try:
             go_on(None)
-            _core.precondition(setup.plan(scheme), file, progress=go_on)
+            _core.precondition(plan, file, progress=go_on)
         except (ConfigError, SimulationError):
             return None
         return file
