@@ -383,6 +383,21 @@ def test_limits_of_commands_are_tried_only_if_reads_are_missed_without(measured:
     assert bool(fitted.losses["slots"]) == (expected != AS_BASE)
 
 
+def test_the_window_of_the_base_is_compared_whatever_it_is() -> None:
+    class Waiting(Planes):
+        def _one(self, settings: Mapping[str, str], point: Point) -> Simulated:
+            assert isinstance(point, Probe)
+            return {"load_write_mean_us": 10.0 if settings.get("gc.pace_window", "0.1") == "0.1" else 5_000.0}
+
+    waits = [under_load("load_write_mean_us", load, 10.0) for load in (2e4, 4e4)]
+    base = Candidate("7450-max-like", SCHEME)
+    fit = Fit((), waits, base, Waiting(), lambda _, __: None, used_bytes=USED[1])
+    values, _, _ = random_drive(0)
+    choices = {choice.name: choice.of(base.tree()) for choice in CHOICES}
+    assert choices["pacing"] == "0.1"
+    assert fit._choose_pacing(Fitted(values, choices, ends=fit._ends), 0.0).choices["pacing"] == "0.1"
+
+
 def test_the_preset_is_the_drive_that_was_found(tmp_path: Path) -> None:
     fitted = Fitted(*random_drive(5))
     base = Candidate(BASE, SCHEME)

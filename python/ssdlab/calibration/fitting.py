@@ -415,7 +415,8 @@ class Fit:
         others = _others(PACING, fitted)
         first, second, *_ = others
         if self._wait_loss(rows, others[second]) > self._wait_loss(rows, others[first]):
-            others = {name: others[name] for name in (first, second)}  # writes do not wait, and the other windows take as long
+            # writes do not wait, and the other windows take as long
+            others = {name: others[name] for name in dict.fromkeys((first, second, fitted.choices[PACING.name]))}
         return self._race(PACING, fitted, others, [Part((row.point,), _wait_part(row)) for row in rows])
 
     def _wait_loss(self, rows: Sequence[Measurement], fitted: Fitted) -> float:
