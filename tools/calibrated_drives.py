@@ -81,9 +81,9 @@ writes or *shared* with them.
   on (measured: 4 to 12.5 ms), and those of the MAX 2.6 to 3.2 ms from 55,000 to 115,000 (measured:
   3.7 to 10.7 ms). At lower loads some waits were measured that simulated writes do not have: of the
   MAX 0.8 to 6.8 ms from 25,000 to 45,000, of the PRO 0.3 ms at 15,000. The other two drives show
-  none until they are all but saturated. Collection in the pause before each load would make it
-  worse: all dies then have free blocks, the first that is short paces the writes of all, and those
-  of the PRO wait 0.4 s in the mean at 35,000.
+  none until they are all but saturated. Collection in the pause before each load makes it worse:
+  those of the PRO wait 0.4 s in the mean at 35,000. It seems that the first die that is short again
+  paces the writes of all.
 - **7450 MAX and PRO, reads at 45,000 to 65,000 requests a second: explained in kind, missed in
   number.** One read in a hundred takes 1.8 to 4.8 ms there (of the MAX at 55,000 and 65,000), and
   of the PRO at 65,000 every other one 2.8 ms. Reads are fast at lower loads, at higher ones, and
@@ -132,10 +132,11 @@ writes or *shared* with them.
   | its reads, 99th percentile | 1,910 us | 3,290 us | 480 us |
 
   What is left is that simulated places come free in heaps. Saturated writes wait for
-  [credit](../model/pacing.md#credit) more than for room, and a quarter of the time is in gaps of 2.5 ms
-  and more, about a program, in which no write completes. Where writes come in evenly instead (`host.write_bytes_per_us` = 460, 5 % below
-  what the drive takes otherwise), reads take 251 us in the median and 1,890 us in the 99th
-  percentile, and the probe's writes 2,300 us. So the drive lets writes in more evenly than pacing
+  [credit](../model/pacing.md#credit) more often than for room, and a quarter of the time is in gaps of
+  2.5 ms and more, about a program, in which no write completes. Where writes come in evenly instead
+  (`host.write_bytes_per_us` = 460, 6 % below what the drive takes otherwise), reads take 251 us in the
+  median and 1,890 us in the 99th percentile, and the probe's writes 2,300 us. So the drive lets writes
+  in more evenly than pacing
   does. A fixed rate cannot be its way: it writes up to four times as much at once where little is
   collected. Calibration tries 128 to 384 places. None fits the two rows that may choose better than
   no limit: the rate, and the median of reads, which comes out too long with places and too short
