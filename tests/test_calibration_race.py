@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from ssdlab.calibration.api import BASE, SCHEME
-from ssdlab.calibration.fitting import BETTER, CLEARLY
+from ssdlab.calibration.fitting import BETTER, MARGIN
 from ssdlab.calibration.measurements import FullSpeed, Pattern, Point
 from ssdlab.calibration.race import Part, race
 from ssdlab.calibration.runs import Candidate, Runs, Simulated
@@ -45,16 +45,16 @@ def test_the_outcome_is_that_of_all_runs() -> None:
         table = [[scale * dice.uniform(0.0, 2.0) for _ in POINTS] for scale in scales]
         runs = Table(table)
         tried = named(count)
-        found = race(tried, [part(point) for point in POINTS], runs, clear=CLEARLY, share=BETTER)
+        found = race(tried, [part(point) for point in POINTS], runs, margin=MARGIN, share=BETTER)
         whole = {str(number): sum(row) for number, row in enumerate(table)}
         best = min(whole.values())
         assert list(found) == list(tried)
         for name, sum_of_all in whole.items():
-            if sum_of_all <= best + CLEARLY or best >= BETTER * sum_of_all:
+            if sum_of_all <= best + MARGIN or best >= BETTER * sum_of_all:
                 assert found[name] == pytest.approx(sum_of_all)
                 close += 1
             else:
-                assert best + CLEARLY < found[name] <= sum_of_all * (1 + 1e-12)
+                assert best + MARGIN < found[name] <= sum_of_all * (1 + 1e-12)
                 assert best < BETTER * found[name]
         asked += runs.asked
         all_runs += count * len(POINTS)
@@ -69,5 +69,5 @@ def test_what_cannot_be_simulated_is_not_chosen() -> None:
 
     tried = named(2)
     parts = [Part((point,), lambda results, point=point: 400.0 if results[point] is None else 1.0) for point in POINTS]
-    found = race(tried, parts, Impossible([]), clear=CLEARLY, share=BETTER)
+    found = race(tried, parts, Impossible([]), margin=MARGIN, share=BETTER)
     assert found == {"0": 2000.0, "1": 5.0}

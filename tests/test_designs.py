@@ -336,7 +336,7 @@ def test_runs_at_once_fit_into_the_free_memory(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(batch, "processors", lambda: 64)
     for free, expected in ((None, 64), (10**9, 14), (10, 1), (10**12, 64)):
         monkeypatch.setattr(batch, "free_memory", lambda free=free: free)
-        assert batch.fitting(job.plan.config for job in jobs) == expected
+        assert batch.runs_at_once(job.plan.config for job in jobs) == expected
 
 
 def test_free_memory_is_that_of_the_system_or_the_container(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -57,8 +57,8 @@ __all__ = [
     "check_apart",
     "claim",
     "execute",
-    "fitting",
     "keep",
+    "runs_at_once",
     "write_json",
 ]
 
@@ -293,7 +293,7 @@ def execute(
             make_folder(job.folder)
     batch = Batch()
     workers = (
-        fitting(job.plan.config for job in jobs if isinstance(job, Job))
+        runs_at_once(job.plan.config for job in jobs if isinstance(job, Job))
         if workers is None
         else min(whole("jobs", workers, least=1), len(jobs))
     )
@@ -309,7 +309,7 @@ def execute(
     return batch
 
 
-def fitting(configs: Iterable[_core.Config]) -> int:
+def runs_at_once(configs: Iterable[_core.Config]) -> int:
     """The number of runs at once: one per processor, or as many of the largest as fit into the free memory."""
     most, free = processors(), free_memory()
     needed = max(map(memory_of, configs), default=0)

@@ -38,7 +38,7 @@ from ssdlab.calibration.race import Part, race
 from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes, run_at
 from ssdlab.errors import ConfigError
 
-__all__ = ["CLEARLY", "Fit", "Fitted", "difference"]
+__all__ = ["MARGIN", "Fit", "Fitted", "difference"]
 
 Vector = NDArray[np.float64]
 LONGEST = 10
@@ -65,7 +65,7 @@ CLEAR = 3.0
 """Cut-off of differences in slopes for uncertainties: next to saturation a small step makes response times jump."""
 BETTER = 0.97
 """Share of the present sum of squares below which a choice is changed."""
-CLEARLY = 2.0
+MARGIN = 2.0
 """Increase of the sum of squares from which on an alternative is clearly worse."""
 WORTH = 2.0
 """An alternative is searched if its sum of squares is below this multiple of the present one."""
@@ -93,7 +93,7 @@ class Fitted:
         uncertainty: relative standard error, by parameter.
         ends: lower and upper bound of the search, by parameter.
         losses: increase of the sum of squares over the alternative taken, by choice and alternative; at least this much where it is more
-            than `CLEARLY`.
+            than `MARGIN`.
     """
 
     values: Mapping[str, float]
@@ -300,7 +300,7 @@ class Fit:
         low, high = np.log([self._ends[parameter.name] for parameter in SUSPENDING]).T
         places = centre + (Sobol(len(SUSPENDING), scramble=False).random(PLACES) * 2 - 1) * PRIOR
         tried = dict(enumerate([start, *(_with(start, SUSPENDING, place) for place in np.clip(places, low, high))]))
-        losses = race({number: self._candidate(one) for number, one in tried.items()}, _parts(rows), self._runs, clear=0.0, share=1.0)
+        losses = race({number: self._candidate(one) for number, one in tried.items()}, _parts(rows), self._runs, margin=0.0, share=1.0)
         return tried[min(losses, key=losses.__getitem__)]
 
     def _slopes(
@@ -369,7 +369,7 @@ class Fit:
     def _race(self, choice: Choice, fitted: Fitted, others: Mapping[str, Fitted], parts: Sequence[Part]) -> Fitted:
         """Takes the alternative with the smallest sum over some parts, without a search."""
         candidates = {name: self._candidate(other) for name, other in others.items()}
-        losses = race(candidates, parts, self._runs, clear=CLEARLY, share=BETTER)
+        losses = race(candidates, parts, self._runs, margin=MARGIN, share=BETTER)
         return self._taken(choice, fitted, {name: (loss, others[name]) for name, loss in losses.items()})
 
     def _choose_planes(self, fitted: Fitted, begin: float, end: float) -> Fitted:

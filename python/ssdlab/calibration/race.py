@@ -34,23 +34,23 @@ class Part:
     loss: Callable[[Mapping[Point, Simulated | None]], float]
 
 
-def race(tried: Mapping[Name, Candidate], parts: Sequence[Part], runs: Runs, *, clear: float, share: float) -> dict[Name, float]:
+def race(tried: Mapping[Name, Candidate], parts: Sequence[Part], runs: Runs, *, margin: float, share: float) -> dict[Name, float]:
     """The sum of squares of each alternative; of those that are clearly worse than the best, a lower bound of it.
 
-    A sum is clearly worse if it is larger than the best by `clear`, and if the best is less than `share` of it.
+    A sum is clearly worse if it is larger than the best by `margin`, and if the best is less than `share` of it.
 
     Args:
         tried: the alternatives.
         parts: parts of the sum; those that tell most come first.
         runs: simulator of candidates.
-        clear: from 0.
+        margin: from 0.
         share: above 0, up to 1.
     """
     sums = dict.fromkeys(tried, 0.0)
     done = dict.fromkeys(tried, 0)
     while True:
         best = min((sums[name] for name in tried if done[name] == len(parts)), default=math.inf)
-        is_open = [name for name in tried if done[name] < len(parts) and sums[name] <= max(best + clear, best / share)]
+        is_open = [name for name in tried if done[name] < len(parts) and sums[name] <= max(best + margin, best / share)]
         if not is_open:
             return sums
         nearest = sorted(is_open, key=sums.__getitem__)[:AT_ONCE]

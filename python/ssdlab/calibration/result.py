@@ -10,7 +10,7 @@ from typing import Any
 
 from ssdlab import _core
 from ssdlab.calibration.compared import Compared, Verdict
-from ssdlab.calibration.fitting import CLEARLY, Fitted
+from ssdlab.calibration.fitting import MARGIN, Fitted
 from ssdlab.calibration.measurements import Measurements, Point
 from ssdlab.calibration.parameters import CHOICES, PARAMETERS, value_at
 from ssdlab.calibration.preset import preset_text
@@ -253,7 +253,7 @@ def _values(fitted: Fitted, base: Mapping[str, Any]) -> list[Value]:
     for choice in CHOICES:
         losses = fitted.losses.get(choice.name)
         nearest = min(losses.values()) if losses else None
-        is_told = nearest is not None and nearest >= CLEARLY
+        is_told = nearest is not None and nearest >= MARGIN
         untold = "no row tells" if losses is None else "not tried: the rows that tell are met"
         why = untold if nearest is None else f"tried: the next best is worse by at least {nearest:.1f}" if is_told else "others fit as well"
         values.append(Value(choice.name, choice.about, fitted.choices[choice.name], "", None, is_told, why))

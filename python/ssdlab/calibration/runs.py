@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ssdlab import _core
-from ssdlab.batch import Job, execute, fitting
+from ssdlab.batch import Job, execute, runs_at_once
 from ssdlab.calibration.measurements import FullSpeed, Pattern, Point, Probe, QuantityName
 from ssdlab.errors import ConfigError, Interrupted, SimulationError
 from ssdlab.plans import Setup, value_text
@@ -217,7 +217,7 @@ class _SteadyDrives:
             with suppress(ConfigError):
                 plans[drive] = setup.plan(scheme)
         stopped = Event()
-        with ThreadPoolExecutor(self._workers or fitting(plan.config for plan in plans.values())) as threads:
+        with ThreadPoolExecutor(self._workers or runs_at_once(plan.config for plan in plans.values())) as threads:
             try:
                 made = {drive: threads.submit(self._made_file, plan, number, stopped) for number, (drive, plan) in enumerate(plans.items())}
                 self._files |= {drive: file.result() for drive, file in made.items()}
