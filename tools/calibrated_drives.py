@@ -127,16 +127,16 @@ writes or *shared* with them.
 
   | saturated | measured | 256 places | no limit |
   |---|--:|--:|--:|
-  | the probe's writes, median | 2,040 us | 2,280 us | 2,880 us |
-  | its reads, median | 397 us | 605 us | 189 us |
-  | its reads, 99th percentile | 1,910 us | 3,290 us | 480 us |
+  | the probe's writes, median | 2,040 us | 2,400 us | 2,990 us |
+  | its reads, median | 397 us | 634 us | 181 us |
+  | its reads, 99th percentile | 1,910 us | 3,390 us | 495 us |
 
-  What is left is that simulated places come free in heaps. Saturated writes wait for
-  [credit](../model/pacing.md#credit) more often than for room, and a quarter of the time is in gaps of
-  2.5 ms and more, about a program, in which no write completes. Where writes come in evenly instead
-  (`host.write_bytes_per_us` = 460, 6 % below what the drive takes otherwise), reads take 251 us in the
-  median and 1,890 us in the 99th percentile, and the probe's writes 2,300 us. So the drive lets writes
-  in more evenly than pacing
+  What is left is that writes complete in heaps, with which places come free. They wait for
+  [credit](../model/pacing.md#credit) more often than for room, and with places as without a quarter of
+  the time is in gaps of 2.5 ms and more, about a program, in which no write completes. Where writes
+  come in evenly instead (256 places, and `host.write_bytes_per_us` = 460, 6 % below what the drive
+  takes otherwise), reads take 251 us in the median and 1,890 us in the 99th percentile, and the
+  probe's writes 2,300 us. So the drive seems to let writes in more evenly than pacing
   does. A fixed rate cannot be its way: it writes up to four times as much at once where little is
   collected. Calibration tries 128 to 384 places. None fits the two rows that may choose better than
   no limit: the rate, and the median of reads, which comes out too long with places and too short
@@ -146,10 +146,9 @@ writes or *shared* with them.
 - **Writes to a zone, all drives: a tenth is history.** Where a part of the drive is never written
   again, what became of that part stays. The PE8110's preset with greedy collection, filled in order
   and then written to a fifth of it, has a write amplification of 5.3 after 4 drive writes as after
-  12. If it is first overwritten in the same way without simulated time, it has 4.8, after 1 as after
-  4. By Zipf's law with an exponent of 1 it is 4.1 and 3.8. Blocks are collected once few of their
-  units are valid, and those with as many rewritten units as a victim is about to have stay or go by
-  chance. The bound of such rows, 10 %, is no more than that.
+  12. A preparation that overwrote it in the same way without simulated time (tried, and not kept) led
+  to 4.8, after 1 drive write as after 4. By Zipf's law with an exponent of 1 it is 4.1 and 3.8. The
+  bound of such rows, 10 %, is no more than that.
 """
 
 
