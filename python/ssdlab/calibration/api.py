@@ -39,7 +39,7 @@ def calibrate(
     """Fits a simulated drive to measurements of a real one, and predicts the measurements that were not fitted.
 
     `docs/howto/my-drive.md` is a walk-through; `docs/calibration.md` lists the rows that each value is fitted to. Equal arguments give
-    equal results. A calibration takes some minutes.
+    equal results. A calibration takes some minutes to half an hour.
 
     Args:
         measurements: tables (CSV) with the columns of the published measurements, a folder of such tables, or fio's output (JSON) for the
