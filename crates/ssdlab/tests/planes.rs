@@ -1,5 +1,5 @@
-//! Programs plane by plane (`device.plane_programs`), worked by hand to the nanosecond: one die whose pages span two planes, or four. A read takes 25 us, a
-//! program of all planes, or of one of them, 200 us, a transfer 102.4 us, an erase 1.5 ms.
+//! Programs plane by plane (`device.plane_programs`), worked by hand to the nanosecond: one die whose pages span two planes, or four. A read
+//! takes 25 us, a program of all planes, or of one of them, 200 us, a transfer 102.4 us, an erase 1.5 ms.
 
 use crate::common::{one_die, simulation};
 use crate::pacing::{self, erase, flash_read, page_move, program, requests};
