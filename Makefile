@@ -8,8 +8,6 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --req
 export PYO3_PYTHON := $(BIN)/python
 export VIRTUAL_ENV := $(VENV)
 unexport CONDA_PREFIX
-# Thousands of tests start the command, which would otherwise be compiled each time.
-unexport PYTHONDONTWRITEBYTECODE
 
 # What the package needs to be built and to run, and what its tests, checks and documentation need besides.
 LOCKED := $(VENV)/.locked

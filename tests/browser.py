@@ -7,12 +7,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import BrowserContext, FloatRect, sync_playwright
 
 from find_browser import FLAGS, HELP, MISSING, PATIENCE_MS, found
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, FloatRect
 
 
 class Page:
@@ -97,6 +99,8 @@ def browser(profile: Path) -> Iterator[Page]:
     if program is None:
         in_ci = os.environ.get("CI") == "true"
         (pytest.fail if in_ci else pytest.skip)(f"{MISSING}: {HELP}" if in_ci else MISSING)
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
             profile, executable_path=program.path, args=FLAGS, env={**os.environ, **program.environment}, timeout=PATIENCE_MS

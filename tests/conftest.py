@@ -26,6 +26,9 @@ from programs import PATIENCE_S
 if TYPE_CHECKING:
     from browser import Page
 
+# Thousands of tests start the command, and each worker collects all files: what is compiled is kept.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell that runs the tests in the background makes them ignore Ctrl-C, which every command would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -246,7 +249,7 @@ def interrupted_study(arguments: Sequence[str], folder: Path, cwd: Path) -> tupl
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A browser, shared by the tests of a file."""
-    from browser import browser  # noqa: PLC0415 (most tests do not use it)
+    from browser import browser
 
     with browser(tmp_path_factory.mktemp("profile")) as found:
         yield found

@@ -15,8 +15,6 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from playwright.sync_api import Error, sync_playwright
-
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic")
@@ -49,6 +47,8 @@ class Browser:
 
     def works(self) -> bool:
         """Whether the browser starts and shows text."""
+        from playwright.sync_api import Error, sync_playwright
+
         text = "(() => { document.body.innerHTML = '<span>ssdlab</span>'; return document.querySelector('span').offsetWidth; })()"
         with sync_playwright() as playwright:
             try:

@@ -19,7 +19,6 @@ import ssdlab
 from conftest import ROOT, Ssdlab
 from ssdlab.cliffs import fill as fills
 from ssdlab.cliffs.drives import Drive, read
-from ssdlab.cliffs.figure import published_steps
 from ssdlab.cliffs.fill import Fill, fill, fitted, recovery
 from ssdlab.cliffs.model import BASE, SCHEME, SPARE_BLOCKS, model_of
 from ssdlab.cliffs.predictions import END, FITTED, UNFITTED, predicted
@@ -93,6 +92,8 @@ def test_a_larger_cache_would_end_the_second_phase_when_it_was_measured_to_end(l
 
 
 def test_the_published_steps_of_the_nm620_are_faster_than_its_published_fill() -> None:
+    from ssdlab.cliffs.figure import published_steps
+
     drive = DRIVES[NM620]
     seconds = sum((end - begin) / rate for begin, end, rate in published_steps(drive))
     assert drive.fill is not None

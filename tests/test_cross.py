@@ -205,7 +205,7 @@ def test_drives_have_settled_where_the_page_compares_them() -> None:
 
 def digest(sweep: Sweep, row: Mapping[str, Any]) -> str:
     """The digest of the point of a row, run again."""
-    from ssdlab import batch  # noqa: PLC0415
+    from ssdlab import batch
 
     names = [axis.name for axis in sweep.axes if axis.name in row]
     point = next(point for point in sweep.points() if all(point.values[name] == row[name] for name in names))
@@ -253,7 +253,7 @@ def test_findings_from_logs_are_those_of_the_results(tmp_path: Path) -> None:
 
 
 def test_storing_keeps_the_numbers(tmp_path: Path) -> None:
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     source, target = tmp_path / "results.parquet", tmp_path / "stored.parquet"
     row = dict.fromkeys(LEVELS, "x") | {"drive": "d", "workload": "w", "load": "60", "seed": 1, "remarks": "a b", "digest": "0123456789"}

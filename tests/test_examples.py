@@ -11,8 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pyarrow.parquet as pq
 import pytest
 
@@ -145,6 +143,9 @@ WALL_CLOCK = re.compile(r"<p>[^<]*(?:requests/s|of preparation)[^<]*</p>")
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebook(name: str, tmp_path: Path) -> None:
+    import nbclient
+    import nbformat
+
     saved = nbformat.read(EXAMPLES / name, as_version=4)
     nbformat.validate(saved)
     notebook = copy.deepcopy(saved)

@@ -64,9 +64,9 @@ def test_runs_that_do_not_differ_are_not_called_a_tie(ssdlab_command: Ssdlab) ->
 
 def test_two_schemes_of_which_neither_is_the_first_are_compared_seed_by_seed() -> None:
     """Both may be far from the first, whose size the interval was then measured in."""
-    from ssdlab.report.changes import apart  # noqa: PLC0415
-    from ssdlab.report.runs import Runs  # noqa: PLC0415
-    from ssdlab.uncertainty import relative_differences  # noqa: PLC0415
+    from ssdlab.report.changes import apart
+    from ssdlab.report.runs import Runs
+    from ssdlab.uncertainty import relative_differences
 
     schemes, place = ["npgc", "pgc", "rwp"], "latency_ns.all.mean"
     compared = ssdlab.compare(schemes=schemes, set=SMALL, requests=800, seeds=3)
@@ -106,8 +106,8 @@ def test_ctrl_c_while_a_comparison_is_written_leaves_the_one_before_whole(tmp_pa
 
 
 def test_seeds_without_the_first_are_left_out_and_the_base_is_one_that_is_there() -> None:
-    from ssdlab.comparison import collected  # noqa: PLC0415
-    from ssdlab.seeds import label_of  # noqa: PLC0415
+    from ssdlab.comparison import collected
+    from ssdlab.seeds import label_of
 
     seeds = (1, 2)
     finished = {

@@ -196,7 +196,7 @@ def test_a_task_of_ray_needs_no_file(ours: Path, tmp_path: Path, monkeypatch: py
 @pytest.mark.full
 def test_two_nodes_of_ray_give_the_same_results(ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster  # noqa: PLC0415
+    from ray.cluster_utils import Cluster
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sweep.toml").write_text(SWEEP.replace("[1, 2]", "[1, 2, 3, 4]"))

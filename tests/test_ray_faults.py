@@ -29,7 +29,7 @@ IN_STORES = {"max_direct_call_object_size": 100}
 def cluster() -> Iterator[Any]:
     """Ray with one node, to which tests add a second."""
     ray = pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster  # noqa: PLC0415 (it need not be installed)
+    from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     started = Cluster(initialize_head=True, head_node_args={**HEAD, "include_dashboard": False, "_system_config": IN_STORES})
@@ -66,7 +66,7 @@ def head_is_busy(cluster: Any, folder: Path) -> Iterator[Callable[[], None]]:
     Otherwise the node would be left to chance: the first node's worker may finish all points before the second node has a worker.
     """
     ray = pytest.importorskip("ray")
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415 (it need not be installed)
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     def wait(started: str, free: str) -> None:
         Path(started).touch()

@@ -7,9 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -83,16 +80,22 @@ def result(request: pytest.FixtureRequest) -> ssdlab.Result:
 
 
 def with_polars(path: Path) -> Columns:
+    import polars as pl
+
     return {name: list(column) for name, column in pl.read_parquet(path).to_dict(as_series=False).items()}
 
 
 def with_pandas(path: Path) -> Columns:
+    import pandas as pd
+
     frame = pd.read_parquet(path)
     nulls = frame.astype(object).where(frame.notna(), None)  # a category that is null comes as NaN
     return {name: nulls[name].tolist() for name in frame.columns}
 
 
 def with_duckdb(path: Path) -> Columns:
+    import duckdb
+
     found = duckdb.sql(f"SELECT * FROM '{path}'")
     return {name: list(column) for name, column in zip(found.columns, zip(*found.fetchall(), strict=True), strict=True)}
 
@@ -122,12 +125,16 @@ def test_columns_have_their_units_in_their_names_and_are_what_the_page_says(resu
 
 
 def test_the_same_table_in_polars_and_pandas_without_a_file(generated: ssdlab.Result) -> None:
+    import polars as pl
+
     table = generated.requests
     assert pl.from_arrow(table)["response_ns"].to_list() == table.to_pandas()["response_ns"].tolist() == table["response_ns"].to_pylist()
 
 
 def test_the_difference_of_two_columns_in_polars_is_negative_where_it_is(replayed: ssdlab.Result) -> None:
     """With unsigned columns it was 1.9e18."""
+    import polars as pl
+
     frame = pl.read_parquet(replayed.request_log).select(pl.col("response_ns") - pl.col("arrival_ns"))
     found = frame.to_series().to_list()
     table = pq.read_table(replayed.request_log).to_pydict()

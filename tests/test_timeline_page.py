@@ -67,7 +67,7 @@ class Made:
 
 
 def write_page(source: Path, page: Path) -> None:
-    from ssdlab.timelines import found_in, write  # noqa: PLC0415 (as the command does)
+    from ssdlab.timelines import found_in, write
 
     write(found_in(source), page)
 

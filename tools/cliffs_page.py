@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from ssdlab.cliffs.api import predict
-from ssdlab.cliffs.figure import drawn
 from ssdlab.cliffs.predictions import Predictions
 from ssdlab.tables.cliffs import VERDICTS, published
 from ssdlab.tables.numbers import three
@@ -32,6 +31,8 @@ def lines(of: Predictions) -> str:
 
 def main() -> None:
     """Predicts all drives, and writes what came out."""
+    from ssdlab.cliffs.figure import drawn  # noqa: PLC0415 (matplotlib takes long to import)
+
     found = predict(TABLE)
     before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
     table = HEAD + "".join(map(lines, found.drives))

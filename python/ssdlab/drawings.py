@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from matplotlib.figure import Figure as Drawing
+from typing import TYPE_CHECKING, Any
 
 from ssdlab._core import write_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = ["STYLE", "as_files", "geometric", "save"]
 
