@@ -18,13 +18,13 @@ import atheris
 
 with atheris.instrument_imports(include=["ssdlab"]):
     import ssdlab
+    from ssdlab.asking.keys import read_toml
     from ssdlab.errors import Error, InternalError
-    from ssdlab.json_text import json_text
-    from ssdlab.report.runs import undamaged
-    from ssdlab.study.definition import parse
-    from ssdlab.study.keys import read_toml
-    from ssdlab.sweeping.definition import define
-    from ssdlab.tables import run_tables
+    from ssdlab.experiments.study.definition import parse
+    from ssdlab.experiments.sweeping.definition import define
+    from ssdlab.pages.report.runs import undamaged
+    from ssdlab.pages.tables import run_tables
+    from ssdlab.system.json_text import json_text
 
 FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
 """For what is read from a folder; in memory where the system has a file system there."""

@@ -30,9 +30,9 @@ from conftest import BASE_FILE, DRIVE, MEASURED, PATIENCE_S, SMALL, SMALL_OPTION
 from forks import Forks
 from import_samples import FEMU
 from nbd_client import FLUSH, TRIM, Client, RefusedError
-from ssdlab.checksums import CHECKSUM, is_sealed
 from ssdlab.errors import Error
-from ssdlab.folders import MANIFEST, STAGE, settle
+from ssdlab.system.checksums import CHECKSUM, is_sealed
+from ssdlab.system.folders import MANIFEST, STAGE, settle
 
 SOURCE = Path(__file__).parent / "faults.c"
 KEYS = "".join(f'"{key}" = {value}\n' for key, value in SMALL.items())

@@ -15,8 +15,8 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, SMALL
-from ssdlab.batch import Job, execute
-from ssdlab.plans import Setup, value_text
+from ssdlab.asking.plans import Setup, value_text
+from ssdlab.runs.batch import Job, execute
 from ssdlab.section import Section
 
 

@@ -12,11 +12,11 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
-from ssdlab.contest import api
-from ssdlab.contest.field import contests
-from ssdlab.contest.kinds import kind_of, policies_in
-from ssdlab.contest.ranking import ranked
-from ssdlab.policies import KINDS
+from ssdlab.asking.policies import KINDS
+from ssdlab.experiments.contest import api
+from ssdlab.experiments.contest.field import contests
+from ssdlab.experiments.contest.kinds import kind_of, policies_in
+from ssdlab.experiments.contest.ranking import ranked
 
 ROOT = Path(__file__).parent.parent
 VICTIM = """

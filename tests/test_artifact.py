@@ -17,10 +17,10 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, PATIENCE_S, Ended, Ssdlab
-from ssdlab.artifact import identity as identities
-from ssdlab.artifact import kit as kits
-from ssdlab.artifact import reproduce
-from ssdlab.artifact.readme import duration
+from ssdlab.experiments.artifact import identity as identities
+from ssdlab.experiments.artifact import kit as kits
+from ssdlab.experiments.artifact import reproduce
+from ssdlab.experiments.artifact.readme import duration
 
 STUDY = "bux2011/sec4"
 ROW = "of the drive under cep, against (10) with the write amplification in pages measured there"

@@ -12,7 +12,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE_OPTIONS, SMALL_OPTIONS, Ssdlab
-from ssdlab import bug_report
+from ssdlab.pages import bug_report
 
 USER = "verybusyperson"
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n" + "".join(f"{100 * n},W,{4096 * n},4096\n" for n in range(50))

@@ -15,15 +15,15 @@ import pytest
 
 import ssdlab
 from conftest import BASE_FILE, MEASURED, ROOT, Ssdlab
-from ssdlab.calibration import csv_tables
-from ssdlab.calibration.api import BASE, SCHEME, calibrate, measurements_of
-from ssdlab.calibration.fitting import Fit, Fitted
-from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName
-from ssdlab.calibration.parameters import AS_BASE, CHOICES, PARAMETERS, PLANES, settings_of
-from ssdlab.calibration.preset import preset_text
-from ssdlab.calibration.result import calibration_of, written
-from ssdlab.calibration.rule import bound, fitted_rows, highest_rate, waiting_rows
-from ssdlab.calibration.runs import Candidate, Runs, Simulated, flash_bytes, run_at
+from ssdlab.experiments.calibration import csv_tables
+from ssdlab.experiments.calibration.api import BASE, SCHEME, calibrate, measurements_of
+from ssdlab.experiments.calibration.fitting import Fit, Fitted
+from ssdlab.experiments.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName
+from ssdlab.experiments.calibration.parameters import AS_BASE, CHOICES, PARAMETERS, PLANES, settings_of
+from ssdlab.experiments.calibration.preset import preset_text
+from ssdlab.experiments.calibration.result import calibration_of, written
+from ssdlab.experiments.calibration.rule import bound, fitted_rows, highest_rate, waiting_rows
+from ssdlab.experiments.calibration.runs import Candidate, Runs, Simulated, flash_bytes, run_at
 
 PUBLISHED = ROOT / "measurements" / "ssd-iq"
 KNOWN = int(os.environ.get("KNOWN", "0"))

@@ -10,13 +10,13 @@ import pytest
 
 import ssdlab
 from conftest import BASE_FILE, MEASURED, Ssdlab
-from ssdlab.calibration.api import SCHEME, calibrate, measurements_of
-from ssdlab.calibration.fitting import Fit, Fitted
-from ssdlab.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe
-from ssdlab.calibration.parameters import CHOICES, PARAMETERS
-from ssdlab.calibration.preset import preset_text
-from ssdlab.calibration.rule import bound, fitted_rows
-from ssdlab.calibration.runs import Candidate, Runs
+from ssdlab.experiments.calibration.api import SCHEME, calibrate, measurements_of
+from ssdlab.experiments.calibration.fitting import Fit, Fitted
+from ssdlab.experiments.calibration.measurements import FullSpeed, Measurement, Measurements, Pattern, Point, Probe
+from ssdlab.experiments.calibration.parameters import CHOICES, PARAMETERS
+from ssdlab.experiments.calibration.preset import preset_text
+from ssdlab.experiments.calibration.rule import bound, fitted_rows
+from ssdlab.experiments.calibration.runs import Candidate, Runs
 
 USED = 4_000_000
 OWN_CHOICES = """victim = "fifo"

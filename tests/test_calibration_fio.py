@@ -21,13 +21,13 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from ssdlab.calibration import fio
-from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurements, Pattern, Point, Probe
 from ssdlab.errors import FileError, UsageError
+from ssdlab.experiments.calibration import fio
+from ssdlab.experiments.calibration.measurements import QUANTITIES, FullSpeed, Measurements, Pattern, Point, Probe
 
 DATA = ROOT / "tests" / "data"
 TWO_PARTS, THREADS = DATA / "fio-two-parts.json", DATA / "fio-threads.json"
-JOBS = ROOT / "python" / "ssdlab" / "calibration" / "drive.fio"
+JOBS = ROOT / "python" / "ssdlab" / "experiments" / "calibration" / "drive.fio"
 GIB, MIB = 2**30, 2**20
 
 Output = dict[str, Any]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from ssdlab.calibration.api import BASE, SCHEME
-from ssdlab.calibration.fitting import BETTER, MARGIN
-from ssdlab.calibration.measurements import FullSpeed, Pattern, Point
-from ssdlab.calibration.race import Part, race
-from ssdlab.calibration.runs import Candidate, Runs, Simulated
+from ssdlab.experiments.calibration.api import BASE, SCHEME
+from ssdlab.experiments.calibration.fitting import BETTER, MARGIN
+from ssdlab.experiments.calibration.measurements import FullSpeed, Pattern, Point
+from ssdlab.experiments.calibration.race import Part, race
+from ssdlab.experiments.calibration.runs import Candidate, Runs, Simulated
 
 POINTS = [FullSpeed(Pattern("uniform"), (number + 1) << 30, 4096, 32) for number in range(5)]
 

@@ -11,8 +11,8 @@ import pytest
 
 import ssdlab
 from conftest import ROOT
-from ssdlab.calibration import csv_tables
-from ssdlab.calibration.measurements import Measurements, Pattern, QuantityName
+from ssdlab.experiments.calibration import csv_tables
+from ssdlab.experiments.calibration.measurements import Measurements, Pattern, QuantityName
 
 PUBLISHED = ROOT / "measurements" / "ssd-iq"
 Row = Mapping[str, str]

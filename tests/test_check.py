@@ -16,9 +16,9 @@ from reference_theory import (
     random_write_amplification,
 )
 from ssdlab import _core
-from ssdlab.plans import value_text
-from ssdlab.sheet import Summary, summary_of
-from ssdlab.sheet.amplification import d_choices, fifo, greedy, random
+from ssdlab.asking.plans import value_text
+from ssdlab.asking.sheet import Summary, summary_of
+from ssdlab.asking.sheet.amplification import d_choices, fifo, greedy, random
 
 SMALL_POOLS = {"device.blocks_per_plane": 400, "device.pages_per_block": 32}
 SUPERBLOCKS = {

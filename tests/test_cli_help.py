@@ -14,10 +14,10 @@ import typer
 
 import ssdlab
 from conftest import DRIVE_OPTIONS, SMALL_OPTIONS, Ssdlab
+from ssdlab.asking.option import Heading
 from ssdlab.cli import app
 from ssdlab.cli.app import _run
 from ssdlab.cli.guides import GUIDES
-from ssdlab.option import Heading
 from test_reference import commands
 
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n100,R,0,4096\n250,W,8192,4096\n"

@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.measure import Measurement
 
 from conftest import ROOT, Ended, Ssdlab, fill
-from ssdlab import queueing, tables
+from ssdlab import queueing
 from ssdlab.cli import app, main
 from ssdlab.errors import FileError
+from ssdlab.pages import tables
 from ssdlab.queueing import Experiment
 
 SHORT = ["queueing", "--requests", "20000"]
@@ -288,6 +289,6 @@ def test_an_interrupted_write_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tm
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ssdlab.queueing_figure.draw", interrupted)
+    monkeypatch.setattr("ssdlab.runs.queueing_figure.draw", interrupted)
     assert app(["queueing", "--requests", "1000", "--out", str(tmp_path / "out"), "--quiet"], standalone_mode=False) == 130
     assert not (tmp_path / "out").exists()

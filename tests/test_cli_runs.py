@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from conftest import DRIVE_OPTIONS, PATIENCE_S, SMALL, SMALL_OPTIONS, Ssdlab, fill, until
-from ssdlab import Result, tables
+from ssdlab import Result
+from ssdlab.pages import tables
 
 RUN = ["run", *SMALL_OPTIONS]
 REPLAY = ["run", *DRIVE_OPTIONS]
@@ -264,10 +265,10 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path: Path) -> None:
     """The first run is over when Ctrl-C comes, the second is not: it would take days."""
     script = tmp_path / "two_runs.py"
     script.write_text(
-        "import sys, ssdlab.api as api\n"
+        "import sys, ssdlab.runs.api as api\n"
         "from pathlib import Path\n"
-        "from ssdlab.batch import Job\n"
-        "from ssdlab.plans import Setup\n"
+        "from ssdlab.runs.batch import Job\n"
+        "from ssdlab.asking.plans import Setup\n"
         f"setup = {{'set': {tuple(tuple(o.split('=')) for o in SMALL_OPTIONS if o != '--set')!r}}}\n"
         "def jobs(_, schemes, folder, **kw):\n"
         "    return [Job.prepare(n, Setup(requests=r, **setup), None, folder=folder / n)\n"

@@ -17,11 +17,11 @@ import pytest
 
 import ssdlab
 from conftest import ROOT, Ssdlab
-from ssdlab.cliffs import fill as fills
-from ssdlab.cliffs.drives import Drive, read
-from ssdlab.cliffs.fill import Fill, fill, fitted, recovery
-from ssdlab.cliffs.model import BASE, SCHEME, SPARE_BLOCKS, model_of
-from ssdlab.cliffs.predictions import END, FITTED, UNFITTED, predicted
+from ssdlab.experiments.cliffs import fill as fills
+from ssdlab.experiments.cliffs.drives import Drive, read
+from ssdlab.experiments.cliffs.fill import Fill, fill, fitted, recovery
+from ssdlab.experiments.cliffs.model import BASE, SCHEME, SPARE_BLOCKS, model_of
+from ssdlab.experiments.cliffs.predictions import END, FITTED, UNFITTED, predicted
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -92,7 +92,7 @@ def test_a_larger_cache_would_end_the_second_phase_when_it_was_measured_to_end(l
 
 
 def test_the_published_steps_of_the_nm620_are_faster_than_its_published_fill() -> None:
-    from ssdlab.cliffs.figure import published_steps
+    from ssdlab.experiments.cliffs.figure import published_steps
 
     drive = DRIVES[NM620]
     seconds = sum((end - begin) / rate for begin, end, rate in published_steps(drive))

@@ -19,8 +19,8 @@ import pytest
 
 import ssdlab
 from conftest import ROOT
-from ssdlab.sweeping.definition import Sweep, load
-from ssdlab.sweeping.tasks import Task
+from ssdlab.experiments.sweeping.definition import Sweep, load
+from ssdlab.experiments.sweeping.tasks import Task
 
 FOLDER = ROOT / "sweeps" / "cross"
 TABLE = FOLDER / "cross.parquet"
@@ -205,7 +205,7 @@ def test_drives_have_settled_where_the_page_compares_them() -> None:
 
 def digest(sweep: Sweep, row: Mapping[str, Any]) -> str:
     """The digest of the point of a row, run again."""
-    from ssdlab import batch
+    from ssdlab.runs import batch
 
     names = [axis.name for axis in sweep.axes if axis.name in row]
     point = next(point for point in sweep.points() if all(point.values[name] == row[name] for name in names))

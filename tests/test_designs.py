@@ -13,11 +13,13 @@ import pytest
 
 import ssdlab
 from conftest import SMALL, Ssdlab
-from ssdlab import batch, platforms, tables
+from ssdlab.asking.plans import Setup, memory_of, value_text
 from ssdlab.errors import ConfigError
-from ssdlab.plans import memory_of, value_text
-from ssdlab.sweeping.definition import Sweep, define
-from ssdlab.sweeping.screening import Screen
+from ssdlab.experiments.sweeping.definition import Sweep, define
+from ssdlab.experiments.sweeping.screening import Screen
+from ssdlab.pages import tables
+from ssdlab.runs import batch
+from ssdlab.system import platforms
 
 COMMON = {key: value for key, value in SMALL.items() if key != "gc.soft"}
 SOFT = {"from": 0.02, "to": 0.2}
@@ -325,14 +327,14 @@ def test_wrong_screens_are_refused(screen: dict[str, Any], message: str) -> None
 
 def test_the_memory_of_a_run_grows_with_the_drive() -> None:
     def bytes_of(**keys: Any) -> int:
-        return memory_of(ssdlab.plans.Setup(device="demo-4g", set=tuple((key, str(value)) for key, value in keys.items())).build("npgc"))
+        return memory_of(Setup(device="demo-4g", set=tuple((key, str(value)) for key, value in keys.items())).build("npgc"))
 
     assert bytes_of() == 64_000_000 + 12 * 32 * 40 * 256
     assert bytes_of(**{"ftl.map_unit_bytes": 4096}) == 64_000_000 + 12 * 4 * 32 * 40 * 256
 
 
 def test_runs_at_once_fit_into_the_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = [batch.Job.prepare("a", ssdlab.plans.Setup(device="demo-4g"), "npgc", folder=None)] * 3
+    jobs = [batch.Job.prepare("a", Setup(device="demo-4g"), "npgc", folder=None)] * 3
     monkeypatch.setattr(batch, "processors", lambda: 64)
     for free, expected in ((None, 64), (10**9, 14), (10, 1), (10**12, 64)):
         monkeypatch.setattr(batch, "free_memory", lambda free=free: free)

@@ -13,17 +13,17 @@ import pytest
 
 import ssdlab
 from conftest import SMALL
-from ssdlab import tables
-from ssdlab.pages import write_again
-from ssdlab.remarks import shown
-from ssdlab.report import changes, noise
-from ssdlab.report.page import _overview
-from ssdlab.report.runs import Runs
-from ssdlab.report.summary import overview
-from ssdlab.report.verdict import remarks, verdict
-from ssdlab.sweeping import page as sweep_page
-from ssdlab.tables.comparisons import disagreeing, seed_tables, with_interval
-from ssdlab.uncertainty import Estimate, estimates, relative_differences
+from ssdlab.analysis.remarks import shown
+from ssdlab.analysis.uncertainty import Estimate, estimates, relative_differences
+from ssdlab.experiments.saved_pages import write_again
+from ssdlab.experiments.sweeping import page as sweep_page
+from ssdlab.pages import tables
+from ssdlab.pages.report import changes, noise
+from ssdlab.pages.report.page import _overview
+from ssdlab.pages.report.runs import Runs
+from ssdlab.pages.report.summary import overview
+from ssdlab.pages.report.verdict import remarks, verdict
+from ssdlab.pages.tables.comparisons import disagreeing, seed_tables, with_interval
 
 MEAN, P99 = "latency_ns.all.mean", "latency_ns.all.p99"
 MS = 1e6

@@ -19,9 +19,9 @@ import ssdlab
 from browser import browser
 from conftest import ROOT
 from pages import PAGES, Block, blocks, differs, pictures
-from ssdlab.study import library
-from ssdlab.study.grading import CONTRADICTED, DIRECTION, GRADES, INCONCLUSIVE, OURS, SIZE
-from ssdlab.study.page_parts import HEADS
+from ssdlab.experiments.study import library
+from ssdlab.experiments.study.grading import CONTRADICTED, DIRECTION, GRADES, INCONCLUSIVE, OURS, SIZE
+from ssdlab.experiments.study.page_parts import HEADS
 
 CLAIMS = (DIRECTION, CONTRADICTED, INCONCLUSIVE)
 """Grades of verbal claims; with `SIZE`, those of published numbers, in the order of the table in docs/validity.md."""

@@ -19,10 +19,10 @@ import pytest
 import ssdlab
 from conftest import PATIENCE_S, SMALL, SMALL_OPTIONS, Ssdlab, core_at_work
 from explored import Explored, explored, until_answered
-from ssdlab.exploring.choice import Bench, Choice, Variant, blamed, compare_command
-from ssdlab.exploring.showing import Asked
-from ssdlab.option import complete
-from ssdlab.options import ExploreOptions
+from ssdlab.asking.option import complete
+from ssdlab.asking.options import ExploreOptions
+from ssdlab.experiments.exploring.choice import Bench, Choice, Variant, blamed, compare_command
+from ssdlab.experiments.exploring.showing import Asked
 
 LONG = {"requests": "100M"}
 SET = {key: str(value) for key, value in SMALL.items()}

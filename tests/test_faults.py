@@ -48,8 +48,8 @@ from faults import (
     state,
     with_fault,
 )
-from ssdlab import folders
 from ssdlab.cli.parts import PARTS
+from ssdlab.system import folders
 
 __all__ = ["library"]  # the fixture
 

@@ -19,16 +19,16 @@ from matplotlib.text import Text
 import ssdlab
 from conftest import AGED, SMALL, SMALL_OPTIONS, Ssdlab
 from made_up_series import with_series
-from ssdlab.colours import COLOURS, DARK_COLOURS
 from ssdlab.errors import UsageError
-from ssdlab.report.axes import log_ticks, widened
-from ssdlab.report.drawing import DARK_SHADES, OTHER_PART, PART_COLOURS, STATE_COLOURS
-from ssdlab.report.figures import FIGURES
-from ssdlab.report.frame import DARK
-from ssdlab.report.look import inches
-from ssdlab.report.paper import Picture
-from ssdlab.report.plots import ABOUT, Plots
-from ssdlab.report.runs import Runs
+from ssdlab.pages.colours import COLOURS, DARK_COLOURS
+from ssdlab.pages.report.axes import log_ticks, widened
+from ssdlab.pages.report.drawing import DARK_SHADES, OTHER_PART, PART_COLOURS, STATE_COLOURS
+from ssdlab.pages.report.figures import FIGURES
+from ssdlab.pages.report.frame import DARK
+from ssdlab.pages.report.look import inches
+from ssdlab.pages.report.paper import Picture
+from ssdlab.pages.report.plots import ABOUT, Plots
+from ssdlab.pages.report.runs import Runs
 
 COLUMN = 3.4
 """Width of a paper's column, inches."""

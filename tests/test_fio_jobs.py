@@ -12,7 +12,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, ROOT
-from ssdlab.fio import Flows, flows_of, load
+from ssdlab.asking.fio import Flows, flows_of, load
 
 MIB = 1 << 20
 EXPORTED = 256 * MIB

@@ -64,9 +64,9 @@ def test_runs_that_do_not_differ_are_not_called_a_tie(ssdlab_command: Ssdlab) ->
 
 def test_two_schemes_of_which_neither_is_the_first_are_compared_seed_by_seed() -> None:
     """Both may be far from the first, whose size the interval was then measured in."""
-    from ssdlab.report.changes import apart
-    from ssdlab.report.runs import Runs
-    from ssdlab.uncertainty import relative_differences
+    from ssdlab.analysis.uncertainty import relative_differences
+    from ssdlab.pages.report.changes import apart
+    from ssdlab.pages.report.runs import Runs
 
     schemes, place = ["npgc", "pgc", "rwp"], "latency_ns.all.mean"
     compared = ssdlab.compare(schemes=schemes, set=SMALL, requests=800, seeds=3)
@@ -83,7 +83,7 @@ def test_two_schemes_of_which_neither_is_the_first_are_compared_seed_by_seed() -
 
 INTERRUPTED_PAGE = """
 import sys
-from ssdlab import api
+from ssdlab.runs import api
 from ssdlab.cli.app import main
 def interrupted(path, value):
     raise KeyboardInterrupt
@@ -106,8 +106,8 @@ def test_ctrl_c_while_a_comparison_is_written_leaves_the_one_before_whole(tmp_pa
 
 
 def test_seeds_without_the_first_are_left_out_and_the_base_is_one_that_is_there() -> None:
-    from ssdlab.comparison import collected
-    from ssdlab.seeds import label_of
+    from ssdlab.runs.comparison import collected
+    from ssdlab.runs.seeds import label_of
 
     seeds = (1, 2)
     finished = {

@@ -10,7 +10,7 @@ import pytest
 import ssdlab
 from conftest import ROOT, Ssdlab
 from ssdlab import _core
-from ssdlab.plans import Setup, grown_warning
+from ssdlab.asking.plans import Setup, grown_warning
 
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
 

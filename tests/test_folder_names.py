@@ -12,7 +12,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, DRIVE_OPTIONS, Ssdlab
-from ssdlab.folders import LONGEST_NAME, folder_name, run_folder, variant_folder
+from ssdlab.system.folders import LONGEST_NAME, folder_name, run_folder, variant_folder
 
 SCHEME = '[gc]\npriority = "gc"\n'
 SETTINGS = "\n".join(f'"{key}" = {value}' for key, value in DRIVE.items())

@@ -1,4 +1,4 @@
-"""The functions of `ssdlab.equations` and the table of `docs/queueing.md` are generated from the core's table of formulas.
+"""The functions of `ssdlab.analysis.equations` and the table of `docs/queueing.md` are generated from the core's table of formulas.
 
 `UPDATE=1 pytest tests/test_formulas.py` writes both.
 """
@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from ssdlab import equations, queueing
-from ssdlab.formulas import FORMULAS, Formula
+from ssdlab import queueing
+from ssdlab.analysis import equations
+from ssdlab.analysis.formulas import FORMULAS, Formula
 
 RENEW = "UPDATE=1 .venv/bin/python -m pytest tests/test_formulas.py"
-FUNCTIONS = Path("python/ssdlab/equations.py")
+FUNCTIONS = Path("python/ssdlab/analysis/equations.py")
 PAGE = Path("docs/queueing.md")
 BEGIN = f"<!-- formulas: written by `{RENEW}` -->\n"
 END = "<!-- end of formulas -->\n"
@@ -31,7 +32,7 @@ Written by `{RENEW}` from the table in
 
 from __future__ import annotations
 
-from ssdlab.formulas import Numbers, Value, evaluate
+from ssdlab.analysis.formulas import Numbers, Value, evaluate
 '''
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE_OPTIONS, SMALL, Ssdlab
-from ssdlab.plans import Setup, value_text
+from ssdlab.asking.plans import Setup, value_text
 from test_no_dead_options import CONTEXTS, FILES, fingerprint, has_text, text_of
 
 DEVICES, SCHEMES = ssdlab.presets("device"), ssdlab.presets("scheme")

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import ssdlab
 from conftest import Ssdlab
 from import_samples import FEMU, MQSIM_DEVICE, MQSIM_FLOWS, NVMEVIRT, SAMPLES, SIMPLESSD, SIMPLESSD_XML, STANDALONE
+from ssdlab.asking.importing import Fate, Imported, read, write
+from ssdlab.asking.importing.source import Source
+from ssdlab.asking.importing.xml_file import parse
 from ssdlab.errors import Error, UsageError
-from ssdlab.importing import Fate, Imported, read, write
-from ssdlab.importing.source import Source
-from ssdlab.importing.xml_file import parse
 
 GIB = 1 << 30
 

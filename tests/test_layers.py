@@ -1,5 +1,6 @@
 """The layers of the Python package: a module imports only from layers below its own, as the table in `docs/architecture.md` says.
 
+Within a room (a subpackage in the table) the order is that of the map in the docstring of its `__init__.py`.
 Every import counts: at the top of a file, inside a function, and for type checkers only. An import inside a function delays loading; it
 must not bypass the layers.
 """
@@ -16,20 +17,35 @@ PACKAGE = ROOT / "python" / "ssdlab"
 TABLE = ROOT / "docs" / "architecture.md"
 HEADING = "## The layers of the Python package"
 REMEDY = "move code to where it belongs, or pass what is needed as an argument (the table is in docs/architecture.md)"
+LAST = 1_000
+"""Position of a room's `__init__.py`, after its modules."""
 
-Place = tuple[int, int]
-"""Layer of a module, and its position in the row."""
+Place = tuple[int, int, int]
+"""Layer of a module, position in the row, and position in its room's map."""
 
 
-def places(text: str) -> dict[str, Place]:
-    """The place of each module or subpackage, from the rows `| 3 | `tables`, `report` | ... |` below the heading."""
+def places(text: str, maps: Mapping[str, str]) -> dict[str, Place]:
+    """The place of each module and room, from the rows `| 3 | `tables`, `pages` | ... |` below the heading, and from the rooms' maps."""
     section = text.split(f"{HEADING}\n", 1)[1].split("\n## ", 1)[0]
+    rows = [(int(layer), re.findall(r"`(\w+)`", names)) for layer, names in re.findall(r"^\| (\d+) \| ([^|]+) \|", section, re.MULTILINE)]
     found: dict[str, Place] = {}
-    for layer, names in re.findall(r"^\| (\d+) \| ([^|]+) \|", section, re.MULTILINE):
-        for place, name in enumerate(re.findall(r"`(\w+)`", names)):
-            assert name not in found, f"{name} stands twice in the table"
-            found[name] = (int(layer), place)
+    for layer, names in rows:
+        for at, name in enumerate(names):
+            inside = [
+                f"{name}.{own}"
+                for row in re.findall(r"^\| (`[^|]+`) \|", maps.get(name, ""), re.MULTILINE)
+                for own in re.findall(r"\w+", row)
+            ]
+            for place, module in [(LAST, name), *enumerate(inside)]:
+                assert module not in found, f"{module} is in the table twice"
+                found[module] = (layer, at, place)
     return found
+
+
+def table() -> dict[str, Place]:
+    """The places in the package."""
+    rooms = {file.parent.name: file.read_text() for file in PACKAGE.glob("*/__init__.py")}
+    return places(TABLE.read_text(), {room: ast.get_docstring(ast.parse(text)) or "" for room, text in rooms.items()})
 
 
 def modules(package: Path) -> dict[str, Path]:
@@ -61,13 +77,21 @@ def imports(module: str, text: str, known: Mapping[str, Path]) -> Iterator[tuple
 
 
 def objection(found: Mapping[str, Place], module: str, other: str) -> str | None:
-    """The reason why a module must not import another; `None` if it may. Within a subpackage only circles are refused."""
-    own, used = module.partition(".")[0], other.partition(".")[0]
+    """The reason why a module must not import another; `None` if it may. Within a subpackage of a room only circles are refused."""
+    own, used = (unit(found, name) for name in (module, other))
     if own not in found or used not in found:
-        return f"{own if own not in found else used} is not in the table"
-    if own == used or found[used] < found[own]:
+        return f"{own if own not in found else used} is not in the table, or in the map of its room"
+    (layer, *place), (used_layer, *used_place) = found[own], found[used]
+    if own == used or (used_layer, used_place) < (layer, place):
         return None
-    return f"{module} (layer {found[own][0]}) imports {other} (layer {found[used][0]})"
+    return f"{module} (layer {layer}) imports {other} (layer {used_layer})"
+
+
+def unit(found: Mapping[str, Place], module: str) -> str:
+    """What counts as one module: a module or subpackage of a room, or a module or package outside of rooms."""
+    room, *inner = module.split(".")
+    is_room = any(name.startswith(f"{room}.") for name in found)
+    return f"{room}.{inner[0]}" if is_room and inner else room
 
 
 def circle(graph: Mapping[str, set[str]]) -> list[str]:
@@ -95,7 +119,7 @@ def used() -> dict[str, list[tuple[int, str]]]:
 
 
 def test_a_module_imports_only_from_layers_below_its_own() -> None:
-    found = places(TABLE.read_text())
+    found = table()
     count = 0
     objections = []
     for module, others in used().items():
@@ -110,34 +134,39 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     assert not found, f"{' -> '.join(found)}: {REMEDY}"
 
 
-def test_the_table_names_every_module() -> None:
-    there = {module.split(".")[0] for module in modules(PACKAGE)}
-    assert set(places(TABLE.read_text())) == there
+def test_the_table_and_the_maps_name_every_module() -> None:
+    found = table()
+    assert set(found) == {unit(found, module) for module in modules(PACKAGE)}
 
 
 def test_imports_are_found_wherever_they_stand() -> None:
-    known = dict.fromkeys(("errors", "report.page", "report", "result", "tables"), Path())
+    known = dict.fromkeys(("errors", "pages", "pages.page", "runs.result", "tables"), Path())
     text = """
 import ssdlab.errors
 from ssdlab import tables, __version__
 if TYPE_CHECKING:
-    from ssdlab.result import Result
+    from ssdlab.runs.result import Result
 
 def late():
-    from ssdlab.report import page
-    import_module("ssdlab.report.page")
+    from ssdlab.pages import page
+    import_module("ssdlab.pages.page")
     import json
 """
-    found = [(2, "errors"), (3, "tables"), (3, "__init__"), (5, "result"), (8, "report.page"), (9, "report.page")]
+    found = [(2, "errors"), (3, "tables"), (3, "__init__"), (5, "runs.result"), (8, "pages.page"), (9, "pages.page")]
     assert sorted(imports("api", text, known)) == sorted(found)
 
 
 def test_what_goes_upwards_or_round_is_objected_to() -> None:
-    found = places(f"{HEADING}\n\n| 1 | `report`, `result` | |\n| 0 | `errors`, `checks` | |\n\n## Next\n\n| 5 | `other` | |\n")
-    assert found == {"report": (1, 0), "result": (1, 1), "errors": (0, 0), "checks": (0, 1)}
-    allowed = [("result", "report.page"), ("result", "errors"), ("checks", "errors"), ("report.page", "report.runs")]
+    text = f"{HEADING}\n\n| 1 | `pages`, `result` | |\n| 0 | `errors`, `checks` | |\n\n## Next\n\n| 5 | `other` | |\n"
+    found = places(text, {"pages": "Map.\n\n| module | question |\n|---|---|\n| `tables`, `why` | `what`? |\n| `report` | |\n"})
+    rooms = {"pages": (1, 0, LAST), "pages.tables": (1, 0, 0), "pages.why": (1, 0, 1), "pages.report": (1, 0, 2)}
+    assert found == {**rooms, "result": (1, 1, LAST), "errors": (0, 0, LAST), "checks": (0, 1, LAST)}
+    allowed = [("result", "pages.report.page"), ("result", "errors"), ("checks", "errors"), ("pages.report.page", "pages.report.runs")]
+    allowed += [("pages.report.page", "pages.why.words"), ("pages", "pages.report"), ("result", "pages"), ("pages.tables", "checks")]
     assert not any(objection(found, *pair) for pair in allowed)
-    assert all(objection(found, *pair) for pair in [("errors", "result"), ("report.page", "result"), ("errors", "checks")])
-    assert objection(found, "new", "errors") == "new is not in the table"
+    refused = [("errors", "result"), ("pages.report.page", "result"), ("errors", "checks"), ("pages.tables", "pages.why.words")]
+    assert all(objection(found, *pair) for pair in [*refused, ("pages.why", "pages"), ("errors", "pages.tables")])
+    assert str(objection(found, "new", "errors")).startswith("new is not in the table")
+    assert str(objection(found, "pages.new.part", "errors")).startswith("pages.new is not in the table")
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
     assert circle({"a": {"b", "c"}, "b": {"c"}}) == []

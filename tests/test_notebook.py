@@ -10,7 +10,7 @@ import pytest
 import ssdlab
 from conftest import SMALL
 from ssdlab import queueing
-from ssdlab.notebook import of_mapping, of_tables
+from ssdlab.pages.notebook import of_mapping, of_tables
 from ssdlab.section import Section
 
 

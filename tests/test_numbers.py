@@ -12,7 +12,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, SMALL
-from ssdlab import tables
+from ssdlab.pages import tables
 
 # Closed loops keep the arrival rate of the other drives, which has no effect.
 pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.IdleKeyWarning")

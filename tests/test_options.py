@@ -1,4 +1,4 @@
-"""The options of a run are defined once: functions, their documentation, commands and files all follow `ssdlab.options`."""
+"""The options of a run are defined once: functions, their documentation, commands and files all follow `ssdlab.asking.options`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import typer
 
 import ssdlab
 from conftest import PATIENCE_S, ROOT
-from ssdlab import options
+from ssdlab.asking import options
+from ssdlab.asking.option import Option, Shell, complete, file_types, options_of, takes
+from ssdlab.asking.options import RunOptions
 from ssdlab.cli import app
 from ssdlab.cli.options import as_command
 from ssdlab.cli.parts import PARTS
 from ssdlab.cli.reading import read_plainly
-from ssdlab.option import Option, Shell, complete, file_types, options_of, takes
-from ssdlab.options import RunOptions
 
 FUNCTIONS: dict[str, tuple[Callable[..., Any], type]] = {
     "run": (ssdlab.run, options.RunOptions),

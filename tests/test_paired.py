@@ -8,7 +8,7 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
-from ssdlab.paired import paired, paired_by_size
+from ssdlab.analysis.paired import paired, paired_by_size
 
 BURSTS = {
     "workload.arrival": "burst",

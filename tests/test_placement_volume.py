@@ -8,7 +8,7 @@ import pytest
 
 import ssdlab
 from reference_volume import Scheme, Victims, Volume, write_amplification
-from ssdlab.sheet.amplification import greedy
+from ssdlab.asking.sheet.amplification import greedy
 
 BLOCKS, SIZE, GARBAGE, FILLS, COUNTED = 65_536, 64, 0.15, 16, 8
 """Pages of the volume, pages of a block, garbage proportion at which collection begins, volume writes, and those that count."""

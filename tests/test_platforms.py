@@ -106,7 +106,7 @@ def test_windows_has_no_standard_input_to_name() -> None:
 
 LOCKS = """
 from pathlib import Path
-from ssdlab.locks import holder, try_lock
+from ssdlab.system.locks import holder, try_lock
 folder = Path(sys.argv[1])
 lock = try_lock(folder)
 assert lock is not None
@@ -135,7 +135,7 @@ def test_a_pipe_is_copied_to_a_file_with_a_name_where_open_files_have_none(tmp_p
     code = """
 import threading
 from pathlib import Path
-from ssdlab.inputs import hold
+from ssdlab.system.inputs import hold
 pipe = Path(sys.argv[1]) / "pipe"
 subprocess.run(["mkfifo", pipe], check=True)
 threading.Thread(target=lambda: pipe.write_text("0,R,0,4096\\n")).start()

@@ -16,8 +16,8 @@ import pytest
 
 import ssdlab
 from conftest import SMALL, Ssdlab
-from ssdlab.sweeping import remote
-from ssdlab.sweeping.definition import load
+from ssdlab.experiments.sweeping import remote
+from ssdlab.experiments.sweeping.definition import load
 
 OURS = '''\
 class Ours:

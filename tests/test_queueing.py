@@ -13,7 +13,7 @@ import pytest
 import ssdlab
 from conftest import ROOT
 from ssdlab import queueing
-from ssdlab.formulas import FORMULAS as FORMULAS_OF_THE_CORE
+from ssdlab.analysis.formulas import FORMULAS as FORMULAS_OF_THE_CORE
 
 TIMES = {"read_time": 0.0763, "write_time": 0.9264, "copy_time": 0.9507, "erase_time": 3.0003}
 BLOCK = {"pages": 256, "valid": 64}

@@ -15,7 +15,7 @@ import pytest
 
 import ssdlab
 from conftest import PATIENCE_S, SMALL
-from ssdlab.sweeping import remote
+from ssdlab.experiments.sweeping import remote
 
 GRID = {"scheme": ["npgc", "pgc"], "seed": [1, 2, 3]}
 OPTIONS: dict[str, Any] = {"set": SMALL, "requests": 100_000}

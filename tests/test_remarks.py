@@ -11,7 +11,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, ROOT, SMALL, Ssdlab
-from ssdlab.remarks import Remark, gc_ran, of_comparison, of_run, of_runs, of_sweep, shown
+from ssdlab.analysis.remarks import Remark, gc_ran, of_comparison, of_run, of_runs, of_sweep, shown
 
 OVERLOADED = SMALL | {"workload.interarrival_us": 20, "workload.arrival": "fixed"}
 """An overload: a write takes 302.4 us on one of two dies, a read 127.4 us, with 20 us between requests."""
@@ -244,7 +244,7 @@ def test_letters_go_on_after_z() -> None:
 
 def test_every_code_of_the_package_is_in_the_reference() -> None:
     page = (ROOT / "docs" / "reference" / "statistics.md").read_text()
-    source = "".join((ROOT / "python" / "ssdlab" / name).read_text() for name in ("remarks.py", "differences.py"))
+    source = "".join((ROOT / "python" / "ssdlab" / "analysis" / name).read_text() for name in ("remarks.py", "differences.py"))
     made = {*re.findall(r'Remark\("([a-z-]+)"', source), "no-collection"}
     assert len(made) >= 4
     listed = dict(re.findall(r"^\| `([a-z-]+)` \| (note|warning) \|", page.split("## Remarks")[1], re.MULTILINE))

@@ -16,15 +16,15 @@ import pytest
 import ssdlab
 from conftest import AGED, SMALL, SMALL_OPTIONS, Ssdlab, fill
 from made_up_series import with_series
-from ssdlab import report
-from ssdlab.pages import write_again
-from ssdlab.report import figures
-from ssdlab.report.configuration import settings
-from ssdlab.report.drawing import Bars, Curve, Heat, Plot, Rule, Steps
-from ssdlab.report.plots import Plots
-from ssdlab.report.runs import Runs, command_of, load
-from ssdlab.report.summary import shown, summary
-from ssdlab.report.verdict import verdict
+from ssdlab.experiments.saved_pages import write_again
+from ssdlab.pages import report
+from ssdlab.pages.report import figures
+from ssdlab.pages.report.configuration import settings
+from ssdlab.pages.report.drawing import Bars, Curve, Heat, Plot, Rule, Steps
+from ssdlab.pages.report.plots import Plots
+from ssdlab.pages.report.runs import Runs, command_of, load
+from ssdlab.pages.report.summary import shown, summary
+from ssdlab.pages.report.verdict import verdict
 
 SCHEMES = ["npgc", "pgc", "rwp", "fpgc"]
 

@@ -13,9 +13,9 @@ import ssdlab
 from browser import Page
 from conftest import SMALL
 from made_up_series import with_series
-from ssdlab import report
-from ssdlab.colours import COLOURS
-from ssdlab.report.runs import Runs
+from ssdlab.pages import report
+from ssdlab.pages.colours import COLOURS
+from ssdlab.pages.report.runs import Runs
 
 pytestmark = pytest.mark.usefixtures("silent")
 

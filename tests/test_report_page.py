@@ -18,14 +18,14 @@ import ssdlab
 from browser import Page
 from conftest import SMALL
 from made_up_series import with_series
-from ssdlab import report
-from ssdlab.pages import write_again
-from ssdlab.remarks import shown
-from ssdlab.report.runs import Runs
-from ssdlab.sweeping.outcome import relative
-from ssdlab.sweeping.page import write
-from ssdlab.sweeping.result import SweepResult
-from ssdlab.uncertainty import estimates
+from ssdlab.analysis.remarks import shown
+from ssdlab.analysis.uncertainty import estimates
+from ssdlab.experiments.saved_pages import write_again
+from ssdlab.experiments.sweeping.outcome import relative
+from ssdlab.experiments.sweeping.page import write
+from ssdlab.experiments.sweeping.result import SweepResult
+from ssdlab.pages import report
+from ssdlab.pages.report.runs import Runs
 
 pytestmark = pytest.mark.usefixtures("silent")
 

@@ -16,17 +16,17 @@ import pytest
 
 import ssdlab
 from conftest import SMALL
-from ssdlab.pages import write_again
-from ssdlab.report import figures, noise
-from ssdlab.report.about import facts
-from ssdlab.report.changes import as_good
-from ssdlab.report.drawing import Heat, Plot
-from ssdlab.report.frame import DASHES, swatch
-from ssdlab.report.page_remarks import of as page_remarks
-from ssdlab.report.page_remarks import warnings
-from ssdlab.report.runs import Runs, load
-from ssdlab.report.summary import overview, summary
-from ssdlab.report.verdict import remarks, verdict
+from ssdlab.experiments.saved_pages import write_again
+from ssdlab.pages.report import figures, noise
+from ssdlab.pages.report.about import facts
+from ssdlab.pages.report.changes import as_good
+from ssdlab.pages.report.drawing import Heat, Plot
+from ssdlab.pages.report.frame import DASHES, swatch
+from ssdlab.pages.report.page_remarks import of as page_remarks
+from ssdlab.pages.report.page_remarks import warnings
+from ssdlab.pages.report.runs import Runs, load
+from ssdlab.pages.report.summary import overview, summary
+from ssdlab.pages.report.verdict import remarks, verdict
 
 MINUS = "\N{MINUS SIGN}"
 BINS, EACH = 200, 50

@@ -14,11 +14,11 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, SMALL, SMALL_OPTIONS, Ssdlab, at_work, options
-from ssdlab import folders
-from ssdlab.batch import Batch, execute
 from ssdlab.errors import FileError
-from ssdlab.folders import MANIFEST, STAGE, ResultFolder, settle
-from ssdlab.study import library, running
+from ssdlab.experiments.study import library, running
+from ssdlab.runs.batch import Batch, execute
+from ssdlab.system import folders
+from ssdlab.system.folders import MANIFEST, STAGE, ResultFolder, settle
 
 RUN = ["run", *SMALL_OPTIONS, "--requests", "50", "--out", "out"]
 COMPARE = ["compare", *SMALL_OPTIONS, "--requests", "50", "--out", "out"]
@@ -303,7 +303,7 @@ def test_ctrl_c_before_anything_has_finished_leaves_the_old_results(ssdlab_comma
 
 def test_finished_runs_of_a_killed_comparison_are_kept_and_go_with_the_next(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
     slow = f'import sys\nfrom ssdlab.cli import main\nsys.argv = ["ssdlab", *{[*COMPARE, *THREE, "--jobs", "1"]!r}]\n' + (
-        "import ssdlab.batch as batch, time\nkeep = batch._keep\n"
+        "import ssdlab.runs.batch as batch, time\nkeep = batch._keep\n"
         "def kept(*arguments):\n    keep(*arguments)\n    time.sleep(10**6)\n"
         "batch._keep = kept\nmain()\n"
     )
@@ -324,7 +324,8 @@ def test_finished_runs_of_a_killed_comparison_are_kept_and_go_with_the_next(ssdl
 REPLACES = """
 import os, signal, sys
 from pathlib import Path
-from ssdlab import _core, folders
+from ssdlab import _core
+from ssdlab.system import folders
 left = int(sys.argv[1])
 def step(*_):
     global left

@@ -14,9 +14,9 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE_OPTIONS, SMALL, SMALL_OPTIONS, Ssdlab
-from ssdlab import tables
-from ssdlab.comparison import collected
-from ssdlab.seeds import label_of
+from ssdlab.pages import tables
+from ssdlab.runs.comparison import collected
+from ssdlab.runs.seeds import label_of
 
 SEEDS = (1, 2, 3)
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n" + "".join(f"{i * 100},W,{i * 4096 % 1_000_000},4096\n" for i in range(300))

@@ -66,7 +66,7 @@ def files(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("number", CODES)
-@pytest.mark.parametrize("module", ["ssdlab._core", "rich", "typer", "ssdlab.options", "ssdlab.cli.app", "numpy", "pyarrow.parquet"])
+@pytest.mark.parametrize("module", ["ssdlab._core", "rich", "typer", "ssdlab.asking.options", "ssdlab.cli.app", "numpy", "pyarrow.parquet"])
 def test_a_signal_while_modules_are_read_in_is_one_line_as_later(module: str, number: int, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(HELD)
     queueing = ["queueing", "--requests", "1000", "--out", "out"]
@@ -93,7 +93,7 @@ def test_a_signal_while_the_report_is_read_in_keeps_the_run(number: int, tmp_pat
     """It is read in when the run has ended."""
     (tmp_path / "sitecustomize.py").write_text(HELD)
     run = ["run", *SMALL_OPTIONS, "--requests", "100", "--out", "out"]
-    with at_work(run, tmp_path, tmp_path / "held", HOLD="ssdlab.report", PYTHONPATH=str(tmp_path)) as process:
+    with at_work(run, tmp_path, tmp_path / "held", HOLD="ssdlab.pages.report", PYTHONPATH=str(tmp_path)) as process:
         process.send_signal(number)
         out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out, err) == (CODES[number], "", "error: interrupted\n")
@@ -189,7 +189,7 @@ def test_a_command_that_is_told_to_ignore_hang_ups_does(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\nfrom ssdlab.__main__ import main\n"
         f"sys.argv = ['ssdlab', 'run', *{SMALL_OPTIONS!r}, '--requests', '50', '--json']\n"
-        "from ssdlab import batch\nexecute = batch._core.run_many\n"
+        "from ssdlab.runs import batch\nexecute = batch._core.run_many\n"
         "def hung_up(*a, **k):\n    os.kill(os.getpid(), signal.SIGHUP)\n    return execute(*a, **k)\n"
         "class Core:\n    def __getattr__(self, name): return hung_up if name == 'run_many' else getattr(ssdlab_core, name)\n"
         "ssdlab_core = batch._core\nbatch._core = Core()\nmain()\n"
@@ -237,17 +237,18 @@ def test_a_signal_when_all_is_done_changes_nothing() -> None:
 
 AT_EACH_STEP = """
 import atexit, contextlib, os, signal, sys, types
-import ssdlab.cli, ssdlab.signals
+import ssdlab.cli
 from ssdlab.__main__ import main
+from ssdlab.system import signals
 
 app, output = (sys.modules["ssdlab.cli." + name] for name in ("app", "output"))
-ours = {module.__file__ for module in (ssdlab.signals, app, output)} | {main.__code__.co_filename}
+ours = {module.__file__ for module in (signals, app, output)} | {main.__code__.co_filename}
 second = "SECOND" in os.environ
 numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 def step(frame, event, argument):
     global left
-    if event == "opcode" and ssdlab.signals.ended() == second and all(signal.getsignal(number) is not before[number] for number in numbers):
+    if event == "opcode" and signals.ended() == second and all(signal.getsignal(number) is not before[number] for number in numbers):
         left -= 1
         if left == 0:
             signal.raise_signal(number)
@@ -269,8 +270,8 @@ before = {number: signal.getsignal(number) for number in numbers}
 sys.argv = ["ssdlab", "show", "scheme", "pgc"]
 if second:
     app.Group.invoke = interrupt_long_ago
-    wish = 10 * ssdlab.signals.SAME_WISH_S
-    ssdlab.signals.time = types.SimpleNamespace(monotonic=lambda: wish if ssdlab.signals.ended() else 0.0)
+    wish = 10 * signals.SAME_WISH_S
+    signals.time = types.SimpleNamespace(monotonic=lambda: wish if signals.ended() else 0.0)
 ends = {number: [] for number in numbers}
 for at in range(1, 10_000):
     number = numbers[at % 3]

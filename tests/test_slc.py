@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import ssdlab
-from ssdlab.report.drawing import Curve, Plot
-from ssdlab.report.runs import Runs
-from ssdlab.report.slc import slc
+from ssdlab.pages.report.drawing import Curve, Plot
+from ssdlab.pages.report.runs import Runs
+from ssdlab.pages.report.slc import slc
 
 CACHE = {"slc.static_blocks": 2, "slc.dynamic_blocks": 20, "slc.fold_level": 0.5}
 WRITES = {

@@ -62,9 +62,9 @@ def test_a_command_imports_what_it_needs(words: tuple[str, ...], needed: set[str
 
 def test_the_report_and_tables_of_requests_are_imported_where_they_are_asked_for(tmp_path: Path) -> None:
     modules = imported(IMPORTED, *RUN, "--out", "out", folder=tmp_path)
-    assert "ssdlab.report.page" in modules
+    assert "ssdlab.pages.report.page" in modules
     assert "matplotlib" not in modules
-    assert "ssdlab.report" not in imported(IMPORTED, *RUN, folder=tmp_path)
+    assert "ssdlab.pages.report" not in imported(IMPORTED, *RUN, folder=tmp_path)
 
 
 def test_a_run_from_python_imports_no_command_line(tmp_path: Path) -> None:

@@ -14,15 +14,15 @@ import pytest
 
 import ssdlab
 from conftest import ROOT, SMALL, Ssdlab, interrupted_study
-from ssdlab.batch import Job, Pairs
+from ssdlab.analysis.paired import paired_by_size
+from ssdlab.analysis.uncertainty import Estimate
 from ssdlab.cli import studies as cli_studies
-from ssdlab.paired import paired_by_size
-from ssdlab.study import library
-from ssdlab.study.definition import Row, parse
-from ssdlab.study.evaluation import Outcome
-from ssdlab.study.expressions import AbsentError, Formula, lookup
-from ssdlab.study.running import prepare
-from ssdlab.uncertainty import Estimate
+from ssdlab.experiments.study import library
+from ssdlab.experiments.study.definition import Row, parse
+from ssdlab.experiments.study.evaluation import Outcome
+from ssdlab.experiments.study.expressions import AbsentError, Formula, lookup
+from ssdlab.experiments.study.running import prepare
+from ssdlab.runs.batch import Job, Pairs
 
 SETTINGS = "\n".join(f"{key} = {value}" for key, value in SMALL.items())
 TINY = f"""
@@ -335,7 +335,7 @@ def test_a_figure_that_fails_does_not_cost_the_study(tiny: Path, tmp_path: Path,
     def fail(*_: object) -> None:
         raise ValueError("no figure")
 
-    monkeypatch.setattr("ssdlab.study.figures.draw", fail)
+    monkeypatch.setattr("ssdlab.experiments.study.figures.draw", fail)
     with pytest.raises(ValueError, match="no figure"):
         ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
     assert json.loads((tmp_path / "out" / "own" / "tiny" / "study.json").read_text())["runs"]
@@ -347,7 +347,7 @@ def test_panels_that_share_a_scale_hold_all_their_points(tiny: Path, tmp_path: P
     gaps = '[[vary]]\nname = "gap"\nkey = "workload.interarrival_us"\nvalues = [3000, 6000]\n\n[metrics]'
     tiny.write_text(head.replace("[metrics]", gaps).replace("[4, 16]", "[4, 64]") + "[figure]" + figure)
     drawings: list[Any] = []
-    monkeypatch.setattr("ssdlab.study.figures.save", lambda drawing, _: drawings.append(drawing))
+    monkeypatch.setattr("ssdlab.experiments.study.figures.save", lambda drawing, _: drawings.append(drawing))
     ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
     tops = []
     for panel in drawings[0].axes:
@@ -368,7 +368,7 @@ def test_published_numbers_stand_in_the_panels(tiny: Path, tmp_path: Path, monke
     row = f'[[rows]]\nwhat = "as published"\nvalue = "mean[rwp, {last}]"\nunit = "ms"\npaper = 2.5\n\n[figure]\npublished = true'
     tiny.write_text(text.replace("[figure]", row).replace("npgc, 4]", "npgc, small]" if labels else "npgc, 4]"))
     drawings: list[Any] = []
-    monkeypatch.setattr("ssdlab.study.figures.save", lambda drawing, _: drawings.append(drawing))
+    monkeypatch.setattr("ssdlab.experiments.study.figures.save", lambda drawing, _: drawings.append(drawing))
     ssdlab.run_study(tiny, quick=True, out=tmp_path / "out")
     (panel,) = drawings[0].axes
     ((xs, ys),) = [line.get_data() for line in panel.get_lines() if line.get_label() == "published"]

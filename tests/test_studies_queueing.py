@@ -11,9 +11,9 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab, interrupted_study
-from ssdlab.study.definition import parse
-from ssdlab.study.expressions import AbsentError, Formula
-from ssdlab.study.timelines import steps
+from ssdlab.experiments.study.definition import parse
+from ssdlab.experiments.study.expressions import AbsentError, Formula
+from ssdlab.experiments.study.timelines import steps
 
 QUEUE = """
 title = "One die"

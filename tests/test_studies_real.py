@@ -14,13 +14,13 @@ import pytest
 
 import ssdlab
 from conftest import ROOT
-from ssdlab.calibration import csv_tables
-from ssdlab.calibration.api import BASE, SCHEME
-from ssdlab.calibration.rule import fitted_rows
-from ssdlab.calibration.runs import Candidate, Runs
-from ssdlab.study import library
-from ssdlab.study.definition import parse
-from ssdlab.study.running import prepare, run
+from ssdlab.experiments.calibration import csv_tables
+from ssdlab.experiments.calibration.api import BASE, SCHEME
+from ssdlab.experiments.calibration.rule import fitted_rows
+from ssdlab.experiments.calibration.runs import Candidate, Runs
+from ssdlab.experiments.study import library
+from ssdlab.experiments.study.definition import parse
+from ssdlab.experiments.study.running import prepare, run
 
 sys.path.insert(0, str(ROOT / "tools"))
 

@@ -14,9 +14,9 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
-from ssdlab.study.effects import Effect, agreement, agreement_rows, csv_text, effects_of, rank_correlation
-from ssdlab.study.grading import AMOUNT, CHANGE, RATIO, Claim, grade
-from ssdlab.study.page_parts import summary
+from ssdlab.experiments.study.effects import Effect, agreement, agreement_rows, csv_text, effects_of, rank_correlation
+from ssdlab.experiments.study.grading import AMOUNT, CHANGE, RATIO, Claim, grade
+from ssdlab.experiments.study.page_parts import summary
 from test_studies import TINY
 
 
@@ -78,7 +78,7 @@ def test_studies_are_in_the_order_of_their_names() -> None:
 def test_the_picture_has_a_point_for_each_number(monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib.colors import to_rgba
 
-    from ssdlab.study import effects_figure
+    from ssdlab.experiments.study import effects_figure
 
     drawings: list[Any] = []
     monkeypatch.setattr(effects_figure, "as_files", lambda drawing: drawings.append(drawing) or ("", b""))
@@ -100,7 +100,7 @@ def test_the_picture_has_a_point_for_each_number(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("effects", [EFFECTS[:1], EFFECTS[5:], EFFECTS[6:], [effect("a", 0, 0.0)]])
 def test_any_numbers_make_a_picture(effects: list[Effect]) -> None:
-    from ssdlab.study import effects_figure
+    from ssdlab.experiments.study import effects_figure
 
     svg, png = effects_figure.draw(effects)
     ET.fromstring(svg)

@@ -10,8 +10,8 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
-from ssdlab.study.definition import parse
-from ssdlab.study.grading import AMOUNT, CHANGE, DIFFERENCE, RATIO, Claim, grade, size_band
+from ssdlab.experiments.study.definition import parse
+from ssdlab.experiments.study.grading import AMOUNT, CHANGE, DIFFERENCE, RATIO, Claim, grade, size_band
 from test_studies import TINY
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from markdown import markdown
 
-from ssdlab.study.page_markdown import wrapped
-from ssdlab.study.page_parts import counted, warnings
-from ssdlab.study.results import Ran
+from ssdlab.experiments.study.page_markdown import wrapped
+from ssdlab.experiments.study.page_parts import counted, warnings
+from ssdlab.experiments.study.results import Ran
 
 WORDS = "The mean falls by 12.5 % where a job holds one die at a time, and writes of others go on. "
 TEXTS = {

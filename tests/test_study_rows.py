@@ -15,10 +15,10 @@ from collections.abc import Sequence
 import pytest
 
 from conftest import ROOT
-from ssdlab.study import library
-from ssdlab.study.definition import Row, Study, parse
-from ssdlab.study.expressions import Formula
-from ssdlab.study.grading import DIRECTION, SIZE
+from ssdlab.experiments.study import library
+from ssdlab.experiments.study.definition import Row, Study, parse
+from ssdlab.experiments.study.expressions import Formula
+from ssdlab.experiments.study.grading import DIRECTION, SIZE
 from test_studies import TINY
 
 Range = tuple[float, float]

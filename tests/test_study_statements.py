@@ -9,8 +9,8 @@ import pytest
 
 import ssdlab
 from conftest import Ssdlab
-from ssdlab.study import library
-from ssdlab.study.statements import Shown, Statement, statements
+from ssdlab.experiments.study import library
+from ssdlab.experiments.study.statements import Shown, Statement, statements
 from test_studies import TINY
 
 CAUSAL = re.compile(r"\b(because|since|therefore|hence|thus|so that|due to|explains?|the reason)\b", re.IGNORECASE)

@@ -22,11 +22,11 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, PATIENCE_S, SMALL, Ssdlab, core_at_work, until
-from ssdlab import tables
-from ssdlab.plans import value_text
-from ssdlab.sweeping import running
-from ssdlab.sweeping.definition import LONGEST_NAME, define, load
-from ssdlab.sweeping.running import prepare, run
+from ssdlab.asking.plans import value_text
+from ssdlab.experiments.sweeping import running
+from ssdlab.experiments.sweeping.definition import LONGEST_NAME, define, load
+from ssdlab.experiments.sweeping.running import prepare, run
+from ssdlab.pages import tables
 
 COMMON = {key: value for key, value in SMALL.items() if key != "gc.soft"}
 GRID = {"scheme": ["npgc", "pgc"], "gc.soft": [0.1, 0.15], "seed": [1, 2]}

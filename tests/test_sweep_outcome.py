@@ -11,13 +11,13 @@ import pytest
 
 import ssdlab
 from conftest import SMALL, Ssdlab
-from ssdlab.pages import write_again
-from ssdlab.report.summary import Place, places
-from ssdlab.report.words import described
-from ssdlab.sweeping.axes import Uses, is_wide, needs_log, numbers_of, uses
-from ssdlab.sweeping.outcome import Pairs, best, groups_in_words, known_figure, outcome, relative
-from ssdlab.sweeping.points import SweepMean, SweepPoint
-from ssdlab.uncertainty import Estimate, estimates
+from ssdlab.analysis.uncertainty import Estimate, estimates
+from ssdlab.experiments.saved_pages import write_again
+from ssdlab.experiments.sweeping.axes import Uses, is_wide, needs_log, numbers_of, uses
+from ssdlab.experiments.sweeping.outcome import Pairs, best, groups_in_words, known_figure, outcome, relative
+from ssdlab.experiments.sweeping.points import SweepMean, SweepPoint
+from ssdlab.pages.report.summary import Place, places
+from ssdlab.pages.report.words import described
 
 P99 = "latency_ns.all.p99"
 PLACE = Place("p99", P99, "ns", "low")

@@ -14,10 +14,11 @@ from rich.console import RenderableType
 
 import ssdlab
 from conftest import DRIVE, ROOT, SMALL_OPTIONS, Ssdlab
-from ssdlab import Comparison, Result, tables
+from ssdlab import Comparison, Result
 from ssdlab.cli import output, presets
-from ssdlab.study import library
-from ssdlab.study.running import prepare, run
+from ssdlab.experiments.study import library
+from ssdlab.experiments.study.running import prepare, run
+from ssdlab.pages import tables
 
 NUMBER = re.compile(r"\d[\d,.]*%?")
 LONG = "dynalloc-slacker"

@@ -18,8 +18,8 @@ import pytest
 import ssdlab
 from browser import Page
 from conftest import SMALL, SMALL_OPTIONS, Ssdlab
-from ssdlab.timelines.blocks import read_blocks
-from ssdlab.timelines.columns import NONE
+from ssdlab.pages.timelines.blocks import read_blocks
+from ssdlab.pages.timelines.columns import NONE
 from test_timeline import ns
 
 REQUESTS = 800
@@ -67,7 +67,7 @@ class Made:
 
 
 def write_page(source: Path, page: Path) -> None:
-    from ssdlab.timelines import found_in, write
+    from ssdlab.pages.timelines import found_in, write
 
     write(found_in(source), page)
 

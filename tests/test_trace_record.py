@@ -16,12 +16,12 @@ import pytest
 
 import ssdlab
 from conftest import PATIENCE_S, Ended
-from ssdlab import recording
 from ssdlab.cli import main
 from ssdlab.errors import Error, UsageError
-from ssdlab.recording import Device, Recorder, Recording, Tracefs, devices, recorder
-from ssdlab.recording.lines import Event, Lost, op_of, parse_line
-from ssdlab.recording.recording import Collector, Gap, check_target
+from ssdlab.system import recording
+from ssdlab.system.recording import Device, Recorder, Recording, Tracefs, devices, recorder
+from ssdlab.system.recording.lines import Event, Lost, op_of, parse_line
+from ssdlab.system.recording.recording import Collector, Gap, check_target
 
 DISK = Device(path="/dev/sda", major=8, minor=0, start=0, sectors=1_000_000, partition=False, event="block_rq_issue")
 PART = Device(path="/dev/sda2", major=8, minor=0, start=2048, sectors=4096, partition=True, event="block_rq_issue")
@@ -527,7 +527,7 @@ def test_an_instance_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.Monk
         def remove(self, _path: Path) -> None:
             raise OSError(16, "Device or resource busy")
 
-    monkeypatch.setattr("ssdlab.recording.tracefs._PATIENCE_S", 0.1)
+    monkeypatch.setattr("ssdlab.system.recording.tracefs._PATIENCE_S", 0.1)
     stuck = Stuck(tmp_path)
     recorded = record(stuck, traced(stuck))
     (left,) = stuck.left()

@@ -114,7 +114,7 @@ def test_every_entry_of_a_result_is_in_its_class(results: list[ssdlab.Result]) -
     unknown = set()
     met = set()
     for part in (part for result in results for part in parts(result)):
-        hints = get_type_hints(type(part), vars(run_statistics) | vars(sys.modules["ssdlab.result"]))
+        hints = get_type_hints(type(part), vars(run_statistics) | vars(sys.modules["ssdlab.runs.result"]))
         met.add(type(part).__name__)
         for key, value in part.items():
             if key not in hints and not (isinstance(part, ssdlab.Result) and key in statistics_classes.NOT_ATTRIBUTES):

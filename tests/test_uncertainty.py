@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ssdlab
-from ssdlab.uncertainty import Estimate, batch_means, estimates, relative_differences, student_t
+from ssdlab.analysis.uncertainty import Estimate, batch_means, estimates, relative_differences, student_t
 
 
 @pytest.mark.parametrize(

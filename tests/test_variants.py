@@ -11,16 +11,16 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, SMALL, SMALL_OPTIONS, Ssdlab
-from ssdlab import options
+from ssdlab.analysis.differences import Change, changes, in_words, of_variants
+from ssdlab.asking import options
+from ssdlab.asking.option import options_of
 from ssdlab.cli.variants import parse_variants
-from ssdlab.differences import Change, changes, in_words, of_variants
-from ssdlab.option import options_of
-from ssdlab.report import Runs
-from ssdlab.report.causes import causes
-from ssdlab.report.runs import command_of, load
-from ssdlab.report.summary import summary
-from ssdlab.report.verdict import verdict
-from ssdlab.variants import OPTIONS, TOGETHER, Variant, compared
+from ssdlab.pages.report import Runs
+from ssdlab.pages.report.causes import causes
+from ssdlab.pages.report.runs import command_of, load
+from ssdlab.pages.report.summary import summary
+from ssdlab.pages.report.verdict import verdict
+from ssdlab.runs.variants import OPTIONS, TOGETHER, Variant, compared
 
 FILE = """
 [[variants]]

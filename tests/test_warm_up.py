@@ -14,7 +14,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, SMALL, SMALL_OPTIONS, Ssdlab
-from ssdlab.paired import paired
+from ssdlab.analysis.paired import paired
 
 REQUESTS = 4000
 MACHINE = ("prepare_s", "wall_s", "requests_per_s")

@@ -13,10 +13,11 @@ import pytest
 
 import ssdlab
 from conftest import SMALL, Ssdlab
-from ssdlab import _core, why
+from ssdlab import _core
+from ssdlab.asking.plans import Setup, Slowest
 from ssdlab.errors import UsageError
-from ssdlab.plans import Setup, Slowest
-from ssdlab.tables.numbers import duration
+from ssdlab.pages import why
+from ssdlab.pages.tables.numbers import duration
 
 READ, TRANSFER, PROGRAM, ERASE = 25_000, 102_400, 200_000, 1_500_000
 """Stages of the base drive, ns: a page takes `TRANSFER` on the bus."""

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import ssdlab
-from ssdlab import tables
-from ssdlab.tables.numbers import duration, number, quantity, share, size, three
+from ssdlab.pages import tables
+from ssdlab.pages.tables.numbers import duration, number, quantity, share, size, three
 
 SMALL_WRITES = {
     "ftl.precondition.kind": "none",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import ssdlab
-from ssdlab.contest.field import contests
-from ssdlab.contest.ranking import FIGURES, Arena, Standing
+from ssdlab.experiments.contest.field import contests
+from ssdlab.experiments.contest.ranking import FIGURES, Arena, Standing
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "arena.md"
 BEGIN, END = "<!-- written by tools/arena.py -->", "<!-- end -->"

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import calibrate
-from ssdlab.calibration import csv_tables
-from ssdlab.calibration.compared import Compared
-from ssdlab.calibration.measurements import QUANTITIES
-from ssdlab.calibration.result import Calibration
-from ssdlab.calibration.rule import bound, highest_rate
+from ssdlab.experiments.calibration import csv_tables
+from ssdlab.experiments.calibration.compared import Compared
+from ssdlab.experiments.calibration.measurements import QUANTITIES
+from ssdlab.experiments.calibration.result import Calibration
+from ssdlab.experiments.calibration.rule import bound, highest_rate
 
 ROOT = Path(__file__).parent.parent
 TABLES = ROOT / "measurements" / "ssd-iq"

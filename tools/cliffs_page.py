@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ssdlab.cliffs.api import predict
-from ssdlab.cliffs.predictions import Predictions
-from ssdlab.tables.cliffs import VERDICTS, published
-from ssdlab.tables.numbers import three
+from ssdlab.experiments.cliffs.api import predict
+from ssdlab.experiments.cliffs.predictions import Predictions
+from ssdlab.pages.tables.cliffs import VERDICTS, published
+from ssdlab.pages.tables.numbers import three
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "measurements" / "slc" / "drives.csv"
@@ -31,7 +31,7 @@ def lines(of: Predictions) -> str:
 
 def main() -> None:
     """Predicts all drives, and writes what came out."""
-    from ssdlab.cliffs.figure import drawn  # noqa: PLC0415 (matplotlib takes long to import)
+    from ssdlab.experiments.cliffs.figure import drawn  # noqa: PLC0415 (matplotlib takes long to import)
 
     found = predict(TABLE)
     before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)

@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ssdlab.tables.numbers import three
-from ssdlab.uncertainty import Estimate
+from ssdlab.analysis.uncertainty import Estimate
+from ssdlab.pages.tables.numbers import three
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 INTERACTIONS = (0.1, 0.5, 0.9, 1, 1.1, 2, 10)

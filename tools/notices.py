@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "LICENSE-THIRD-PARTY.txt"
 PACKAGE = "ssdlab-python"
 TEXT = re.compile(r"(licen[cs]e|copying|notice|copyright|unlicense)", re.IGNORECASE)
-VENDORED = ROOT / "python" / "ssdlab" / "report" / "web" / "vendor"
+VENDORED = ROOT / "python" / "ssdlab" / "pages" / "report" / "web" / "vendor"
 """Scripts of others that pages contain, each with `NAME.LICENSE`."""
 HEAD = "ssdlab contains the following libraries, compiled or as scripts. Each is under the licence that stands with it.\n"
 

@@ -18,12 +18,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ssdlab.calibration import csv_tables
-from ssdlab.calibration.api import SCHEME
-from ssdlab.calibration.measurements import QUANTITIES, FullSpeed, Measurement, Measurements, Pattern, Point, Probe, QuantityName
-from ssdlab.calibration.rule import bound, fitted_rows, highest_rate
-from ssdlab.calibration.runs import LATENCIES, Candidate, run_at
-from ssdlab.plans import value_text
+from ssdlab.asking.plans import value_text
+from ssdlab.experiments.calibration import csv_tables
+from ssdlab.experiments.calibration.api import SCHEME
+from ssdlab.experiments.calibration.measurements import (
+    QUANTITIES,
+    FullSpeed,
+    Measurement,
+    Measurements,
+    Pattern,
+    Point,
+    Probe,
+    QuantityName,
+)
+from ssdlab.experiments.calibration.rule import bound, fitted_rows, highest_rate
+from ssdlab.experiments.calibration.runs import LATENCIES, Candidate, run_at
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))

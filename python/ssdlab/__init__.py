@@ -15,25 +15,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ssdlab._core import Candidates, Completion, EvictionCandidates, OrderChoices, Placing
-    from ssdlab.api import (
-        Request,
-        Simulator,
-        compare,
-        config_keys,
-        config_schema,
-        precondition,
-        preset_text,
-        presets,
-        run,
-        trace_convert,
-        trace_info,
-    )
-    from ssdlab.caching import CacheReplay, replay_cache
-    from ssdlab.calibration.api import calibrate
-    from ssdlab.calibration.result import Calibration
-    from ssdlab.comparison import Comparison
-    from ssdlab.contest.api import arena
-    from ssdlab.contest.ranking import Arena, Standing
+    from ssdlab.analysis.remarks import Remark
+    from ssdlab.analysis.uncertainty import Estimate, batch_means
+    from ssdlab.asking.importing.api import Import, import_configuration
+    from ssdlab.asking.importing.ledger import Imported
+    from ssdlab.asking.policies import EvictionPolicy, OrderPolicy, PlacementPolicy, VictimPolicy
+    from ssdlab.asking.sheet.api import DriveCheck, check
     from ssdlab.errors import (
         ConfigError,
         Error,
@@ -47,54 +34,67 @@ if TYPE_CHECKING:
         TraceError,
         UsageError,
     )
-    from ssdlab.explaining import SlowRequest, SlowRequests, slow_requests
-    from ssdlab.importing.api import Import, import_configuration
-    from ssdlab.importing.ledger import Imported
-    from ssdlab.loading import load
-    from ssdlab.policies import EvictionPolicy, OrderPolicy, PlacementPolicy, VictimPolicy
-    from ssdlab.remarks import Remark
-    from ssdlab.result import Result
+    from ssdlab.experiments.calibration.api import calibrate
+    from ssdlab.experiments.calibration.result import Calibration
+    from ssdlab.experiments.contest.api import arena
+    from ssdlab.experiments.contest.ranking import Arena, Standing
+    from ssdlab.experiments.explaining import SlowRequest, SlowRequests, slow_requests
+    from ssdlab.experiments.loading import load
+    from ssdlab.experiments.study.api import run_study, studies, study_report
+    from ssdlab.experiments.sweeping.api import sweep
+    from ssdlab.experiments.sweeping.points import SweepMean, SweepPoint
+    from ssdlab.experiments.sweeping.result import SweepResult
+    from ssdlab.runs.api import (
+        Request,
+        Simulator,
+        compare,
+        config_keys,
+        config_schema,
+        precondition,
+        preset_text,
+        presets,
+        run,
+        trace_convert,
+        trace_info,
+    )
+    from ssdlab.runs.caching import CacheReplay, replay_cache
+    from ssdlab.runs.comparison import Comparison
+    from ssdlab.runs.result import Result
+    from ssdlab.runs.seeds import SeedRuns
+    from ssdlab.runs.serving import DriveState, serve
     from ssdlab.section import Section
-    from ssdlab.seeds import SeedRuns
-    from ssdlab.serving import DriveState, serve
-    from ssdlab.sheet.api import DriveCheck, check
-    from ssdlab.study.api import run_study, studies, study_report
-    from ssdlab.sweeping.api import sweep
-    from ssdlab.sweeping.points import SweepMean, SweepPoint
-    from ssdlab.sweeping.result import SweepResult
-    from ssdlab.uncertainty import Estimate, batch_means
 
     __version__: str
 
 _HOMES = {
     "_core": "Candidates Completion EvictionCandidates OrderChoices Placing",
-    "api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
-    "contest.api": "arena",
-    "contest.ranking": "Arena Standing",
-    "calibration.api": "calibrate",
-    "calibration.result": "Calibration",
-    "caching": "CacheReplay replay_cache",
-    "comparison": "Comparison",
+    "runs.api": "Request Simulator compare config_keys config_schema precondition preset_text presets run trace_convert trace_info",
+    "experiments.contest.api": "arena",
+    "experiments.contest.ranking": "Arena Standing",
+    "experiments.calibration.api": "calibrate",
+    "experiments.calibration.result": "Calibration",
+    "runs.caching": "CacheReplay replay_cache",
+    "runs.comparison": "Comparison",
     "errors": (
         "ConfigError Error FileError IdleKeyWarning InternalError Interrupted "
         "PolicyError SimulationError StoppedError TraceError UsageError"
     ),
-    "explaining": "SlowRequest SlowRequests slow_requests",
-    "importing.api": "Import import_configuration",
-    "importing.ledger": "Imported",
-    "loading": "load",
-    "policies": "EvictionPolicy OrderPolicy PlacementPolicy VictimPolicy",
-    "remarks": "Remark",
-    "result": "Result",
+    "experiments.explaining": "SlowRequest SlowRequests slow_requests",
+    "asking.importing.api": "Import import_configuration",
+    "asking.importing.ledger": "Imported",
+    "experiments.loading": "load",
+    "asking.policies": "EvictionPolicy OrderPolicy PlacementPolicy VictimPolicy",
+    "analysis.remarks": "Remark",
+    "runs.result": "Result",
     "section": "Section",
-    "seeds": "SeedRuns",
-    "serving": "DriveState serve",
-    "sheet.api": "DriveCheck check",
-    "study.api": "run_study studies study_report",
-    "sweeping.api": "sweep",
-    "sweeping.points": "SweepMean SweepPoint",
-    "sweeping.result": "SweepResult",
-    "uncertainty": "Estimate batch_means",
+    "runs.seeds": "SeedRuns",
+    "runs.serving": "DriveState serve",
+    "asking.sheet.api": "DriveCheck check",
+    "experiments.study.api": "run_study studies study_report",
+    "experiments.sweeping.api": "sweep",
+    "experiments.sweeping.points": "SweepMean SweepPoint",
+    "experiments.sweeping.result": "SweepResult",
+    "analysis.uncertainty": "Estimate batch_means",
 }
 """Names that each module exports, separated by spaces."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ssdlab import signals
+from ssdlab.system import signals
 
 __all__ = ["main"]
 

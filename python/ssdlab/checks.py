@@ -1,11 +1,12 @@
-"""Type checks of arguments, with one-line messages, before values reach the core."""
+"""Type checks of arguments before values reach the core, and names and values in one-line messages."""
 
 from __future__ import annotations
 
+import difflib
 import operator
 import os
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, cast
 
@@ -18,7 +19,9 @@ __all__ = [
     "check_numbers",
     "check_paths",
     "check_texts",
+    "few",
     "mapping",
+    "nearest",
     "path",
     "positive",
     "shown",
@@ -155,3 +158,15 @@ def check_paths(values: Mapping[str, object]) -> None:
 
 def _wrong(name: str, value: object, expected: str) -> UsageError:
     return UsageError(f"{name} = {shown(value)}: expected {expected}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean "..."?` if a similar name is known, else an empty text."""
+    found = difflib.get_close_matches(name, list(known), n=1)
+    return f'; did you mean "{found[0]}"?' if found else ""
+
+
+def few(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first `most` of several names, and how many there are besides: `a, b and 3 more`."""
+    more = len(names) - most
+    return between.join(names[:most]) + (f" and {more:,} more" if more > 0 else "")

@@ -25,13 +25,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
-from ssdlab import _core, equations
+from ssdlab import _core
+from ssdlab.analysis import equations
+from ssdlab.analysis.equations import *  # noqa: F403 (all names are public here)
+from ssdlab.analysis.equations import max_throughput, mean_wait_rwp, queue_length, write_amplification
+from ssdlab.analysis.formulas import FORMULAS, Numbers, Value, evaluate_all
+from ssdlab.asking.plans import DEFAULT_SEED, Setup, files_of, requests_of, value_text
 from ssdlab.checks import mapping, shown, text, truth, whole
-from ssdlab.equations import *  # noqa: F403 (all names are public here)
-from ssdlab.equations import max_throughput, mean_wait_rwp, queue_length, write_amplification
 from ssdlab.errors import UsageError
-from ssdlab.formulas import FORMULAS, Numbers, Value, evaluate_all
-from ssdlab.plans import DEFAULT_SEED, Setup, files_of, requests_of, value_text
 from ssdlab.section import Section, UntypedSection
 
 if TYPE_CHECKING:
@@ -160,13 +161,13 @@ class QueueingResult(UntypedSection):
 
     def __str__(self) -> str:
         """The table that the command line prints."""
-        from ssdlab import tables  # noqa: PLC0415
+        from ssdlab.pages import tables  # noqa: PLC0415
 
         return tables.as_text(tables.queueing_tables({self.priority: self}, self.get("formulas", {})))
 
     def _repr_html_(self) -> str:
         """The table that the command line prints, as HTML for notebooks."""
-        from ssdlab import notebook, tables  # noqa: PLC0415
+        from ssdlab.pages import notebook, tables  # noqa: PLC0415
 
         return notebook.of_tables(tables.queueing_tables({self.priority: self}, self.get("formulas", {})))
 

@@ -66,7 +66,7 @@ class Section(Mapping[str, Any]):
 
     def _repr_html_(self) -> str:
         """Names and values as HTML, for notebooks."""
-        from ssdlab.html_table import of_mapping  # noqa: PLC0415 (only notebooks need it)
+        from ssdlab.pages.html_table import of_mapping  # noqa: PLC0415 (only notebooks need it)
 
         return of_mapping(self._path, self._data)
 

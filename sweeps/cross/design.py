@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import ssdlab
-from ssdlab.plans import value_text
+from ssdlab.asking.plans import value_text
 
 HERE = Path(__file__).resolve().parent
 REQUESTS, WARM_UP = 9_000, 1_000

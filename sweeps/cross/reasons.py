@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import ssdlab
-from ssdlab.sweeping.definition import Point, load
-from ssdlab.uncertainty import Estimate
+from ssdlab.analysis.uncertainty import Estimate
+from ssdlab.experiments.sweeping.definition import Point, load
 
 HERE = Path(__file__).resolve().parent
 DRIVES = ("lee2013", "nvme", "pe8110-like")

@@ -13,13 +13,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdlab import signals
 from ssdlab._core import abandon_files, version
 from ssdlab.cli.command import MOST_COLUMNS, Group
 from ssdlab.cli.output import INTERRUPTED, complain, report_interrupt
 from ssdlab.cli.parts import PARTS
 from ssdlab.errors import Error
-from ssdlab.progress import show_reading
+from ssdlab.system import signals
+from ssdlab.system.progress import show_reading
 
 __all__ = ["app", "main"]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import options as o
+from ssdlab.asking import options as o
 from ssdlab.cli.output import print_json, print_tables
 
 __all__ = ["list_", "run"]
@@ -46,9 +46,9 @@ def run(
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab arena run`."""
-    from ssdlab.contest.api import entered, held  # noqa: PLC0415 (it takes longer to import than help takes)
-    from ssdlab.progress import TotalProgress  # noqa: PLC0415
-    from ssdlab.tables.arena import arena_tables  # noqa: PLC0415
+    from ssdlab.experiments.contest.api import entered, held  # noqa: PLC0415 (it takes longer to import than help takes)
+    from ssdlab.pages.tables.arena import arena_tables  # noqa: PLC0415
+    from ssdlab.system.progress import TotalProgress  # noqa: PLC0415
 
     contest = entered(policy, kind, quick=quick)
     with TotalProgress("arena", len(contest.runs), quiet=quiet) as progress:
@@ -61,7 +61,7 @@ def run(
 
 def list_() -> None:
     """The command `ssdlab arena list`."""
-    from ssdlab.contest.field import contests  # noqa: PLC0415
+    from ssdlab.experiments.contest.field import contests  # noqa: PLC0415
 
     for contest in contests().values():
         typer.echo(f"{contest.kind} ({contest.key}): {', '.join(contest.entries)}")

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from ssdlab.artifact import kit as kits
-from ssdlab.artifact.inputs import sources_of
-from ssdlab.artifact.readme import duration
+from ssdlab.asking.options import Quiet
 from ssdlab.cli.output import warn
-from ssdlab.folders import ARTIFACT_FILE
-from ssdlab.options import Quiet
+from ssdlab.experiments.artifact import kit as kits
+from ssdlab.experiments.artifact.inputs import sources_of
+from ssdlab.experiments.artifact.readme import duration
+from ssdlab.system.folders import ARTIFACT_FILE
 
 __all__ = ["artifact"]
 

@@ -19,7 +19,7 @@ def bug_report(
     out: Annotated[Path | None, typer.Option(help="Write the report here (default: standard output).", metavar="FILE")] = None,
 ) -> None:
     """The command `ssdlab bug-report`."""
-    from ssdlab.bug_report import bug_report as written  # noqa: PLC0415 (it takes longer than many commands)
+    from ssdlab.pages.bug_report import bug_report as written  # noqa: PLC0415 (it takes longer than many commands)
 
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder}: expected a folder that `ssdlab run --out` or `compare --out` wrote")

@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import options as o
-from ssdlab import tables
-from ssdlab.batch import check_apart
+from ssdlab.asking import options as o
+from ssdlab.asking.plans import DEFAULT_SEED
 from ssdlab.cli.output import complain, print_json, print_tables
 from ssdlab.errors import FileError, UsageError
-from ssdlab.folders import make_folder
-from ssdlab.plans import DEFAULT_SEED
-from ssdlab.progress import ShareProgress
+from ssdlab.pages import tables
+from ssdlab.runs.batch import check_apart
+from ssdlab.system.folders import make_folder
+from ssdlab.system.progress import ShareProgress
 
 __all__ = ["calibrate"]
 
@@ -47,15 +47,15 @@ def calibrate(
             raise UsageError("--print-jobs and measurements were both given: leave one of them out")
         if out is not None or json_:
             raise UsageError("--print-jobs prints only a job file: leave out --out and --json")
-        typer.echo(files("ssdlab.calibration").joinpath("drive.fio").read_text(encoding="utf-8"), nl=False)
+        typer.echo(files("ssdlab.experiments.calibration").joinpath("drive.fio").read_text(encoding="utf-8"), nl=False)
         return
     if not measurements:
         raise UsageError("calibrate: give measurements of a drive, or --print-jobs for the job file that measures one")
     if out is not None and out.suffix != ".toml":
         raise UsageError(f"--out {out}: expected a name that ends with .toml")
     # imported here because NumPy and SciPy take longer than many commands
-    from ssdlab.calibration import api  # noqa: PLC0415
-    from ssdlab.calibration.result import written  # noqa: PLC0415
+    from ssdlab.experiments.calibration import api  # noqa: PLC0415
+    from ssdlab.experiments.calibration.result import written  # noqa: PLC0415
 
     if out is not None:  # before minutes of work
         check_apart([*measurements, *([base] if base is not None and base.endswith(".toml") else [])], written(out))

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import options as o
+from ssdlab.asking import options as o
+from ssdlab.asking.sheet.api import checked
+from ssdlab.asking.sheet.claims import CLAIMS, parse_claims
 from ssdlab.cli.options import parse_settings
 from ssdlab.cli.output import print_json, print_tables, warn
-from ssdlab.sheet.api import checked
-from ssdlab.sheet.claims import CLAIMS, parse_claims
 
 __all__ = ["check"]
 
@@ -31,7 +31,7 @@ def check(
     if json_:
         print_json(found.to_dict())
     else:
-        from ssdlab.tables.drive import drive_tables  # noqa: PLC0415 (rendering takes long to import)
+        from ssdlab.pages.tables.drive import drive_tables  # noqa: PLC0415 (rendering takes long to import)
 
         print_tables(drive_tables(found.summary.to_dict(), found.rows))
     for name in found.uncomputed:

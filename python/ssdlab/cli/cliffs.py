@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import options as o
-from ssdlab.batch import check_apart
+from ssdlab.asking import options as o
 from ssdlab.cli.output import print_json, print_tables
-from ssdlab.cliffs.api import predict
-from ssdlab.cliffs.model import SCALE, SCALES
-from ssdlab.cliffs.result import FILES
-from ssdlab.folders import check_folder
-from ssdlab.progress import ShareProgress
+from ssdlab.experiments.cliffs.api import predict
+from ssdlab.experiments.cliffs.model import SCALE, SCALES
+from ssdlab.experiments.cliffs.result import FILES
+from ssdlab.runs.batch import check_apart
+from ssdlab.system.folders import check_folder
+from ssdlab.system.progress import ShareProgress
 
 __all__ = ["cliffs"]
 
@@ -40,6 +40,6 @@ def cliffs(
     if json_:
         print_json(found.to_dict())
     elif not quiet:
-        from ssdlab.tables.cliffs import cliff_tables  # noqa: PLC0415 (rendering takes long to import)
+        from ssdlab.pages.tables.cliffs import cliff_tables  # noqa: PLC0415 (rendering takes long to import)
 
         print_tables([*cliff_tables(found.to_dict()), *([] if out is None else [f"figure: {out / 'figure.svg'}"])])

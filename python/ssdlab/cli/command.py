@@ -57,7 +57,7 @@ class Command(_Guided, TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes arguments and options, in groups if there are many."""
-        from ssdlab.option import Heading  # noqa: PLC0415 (the help of a group does not use options)
+        from ssdlab.asking.option import Heading  # noqa: PLC0415 (the help of a group does not use options)
 
         groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Arguments", *get_args(Heading))}
         parameters = self.get_params(ctx)

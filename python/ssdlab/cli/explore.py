@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Unpack
 
-from ssdlab import options as o
-from ssdlab import signals
+from ssdlab.asking import options as o
 from ssdlab.checks import whole
 from ssdlab.cli.options import parse_settings
-from ssdlab.exploring import Bench, serve
-from ssdlab.platforms import processors
+from ssdlab.experiments.exploring import Bench, serve
+from ssdlab.system import signals
+from ssdlab.system.platforms import processors
 
 __all__ = ["explore"]
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import options as o
+from ssdlab.asking import options as o
+from ssdlab.asking.importing.api import import_configuration
 from ssdlab.checks import amount
 from ssdlab.cli.output import complain, print_json, print_tables
-from ssdlab.importing.api import import_configuration
 
 __all__ = ["import_"]
 
@@ -37,7 +37,7 @@ def import_(
     if json_:
         print_json(found.to_dict())
     elif not quiet:
-        from ssdlab.tables.imports import import_lines  # noqa: PLC0415 (rendering takes long to import)
+        from ssdlab.pages.tables.imports import import_lines  # noqa: PLC0415 (rendering takes long to import)
 
         items = [line for one in found for line in (*import_lines(one.to_dict()), "")]
         told = [f"written: {path}" for path in found.written] or ["nothing was written: --out DIR writes the presets and this table"]

@@ -1,4 +1,4 @@
-"""Conversion of the options in `ssdlab.options` to options of the command line."""
+"""Conversion of the options in `ssdlab.asking.options` to options of the command line."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 import typer
 
 from ssdlab import _core
+from ssdlab.asking.option import Completion, Form, option_of, signature_with
+from ssdlab.asking.options import Window
 from ssdlab.checks import LARGEST, amount, text
 from ssdlab.errors import UsageError
-from ssdlab.option import Completion, Form, option_of, signature_with
-from ssdlab.options import Window
-from ssdlab.progress import show_reading
+from ssdlab.system.progress import show_reading
 
 __all__ = ["TimeOrder", "as_command", "count", "folder", "parse_settings", "parse_window", "size"]
 

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ssdlab import signals
 from ssdlab.errors import Error, shortened
-from ssdlab.json_text import json_text
+from ssdlab.system import signals
+from ssdlab.system.json_text import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from ssdlab.folders import ResultFolder
+    from ssdlab.system.folders import ResultFolder
 
 __all__ = ["INTERRUPTED", "complain", "noting_old_results", "print_json", "print_tables", "report_interrupt", "warn"]
 
@@ -83,7 +83,7 @@ def print_tables(items: Iterable[RenderableType]) -> None:
     # imported here because rendering tables takes longer to import than many runs take
     from rich.measure import Measurement  # noqa: PLC0415
 
-    from ssdlab.tables import UNBOUNDED, WIDTH_OF_TEXT, is_line  # noqa: PLC0415
+    from ssdlab.pages.tables import UNBOUNDED, WIDTH_OF_TEXT, is_line  # noqa: PLC0415
 
     is_terminal = sys.stdout.isatty()
     console = _console(None if is_terminal else WIDTH_OF_TEXT)

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from ssdlab.errors import UsageError
-from ssdlab.loading import load
-from ssdlab.report.plots import ABOUT, WORDS, Plots
-from ssdlab.sweeping.result import SweepResult
+from ssdlab.experiments.loading import load
+from ssdlab.experiments.sweeping.result import SweepResult
+from ssdlab.pages.report.plots import ABOUT, WORDS, Plots
 
 __all__ = ["plot"]
 

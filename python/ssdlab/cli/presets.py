@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 import typer
 
 from ssdlab import _core
+from ssdlab.checks import nearest
 from ssdlab.cli.output import print_json
 from ssdlab.errors import UsageError
-from ssdlab.spelling import nearest
 
 __all__ = ["list_", "schema", "show"]
 

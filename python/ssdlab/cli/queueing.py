@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdlab import options as o
-from ssdlab import tables
 from ssdlab._core import write_file
-from ssdlab.batch import check_apart
+from ssdlab.asking import options as o
+from ssdlab.asking.plans import DEFAULT_SEED
 from ssdlab.checks import whole
 from ssdlab.cli.options import count, folder, parse_settings
 from ssdlab.cli.output import INTERRUPTED, how_far, noting_old_results, print_json, print_tables, report_interrupt
 from ssdlab.errors import Error, FileError, UsageError
-from ssdlab.folders import QUEUEING_FILE, ResultFolder, make_folder, replaced_with, write_json
-from ssdlab.plans import DEFAULT_SEED
-from ssdlab.progress import RunProgress
+from ssdlab.pages import tables
+from ssdlab.runs.batch import check_apart
+from ssdlab.system.folders import QUEUEING_FILE, ResultFolder, make_folder, replaced_with, write_json
+from ssdlab.system.progress import RunProgress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -300,7 +300,7 @@ def _write(folder: Path, report: Mapping[str, Any], runs: Mapping[str, QueueingR
         for name in SERIES:
             _write_table(getattr(run, name), folder / priority / f"{name}.parquet")
     if runs:
-        from ssdlab.queueing_figure import draw  # noqa: PLC0415
+        from ssdlab.runs.queueing_figure import draw  # noqa: PLC0415
 
         draw(runs, folder)
 

@@ -11,18 +11,18 @@ from typing import Annotated, Any, Unpack
 import typer
 
 from ssdlab import _core
-from ssdlab import options as o
-from ssdlab.api import Prepared, entries_of, executed_comparison, executed_run, prepared_comparison, prepared_run
-from ssdlab.batch import REPORT_FILE, Batch, Progress
+from ssdlab.analysis.remarks import gc_ran, preparing
+from ssdlab.asking import options as o
+from ssdlab.asking.option import picked
+from ssdlab.asking.plans import Setup, idle_warnings
 from ssdlab.cli.options import parse_settings, parse_window
 from ssdlab.cli.output import INTERRUPTED, complain, how_far, noting_old_results, print_json, print_tables, report_interrupt, warn
 from ssdlab.cli.variants import parse_variants
 from ssdlab.errors import StoppedError, UsageError
-from ssdlab.folders import held
-from ssdlab.option import picked
-from ssdlab.plans import Setup, idle_warnings
-from ssdlab.progress import RunProgress
-from ssdlab.remarks import gc_ran, preparing
+from ssdlab.runs.api import Prepared, entries_of, executed_comparison, executed_run, prepared_comparison, prepared_run
+from ssdlab.runs.batch import REPORT_FILE, Batch, Progress
+from ssdlab.system.folders import held
+from ssdlab.system.progress import RunProgress
 
 __all__ = ["compare", "precondition", "report", "run"]
 
@@ -70,7 +70,7 @@ def run(**words: Unpack[RunWords]) -> None:
     elif words["json"]:
         print_json(result.to_dict())
     elif not quiet:
-        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
+        from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         print_tables([*tables.run_tables(result), *_where(prepared)])
     _check_gc(batch, words["expect_gc"])
@@ -81,7 +81,7 @@ def compare(**words: Unpack[CompareWords]) -> None:
     quiet = words["quiet"]
     _check_log(words)
     if words["best"] is not None:
-        from ssdlab.report.leader import known_figure  # noqa: PLC0415 (it takes longer than many runs)
+        from ssdlab.pages.report.leader import known_figure  # noqa: PLC0415 (it takes longer than many runs)
 
         known_figure(words["best"])
     variants = parse_variants(words["variant"])
@@ -92,7 +92,7 @@ def compare(**words: Unpack[CompareWords]) -> None:
         found = comparison.best(words["best"]) if comparison and words["best"] is not None else None
         print_json({**entries_of(comparison, batch), **({} if found is None else {"best": found.to_dict()})})
     elif comparison and not quiet:
-        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
+        from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         print_tables([*tables.comparison_tables(comparison, words["best"]), *_where(prepared)])
     _end_comparison(batch, len(prepared.jobs))
@@ -104,7 +104,7 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page (default: report.html in DIR).", metavar="FILE")] = None,
 ) -> None:
     """The command `ssdlab report`."""
-    from ssdlab.pages import unrecorded, write_again  # noqa: PLC0415 (it takes longer than many runs)
+    from ssdlab.experiments.saved_pages import unrecorded, write_again  # noqa: PLC0415 (it takes longer than many runs)
 
     page = out or folder / REPORT_FILE
     shown = RunProgress([folder.name], quiet=unrecorded(folder) is None)  # only such a point of a sweep is run again
@@ -128,7 +128,7 @@ def precondition(
     if words["json"]:
         print_json(report)
     elif not words["quiet"]:
-        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
+        from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         print_tables([tables.report_table(report, "Precondition"), f"state: {out}"])
 

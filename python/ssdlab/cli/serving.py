@@ -7,16 +7,16 @@ import sys
 from pathlib import Path
 from typing import Self, Unpack
 
-from ssdlab import options as o
-from ssdlab.batch import REPORT_FILE
+from ssdlab.asking import options as o
+from ssdlab.asking.option import picked
+from ssdlab.asking.plans import idle_warnings
 from ssdlab.cli.options import parse_settings, parse_window
 from ssdlab.cli.output import noting_old_results, print_json, print_tables, warn
 from ssdlab.errors import UsageError
-from ssdlab.folders import ResultFolder
-from ssdlab.option import picked
-from ssdlab.plans import idle_warnings
-from ssdlab.progress import CountProgress
-from ssdlab.serving import DriveState, prepared, until_stopped
+from ssdlab.runs.batch import REPORT_FILE
+from ssdlab.runs.serving import DriveState, prepared, until_stopped
+from ssdlab.system.folders import ResultFolder
+from ssdlab.system.progress import CountProgress
 
 __all__ = ["serve"]
 
@@ -50,7 +50,7 @@ def serve(**words: Unpack[ServeWords]) -> None:
     if words["json"]:
         print_json(result.to_dict())
     elif not quiet:
-        from ssdlab import tables  # noqa: PLC0415 (it takes longer than many runs)
+        from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         where = [] if out is None else [f"results: {out}", f"report: {out / REPORT_FILE} (opens in a browser)"]
         print_tables([*tables.run_tables(result), *where])

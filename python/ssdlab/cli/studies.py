@@ -7,17 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdlab import options as o
-from ssdlab import tables
-from ssdlab.artifact.own_files import outside
+from ssdlab.asking import options as o
 from ssdlab.cli.output import INTERRUPTED, complain, how_far, noting_old_results, print_json, print_tables, report_interrupt, warn
 from ssdlab.errors import Interrupted, TraceError, UsageError
-from ssdlab.progress import TotalProgress
-from ssdlab.study import library
-from ssdlab.study import report as reports
-from ssdlab.study.result import StudyResult
-from ssdlab.study.running import Prepared, prepare
-from ssdlab.study.running import run as run_prepared
+from ssdlab.experiments.artifact.own_files import outside
+from ssdlab.experiments.study import library
+from ssdlab.experiments.study import report as reports
+from ssdlab.experiments.study.result import StudyResult
+from ssdlab.experiments.study.running import Prepared, prepare
+from ssdlab.experiments.study.running import run as run_prepared
+from ssdlab.pages import tables
+from ssdlab.system.progress import TotalProgress
 
 __all__ = ["list_", "prepared_of", "report", "run", "show"]
 

@@ -9,17 +9,17 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import options as o
-from ssdlab import tables
-from ssdlab.batch import REPORT_FILE
+from ssdlab.asking import options as o
+from ssdlab.asking.plans import idle_warnings
 from ssdlab.cli.options import folder
 from ssdlab.cli.output import INTERRUPTED, complain, how_far, print_json, print_tables, report_interrupt, warn
-from ssdlab.plans import idle_warnings
-from ssdlab.progress import TotalProgress
-from ssdlab.sweeping.definition import load
-from ssdlab.sweeping.outcome import SHORT, known_figure
-from ssdlab.sweeping.result import SweepResult
-from ssdlab.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, PARQUET, prepare, run
+from ssdlab.experiments.sweeping.definition import load
+from ssdlab.experiments.sweeping.outcome import SHORT, known_figure
+from ssdlab.experiments.sweeping.result import SweepResult
+from ssdlab.experiments.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, PARQUET, prepare, run
+from ssdlab.pages import tables
+from ssdlab.runs.batch import REPORT_FILE
+from ssdlab.system.progress import TotalProgress
 
 __all__ = ["sweep"]
 

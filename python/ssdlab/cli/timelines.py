@@ -19,7 +19,7 @@ def timeline(
     ] = None,
 ) -> None:
     """The command `ssdlab timeline`."""
-    from ssdlab.timelines import found_in, write  # noqa: PLC0415 (it takes longer than many commands)
+    from ssdlab.pages.timelines import found_in, write  # noqa: PLC0415 (it takes longer than many commands)
 
     page = out or (source / "timeline.html" if source.is_dir() else source.with_name(f"{_stem(source)}.html"))
     if page.suffix != ".html":

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdlab import api, tables
-from ssdlab import options as o
+from ssdlab.asking import options as o
 from ssdlab.cli.options import TimeOrder, count
 from ssdlab.cli.output import INTERRUPTED, complain, print_json, print_tables, report_interrupt, warn
 from ssdlab.errors import Error, UsageError
-from ssdlab.progress import CountProgress
+from ssdlab.pages import tables
+from ssdlab.runs import api
+from ssdlab.system.progress import CountProgress
 
 __all__ = ["convert", "info", "record", "sample"]
 
@@ -168,7 +169,7 @@ def record(
 ) -> None:
     """The command `ssdlab trace record`."""
     # imported here because PyArrow takes longer than many runs
-    from ssdlab import recording  # noqa: PLC0415
+    from ssdlab.system import recording  # noqa: PLC0415
 
     recording.check_target(out)
     recording.check_command(command)

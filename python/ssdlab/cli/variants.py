@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, Unpack
 
-from ssdlab import options as o
+from ssdlab.asking import options as o
+from ssdlab.asking.option import options_of, picked
 from ssdlab.checks import text
 from ssdlab.cli.command import command_of
 from ssdlab.cli.options import parse_settings
 from ssdlab.errors import UsageError
-from ssdlab.option import options_of, picked
-from ssdlab.variants import INSTEAD, OF_RUN, Variant
+from ssdlab.runs.variants import INSTEAD, OF_RUN, Variant
 
 __all__ = ["parse_variants"]
 

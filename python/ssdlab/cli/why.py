@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli.output import print_json, warn
-from ssdlab.explaining import Question
-from ssdlab.progress import RunProgress
+from ssdlab.experiments.explaining import Question
+from ssdlab.system.progress import RunProgress
 
 __all__ = ["why"]
 

@@ -1,0 +1,498 @@
+"""Remarks that qualify the numbers of a result. The core makes those of a run; this module makes those of several runs, and formats all."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ssdlab import _core
+from ssdlab.checks import few
+
+__all__ = [
+    "NOTE",
+    "WARNING",
+    "Remark",
+    "Shown",
+    "as_dicts",
+    "from_dict",
+    "gc_ran",
+    "listed",
+    "named",
+    "of_comparison",
+    "of_fio",
+    "of_fit",
+    "of_named",
+    "of_run",
+    "of_runs",
+    "of_sweep",
+    "preparing",
+    "shown",
+]
+
+NOTE, WARNING = "note", "warning"
+
+RunData = Mapping[str, Any]
+"""A result by the names of its entries."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A condition or fact to know beside a number of a result.
+
+    Attributes:
+        code: kind of the remark, as listed in `docs/reference/statistics.md`.
+        severity: `"warning"` if the number holds only under a condition, `"note"` if it holds.
+        about: path of the number in the result, such as `gc.write_amplification`, or of a part, such as `latency_ns`; empty for the whole
+            result.
+        sentence: the condition or fact.
+        remedy: recommended action.
+        where: names of the runs that the remark applies to; empty for all runs, and for a single run.
+    """
+
+    code: str
+    severity: str
+    about: str
+    sentence: str
+    remedy: str
+    where: tuple[str, ...] = ()
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the remark is a warning: the number holds only under a condition."""
+        return self.severity == WARNING
+
+    def concerns(self, place: str) -> bool:
+        """Whether the remark is about the number at a path of the result, or about a part that contains it."""
+        return not self.about or f"{place}.".startswith(f"{self.about}.")
+
+    def __str__(self) -> str:
+        """The runs, sentence, remedy and code of the remark."""
+        return f"{listed(self.where)}{self.sentence} {self.remedy} ({self.code})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """A copy as a dictionary, as printed by `--json`."""
+        parts = {"code": self.code, "severity": self.severity, "about": self.about, "sentence": self.sentence, "remedy": self.remedy}
+        return {key: value for key, value in (parts | {"where": list(self.where)}).items() if value or key not in ("about", "where")}
+
+
+def as_dicts(remarks: Iterable[Remark]) -> list[dict[str, Any]]:
+    """Copies of remarks as dictionaries, as printed by `--json`."""
+    return [remark.to_dict() for remark in remarks]
+
+
+MOST_NAMED = 3
+"""Maximum number of runs that a remark names."""
+
+
+def listed(where: Sequence[str]) -> str:
+    """The runs that a remark applies to, as the beginning of its line; empty for all."""
+    if not where:
+        return ""
+    return f"{few(where, MOST_NAMED, '; ' if any(', ' in name for name in where) else ', ')}: "
+
+
+# ---- remarks of one run ----------------------------------------------------------------------------------------------
+
+UNREAD = ("series", "histograms", "remarks")
+"""Entries of a result that remarks do not depend on."""
+
+
+def of_run(result: RunData) -> list[Remark]:
+    """The remarks of a result. For a result of version 1.0, they are derived from its other entries."""
+    entries = result.get("remarks")
+    if entries is None:
+        rest = {key: entry for key, entry in _plain(result).items() if key not in UNREAD}
+        entries = json.loads(_core.remarks_of_result(json.dumps(rest)))
+    return [from_dict(entry) for entry in entries]
+
+
+def of_fio(file: str, ignored: Sequence[str], differs: Sequence[str]) -> Iterator[Remark]:
+    """The remarks on a job file of fio: options without effect, and what fio does in another way."""
+    for sentence in differs:
+        yield Remark("fio-differs", WARNING, "", f"{file}: {sentence}.", "Compare the requests with those of fio (--write_iolog).")
+    if ignored:
+        sentence = f"{file}: ignored, since they are about the host alone: {', '.join(ignored)}."
+        yield Remark("fio-ignored", NOTE, "", sentence, "The simulated host takes no time of its own.")
+
+
+MORE_SPARE = 1.05
+"""Ratio of over-provisioning of a fitted drive to the configured one, above which there is a remark."""
+MUCH_LARGER = 1.5
+"""Ratio of exported to needed bytes of a fitted drive, above which there is a remark."""
+
+
+def of_fit(fit: RunData, *, alike: bool = False) -> Iterator[Remark]:
+    """The remarks on a fitted device, from the entry `fit` of a result.
+
+    Args:
+        fit: the entry.
+        alike: whether the drive was given the size of others that it is compared with.
+    """
+    asked, spare = fit["overprovisioning_before"], fit["overprovisioning"]
+    if spare > asked * MORE_SPARE:
+        why = "whole blocks, thresholds or the size of the drives that it is compared with" if alike else "whole blocks or thresholds"
+        sentence = f"The fitted drive has an over-provisioning of {spare:.1%}, not {asked:.1%}: {why} need more."
+        remedy = "Smaller blocks (device.pages_per_block) or a lower gc.soft come closer."
+        yield Remark("fit-spare", WARNING, "gc.write_amplification", sentence, remedy)
+    needed, exported = fit["needed_bytes"], fit["exported_bytes"]
+    if needed * MUCH_LARGER < exported:
+        why = f"with fewer blocks it could not collect at an over-provisioning of {asked:.1%}"
+        why = "a drive that it is compared with cannot be smaller" if alike else why
+        sentence = f"Only {needed:,} bytes are needed, but the fitted drive exports {exported:,}: {why}. "
+        sentence += "A trace never writes the rest after the preparation; "
+        sentence += "a generated workload uses all of it."
+        remedy = "Smaller blocks (device.pages_per_block), a lower gc.soft or more device.overprovisioning come closer."
+        yield Remark("fit-larger", WARNING, "gc.write_amplification", sentence, remedy)
+
+
+def from_dict(entry: Mapping[str, Any]) -> Remark:
+    """Builds a remark from its `--json` form. Entries of later versions are ignored."""
+    code, severity, about, sentence, remedy = (str(entry.get(key, "")) for key in ("code", "severity", "about", "sentence", "remedy"))
+    return Remark(code, severity, about, sentence, remedy, where=tuple(entry.get("where", ())))
+
+
+def _plain(value: Any) -> Any:
+    """A copy of a result or a part of it as dictionaries."""
+    if isinstance(value, Mapping):
+        return {key: _plain(value[key]) for key in value if key not in UNREAD}
+    return [_plain(entry) for entry in value] if isinstance(value, list) else value
+
+
+# ---- remarks of several runs -----------------------------------------------------------------------------------------
+
+NO_COLLECTION = "no-collection"
+DIFFERENT_MOST = 3
+"""Maximum number of different sentences of one code; of more, only the first is shown, with the names of all runs."""
+
+
+def of_runs(runs: Mapping[str, RunData]) -> list[Remark]:
+    """The remarks of several runs by name. Equal remarks are merged to one, which names its runs unless it applies to all."""
+    return of_named({name: of_run(result) for name, result in runs.items()})
+
+
+def of_named(runs: Mapping[str, Sequence[Remark]]) -> list[Remark]:
+    """Merges the remarks of several runs by name; see `of_runs`."""
+    found: dict[tuple[str, str], dict[Remark, list[str]]] = {}
+    for name, own in runs.items():
+        for remark in own:
+            found.setdefault((remark.code, remark.about), {}).setdefault(remark, []).append(name)
+    remarks: list[Remark] = []
+    for alike in found.values():
+        if len(alike) > DIFFERENT_MOST:
+            having = {name for names in alike.values() for name in names}
+            first = next(iter(alike))
+            sentence = f"{first.sentence} The numbers are those of the first of these runs."
+            remarks.append(replace(first, sentence=sentence, where=tuple(name for name in runs if name in having)))
+        else:
+            remarks += [replace(remark, where=() if len(names) == len(runs) else tuple(names)) for remark, names in alike.items()]
+    return remarks
+
+
+def of_comparison(
+    runs: Mapping[str, RunData], *, seeds_differ: bool | None = None, of_seeds: Mapping[str, Mapping[int, RunData]] | None = None
+) -> list[Remark]:
+    """The remarks of the runs of a comparison, and remarks on the comparison as a whole.
+
+    Args:
+        runs: results by label; with several seeds, results of the first.
+        seeds_differ: whether results differ between seeds; `None` for one seed.
+        of_seeds: with several seeds, the results by label and seed. What is said of runs must then hold under each seed, and remarks
+            that only runs of later seeds have are added, with the seed.
+    """
+    later = _later_seeds(of_seeds or {}, runs)
+    never = list(_no_collection(runs)) if all(any(_no_collection(other)) for other in later.values()) else []
+    together = [*never, *_same(runs, list(later.values())), *_seeds(runs, seeds_differ)]
+    own = of_runs(_without_false_notes(runs, later)) if later else of_runs(runs)
+    known = {(remark.code, remark.about, name) for remark in own for name in remark.where or runs}
+    for seed, other in later.items():
+        for name, result in other.items():
+            added = [remark for remark in of_run(result) if (remark.code, remark.about, name) not in known]
+            known |= {(remark.code, remark.about, name) for remark in added}
+            own += [
+                replace(remark, sentence=f"Under seed {seed}: {remark.sentence}", where=(name,)) for remark in added if remark.is_warning
+            ]
+    codes = {remark.code for remark in together}
+    return [*together, *(remark for remark in own if remark.code != NO_COLLECTION or NO_COLLECTION not in codes)]
+
+
+def _later_seeds(of_seeds: Mapping[str, Mapping[int, RunData]], first: Mapping[str, RunData]) -> dict[int, dict[str, RunData]]:
+    """Results by seed and label, of the seeds after the first that all variants have."""
+    seeds = list(dict.fromkeys(seed for results in of_seeds.values() for seed in results))[1:]
+    return {
+        seed: {label: of_seeds[label][seed] for label in first} for seed in seeds if all(seed in of_seeds.get(label, ()) for label in first)
+    }
+
+
+def _without_false_notes(runs: Mapping[str, RunData], later: Mapping[int, Mapping[str, RunData]]) -> dict[str, RunData]:
+    """The runs of the first seed, without the remark that GC did not run where it ran under a later seed."""
+
+    def ran(name: str) -> bool:
+        return any(gc_ran(other[name]) for other in later.values())
+
+    def kept(name: str, result: RunData) -> RunData:
+        if not ran(name):
+            return result
+        return {**result, "remarks": as_dicts(remark for remark in of_run(result) if remark.code != NO_COLLECTION)}
+
+    return {name: kept(name, result) for name, result in runs.items()}
+
+
+def _no_collection(runs: Mapping[str, RunData]) -> Iterator[Remark]:
+    """A remark if no scheme collected and the schemes differ in collection: their differences then say nothing about it."""
+    collection = [_plain(_at(result, "config.gc")) for result in runs.values()]
+    alike = None not in collection and all(other == collection[0] for other in collection)
+    if len(runs) < 2 or alike or any(gc_ran(result) is not False for result in runs.values()):
+        return
+    after = " after the warm-up" if any(result.get("warm_up") for result in runs.values()) else ""
+    sentence = f"Garbage collection did not run under any scheme{after}: schemes of collection cannot differ."
+    yield Remark(NO_COLLECTION, WARNING, "gc", sentence, f"Write more, or {preparing(runs.values())}.")
+
+
+def preparing(runs: Iterable[RunData]) -> str:
+    """How to prepare the drive of runs in which GC did not run, as the end of a sentence."""
+    if any(_at(result, "config.ftl.precondition.kind") == "ranges" for result in runs):
+        return 'set ftl.precondition.kind = "steady" beside --prefill, which alone writes its ranges once and prepares nothing else'
+    return 'prepare the drive (ftl.precondition.kind = "steady")'
+
+
+COLLECTED = ("gc.jobs", "gc.pages_moved", "gc.time_share")
+"""Entries of which one is above 0 if GC ran. A job is counted when it ends."""
+
+
+def gc_ran(result: RunData) -> bool | None:
+    """Whether GC ran, including a job that has not ended; `None` for a result without these entries."""
+    return None if _at(result, "gc.jobs") is None else any(_at(result, place) for place in COLLECTED)
+
+
+NOTHING_RANDOM = "All seeds gave the same runs: nothing here is random, so that the intervals of ± 0 say nothing."
+SEEDS_OF_A_TRACE = "A seed changes the drive's preparation and random choices, not the trace: the intervals are not about other traces."
+
+
+SEEDS_OF_A_STATE = "A seed changes random choices of the drive, not its saved state and not the trace: the intervals are not about others."
+
+
+def _seeds(runs: Mapping[str, RunData], differ: bool | None) -> Iterator[Remark]:
+    if differ is False:
+        yield Remark("nothing-random", WARNING, "", NOTHING_RANDOM, "One seed is enough.")
+    elif differ and any(_at(result, "config.workload.trace") for result in runs.values()):
+        from_state = any(_at(result, "precondition.kind") == "state" for result in runs.values())
+        sentence = SEEDS_OF_A_STATE if from_state else SEEDS_OF_A_TRACE
+        yield Remark("seeds-of-a-trace", NOTE, "", sentence, "Compare on several traces to know about these.")
+
+
+class _Reason(NamedTuple):
+    """A reason why the keys of a section had no effect: entries that are 0 in both runs."""
+
+    section: str
+    places: tuple[str, ...]
+    sentence: str
+
+
+REASONS = (
+    _Reason("gc", COLLECTED, "garbage collection did not run"),
+    _Reason("buffer", ("buffer.full_waits",), "no request waited for room in the write buffer"),
+    _Reason("cache", ("cache.evictions",), "the cache evicted nothing"),
+)
+CHOOSE = "Leave one of them out, or choose a load and a drive under which they can differ."
+KEYS_NAMED = 5
+"""Maximum number of differing keys that a remark names."""
+
+
+def _same(runs: Mapping[str, RunData], later: Sequence[Mapping[str, RunData]] = ()) -> Iterator[Remark]:
+    """A remark for each group of runs with the same result; with several seeds, the same under each of them."""
+    every = (runs, *later)
+    alike: list[list[str]] = []
+    for name in runs:
+        group = next((names for names in alike if all(_is_same(of_seed[names[0]], of_seed[name]) for of_seed in every)), None)
+        if group is None:
+            alike.append([name])
+        else:
+            group.append(name)
+    for names in alike:
+        if len(names) > 1:
+            yield _same_result([[of_seed[name] for name in names] for of_seed in every], tuple(names))
+
+
+def _is_same(one: RunData, other: RunData) -> bool:
+    """Whether all requests took the same time in two runs, or all figures are equal."""
+    return _digest(one) == _digest(other) != "" or _figures(one) == _figures(other) != ""
+
+
+def _digest(result: RunData) -> str:
+    return str(result.get("digest", ""))
+
+
+def _figures(result: RunData) -> str:
+    """Figures of response times, GC and flash as text; empty for a result that lacks some."""
+    figures = [_plain(result.get(key)) for key in ("latency_ns", "gc", "flash")]
+    return json.dumps(figures, sort_keys=True) if all(figures) else ""
+
+
+def _same_result(by_seed: Sequence[Sequence[RunData]], names: tuple[str, ...]) -> Remark:
+    """The remark for runs with the same result: for each seed, the results of all of them."""
+    first, every = by_seed[0], [result for results in by_seed for result in results]
+    keys = list(dict.fromkeys(key for other in first[1:] for key in _differing(first[0], other)))
+    if not keys:
+        return Remark("same-result", WARNING, "", "They have the same configuration, and the same result.", "Leave one of them out.", names)
+    one_digest, one_figure = (all(len({of(result) for result in results}) == 1 for results in by_seed) for of in (_digest, _figures))
+    same = "every request took the same time (one digest)" if one_digest else "all figures are equal to the last digit"
+    what = "nothing" if one_figure else "no response time"
+    sentence = f"What differs between them changed {what}, {same}: {few(keys, KEYS_NAMED)}{_reasons(keys, every)}."
+    return Remark("same-result", WARNING, "", sentence, CHOOSE, names)
+
+
+def _reasons(keys: Sequence[str], results: Sequence[RunData]) -> str:
+    """The known reasons why these keys had no effect, as text; empty if there are none."""
+    sections = {key.partition(".")[0] for key in keys}
+    happened = {place for reason in REASONS for place in reason.places if any(_at(result, place) for result in results)}
+    found = [reason.sentence for reason in REASONS if reason.section in sections and happened.isdisjoint(reason.places)]
+    return f" ({'; '.join(found)})" if found else ""
+
+
+def _differing(one: RunData, other: RunData) -> list[str]:
+    """The configuration keys in which two runs differ."""
+    configs = [dict(_leaves(_plain(result.get("config", {})))) for result in (one, other)]
+    return [key for key in dict.fromkeys([*configs[0], *configs[1]]) if configs[0].get(key) != configs[1].get(key)]
+
+
+def _leaves(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        place = f"{path}.{key}" if path else key
+        if isinstance(value, Mapping):
+            yield from _leaves(value, place)
+        else:
+            yield place, value
+
+
+def _at(result: RunData, place: str) -> Any:
+    """An entry by its path; `None` if it does not exist."""
+    found: Any = result
+    for part in place.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+SEED = "seed"
+"""The axis of a sweep over which means are taken."""
+
+
+def of_sweep(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[str, Any], RunData]]) -> list[Remark]:
+    """The remarks of the runs of a sweep, and remarks on the sweep as a whole.
+
+    Args:
+        axes: values of each axis.
+        points: values by axis, and result, of each point that was run.
+    """
+    return [*_idle_axes(axes, points), *of_runs({named(values): result for values, result in points})]
+
+
+def named(values: Mapping[str, Any]) -> str:
+    """The name of a point of a sweep: its values."""
+    return ", ".join(f"{axis} = {value}" for axis, value in values.items())
+
+
+def _idle_axes(axes: Mapping[str, Sequence[Any]], points: Sequence[tuple[Mapping[str, Any], RunData]]) -> Iterator[Remark]:
+    """A remark for each axis along which neighbouring points have the same result."""
+    for axis, values in axes.items():
+        rows: dict[str, dict[str, tuple[Mapping[str, Any], RunData]]] = {}
+        for at, result in points:
+            rest = named({other: value for other, value in at.items() if other != axis})
+            rows.setdefault(rest, {})[json.dumps(at[axis])] = (at, result)
+        steps = [
+            (row[json.dumps(one)], row[json.dumps(other)])
+            for row in rows.values()
+            for one, other in itertools.pairwise(values)
+            if json.dumps(one) in row and json.dumps(other) in row
+        ]
+        same = [(one, other) for one, other in steps if _is_same(one[1], other[1])]
+        if not same:
+            continue
+        if axis == SEED:
+            if len(same) == len(steps) and all(_figures(one[1]) == _figures(other[1]) for one, other in same):
+                yield Remark("nothing-random", WARNING, "", NOTHING_RANDOM, "One seed is enough.")
+            continue
+        yield _idle_axis(axis, same, len(steps))
+
+
+_Step = tuple[tuple[Mapping[str, Any], RunData], tuple[Mapping[str, Any], RunData]]
+
+
+def _idle_axis(axis: str, same: Sequence[_Step], steps: int) -> Remark:
+    (at, result), (after, other) = same[0]
+    others = {key: value for key, value in at.items() if key != axis}
+    place = f", {named(others)}" if others else ""
+    reasons = _reasons(_differing(result, other), [result, other])
+    what = "nothing" if all(_figures(one[1]) == _figures(next_one[1]) for one, next_one in same) else "no response time"
+    sentence = f"{axis} changed {what} at {len(same):,} of {steps:,} steps along it, the first from {at[axis]} to {after[axis]}{place}"
+    return Remark("same-result", WARNING, "", f"{sentence}{reasons}.", CHOOSE)
+
+
+# ---- display ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Remarks for tables and pages: warnings first, each with a letter by which numbers refer to it."""
+
+    remarks: tuple[Remark, ...]
+
+    def lettered(self) -> Iterator[tuple[str, Remark]]:
+        """The remarks with their letters."""
+        for number, remark in enumerate(self.remarks):
+            yield _letter(number), remark
+
+    def of(self, place: str, *names: str) -> list[tuple[str, Remark]]:
+        """The warnings about the number at a path of the result; with `names`, only warnings that apply to these runs."""
+        return [(letter, remark) for letter, remark in self.about(place, *names) if remark.is_warning]
+
+    def about(self, place: str, *names: str) -> list[tuple[str, Remark]]:
+        """The warnings and notes about the number at a path of the result; with `names`, only those that apply to these runs."""
+        return [(letter, remark) for letter, remark in self._of_runs(*names) if remark.about and remark.concerns(place)]
+
+    def of_whole(self, *names: str) -> list[tuple[str, Remark]]:
+        """The warnings about whole results, not about a number of them; with `names`, only those that apply to these runs."""
+        return [(letter, remark) for letter, remark in self._of_runs(*names) if remark.is_warning and not remark.about]
+
+    def _of_runs(self, *names: str) -> Iterator[tuple[str, Remark]]:
+        for letter, remark in self.lettered():
+            if not names or not remark.where or not set(remark.where).isdisjoint(names):
+                yield letter, remark
+
+    def mark(self, place: str, *names: str) -> str:
+        """The reference after a number: ` [a]`; empty without a warning."""
+        return _mark(letter for letter, _ in self.of(place, *names))
+
+    def marks_of(self, codes: Iterable[str]) -> str:
+        """The reference after a number that remarks with these codes are about."""
+        known = set(codes)
+        return _mark(letter for letter, remark in self.lettered() if remark.code in known)
+
+    def heading(self, part: str) -> str:
+        """The reference after the heading of a part of the result: letters of the remarks about the part itself."""
+        return _mark(letter for letter, remark in self.lettered() if remark.about == part)
+
+    def lines(self) -> list[tuple[str, bool]]:
+        """A line for each remark, and whether it is a warning."""
+        return [(f"[{letter}] {'Warning: ' if remark.is_warning else ''}{remark}", remark.is_warning) for letter, remark in self.lettered()]
+
+
+def shown(remarks: Iterable[Remark]) -> Shown:
+    """Orders remarks for display, warnings first."""
+    return Shown(tuple(sorted(remarks, key=lambda remark: not remark.is_warning)))
+
+
+def _mark(letters: Iterable[str]) -> str:
+    joined = ", ".join(letters)
+    return f" [{joined}]" if joined else ""
+
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _letter(number: int) -> str:
+    """The letter of a remark: a to z, then aa, ab, ..."""
+    before, last = divmod(number, len(ALPHABET))
+    return (_letter(before - 1) if before else "") + ALPHABET[last]

@@ -1,0 +1,19 @@
+"""Job files of fio as workloads: the file is read, each job becomes a flow of requests, and what fio alone does is refused or said.
+
+| file | content |
+|---|---|
+| `job_file` | sections and values |
+| `known` | the options of fio |
+| `requests` | kinds, sizes and addresses of a job |
+| `flows` | where a job lies, when it sends, and all jobs together |
+"""
+
+from __future__ import annotations
+
+from ssdlab.asking.fio.flows import Flow, Flows, flows_of
+from ssdlab.asking.fio.job_file import JobFile, load
+
+__all__ = ["SUFFIX", "Flow", "Flows", "JobFile", "flows_of", "load"]
+
+SUFFIX = ".fio"
+"""Ending of the name of a job file, by which `trace` takes one."""

@@ -1,0 +1,96 @@
+"""The options of job files: which become keys of a workload, which are about the host alone, and which are accepted without effect only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ssdlab.asking.fio.job_file import Entry, Section
+from ssdlab.checks import nearest
+from ssdlab.errors import UsageError
+
+__all__ = ["check_known", "depth_of", "ignored"]
+
+KEYS = frozenset(
+    """
+    ba bs bsrange bssplit fdp fdp_pli group_reporting io_size iodepth ioengine loops new_group norandommap numjobs offset
+    offset_increment percentage_random ramp_time random_distribution randrepeat rate rate_iops rate_process runtime rw rwmixread
+    rwmixwrite size startdelay stonewall thinktime thinktime_blocks time_based
+    """.split()  # noqa: SIM905
+)
+"""Options that become keys of the workload."""
+HOST = frozenset(
+    """
+    allow_file_create allow_mounted_write allrandrepeat buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered
+    bwavgtime clat_percentiles clocksource cmd_type continue_on_error cpumask cpus_allowed cpus_allowed_policy create_fsync
+    create_on_open create_serialize dedupe_mode dedupe_percentage description direct directory disable_bw_measurement disable_clat
+    disable_lat disable_slat disk_util error_dump exitall_on_error fallocate file_service_type filename filename_format fixedbufs gid
+    group_reporting gtod_cpu gtod_reduce hipri hugepage-size invalidate ioengine iomem iomem_align iopsavgtime ioscheduler
+    lat_percentiles lockmem log_avg_msec log_hist_msec log_max_value log_offset mem mem_align name nice nonvectored numa_cpu_nodes
+    numa_mem_policy overwrite per_job_logs percentile_list prio prioclass random_generator randseed refill_buffers registerfiles
+    scramble_buffers significant_figures slat_percentiles sqthread_poll sqthread_poll_cpu ss_dur thinktime_spin thread uid unlink
+    write_bw_log write_hist_log write_iolog write_iops_log write_lat_log zero_buffers
+    """.split()  # noqa: SIM905
+)
+"""Options about the host or about fio's own output: they change no request."""
+WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
+    **{
+        name: frozenset({"0", "none", "false"})
+        for name in ("verify", "do_verify", "fsync", "fdatasync", "sync", "end_fsync", "fsync_on_close", "zonemode", "exitall", "pre_read")
+    },
+    **{name: frozenset({"0"}) for name in ("unified_rw_reporting", "bs_unaligned", "bs_is_seq_rand", "thinktime_iotime", "readonly")},
+    **{name: frozenset({"1"}) for name in ("nrfiles", "iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete")},
+    **{name: frozenset({"1"}) for name in ("iodepth_batch_complete_min", "iodepth_batch_complete_max")},
+    "kb_base": frozenset({"1024"}),
+    "thinktime_blocks_type": frozenset({"complete"}),
+    "rw_sequencer": frozenset({"sequential"}),
+}
+"""Options that are accepted with these values, by which they change nothing."""
+ASYNCHRONOUS = {
+    *("libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio", "null", "sg", "xnvme", "libblkio", "spdk"),
+}
+SYNCHRONOUS = {"sync", "psync", "vsync", "pvsync", "pvsync2"}
+"""Engines that keep one request outstanding, whatever `iodepth` says."""
+
+
+def check_known(jobs: Iterable[Section]) -> None:
+    """Refuses options that are not known, and values of others that would change the requests in ways that are not simulated."""
+    for entry in _entries(jobs):
+        allowed = WITHOUT_EFFECT.get(entry.name)
+        if allowed is not None and entry.value not in allowed:
+            raise entry.refuse(f"not simulated; leave it out (accepted without effect: {', '.join(sorted(allowed))})")
+        if allowed is None and entry.name not in KEYS | HOST:
+            close = nearest(entry.name, KEYS | HOST)
+            raise entry.refuse(f"not an option that is simulated or known to be about the host alone{close}; leave it out")
+        if entry.name == "filename" and ":" in entry.value.replace("\\:", ""):
+            raise entry.refuse("several files: expected one drive; give each its own job with offset and size")
+
+
+def ignored(jobs: Iterable[Section]) -> list[str]:
+    """The names of the options about the host alone that a file has."""
+    return sorted({entry.name for entry in _entries(jobs) if entry.name in HOST})
+
+
+def _entries(jobs: Iterable[Section]) -> Iterable[Entry]:
+    return (entry for job in jobs for entry in job.options.values())
+
+
+def depth_of(job: Section, differs: list[str]) -> int:
+    """The queue depth that fio has: 1 with an engine that waits for each request.
+
+    Raises:
+        UsageError: the engine does not read and write a drive.
+    """
+    entry, engine = job.get("iodepth"), job.get("ioengine")
+    depth = 1 if entry is None else entry.whole(1, 65536)
+    name = "psync" if engine is None else engine.value
+    if engine is not None and name not in ASYNCHRONOUS | SYNCHRONOUS:
+        raise _engine(engine)
+    if depth > 1 and name in SYNCHRONOUS:
+        default = ", fio's default," if engine is None else ""
+        differs.append(f"[{job.name}]: ioengine = {name}{default} keeps one request outstanding: iodepth = {depth} has no effect")
+        return 1
+    return depth
+
+
+def _engine(engine: Entry) -> UsageError:
+    return engine.wrong(f"an engine that reads and writes a drive: {', '.join(sorted(ASYNCHRONOUS | SYNCHRONOUS))}")

@@ -1,0 +1,399 @@
+"""Runs of a simulated drive at an operating point, and the quantities measured there.
+
+Runs simulate a smaller drive: fewer dies, with fewer pages per block, and load, buffer and cores in proportion. Conditions on a die are
+kept: its share of the load, its spare space, and the number of blocks that victims are chosen from. The erase time is scaled with the pages
+of a block.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+from types import MappingProxyType
+from typing import Any
+
+from ssdlab import _core
+from ssdlab.asking.plans import Setup, value_text
+from ssdlab.errors import ConfigError, Interrupted, SimulationError
+from ssdlab.experiments.calibration.measurements import FullSpeed, Pattern, Point, Probe, QuantityName
+from ssdlab.runs.batch import Job, execute, runs_at_once
+from ssdlab.runs.result import Result
+
+__all__ = ["Candidate", "Runs", "Simulated", "flash_bytes", "run_at"]
+
+Settings = Mapping[str, Any]
+"""Values by configuration key."""
+Simulated = Mapping[QuantityName, float]
+
+DIES, PROBED_DIES = 2, 4
+PAGES = 192
+"""Minimum number of dies at full speed (`DIES`) and with a probe (`PROBED_DIES`), and the approximate number of pages per block, of the
+smaller drive."""
+STEADY_SHARE, STEADY_WARM_UP = 0.3, 0.1
+"""Uniform writes to a drive preconditioned as steady: written share of the used space, and the share of it that is warm-up."""
+SKEWED_SHARE, SKEWED_WARM_UP = 4.0, 3.2
+"""Other writes, to a drive filled in order, which only these writes bring to steady state: written share and warm-up."""
+FILL_SHARE = 0.5
+PROBE_READS = 4_000
+"""Number of reads for a probe's percentiles: forty are above the 99th."""
+TIGHT, TIGHT_PROBE_READS, TIGHT_DIES = 0.3, 20_000, 16
+"""Value of `gc.pace_window` below which writes wait for collection at any load.
+
+The wait depends on the number of dies that collect at once and of waiting requests, so as many dies as a drive of a terabyte has and the
+threads of the load are simulated, with more reads: such periods are rare and long.
+"""
+PLANE_DIES = 8
+"""Minimum number of dies with a probe where programs go plane by plane (`device.plane_programs`); as many blocks as of four are collected.
+
+Four dies are at times all in such a program, and writes wait for milliseconds where those of eight, or of sixteen, do not.
+"""
+SLOTTED_PAGES = 96
+"""Approximate number of pages per block under a saturated load with a limit of commands (`host.slots`).
+
+How long a command waits for a place depends on how many places a program frees, so all dies and the threads of the load are simulated.
+Blocks half as long would cost a quarter of the rate.
+"""
+COLLECTED_SHARE = 0.005
+"""Minimum share of the used space that a load below saturation writes after the warm-up, about twenty blocks.
+
+With one or two collected blocks, the number of reads that wait for collection would be left to chance.
+"""
+PROBE_WARM_UP = 0.2
+SETTLING_SHARE = 0.1
+"""Share of the used space that a saturated load writes before and during measurement, since the pool of free blocks has to settle."""
+UNIT = 4096
+STATES = 4
+"""Maximum number of saved steady states between batches; each takes some tens of megabytes."""
+TIMED_SECTIONS = ("workload.", "host.")
+TIMED = frozenset(
+    {
+        "device.read_ns",
+        "device.read_ns_by_page",
+        "device.program_ns",
+        "device.suspend_ns",
+        "device.resume_ns",
+        "device.min_run_ns",
+        "device.plane_programs",
+        "buffer.access_ns",
+        "buffer.reads_pass",
+        "buffer.drain",
+        "gc.pace_window",
+    }
+)
+"""Keys that, with those of `TIMED_SECTIONS`, only affect timing: a steady state does not depend on them."""
+LATENCIES: Mapping[QuantityName, tuple[str, str, str]] = MappingProxyType(
+    {
+        "read_mean_us": ("probe", "read", "mean"),
+        "read_p50_us": ("probe", "read", "p50"),
+        "read_p99_us": ("probe", "read", "p99"),
+        "write_p50_us": ("probe", "write", "p50"),
+        "write_p99_us": ("probe", "write", "p99"),
+        "load_write_mean_us": ("load", "write", "mean"),
+    }
+)
+"""Flow, class of requests, and statistic in a result's `latency_ns`, by quantity."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A drive that may be the measured one.
+
+    Attributes:
+        device: device preset to start from.
+        scheme: scheme presets, joined by `+`.
+        settings: differences from the presets, as pairs of key and TOML text.
+    """
+
+    device: str
+    scheme: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def with_changes(self, settings: Settings) -> Candidate:
+        """A copy with other values of some keys."""
+        return replace(self, settings=tuple({**dict(self.settings), **_texts(settings)}.items()))
+
+    def tree(self) -> dict[str, Any]:
+        """The complete configuration of the drive."""
+        config = Setup(device=self.device, set=self.settings).build(self.scheme)
+        tree: dict[str, Any] = json.loads(config.json())
+        return tree
+
+
+class Runs:
+    """Simulates candidates at operating points, each pair once.
+
+    Args:
+        seed: seed of all runs.
+        workers: maximum number of runs at once (default: one per processor, or as many as fit into the free memory).
+    """
+
+    def __init__(self, *, seed: int, workers: int | None = None) -> None:
+        self.seed = seed
+        self._workers = workers
+        self._known: dict[tuple[Candidate, Point], Simulated | None] = {}
+        self._steady = _SteadyDrives(workers)
+
+    @property
+    def done(self) -> int:
+        """Number of pairs simulated so far."""
+        return len(self._known)
+
+    def at(self, wanted: Sequence[tuple[Candidate, Point]]) -> list[Simulated | None]:
+        """The quantities of each candidate at its point; `None` for a drive that cannot be simulated, such as one without spare space.
+
+        Raises:
+            ssdlab.Interrupted: Ctrl-C.
+            ssdlab.Error: a run failed for a reason other than its drive.
+        """
+        runs: dict[tuple[Candidate, Point], tuple[Setup, float]] = {}
+        for pair in dict.fromkeys(wanted):
+            if pair not in self._known:
+                self._known[pair] = None
+                with suppress(ConfigError):
+                    runs[pair] = run_at(*pair, self.seed)
+        setups = self._steady.given((setup, candidate.scheme) for (candidate, _), (setup, _) in runs.items())
+        jobs: list[Job] = []
+        places: dict[str, tuple[Candidate, Point]] = {}
+        for number, (pair, setup) in enumerate(zip(runs, setups, strict=True)):
+            with suppress(ConfigError):
+                jobs.append(Job.prepare(str(number), setup, pair[0].scheme, folder=None))
+                places[str(number)] = pair
+        batch = execute(jobs, workers=self._workers)
+        self._steady.forget()
+        for label, pair in places.items():
+            result = batch.finished.get(label)
+            if result is not None:
+                self._known[pair] = _simulated(pair[1], result, runs[pair][1])
+        if batch.interrupt is not None:
+            batch.raise_failure()
+        for error in batch.failed.values():
+            if not isinstance(error, SimulationError):
+                raise error
+        return [self._known[pair] for pair in wanted]
+
+
+class _SteadyDrives:
+    """Saved states of steady drives: preparing one takes ten times as long as the run of a probe.
+
+    Runs that differ only in timing start from the same state. The results equal those of runs that prepare the drive themselves.
+    """
+
+    def __init__(self, workers: int | None) -> None:
+        self._folder = TemporaryDirectory(prefix="ssdlab-")
+        self._workers = workers
+        self._files: dict[tuple[object, ...], Path | None] = {}
+        self._made = 0
+
+    def given(self, runs: Iterable[tuple[Setup, str]]) -> list[Setup]:
+        """The setups, with a saved state where several runs start from the same one."""
+        wanted = [(setup, scheme, _drive(setup, scheme)) for setup, scheme in runs]
+        count = Counter(drive for _, _, drive in wanted if drive is not None)
+        drives = {drive: (setup, scheme) for setup, scheme, drive in wanted if drive is not None}
+        for drive in [drive for drive in drives if drive in self._files]:
+            self._files[drive] = self._files.pop(drive)  # moves it to the end, as the last one used
+        self._make({drive: run for drive, run in drives.items() if count[drive] > 1 and drive not in self._files})
+        files = [None if drive is None else self._files.get(drive) for _, _, drive in wanted]
+        return [setup if file is None else setup.with_changes(state=file) for (setup, _, _), file in zip(wanted, files, strict=True)]
+
+    def forget(self) -> None:
+        """Removes all states but the last `STATES`."""
+        for drive in list(self._files)[:-STATES]:
+            if file := self._files.pop(drive):
+                file.unlink()
+
+    def _make(self, drives: Mapping[tuple[object, ...], tuple[Setup, str]]) -> None:
+        """Makes states, some at once. Those that cannot be prepared have no file; the runs themselves then say why."""
+        plans: dict[tuple[object, ...], _core.Plan] = {}
+        for drive, (setup, scheme) in drives.items():
+            self._files[drive] = None
+            with suppress(ConfigError):
+                plans[drive] = setup.plan(scheme)
+        stopped = Event()
+        with ThreadPoolExecutor(self._workers or runs_at_once(plan.config for plan in plans.values())) as threads:
+            try:
+                made = {drive: threads.submit(self._made_file, plan, number, stopped) for number, (drive, plan) in enumerate(plans.items())}
+                self._files |= {drive: file.result() for drive, file in made.items()}
+            except KeyboardInterrupt:
+                raise Interrupted from None
+            finally:
+                stopped.set()  # those that have not ended are of no use, whatever has happened
+        self._made += len(plans)
+
+    def _made_file(self, plan: _core.Plan, number: int, stopped: Event) -> Path | None:
+        def go_on(_: object) -> None:
+            if stopped.is_set():
+                raise Interrupted
+
+        file = Path(self._folder.name) / f"{self._made + number}.state"
+        try:
+            go_on(None)
+            _core.precondition(plan, file, progress=go_on)
+        except (ConfigError, SimulationError):
+            return None
+        return file
+
+
+def _drive(setup: Setup, scheme: str) -> tuple[object, ...] | None:
+    """The settings that a steady state depends on; `None` for a run with another precondition."""
+    settings = dict(setup.set)
+    if settings.get("ftl.precondition.kind") != value_text("steady"):
+        return None
+    those = frozenset((key, text) for key, text in settings.items() if key not in TIMED and not key.startswith(TIMED_SECTIONS))
+    return setup.options["device"], scheme, setup.options["seed"], those
+
+
+def flash_bytes(tree: Mapping[str, Any]) -> int:
+    """Bytes of a drive's flash pages, without out-of-band bytes."""
+    device = tree["device"]
+    counts = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane", "pages_per_block", "page_bytes")
+    return math.prod(device[name] for name in counts)
+
+
+def _texts(settings: Settings) -> dict[str, str]:
+    return {key: value_text(value) for key, value in settings.items()}
+
+
+def run_at(candidate: Candidate, point: Point, seed: int) -> tuple[Setup, float]:
+    """The run of a candidate at an operating point, and the simulated share of the drive, by which rates are scaled."""
+    tree = candidate.tree()
+    if isinstance(point, FullSpeed):
+        smaller, share, units = _smaller(tree, point.used_bytes, DIES)
+        load, requests, warm_up = _full_speed(point, share, units)
+    else:
+        is_tight = tree["gc"]["pace"] != "none" and tree["gc"]["pace_window"] < TIGHT and not point.is_saturated
+        by_plane = tree["device"]["plane_programs"] > 1 and not point.is_saturated
+        is_slotted = tree["host"]["slots"] > 0 and point.is_saturated and point.probe_depth > 0
+        if is_slotted:
+            smaller, share, units = _smaller(tree, point.used_bytes, None, SLOTTED_PAGES)
+        else:
+            dies = TIGHT_DIES if is_tight else PLANE_DIES if by_plane else PROBED_DIES
+            smaller, share, units = _smaller(tree, point.used_bytes, dies)
+        reads = TIGHT_PROBE_READS if is_tight else PROBE_READS
+        collected = COLLECTED_SHARE * (PROBED_DIES / PLANE_DIES if by_plane and not is_tight else 1)
+        load, requests, warm_up = _probe(point, share, units, by_thread=is_tight or is_slotted, reads=reads, collected=collected)
+    run = candidate.with_changes({**smaller, "device.overprovisioning": 1 - point.used_bytes / flash_bytes(tree), **load})
+    return Setup(device=run.device, set=run.settings, requests=requests, warm_up=warm_up, seed=seed), share
+
+
+def _smaller(tree: Mapping[str, Any], used_bytes: int, dies: int | None, long: int = PAGES) -> tuple[dict[str, Any], float, float]:
+    """Settings of the smaller drive, its share of the dies, and its used mapping units.
+
+    Args:
+        tree: the configuration of the whole drive.
+        used_bytes: used bytes of the whole drive.
+        dies: minimum number of dies, or planes; `None` for all.
+        long: approximate number of pages per block.
+    """
+    device, buffer, host = tree["device"], tree["buffer"], tree["host"]
+    on_chip = device["dies_per_chip"] * device["planes_per_die"]
+    chips = device["chips_per_channel"]
+    channels = device["channels"] if dies is None else min(device["channels"], math.ceil(dies / (chips * on_chip)))
+    if dies is not None and channels == 1:  # a channel of a large drive has more dies than are needed
+        chips = min(chips, math.ceil(dies / on_chip))
+    share = channels * chips / (device["channels"] * device["chips_per_channel"])
+    stripe = device["pages_per_program"] * max(1, tree["ftl"]["parity_stripe"])
+    pages = min(device["pages_per_block"], max(1, round(long / stripe)) * stripe)  # whole stripes, so that the share of parity is kept
+    length = pages / device["pages_per_block"]
+    settings: dict[str, Any] = {
+        "device.channels": channels,
+        "device.pages_per_block": pages,
+        "device.erase_ns": max(1, round(device["erase_ns"] * length)),
+    }
+    if chips != device["chips_per_channel"]:
+        settings["device.chips_per_channel"] = chips
+    if buffer["bytes"]:
+        settings["buffer.bytes"] = max(UNIT, round(buffer["bytes"] * share))
+    if host["slots"]:
+        settings["host.slots"] = max(1, round(host["slots"] * share))
+    settings["host.cores"] = max(1, round(host["cores"] * share))
+    return settings, share, used_bytes * share * length / UNIT
+
+
+def _full_speed(point: FullSpeed, share: float, units: float) -> tuple[dict[str, Any], int, int]:
+    """The settings of the writes, the number of requests, and the number of them that are warm-up."""
+    pattern, size = point.pattern, max(1, point.request_bytes // UNIT)
+    settings: dict[str, Any] = {
+        "workload.read_share": 0.0,
+        "workload.request_kb": point.request_bytes / 1024,
+        "workload.queue_depth": max(1, round(point.depth * share)),
+        **_addresses(pattern),
+    }
+    if pattern.kind == "sequential":
+        count, before, kind = FILL_SHARE, FILL_SHARE / 3, "none"
+    elif pattern.kind == "uniform":
+        count, before, kind = STEADY_SHARE, STEADY_WARM_UP, "steady"
+    else:
+        count, before, kind = SKEWED_SHARE, SKEWED_WARM_UP, "fill"
+    settings["ftl.precondition.kind"] = kind
+    return settings, max(1_000, round(units * count / size)), round(units * before / size)
+
+
+def _addresses(pattern: Pattern) -> dict[str, Any]:
+    if pattern.kind == "sequential":
+        return {"workload.sequential_share": 1.0}
+    if pattern.kind == "zipf":
+        return {"workload.address": "zipf", "workload.zipf_exponent": pattern.theta}
+    if pattern.kind == "zones":
+        return {
+            "workload.address": "hot-cold",
+            "workload.hot_share": pattern.hot_share,
+            "workload.hot_access": pattern.hot_access,
+            "workload.hot_scattered": True,
+        }
+    return {}
+
+
+def _probe(point: Probe, share: float, units: float, *, by_thread: bool, reads: int, collected: float) -> tuple[dict[str, Any], int, int]:
+    """Settings of probe and load, number of requests, and number of warm-up requests.
+
+    The probe is a flow beside the load, or alone without a load. `by_thread`: each thread of the load is a flow with a queue of its own.
+    `reads`: minimum number of reads of the probe. `collected`: minimum share of the used units that a load below saturation writes.
+    """
+    kb = point.request_bytes / 1024
+    probe = {"read_share": point.read_share, "request_kb": kb, "arrival": "fixed", "interarrival_us": 1e6 / (point.per_s * share)}
+    settings: dict[str, Any] = {"ftl.precondition.kind": "steady"}
+    seconds = reads / (point.per_s * share * point.read_share)
+    if point.load_per_s == 0:
+        return settings | {f"workload.{key}": value for key, value in probe.items()} | {"workload.name": "probe"}, reads, 0
+    load: dict[str, Any] = {"read_share": point.load_read_share, "request_kb": kb}
+    threads = 1
+    if by_thread and point.probe_depth:
+        threads = max(1, round(point.load_depth / point.probe_depth))
+        # one queue per thread; requests beyond its depth wait in it, as part of their response time
+        settings |= {"host.queues": threads + 1, "host.queue_depth": max(1, round(point.probe_depth * share))}
+    if point.load_per_s is None:
+        load["queue_depth"] = max(1, round(point.load_depth * share / threads))
+        requests = units * SETTLING_SHARE * 2
+        warm_up = requests / 2
+    else:
+        load |= {"arrival": "exponential", "interarrival_us": 1e6 * threads / (point.load_per_s * share)}
+        written_per_s = point.load_per_s * share * (1 - point.load_read_share) * point.request_bytes / UNIT
+        if written_per_s:
+            seconds = max(seconds, collected * units / written_per_s)
+        requests = (point.per_s + point.load_per_s) * share * seconds
+        warm_up = requests * PROBE_WARM_UP
+    settings |= {"workload.name": "load", **{f"workload.{key}": value for key, value in load.items()}}
+    others = [{"name": f"load-{number}", **{"queue_depth": 0, **load}} for number in range(2, threads + 1)]
+    settings["workload.flows"] = [{"name": "probe", "queue_depth": 0, **probe}, *others]
+    return settings, round(requests + warm_up), round(warm_up)
+
+
+def _simulated(point: Point, result: Result, share: float) -> Simulated:
+    """The quantities of a run, with rates scaled to the whole drive."""
+    data = result.to_dict()
+    if isinstance(point, FullSpeed):
+        return {"write_amplification": data["gc"]["write_amplification"], "write_iops": data["iops"] / share}
+    flows = {flow["name"]: flow for flow in data["flows"]} if "flows" in data else {"probe": data}
+    values: dict[QuantityName, float] = {"iops": sum(flow["iops"] for flow in flows.values()) / share}
+    for quantity, (flow, kind, name) in LATENCIES.items():
+        if flow in flows and (latencies := flows[flow]["latency_ns"].get(kind)):
+            values[quantity] = latencies[name] / 1e3
+    return values

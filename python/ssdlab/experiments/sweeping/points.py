@@ -1,0 +1,54 @@
+"""Points of a sweep that were run, individually or over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ssdlab.analysis.measures import figures_of, measures_of
+from ssdlab.analysis.uncertainty import Estimate
+from ssdlab.runs.result import Result
+
+__all__ = ["SEED", "SweepMean", "SweepPoint"]
+
+SEED = "seed"
+"""The axis over which means are taken."""
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    """A point of a sweep that was run."""
+
+    values: Mapping[str, Any]
+    """Values of the axes at this point, by axis."""
+    result: Result
+    folder: Path | None = None
+    """Folder with its `result.json`."""
+    columns: Mapping[str, float] = field(default_factory=dict)
+    """Derived columns, by name."""
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Every number, text and truth value of the result by its path, and the derived columns."""
+        return {**figures_of(self.result), **self.columns}
+
+    @property
+    def measures(self) -> dict[str, float]:
+        """The simulated numbers of the result by path, and the derived columns."""
+        return {**measures_of(self.result), **self.columns}
+
+
+@dataclass(frozen=True)
+class SweepMean:
+    """A point of a sweep over its seeds."""
+
+    values: Mapping[str, Any]
+    """Values of the axes except `seed`, by axis."""
+    seeds: tuple[int, ...]
+    """Seeds of the finished runs."""
+    estimates: Mapping[str, Estimate]
+    """Mean over these seeds with its 95 % interval, by path, such as `latency_ns.read.p99`. Absent where a seed lacks the number."""
+    runs: Sequence[SweepPoint] = ()
+    """The runs, one for each of `seeds`."""

@@ -1,0 +1,245 @@
+"""The outcome in words: the best variant, whether it is better by more than noise, and the costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from ssdlab.analysis.differences import in_words
+from ssdlab.pages.report import noise
+from ssdlab.pages.report.causes import causes
+from ssdlab.pages.report.changes import Change, apart, as_good, change, number_of, spread
+from ssdlab.pages.report.runs import KINDS, Run, Runs, words_of
+from ssdlab.pages.report.summary import FEWEST, few, percent, shown
+
+__all__ = ["remarks", "verdict"]
+
+P99, MEAN = "latency_ns.all.p99", "latency_ns.all.mean"
+JUDGED = ((P99, "p99"), (MEAN, "mean"))
+TAILS = ((P99, "p99"), ("latency_ns.all.p99_9", "p99.9"))
+DISAGREE = "the seeds disagree"
+TOO_FEW = f"fewer than {FEWEST} requests took longer"
+NEEDED = round(noise.FEWEST / 0.01)
+"""Minimum number of independent requests to judge a p99."""
+PLAIN = 0.05
+"""Minimum relative difference that is reported without a judgement."""
+MOST = 3
+"""Maximum number of remarks of one kind."""
+
+
+def verdict(runs: Runs) -> str:
+    """The outcome: the variant with the shortest response times, by p99 or, if it does not decide, by the mean."""
+    told = 0
+    sure: list[str] = []
+    unsure: list[str] = []
+    doubts: list[str] = []
+    for place, name in JUDGED:
+        having = [run for run in runs if number_of(runs, run, place) is not None]
+        told = max(told, len(having))
+        outcome, doubt = [*_outcome(runs, having, place, f"{name} response time")], _doubt(runs, having, place)
+        if doubt:
+            doubts.append(f"{name} not judged: {doubt}.")
+            unsure = unsure or (outcome if doubt not in (TOO_FEW, DISAGREE) else [])
+            continue
+        decided = len(_winners(runs, having, place)) == 1 < len(having)
+        # one tie is enough
+        sure += outcome if decided or not sure else []
+        if decided:
+            break
+    if len(runs) == 1:
+        return ""
+    if sure:
+        return " ".join(dict.fromkeys([*sure, *doubts]))
+    if unsure:
+        return " ".join([*unsure, *(doubt for doubt in doubts if TOO_FEW in doubt or DISAGREE in doubt)])
+    if doubts:
+        return " ".join(doubts)
+    same = told == len(runs)
+    return f"The {runs.kind}s have the same response times." if same else f"There are no response times of all {runs.kind}s to compare."
+
+
+def _by(runs: Runs, winners: Sequence[Run]) -> Iterator[str]:
+    """What the best variants change against the first; nothing for schemes, whose names say it."""
+    for run in winners[:MOST] if runs.variants else ():
+        changed = runs.changes.get(run.label)
+        if changed:
+            yield f"{'It' if len(winners) == 1 else run.label} has {in_words(changed)}."
+
+
+def remarks(runs: Runs) -> list[str]:
+    """Remarks on uncertainty, on costs of a gain, and on the warm-up."""
+    found = [*_why(runs), *_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
+    return [*found, *_warm_up(runs)]
+
+
+def _why(runs: Runs) -> Iterator[str]:
+    """The parts that make up most of the largest difference of the mean from the first run, unless it is a tie, and what lies behind."""
+    differences = [(run, change(runs, runs[0], run, MEAN)) for run in runs.runs[1:]]
+    real = [(abs(found.relative), run) for run, found in differences if found and not found.tie and not found.disagree]
+    if not real:
+        return
+    _, other = max(real, key=lambda pair: pair[0])
+    found = list(causes(runs[0], other))
+    if found:
+        faster = "less" if (other.at(MEAN) or 0) < (runs[0].at(MEAN) or 0) else "more"
+        yield f"Why {other.label} takes {faster} time than {runs[0].label}, in the mean of a request: {', '.join(found)}."
+
+
+def _warm_up(runs: Runs) -> Iterator[str]:
+    """A sentence on the warm-up. With several seeds, only its time or its requests are stated, whichever is the same for all."""
+    left_out = runs[0].at("warm_up")
+    if not left_out:
+        return
+    time, requests = shown(left_out["ns"], "ns"), f"{left_out['requests']:,} requests"
+    asked = dict(pairwise(words_of(runs[0].data.get("command")))).get("--warm-up", "")
+    several = requests if asked.isdecimal() else time
+    yield f"Figures leave out the warm-up: the first {several if runs.seeds.get('seeds') else f'{time}, {requests}'}."
+
+
+def _winners(runs: Runs, having: Sequence[Run], place: str) -> list[Run]:
+    """The best runs, with those that are tied."""
+    if not having:
+        return []
+    best = min(having, key=lambda run: number_of(runs, run, place))
+    return [run for run in having if as_good(runs, best, run, place)]
+
+
+def _outcome(runs: Runs, having: Sequence[Run], place: str, what: str) -> Iterator[str]:
+    """Sentences on the runs with the shortest times; none if all have the same."""
+    winners = _winners(runs, having, place)
+    if not winners or len(having) < 2:
+        return
+    if len(winners) == len(having):
+        yield from _noise(runs, having, place, what) if len(having) == len(runs) else ()
+        return
+    asides = ["they differ by less than the noise"] if _noisy(runs, winners, place) else []
+    asides += ["not judged"] if _doubt(runs, having, place) else []
+    aside = f" ({'; '.join(asides)})" if asides else ""
+    who = f"{winners[0].label} has" if len(winners) == 1 else f"{_listed(winners)} share"
+    yield f"{who} the shortest {what}{aside}: {_told(runs, winners, place)}."
+    yield from _by(runs, winners)
+
+
+def _doubt(runs: Runs, having: Sequence[Run], place: str) -> str:
+    """Why it is not known that the best is better by more than chance; empty if it is known."""
+    if any(few(run, place) for run in having):
+        return TOO_FEW
+    if not having:
+        return ""
+    best = min(having, key=lambda run: number_of(runs, run, place))
+    found = [apart(runs, best, run, place) for run in having if run is not best]
+    if all(entry is None or entry.judged for entry in found):
+        return ""
+    if any(entry is not None and entry.disagree for entry in found):
+        return DISAGREE
+    enough = not runs.seeds and all(noise.scatter(runs[0], run) is not None for run in runs)
+    return _too_few(having) if enough else "how far repeats would scatter is not known"
+
+
+def _too_few(having: Sequence[Run]) -> str:
+    """How many independent requests a run has, how many are needed, and what to do, in words."""
+    counts = [found for run in having if (found := noise.independent(run)) is not None]
+    some, every = min(counts, key=lambda pair: pair[0] / pair[1], default=(NEEDED, NEEDED))
+    if some >= NEEDED:
+        return "too few independent requests; several seeds judge it (--seeds 5)"
+    wanted = float(f"{every * NEEDED / some:.1g}")
+    return (
+        f"too few independent requests: those that wait for the same operation count as one, which leaves about {some:,.0f} of "
+        f"{every:,.0f}; {NEEDED:,} are needed, so about {wanted:,.0f} requests, or several seeds (--seeds 5)"
+    )
+
+
+def _told(runs: Runs, winners: Sequence[Run], place: str) -> str:
+    """The best value, and its difference from the first run's, if the first is not among the best."""
+    best = min(winners, key=lambda run: number_of(runs, run, place))
+    found = None if runs[0] in winners else change(runs, runs[0], best, place)
+    against = f", {percent(found.relative, found.half)} against {runs[0].label}" if found and not found.tie else ""
+    return shown(number_of(runs, best, place), "ns") + against
+
+
+def _noise(runs: Runs, having: Sequence[Run], place: str, what: str) -> Iterator[str]:
+    """A sentence if all runs are tied because of noise, but differ."""
+    noisy = _noisy(runs, having, place)
+    if noisy:
+        far = max(noisy, key=lambda found: abs(found.relative))
+        difference = "The difference" if len(having) == 2 else "The largest difference"
+        yield (
+            f"A tie at the {what}. {difference}, {abs(far.relative) * 100:.1f} %, is within what repeats of the run "
+            f"would scatter (± {(far.half or 0.0) * 100:.1f} %)."
+        )
+
+
+def _noisy(runs: Runs, having: Sequence[Run], place: str) -> list[Change]:
+    """The differences from the best run that are ties only because of noise."""
+    best = min(having, key=lambda run: number_of(runs, run, place))
+    found = [apart(runs, best, run, place) for run in having if run is not best]
+    return [entry for entry in found if entry is not None and entry.noise]
+
+
+def _sure(runs: Runs) -> Iterator[str]:
+    """Sentences on how differences were judged."""
+    seeds = runs.seeds.get("seeds")
+    if seeds:
+        yield f"Means over {len(seeds)} seeds; ± is the {runs.seeds.get('level', 0.95):.0%} interval of each.".replace("%", " %")
+        yield from list(_disagreements(runs))[:MOST]
+        yield f"Figures and workload are those of seed {runs[0].data['seed']}."
+        return
+    first = [(run, change(runs, runs[0], run, place)) for place, _ in JUDGED for run in runs.runs[1:]]
+    judged = [found for _, found in first if found is not None and found.half is not None]
+    if judged:
+        yield "One seed: ± is estimated from how the parts of each run differ; several seeds measure it (compare --seeds 5)."
+    elif any(found is not None and not found.tie for _, found in first):
+        yield "Noise was not judged: one seed, and the runs are too short or kept no series (compare --seeds 5 measures it)."
+
+
+def _disagreements(runs: Runs) -> Iterator[str]:
+    """The values under each seed, if their mean would mislead."""
+    for place, name in JUDGED:
+        for run in runs:
+            found = spread(runs, run, place)
+            if found is not None:
+                values = ", ".join(shown(value, "ns") for value in found.values)
+                yield f"Seeds disagree about the {name} of {run.label}, so its median stands for a mean: {values}."
+
+
+def _costs(runs: Runs) -> Iterator[str]:
+    """Gains in the mean at the cost of the tail, and gains of reads at the cost of writes or the reverse."""
+    for run in runs.runs[1:]:
+        mean = change(runs, runs[0], run, MEAN)
+        for place, name in TAILS:
+            tail = None if any(few(one, place) for one in (runs[0], run)) else change(runs, runs[0], run, place)
+            if mean and tail and _is_better(mean) and _is_worse(tail):
+                gained, paid = percent(mean.relative), percent(tail.relative)
+                yield f"{run.label} has a better mean ({gained}) at the cost of a worse tail ({name} {paid}) than {runs[0].label}."
+                break
+        reads, writes = (change(runs, runs[0], run, f"latency_ns.{kind}.mean") for kind in KINDS)
+        if reads and writes and any(_is_better(one) and _is_worse(other) for one, other in ((reads, writes), (writes, reads))):
+            gained, paid = percent(reads.relative), percent(writes.relative)
+            yield f"Under {run.label} the mean response time of reads changes by {gained}, that of writes by {paid}."
+
+
+def _is_worse(found: Change) -> bool:
+    return found.relative > (PLAIN if found.half is None else max(found.half, 0.0)) and not (found.tie or found.disagree)
+
+
+def _is_better(found: Change) -> bool:
+    return -found.relative > (PLAIN if found.half is None else max(found.half, 0.0)) and not (found.tie or found.disagree)
+
+
+def _one_by_one(runs: Runs) -> Iterator[str]:
+    """The comparison of the same requests one by one, for the variant with most faster requests."""
+    found = {label: kinds["all"] for label, kinds in runs.paired.items() if label != "against" and "all" in kinds}
+    if not found:
+        return
+    label = max(found, key=lambda name: found[name]["faster"])
+    shares = found[label]
+    parts = [
+        f"{shown(shares[share], 'share')} were {share}" + (f" (by {shown(shares[by], 'ns')})" if by in shares else "")
+        for share, by in (("faster", "gain_ns"), ("slower", "loss_ns"))
+    ]
+    yield f"The same requests one by one, {label} against {runs.paired['against']}: {', '.join(parts)}."
+
+
+def _listed(runs: Sequence[Run]) -> str:
+    labels = [run.label for run in runs]
+    return f"{', '.join(labels[:-1])} and {labels[-1]}"

@@ -1,0 +1,46 @@
+"""The table of `ssdlab cliffs`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ssdlab.pages.tables.layout import new_table, titled
+from ssdlab.pages.tables.numbers import three
+
+__all__ = ["VERDICTS", "cliff_tables", "published"]
+
+VERDICTS: Mapping[bool | None, str] = {True: "yes", False: "NO", None: "-"}
+STYLES = {"yes": "green", "NO": "red", "-": "dim"}
+
+
+def cliff_tables(data: Mapping[str, Any]) -> list[RenderableType]:
+    """A table of predictions, from `Cliffs.to_dict`."""
+    table = new_table(["drive", "", "published", "simulated", "unit", "error", "bound", "kept"])
+    for column in (1, 4, 7):
+        table.columns[column].justify = "left"
+    for drive in data["drives"]:
+        name = f"{drive['drive']} {drive['capacity_gb']:,g} GB"
+        for row in drive["rows"]:
+            error = "-" if row["error"] is None else f"{row['error']:+.1%}"
+            bound = "-" if row["bound"] is None else f"{row['bound']:.0%}"
+            verdict = VERDICTS[row["within"]]
+            simulated = "never" if row["simulated"] is None else three(row["simulated"])
+            cells = (row["what"], published(row), simulated, row["unit"], error, bound, Text(verdict, style=STYLES[verdict]))
+            table.add_row(name, *cells)
+            name = ""
+        folding, units = drive["folding_units"], drive["units"]
+        if folding < units:
+            table.add_row("", f"of {units} planes fold at once", "-", str(folding), "", "-", "-", Text("-", style="dim"))
+    return [titled(f"Whole fills, drives scaled down by {data['scale']}", table)]
+
+
+def published(row: Mapping[str, Any]) -> str:
+    """The published number of a row, or its range."""
+    low, high = row["published"]
+    if low is None:
+        return "-"
+    return three(low) if low == high else f"{three(low)} to {three(high)}"

@@ -1,0 +1,61 @@
+"""The tables of `ssdlab check`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+
+from ssdlab.pages.tables.layout import new_table, titled
+from ssdlab.pages.tables.numbers import duration, share, size, three
+
+__all__ = ["drive_tables"]
+
+LATENCIES = {"read_4k": "read, 4 KiB", "read_page": "read, a page", "write_4k": "write, 4 KiB", "write_page": "write, a page"}
+
+
+def drive_tables(summary: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """Tables of space, rates and latencies, and of a sheet's numbers if there are any."""
+    yield _space(summary)
+    yield _rates(summary["rates"])
+    table = new_table(["request on an idle drive", "response"])
+    for name, label in LATENCIES.items():
+        table.add_row(label, duration(summary["latencies_ns"][name]))
+    yield titled("Latencies", table)
+    if claims:
+        yield _claims(claims)
+    yield from (f"- {remark}" for remark in summary["remarks"])
+
+
+def _space(summary: Mapping[str, Any]) -> RenderableType:
+    table = new_table(["", "value"])
+    table.add_row("exported", f"{summary['exported_bytes']:,} bytes ({size(summary['exported_bytes'])})")
+    table.add_row("flash", size(summary["flash_bytes"]))
+    table.add_row("of it data, without parity", size(summary["data_bytes"]))
+    table.add_row("spare, of the data", share(summary["spare_share"]))
+    table.add_row("pools x blocks", f"{summary['pools']:,} x {summary['blocks_per_pool']:,}")
+    table.add_row("spare blocks of a pool", f"{summary['spare_blocks']:,}")
+    table.add_row("open, reserve", f"{summary['open_blocks']}, {summary['reserve_blocks']}")
+    table.add_row("T_soft, T_hard (blocks)", f"{summary['soft_blocks']:,}, {summary['hard_blocks'] or 'none'}")
+    low, high = summary.get("write_amplification", (0.0, 0.0))
+    shown = f"{high:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
+    table.add_row("write amplification", shown if high else "none computed")
+    table.add_row("  by", summary["write_amplification_by"])
+    return titled("Space", table)
+
+
+def _rates(rates: Mapping[str, Mapping[str, Any]]) -> RenderableType:
+    names = list(dict.fromkeys(name for rate in rates.values() for name in rate["limits"]))
+    table = new_table(["", "size", "/s", "MB/s", "binds", *(f"{name} /s" for name in names)])
+    for name, rate in rates.items():
+        limits = [three(rate["limits"][limit]) if limit in rate["limits"] else "-" for limit in names]
+        table.add_row(name, size(rate["bytes"]), three(rate["per_s"]), three(rate["mb_s"]), rate["binding"], *limits)
+    return titled("Rates by limit", table)
+
+
+def _claims(claims: Sequence[Mapping[str, Any]]) -> RenderableType:
+    table = new_table(["", "sheet", "computed", "ratio", "verdict"])
+    for claim in claims:
+        table.add_row(claim["about"], three(claim["sheet"]), three(claim["computed"]), f"{claim['ratio']:.2f}", claim["verdict"])
+    return titled("Beside the sheet", table)

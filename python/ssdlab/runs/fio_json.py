@@ -1,0 +1,124 @@
+"""A result in the JSON form of fio, with fio's names and units, from the log of requests.
+
+Left out, since the simulator has nothing of the kind: `usr_cpu`, `sys_cpu`, `ctx`, `majf`, `minf`, `iodepth_submit`, `iodepth_complete`,
+`iodepth_level`, the buckets `latency_ns`, `latency_us` and `latency_ms`, the samples `bw_*` and `iops_*`, `timestamp` and `time`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.asking.fio import Flow, Flows
+from ssdlab.runs.result import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+__all__ = ["fio_json"]
+
+DIRECTIONS = ("read", "write", "trim")
+PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""The percentiles that fio reports by default."""
+NO_TIMES = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
+NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
+
+
+def fio_json(result: Result, jobs: Flows) -> dict[str, Any]:
+    """The result of a run of `jobs`, whose requests were logged."""
+    rows = result.requests
+    measured = rows.filter(_not(rows["warm_up"]))
+    apart = {flow.name: _of_flow(measured, flow.name) for flow in jobs.flows}
+    entries = [_entry(flows, [apart[flow.name] for flow in flows]) for flows in _groups(jobs.flows)]
+    return {"fio version": f"ssdlab-{result.to_dict()['version']}", "jobs": entries}
+
+
+def _not(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow.compute as pc  # noqa: PLC0415 (it takes longer than many runs)
+
+    return pc.invert(column)
+
+
+def _of_flow(rows: pa.Table, name: str) -> pa.Table:
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    return rows.filter(pc.equal(rows["flow"].cast("string"), name)) if "flow" in rows.column_names else rows
+
+
+def _groups(flows: Sequence[Flow]) -> Iterable[Sequence[Flow]]:
+    """The jobs of each entry: those of a group together if they ask for it (`group_reporting`)."""
+    together: dict[int, list[Flow]] = {}
+    entries: list[list[Flow]] = []
+    for flow in flows:
+        if flow.job.is_on("group_reporting") and flow.group in together:
+            together[flow.group].append(flow)
+            continue
+        entries.append([flow])
+        if flow.job.is_on("group_reporting"):
+            together[flow.group] = entries[-1]
+    return entries
+
+
+def _entry(flows: Sequence[Flow], tables: Sequence[pa.Table]) -> dict[str, Any]:
+    import numpy as np  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415
+
+    rows, first = pa.concat_tables(tables), flows[0]
+    kinds = np.asarray(rows["kind"].cast("string").to_pylist(), dtype=object)
+    sizes, arrivals, times = (rows[name].to_numpy() for name in ("size_bytes", "arrival_ns", "response_ns"))
+    span_ns = int((arrivals + times).max() - arrivals.min()) if len(times) else 0
+    return {
+        "jobname": first.job.name,
+        "groupid": first.group,
+        "error": 0,
+        "eta": 0,
+        "elapsed": math.ceil(span_ns / NS_PER_S),
+        "job options": {name: entry.value or "1" for name, entry in first.job.options.items()},
+        **{one: _direction(sizes[kinds == one], times[kinds == one], span_ns) for one in DIRECTIONS},
+        "sync": {"total_ios": 0, "lat_ns": dict(NO_TIMES)},
+        "job_runtime": math.ceil(span_ns / NS_PER_MS),
+    }
+
+
+def _direction(sizes: np.ndarray, times: np.ndarray, span_ns: int) -> dict[str, Any]:
+    """Figures of one direction. Rates are over the exact time, which fio rounds to milliseconds."""
+    count, total = len(sizes), int(sizes.sum())
+    seconds = span_ns / NS_PER_S if count else 0.0
+    rate = total / seconds if seconds else 0.0
+    latency = _times(times)
+    percentiles = {"percentile": _percentiles(times)} if count else {}
+    return {
+        "io_bytes": total,
+        "io_kbytes": total >> 10,
+        "bw_bytes": int(rate),
+        "bw": int(rate) >> 10,
+        "iops": count / seconds if seconds else 0.0,
+        "runtime": math.ceil(span_ns / NS_PER_MS) if count else 0,
+        "total_ios": count,
+        "short_ios": 0,
+        "drop_ios": 0,
+        # the simulated host submits in no time
+        "slat_ns": dict(NO_TIMES),
+        "clat_ns": {**latency, **percentiles},
+        "lat_ns": latency,
+    }
+
+
+def _times(times: np.ndarray) -> dict[str, Any]:
+    if not len(times):
+        return dict(NO_TIMES)
+    deviation = float(times.std(ddof=1)) if len(times) > 1 else 0.0
+    return {"min": int(times.min()), "max": int(times.max()), "mean": float(times.mean()), "stddev": deviation, "N": len(times)}
+
+
+def _percentiles(times: np.ndarray) -> Mapping[str, int]:
+    """Percentiles by nearest rank: exact, where fio has bins."""
+    import numpy as np  # noqa: PLC0415
+
+    ordered = np.sort(times)
+    # percentiles in hundredths are whole numbers, so that the rank is exact
+    ranks = (-(-round(share * 100) * len(ordered) // 10_000) for share in PERCENTILES)
+    return {f"{share:.6f}": int(ordered[max(rank, 1) - 1]) for share, rank in zip(PERCENTILES, ranks, strict=True)}
