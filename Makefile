@@ -61,7 +61,7 @@ check: $(BUILT) $(EQUIPPED) ## check style and types, and run unit tests and som
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 	cargo test --release --locked --lib --quiet
-	$(BIN)/python -m pytest --quiet --numprocesses auto -m "not full" $(QUICK)
+	$(BIN)/python -m pytest --quiet --numprocesses auto $(QUICK)
 
 # `FULL=1`: random cases at their full number, and costly cases.
 FULL ?=
@@ -76,7 +76,7 @@ test-rust: $(LOCKED)
 
 # Neighbours together, since they share what is costly to make, until a worker has nothing left to do.
 test-python: $(BUILT) browser
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20 $(if $(FULL),,-m "not full")
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20
 
 # The same on every machine, unlike times.
 instructions: $(LOCKED) ## compare what small runs cost, in instructions, with benches/instructions.toml: UPDATE=1 writes it

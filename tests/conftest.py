@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ import pytest
 
 import find_browser
 import programs
+import shares
 from forks import Forks
 from programs import PATIENCE_S
 
@@ -114,7 +115,7 @@ THINNED = {
     "test_timeline": 8,
     "test_workload_presets": 9,
 }
-"""Files with costly parametrised tests: `make test` runs one of every N cases of each test, `make test FULL=1` runs all."""
+"""Files with costly parametrised tests: without `FULL=1` one of every N cases of each test runs (`shares.share`)."""
 
 
 SLOWEST_FILES = 25
@@ -126,14 +127,32 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the cases that only `make test FULL=1` runs."""
-    seen = Counter[tuple[str, str]]()
+def pytest_configure(config: pytest.Config) -> None:
+    """Sets the seed of hypothesis's draws, which it prints when a test fails."""
+    if shares.FULL and not config.getoption("hypothesis_seed", None):
+        config.option.hypothesis_seed = str(shares.SEED)
+
+
+def pytest_report_header() -> str:
+    return f"seed: {shares.SEED}, {'all cases' if shares.FULL else 'a share of the cases: FULL=1 for all'}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the cases that only `FULL=1` runs."""
+    if shares.FULL:
+        return
+    tests = defaultdict[tuple[Path, str], list[pytest.Item]](list)
     for item in items:
-        file, test = item.path.stem, getattr(item, "originalname", item.name)
-        if seen[file, test] % THINNED.get(file, 1):
-            item.add_marker(pytest.mark.full)
-        seen[file, test] += 1
+        tests[item.path, getattr(item, "originalname", item.name)].append(item)
+    left_out = {item for item in items if item.get_closest_marker("full")}
+    for (path, _), cases in tests.items():
+        if (every := THINNED.get(path.stem, 1)) > 1:
+            kept = shares.share([case.callspec.params if hasattr(case, "callspec") else {} for case in cases], every)
+            left_out.update(case for at, case in enumerate(cases) if at not in kept)
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -143,6 +162,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         seconds[report.nodeid.partition("::")[0]] += report.duration
     for file, duration in seconds.most_common(SLOWEST_FILES):
         terminalreporter.write_line(f"{duration:8.0f} s in {file}")
+    if shares.FULL and terminalreporter.getreports("failed"):
+        terminalreporter.write_line(f"to repeat a failure: FULL=1 SEED={shares.SEED} .venv/bin/python -m pytest TEST")
     skipped = terminalreporter.getreports("skipped")
     line = programs.left_out([str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)])
     if line is not None:

@@ -14,6 +14,7 @@ import typer
 
 import ssdlab
 from conftest import DRIVE_OPTIONS, SMALL_OPTIONS, Ssdlab
+from shares import FULL
 from ssdlab.asking.option import Heading
 from ssdlab.cli import app
 from ssdlab.cli.app import _run
@@ -211,7 +212,7 @@ def test_every_command_has_examples_that_run(ssdlab_command: Ssdlab, tmp_path: P
         for example in guide.examples if words not in NOT_RUN else ():
             program, *given = shlex.split(example)
             assert program == "ssdlab"
-            done = ssdlab_command(*given)
+            done = ssdlab_command(*given, *(["--quick"] if words == "arena run" and not FULL else []))
             assert done.code == 0, (example, done.err)
 
 
