@@ -155,7 +155,7 @@ release: $(EQUIPPED) ## build wheel, source distribution and crate into dist/, c
 	$(BIN)/python tools/release.py
 
 docs: $(BUILT) $(EQUIPPED) ## build the documentation into site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site: site/index.html"
 
 gallery: browser $(BUILT) ## make the pictures of README and of the documentation's first page by their commands

@@ -227,11 +227,6 @@ def test_the_tables_of_the_findings_are_those_of_the_stored_runs() -> None:
     assert findings.written(text) == text, "run python tools/findings.py"
 
 
-def test_the_gallery_has_what_the_pages_have() -> None:
-    gallery = loaded(ROOT / "tools" / "figures_page.py")
-    assert gallery.page() == (ROOT / "docs" / "gallery.md").read_text(), "run python tools/figures_page.py"
-
-
 def test_the_script_that_reads_logs_imports_nothing_of_ssdlab() -> None:
     tree = ast.parse((FOLDER / "from_logs.py").read_text())
     names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import shutil
@@ -20,12 +19,17 @@ from browser import browser
 from conftest import ROOT
 from pages import PAGES, Block, blocks, differs, pictures
 from ssdlab.experiments.study import library
-from ssdlab.experiments.study.grading import CONTRADICTED, DIRECTION, GRADES, INCONCLUSIVE, OURS, SIZE
-from ssdlab.experiments.study.page_parts import HEADS
+from ssdlab.experiments.study.grading import CONTRADICTED, DIRECTION, INCONCLUSIVE, OURS, SIZE
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import stored_studies
 
 CLAIMS = (DIRECTION, CONTRADICTED, INCONCLUSIVE)
 """Grades of verbal claims; with `SIZE`, those of published numbers, in the order of the table in docs/validity.md."""
 NUMBERS = (SIZE, *CLAIMS)
+PUBLISHED = sorted(set(stored_studies.papers()) - set(stored_studies.OTHERS))
+"""Papers whose experiments were repeated."""
 
 PROGRAMS = ("cat", "cut", "head", "ls", "sort", "tail", "wc")
 """Programs in a reader's shell other than `ssdlab` and `python`."""
@@ -212,10 +216,10 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built without warnings: it has every page, and all links and anchors between pages are valid."""
+    """The site, built without warnings: it has every page, also those that are made, and all links and anchors between pages are valid."""
     folder = tmp_path_factory.mktemp("site") / "site"
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PICTURES": "none"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
     assert done.returncode == 0, done.stderr
     return folder
@@ -262,53 +266,32 @@ def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
         assert not [url for url in page.requests if not url.startswith(("file:", "data:", "about:"))]
 
 
-def published_grades() -> dict[str, Counter[str]]:
-    """Number of published numbers of each paper with each grade, from the table of `study report`."""
-    found: dict[str, Counter[str]] = {}
-    for row in csv.DictReader((ROOT / "docs" / "effects.csv").open(encoding="utf-8")):
-        found.setdefault(row["paper"], Counter())[row["grade"]] += 1
-    return found
-
-
-def findings(page: str) -> Iterator[tuple[str, str]]:
-    """The published number (or a dash) and the grade of each row on a page of findings."""
-    for line in (ROOT / "docs" / page).read_text().splitlines():
-        cells = re.split(r"(?<!\\)\|", line)[1:-1]
-        if len(cells) == len(HEADS) and cells[-1].strip() in GRADES:
-            yield cells[1].strip(), cells[-1].strip()
-
-
-def test_the_table_of_effects_has_what_the_pages_have() -> None:
-    for paper, counts in published_grades().items():
-        assert counts == Counter(grade for published, grade in findings(f"studies-{paper}.md") if published != "-" and grade != OURS), paper
+def findings(paper: str) -> Counter[tuple[bool, str]]:
+    """Number of stored rows of a paper by whether they have a published number, and grade."""
+    return Counter((bool(row["published"]), row["grade"]) for row in stored_studies.read(paper) if row["grade"] != OURS)
 
 
 def test_validity_counts_what_the_studies_found() -> None:
     """Its table has, for each paper, how many published numbers and claims in words have each grade."""
     page = (ROOT / "docs" / "validity.md").read_text()
-    row = re.compile(r"^\| (\w+) \| ((?:\d+ \| )+)\[findings\]\(([\w.-]+)\) \|$", re.MULTILINE)
-    effects = published_grades()
-    for paper, counts, name in row.findall(page):
-        claims = Counter(grade for published, grade in findings(name) if published == "-" and grade in CLAIMS)
-        expected = [
-            effects[paper].total(),
-            *(effects[paper][grade] for grade in NUMBERS),
-            claims.total(),
-            *(claims[grade] for grade in CLAIMS),
-        ]
-        assert [int(count) for count in counts.split(" | ") if count] == expected, paper
-        del effects[paper]
-    assert not effects, "papers that the table lacks"
+    rows = re.findall(r"^\| (\w+) \| ((?:\d+ \| )+)\[findings\]\([\w.-]+\) \|$", page, re.MULTILINE)
+    for paper, counts in rows:
+        found = findings(paper)
+        numbers, claims = ([found[published, grade] for grade in grades] for published, grades in ((True, NUMBERS), (False, CLAIMS)))
+        assert [int(count) for count in counts.split(" | ") if count] == [sum(numbers), *numbers, sum(claims), *claims], paper
+    assert sorted(paper for paper, _ in rows) == PUBLISHED
 
 
 def test_the_readme_counts_what_the_studies_and_calibrations_found() -> None:
     page = " ".join((ROOT / "README.md").read_text().split())
-    counts = sum(published_grades().values(), Counter())
+    counts = sum(map(findings, PUBLISHED), Counter())
     found = re.search(r"of (\d+) published .* papers, (\d+) come .*, (\d+) in .* only, (\d+) are .*, and (\d+) are .*; for (\d+) of", page)
     assert found is not None
-    with (ROOT / "docs" / "effects.csv").open(encoding="utf-8") as file:
-        in_view = sum(row["calibrated"] == "true" for row in csv.DictReader(file))
-    assert [int(count) for count in found.groups()] == [counts.total(), *(counts[grade] for grade in NUMBERS), in_view]
+    numbers = [counts[True, grade] for grade in NUMBERS]
+    in_view = sum(
+        row["calibrated"] == "yes" for paper in PUBLISHED for row in stored_studies.read(paper) if row["published"] and row["grade"] != OURS
+    )
+    assert [int(count) for count in found.groups()] == [sum(numbers), *numbers, in_view]
     drives = re.findall(r"\| (?:well|\*\*(badly)) fitted", (ROOT / "docs" / "evidence" / "calibrated-drives.md").read_text())
     assert (len(drives), drives.count("badly")) == (4, 2), "the README says how many drives fit"
     assert "Of four drives on sale that were calibrated, two fit well and two badly" in page

@@ -1,136 +1,34 @@
-"""The reference pages are complete and have nothing else: the command line, the API, the figures of a result.
-
-`docs/reference/cli.md` is generated from the commands: `UPDATE=1 pytest tests/test_reference.py` writes it.
-"""
+"""The reference is complete and has nothing else: the command line, the API, the figures of a result."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
 import json
-import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from enum import EnumType
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-import typer
 
 import ssdlab
 from conftest import DRIVE, PATIENCE_S, ROOT, Ssdlab
 from nbd_client import Client
-from ssdlab import queueing
-from ssdlab.cli import app
-from ssdlab.cli.guides import GUIDES, NO_GUIDE
+from ssdlab import _core, queueing
 from test_serve import Drive, served
 
+sys.path.insert(0, str(ROOT / "tools"))
+
+import command_reference
+
 REFERENCE = ROOT / "docs" / "reference"
-RENEW = "run `UPDATE=1 .venv/bin/python -m pytest tests/test_reference.py`"
-
-CLI_INTRODUCTION = f"""\
-# Commands and options
-
-<!-- Written by {RENEW.removeprefix("run ")}: change the help texts in the source, not this file. -->
-
-Every command with all of its arguments and options, as `--help` has them. [Command line](../command-line.md) says how they go
-together, what is written where, and what the exit codes mean.
-"""
-
-
-def cli_page() -> str:
-    """The text of `docs/reference/cli.md`."""
-    return CLI_INTRODUCTION + "".join(
-        command_section(words, command) for words, command in commands(["ssdlab"], typer.main.get_command(app))
-    )
-
-
-def commands(words: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:
-    """A command and its subcommands, with the words that call them."""
-    yield words, command
-    for name, below in getattr(command, "commands", {}).items():
-        yield from commands([*words, name], below)
-
-
-def command_section(words: list[str], command: Any) -> str:
-    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
-    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
-    usage = [*words, *(["[OPTIONS]"] if options else []), *(written(argument) for argument in arguments)]
-    below = list(getattr(command, "commands", {}))
-    text = f"\n## `{' '.join(words)}`\n\n{' '.join((command.help or '').split())}\n\n"
-    if below:
-        links = ", ".join(f"[`{name}`](#{'-'.join([*words, name])})" for name in below)
-        text += f"Commands: {links}.\n"
-        text += "" if not options else "\n"
-    else:
-        text += f"    {' '.join(usage)}\n\n"
-    if arguments:
-        text += "| argument | |\n|---|---|\n"
-        text += "".join(f"| {code(written(argument))} | {cell(argument.help)} |\n" for argument in arguments)
-        text += "\n" if options else ""
-    if options:
-        text += "| option | default | |\n|---|---|---|\n"
-        text += "".join(option_row(option) for option in options)
-    examples = GUIDES.get(" ".join(words[1:]), NO_GUIDE).examples
-    if examples:
-        text += "\n" + "```console\n" + "".join(f"$ {example}\n" for example in examples) + "```\n"
-    return text
-
-
-def written(argument: Any) -> str:
-    """An argument in the form of the usage line."""
-    name = argument.metavar or "|".join(choices(argument)) or argument.name.upper()
-    return name if argument.required else f"[{name}]"
-
-
-def option_row(option: Any) -> str:
-    """A table row for an option: value, default, description and range."""
-    value = "" if option.is_flag else f" {option.metavar or '|'.join(choices(option))}"
-    assert option.is_flag or value.strip(), option.name
-    names = ", ".join(code(name + value) for name in sorted(option.opts, key=len, reverse=True))
-    default = getattr(option.default, "value", option.default)
-    shown = "required" if option.required else "" if default in (None, False, []) else f"`{default}`"
-    repeated = option.multiple and not re.search("once for each|repeated", option.help)
-    return f"| {names} | {shown} | {cell(option.help)}{' May be repeated.' if repeated else ''}{bounds(option)} |\n"
-
-
-def bounds(option: Any) -> str:
-    least, most = (str(bound).replace(str(2**64 - 1), "2^64 - 1") for bound in (option.min, option.max))
-    if option.max is not None:
-        return f" {least} to {most}."
-    return "" if option.min is None else f" At least {least}."
-
-
-def choices(parameter: Any) -> list[str]:
-    """The choices of an option."""
-    annotation = parameter.type_descriptor.annotation if hasattr(parameter, "type_descriptor") else None
-    annotation = (*get_args(annotation), annotation)[0]  # of a list its entries
-    return [choice.value for choice in annotation] if isinstance(annotation, EnumType) else []
-
-
-def code(text: str) -> str:
-    """Code in a table. A bar would end its cell, and escapes of bars in backquotes differ between Markdown dialects."""
-    return f"<code>{text.replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
-
-
-def cell(text: str) -> str:
-    """Text in a table."""
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-def test_the_reference_of_the_command_line_is_current() -> None:
-    page = REFERENCE / "cli.md"
-    if os.environ.get("UPDATE"):
-        page.write_text(cli_page())
-    assert page.read_text() == cli_page(), f"{page.relative_to(ROOT)} is not current: {RENEW}"
 
 
 def test_the_reference_of_the_command_line_has_what_help_has(ssdlab_command: Ssdlab) -> None:
     """The page is made of the same objects as the help; this finds out should that no longer be so."""
     shown = set(re.findall(r"--[a-z][a-z-]+", ssdlab_command("compare", "--help").out)) - {"--help"}
-    section = cli_page().partition("## `ssdlab compare`")[2].partition("\n## ")[0]
+    section = command_reference.page().partition("## `ssdlab compare`")[2].partition("\n## ")[0]
     assert len(shown) > 20
     assert shown == set(re.findall(r"[`>](--[a-z][a-z-]+)", section))
 
@@ -158,7 +56,7 @@ def test_every_public_name_is_described() -> None:
 def described_figures() -> set[str]:
     """The entries on the page of statistics, with classes expanded."""
     names: set[str] = set()
-    for section in (REFERENCE / "statistics.md").read_text().split("\n## ")[1:]:
+    for section in _core.statistics_reference().split("\n## ")[1:]:
         classes = re.findall(r"^\| `(\w+)` \|", section.partition("| entry |")[0], re.MULTILINE)[1:]  # behind the head
         for name in re.findall(r"^\| `([\w.]+)` \|", section.partition("| entry |")[2], re.MULTILINE):
             names |= {name.replace("CLASS", which) for which in classes} if "CLASS" in name else {name}

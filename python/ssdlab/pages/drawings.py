@@ -12,7 +12,7 @@ from ssdlab._core import write_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["STYLE", "as_files", "geometric", "save"]
+__all__ = ["STYLE", "as_files", "as_svg", "geometric", "save"]
 
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ssdlab",  # equal drawings give equal files
@@ -39,11 +39,16 @@ def save(drawing: Drawing, folder: Path) -> None:
 
 def as_files(drawing: Drawing) -> tuple[str, bytes]:
     """Renders a drawing as SVG and PNG; equal drawings give equal bytes."""
-    svg = io.StringIO()
-    drawing.savefig(svg, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
     png = io.BytesIO()
     drawing.savefig(png, format="png", dpi=150)
-    return "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n", png.getvalue()
+    return as_svg(drawing), png.getvalue()
+
+
+def as_svg(drawing: Drawing) -> str:
+    """Renders a drawing as SVG; equal drawings give equal texts."""
+    svg = io.StringIO()
+    drawing.savefig(svg, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
+    return "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n"
 
 
 def geometric(numbers: Sequence[float]) -> bool:

@@ -16,7 +16,6 @@ from matplotlib.container import Container
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from ssdlab.analysis.uncertainty import Estimate
 from ssdlab.experiments.study.definition import Axis, Figure
 from ssdlab.experiments.study.expressions import Reference
 from ssdlab.experiments.study.result import StudyResult
@@ -253,21 +252,10 @@ def _heights(
     result: StudyResult, figure: Figure, metric: str, scheme: str, combinations: Sequence[tuple[str, ...]]
 ) -> tuple[list[float], list[float]]:
     """The scheme's values and the half widths of their intervals; nan for missing ones."""
-    estimates = [_estimate(result, figure, metric, scheme, labels) for labels in combinations]
+    estimates = [result.estimate(metric, scheme, labels, figure.relative_to) for labels in combinations]
     heights = [float("nan") if estimate is None else estimate.mean for estimate in estimates]
     halves = [0.0 if estimate is None or estimate.half is None else estimate.half for estimate in estimates]
     return heights, halves
-
-
-def _estimate(result: StudyResult, figure: Figure, metric: str, scheme: str, labels: tuple[str, ...]) -> Estimate | None:
-    """The scheme's value; if the figure is relative to a scheme, it is the ratio seed by seed, as both had the same requests."""
-    estimate = result.estimate(metric, scheme, labels)
-    if figure.relative_to is None or estimate is None:
-        return estimate
-    reference = result.estimate(metric, figure.relative_to, labels)
-    if reference is None or not all(reference.values):
-        return None
-    return Estimate.of([value / base for value, base in zip(estimate.values, reference.values, strict=True)])
 
 
 def _numbers(labels: Sequence[str]) -> list[float] | None:

@@ -128,7 +128,7 @@ def causes(studies: Sequence[Ran]) -> str:
 def not_reproduced(studies: Sequence[Ran]) -> list[tuple[str, ...]]:
     """The findings with an interval outside the bound, as rows for `NOT_REPRODUCED_HEADS`."""
     failed = [(study["study"], row) for _, study in studies for row in study["rows"] if row.get("reproduced") == "NO"]
-    cells = [(row["what"], name, *study_cells(row)) for name, row in failed]
+    cells = [(_noted(row), name, *study_cells(row)) for name, row in failed]
     return [(what, name, published, simulated, expected) for what, name, published, simulated, _, expected, *_ in cells]
 
 
@@ -196,8 +196,12 @@ def paragraphs(measured: Measured, study: Mapping[str, Any]) -> Iterator[str]:
 def rows(study: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """The cells of each row, for `HEADS`."""
     for row in study["rows"]:
-        notes = [row[key] for key in ("note", "reason") if key in row] + (["calibrated"] if "calibrated" in row else [])
-        yield (row["what"] + "".join(f" ({note})" for note in notes), *study_cells(row))
+        yield (_noted(row) + (" (calibrated)" if "calibrated" in row else ""), *study_cells(row))
+
+
+def _noted(row: Mapping[str, Any]) -> str:
+    """The finding of a row with its notes."""
+    return str(row["what"]) + "".join(f" ({row[key]})" for key in ("note", "reason") if key in row)
 
 
 def point_rows(study: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

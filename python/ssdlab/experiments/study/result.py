@@ -32,11 +32,22 @@ class StudyResult:
     series: dict[RunKey, Section] = field(default_factory=dict)
     """Results of runs with series, for quantities over time."""
 
-    def estimate(self, metric: str, scheme: str, labels: tuple[str, ...]) -> Estimate | None:
-        """A metric of a scheme at a combination of values, over the seeds; `None` if a run does not have it."""
+    def estimate(self, metric: str, scheme: str, labels: tuple[str, ...], relative_to: str | None = None) -> Estimate | None:
+        """A metric of a scheme at a combination of values, over the seeds; `None` if a run does not have it.
+
+        Relative to a scheme, it is the ratio seed by seed, as both had the same requests; `None` if the divisor is 0 under a seed.
+        """
+        values = self._values(metric, scheme, labels)
+        if relative_to is not None:
+            bases = self._values(metric, relative_to, labels)
+            values = [value / base for value, base in zip(values, bases, strict=True)] if len(bases) == len(values) and all(bases) else []
+        return Estimate.of(values) if values else None
+
+    def _values(self, metric: str, scheme: str, labels: tuple[str, ...]) -> list[float]:
+        """A metric under each seed; empty if a run does not have it."""
         values = [self.runs[key].metrics[metric] for seed in self.study.seeds if (key := (scheme, labels, seed)) in self.runs]
         numbers = [value for value in values if not isinstance(value, str)]
-        return Estimate.of(numbers) if len(numbers) == len(self.study.seeds) else None
+        return numbers if len(numbers) == len(self.study.seeds) else []
 
     @property
     def remarks(self) -> list[Remark]:
