@@ -232,7 +232,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if mounted.returncode != 0:
         pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.decode().strip()}")
     yield folder
-    subprocess.run(["umount", folder], check=True)
+    programs.unmount(folder)
 
 
 def fill(folder: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,15 @@ def ended_well(words: Sequence[str | Path], **more: Any) -> str:
     done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **more)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def unmount(folder: Path) -> None:
+    """Unmounts a file system as soon as no program uses it: one that has just ended may hold it for a moment."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (done := subprocess.run(["umount", folder], capture_output=True, text=True, check=False)).returncode != 0:
+        assert "busy" in done.stderr, done.stderr
+        assert time.monotonic() < deadline, done.stderr
+        time.sleep(0.05)
 
 
 def left_out(reasons: Sequence[str]) -> str | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DRIVE, options
-from programs import NOT_INSTALLED, SEARCHED, ended_well, tool
+from programs import NOT_INSTALLED, SEARCHED, ended_well, tool, unmount
 from server import Server
 
 SYS_ADMIN = 1 << 21
@@ -139,5 +139,5 @@ def mounted(file: Path, folder: Path) -> Iterator[Path]:
         try:
             yield folder
         finally:
-            ended_well(["umount", folder])
+            unmount(folder)
     check_ext4(file)

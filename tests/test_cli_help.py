@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import ssdlab
-from conftest import DRIVE_OPTIONS, SMALL_OPTIONS, Ssdlab
+from conftest import DRIVE_OPTIONS, PATIENCE_S, SMALL_OPTIONS, Ssdlab
 from shares import FULL
 from ssdlab.asking.option import Heading
 from ssdlab.cli import app
@@ -229,7 +229,7 @@ def completed(*words: str) -> list[str]:
         "COMP_CWORD": str(len(words)),
     }
     script = "import sys; sys.argv = ['ssdlab']; from ssdlab.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.stderr == ""
     return done.stdout.split()
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import ROOT
+from conftest import PATIENCE_S, ROOT
 from served_file import why_no_loop_device, why_no_mount
 
 EXAMPLES = ROOT / "examples"
@@ -26,7 +26,7 @@ JOBS = sorted(path.name for path in EXAMPLES.glob("*.fio"))
 def rows(name: str, folder: Path, *words: str) -> list[list[str]]:
     """Runs a script in an empty folder; returns the words of its table's lines."""
     shutil.copy(EXAMPLES / name, folder)
-    done = subprocess.run([sys.executable, name, *words], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, name, *words], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     if done.stderr.startswith("error: this needs "):
         pytest.skip(done.stderr)
     assert (done.returncode, done.stderr) == (0, "")
@@ -150,7 +150,7 @@ def test_notebook(name: str, tmp_path: Path) -> None:
     nbformat.validate(saved)
     notebook = copy.deepcopy(saved)
     # What one `print` writes may come in two messages of the kernel, now so and now so: merged, as in the saved ones.
-    client = nbclient.NotebookClient(notebook, timeout=300, record_timing=False, coalesce_streams=True)
+    client = nbclient.NotebookClient(notebook, timeout=PATIENCE_S, record_timing=False, coalesce_streams=True)
     client.resources = {"metadata": {"path": str(tmp_path)}}
     client.execute()
     printed = "\n".join(outputs(cell) for cell in notebook.cells if cell.cell_type == "code")

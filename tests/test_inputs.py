@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import DRIVE, DRIVE_OPTIONS, Ssdlab
+from conftest import DRIVE, DRIVE_OPTIONS, PATIENCE_S, Ssdlab
 from ssdlab import queueing
 
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
@@ -31,7 +31,7 @@ def piped(*arguments: object, data: str = TRACE, cwd: Path, **environment: str) 
     """Runs a command with `data` on standard input."""
     command = [sys.executable, "-m", "ssdlab", *map(str, arguments)]
     env = os.environ | environment
-    return subprocess.run(command, input=data, capture_output=True, text=True, check=False, cwd=cwd, env=env, timeout=120)
+    return subprocess.run(command, input=data, capture_output=True, text=True, check=False, cwd=cwd, env=env, timeout=PATIENCE_S)
 
 
 def counted(run: Mapping[str, Any]) -> int:
@@ -58,7 +58,7 @@ def fifo(path: Path, data: str) -> Iterator[Path]:
     feeder = threading.Thread(target=feed, daemon=True)
     feeder.start()
     yield path
-    feeder.join(timeout=10)
+    feeder.join(timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize("name", ["/dev/stdin", "-", "/proc/self/fd/0"])
@@ -219,7 +219,7 @@ def test_nothing_is_left_of_a_copy_however_the_command_ends(tmp_path: Path, endi
         process.stdin.flush()
         wait_until(lambda: any(entry.startswith(os.fspath(tmp_path)) for entry in open_files(process.pid)))
         process.send_signal(ending)
-        assert process.wait(timeout=30) == {signal.SIGINT: 130}.get(ending, process.returncode) != 0
+        assert process.wait(timeout=PATIENCE_S) == {signal.SIGINT: 130}.get(ending, process.returncode) != 0
         process.stdin.close()
         if ending == signal.SIGINT:
             assert process.stderr is not None

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S
-from programs import ended_well, tool
+from programs import ended_well, tool, unmount
 from served_file import FileDrive, is_mounted, loop_device, make_ext4
 
 CUTS = int(os.environ.get("POWER_CUTS", "2"))
@@ -92,7 +92,7 @@ def until_cut(folder: Path, words: list[str], journal: str, after_s: float) -> i
                 whole = data.execute("SELECT part FROM notes GROUP BY part HAVING count(*) = 5 ORDER BY part").fetchall()
                 parts = data.execute("SELECT count(DISTINCT part) FROM notes").fetchone()[0]
         finally:
-            ended_well(["umount", fs])
+            unmount(fs)
     finally:
         drive.process.kill()
         drive.process.communicate()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from conftest import DRIVE, SMALL, SMALL_OPTIONS, Ssdlab, at_work, options
+from conftest import DRIVE, PATIENCE_S, SMALL, SMALL_OPTIONS, Ssdlab, at_work, options
 from ssdlab.errors import FileError
 from ssdlab.experiments.study import library, running
 from ssdlab.runs.batch import Batch, execute
@@ -297,7 +297,7 @@ def test_ctrl_c_before_anything_has_finished_leaves_the_old_results(ssdlab_comma
     before = there(tmp_path / "out")
     with at_work(["run", *SMALL_OPTIONS, "--requests", FOREVER, "--out", "out"], tmp_path, tmp_path / "out" / STAGE) as process:
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=60)[1] == "error: interrupted\n"
+        assert process.communicate(timeout=PATIENCE_S)[1] == "error: interrupted\n"
     assert there(tmp_path / "out") == before
 
 

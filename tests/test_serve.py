@@ -183,7 +183,7 @@ def test_answers_come_when_the_simulated_drive_is_done(tmp_path: Path) -> None:
     # The mean that programs see is the simulated one and what the host adds; it is in the result.
     late_s = drive.result["late"]["mean"] / 1e9
     assert sum(spent) / 20 >= drive.result["latency_ns"]["write"]["mean"] * 100 / 1e9
-    assert late_s < 1
+    assert 0 <= late_s <= sum(spent) / 20
 
 
 def test_what_cannot_be_met_is_refused_and_the_client_goes_on(tmp_path: Path) -> None:

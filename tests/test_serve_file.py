@@ -155,7 +155,7 @@ def test_what_a_drive_cannot_do_is_refused_and_the_program_goes_on(tmp_path: Pat
 
 def test_requests_of_several_programs_are_under_way_together(tmp_path: Path) -> None:
     """Eight writers, and a drive so slow that their writes meet: one after another would take longer than it took."""
-    count, each, scale = 8, 10, 20
+    count, each, scale = 8, 2, 200
     with served(tmp_path, "--record", "record.csv", scale=scale) as drive, opened(drive.file) as file:
 
         def write(number: int) -> None:
