@@ -1,9 +1,8 @@
 """What the table of sweeps/cross says: which scheme is best, what each mechanism does, and which add up or cancel.
 
-    python tools/cross.py store RESULTS.parquet sweeps/cross/cross.parquet
-    python tools/cross.py page
+    python tools/cross.py RESULTS.parquet sweeps/cross/cross.parquet
 
-`store` keeps the columns that the page needs. `page` writes docs/cross.md and its figures from the stored tables.
+keeps the columns that the page needs. `make docs` makes the page and its figures of the stored tables.
 
 All effects are differences of logarithms between points that differ in one mechanism only, and serve the same requests (common random
 numbers). An effect under a workload is the mean over all such pairs and loads. Its interval is Student's t over the workloads: it says how
@@ -12,9 +11,10 @@ far the effect holds beyond those that were run. An interaction is the effect of
 
 from __future__ import annotations
 
-import argparse
+import io
 import itertools
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,8 +35,6 @@ INTERACTIONS = (0.1, 0.5, 0.9, 1, 1.1, 2, 10)
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "sweeps" / "cross" / "cross.parquet"
 FLOWS, SETTLED = STORED.with_name("flows.parquet"), STORED.with_name("settled.parquet")
-PAGE = ROOT / "docs" / "cross.md"
-PICTURES = ROOT / "docs" / "cross"
 
 FACTORS = ("gc", "order", "cache", "idle", "placement")
 BASELINE = {"gc": "npgc", "order": "fcfs", "cache": "none", "idle": "off", "placement": "static"}
@@ -253,15 +251,16 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 # ---- figures -----------------------------------------------------------------------------------------------------------
 
 
-def save(sheet: Any, name: str) -> None:
-    """Saves a figure so that equal data give equal bytes."""
-    PICTURES.mkdir(exist_ok=True)
-    sheet.savefig(PICTURES / name, metadata={"Date": None})
+def svg(sheet: Any) -> str:
+    """A figure as text; equal data give equal texts."""
+    written = io.StringIO()
+    sheet.savefig(written, metadata={"Date": None})
+    return written.getvalue()
 
 
 def new_sheet(width: float, height: float, **more: Any) -> tuple[Any, Any]:
     """A figure and its axes."""
-    import matplotlib as mpl  # noqa: PLC0415 (not needed by `store`)
+    import matplotlib as mpl  # noqa: PLC0415 (not needed to store)
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -280,7 +279,7 @@ def few_ticks(low: float, high: float) -> list[float]:
     return [1]
 
 
-def draw_effects(runs: Runs, figure: str, name: str) -> None:
+def draw_effects(runs: Runs, figure: str) -> str:
     """Effects of each mechanism by drive, with intervals."""
     drives = runs.values("drive")
     sheet, panels = new_sheet(7.2, 3.0, nrows=1, ncols=len(CHANGES), sharey=True)
@@ -296,10 +295,10 @@ def draw_effects(runs: Runs, figure: str, name: str) -> None:
     panels[0].set_yticks(range(len(drives)), drives)
     panels[0].invert_yaxis()
     sheet.supxlabel(f"{FIGURES[figure][1]} against the same scheme without the mechanism")
-    save(sheet, name)
+    return svg(sheet)
 
 
-def draw_heat(runs: Runs, figure: str, name: str) -> None:
+def draw_heat(runs: Runs, figure: str) -> str:
     """Each scheme against the baseline, by drive."""
     drives = runs.values("drive")
     of_drives = {drive: scores(runs.where(drive=drive), figure) for drive in drives}
@@ -315,7 +314,7 @@ def draw_heat(runs: Runs, figure: str, name: str) -> None:
     bar = sheet.colorbar(picture, ax=axes, ticks=[math.log(tick) for tick in ticks])
     bar.ax.set_yticklabels([f"{TIMES}{tick:g}" for tick in ticks])
     bar.set_label(f"{FIGURES[figure][1]} against the baseline")
-    save(sheet, name)
+    return svg(sheet)
 
 
 def _mean_score(of_drives: Mapping[str, Mapping[tuple[str, ...], Estimate]], point: tuple[str, ...]) -> float:
@@ -328,7 +327,7 @@ def pairs_of_changes() -> list[tuple[tuple[str, str], tuple[str, str]]]:
     return [(one, other) for one, other in itertools.combinations(CHANGES, 2) if one[0] != other[0]]
 
 
-def draw_interactions(runs: Runs, figure: str, name: str) -> None:
+def draw_interactions(runs: Runs, figure: str) -> str:
     """Interactions of all pairs of mechanisms, by drive."""
     drives, pairs = runs.values("drive"), pairs_of_changes()
     sheet, axes = new_sheet(6.4, 4.2)
@@ -349,10 +348,10 @@ def draw_interactions(runs: Runs, figure: str, name: str) -> None:
     axes.set_xlabel(f"{FIGURES[figure][1]} of both against the product of each: left they reinforce, right they cancel")
     handles = {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     sheet.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=len(drives), fontsize=7)
-    save(sheet, name)
+    return svg(sheet)
 
 
-def draw_front(runs: Runs, name: str) -> None:
+def draw_front(runs: Runs) -> str:
     """The schemes of each drive by write amplification and p99.9, with the front."""
     from matplotlib.ticker import NullLocator  # noqa: PLC0415 (not needed by `store`)
 
@@ -375,7 +374,7 @@ def draw_front(runs: Runs, name: str) -> None:
     panels[0][0].legend(fontsize=6)
     sheet.supxlabel("write amplification against the baseline")
     sheet.supylabel("p99.9 against the baseline")
-    save(sheet, name)
+    return svg(sheet)
 
 
 def points_of(runs: Runs) -> dict[tuple[str, ...], tuple[float, float]]:
@@ -390,8 +389,6 @@ HEAD = """# Every mechanism beside every other
 
 Papers change one mechanism and keep the rest. Here garbage collection (GC), queue order, cache, idle-time GC and placement are
 changed together, on a drive of 2013 and on drives of today. [Findings](findings.md) has what follows.
-
-<!-- written by `python tools/cross.py page` from sweeps/cross/cross.parquet: change that, and run it again -->
 
 ## What was run
 
@@ -432,6 +429,17 @@ Numbers are changes in percent against the same scheme without the mechanism, ov
 parentheses the 95 % interval over the workloads. Bold: the interval leaves out 0. Changes are geometric means: -50 and +100 cancel.
 A run under one seed: what another seed says is on the page of findings.
 """
+
+
+def files(*, drawn: bool = True) -> Iterator[tuple[str, str]]:
+    """Name and text of the page and of its pictures, from the stored tables."""
+    runs = Runs.read(STORED)
+    yield "cross.md", "\n".join(page(runs, Runs.read(SETTLED), Runs.read(FLOWS))) + "\n"
+    if drawn:
+        yield "cross/effects.svg", draw_effects(runs, "p99.9")
+        yield "cross/heat.svg", draw_heat(runs, "p99.9")
+        yield "cross/interactions.svg", draw_interactions(runs, "p99.9")
+        yield "cross/front.svg", draw_front(runs)
 
 
 def page(runs: Runs, settled: Runs, flows: Runs) -> Iterator[str]:
@@ -638,25 +646,7 @@ def fairness_rows(runs: Runs) -> Iterator[list[str]]:
         yield [drive, *(percent(effect(of, "fairness", factor, value, SHARED)) for factor, value in SHARED_CHANGES)]
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    storing = commands.add_parser("store")
-    storing.add_argument("source", type=Path)
-    storing.add_argument("target", type=Path)
-    commands.add_parser("page").add_argument("--table", type=Path, default=STORED)
-    asked = parser.parse_args()
-    if asked.command == "store":
-        store(asked.source, asked.target)
-        return
-    runs = Runs.read(asked.table)
-    draw_effects(runs, "p99.9", "effects.svg")
-    draw_heat(runs, "p99.9", "heat.svg")
-    draw_interactions(runs, "p99.9", "interactions.svg")
-    draw_front(runs, "front.svg")
-    PAGE.write_text("\n".join(page(runs, Runs.read(SETTLED), Runs.read(FLOWS))) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    store(Path(sys.argv[1]), Path(sys.argv[2]))

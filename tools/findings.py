@@ -1,16 +1,14 @@
-"""Writes the tables of docs/findings.md: the findings, what attacks leave of them, and which published ones hold today.
+"""The findings across papers: what attacks leave of them, and which published ones hold today. `make docs` makes the page of it.
 
-    python tools/findings.py
-
-A finding is a sum of logarithms of a figure under several schemes, with signs, as `tools/cross.py` compares them. The tables go between the
-comments of the page; the text around them is written by hand.
+A finding is a sum of logarithms of a figure under several schemes, with signs, as `tools/cross.py` compares them. What is said of each
+is in `sweeps/cross/findings.toml`.
 """
 
 from __future__ import annotations
 
 import math
-import re
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +19,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cross
 from cross import Runs
 
-PAGE = cross.ROOT / "docs" / "findings.md"
 FOLDER = cross.STORED.parent
 ATTACKS = ("another seed", "another load", "another part", "a larger drive")
 SETTLED = {"uniform 32 KiB": "uniform", "zipf 4 KiB": "Zipf"}
@@ -237,26 +234,28 @@ def published_rows(singles: Runs) -> Iterator[list[str]]:
         yield [f"{one.what}: {cross.FIGURES[one.figure][1]}, `{one.one}` against `{one.other}`", one.verdict, *cells, one.reason]
 
 
-def inserted(text: str, name: str, lines: Sequence[str]) -> str:
-    """A page with other lines between the comments of a name."""
-    begin, end = f"<!-- {name}: written by tools/findings.py -->", f"<!-- end of {name} -->"
-    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    assert len(pattern.findall(text)) == 1, name
-    return pattern.sub(lambda _: "\n".join([begin, "", *lines, "", end]), text)
-
-
-def written(text: str) -> str:
-    """The page with its tables as the stored results have them."""
+def tables() -> dict[int, list[str]]:
+    """The table of each finding, as lines."""
     short = Stored(Runs.read(cross.STORED), of_attacks(FOLDER / "attacks.parquet"), Runs.read(cross.SETTLED))
     flows = Stored(Runs.read(cross.FLOWS), of_attacks(FOLDER / "flows-attacks.parquet"), Runs([]))
-    head = ["change in %, drive", "all loads", "60 %", *ATTACKS]
+    found = {}
     for number in dict.fromkeys(claim.number for claim in CLAIMS):
         stored = flows if number == FAIRNESS else short
-        columns = [*head, *(["settled"] if stored.settled.rows else [])]
-        text = inserted(text, f"finding {number}", list(cross.table(columns, list(claim_rows(number, stored)))))
-    singles = Runs.read(FOLDER / "singles.parquet")
-    return inserted(text, "published", list(cross.table(["published", "today", *OLD, *NEW, "reason"], list(published_rows(singles)))))
+        head = ["change in %, drive", "all loads", "60 %", *ATTACKS, *(["settled"] if stored.settled.rows else [])]
+        found[number] = list(cross.table(head, list(claim_rows(number, stored))))
+    return found
 
 
-if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text()))
+def page() -> str:
+    """The page: texts and tables."""
+    texts = tomllib.loads((FOLDER / "findings.toml").read_text(encoding="utf-8"))
+    rows = tables()
+    parts = ["# Findings across papers, in full", texts["introduction"], "## How to read the tables", texts["reading"]]
+    for one in texts["findings"]:
+        number = one["number"]
+        parts += [f"## {number}. {one['title']}", one["question"], "\n".join(rows[number]), one.get("note", "")]
+        parts += [f"**Why.** {one['why']}", f"**What contradicts it.** {one['contradicts']}", f"**What remained.** {one['remained']}"]
+    published = texts["published"]
+    lines = cross.table(["published", "today", *OLD, *NEW, "reason"], list(published_rows(Runs.read(FOLDER / "singles.parquet"))))
+    parts += [f"## {published['title']}", published["reading"], "\n".join(lines), published["reasons"]]
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"

@@ -17,6 +17,8 @@ from mkdocs.structure.files import File, Files
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import command_reference
+import cross
+import findings
 import stored_studies
 
 TABLES = "tables"
@@ -35,6 +37,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def made(*, drawn: bool) -> Iterator[tuple[str, str]]:
     """Path and text of each page and picture."""
     yield "reference/cli.md", command_reference.page()
+    yield "findings-in-full.md", findings.page()
+    yield from cross.files(drawn=drawn)
     yield from of_studies(drawn=drawn)
 
 
