@@ -1,10 +1,12 @@
-"""The classes of a result: generated from the core's schema, known to type checkers, and mappings at run time."""
+"""The classes of a result: made from the core's schema, known to type checkers by a stub, and mappings at run time."""
 
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,7 +17,7 @@ import pytest
 
 import ssdlab
 from conftest import SMALL
-from ssdlab import run_statistics
+from ssdlab import _core, run_statistics
 from ssdlab.section import Section, UntypedSection
 
 ROOT = Path(__file__).parent.parent
@@ -78,6 +80,26 @@ def test_the_classes_are_those_of_the_schema() -> None:
     assert file.read_text() == statistics_classes.text(), f"{file.name} is out of date: run `{statistics_classes.COMMAND}`"
 
 
+def test_the_classes_are_made_when_one_is_used() -> None:
+    script = """
+import ssdlab.runs.result, ssdlab.run_statistics
+assert "Gc" not in vars(ssdlab.run_statistics)
+from ssdlab.run_statistics import *
+assert Gc is ssdlab.run_statistics.Gc and issubclass(Gc, ssdlab.Section)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_class_describes_its_entries() -> None:
+    documented = inspect.getdoc(run_statistics.LatencyClass) or ""
+    assert documented.startswith("`latency_ns.{all, read, write, seq_read, rand_read}` of a result.")
+    assert re.search(r"^    p50: .*\. Unit: ns\.$", documented, re.MULTILINE)
+    assert re.search(r"^    cv: .*\. Unit: ratio\.$", documented, re.MULTILINE)
+    schema = json.loads(_core.statistics_schema())["properties"]["gc"]
+    for name, entry in schema["properties"].items():
+        assert f"    {name}: {' '.join(entry['description'].split())}" in (run_statistics.Gc.__doc__ or "")
+
+
 def test_a_type_checker_knows_the_entries(tmp_path: Path) -> None:
     assert check(tmp_path / "right.py", RIGHT) == []
 
@@ -114,10 +136,10 @@ def test_every_entry_of_a_result_is_in_its_class(results: list[ssdlab.Result]) -
     unknown = set()
     met = set()
     for part in (part for result in results for part in parts(result)):
-        hints = get_type_hints(type(part), vars(run_statistics) | vars(sys.modules["ssdlab.runs.result"]))
+        hints = get_type_hints(type(part))
         met.add(type(part).__name__)
         for key, value in part.items():
-            if key not in hints and not (isinstance(part, ssdlab.Result) and key in statistics_classes.NOT_ATTRIBUTES):
+            if key not in hints and not (isinstance(part, ssdlab.Result) and key in run_statistics.NOT_ATTRIBUTES):
                 unknown.add(f"{type(part).__name__}.{key}")
             elif key in hints and isinstance(hints[key], type):
                 kind = (int, float) if hints[key] is float else hints[key]

@@ -11,7 +11,7 @@ from ssdlab.analysis.paired import paired, paired_by_size
 from ssdlab.analysis.remarks import Remark, of_run
 from ssdlab.checks import path as checked_path
 from ssdlab.errors import FileError, UsageError
-from ssdlab.run_statistics import Requests, RunStatistics
+from ssdlab.run_statistics import RunStatistics
 from ssdlab.section import Section, UntypedSection
 from ssdlab.system.checksums import sealed
 from ssdlab.system.folders import final
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ssdlab.pages.report.plots import Plots
     from ssdlab.pages.report.runs import Runs
+    from ssdlab.run_statistics import Requests
 
 __all__ = ["NoRequestLogError", "Result", "runs_of"]
 
