@@ -94,10 +94,9 @@ SMALL_OPTIONS = options(SMALL)
 
 THINNED = {
     "test_cache_oracle": 6,
-    "test_cliffs": 3,
+    "test_cliffs": 6,
     "test_closed_forms": 3,
     "test_differential_ftl": 3,
-    "test_docs": 6,
     "test_faults": 6,
     "test_figures": 5,
     "test_fit": 5,

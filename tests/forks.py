@@ -26,7 +26,14 @@ from pathlib import Path
 from typing import Any, Never
 
 # modules that commands import when they need them
-LATE = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "pyarrow.parquet", "scipy.optimize", "scipy.stats")
+LATE = (
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "pyarrow.parquet",
+    "scipy.optimize",
+    "scipy.stats",
+    "typer._adapters",
+)
 STREAMS = {"out": 1, "err": 2}
 
 

@@ -640,8 +640,8 @@ def test_an_overload_ends_with_a_line_that_says_what_happens_and_what_to_set(tmp
 
 
 def test_an_overload_that_memory_does_not_hold_is_no_abort(tmp_path: Path) -> None:
-    """Requests that wait are half a kilobyte each; there are two and a half gigabytes of address space."""
-    done = limited([*OVERLOAD, "--requests", 100_000_000, *settings(workload__max_outstanding=10**9)], tmp_path, 5 << 29)
+    """Requests that wait are half a kilobyte each; there is a gigabyte and a half of address space."""
+    done = limited([*OVERLOAD, "--requests", 100_000_000, *settings(workload__max_outstanding=10**9)], tmp_path, 3 << 29)
     assert done.returncode == 1, (done.returncode, done.stderr)
     assert done.stderr.count("\n") == 1, done.stderr
     for word in ("error: the drive is overloaded", "more of memory", "a second and completed at"):

@@ -62,6 +62,16 @@ NOT_RUN = {
 }
 """Programs of `console` blocks, with the reason why no test runs them."""
 
+COMMAND = re.compile(r"^ssdlab ((?:arena|study|trace) \w+|[\w-]+)", re.MULTILINE)
+LONG = {
+    "index.md",
+    "placement-or-preemption.md",
+    "order-policies.md",
+    "victim-policies.md",
+    "eviction-policies.md",
+    "placement-policies.md",
+}
+"""Pages whose commands take 10 seconds and more of processor time."""
 LANGUAGES = {"sh", "python", "text", "toml", "csv", "rust", "console"}
 MOST_SECONDS = 600
 
@@ -156,7 +166,31 @@ def check_console(block: Block) -> None:
         assert program in NOT_RUN, f"{block.place}: {program}: let the tests run it (```sh), or say in NOT_RUN why they cannot"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def commands_of(page: Path) -> set[str]:
+    """The commands of `ssdlab` that a page runs, and `python` if it runs code."""
+    run = [block for block in blocks(page) if block.language in {"sh", "python"} and block.file is None]
+    found = {words for block in run if block.language == "sh" for words in COMMAND.findall(block.text)}
+    return found | {"python" for block in run if block.language == "python"}
+
+
+def of_landing() -> set[Path]:
+    """The README, pages that run no command, and enough others, but long ones, that every command is on one of them."""
+    of = {page: commands_of(page) for page in PAGES if page.name not in LONG}
+    chosen = {page for page, commands in of.items() if not commands} | {ROOT / "README.md"}
+    left = set().union(*of.values()) - of[ROOT / "README.md"]
+    while left:
+        best = max((page for page in of if of[page] & left), key=lambda page: len(of[page] & left) / len(of[page]))
+        chosen.add(best)
+        left -= of[best]
+    return chosen
+
+
+LANDING = of_landing()
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.full] * (page not in LANDING)) for page in PAGES]
+)
 def test_page(page: Path, workplace: Path, programs: Path) -> None:
     """Block by block, in one folder, as somebody does who reads it from top to end."""
     printed: str | None = None

@@ -116,7 +116,7 @@ def test_a_run_shows_both_phases(tmp_path: Path) -> None:
 
 
 def test_quiet_shows_nothing(traces: Traces, tmp_path: Path) -> None:
-    words = ["run", "--device", "lee2013", "--scheme", "npgc", "--trace", traces.of(3), "--quiet"]
+    words = ["run", "--device", "lee2013", "--scheme", "npgc", "--fit", "trace", "--trace", traces.of(3), "--requests", "400k", "--quiet"]
     assert on_terminal(*words, folder=tmp_path) == ("", "")
 
 

@@ -416,8 +416,12 @@ def test_a_tie_has_no_reason() -> None:
     assert reasons(same, copy.deepcopy(same)) == []
 
 
+@pytest.mark.full
 def test_the_demonstration_shows_a_drive_in_use_whose_schemes_differ(tmp_path: Path) -> None:
-    """What `make demo` runs: collection from the start, differences of more than a tenth, and the report says why."""
+    """What `make demo` runs: collection from the start, differences of more than a tenth, and the report says why.
+
+    The test of the README runs it too, and compares the table.
+    """
     trace = Path(__file__).parents[1] / "traces" / "mariadb_oltp_write_only_paced.csv.zst"
     runs = ssdlab.compare(device="nvme-4g", schemes=["pgc", "fpgc", "nvme"], trace=trace, out=tmp_path)
     means = [runs[scheme].latency.all.mean for scheme in ("pgc", "fpgc", "nvme")]
