@@ -127,7 +127,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Sets the seed of hypothesis's draws, which it prints when a test fails."""
+    """Makes hypothesis draw the same cases each time, with `FULL=1` from the seed of the run."""
+    from hypothesis import settings
+
+    settings.register_profile("ssdlab", derandomize=not shares.FULL, database=None)
+    settings.load_profile("ssdlab")
     if shares.FULL and not config.getoption("hypothesis_seed", None):
         config.option.hypothesis_seed = str(shares.SEED)
 

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 import ssdlab
 from reference_cache import COUNTERS, SECTOR_BYTES, Event, InGc, Layout, ReferenceCache, Replay, Request, layout_of
+from shares import FULL
 
 ROOT = Path(__file__).resolve().parent.parent
 TRACE = ROOT / "traces" / "mariadb_oltp_write_only_paced.csv.zst"
@@ -1622,7 +1623,7 @@ def for_all(check: Callable[[Case], None], *, count: int, cache: Settings | None
 
     @settings(
         max_examples=count,
-        derandomize=WANTED is None,
+        derandomize=WANTED is None and not FULL,
         deadline=None,
         database=None,
         phases=[Phase.generate, Phase.shrink] if shrink else [Phase.generate],

@@ -71,7 +71,7 @@ EQUATIONS = [
 NAMED = {equation.name: equation for equation in EQUATIONS}
 ARGUMENTS = sorted({name for equation in EQUATIONS for name in equation.arguments})
 each_equation = pytest.mark.parametrize("equation", EQUATIONS, ids=lambda equation: equation.name)
-FORMULA = settings(max_examples=100, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+FORMULA = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 FINE = (
     TABLE_1

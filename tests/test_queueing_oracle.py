@@ -420,7 +420,7 @@ def test_timelines_worked_by_hand(timeline: Timeline, priority: str, implementat
 # Random cases, exact
 
 CASES = int(os.environ.get("SSDLAB_DIFFERENTIAL_CASES") or 400)
-EXACT = settings(max_examples=CASES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+EXACT = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite
