@@ -15,7 +15,7 @@ import typer
 import ssdlab
 from conftest import PATIENCE_S, ROOT
 from ssdlab.asking import options
-from ssdlab.asking.option import Option, Shell, complete, file_types, options_of, takes
+from ssdlab.asking.option import Option, complete, file_types, options_of, takes
 from ssdlab.asking.options import RunOptions
 from ssdlab.cli import app
 from ssdlab.cli.options import as_command
@@ -70,8 +70,9 @@ def test_a_function_has_its_options_in_its_signature(name: str) -> None:
 def test_the_documentation_describes_every_option_once() -> None:
     described = inspect.getdoc(ssdlab.run) or ""
     for name, option in options_of(options.RunOptions).items():
-        assert described.count(f"\n    {name}: {(option.about or '')[:20]}") == 1
-        assert (option.about or "").endswith(".")
+        assert described.count(f"\n    {name}: {option.about[:20]}") == 1
+        assert option.about.endswith(".")
+        assert option.help.endswith(".")
     more = inspect.getdoc(ssdlab.compare) or ""
     assert "\n    paired: " in more
     assert "\n    device: " not in more
@@ -106,16 +107,16 @@ def test_the_type_checker_knows_the_options(tmp_path: Path) -> None:
 def test_a_command_has_the_options_of_its_function(command: str) -> None:
     words = {parameter.name: parameter for parameter in COMMANDS[command].params}
     for name, option in options_of(KINDS[command]).items():
-        if option.shell is None:
+        if not option.usage:
             assert name not in words
         else:
             found = words[name]
-            assert (found.opts, found.help, found.metavar) == (option.shell.flags, option.shell.help, option.shell.metavar)
-            assert found.rich_help_panel == option.shell.heading
+            assert (found.opts, found.help, found.metavar) == (option.flags, option.help, option.metavar)
+            assert found.rich_help_panel == option.heading
 
 
 def test_only_series_are_for_python_only() -> None:
-    python_only = {name for name, option in options_of(options.RunOptions).items() if option.shell is None}
+    python_only = {name for name, option in options_of(options.RunOptions).items() if not option.usage}
     assert python_only == {"series"}
 
 
@@ -126,7 +127,7 @@ def test_files_take_options_of_the_types_that_functions_do() -> None:
 # ---------------------------------------------------------------------------------------------------------------------------------------
 # An option that is added.
 
-Depth = Annotated[int | None, Option("how deep it goes.", Shell("--depth N", "How deep to go.", "Checks", "count"), key="gc.depth")]
+Depth = Annotated[int | None, Option("How deep to go. From 1 on.", "--depth N", "Checks", "count", key="gc.depth")]
 
 
 class MoreOptions(RunOptions, total=False):
@@ -148,13 +149,15 @@ def dig(**given: Unpack[MoreOptions]) -> int | None:
 def test_an_option_that_is_added_is_known_to_functions_help_and_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert (dig(), dig(depth=3)) == (None, 3)
     assert inspect.signature(dig).parameters["depth"].default is None
-    assert "    depth: how deep it goes.\n\nRaises:" in (inspect.getdoc(dig) or "")
+    assert "    depth: How deep to go. From 1 on.\n\nRaises:" in (inspect.getdoc(dig) or "")
 
     def command(**words: Unpack[MoreOptions]) -> None:
         print(words["depth"], words["device"], "series" in words)
 
     digger = typer.Typer()
     digger.command()(as_command(command))
+    depth = next(one for one in typer.main.get_command(digger).params if one.name == "depth")
+    assert vars(depth)["help"] == "How deep to go."
     digger(["--depth", "2k", "--device", "demo-4g"], standalone_mode=False)
     assert capsys.readouterr().out.split() == ["2000", "demo-4g", "False"]
 

@@ -38,8 +38,8 @@ seed = 2
 
 
 def test_the_command_line_takes_every_option_of_run_that_a_variant_may_have() -> None:
-    taken = {name for name, option in options_of(options.VariantOptions).items() if option.shell}
-    of_run = {name for name, option in options_of(options.RunOptions).items() if option.shell}
+    taken = {name for name, option in options_of(options.VariantOptions).items() if option.usage}
+    of_run = {name for name, option in options_of(options.RunOptions).items() if option.usage}
     assert of_run - taken == {
         "out",
         "save_state",

@@ -14,7 +14,6 @@ __all__ = [
     "Form",
     "Heading",
     "Option",
-    "Shell",
     "complete",
     "file_types",
     "option_of",
@@ -43,28 +42,6 @@ Options = TypeVar("Options", bound=Mapping[str, Any])
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Shell:
-    """The form of an option on the command line."""
-
-    usage: str
-    """Flags, and the placeholder of the value: `--device NAME`."""
-    help: str
-    heading: Heading = "Options"
-    form: Form = "text"
-    complete: Completion | None = None
-
-    @property
-    def flags(self) -> list[str]:
-        """The flags of the option."""
-        return [word for word in self.usage.split() if word.startswith("-")]
-
-    @property
-    def metavar(self) -> str | None:
-        """The placeholder of the value in help; `None` for a flag or a choice."""
-        return next((word for word in self.usage.split() if not word.startswith("-")), None)
-
-
 _places = itertools.count()
 
 
@@ -72,10 +49,13 @@ _places = itertools.count()
 class Option:
     """An option of a run."""
 
-    about: str | None
-    """Description for Python; `None` for an option of the command line only."""
-    shell: Shell | None = None
-    """Form on the command line; `None` for an option of Python only."""
+    about: str
+    """Description. The first sentence is the help on the command line."""
+    usage: str = ""
+    """Flags on the command line, and the placeholder of the value, such as `--device NAME`; empty for an option of Python only."""
+    heading: Heading = "Options"
+    form: Form = "text"
+    complete: Completion | None = None
     default: Any = None
     """Default value."""
     key: str | None = None
@@ -84,6 +64,22 @@ class Option:
     """Check of the value in `Setup`, before the run; `path` for input files."""
     place: int = field(default_factory=lambda: next(_places), compare=False)
     """Position in help, from the order of definition."""
+
+    @property
+    def help(self) -> str:
+        """The help on the command line."""
+        first, dot, _ = self.about.partition(". ")
+        return first + dot.strip()
+
+    @property
+    def flags(self) -> list[str]:
+        """The flags of the option; none for an option of Python only."""
+        return [word for word in self.usage.split() if word.startswith("-")]
+
+    @property
+    def metavar(self) -> str | None:
+        """The placeholder of the value in help; `None` for a flag or a choice."""
+        return next((word for word in self.usage.split() if not word.startswith("-")), None)
 
 
 def option_of(annotation: Any) -> Option | None:

@@ -149,7 +149,7 @@ BLOCKS_KEY = "device.blocks_per_plane"
 SPARE_KEY = "device.overprovisioning"
 SHORTHANDS = {name: option.key for name, option in KNOWN.items() if option.key is not None}
 """Configuration keys by the options that set them."""
-AMOUNTS = {name: option.shell.form == "size" for name, option in KNOWN.items() if option.shell and option.shell.form in ("count", "size")}
+AMOUNTS = {name: option.form == "size" for name, option in KNOWN.items() if option.form in ("count", "size")}
 """Options that may be a text such as 20k, each with whether it counts bytes."""
 FIT_TO_TRACE = "trace"
 OF_TRACES = tuple(name for name, option in KNOWN.items() if (option.key or "").startswith("workload."))
@@ -158,12 +158,8 @@ INPUTS = tuple(name for name, option in KNOWN.items() if option.check == "path")
 """Options with names of input files."""
 CHECKS = {"text": check_texts, "number": check_numbers, "path": check_paths}
 """Checks of options before they reach the core, by kind."""
-REPEATED = {
-    name: option.shell
-    for name, option in options_of(RunOptions).items()
-    if option.shell is not None and (name == "scheme" or name in KNOWN)
-}
-"""Command-line form of the options in a command that repeats a run."""
+REPEATED = {name: option for name, option in options_of(RunOptions).items() if option.usage and (name == "scheme" or name in KNOWN)}
+"""The options in a command that repeats a run."""
 
 
 DEEPEST = 32
@@ -588,7 +584,7 @@ class Setup:
             said["warm_up"] = None
         if self.options["verify"] == "off":
             said["verify"] = None
-        words = [word for name, shell in REPEATED.items() for word in _words(shell.flags[0], said[name])]
+        words = [word for name, option in REPEATED.items() for word in _words(option.flags[0], said[name])]
         pairs = self.set if self.fitted_as is None else (*self.set, *self.fitted_as.settings())
         settings = [word for key, value in pairs for word in ("--set", f"{key}={value}")]
         return shlex.join(["ssdlab", "run", *words, *settings])

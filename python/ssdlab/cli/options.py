@@ -111,7 +111,7 @@ CALLBACKS = {"quiet": _hush}
 
 
 def as_command(function: Function) -> Function:
-    """Sets a function's signature for typer: the options of `**options: Unpack[...]` with their `Shell`, and its own parameters."""
+    """Sets a function's signature for typer: the options of `**options: Unpack[...]` and its own parameters."""
     plain = inspect.signature(function, eval_str=True)
     kinds = [get_args(one.annotation)[0] for one in plain.parameters.values() if one.kind is inspect.Parameter.VAR_KEYWORD]
     if kinds:
@@ -124,25 +124,24 @@ def as_command(function: Function) -> Function:
 
 def _is_for_python_only(parameter: inspect.Parameter) -> bool:
     option = option_of(parameter.annotation)
-    return option is not None and option.shell is None
+    return option is not None and not option.usage
 
 
 def _parameter(parameter: inspect.Parameter) -> inspect.Parameter:
     option = option_of(parameter.annotation)
-    if option is None or option.shell is None:
+    if option is None or not option.usage:
         return parameter
-    shell = option.shell
-    read = _choice(parameter) if shell.form == "choice" else FORMS[shell.form]
+    read = _choice(parameter) if option.form == "choice" else FORMS[option.form]
     word = typer.Option(
-        *shell.flags,
-        help=shell.help,
-        metavar=shell.metavar,
-        autocompletion=COMPLETIONS.get(shell.complete) if shell.complete else None,
+        *option.flags,
+        help=option.help,
+        metavar=option.metavar,
+        autocompletion=COMPLETIONS.get(option.complete) if option.complete else None,
         callback=CALLBACKS.get(parameter.name),
-        rich_help_panel=shell.heading,
+        rich_help_panel=option.heading,
         **read.more,
     )
-    default = read.kind(parameter.default) if shell.form == "choice" else parameter.default
+    default = read.kind(parameter.default) if option.form == "choice" else parameter.default
     return parameter.replace(annotation=Annotated[read.kind | None if default is None else read.kind, word], default=default)
 
 

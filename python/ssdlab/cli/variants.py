@@ -69,7 +69,7 @@ def _refusal(message: str, words: list[str]) -> str:
     flag = next((given for given in (word.partition("=")[0] for word in words) if given in others), None)
     if flag is None:
         return message.rstrip(".")
-    name = next((name for name, option in options_of(o.RunOptions).items() if option.shell and flag in option.shell.flags), "")
+    name = next((name for name, option in options_of(o.RunOptions).items() if flag in option.flags), "")
     if name not in OF_RUN:
         return f"{flag} is an option of the whole comparison: give it beside --variant"
     instead = f": give --{INSTEAD[name]} beside --variant" if name in INSTEAD else ""
@@ -77,7 +77,7 @@ def _refusal(message: str, words: list[str]) -> str:
 
 
 def _flags(kind: type) -> set[str]:
-    return {flag for option in options_of(kind).values() if option.shell for flag in option.shell.flags}
+    return {flag for option in options_of(kind).values() for flag in option.flags}
 
 
 @cache

@@ -223,7 +223,7 @@ def _options_in(words: Sequence[str]) -> tuple[RunOptions, tuple[tuple[str, str]
     Raises:
         UsageError: the command is not one that ssdlab writes.
     """
-    known = {flag: (name, option) for name, option in options_of(RunOptions).items() if option.shell for flag in option.shell.flags}
+    known = {flag: (name, option) for name, option in options_of(RunOptions).items() for flag in option.flags}
     given: dict[str, Any] = {}
     keys: list[tuple[str, str]] = []
     left = iter(words)
@@ -235,16 +235,15 @@ def _options_in(words: Sequence[str]) -> tuple[RunOptions, tuple[tuple[str, str]
             key, _, value = next(left, "").partition("=")
             keys.append((key, value))
         else:
-            given[name] = True if option.shell and option.shell.form == "flag" else _value_of(name, option, next(left, ""))
+            given[name] = True if option.form == "flag" else _value_of(name, option, next(left, ""))
     return complete("run", RunOptions, cast("RunOptions", given)), tuple(keys)
 
 
 def _value_of(name: str, option: Option, word: str) -> Any:
     """The value of an option from its word."""
-    form = option.shell.form if option.shell else "text"
-    if form in ("count", "size", "seed", "positive"):
-        return amount(name, word, in_bytes=form == "size")
-    if form == "number":
+    if option.form in ("count", "size", "seed", "positive"):
+        return amount(name, word, in_bytes=option.form == "size")
+    if option.form == "number":
         try:
             return float(word)
         except ValueError:
