@@ -101,20 +101,9 @@ INDEX: dict[Kind, tuple[str, ...]] = {
 }
 """Files that refer to the other files of a set, by kind: they are removed first and moved last."""
 INDICES = frozenset(name for names in INDEX.values() for name in names)
-RUN_FILES = (RESULT_FILE, LOG_FILE, TIMELINE_FILE, BLOCKS_FILE)
+RUN_FILES = (RESULT_FILE, LOG_FILE, TIMELINE_FILE, BLOCKS_FILE, SLOWEST_FILE)
 OF_FOLDERS = (MANIFEST, DEFINITION_FILE, *RUN_FILES)
 """Files written to a result folder itself, not to the hidden folder in it."""
-FIGURES = ("figure.svg", "figure.png")
-PRIORITIES, SERIES = ("rwp", "cep", "fifo"), ("requests", "collections", "copies")
-UNLISTED: dict[Kind, tuple[str, ...]] = {
-    "comparison": (COMPARISON_FILE,),
-    "run": RUN_FILES,
-    "queueing": (QUEUEING_FILE, *FIGURES, *(f"{run}/{table}.parquet" for run in PRIORITIES for table in SERIES)),
-    "study": (STUDY_FILE, *FIGURES, *(f"runs/*/{name}" for name in RUN_FILES)),
-    "sweep": SWEEP_TABLES,
-    "artifact": (),
-}
-"""Files that versions without manifests wrote, by kind; a comparison also has `RUN_FILES` for each run that its file names."""
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -245,13 +234,14 @@ class _Set:
 
     @classmethod
     def found(cls, folder: Path, kinds_sought: Iterable[Kind]) -> _Set:
-        """The set that exists, from the manifest or, for versions without manifests, from the names of files."""
+        """The set that exists: what the manifest lists or, without one, the index of a kind and the files of the runs that it names."""
         listed = cls.listed(folder)
         kind, names = listed.kind, list(listed.files)
         if kind is None:
             kinds = [kind for kind, index in INDEX.items() if all(_is_ours(folder / name) for name in index)]
-            names = [str(file.relative_to(folder)) for kind in kinds for name in UNLISTED[kind] for file in folder.glob(name)]
-            names += [f"{run}/{name}" for run in _compared(folder) for name in (*RUN_FILES, SLOWEST_FILE)]
+            runs = [*(["."] if "run" in kinds else []), *_compared(folder)]
+            names = [name for kind in kinds for name in INDEX[kind]]
+            names += [str(PurePosixPath(run, name)) for run in runs for name in RUN_FILES]
             kind = kinds[0] if kinds else None
         if set(kinds_sought) <= set(REPLACEABLE):
             names.append(REPORT_FILE)  # may be from a later `ssdlab report`
@@ -335,7 +325,7 @@ class ResultFolder:
             raise UsageError(f"{outside} is not in {self.folder}, where the results go: choose another name for what is written there")
         _check_links(self.folder, {file.relative_to(self.folder).as_posix() for file in files if STAGE not in file.parts})
         for place in {final(file.parent) for file in files} - {self.folder}:
-            _clear_partial(place, (*RUN_FILES, SLOWEST_FILE))
+            _clear_partial(place, RUN_FILES)
         if self.kind == "sweep":
             return
         names = {str(file.relative_to(self.folder)) for file in files if STAGE not in file.parts}
