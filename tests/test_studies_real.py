@@ -25,7 +25,7 @@ from ssdlab.experiments.study.running import prepare, run
 sys.path.insert(0, str(ROOT / "tools"))
 
 import real_studies
-from calibrated_drives import DRIVES, PRESETS, TABLES
+from calibrated_drives import DRIVES, PRESETS, ROWS_PAGE, TABLES, files, stored, summary
 
 CANDIDATE = Candidate(BASE, SCHEME)
 """Replaces the drives' own presets: rows and operating points do not depend on it."""
@@ -155,3 +155,15 @@ def test_each_drive_has_each_kind() -> None:
 def test_a_drive_whose_preset_is_there_has_its_studies() -> None:
     shipped = [parse(name, text, ROOT) for name, text in library.shipped().items() if name.startswith("real/")]
     assert {study.setup["device"] for study in shipped} == set(PRESETS.values()) & set(ssdlab.presets("device"))
+
+
+def test_the_page_of_calibrated_drives_has_their_quality() -> None:
+    page = (ROOT / "docs" / "evidence" / "calibrated-drives.md").read_text()
+    assert "\n".join(summary(stored(), ROWS_PAGE)) in page
+
+
+def test_the_page_with_all_rows_has_each_stored_row() -> None:
+    made = dict(files(pictures=False))[ROWS_PAGE]
+    rows = [row for drive in stored().values() for row in drive["rows"]]
+    for word in ("fitted", "not fitted", "within", "missed", "reported"):
+        assert made.count(f" | {word} |") >= sum(row["verdict"] == word for row in rows) > 0

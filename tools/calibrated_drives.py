@@ -1,9 +1,9 @@
-"""Calibrates the drives whose presets come with ssdlab, and writes the presets and the page with their errors.
+"""Calibrates the drives whose presets come with ssdlab, and stores what is measured and simulated.
 
     python tools/calibrated_drives.py [DRIVE ...]
 
-From `measurements/ssd-iq` it writes `presets/devices/NAME-like.toml`, `docs/evidence/calibrated-drives.md` with the figures, and the
-rows as JSON beside it. Drives that are not named keep their present files.
+From `measurements/ssd-iq` it writes `presets/devices/NAME-like.toml`, and all rows as JSON in `docs/evidence/calibrated-drives`, from which
+`make docs` makes the page with all rows and its figures. Drives that are not named keep their present files.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from ssdlab import calibrate
 from ssdlab.experiments.calibration import csv_tables
 from ssdlab.experiments.calibration.compared import Compared
+from ssdlab.experiments.calibration.figure import drawn
 from ssdlab.experiments.calibration.measurements import QUANTITIES
 from ssdlab.experiments.calibration.result import Calibration
 from ssdlab.experiments.calibration.rule import bound, highest_rate
@@ -25,7 +26,6 @@ from ssdlab.experiments.calibration.rule import bound, highest_rate
 ROOT = Path(__file__).parent.parent
 TABLES = ROOT / "measurements" / "ssd-iq"
 FOLDER = ROOT / "docs" / "evidence" / "calibrated-drives"
-PAGE = ROOT / "docs" / "evidence" / "calibrated-drives.md"
 DRIVES = {
     "7450-max": "Micron 7450 MAX 800 GB",
     "7450-pro": "Micron 7450 PRO 960 GB",
@@ -33,14 +33,16 @@ DRIVES = {
     "pe8110": "SK Hynix PE8110 960 GB",
 }
 PRESETS = {name: f"{name.removesuffix('-b')}-like" for name in DRIVES}
+ROWS_PAGE = "calibrated-drives-rows.md"
+"""Page with all rows, in the folder `evidence` of the site."""
 OTHER_UNITS = {"d7-p5520-b": "d7-p5520-a"}
 """A second unit of the same drive, to which no preset is fitted."""
-HEAD = """# Calibrated drives
+HEAD = """# Calibrated drives, all rows
 
 Drives on sale were calibrated from public measurements of SSD-iq (PVLDB 18(11), 2025), which are
 in `measurements/ssd-iq`. This page has every row: measured, simulated, and how far apart they are.
 [Calibration](../calibration.md) says what is fitted to which rows and what the bounds are. Each drive
-is a device preset; use it with the scheme `nvme`. `tools/calibrated_drives.py` writes this page.
+is a device preset; use it with the scheme `nvme`.
 
 Of the six values of each drive that were searched for, at most two are determined. Together they
 give the response times and rates below. A single one of the others is no fact about the drive.
@@ -153,7 +155,7 @@ writes or *shared* with them.
 
 
 def main() -> None:
-    """Calibrates the drives named on the command line, and writes the page."""
+    """Calibrates the drives named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("drives", nargs="*", choices=[*DRIVES, []], help="all without")
     for name in parser.parse_args().drives or DRIVES:
@@ -161,8 +163,31 @@ def main() -> None:
         result = calibrate(TABLES, drive=name, progress=lambda doing, share: print(f"{share:4.0%} {doing}", flush=True))
         save(name, result)
         print(f"{name}: {result.misfit}; {result.runs} runs in {time.monotonic() - began:.0f} s", flush=True)
-    drives = {name: json.loads(rows_of(name).read_text(encoding="utf-8")) for name in DRIVES if rows_of(name).is_file()}
-    PAGE.write_text("\n".join([HEAD, summary(drives), *(section(name, data) for name, data in drives.items())]), encoding="utf-8")
+
+
+def stored() -> dict[str, dict[str, Any]]:
+    """The stored result of each drive."""
+    return {name: json.loads(rows_of(name).read_text(encoding="utf-8")) for name in DRIVES}
+
+
+def files(*, pictures: bool = True) -> Iterator[tuple[str, str]]:
+    """Name and text of the page, and of the figure of each drive."""
+    drives = stored()
+    sections = (section(name, data) for name, data in drives.items())
+    yield ROWS_PAGE, "\n".join([HEAD, *summary(drives), MISSED, *sections])
+    for name, data in drives.items() if pictures else ():
+        yield f"calibrated-drives/{PRESETS[name]}.svg", picture(name, data)
+
+
+def picture(name: str, data: dict[str, Any]) -> str:
+    """The figure of a drive: its measured rows, beside the stored simulated ones."""
+    known = {(row["point"]["label"], row["quantity"]): row for row in data["rows"]}
+    rows = []
+    for row in csv_tables.read(sorted(TABLES.glob("*.csv")), name).rows:
+        found = known[str(row.point), row.quantity]
+        is_fitted = found["verdict"] in ("fitted", "not fitted")
+        rows.append(Compared(row, found["simulated"], is_fitted=is_fitted, bound=found["bound"]))
+    return drawn(name, rows)[0]
 
 
 def rows_of(name: str) -> Path:
@@ -175,30 +200,27 @@ def save(name: str, result: Calibration) -> None:
     FOLDER.mkdir(exist_ok=True)
     place = FOLDER / f"{PRESETS[name]}.toml"
     result.save(place)
-    for ending in (".toml", ".png"):  # presets have their own folder, and the page shows the SVG
+    for ending in (".toml", ".png", ".svg"):  # presets have their own folder, and figures are drawn for the page
         place.with_suffix(ending).unlink()
     preset = result.preset().replace(f"measured of {name}", f"measured of the {DRIVES[name]}")
     (ROOT / "presets" / "devices" / f"{PRESETS[name]}.toml").write_text(preset, encoding="utf-8")
 
 
-def summary(drives: dict[str, dict[str, Any]]) -> str:
-    """A line for each drive on the quality of its fit."""
-    lines = [
-        "| device | drive | fitted rows within their tolerance | predictions within their bound | only reported | |",
-        "|---|---|---|---|---|---|",
-    ]
+def summary(drives: dict[str, dict[str, Any]], page: str = "") -> Iterator[str]:
+    """A table with a line for each drive on the quality of its fit, with a link to its section of a page."""
+    yield "| device | drive | fitted rows within their tolerance | predictions within their bound | only reported | |"
+    yield "|---|---|---|---|---|---|"
     for name, data in drives.items():
         fitted, predicted = data["fitted_rows"], data["predicted_rows"]
         cells = [
-            f"[`{PRESETS[name]}`](#{DRIVES[name].lower().replace(' ', '-')}-{PRESETS[name]})",
+            f"[`{PRESETS[name]}`]({page}#{DRIVES[name].lower().replace(' ', '-')}-{PRESETS[name]})",
             DRIVES[name],
             f"{fitted['within_tolerance']} of {fitted['all']}",
             f"{predicted['within_bound']} of {predicted['with_bound']}",
             str(predicted["reported_only"]),
             "well fitted" if data["well_fitted"] else "**badly fitted**",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, MISSED])
+        yield f"| {' | '.join(cells)} |"
 
 
 def section(name: str, data: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import calibrated_drives
 import command_reference
 import cross
 import findings
@@ -39,6 +40,7 @@ def made(*, drawn: bool) -> Iterator[tuple[str, str]]:
     yield "reference/cli.md", command_reference.page()
     yield "findings-in-full.md", findings.page()
     yield from cross.files(drawn=drawn)
+    yield from ((f"evidence/{name}", text) for name, text in calibrated_drives.files(pictures=drawn))
     yield from of_studies(drawn=drawn)
 
 

@@ -22,7 +22,7 @@ __all__ = ["write"]
 CSV, SVG, PAGE = "effects.csv", "effects.svg", "effects.md"
 """Files on published numbers: table, figure and page."""
 REAL = "real"
-REAL_CAUSES = "What is known of the causes is in docs/evidence/calibrated-drives.md (What is missed, and why)."
+REAL_CAUSES = "What is known of the causes is in docs/evidence/calibrated-drives.md (What is missed)."
 REAL_ABOUT = (
     "Each study compares a calibrated drive (docs/evidence/calibrated-drives.md), which is a device preset, with public measurements of "
     "the real one. Rows marked as calibrated are those that the preset was fitted to; the others are predictions. The page of calibrated "
