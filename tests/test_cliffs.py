@@ -1,15 +1,10 @@
-"""Write cliffs: what is predicted of drives on sale, and the page that says so.
-
-`python tools/cliffs_page.py` writes the table of `docs/cliffs.md` and its figure.
-"""
+"""Write cliffs: what is predicted of drives on sale, and the stored rows that say so (`python tools/cliffs_page.py`)."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 
@@ -25,7 +20,7 @@ from ssdlab.experiments.cliffs.predictions import END, FITTED, UNFITTED, predict
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from cliffs_page import BEGIN, PAGE, STOP, TABLE, lines
+from cliffs_page import TABLE, lines, stored
 
 DRIVES = {drive.label: drive for drive in read(TABLE)}
 NM620, A2000, ATOM, SN550 = "Lexar NM620 1,000 GB", "Kingston A2000 1,000 GB", "ADATA XPG Atom 50 1,000 GB", "WD Blue SN550 500 GB"
@@ -34,46 +29,35 @@ MISSES = {(NM620, END), (NM620, FITTED), (A2000, END)}
 """Predictions of the table that miss their bounds; the page discusses each."""
 
 
-@cache
-def of_page() -> Mapping[str, str]:
-    """The rows of the page's table by drive."""
-    found: dict[str, str] = {}
-    for line in PAGE.read_text().split(BEGIN)[1].split(STOP)[0].splitlines(keepends=True)[2:]:
-        name = line.split("|")[1].strip() or list(found)[-1]
-        found[name] = found.get(name, "") + line
-    return found
-
-
-def rows_of_page(what: str) -> dict[str, list[str]]:
-    """The cells of the rows about one quantity, by drive."""
-    cells = {name: [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()] for name, text in of_page().items()}
-    return {name: row for name, rows in cells.items() for row in rows if row[1] == what}
+def rows_about(what: str) -> dict[str, dict[str, str]]:
+    """The stored rows about one quantity, by drive."""
+    return {row["drive"]: row for row in stored() if row["what"] == what}
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
-# The page.
+# The stored rows.
 
 
 @pytest.mark.parametrize("label", DRIVES)
-def test_the_table_of_the_page_is_what_runs_give(label: str) -> None:
-    assert of_page()[label] == lines(predicted(DRIVES[label]))
+def test_stored_rows_are_what_runs_give(label: str) -> None:
+    assert [row for row in stored() if row["drive"] == label] == list(lines(predicted(DRIVES[label])))
 
 
-def test_the_page_has_all_drives_and_misses_only_what_it_discusses() -> None:
-    assert list(of_page()) == list(DRIVES)
-    missed = {(name, what) for what in (END, UNFITTED, FITTED) for name, row in rows_of_page(what).items() if row[-1] == "NO"}
-    assert missed == MISSES
-    assert "".join(of_page().values()).count("| NO |") == len(MISSES)
+def test_all_drives_are_stored_and_only_those_miss_that_the_page_discusses() -> None:
+    rows = stored()
+    assert list(dict.fromkeys(row["drive"] for row in rows)) == list(DRIVES)
+    assert {(row["drive"], row["what"]) for row in rows if row["kept"] == "NO"} == MISSES
 
 
 def test_four_fifths_of_the_whole_fills_are_within_their_bounds() -> None:
     """Each drive once: with folding fitted where it may be, else as it follows from what was given."""
-    kept = [(rows_of_page(FITTED).get(name) or row)[-1] for name, row in rows_of_page(UNFITTED).items()]
+    fitted_fills = rows_about(FITTED)
+    kept = [fitted_fills.get(name, row)["kept"] for name, row in rows_about(UNFITTED).items()]
     counted = [verdict for verdict in kept if verdict != "-"]
     assert len(counted) == 10
     assert counted.count("yes") >= 0.8 * len(counted)
-    eight = [row for name, row in rows_of_page(UNFITTED).items() if DRIVES[name].channels == 8 and DRIVES[name].fill is not None]
-    assert [(row[-2], row[-1]) for row in eight] == [("16%", "yes")] * 2
+    eight = [row for name, row in rows_about(UNFITTED).items() if DRIVES[name].channels == 8 and DRIVES[name].fill is not None]
+    assert [(row["bound"], row["kept"]) for row in eight] == [("16%", "yes")] * 2
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------

@@ -1,42 +1,56 @@
-"""Writes the table of docs/cliffs.md and its figure: python tools/cliffs_page.py."""
+"""Predicts the write cliffs of all drives of the table, and stores them: python tools/cliffs_page.py.
+
+It writes `docs/cliffs/predictions.csv`, of which `make docs` makes the page with all rows, and the figure.
+"""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterator
 from pathlib import Path
 
 from ssdlab.experiments.cliffs.api import predict
+from ssdlab.experiments.cliffs.figure import drawn
 from ssdlab.experiments.cliffs.predictions import Predictions
 from ssdlab.pages.tables.cliffs import VERDICTS, published
 from ssdlab.pages.tables.numbers import three
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "measurements" / "slc" / "drives.csv"
-PAGE, FIGURE = ROOT / "docs" / "cliffs.md", ROOT / "docs" / "cliffs" / "figure.svg"
-BEGIN, STOP = "<!-- table -->\n", "<!-- end of the table -->\n"
-HEAD = "| drive | | published | simulated | | error | bound | kept |\n|---|---|--:|--:|---|--:|--:|---|\n"
+ROWS, FIGURE = ROOT / "docs" / "cliffs" / "predictions.csv", ROOT / "docs" / "cliffs" / "figure.svg"
+HEADS = ("drive", "what", "published", "simulated", "unit", "error", "bound", "kept")
+TITLE = "# Write cliffs, all rows\n\n*Kept*: within the bound of the published number. A row without a bound is only reported.\n"
 
 
-def lines(of: Predictions) -> str:
-    """The rows of the page's table about a drive."""
-    text, name = "", of.drive.label
+def lines(of: Predictions) -> Iterator[dict[str, str]]:
+    """The rows about a drive."""
     for row in of.to_dict()["rows"]:
         error = "-" if row["error"] is None else f"{row['error']:+.1%}"
         bound = "-" if row["bound"] is None else f"{row['bound']:.0%}"
         simulated = "never" if row["simulated"] is None else three(row["simulated"])
-        cells = (name, row["what"], published(row), simulated, row["unit"], error, bound, VERDICTS[row["within"]])
-        text += "| " + " | ".join(cells) + " |\n"
-        name = ""
-    return text
+        cells = (of.drive.label, row["what"], published(row), simulated, row["unit"], error, bound, VERDICTS[row["within"]])
+        yield dict(zip(HEADS, cells, strict=True))
+
+
+def stored() -> list[dict[str, str]]:
+    """The stored rows of all drives."""
+    with ROWS.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def page() -> str:
+    """The page with all stored rows."""
+    rows = [HEADS, ("---", "---", "--:", "--:", "---", "--:", "--:", "---"), *(row.values() for row in stored())]
+    return TITLE + "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def main() -> None:
-    """Predicts all drives, and writes what came out."""
-    from ssdlab.experiments.cliffs.figure import drawn  # noqa: PLC0415 (matplotlib takes long to import)
-
+    """Predicts all drives, and stores what came out."""
     found = predict(TABLE)
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    table = HEAD + "".join(map(lines, found.drives))
-    PAGE.write_text(f"{before}{BEGIN}{table}{STOP}{rest.split(STOP)[1]}", encoding="utf-8")
+    with ROWS.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, HEADS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(row for drive in found.drives for row in lines(drive))
     FIGURE.write_text(drawn(found.drives)[0], encoding="utf-8")
 
 

@@ -17,6 +17,7 @@ from mkdocs.structure.files import File, Files
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import calibrated_drives
+import cliffs_page
 import command_reference
 import cross
 import findings
@@ -38,6 +39,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def made(*, drawn: bool) -> Iterator[tuple[str, str]]:
     """Path and text of each page and picture."""
     yield "reference/cli.md", command_reference.page()
+    yield "cliffs-rows.md", cliffs_page.page()
     yield "findings-in-full.md", findings.page()
     yield from cross.files(drawn=drawn)
     yield from ((f"evidence/{name}", text) for name, text in calibrated_drives.files(pictures=drawn))

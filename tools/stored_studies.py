@@ -19,6 +19,7 @@ from typing import Any
 
 import matplotlib as mpl
 
+from ssdlab.analysis.remarks import listed
 from ssdlab.analysis.uncertainty import Estimate
 from ssdlab.experiments.study import figures, library
 from ssdlab.experiments.study.api import study_report
@@ -136,7 +137,7 @@ def store(results: Path) -> list[str]:
         if study["quick"] or study["skipped"] or study["failed"] or any("reason" in row for row in study["rows"]):
             sys.exit(f"{name}: not all runs of the full study are there")
     remarks = [
-        dict(zip(REMARKS, (name, one["code"], f"{', '.join(one.get('where', ()))}: {one['sentence']}", one["remedy"]), strict=True))
+        dict(zip(REMARKS, (name, one["code"], f"{listed(one.get('where', ()))}{one['sentence']}", one["remedy"]), strict=True))
         for name, study in found.items()
         for one in study.get("remarks", ())
         if one["severity"] == "warning"
