@@ -102,7 +102,7 @@ faults: $(BUILT) $(EQUIPPED) ## meet every command with signals, failing disks a
 newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
 
-bench: $(BUILT) ## measure the speed budget, and write it into docs/performance.md: TURNS=5 LONG=1
+bench: $(BUILT) ## measure the speed budget, and write it into docs/performance: TURNS=5 LONG=1
 	$(BIN)/python tools/speed.py --turns $(or $(TURNS),5) $(if $(LONG),--long)
 
 benches: $(BUILT) ## measure caches, formulas, slack and reading of traces

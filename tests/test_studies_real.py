@@ -163,7 +163,7 @@ def test_the_page_of_calibrated_drives_has_their_quality() -> None:
 
 
 def test_the_page_with_all_rows_has_each_stored_row() -> None:
-    made = dict(files(pictures=False))[ROWS_PAGE]
+    made = dict(files())[ROWS_PAGE]
     rows = [row for drive in stored().values() for row in drive["rows"]]
     for word in ("fitted", "not fitted", "within", "missed", "reported"):
         assert made.count(f" | {word} |") >= sum(row["verdict"] == word for row in rows) > 0

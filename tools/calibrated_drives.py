@@ -170,12 +170,12 @@ def stored() -> dict[str, dict[str, Any]]:
     return {name: json.loads(rows_of(name).read_text(encoding="utf-8")) for name in DRIVES}
 
 
-def files(*, pictures: bool = True) -> Iterator[tuple[str, str]]:
+def files() -> Iterator[tuple[str, str]]:
     """Name and text of the page, and of the figure of each drive."""
     drives = stored()
     sections = (section(name, data) for name, data in drives.items())
     yield ROWS_PAGE, "\n".join([HEAD, *summary(drives), MISSED, *sections])
-    for name, data in drives.items() if pictures else ():
+    for name, data in drives.items():
         yield f"calibrated-drives/{PRESETS[name]}.svg", picture(name, data)
 
 

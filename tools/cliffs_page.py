@@ -19,7 +19,6 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "measurements" / "slc" / "drives.csv"
 ROWS, FIGURE = ROOT / "docs" / "cliffs" / "predictions.csv", ROOT / "docs" / "cliffs" / "figure.svg"
 HEADS = ("drive", "what", "published", "simulated", "unit", "error", "bound", "kept")
-TITLE = "# Write cliffs, all rows\n\n*Kept*: within the bound of the published number. A row without a bound is only reported.\n"
 
 
 def lines(of: Predictions) -> Iterator[dict[str, str]]:
@@ -36,12 +35,6 @@ def stored() -> list[dict[str, str]]:
     """The stored rows of all drives."""
     with ROWS.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def page() -> str:
-    """The page with all stored rows."""
-    rows = [HEADS, ("---", "---", "--:", "--:", "---", "--:", "--:", "---"), *(row.values() for row in stored())]
-    return TITLE + "\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def main() -> None:

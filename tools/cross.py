@@ -431,15 +431,14 @@ A run under one seed: what another seed says is on the page of findings.
 """
 
 
-def files(*, drawn: bool = True) -> Iterator[tuple[str, str]]:
+def files() -> Iterator[tuple[str, str]]:
     """Name and text of the page and of its pictures, from the stored tables."""
     runs = Runs.read(STORED)
     yield "cross.md", "\n".join(page(runs, Runs.read(SETTLED), Runs.read(FLOWS))) + "\n"
-    if drawn:
-        yield "cross/effects.svg", draw_effects(runs, "p99.9")
-        yield "cross/heat.svg", draw_heat(runs, "p99.9")
-        yield "cross/interactions.svg", draw_interactions(runs, "p99.9")
-        yield "cross/front.svg", draw_front(runs)
+    yield "cross/effects.svg", draw_effects(runs, "p99.9")
+    yield "cross/heat.svg", draw_heat(runs, "p99.9")
+    yield "cross/interactions.svg", draw_interactions(runs, "p99.9")
+    yield "cross/front.svg", draw_front(runs)
 
 
 def page(runs: Runs, settled: Runs, flows: Runs) -> Iterator[str]:

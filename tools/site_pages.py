@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 import tempfile
@@ -17,16 +18,26 @@ from mkdocs.structure.files import File, Files
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import calibrated_drives
-import cliffs_page
 import command_reference
 import cross
 import findings
 import stored_studies
 
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 TABLES = "tables"
 """Folder of the site with the pages of studies."""
 AT_TOP = ("effects.md", "effects.svg", "effects.csv")
 """Files of these that are at the top of the site."""
+
+
+CSV_PAGES = {
+    "cliffs-rows.md": ("Write cliffs, all rows", "cliffs/predictions.csv"),
+    "performance-budget.md": ("The speed budget", "performance/budget.csv"),
+    "performance-parts.md": ("Where the instructions go", "performance/parts.csv"),
+    "performance-tried.md": ("What was tried for speed", "performance/tried.csv"),
+    "evidence/survivors.md": ("Mutants that no test caught at first", "evidence/survivors.csv"),
+}
+"""Pages that show a table of `docs`: title, and file."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -39,11 +50,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def made(*, drawn: bool) -> Iterator[tuple[str, str]]:
     """Path and text of each page and picture."""
     yield "reference/cli.md", command_reference.page()
-    yield "cliffs-rows.md", cliffs_page.page()
+    for name, (title, path) in CSV_PAGES.items():
+        yield name, f"# {title}\n\n{table(DOCS / path)}"
     yield "findings-in-full.md", findings.page()
-    yield from cross.files(drawn=drawn)
-    yield from ((f"evidence/{name}", text) for name, text in calibrated_drives.files(pictures=drawn))
+    yield from cross.files()
+    yield from ((f"evidence/{name}", text) for name, text in calibrated_drives.files())
     yield from of_studies(drawn=drawn)
+
+
+def table(path: Path) -> str:
+    """A CSV file as a table in Markdown."""
+    with path.open(encoding="utf-8", newline="") as file:
+        heads, *rows = [[cell.replace("|", "\\|") for cell in row] for row in csv.reader(file)]
+    lines = [[head.replace("_", " ") for head in heads], ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def of_studies(*, drawn: bool) -> Iterator[tuple[str, str]]:
