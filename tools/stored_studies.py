@@ -38,7 +38,7 @@ ROWS += ("reproduced", "grade", "calibrated", "note")
 POINTS = ("study", "metric", "scheme", "values", "simulated", "interval")
 RUNS = ("study", "runs", "seeds", "requests", "device", "version")
 REMARKS = ("study", "code", "sentence", "remedy")
-OTHERS = ("real", "retry", "wear")
+OTHERS = ("placement-or-preemption", "real", "retry", "wear", "worn-or-new")
 """Studies that repeat no paper's experiments."""
 DIGITS = ".10g"
 SEPARATOR = ", "
@@ -228,7 +228,7 @@ def write_pages(out: Path, *, drawn: bool = True) -> None:
         restore(results, drawn=drawn)
         study_report(results, out)
         for other in OTHERS:
-            shutil.rmtree(results / other)
+            shutil.rmtree(results / other, ignore_errors=True)
         study_report(results, results / "papers")
         for file in (results / "papers").glob("effects.*"):
             shutil.copy(file, out / file.name)
