@@ -99,7 +99,7 @@ THINNED = {
     "test_differential_ftl": 3,
     "test_faults": 6,
     "test_figures": 5,
-    "test_fit": 5,
+    "test_fit": 8,
     "test_idle_keys": 5,
     "test_nasty_values": 4,
     "test_power_cut": 3,
@@ -112,7 +112,7 @@ THINNED = {
     "test_signals": 3,
     "test_studies_queueing": 2,
     "test_timeline": 8,
-    "test_workload_presets": 9,
+    "test_workload_presets": 12,
 }
 """Files with costly parametrised tests: without `FULL=1` one of every N cases of each test runs (`shares.share`)."""
 

@@ -1,7 +1,7 @@
 """Faults at random instants of every command: signals, disk errors, other processes, clock steps.
 
 After each fault there is one clear message, no partial file, and nothing is lost that existed before or was reported as done. `make faults`
-tries many instants (`FAULTS`, by default one for each command and kind), `FAULTS_SEED` others.
+tries many instants (`FAULTS`, by default one for each command and kind), `SEED` others.
 
 The first signals are sent to commands in processes of their own, so that some arrive during imports. Other faults are tried on children of
 a process that has imported ssdlab (`forks`), which start at once. If a fault leaves the same state as an earlier one, the command is known
@@ -48,13 +48,13 @@ from faults import (
     state,
     with_fault,
 )
+from shares import SEED
 from ssdlab.cli.parts import PARTS
 from ssdlab.system import folders
 
 __all__ = ["library"]  # the fixture
 
 TIMES = int(os.environ.get("FAULTS", "1"))
-SEED = os.environ.get("FAULTS_SEED", "0")
 NEVER = 10**9
 STATES = {"bytes.img.state"}
 """Files that a served drive may end without, with a warning: the next drive on its data then starts as after a kill."""
