@@ -27,6 +27,7 @@ from ssdlab.pages.report.page_remarks import warnings
 from ssdlab.pages.report.runs import Runs, load
 from ssdlab.pages.report.summary import overview, summary
 from ssdlab.pages.report.verdict import remarks, verdict
+from ssdlab.system.json_text import json_text
 
 MINUS = "\N{MINUS SIGN}"
 BINS, EACH = 200, 50
@@ -231,7 +232,7 @@ def test_seeds_of_a_saved_comparison_are_read(tmp_path: Path) -> None:
     schemes = {scheme: {place: {"mean": 5e6, "half_width": 1e5}} for scheme in compared}
     differences = {"pgc": {place: {"relative": -0.1, "half_width": 0.01}}}
     seeds = {"seeds": [1, 2], "level": 0.95, "schemes": schemes, "against": "npgc", "differences": differences}
-    (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text({**compared.to_dict(), "seeds": seeds}))
+    (tmp_path / "comparison.json").write_text(json_text({**compared.to_dict(), "seeds": seeds}))
     write_again(tmp_path, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "Means over 2 seeds" in text
@@ -376,7 +377,7 @@ def test_results_of_before_have_a_report(tmp_path: Path) -> None:
     for run in compared["runs"].values():
         run.pop("warm_up", None)
     compared.pop("seeds", None)
-    (tmp_path / "comparison.json").write_text(ssdlab.json_text.json_text(compared))
+    (tmp_path / "comparison.json").write_text(json_text(compared))
     assert write_again(tmp_path, tmp_path / "report.html").about == "npgc, pgc"
     assert load(tmp_path).seeds == {}
 
