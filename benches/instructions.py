@@ -1,6 +1,6 @@
 """Counts the instructions of small fixed runs and compares them with `instructions.toml`: a loaded machine does not disturb this guard.
 
-`make instructions` runs this file; `make instructions UPDATE=1` writes the counts anew. The counter is valgrind's callgrind, which
+`make instructions` runs this file; `make instructions UPDATE=1` writes the counts again. The counter is valgrind's callgrind, which
 `apt-get` installs where this may be done; elsewhere the guard is left out, and with CI=true that is a failure.
 """
 

@@ -20,13 +20,13 @@ SPAN = 1 << 30
 
 
 def closed_loop(programs: int) -> tuple[list[ssdlab.Completion], ssdlab.Result]:
-    """Serves so many requests of so many programs."""
+    """Serves `REQUESTS` requests, sent by this number of programs."""
     drive = ssdlab.Simulator(device="lee2013", scheme="npgc", seed=1)
     draw = random.Random(1)
     ready = [program * 1_000 for program in range(programs)]  # when each program asks next
     asked, answered = 0, []
     while len(answered) < REQUESTS:
-        # Thinking takes longer than this step: whoever is answered in it asks again only after it, so no answer is seen too late.
+        # Thinking takes longer than this step: a program that gets an answer in it asks again after it, so no answer is seen too late.
         until = drive.now_ns + THINK_NS // 2
         while ready and ready[0] <= until and asked < REQUESTS:
             op = "write" if draw.random() < WRITES else "read"

@@ -30,7 +30,7 @@ from typing import Any
 import ssdlab
 
 DEVICE, SCHEMES = "demo-4g", ("npgc", "fpgc")
-SCALE = 4  # the drive is so many times slower than in reality, and the processor thereby faster: the drive is what the database waits for
+SCALE = 4  # slow-down of the drive, so that the database waits for the drive and not for the processor
 CLIENTS, BRANCHES = 16, 10  # a branch of the benchmark is 15 MB of data
 PROGRAMS = {
     "PostgreSQL": ("initdb", "postgres", "pg_isready", "pgbench"),
@@ -43,7 +43,7 @@ ANSWER_S = 60
 
 
 def program(name: str) -> str | None:
-    """Where a program is."""
+    """Path of a program."""
     return shutil.which(name, path=os.pathsep.join(PLACES))
 
 

@@ -29,7 +29,7 @@ with atheris.instrument_imports(include=["ssdlab"]):
 FOLDER = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
 """For what is read from a folder; in memory where the system has a file system there."""
 PRINTED_OF = 64
-"""The tables of each result are made; those of one in so many are printed, too. Laying them out takes 30 times as long as all else."""
+"""Results per printed table. The tables of all results are made; printing them takes 30 times as long as all else."""
 
 
 @contextlib.contextmanager

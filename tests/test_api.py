@@ -78,7 +78,7 @@ def test_long_rows_are_not_printed() -> None:
 
 
 def test_a_result_is_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There rich would rather show its tables itself."""
+    """In a notebook rich would show its tables itself."""
     result = small(requests=200)
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     assert "Response times" in str(result)

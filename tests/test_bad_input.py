@@ -590,7 +590,7 @@ def test_ctrl_c_while_reading_a_trace(endless: str, tmp_path: Path, command: lis
 
 
 def test_a_drive_of_tens_of_terabytes(ssdlab_command: Ssdlab) -> None:
-    """Its maps are reserved and hardly touched."""
+    """The maps of a large drive are reserved, and hardly touched."""
     large = settings(device__channels=8, device__blocks_per_plane=2**18, device__pages_per_block=64, device__page_bytes=2**18)
     done = ssdlab_command("run", *large, "--requests", 100, "--json")
     assert done.code == 0, done.err

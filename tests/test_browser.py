@@ -61,7 +61,7 @@ def test_without_a_browser_pages_are_left_out_in_a_line_and_fail_in_ci(ci: bool,
 
 
 def test_a_browser_on_path_that_does_not_start_is_not_used(bare: Path) -> None:
-    """As the one that is only a hint to install another."""
+    """Some systems have a `chromium-browser` that only prints how to install another package."""
     stub = bare / "chromium-browser"
     stub.write_text("#!/bin/sh\necho install the snap >&2\nexit 1\n")
     stub.chmod(0o755)
@@ -72,7 +72,7 @@ def test_a_browser_on_path_that_does_not_start_is_not_used(bare: Path) -> None:
 def test_no_way_to_a_browser_is_said_and_is_no_failure(
     bare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """There is neither npm nor apt-get."""
+    """Without npm and apt-get, the message says what to install."""
     monkeypatch.setattr("os.geteuid", lambda: 0)
     find_browser.main()
     *tried, last = capsys.readouterr().out.splitlines()

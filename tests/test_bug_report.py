@@ -74,7 +74,7 @@ def test_paths_in_lists_and_tables_go_and_names_of_policies_stay(monkeypatch: py
 
 @pytest.mark.parametrize("folder", ["it's a secret/b", "a=secret,b", "secret[1]/b", 'say "secret"/b', "/srv/a=secret/it's, b"])
 def test_a_folder_may_have_any_name(folder: str) -> None:
-    """Of which a part was left where a quote, a comma, a bracket or an equals sign stood in it."""
+    """A quote, a comma, a bracket or an equals sign in a folder's name once left part of it in the report."""
     private = bug_report.Private()
     path = f"{folder}/x.csv"
     assert bug_report._lines({"workload": {"trace": path}}, private) == ['workload.trace = ".../x.csv"']
@@ -85,7 +85,7 @@ def test_a_folder_may_have_any_name(folder: str) -> None:
 
 
 def test_the_configuration_of_a_generated_run_repeats_it(ssdlab_command: Ssdlab, tmp_path: Path) -> None:
-    """So a defect can be seen from the report alone."""
+    """A defect can be reproduced from the report alone."""
     schemes = ("--scheme", "npgc", "--scheme", "pgc")
     assert ssdlab_command("compare", *SMALL_OPTIONS, *schemes, "--requests", 300, "--out", "both", "--quiet").code == 0
     first, second = blocks(ssdlab_command("bug-report", "both").out)

@@ -214,7 +214,7 @@ SECTORS = [
         {"lookups": 20, "read_hits": 9, "write_hits": 2, "evictions": 2, "destages": 2, "dirty_pages": 3},
     ),
     Told(
-        "a page held in part is used by the read that completes it, stays dirty, and what comes back begins anew",
+        "a page held in part is used by the read that completes it, stays dirty, and what comes back starts as new",
         drive("lru", 2),
         """
         W0:0 | write_miss 0
@@ -819,7 +819,7 @@ AHEAD = [
         {"lookups": 21, "evictions": 1, "destages": 1, "dirty_pages": 20},
     ),
     Told(
-        "ahead, cflru: never the page just kept, and nobody in its place",
+        "ahead, cflru: never the page just kept, and no page in its place",
         drive("cflru", 4, destage_ahead=0.5, clean_window=1.0),
         """
         W0-1 | write_miss 0 1
@@ -830,7 +830,7 @@ AHEAD = [
         {"lookups": 5, "evictions": 3, "destages": 1, "dirty_pages": 2},
     ),
     Told(
-        "ahead, bplru: never the group of the page just kept, and nobody in its place",
+        "ahead, bplru: never the group of the page just kept, and no page in its place",
         drive("bplru", 8, destage_ahead=0.5),
         # At most 4 pages. W3 completes A, which is next from then on; B is not evicted instead.
         """
@@ -907,7 +907,7 @@ AWARE = [
         drive("lru", 3, chips=4, gc_aware=True),
         """
         +0 +1 +2 +3
-        R0-2 | read_miss 0 1 2            # not full: kept, whoever is in GC (lines 19 to 22)
+        R0-2 | read_miss 0 1 2            # not full: kept, whichever chip is in GC (lines 19 to 22)
         -1 -2 -3
         R0 | read_hit 0                   # a hit (lines 3 to 5): 1 2 0
         R3 | evict_clean 1, read_miss 3   # the bottom one is not in GC (lines 12 to 15): 2 0 3
@@ -923,7 +923,7 @@ AWARE = [
         {"lookups": 12, "read_hits": 2, "evictions": 3, "gc_skips": 2, "gc_bypasses": 4},
     ),
     Told(
-        "wu2017, Algorithm 2: every branch, and what is done where the walk finds nobody",
+        "wu2017, Algorithm 2: every branch, and what is done where the walk finds no page",
         drive("lru", 3, chips=4, gc_aware=True),
         """
         +0 +1 +2 +3
@@ -933,7 +933,7 @@ AWARE = [
         W3 | evict_dirty 1, write_miss 3  # 2 0 3
         +2
         W4 | evict_dirty 3, write_miss 4  # 2 0 4
-        W5 | evict_dirty 2, write_miss 5  # nobody: as without awareness. 0 4 5
+        W5 | evict_dirty 2, write_miss 5  # no page: as without awareness. 0 4 5
         W8 | evict_dirty 5, write_miss 8  # 0 4 8
         +1 +3
         W9 | evict_dirty 0, write_miss 9  # 4 8 9
@@ -962,7 +962,7 @@ AWARE = [
         {"lookups": 3, "evictions": 1, "destages": 1, "dirty_pages": 1},
     ),
     Told(
-        "aware: a page held in part is completed, since nobody has to go",
+        "aware: a page held in part is completed, since no page has to go",
         drive("lru", 2, chips=2, gc_aware=True),
         """
         +0 +1
@@ -1023,7 +1023,7 @@ AWARE = [
         R4 | evict_clean 3, read_miss 4    # 0 is passed over, 3 is in the window. 0c 5d | 2c 4c
         -0
         +1
-        R7 | evict_clean 0, read_miss 7    # nobody is passed over. 5d 2c | 4c 7c
+        R7 | evict_clean 0, read_miss 7    # no page is passed over. 5d 2c | 4c 7c
         +0
         R6 | read_bypass 6
         W6 | evict_clean 2, write_miss 6   # as without awareness. 5d 4c | 7c 6d
@@ -1140,7 +1140,7 @@ AWARE = [
         },
     ),
     Told(
-        "aware ahead: nobody goes where all are in GC",
+        "aware ahead: no page goes where all are in GC",
         drive("lru", 4, chips=2, gc_aware=True, destage_ahead=0.5),
         """
         W0-1 | write_miss 0 1
@@ -1148,7 +1148,7 @@ AWARE = [
         W2-3 | write_miss 2 3                                          # 0 1 2 3
         W4 | evict_dirty 0, write_miss 4                               # 1 2 3 4
         -0
-        W5 | evict_dirty 2, write_miss 5, evict_dirty 4                # 1 3 5: then nobody
+        W5 | evict_dirty 2, write_miss 5, evict_dirty 4                # 1 3 5: then no page
         R7 | read_miss 7
         R9 | read_bypass 9
         """,
@@ -1768,8 +1768,8 @@ class FallsBackOnTheLastUsed(ReferenceCache):
 
     def victims(self) -> Iterator[list[int]]:
         found = list(super().victims())
-        everybody = self.settings["cache.gc_aware"] and all(self.in_gc_now(page) for victim in found for page in victim)
-        return iter(found[::-1] if everybody else found)
+        all_in_gc = self.settings["cache.gc_aware"] and all(self.in_gc_now(page) for victim in found for page in victim)
+        return iter(found[::-1] if all_in_gc else found)
 
 
 class FlushedPagesHaveAHome(ReferenceCache):

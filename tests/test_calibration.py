@@ -444,7 +444,7 @@ def few_rows(tmp_path: Path) -> Path:
 
 
 def test_measurements_are_never_written_over(tmp_path: Path, ssdlab_command: Ssdlab) -> None:
-    """Neither the `mine.json` that fio wrote for hours when the preset is to be `mine.toml`, nor what stands where a result would."""
+    """Results replace neither the `mine.json` of fio beside a preset `mine.toml`, nor a file with the name of a result."""
     assert tmp_path / "mine.json" not in written(tmp_path / "mine.toml")
     table = tmp_path / "mine.svg"
     table.write_text("measurements")

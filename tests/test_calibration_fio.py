@@ -219,7 +219,7 @@ def without_map(output: Output, *prepared: int, **options: str) -> None:
 
 @pytest.mark.parametrize("distribution", ["zipf:1.1", "zoned:20/80:80/20"])
 def test_a_distribution_that_is_not_uniform_has_no_map(tmp_path: Path, distribution: str) -> None:
-    """It is left out by fio itself then."""
+    """Fio leaves out its map for such a distribution."""
     found = edited(tmp_path, 0, lambda output: without_map(output, 1, random_distribution=distribution))
     assert [row for row in found.rows if isinstance(row.point, FullSpeed) and row.point.request_bytes == 4096]
 
@@ -602,7 +602,7 @@ def test_a_fill_that_was_interrupted_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_fill_of_a_whole_drive_that_was_interrupted_is_left_out(tmp_path: Path) -> None:
-    """Its size is not known, but fio lists the jobs behind it that never ran."""
+    """The size of the drive is unknown, but fio lists the later jobs, which never ran."""
 
     def change(output: Output) -> None:
         del output["global options"]["size"]

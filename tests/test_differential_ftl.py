@@ -766,7 +766,7 @@ def test_a_victim_picked_after_the_write_is_found(tmp_path: Path) -> None:
 
 
 def test_a_victim_picked_before_the_write_is_found_in_preconditioning(tmp_path: Path) -> None:
-    """And the other way round."""
+    """The moment of the simulated drive is not that of the untimed one, which preconditions."""
     with pytest.raises(Disagreement):
         run_cases(correct, tmp_path, how=compare_preconditioning, count=CASES // 8, shrink=False)
 

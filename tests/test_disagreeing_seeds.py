@@ -66,7 +66,7 @@ def test_values_in_two_groups_disagree(values: list[float], disagree: bool) -> N
 
 
 def test_values_of_both_signs_may_have_any_interval() -> None:
-    """Such as slack, which is negative where a request is late."""
+    """Slack, for one, is negative where a request is late."""
     assert not over_seeds([-1.0, 1.0, 0.5]).disagree
     assert Estimate.of([-1.0, 1.0, 0.5]).least == -math.inf
 

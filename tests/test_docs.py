@@ -192,7 +192,7 @@ LANDING = of_landing()
     "page", [pytest.param(page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.full] * (page not in LANDING)) for page in PAGES]
 )
 def test_page(page: Path, workplace: Path, programs: Path) -> None:
-    """Block by block, in one folder, as somebody does who reads it from top to end."""
+    """All blocks of a page run in order in one folder, as for a reader who follows it from top to end."""
     printed: str | None = None
     named: dict[str, Block] = {}
     for block in blocks(page):
@@ -210,7 +210,7 @@ def test_page(page: Path, workplace: Path, programs: Path) -> None:
 
 
 def test_pages_have_blocks() -> None:
-    """Should the pattern above stop to match, the tests above would pass by doing nothing."""
+    """If the pattern of blocks matched nothing, the tests of blocks would pass without a check."""
     found = [block for page in PAGES for block in blocks(page)]
     for language, least in {"sh": 25, "python": 15, "text": 3, "rust": 3, "toml": 3, "console": 3}.items():
         assert sum(block.language == language for block in found) >= least, language
@@ -230,7 +230,7 @@ def test_what_a_page_shows_is_compared() -> None:
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:
-    """Those between the pages of the site are mkdocs' affair."""
+    """Links of the pages outside of the site; mkdocs checks the others."""
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
             if "://" in target:
@@ -291,7 +291,7 @@ def test_commands_are_copied_without_their_prompt(site: Path, tmp_path: Path) ->
 
 @pytest.mark.full
 def test_the_site_is_searched_from_disk(site: Path, tmp_path: Path) -> None:
-    """Where browsers run no worker, which the search would use."""
+    """For pages from disk, browsers run no worker, which the search would use."""
     with browser(tmp_path / "profile") as page:
         page.visit(f"{(site / 'index.html').as_uri()}?q=preemption")
         page.until("document.querySelector('.md-search-result__meta')?.textContent.includes('matching')")
@@ -306,7 +306,7 @@ def findings(paper: str) -> Counter[tuple[bool, str]]:
 
 
 def test_validity_counts_what_the_studies_found() -> None:
-    """Its table has, for each paper, how many published numbers and claims in words have each grade."""
+    """The page's table has, for each paper, the count of published numbers and claims of each grade."""
     page = (ROOT / "docs" / "validity.md").read_text()
     rows = re.findall(r"^\| (\w+) \| ((?:\d+ \| )+)\[findings\]\([\w.-]+\) \|$", page, re.MULTILINE)
     for paper, counts in rows:

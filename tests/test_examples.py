@@ -167,12 +167,12 @@ def test_notebook(name: str, tmp_path: Path) -> None:
             output.get("data", {}).pop("image/png", None)  # SVG shows the same
         nbformat.write(notebook, EXAMPLES / name)
         saved = notebook
-    assert alike(notebook) == alike(saved), "its outputs are out of date: UPDATE=1 makes them anew"
+    assert alike(notebook) == alike(saved), "its outputs are out of date: UPDATE=1 writes them again"
 
 
 @pytest.mark.parametrize("name", [*SCRIPTS, *NOTEBOOKS])
 def test_examples_run_where_no_checkout_is(name: str) -> None:
-    """They are copied alone into an empty folder by who installed the package: nothing of the repository's is named in them."""
+    """Users copy an example into an empty folder: it names no file of the repository."""
     text = (EXAMPLES / name).read_text()
     for word in ("__file__", "traces/", "/traces", "ROOT", "parent"):
         assert word not in text, word

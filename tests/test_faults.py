@@ -140,7 +140,7 @@ class GoesOn:
         done = self._commands.ended(there.words, folder)
         assert done.returncode == 0, (what, done.stderr)
         assert there.is_complete(folder), (what, set(files(folder)) ^ set(there.after))
-        # In folders of results; elsewhere nobody knows whose they are.
+        # In folders of results; elsewhere their owner is unknown.
         parts = [name for name in files(folder, hidden=True) if ((folder / name).parent / folders.MANIFEST).is_file()]
         assert parts == [], what
         self._shown.add(left)

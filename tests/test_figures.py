@@ -73,7 +73,7 @@ def ticks(axis: Axis) -> list[float]:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_fits_a_column(name: str, plots: Plots) -> None:
-    """It is as wide as asked for, letters have 7 points at least, nothing is cut off, and the legend lies beside the data."""
+    """A figure has the requested width, letters of 7 points or more, nothing cut off, and a legend beside the data."""
     picture = plots.picture(name, width="3.4in")
     sheet = picture.sheet
     assert sheet.get_size_inches()[0] == COLUMN

@@ -1,7 +1,7 @@
 """The requests of fio's jobs against those that fio itself issues: kinds, sizes and addresses.
 
 `tests/data/fio-requests.json` has what fio 3.33 issued for each job, as counts. With fio installed,
-`UPDATE=1 pytest tests/test_fio_requests.py` writes it anew. Where fio is installed, a test compares its requests with those that are kept.
+`UPDATE=1 pytest tests/test_fio_requests.py` writes it again. Where fio is installed, a test compares its requests with those that are kept.
 """
 
 from __future__ import annotations

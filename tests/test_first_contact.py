@@ -63,7 +63,7 @@ def test_runs_that_do_not_differ_are_not_called_a_tie(ssdlab_command: Ssdlab) ->
 
 
 def test_two_schemes_of_which_neither_is_the_first_are_compared_seed_by_seed() -> None:
-    """Both may be far from the first, whose size the interval was then measured in."""
+    """An interval in units of the first scheme would mislead: both may be far from it."""
     from ssdlab.analysis.uncertainty import relative_differences
     from ssdlab.pages.report.changes import apart
     from ssdlab.pages.report.runs import Runs

@@ -91,7 +91,7 @@ def test_what_is_made_of_the_table_is_current(path: Path) -> None:
 
 
 def test_every_formula_is_a_documented_function() -> None:
-    """Its name and arguments are those of the table, and `queueing` exports it."""
+    """A function has the name and arguments of the table, and `queueing` exports it."""
     assert sorted(FORMULAS) == equations.__all__
     for name, formula in FORMULAS.items():
         function = getattr(queueing, name)

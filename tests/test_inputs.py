@@ -155,7 +155,7 @@ def test_configuration_prefill_and_state_may_be_pipes(ssdlab_command: Ssdlab, tm
 
 
 def test_one_run_streams_its_trace(tmp_path: Path) -> None:
-    """It may be longer than any disk: nothing is copied where it is read once."""
+    """A trace from a pipe may be larger than any disk: one run reads it once and copies nothing."""
     done = piped("run", *DRIVE_OPTIONS, "--trace", "-", "--json", cwd=tmp_path, TMPDIR="/nonexistent")
     assert (done.returncode, done.stderr) == (0, "")
     result = json.loads(done.stdout)

@@ -34,7 +34,7 @@ def test_without_collection_all_schemes_give_the_same_digest() -> None:
 
 
 def test_with_collection_they_do_not() -> None:
-    """So that the test above would notice a difference."""
+    """With collection the schemes differ, so that a test of equal digests can fail."""
     digests = {digest(3000, scheme=scheme, collects=True) for scheme in ("npgc", "cep", "rwp")}
     assert len(digests) == 3
 
@@ -137,7 +137,7 @@ def test_unfinished_work_over_time_does_not_depend_on_priorities(load: float) ->
 
 
 def test_unfinished_work_depends_on_priorities_if_victims_are_overwritten() -> None:
-    """So that the test above would notice a difference: with writes anywhere, what a job moves depends on when it does."""
+    """With writes anywhere, the pages that a job moves depend on its time, so that a test of equal work can fail."""
     dice = random.Random(1)
     anywhere = [replace(request, op="write", offset=4096 * dice.randrange(PAGES * 30)) for request in arrivals(seed=1, load=0.7)]
     ends = {name: Drained(axes, anywhere).end_ns() for name, axes in CONSERVING.items()}

@@ -49,7 +49,7 @@ def drive(scheme: Scheme, **keys: object) -> dict[str, Any]:
 
 
 def amplification(keys: dict[str, Any]) -> float:
-    """That of six drive writes after six."""
+    """Write amplification of six drive writes, after a warm-up of six."""
     result = ssdlab.run(set=keys, requests=12 * PAGES, warm_up=6 * PAGES, seed=1)
     assert result.gc.write_amplification is not None
     return result.gc.write_amplification

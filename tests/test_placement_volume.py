@@ -87,7 +87,7 @@ def test_uniform_writes_amplify_as_the_closed_form_says() -> None:
 
 
 def test_schemes_come_in_the_published_order() -> None:
-    """Under zipf 1.0, where the schemes differ most; cost-benefit victims where a scheme has both."""
+    """Zipf 1.0, where schemes differ most; cost-benefit victims if a scheme has two kinds."""
     of = {(scheme, victims): amplification(drive(scheme, victims, 1.0)) for scheme, victims in APART}
     print(of)
     for pair, found in of.items():

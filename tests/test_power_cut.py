@@ -105,7 +105,7 @@ class Writer:
         for unit, sent in self.sent.items():
             held = data[unit * UNIT : (unit + 1) * UNIT]
             found = next((version for version in range(sent, 0, -1) if held == stamp(unit, version)), 0)
-            assert found or held == bytes(UNIT), f"unit {unit} has what nobody has written"
+            assert found or held == bytes(UNIT), f"unit {unit} has data that were never written"
             assert found >= self.safe.get(unit, 0), f"unit {unit} has version {found}, and {self.safe[unit]} was safe"
             older += found < self.acknowledged.get(unit, 0)
         return older

@@ -517,7 +517,7 @@ def check_statistics(die: Die, result: Any, expected: Outcome) -> None:
 
 
 def test_random_cases_are_those_of_the_reference() -> None:
-    """And they are not about idle dies: each thing that can happen did in one case of twenty."""
+    """Random cases agree with the reference, and each kind of event occurs in at least one case of twenty."""
     seen: Counter[str] = Counter()
 
     @EXACT
@@ -678,7 +678,7 @@ def test_the_seed_decides_the_arrivals_and_nothing_else_does() -> None:
 
 
 def test_the_digest_is_that_of_the_waits() -> None:
-    """Anybody can compute it: BLAKE3 over the waits in order of arrival, eight bytes each, the lowest first."""
+    """The digest is BLAKE3 over the waits in order of arrival, eight bytes each, the lowest first."""
     result = queueing.simulate(requests=128, read_per_ms=4 / 3, write_per_ms=2 / 3, valid=250, priority="cep", series=True)
     waits = result.requests["wait_ns"].to_pylist()
     assert len(set(waits)) > 100

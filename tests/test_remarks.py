@@ -57,7 +57,7 @@ def test_seeds_that_change_no_response_time_may_still_change_the_drive() -> None
 
 
 def test_what_is_said_of_schemes_holds_under_every_seed() -> None:
-    """Under the first seed neither scheme collects, and both came to the same; under the second they collect, and differ."""
+    """Two seeds: under the first neither scheme collects, and results are equal; under the second both collect, and differ."""
 
     def run(scope: str, jobs: int, mean: int, *more: str) -> dict[str, Any]:
         remarks = result(**dict.fromkeys(more, "It holds."))["remarks"]

@@ -213,7 +213,7 @@ def tap(page: Page, x: float, y: float) -> None:
 def test_a_finger_reads_values(phone: Page) -> None:
     hidden = "document.querySelector('#queues-0 .readout').hidden"
     tap(phone, *middle(phone, "queues-0", 0.25))
-    assert not phone.value(hidden), "they stay, for nobody sees through a finger"
+    assert not phone.value(hidden), "they stay, since a finger hides them"
     shown = phone.value("document.querySelector('#queues-0 .readout').textContent")
     x, y = middle(phone, "queues-0", 0.5)
     phone.touch("touchStart", (x, y))

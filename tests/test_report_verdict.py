@@ -99,7 +99,7 @@ def test_intervals_of_p99_cover_as_often_as_they_say() -> None:
 
 
 def test_the_load_that_both_had_is_no_noise() -> None:
-    """The same requests, each a tenth faster: whatever the load does, the difference is sure."""
+    """With equal requests, each a tenth faster in one run, the difference is sure for any load."""
     first, _ = pair(1, 1.0)
     second = copy.deepcopy(first)
     second["series"]["latency_ns"]["read"]["mean"] = [0.9 * mean for mean in first["series"]["latency_ns"]["read"]["mean"]]

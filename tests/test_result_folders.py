@@ -360,7 +360,7 @@ def test_results_that_are_replaced_are_the_old_or_the_new_ones_whenever_the_proc
         (folder / "out" / MANIFEST).write_text(json.dumps({"kind": "comparison", "files": list(OLD)}))
         code = subprocess.run([sys.executable, "-c", REPLACES, str(killed)], cwd=folder, check=False).returncode
         assert code in (0, -signal.SIGKILL)
-        # Whoever opens files without asking finds files of one set only, and where the index is, all of it is.
+        # A program that opens files without a lock finds files of one set only, and with the index, all of them.
         seen = {name: content.decode() for name, content in there(folder / "out").items() if STAGE not in name and name != "mine.txt"}
         assert set(seen.values()) in ({"old"}, {"new"}, set())
         assert "comparison.json" not in seen or seen in (OLD, NEW)
@@ -410,7 +410,7 @@ def test_a_folder_that_is_removed_while_it_is_locked_is_made_again(tmp_path: Pat
 
 @pytest.mark.parametrize("link", ["npgc", STAGE, f"{STAGE}/npgc"])
 def test_no_file_outside_of_a_folder_changes_through_a_link_in_it(link: str, tmp_path: Path) -> None:
-    """Whoever looks at results finishes what their manifest tells of, and both may be of somebody else."""
+    """A reader completes the replacement that a manifest lists, and folder and manifest may be another user's."""
     folder, outside = tmp_path / "out", tmp_path / "outside"
     for place in (folder / STAGE / "npgc", folder / "npgc", outside / "npgc"):
         place.mkdir(parents=True)

@@ -228,7 +228,7 @@ def test_clients_that_vanish_or_talk_nonsense_harm_nobody(tmp_path: Path) -> Non
             client.socket.sendall(b"no request at all, not even nearly one")
             with pytest.raises(ConnectionError):
                 client.take(1)
-        with Client(drive.socket) as client:  # longer than anybody was told that it may be
+        with Client(drive.socket) as client:  # longer than the limit that clients are given
             client.socket.sendall(struct.pack(">IHHQQI", REQUEST, 0, WRITE, 1, 0, 2**31))
             with pytest.raises(ConnectionError):
                 client.take(1)

@@ -195,7 +195,7 @@ def test_bytes_outlive_the_server_and_so_does_nothing_else(tmp_path: Path, numbe
     code, said = drive.stop(number)
     assert said == ""
     if number == signal.SIGKILL:
-        # The kernel keeps the mount: whoever looks is told so, and the next server clears it away.
+        # The kernel keeps the mount: its readers get an error, and the next server removes it.
         assert code == -number
         assert is_mounted(drive.mount)
         with pytest.raises(OSError, match="not connected"):

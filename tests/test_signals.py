@@ -79,7 +79,7 @@ def test_a_signal_while_modules_are_read_in_is_one_line_as_later(module: str, nu
 
 @pytest.mark.parametrize("calls", [6, 23, 104])
 def test_a_signal_while_a_module_of_cpp_is_read_in_is_one_line_as_well(calls: int, tmp_path: Path) -> None:
-    """Such a module, half read in, aborts the process when Python clears up after itself."""
+    """A module of C++ that is half imported aborts the process when Python exits."""
     (tmp_path / "sitecustomize.py").write_text(IN_CPP)
     command = [sys.executable, "-m", "ssdlab", "queueing", "--requests", "1000", "--out", "out"]
     environment = os.environ | {"CALLS": str(calls), "PYTHONPATH": str(tmp_path)}
@@ -90,7 +90,7 @@ def test_a_signal_while_a_module_of_cpp_is_read_in_is_one_line_as_well(calls: in
 
 @pytest.mark.parametrize("number", CODES)
 def test_a_signal_while_the_report_is_read_in_keeps_the_run(number: int, tmp_path: Path) -> None:
-    """It is read in when the run has ended."""
+    """The report is imported when the run has ended."""
     (tmp_path / "sitecustomize.py").write_text(HELD)
     run = ["run", *SMALL_OPTIONS, "--requests", "100", "--out", "out"]
     with at_work(run, tmp_path, tmp_path / "held", HOLD="ssdlab.pages.report", PYTHONPATH=str(tmp_path)) as process:
@@ -305,7 +305,7 @@ print([[len(found), found.count(0), found == sorted(found, reverse=True)] for fo
 
 
 def test_a_signal_at_any_step_around_the_command_itself_is_one_line_too() -> None:
-    """Also where nothing answers for it yet, or any more: a signal at each instruction of Python there, one a process."""
+    """A signal at each instruction of Python around the command, one per process, also before and after its handlers are set."""
     done = subprocess.run([sys.executable, "-c", AT_EACH_STEP], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.stderr == ""
     for steps, unheard, only_at_the_end in json.loads(done.stdout.lower()):

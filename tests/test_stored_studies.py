@@ -44,7 +44,7 @@ def test_stored_sizes_are_those_of_the_studies() -> None:
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_page_has_the_numbers_of_its_rows(paper: str) -> None:
-    """Its counts, and each row of its table: study, finding, published and simulated number, grade; only the simulated one of our own."""
+    """A page has the counts, and of each row study, finding, published and simulated number, grade; of our own only the simulated one."""
     ours = ROOT / "docs" / f"{paper}.md"
     page = (ours if ours.exists() else ROOT / "docs" / f"studies-{paper}.md").read_text()
     results = [stored_studies.as_json(result) for result in stored_studies.stored(paper)]

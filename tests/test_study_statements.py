@@ -72,7 +72,7 @@ def test_rows_need_names_of_their_own(ssdlab_command: Ssdlab, tmp_path: Path) ->
 @pytest.mark.parametrize("ending", ["html", "md"])
 def test_a_page_shows_what_was_measured_beside_an_explanation(tmp_path: Path, ending: str) -> None:
     shown = '{ text = "Here is why.", shown_by = ["own/tiny: what cannot be", "lee2013/polling: looks in a page move, with the bus"] }'
-    path = with_discussion(tmp_path / "tiny.toml", '"As it is."', shown, '{ text = "Nobody knows.", shown_by = "not explained" }')
+    path = with_discussion(tmp_path / "tiny.toml", '"As it is."', shown, '{ text = "Unknown.", shown_by = "not explained" }')
     result = ssdlab.run_study(path, quick=True, out=tmp_path / "results")
     mean = result.outcomes[1].estimate
     assert mean is not None
@@ -83,7 +83,7 @@ def test_a_page_shows_what_was_measured_beside_an_explanation(tmp_path: Path, en
     assert measured is not None
     assert float(measured[1]) == pytest.approx(mean.mean, rel=0.01)
     assert "; lee2013/polling: looks in a page move, with the bus.]" in text, "not measured in this folder"
-    assert "Nobody knows. [Cause not shown by a run.]" in text
+    assert "Unknown. [Cause not shown by a run.]" in text
     assert "As it is.\n" in page or "As it is.</p>" in page
 
 

@@ -504,7 +504,7 @@ def test_a_point_whose_figures_were_edited_is_run_again(ssdlab_command: Ssdlab, 
     edited += [{key: value for key, value in figures[2].items() if key != "checksum"}]
     for point, content in zip(points, edited, strict=False):
         point.write_text(json.dumps(content))
-    points[3].write_text(json.dumps(figures[3], indent=4))  # laid out anew, it says the same
+    points[3].write_text(json.dumps(figures[3], indent=4))  # another layout of the same content
     table = pq.read_table(tmp_path / "out/results.parquet")
     done = ssdlab_command("sweep", file, "--out", "out", "--resume")
     assert done.code == 0, done.err

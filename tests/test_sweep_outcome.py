@@ -43,7 +43,7 @@ AXES = {"scheme": ["npgc", "pgc"], "load": ["a", "b"]}
 
 
 def test_a_difference_along_an_axis_is_over_all_pairs_with_an_interval_over_seeds() -> None:
-    """Under the seeds pgc takes -50, -40, -60 % at load a and -10, -20, -30 % at load b: means -30, -30 and -45 % by seed."""
+    """Differences of pgc by seed: -50, -40, -60 % at load a and -10, -20, -30 % at load b; means -30, -30 and -45 %."""
     scheme, load = Pairs(GRID, AXES).changes(P99)
     assert (scheme.axis, scheme.value, scheme.pairs, scheme.left_out) == ("scheme", "pgc", 2, 0)
     assert scheme.estimate.values == (pytest.approx(-0.3), pytest.approx(-0.3), pytest.approx(-0.45))
@@ -103,7 +103,7 @@ def test_points_that_chance_may_tell_apart_are_counted() -> None:
     assert "no difference beyond the interval. Of 2 other points, 2 are not known to differ from the best." in text
     assert "flattered" not in text
     many = [point({"gc.soft": soft}, [10.0 + soft / 1000, 11.0, 12.0]) for soft in range(30)]
-    assert outcome(best(many, PLACE), PLACE).endswith("The best of so many is flattered by chance: run it again under other seeds.")
+    assert outcome(best(many, PLACE), PLACE).endswith("The best of many points is flattered by chance: run it again under other seeds.")
 
 
 def test_high_is_best_of_throughput_and_equal_points_are_said_to_be_the_same() -> None:

@@ -174,7 +174,7 @@ def test_copies_and_pickles_keep_classes_and_values(results: list[ssdlab.Result]
 
 
 def test_a_saved_result_may_have_more_or_less_than_the_classes(tmp_path: Path, results: list[ssdlab.Result]) -> None:
-    """As one of an older or newer version has."""
+    """Results of other versions have more or fewer entries."""
     data: dict[str, Any] = results[0].to_dict()
     data["gc"] |= {"of_another_version": {"count": 3}}
     del data["counters"]["copybacks"], data["flash"]["erases"]

@@ -44,7 +44,7 @@ def test_a_tie_is_a_difference_whose_interval_includes_0() -> None:
     assert Estimate.of([-1.0, 1.0, 0.5]).is_tie
     assert Estimate.of([0.0, 0.0]).is_tie
     assert not Estimate.of([1.0, 1.1, 0.9]).is_tie
-    assert not Estimate.of([0.0]).is_tie  # of one run nobody knows
+    assert not Estimate.of([0.0]).is_tie  # unknown for one run
 
 
 def test_batch_means_hold_the_truth_where_neighbours_are_alike() -> None:

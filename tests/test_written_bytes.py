@@ -59,7 +59,7 @@ def test_data_in_a_buffer_are_told() -> None:
 
 
 def test_a_result_without_bytes_is_of_another_version(tmp_path: Path) -> None:
-    """Its write amplification is a ratio of pages."""
+    """Write amplification in a result without bytes is a ratio of pages."""
     out = tmp_path / "run"
     ssdlab.run(device="lee2013", set=SMALL_WRITES, requests=20, out=out)
     file = out / "result.json"

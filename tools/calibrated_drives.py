@@ -114,7 +114,7 @@ writes or *shared* with them.
 - **D7-P5520, median of reads: explained in kind.** It was measured as 70 us at 15,000 requests a second,
   and as 116 to 145 us at all higher loads below saturation: from 25,000 on half of the dies are busy. So
   they are if a die [programs plane by plane while it has time](../model/flash.md#programs-plane-by-plane).
-  With the preset's flash and program time, times of reads searched for anew, and sixteen dies, these
+  With the preset's flash and program time, times of reads searched for again, and sixteen dies, these
   medians are 132 to 141 us from 45,000 on, and writes wait no longer than measured (mean of the
   load's writes at 85,000 and 105,000: 8 and 12 us; measured 12 and 14). At 25,000 it is still 76 us.
   A calibration of this drive that tried it took all planes at once, by a difference of 2.1, and fitted

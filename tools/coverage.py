@@ -100,7 +100,7 @@ def parse(text: str) -> dict[Path, Reached]:
 
 
 def share(counts: Iterable[int]) -> tuple[int, int]:
-    """Number of counters, and number of those above 0."""
+    """Number of counters, and number of counters above 0."""
     values = list(counts)
     return len(values), sum(count > 0 for count in values)
 

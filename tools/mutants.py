@@ -576,7 +576,7 @@ def report(mutants: list[Mutant], parts: Sequence[str], verdicts: dict[str, dict
 def main() -> None:
     """Builds and measures the tests, and tries the mutants."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, help="try only so many mutants, drawn at random, instead of all")
+    parser.add_argument("--sample", type=int, metavar="N", help="try only N mutants, drawn at random, instead of all")
     parser.add_argument("--seed", type=int, default=1, help="for the draw")
     parser.add_argument("--only", action="append", help="change only this part, as gc or ssd/mechanisms/units.rs (more than once: these)")
     parser.add_argument("--match", help="try only mutants whose name this regular expression finds")

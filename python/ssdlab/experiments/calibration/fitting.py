@@ -375,7 +375,7 @@ class Fit:
     def _choose_planes(self, fitted: Fitted, begin: float, end: float) -> Fitted:
         """Takes the way of programming planes with the smallest sum of squares, each other way after a search of the times of reads.
 
-        With programs that last longer other times of a suspension explain the same reads, so that the search begins anew. The waits of
+        With programs that last longer other times of a suspension explain the same reads, so that the search starts again. The waits of
         writes count, too: a drive that programs for too long lets them wait, which no fitted row tells.
         """
         rows, waits = ([row for row in all_rows if PLANES.is_told_by(row.point)] for all_rows in (self._rows, self._waits))

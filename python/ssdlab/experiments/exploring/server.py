@@ -93,7 +93,7 @@ async def _serve(bench: Bench, runner: Runner, listening: socket.socket, ready: 
         (rf"/{site.token}/{name}", handler, {"site": site})
         for name, handler in (("", _Document), ("page.js", _Script), ("page.css", _Style), ("socket", _Socket))
     ]
-    # requests of others are not reported: anybody on the machine could fill the terminal
+    # requests of others are not reported: any user of the machine could fill the terminal
     logging.getLogger("tornado").addHandler(logging.NullHandler())
     logging.getLogger("tornado").propagate = False
     application = Application(

@@ -238,5 +238,5 @@ def _alike(found: Best) -> str:
         return ". One seed: whether that is chance is not known (seeds = 5)."
     text = f". Of {found.others:,} other points, {found.alike:,} are not known to differ from the best." if found.alike > 1 else "."
     if found.others > FEW_POINTS:
-        text += " The best of so many is flattered by chance: run it again under other seeds."
+        text += " The best of many points is flattered by chance: run it again under other seeds."
     return text

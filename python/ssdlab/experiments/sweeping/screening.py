@@ -28,11 +28,11 @@ class _Axis(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the axis."""
 
     @property
     def values(self) -> Sequence[Any]:
-        """Its values."""
+        """Values of the axis."""
 
 
 @dataclass(frozen=True)

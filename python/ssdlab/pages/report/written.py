@@ -75,7 +75,7 @@ def _amplification(run: Run) -> list[float | None]:
 
 
 def _amplification_so_far(run: Run) -> list[float | None]:
-    """The same of all intervals since the warm-up; that in which it ended counts from its beginning."""
+    """Write amplification since the warm-up, by interval; the interval in which the warm-up ended counts from its beginning."""
     first = int((run.at("warm_up.ns") or 0) // run.at("series.bin_ns"))
     values: list[float | None] = []
     written = programmed = 0

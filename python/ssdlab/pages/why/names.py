@@ -37,7 +37,7 @@ SERVED = {
     "core": "on a core",
     "link": "on the link",
 }
-"""Where a request was served, by resource."""
+"""Place at which a request was served, by resource."""
 CAUSES = {
     "fetch": "a cache that fetches",
     "destage": "a cache that destages",

@@ -69,7 +69,7 @@ class Segment(Record):
 
     @property
     def ns(self) -> int:
-        """Its length, ns."""
+        """Length of the segment, ns."""
         return self.to_ns - self.from_ns
 
 
@@ -89,7 +89,7 @@ class Operation(Record):
     drive: int
     die: int
     host: bool
-    """It serves requests; else it is a step of a GC job."""
+    """Whether the operation serves requests; else it is a step of a GC job."""
     stages: tuple[Stage, ...]
     pages: int
     request: int | None = None
@@ -156,7 +156,7 @@ class Explained(Record):
     """From this time on all operations were still recorded; `None` if none is missing."""
 
     def all_segments(self) -> Iterator[Segment]:
-        """Its segments and those of its page operations."""
+        """Segments of the request and of its page operations."""
         yield from self.segments
         for page in self.pages:
             yield from page.segments
