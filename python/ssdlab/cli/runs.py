@@ -72,7 +72,7 @@ def run(**words: Unpack[RunWords]) -> None:
     elif not quiet:
         from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
-        print_tables([*tables.run_tables(result.to_dict()), *_where(prepared)])
+        print_tables([*tables.run_tables(result.to_dict(), result.title), *_where(prepared)])
     _check_gc(batch, words["expect_gc"])
 
 

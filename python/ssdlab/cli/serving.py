@@ -53,7 +53,7 @@ def serve(**words: Unpack[ServeWords]) -> None:
         from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         where = [] if out is None else [f"results: {out}", f"report: {out / REPORT_FILE} (opens in a browser)"]
-        print_tables([*tables.run_tables(result.to_dict()), *where])
+        print_tables([*tables.run_tables(result.to_dict(), result.title), *where])
 
 
 class _Switch:

@@ -158,13 +158,13 @@ class Result(RunStatistics):
         """The tables that the command line prints."""
         from ssdlab.pages import tables  # noqa: PLC0415
 
-        return tables.as_text(tables.run_tables(self))
+        return tables.as_text(tables.run_tables(self._data, self._title))
 
     def _repr_html_(self) -> str:
         """The tables that the command line prints, as HTML for notebooks."""
         from ssdlab.pages import notebook, tables  # noqa: PLC0415
 
-        return notebook.of_tables(tables.run_tables(self))
+        return notebook.of_tables(tables.run_tables(self._data, self._title))
 
 
 def runs_of(results: Mapping[str, Result], **more: Any) -> Runs:

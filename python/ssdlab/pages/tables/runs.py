@@ -59,11 +59,11 @@ def gc_sentence(result: RunData) -> str:
     return ", ".join(parts)
 
 
-def run_tables(result: RunData) -> list[RenderableType]:
-    """The output of `ssdlab run`."""
+def run_tables(result: RunData, title: str = "") -> list[RenderableType]:
+    """The output of `ssdlab run`; `title`: device, scheme and workload in a line."""
     told = shown(of_run(result))
     return [
-        *_header(result),
+        *_header(result, title),
         latency_table(result, told),
         *_flows(result),
         *_breakdown(result),
@@ -139,9 +139,8 @@ def _warm_up_line(result: RunData) -> list[RenderableType]:
     return [Text(f"Warm-up: the first {warm_up['requests']:,} requests, {duration(warm_up['ns'])}, are left out of all figures")]
 
 
-def _header(result: RunData) -> list[RenderableType]:
+def _header(result: RunData, title: str) -> list[RenderableType]:
     """Lines on the drive and workload, the speed of the drive, and its utilisation."""
-    title = getattr(result, "title", "")
     lines = [Text(title, style="bold")] if title else []
     return [*lines, Text(_throughput(result)), ""]
 
