@@ -98,6 +98,13 @@ def test_intervals_of_p99_cover_as_often_as_they_say() -> None:
     assert 0.85 * runs <= covered, covered
 
 
+def test_the_percentile_with_an_interval_is_that_of_the_run() -> None:
+    run = told(pair(1, 1.0, calm=1.8)[0])[0]
+    found = noise._percentile(run, 0.99)
+    assert found is not None
+    assert found[0] == run.at("latency_ns.all.p99")
+
+
 def test_the_load_that_both_had_is_no_noise() -> None:
     """With equal requests, each a tenth faster in one run, the difference is sure for any load."""
     first, _ = pair(1, 1.0)
