@@ -13,13 +13,16 @@ import pytest
 import typer
 
 import ssdlab
-from conftest import DRIVE_OPTIONS, PATIENCE_S, SMALL_OPTIONS, Ssdlab
+from conftest import DRIVE_OPTIONS, PATIENCE_S, ROOT, SMALL_OPTIONS, Ssdlab
 from shares import FULL
 from ssdlab.asking.option import Heading
 from ssdlab.cli import app
 from ssdlab.cli.app import _run
 from ssdlab.cli.guides import GUIDES
-from test_reference import commands
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+from command_reference import commands
 
 TRACE = "timestamp_us,op,offset_bytes,size_bytes\n0,W,0,4096\n100,R,0,4096\n250,W,8192,4096\n"
 SWEEP = 'workload = "lee2013-synthetic"\nrequests = 500\n[grid]\nscheme = ["npgc", "pgc"]\n'

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from conftest import ROOT
 
@@ -155,6 +154,8 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
 def test_actions_are_pinned_and_may_only_read(file: Path) -> None:
     text = file.read_text()
+    import yaml
+
     assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
     used = [line.strip() for line in text.splitlines() if "uses:" in line]
     assert used
@@ -162,6 +163,8 @@ def test_actions_are_pinned_and_may_only_read(file: Path) -> None:
 
 
 def test_a_wheel_is_built_and_tried_for_each_row_of_the_readme() -> None:
+    import yaml
+
     wheels = yaml.safe_load((ROOT / ".github" / "workflows" / "wheels.yml").read_text())
     built = {entry["name"] for entry in wheels["jobs"]["wheel"]["strategy"]["matrix"]["include"]}
     rows = re.findall(r"^\| (Linux|macOS|Windows), (x86-64|arm64) \|", (ROOT / "README.md").read_text(), re.MULTILINE)

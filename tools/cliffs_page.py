@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ssdlab.experiments.cliffs.api import predict
-from ssdlab.experiments.cliffs.figure import drawn
 from ssdlab.experiments.cliffs.predictions import Predictions
 from ssdlab.pages.tables.cliffs import VERDICTS, published
 from ssdlab.pages.tables.numbers import three
@@ -39,6 +38,8 @@ def stored() -> list[dict[str, str]]:
 
 def main() -> None:
     """Predicts all drives, and stores what came out."""
+    from ssdlab.experiments.cliffs.figure import drawn  # noqa: PLC0415 (matplotlib takes long to import)
+
     found = predict(TABLE)
     with ROWS.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, HEADS, lineterminator="\n")
