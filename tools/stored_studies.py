@@ -2,7 +2,7 @@
 
     python tools/stored_studies.py results/studies
 
-stores what `ssdlab study run ... --out results/studies` found: a row for each finding (`PAPER.csv`), the points of the figures
+stores what `ssdlab study run ... --out results/studies` found: a row for each finding (`PAPER.csv`), the metrics at each point
 (`PAPER-points.csv`), and the size of each study (`runs.csv`). Texts and bounds are those of the study's own file.
 """
 
@@ -109,20 +109,17 @@ def run_line(study: Mapping[str, Any]) -> dict[str, str]:
 
 
 def point_lines(study: Study, found: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """The points of a study's figure, from its `study.json`."""
-    figure = study.figure
-    if figure is None:
-        return
-    shown = [*figure.panels, *(reference.metric for references in figure.overlay.values() for reference in references)]
+    """The values of a study's metrics at each of its points, from its `study.json`; relative where its figure shows them so."""
+    base_of = study.figure.relative_to if study.figure is not None else None
     values = {(point["scheme"], tuple(point["values"])): point["metrics"] for point in found["points"]}
-    for metric in dict.fromkeys(shown):
+    for metric in study.metrics:
         for (scheme, labels), metrics in values.items():
             entry = metrics.get(metric)
             if entry is None:
                 continue
             estimate = Estimate.of(entry["values"])
-            if figure.relative_to is not None:
-                base = values.get((figure.relative_to, labels), {}).get(metric, {}).get("values", [])
+            if base_of is not None:
+                base = values.get((base_of, labels), {}).get(metric, {}).get("values", [])
                 if not base or not all(base):
                     continue
                 estimate = Estimate.of([value / other for value, other in zip(entry["values"], base, strict=True)])
