@@ -11,6 +11,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, ROOT, SMALL, Ssdlab
+from ssdlab import _core
 from ssdlab.analysis.remarks import Remark, gc_ran, of_comparison, of_run, of_runs, of_sweep, shown
 
 OVERLOADED = SMALL | {"workload.interarrival_us": 20, "workload.arrival": "fixed"}
@@ -243,7 +244,7 @@ def test_letters_go_on_after_z() -> None:
 
 
 def test_every_code_of_the_package_is_in_the_reference() -> None:
-    page = (ROOT / "docs" / "reference" / "statistics.md").read_text()
+    page = _core.statistics_reference()
     source = "".join((ROOT / "python" / "ssdlab" / "analysis" / name).read_text() for name in ("remarks.py", "differences.py"))
     made = {*re.findall(r'Remark\("([a-z-]+)"', source), "no-collection"}
     assert len(made) >= 4

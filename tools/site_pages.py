@@ -23,6 +23,8 @@ import cross
 import findings
 import stored_studies
 
+from ssdlab import _core
+
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 TABLES = "tables"
 """Folder of the site with the pages of studies."""
@@ -49,6 +51,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def made(*, drawn: bool) -> Iterator[tuple[str, str]]:
     """Path and text of each page and picture."""
+    yield "configuration.md", _core.configuration_reference()
+    yield "reference/statistics.md", _core.statistics_reference()
     yield "reference/cli.md", command_reference.page()
     for name, (title, path) in CSV_PAGES.items():
         yield name, f"# {title}\n\n{table(DOCS / path)}"

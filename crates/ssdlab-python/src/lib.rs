@@ -58,8 +58,8 @@ mod _core {
     use simulator::{PyCompletion, PySimulator};
     #[pymodule_export]
     use tools::{
-        abandon_files, amount, keys, prefill_end, preset_text, presets, remarks_of_result, schema, statistics_schema, studies,
-        trace_convert, trace_info, version, write_file,
+        abandon_files, amount, configuration_reference, keys, prefill_end, preset_text, presets, remarks_of_result, schema,
+        statistics_reference, statistics_schema, studies, trace_convert, trace_info, version, write_file,
     };
 
     #[pymodule_export]

@@ -174,6 +174,18 @@ pub fn statistics_schema() -> PyResult<String> {
     Ok(guarded(|| json(&ssdlab::stats::schema()))?)
 }
 
+/// The page of the configuration, as Markdown: presets, and every key.
+#[pyfunction]
+pub fn configuration_reference() -> PyResult<String> {
+    Ok(guarded(|| Ok(ssdlab::config::reference::reference_markdown()))?)
+}
+
+/// The page of statistics, as Markdown: every figure of a result.
+#[pyfunction]
+pub fn statistics_reference() -> PyResult<String> {
+    Ok(guarded(|| Ok(ssdlab::stats::reference_markdown()))?)
+}
+
 /// The remarks derived from the entries of a result (JSON text), as JSON text: for results that were written without remarks.
 #[pyfunction]
 pub fn remarks_of_result(result: &str) -> PyResult<String> {

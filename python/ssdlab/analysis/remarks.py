@@ -43,7 +43,7 @@ class Remark:
     """A condition or fact to know beside a number of a result.
 
     Attributes:
-        code: kind of the remark, as listed in `docs/reference/statistics.md`.
+        code: kind of the remark, as listed on the page of statistics.
         severity: `"warning"` if the number holds only under a condition, `"note"` if it holds.
         about: path of the number in the result, such as `gc.write_amplification`, or of a part, such as `latency_ns`; empty for the whole
             result.
