@@ -145,10 +145,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leaves out the cases that only `FULL=1` runs."""
     if shares.FULL:
         return
+    left_out = {item for item in items if item.get_closest_marker("full")}
     tests = defaultdict[tuple[Path, str], list[pytest.Item]](list)
     for item in items:
-        tests[item.path, getattr(item, "originalname", item.name)].append(item)
-    left_out = {item for item in items if item.get_closest_marker("full")}
+        if item not in left_out:
+            tests[item.path, getattr(item, "originalname", item.name)].append(item)
     for (path, _), cases in tests.items():
         if (every := THINNED.get(path.stem, 1)) > 1:
             kept = shares.share([case.callspec.params if hasattr(case, "callspec") else {} for case in cases], every)

@@ -63,15 +63,8 @@ NOT_RUN = {
 """Programs of `console` blocks, with the reason why no test runs them."""
 
 COMMAND = re.compile(r"^ssdlab ((?:arena|study|trace) \w+|[\w-]+)", re.MULTILINE)
-LONG = {
-    "index.md",
-    "placement-or-preemption.md",
-    "order-policies.md",
-    "victim-policies.md",
-    "eviction-policies.md",
-    "placement-policies.md",
-}
-"""Pages whose commands take 10 seconds and more of processor time."""
+LONG = {"arena.md", "index.md", "placement-or-preemption.md", "sweep.md"}
+"""Pages whose commands take 20 seconds and more of processor time."""
 LANGUAGES = {"sh", "python", "text", "toml", "csv", "rust", "console"}
 MOST_SECONDS = 600
 
