@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ import pytest
 
 import ssdlab
 from conftest import DRIVE, PATIENCE_S, Ended, Ssdlab
+from forks import Forks
 from ssdlab.experiments.artifact import identity as identities
 from ssdlab.experiments.artifact import kit as kits
 from ssdlab.experiments.artifact import reproduce
@@ -46,8 +48,15 @@ value = "mean[npgc, one]"
 """
 
 
+@functools.cache
+def forks() -> Forks:
+    """A process that starts commands."""
+    return Forks(os.environ)
+
+
 def ssdlab_in(folder: Path, *words: object) -> Ended:
-    done = subprocess.run([sys.executable, "-m", "ssdlab", *map(str, words)], cwd=folder, capture_output=True, text=True, check=False)
+    forks().start([*map(str, words)], folder, os.environ)
+    done = forks().end(PATIENCE_S)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
