@@ -1,60 +1,27 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # Layers
+//! # Parts
 //!
-//! The modules form layers. A module uses only lower layers, and in layer 0 only modules listed before it
-//! (`tests/floors.rs` reads this table and checks it):
+//! Each part is a crate, and uses only those below it. This crate has the run itself, and exports the modules of all parts.
 //!
-//! | layer | modules |
+//! | crate | modules |
 //! |---|---|
-//! | 7 | [`simulation`] |
-//! | 6 | [`storage`] |
-//! | 5 | [`ssd`], [`precondition`] |
-//! | 4 | [`sched`], [`gc`], [`arbiter`], [`cache`] |
-//! | 3 | [`ftl`] |
-//! | 2 | [`flash`], [`replay`], [`slowest`] |
-//! | 1 | [`workload`], [`stats`], [`queueing`], [`event`], [`timeline`], [`views`] |
-//! | 0 | [`units`], [`blocked`], [`error`], [`caller`], [`rng`], [`remark`], [`config`], [`geometry`], [`energy`], [`rules`], [`request`], [`files`], `table`, [`inputs`], [`memory`], [`distribution`], [`advice`], [`lists`], [`slab`], [`custom`], [`settled`], [`scale`] |
+//! | `ssdlab` | [`simulation`], [`replay`] |
+//! | `ssdlab-drive` | [`storage`], [`ssd`], [`precondition`], [`sched`], [`gc`], [`arbiter`], [`cache`], [`ftl`], [`flash`], and small ones |
+//! | `ssdlab-result` | [`stats`], [`slowest`], [`timeline`], [`queueing`], [`distribution`], [`settled`] |
+//! | `ssdlab-trace` | [`workload`] |
+//! | `ssdlab-keys` | [`config`], [`memory`], [`scale`], [`geometry`], [`energy`], [`remark`] |
+//! | `ssdlab-base` | [`units`], [`request`], [`error`], [`files`], and small ones |
 
 #![deny(missing_docs, unsafe_code)]
 
-pub mod advice;
-pub mod arbiter;
-pub mod blocked;
-pub mod cache;
-pub mod caller;
-pub mod config;
-pub mod custom;
-pub mod distribution;
-pub mod energy;
-pub mod error;
-pub mod event;
-pub mod files;
-pub mod flash;
-pub mod ftl;
-pub mod gc;
-pub mod geometry;
-pub mod inputs;
-pub mod lists;
-pub mod memory;
-pub mod precondition;
-pub mod queueing;
-pub mod remark;
+pub use ssdlab_base::{blocked, caller, error, files, inputs, request, rng, table, units};
+pub use ssdlab_drive::{
+    advice, arbiter, cache, custom, event, flash, ftl, gc, lists, precondition, rules, sched, slab, ssd, storage, views,
+};
+pub use ssdlab_keys::{config, energy, geometry, memory, remark, scale};
+pub use ssdlab_result::{distribution, queueing, settled, slowest, stats, timeline};
+pub use ssdlab_trace::workload;
+
 pub mod replay;
-pub mod request;
-pub mod rng;
-pub mod rules;
-pub mod scale;
-pub mod sched;
-pub mod settled;
 pub mod simulation;
-pub mod slab;
-pub mod slowest;
-pub mod ssd;
-pub mod stats;
-pub mod storage;
-mod table;
-pub mod timeline;
-pub mod units;
-pub mod views;
-pub mod workload;

@@ -1,14 +1,14 @@
-//! The requests of a workload or trace as arrivals at the die of [`crate::queueing`].
+//! The requests of a workload or trace as arrivals at the die of [`ssdlab_result::queueing`].
 
 use serde::Serialize;
 
-use crate::caller::Caller;
-use crate::config::Config;
-use crate::error::{Error, Result};
-use crate::geometry::Geometry;
-use crate::queueing::{Arrival, LAST_ARRIVAL, UserOp};
-use crate::request::RequestKind;
-use crate::workload::{self, WorkloadReport};
+use ssdlab_base::caller::Caller;
+use ssdlab_base::error::{Error, Result};
+use ssdlab_base::request::RequestKind;
+use ssdlab_keys::config::Config;
+use ssdlab_keys::geometry::Geometry;
+use ssdlab_result::queueing::{Arrival, LAST_ARRIVAL, UserOp};
+use ssdlab_trace::workload::{self, WorkloadReport};
 
 /// Requests between two checks for a stop request.
 const REQUESTS_PER_LOOK: u64 = 1 << 14;
@@ -84,7 +84,7 @@ pub fn replay(config: &Config, seed: u64, requests: Option<u64>, caller: &Caller
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SizeDistribution;
+    use ssdlab_keys::config::SizeDistribution;
 
     #[test]
     fn every_page_that_a_request_touches_arrives_with_it() {

@@ -15,25 +15,25 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use crate::config::{Placement, SeparateFlow, Workload};
-use crate::error::{Error, Result};
-use crate::ftl::Ftl;
-use crate::memory;
-use crate::request::{Request, RequestKind};
-use crate::slowest::{Passage, Slowest};
-use crate::ssd::{Estimate, RoundPhase, Ssd};
-use crate::stats::{
-    Blocks, Completion, DeviceStats, Load, MOST_CHANGES, PreconditionReport, Recorder, RunResult, Series, Stalls, WarmUpResult,
-};
-use crate::storage::{EachVolatile, Storage, each_written};
-use crate::timeline::Output;
-use crate::units::Ns;
-use crate::workload::Flows;
 use foresight::Foresight;
 pub use plan::{Control, Plan, Verify, WarmUp};
 pub use prepare::precondition;
 use prepare::{prepare, save_state};
 use senders::Senders;
+use ssdlab_base::error::{Error, Result};
+use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::units::Ns;
+use ssdlab_drive::ftl::Ftl;
+use ssdlab_drive::ssd::{Estimate, RoundPhase, Ssd};
+use ssdlab_drive::storage::{EachVolatile, Storage, each_written};
+use ssdlab_keys::config::{Placement, SeparateFlow, Workload};
+use ssdlab_keys::memory;
+use ssdlab_result::slowest::{Passage, Slowest};
+use ssdlab_result::stats::{
+    Blocks, Completion, DeviceStats, Load, MOST_CHANGES, PreconditionReport, Recorder, RunResult, Series, Stalls, WarmUpResult,
+};
+use ssdlab_result::timeline::Output;
+use ssdlab_trace::workload::Flows;
 use trends::Settling;
 
 /// Steps of the clock between two checks of [`Control`].
@@ -193,7 +193,7 @@ impl Simulation {
             storage,
             asks_policies: plan.asks_policies(),
             exported_bytes: plan.config.exported_bytes()?,
-            may_wear_out: plan.config.wear.is_on() && plan.config.wear.end == crate::config::WearEnd::Stop,
+            may_wear_out: plan.config.wear.is_on() && plan.config.wear.end == ssdlab_keys::config::WearEnd::Stop,
             foretells: plan.config.ftl.placement == Placement::Oracle,
             foresight: None,
             handles: match plan.config.handles() {

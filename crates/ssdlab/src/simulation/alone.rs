@@ -1,8 +1,8 @@
 //! Runs each flow of a run alone on the drive, to see how much the other flows slow it down.
 
 use super::{Control, Plan, WarmUp, run_once};
-use crate::error::{Error, Result};
-use crate::stats::{Fairness, FlowResult, RunResult};
+use ssdlab_base::error::{Error, Result};
+use ssdlab_result::stats::{Fairness, FlowResult, RunResult};
 
 /// Runs each flow of `plan` alone, with as many requests as it sent in `result`, and adds to `result` how much the others slowed it down.
 pub(super) fn add(plan: &Plan, result: &mut RunResult, control: &Control) -> Result<()> {

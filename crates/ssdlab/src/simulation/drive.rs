@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use super::plan::Control;
 use super::senders::{Sender, Senders, Turn};
 use super::{STEPS_PER_LOOK, Simulation};
-use crate::error::Result;
-use crate::units::Ns;
-use crate::workload::{Flows, RequestSource};
+use ssdlab_base::error::Result;
+use ssdlab_base::units::Ns;
+use ssdlab_trace::workload::{Flows, RequestSource};
 
 impl Simulation {
     /// Runs a source of requests to its end: open loop by arrival times, or closed loop with a number of requests outstanding.

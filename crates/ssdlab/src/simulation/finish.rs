@@ -5,15 +5,16 @@ use std::path::Path;
 use super::plan::Verify;
 use super::prepare::{only_of_one_drive, save_state};
 use super::{Simulation, WarmingUp, trends};
-use crate::caller::Caller;
-use crate::energy::Drawn;
-use crate::error::{Error, Result};
-use crate::ssd::{RoundPhase, Ssd};
-use crate::stats::{DeviceStats, Run, RunResult, Series, SeriesResult, TimelineResult, Trends, WarmUpResult};
-use crate::storage::{LevelStats, Storage};
-use crate::timeline::Output;
-use crate::units::{ChannelId, Ns};
-use crate::{scale, timeline};
+use ssdlab_base::caller::Caller;
+use ssdlab_base::error::{Error, Result};
+use ssdlab_base::units::{ChannelId, Ns};
+use ssdlab_drive::ssd::{RoundPhase, Ssd};
+use ssdlab_drive::storage::{LevelStats, Storage};
+use ssdlab_keys::energy::Drawn;
+use ssdlab_keys::scale;
+use ssdlab_result::stats::{DeviceStats, Run, RunResult, Series, SeriesResult, TimelineResult, Trends, WarmUpResult};
+use ssdlab_result::timeline;
+use ssdlab_result::timeline::Output;
 
 impl Simulation {
     /// Simulates until every submitted request is complete, ends the run and returns its result.

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::{Plan, Simulation};
-use crate::config::{Config, Placement, Workload};
-use crate::error::{Error, Result};
-use crate::inputs;
-use crate::request::{Request, RequestKind};
-use crate::ssd::Ssd;
-use crate::workload::{Flows, RequestSource};
+use ssdlab_base::error::{Error, Result};
+use ssdlab_base::inputs;
+use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_drive::ssd::Ssd;
+use ssdlab_keys::config::{Config, Placement, Workload};
+use ssdlab_trace::workload::{Flows, RequestSource};
 
 /// The workload once more, read ahead.
 pub(super) struct Foresight {

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use super::prepare::only_of_one_drive;
-use crate::cache::CustomEviction;
-use crate::caller::Caller;
-use crate::config::{CachePolicy, Config, Placement};
-use crate::error::{Error, Result};
-use crate::ftl::CustomPlacement;
-use crate::gc::victim::CustomVictim;
-use crate::sched::CustomOrder;
-use crate::stats::Extra;
-use crate::storage::Storage;
-use crate::units::Ns;
-use crate::{slowest, timeline};
+use ssdlab_base::caller::Caller;
+use ssdlab_base::error::{Error, Result};
+use ssdlab_base::units::Ns;
+use ssdlab_drive::cache::CustomEviction;
+use ssdlab_drive::ftl::CustomPlacement;
+use ssdlab_drive::gc::victim::CustomVictim;
+use ssdlab_drive::sched::CustomOrder;
+use ssdlab_drive::storage::Storage;
+use ssdlab_keys::config::{CachePolicy, Config, Placement};
+use ssdlab_result::stats::Extra;
+use ssdlab_result::{slowest, timeline};
 
 /// Name of a user-defined policy in the result's configuration.
 const CUSTOM: &str = "custom";
@@ -93,7 +93,7 @@ pub struct Plan {
 
 impl Plan {
     /// Checks that the parts of the plan go together. The configuration itself is checked where it is built; after a change, call
-    /// [`crate::config::validate`]. A drive that breaks its rules may come to a stop.
+    /// [`ssdlab_keys::config::validate`]. A drive that breaks its rules may come to a stop.
     ///
     /// # Errors
     /// [`Error::Config`] for an eviction policy without an LRU cache, whose place it takes; [`Error::Usage`] for a warm-up that leaves no

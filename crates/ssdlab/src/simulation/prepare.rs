@@ -5,16 +5,19 @@ use std::sync::atomic::Ordering;
 
 use super::plan::{Control, Plan, Verify};
 use super::settle;
-use crate::caller::Caller;
-use crate::config::{Config, PreconditionKind};
-use crate::error::{Error, Result};
-use crate::files::{Cancellable, WholeFile};
-use crate::ftl::Ftl;
-use crate::geometry::Geometry;
-use crate::precondition::Own;
-use crate::stats::PreconditionReport;
-use crate::storage::drive_seed;
-use crate::{inputs, memory, precondition, workload};
+use ssdlab_base::caller::Caller;
+use ssdlab_base::error::{Error, Result};
+use ssdlab_base::files::{Cancellable, WholeFile};
+use ssdlab_base::inputs;
+use ssdlab_drive::ftl::Ftl;
+use ssdlab_drive::precondition;
+use ssdlab_drive::precondition::Own;
+use ssdlab_drive::storage::drive_seed;
+use ssdlab_keys::config::{Config, PreconditionKind};
+use ssdlab_keys::geometry::Geometry;
+use ssdlab_keys::memory;
+use ssdlab_result::stats::PreconditionReport;
+use ssdlab_trace::workload;
 
 /// Prepares a drive and saves its state to a file.
 ///

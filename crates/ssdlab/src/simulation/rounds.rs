@@ -2,10 +2,10 @@
 
 use super::senders::Senders;
 use super::{LAST_INSTANT, PAGES_AT_ONCE, ROUNDS_AT_ONE_INSTANT, Simulation};
-use crate::error::{Error, Result};
-use crate::ssd::RoundPhase;
-use crate::timeline::Level;
-use crate::units::{Ns, earliest};
+use ssdlab_base::error::{Error, Result};
+use ssdlab_base::units::{Ns, earliest};
+use ssdlab_drive::ssd::RoundPhase;
+use ssdlab_result::timeline::Level;
 
 impl Simulation {
     /// Time of the next event if no request is submitted before: an event of the drive, the arrival of a submitted request, or the start of

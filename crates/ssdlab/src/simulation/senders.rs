@@ -1,10 +1,10 @@
 //! The flows of a run in progress, with the requests that were drawn ahead.
 
-use crate::error::Result;
-use crate::request::Request;
-use crate::units::Ns;
-use crate::workload::flows::ClosedLoop;
-use crate::workload::{Ahead, Flows, RequestSource, Terms};
+use ssdlab_base::error::Result;
+use ssdlab_base::request::Request;
+use ssdlab_base::units::Ns;
+use ssdlab_trace::workload::flows::ClosedLoop;
+use ssdlab_trace::workload::{Ahead, Flows, RequestSource, Terms};
 
 /// The flows of a run in progress, with the requests that were drawn ahead.
 pub(super) struct Senders<'a> {
@@ -176,7 +176,7 @@ impl<'a> Senders<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::RequestKind;
+    use ssdlab_base::request::RequestKind;
 
     const PLAIN: Terms = Terms { stage: 0, run_ns: Ns::MAX, is_paced: false, think_ns: 0, think_requests: 1 };
 

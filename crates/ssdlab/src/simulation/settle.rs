@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trends::totals;
 use super::{Control, Plan, STEPS_PER_LOOK, Senders, Simulation};
-use crate::config::{Config, PreconditionKind, Wear};
-use crate::error::Result;
-use crate::ftl::Ftl;
-use crate::precondition;
-use crate::request::Request;
-use crate::settled::Verdict;
-use crate::stats::PreconditionReport;
-use crate::storage::drive_seed;
-use crate::units::PoolId;
-use crate::workload::{Flows, RequestSource};
+use ssdlab_base::error::Result;
+use ssdlab_base::request::Request;
+use ssdlab_base::units::PoolId;
+use ssdlab_drive::ftl::Ftl;
+use ssdlab_drive::precondition;
+use ssdlab_drive::storage::drive_seed;
+use ssdlab_keys::config::{Config, PreconditionKind, Wear};
+use ssdlab_result::settled::Verdict;
+use ssdlab_result::stats::PreconditionReport;
+use ssdlab_trace::workload::{Flows, RequestSource};
 
 /// The prepared drives (several for an array), and the report on their preparation.
 pub(super) type Prepared = (Vec<Ftl>, PreconditionReport);
@@ -221,7 +221,7 @@ impl Limit {
         flows.open = flows.open.take().map(counted);
         flows.closed = std::mem::take(&mut flows.closed)
             .into_iter()
-            .map(|flow| crate::workload::flows::ClosedLoop { source: counted(flow.source), ..flow })
+            .map(|flow| ssdlab_trace::workload::flows::ClosedLoop { source: counted(flow.source), ..flow })
             .collect();
     }
 }

@@ -1,11 +1,11 @@
 //! Follows write amplification during a run, and adds remarks to its result.
 
-use crate::error::{Error, Result};
-use crate::remark::Remark;
-use crate::request::RequestKind;
-use crate::settled::{Totals, Verdict, Windows};
-use crate::stats::{RunResult, Trends, remarks_of_result, remarks_of_run};
-use crate::storage::Storage;
+use ssdlab_base::error::{Error, Result};
+use ssdlab_base::request::RequestKind;
+use ssdlab_drive::storage::Storage;
+use ssdlab_keys::remark::Remark;
+use ssdlab_result::settled::{Totals, Verdict, Windows};
+use ssdlab_result::stats::{RunResult, Trends, remarks_of_result, remarks_of_run};
 
 /// Collects the totals of the drives for [`Windows`], as often as those need them.
 #[derive(Debug)]

@@ -1,0 +1,53 @@
+//! Programs plane by plane (`device.plane_programs`): each plane, or all that are left at once, takes an array stage of its own. Which of them is
+//! asked before each ([`Progress::BetweenPlanes`](super::Progress::BetweenPlanes)).
+
+use super::Flash;
+use super::op::Stage;
+use crate::event::{Event, EventQueue};
+use ssdlab_base::units::{Ns, SlotId};
+
+impl Flash {
+    /// A slot's program begins, none of its planes yet.
+    pub(super) fn begin_planes(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
+        self.slots[at.index()].planes_left = self.rules.plane_programs;
+        self.ask_for_planes(now, at, events);
+    }
+
+    /// A slot's program is before a plane: the event that asks how it goes on comes at once.
+    pub(super) fn ask_for_planes(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
+        let slot = &mut self.slots[at.index()];
+        slot.stage = Stage::Program;
+        (slot.since, slot.runs_since, slot.due) = (now, now, now);
+        events.push(now, slot.serial, Event::Slot(at.0));
+    }
+
+    /// Number of planes that the program in a slot has not begun.
+    pub fn planes_left(&self, at: SlotId) -> u32 {
+        self.slots[at.index()].planes_left
+    }
+
+    /// The program in a slot begins its next plane, or with `all` those that are left, at once. The limit of suspensions is for each plane;
+    /// the program has run since it began or last resumed, not since this plane began.
+    pub fn program_planes(&mut self, now: Ns, at: SlotId, all: bool, events: &mut EventQueue) {
+        let slot = &mut self.slots[at.index()];
+        let (runs_since, ns) = (slot.runs_since, slot.op.write_ns);
+        slot.planes_left = if all { 0 } else { slot.planes_left - 1 };
+        slot.suspensions = 0;
+        self.begin_array(now, at, Stage::Program, ns, events);
+        self.slots[at.index()].runs_since = runs_since;
+    }
+
+    /// The program in a slot, which is between two planes, may make way for reads.
+    pub fn may_make_way(&self, at: SlotId) -> bool {
+        let rules = &self.rules.for_reads;
+        let may = if self.slots[at.index()].op.owner.is_host() { rules.host_programs } else { rules.gc_programs };
+        may && self.is_alone(at) && self.suspended_op[at.die().index()].is_none()
+    }
+
+    /// The program in a slot, which is between two planes, makes way for reads: it moves to the die's place for that, without a delay.
+    pub fn make_way_between_planes(&mut self, now: Ns, at: SlotId) {
+        let slot = &mut self.slots[at.index()];
+        (slot.suspended, slot.left, slot.pauses) = (slot.stage, 0, false);
+        self.make_way(now, at);
+    }
+}

@@ -1,0 +1,127 @@
+//! How long each stage of an operation takes.
+
+use super::op::{Op, OpKind, Parts};
+use ssdlab_base::units::{Ns, part_transfer_ns, transfer_ns};
+use ssdlab_keys::config::Config;
+use ssdlab_keys::geometry::PageFacts;
+
+/// Parts of a share.
+const MILLION: u128 = 1_000_000;
+
+/// How long the operations and transfers of a device take.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    read_ns: Vec<Ns>,
+    program_ns: Vec<Ns>,
+    /// Pages that one program writes.
+    pages_per_program: u32,
+    /// A block erase, of a block that is not in SLC mode.
+    pub erase_ns: Ns,
+    /// In SLC mode: array times of a page read, of the program of all pages of a program, and of an erase.
+    slc: [Ns; 3],
+    /// A transfer of one page with its spare bytes, command overhead included.
+    pub transfer_ns: Ns,
+    /// A transfer of this many mapping units of a page, each with its part of the spare bytes; at 0: of the whole page.
+    out_ns: [Ns; Parts::NUMBERS],
+    /// The transfers of all pages of a program of one plane, one after the other.
+    pub program_transfer_ns: Ns,
+    /// The command of a page read on the bus; 0: reads begin without the bus.
+    pub read_command_ns: Ns,
+    /// The decoding of the data of a read; 0 if reads have no errors.
+    pub decode_ns: Ns,
+    /// The stop of an array read that was begun ahead.
+    pub reset_ns: Ns,
+    /// The change of the read time of a die, before the first of shorter retry steps.
+    pub set_ns: Ns,
+    /// Array time of a shorter retry step, as a share of that of a first read, in millionths.
+    short_read: u64,
+    /// Mean time that retries add to a read, for estimates.
+    pub mean_retry_ns: Ns,
+}
+
+impl Timing {
+    /// The times of a checked configuration, with `units_per_page` mapping units in a page.
+    pub fn new(config: &Config, units_per_page: u32) -> Self {
+        let (device, errors) = (&config.device, &config.errors);
+        let by_page = |table: &[u64], single: u64| if table.is_empty() { vec![single] } else { table.to_vec() };
+        let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
+        let transfer_ns = transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns;
+        let mut out_ns = [transfer_ns; Parts::NUMBERS];
+        for (units, ns) in (1..).zip(&mut out_ns[1..]).take(units_per_page as usize - 1) {
+            *ns = part_transfer_ns(bytes, units, units_per_page.into(), device.transfer_ps_per_byte) + device.command_ns;
+        }
+        Timing {
+            read_ns: by_page(&device.read_ns_by_page, device.read_ns),
+            program_ns: by_page(&device.program_ns_by_page, device.program_ns),
+            erase_ns: device.erase_ns,
+            slc: [config.slc.read_ns, Ns::from(device.pages_per_program) * config.slc.program_ns, config.slc.erase_ns],
+            pages_per_program: device.pages_per_program,
+            transfer_ns,
+            out_ns,
+            program_transfer_ns: Ns::from(device.pages_per_program) * transfer_ns,
+            read_command_ns: device.read_command_ns,
+            decode_ns: if errors.is_on() { errors.decode_ns } else { 0 },
+            reset_ns: errors.reset_ns,
+            set_ns: errors.set_ns,
+            short_read: libm::round(errors.short_read * MILLION as f64) as u64,
+            mean_retry_ns: 0,
+        }
+    }
+
+    /// Array time of a read of a page, ns.
+    #[inline(always)]
+    pub fn read(&self, page: &PageFacts) -> Ns {
+        if page.slc {
+            return self.slc[0];
+        }
+        Self::of_page(&self.read_ns, page.offset)
+    }
+
+    /// Array time of a retry step of a page, ns, with its command; rounded up if it is shorter than a first read.
+    pub fn retry(&self, page: &PageFacts, shortened: bool) -> Ns {
+        let whole = self.read(page);
+        let array = if shortened { (u128::from(whole) * u128::from(self.short_read)).div_ceil(MILLION) as Ns } else { whole };
+        array + self.read_command_ns
+    }
+
+    /// Array time of the program that begins with a page, ns.
+    #[inline(always)]
+    pub fn program(&self, first: &PageFacts) -> Ns {
+        if first.slc {
+            return self.slc[1];
+        }
+        let offset = first.offset;
+        if self.pages_per_program == 1 {
+            Self::of_page(&self.program_ns, offset)
+        } else {
+            Self::of_page(&self.program_ns, offset / self.pages_per_program)
+        }
+    }
+
+    /// Time of an erase of a block, ns. `slc`: the block is in SLC mode.
+    pub fn erase(&self, slc: bool) -> Ns {
+        if slc { self.slc[2] } else { self.erase_ns }
+    }
+
+    /// Transfer time of a page of an operation that reads, by its number in the operation.
+    #[inline(always)]
+    pub fn out(&self, op: &Op, page: u32) -> Ns {
+        self.out_ns[op.parts.of(page)]
+    }
+
+    /// Bus time of an operation on one plane, ns.
+    #[inline(always)]
+    pub(super) fn on_bus(&self, op: &Op) -> Ns {
+        match op.kind {
+            OpKind::Erase | OpKind::CopybackMove => 0,
+            OpKind::Read | OpKind::RegisterRead => self.out(op, 0),
+            OpKind::Program => self.program_transfer_ns,
+            OpKind::Move => 2 * self.transfer_ns,
+        }
+    }
+
+    #[inline(always)]
+    fn of_page(table: &[Ns], offset: u32) -> Ns {
+        if table.len() == 1 { table[0] } else { table[offset as usize % table.len()] }
+    }
+}

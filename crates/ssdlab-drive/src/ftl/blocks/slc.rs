@@ -1,0 +1,250 @@
+//! Blocks in SLC mode. A block is in that mode from when it is opened for the stream of the cache until it is erased.
+//!
+//! In SLC mode a word line has one page in place of two to four. A block's pages keep their numbers: those in front are skipped, and count
+//! as programmed and invalid from the start. So all lists and counts see what the erase of such a block gains.
+
+use super::{BlockState, Blocks};
+use crate::lists::{EMPTY, List, NONE};
+use ssdlab_base::units::{BlockId, PoolId};
+use ssdlab_keys::geometry::{Geometry, SlcShape};
+
+/// The blocks in SLC mode of all pools.
+#[derive(Clone, Debug)]
+pub struct SlcBlocks {
+    shape: SlcShape,
+    /// By block: it is always in SLC mode.
+    is_static: Vec<bool>,
+    /// By pool: erased blocks of the static part.
+    free: Vec<List>,
+    /// By pool: number of erased blocks of the static part.
+    free_count: Vec<u32>,
+    /// By pool: full blocks in SLC mode, the one that became full first at the head.
+    full: Vec<List>,
+    /// By pool: number of full blocks in SLC mode.
+    full_count: Vec<u32>,
+    /// By pool: number of blocks of the dynamic part, open, full or being folded.
+    dynamic: Vec<u32>,
+    /// By pool: its job folds a block of the static part, so that no free block comes of it.
+    folds_static: Vec<bool>,
+    /// Pools one of whose blocks has become full since the last look.
+    news: Vec<PoolId>,
+}
+
+impl SlcBlocks {
+    pub(super) fn new(geometry: &Geometry) -> Option<Box<Self>> {
+        let pools = geometry.pools.count.get() as usize;
+        geometry.slc.map(|shape| {
+            Box::new(SlcBlocks {
+                shape,
+                is_static: (0..geometry.blocks).map(|block| geometry.is_static(BlockId(block))).collect(),
+                free: vec![EMPTY; pools],
+                free_count: vec![0; pools],
+                full: vec![EMPTY; pools],
+                full_count: vec![0; pools],
+                dynamic: vec![0; pools],
+                folds_static: vec![false; pools],
+                news: Vec::new(),
+            })
+        })
+    }
+}
+
+impl Blocks {
+    /// A block is in SLC mode.
+    #[inline(always)]
+    pub fn is_slc(&self, block: BlockId) -> bool {
+        self.slc.as_ref().is_some_and(|slc| self.streams[block.index()] == slc.shape.stream)
+    }
+
+    /// A block is of the static part of the cache.
+    #[inline(always)]
+    pub fn is_static(&self, block: BlockId) -> bool {
+        self.slc.as_ref().is_some_and(|slc| slc.is_static[block.index()])
+    }
+
+    /// Number of erased blocks of the static part in a pool.
+    pub fn free_static(&self, pool: PoolId) -> u32 {
+        self.slc.as_ref().map_or(0, |slc| slc.free_count[pool.index()])
+    }
+
+    /// Number of erased blocks of the static part in all pools.
+    pub(super) fn free_static_total(&self) -> u64 {
+        self.slc.as_ref().map_or(0, |slc| slc.free_count.iter().map(|&count| u64::from(count)).sum())
+    }
+
+    /// Number of blocks of the dynamic part in a pool.
+    pub fn dynamic_blocks(&self, pool: PoolId) -> u32 {
+        self.slc.as_ref().map_or(0, |slc| slc.dynamic[pool.index()])
+    }
+
+    /// Number of full blocks in SLC mode of a pool.
+    pub fn full_slc_blocks(&self, pool: PoolId) -> u32 {
+        self.slc.as_ref().map_or(0, |slc| slc.full_count[pool.index()])
+    }
+
+    /// The full blocks in SLC mode of a pool, the one that became full first at the head.
+    pub fn slc_blocks_by_age(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
+        let list = self.slc.as_ref().map_or(EMPTY, |slc| slc.full[pool.index()]);
+        self.links.chain(list).map(BlockId)
+    }
+
+    /// The erased blocks of the static part of a pool, the next to be taken first.
+    pub fn free_static_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
+        let list = self.slc.as_ref().map_or(EMPTY, |slc| slc.free[pool.index()]);
+        self.links.chain(list).map(BlockId)
+    }
+
+    /// Takes a pool in which a block in SLC mode has become full since the last call.
+    pub fn take_news(&mut self) -> Option<PoolId> {
+        self.slc.as_mut()?.news.pop()
+    }
+
+    /// Opens a block in SLC mode: an erased one of the static part, or else any free block. Returns it, and the number of its first page.
+    pub fn take_free_slc(&mut self, pool: PoolId) -> (BlockId, u32) {
+        let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
+        let list = &mut slc.free[pool.index()];
+        let (stream, skipped) = (slc.shape.stream, slc.shape.skipped);
+        let block = if list.head == NONE {
+            slc.dynamic[pool.index()] += 1;
+            self.take_free(pool)
+        } else {
+            let block = BlockId(list.head);
+            self.links.unlink(list, block.0);
+            slc.free_count[pool.index()] -= 1;
+            self.blocks[block.index()].state = BlockState::Open;
+            block
+        };
+        self.streams[block.index()] = stream;
+        self.blocks[block.index()].programmed = skipped as u16;
+        (0..skipped).for_each(|page| self.mark_stale(block, page));
+        (block, skipped)
+    }
+
+    /// Puts an erased block of the static part on its list.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn push_free_static(&mut self, pool: PoolId, block: BlockId) {
+        self.blocks[block.index()].state = BlockState::Free;
+        let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
+        self.links.push(&mut slc.free[pool.index()], block.0);
+        slc.free_count[pool.index()] += 1;
+    }
+
+    /// A block in SLC mode is full.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn slc_block_full(&mut self, pool: PoolId, block: BlockId) {
+        self.blocks[block.index()].state = BlockState::Cached;
+        self.closings[pool.index()] += 1;
+        self.closed_at[block.index()] = self.closings[pool.index()];
+        let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
+        self.links.push(&mut slc.full[pool.index()], block.0);
+        slc.full_count[pool.index()] += 1;
+        slc.news.push(pool);
+    }
+
+    /// A full block in SLC mode is folded.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_from_cache(&mut self, pool: PoolId, block: BlockId) {
+        let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
+        self.links.unlink(&mut slc.full[pool.index()], block.0);
+        slc.full_count[pool.index()] -= 1;
+        slc.folds_static[pool.index()] = slc.is_static[block.index()];
+    }
+
+    /// The job of a pool folds a block of the static part.
+    pub fn folds_static(&self, pool: PoolId) -> bool {
+        self.slc.as_ref().is_some_and(|slc| slc.folds_static[pool.index()])
+    }
+
+    /// A block in SLC mode has been erased.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leaves_cache(&mut self, pool: PoolId, block: BlockId) {
+        let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
+        slc.folds_static[pool.index()] = false;
+        slc.dynamic[pool.index()] -= u32::from(!slc.is_static[block.index()]);
+    }
+
+    /// Sorts the blocks of a saved state, whose streams are known, into those in SLC mode and others.
+    ///
+    /// # Errors
+    /// A sentence if a block of the static part is not in SLC mode, one in SLC mode has data in skipped pages, or there are more than may be.
+    pub fn restore_slc(&mut self, geometry: &Geometry) -> Result<(), String> {
+        let Some(skipped) = self.slc.as_ref().map(|slc| slc.shape.skipped) else { return Ok(()) };
+        let in_use: Vec<_> = (0..geometry.blocks).map(BlockId).filter(|&block| self.state(block) != BlockState::Free).collect();
+        if let Some(block) = in_use.iter().find(|&&block| self.is_static(block) && !self.is_slc(block)) {
+            return Err(format!("block {block} is of the static part of the cache and not in SLC mode"));
+        }
+        let mut in_slc: Vec<_> = in_use.into_iter().filter(|&block| self.is_slc(block)).collect();
+        in_slc.sort_by_key(|block| self.closed_at[block.index()]);
+        for block in in_slc {
+            let pool = geometry.pool_of_block(block);
+            if self.programmed(block) < skipped || (0..skipped).any(|page| self.is_valid(block, page)) {
+                return Err(format!("block {block} is in SLC mode and has data in pages that are skipped"));
+            }
+            let is_static = self.is_static(block);
+            if self.state(block) == BlockState::Closed {
+                self.delist(pool.index(), block, self.valid(block));
+                self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
+                self.blocks[block.index()].state = BlockState::Cached;
+                let slc = self.slc.as_mut().expect("seen above");
+                self.links.push(&mut slc.full[pool.index()], block.0);
+                slc.full_count[pool.index()] += 1;
+            }
+            let slc = self.slc.as_mut().expect("seen above");
+            slc.dynamic[pool.index()] += u32::from(!is_static);
+        }
+        self.dynamic_part_is_allowed()
+    }
+
+    /// Checks that no pool has more blocks of the dynamic part than it may.
+    fn dynamic_part_is_allowed(&self) -> Result<(), String> {
+        let Some(slc) = &self.slc else { return Ok(()) };
+        let most = slc.shape.dynamic_each;
+        match slc.dynamic.iter().zip(0..).find(|(blocks, _)| **blocks > most) {
+            Some((blocks, pool)) => Err(format!(
+                "pool {pool} was saved with {blocks} blocks in SLC mode beside the static part, and may have {most}; raise slc.dynamic_blocks"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Recounts the blocks in SLC mode of a pool.
+    ///
+    /// # Errors
+    /// A sentence about the first contradiction.
+    pub fn check_slc(&self, geometry: &Geometry, pool: PoolId) -> Result<(), String> {
+        let Some(slc) = &self.slc else { return Ok(()) };
+        let all = || (0..geometry.pools.blocks_each).map(|index| geometry.block_of_pool(pool, index));
+        let in_slc = || all().filter(|&block| self.is_slc(block));
+        let full: Vec<_> = self.slc_blocks_by_age(pool).collect();
+        let cached = all().filter(|&block| self.state(block) == BlockState::Cached).count();
+        if full.len() != cached || cached != slc.full_count[pool.index()] as usize || full.iter().any(|&block| !self.is_slc(block)) {
+            return Err(format!("pool {pool} lists {} full blocks in SLC mode and has {cached}", full.len()));
+        }
+        if let Some(pair) = full.windows(2).find(|pair| self.closed_at[pair[0].index()] >= self.closed_at[pair[1].index()]) {
+            return Err(format!("block {} in SLC mode is listed as older than block {} and is not", pair[0], pair[1]));
+        }
+        let free = self.free_static_blocks(pool).filter(|&block| self.state(block) == BlockState::Free && self.is_static(block)).count();
+        if free != slc.free_count[pool.index()] as usize {
+            return Err(format!("pool {pool} counts {} erased blocks of the static part and has {free}", slc.free_count[pool.index()]));
+        }
+        let dynamic = in_slc().filter(|&block| !self.is_static(block)).count();
+        if dynamic != slc.dynamic[pool.index()] as usize || dynamic > slc.shape.dynamic_each as usize {
+            let most = slc.shape.dynamic_each;
+            return Err(format!(
+                "pool {pool} counts {} blocks of the dynamic part of the cache and has {dynamic}, at most {most} being allowed",
+                slc.dynamic[pool.index()]
+            ));
+        }
+        if let Some(block) = all().find(|&block| self.is_static(block) && self.state(block) != BlockState::Free && !self.is_slc(block)) {
+            return Err(format!("block {block} of the static part is in use and not in SLC mode"));
+        }
+        match in_slc().find(|&block| self.state(block) == BlockState::Closed) {
+            Some(block) => Err(format!("block {block} is in SLC mode and a candidate for collection")),
+            None => Ok(()),
+        }
+    }
+}

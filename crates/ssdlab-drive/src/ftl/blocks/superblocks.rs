@@ -1,0 +1,329 @@
+//! Superblocks of several pools (`ftl.reclaim_unit = "superblock"`): which are open, how many valid units each closed one has, and when
+//! their blocks close and come free together.
+//!
+//! A superblock has the blocks at the same place of all pools of a group. The group takes a superblock for a stream; each pool then begins
+//! its block when it needs one. The block in the first pool of the group stands for the superblock in the lists of closed blocks and by
+//! age, so that victim policies see superblocks where they would see blocks.
+
+use super::{BlockState, Blocks};
+use ssdlab_base::units::{BlockId, PoolId};
+use ssdlab_keys::config::Stream;
+use ssdlab_keys::geometry::{Divisor, Geometry};
+
+/// The superblocks of all groups.
+#[derive(Clone, Debug)]
+pub(super) struct Superblocks {
+    /// Pools of a group.
+    members: Divisor,
+    /// Blocks of a pool.
+    blocks_each: Divisor,
+    /// By superblock: units that are valid in it, while it is closed.
+    valid: Vec<u32>,
+    /// By superblock: number of its blocks that are full and at rest.
+    full: Vec<u32>,
+    /// By group: its open superblocks, each with its stream, in the order in which they were taken.
+    open: Vec<Vec<(BlockId, Stream)>>,
+}
+
+impl Superblocks {
+    pub(super) fn new(geometry: &Geometry) -> Self {
+        let members = geometry.pools.per_group;
+        let groups = geometry.pools.count.get() / members.get();
+        let superblocks = (groups * geometry.pools.blocks_each) as usize;
+        Superblocks {
+            members,
+            blocks_each: Divisor::new(geometry.pools.blocks_each),
+            valid: vec![0; superblocks],
+            full: vec![0; superblocks],
+            open: vec![Vec::new(); groups as usize],
+        }
+    }
+
+    /// The group of a pool.
+    #[inline(always)]
+    pub(super) fn group_of(&self, pool: PoolId) -> usize {
+        self.members.quotient(pool.0) as usize
+    }
+
+    /// The group of a block, and its place in its pool, which all blocks of its superblock have.
+    #[inline(always)]
+    fn split(&self, block: BlockId) -> (u32, u32) {
+        let (pool, place) = self.blocks_each.split(block.0);
+        (self.members.quotient(pool), place)
+    }
+
+    /// The number of a block's superblock.
+    #[inline(always)]
+    fn number(&self, block: BlockId) -> usize {
+        let (group, place) = self.split(block);
+        (group * self.blocks_each.get() + place) as usize
+    }
+
+    /// The block that stands for the superblock of a block.
+    #[inline(always)]
+    fn lead(&self, block: BlockId) -> BlockId {
+        let (group, place) = self.split(block);
+        BlockId(group * self.members.get() * self.blocks_each.get() + place)
+    }
+
+    /// The blocks of the superblock of a block, each with its pool.
+    fn blocks(&self, block: BlockId) -> impl Iterator<Item = (PoolId, BlockId)> + use<> {
+        let (group, place) = self.split(block);
+        let (members, each) = (self.members.get(), self.blocks_each.get());
+        (group * members..(group + 1) * members).map(move |pool| (PoolId(pool), BlockId(pool * each + place)))
+    }
+
+    /// Number of valid units of the closed superblock of a block.
+    pub(super) fn valid(&self, block: BlockId) -> u32 {
+        self.valid[self.number(block)]
+    }
+}
+
+impl Blocks {
+    /// The pool that stands for the group of `pool`: itself without superblocks.
+    pub(super) fn lead_of(&self, pool: PoolId) -> PoolId {
+        let members = |superblocks: &Superblocks| PoolId(superblocks.members.quotient(pool.0) * superblocks.members.get());
+        self.superblocks.as_deref().map_or(pool, members)
+    }
+
+    /// The superblocks, where there are some.
+    fn superblocks(&self) -> &Superblocks {
+        self.superblocks.as_ref().expect("there are superblocks")
+    }
+
+    fn superblocks_mut(&mut self) -> &mut Superblocks {
+        self.superblocks.as_mut().expect("there are superblocks")
+    }
+
+    /// The blocks of the superblock of a block, each with its pool; without superblocks none.
+    pub fn members(&self, block: BlockId) -> impl Iterator<Item = (PoolId, BlockId)> + use<> {
+        self.superblocks.as_ref().map(|superblocks| superblocks.blocks(block)).into_iter().flatten()
+    }
+
+    /// Takes the oldest free superblock of the group of a pool for a stream to fill, and returns the block that stands for it.
+    pub fn take_superblock(&mut self, pool: PoolId, stream: Stream) -> BlockId {
+        let group = self.superblocks().group_of(pool);
+        let first = self.take_free(self.lead_of(pool));
+        for (pool, block) in self.members(first) {
+            if block != first {
+                let taken = self.take_free(pool);
+                assert_eq!(taken, block, "the blocks of a superblock are free together");
+            }
+            self.streams[block.index()] = stream;
+            self.blocks[block.index()].state = BlockState::Taken;
+        }
+        self.superblocks_mut().open[group].push((first, stream));
+        first
+    }
+
+    /// The block of the pool in the oldest superblock that the stream has open and in which the pool has not begun its block.
+    #[inline]
+    pub fn next_member(&self, pool: PoolId, stream: Stream) -> Option<BlockId> {
+        self.taken_members(pool).find_map(|(block, of)| (of == stream).then_some(block))
+    }
+
+    /// The blocks of the pool, with their streams, that were taken with their superblocks and have not been begun.
+    pub fn taken_members(&self, pool: PoolId) -> impl Iterator<Item = (BlockId, Stream)> + '_ {
+        let open = self.superblocks.iter().flat_map(move |superblocks| &superblocks.open[superblocks.group_of(pool)]);
+        let each = move |&(first, stream): &(BlockId, Stream)| {
+            let block = BlockId(first.0 + (pool.0 - self.lead_of(pool).0) * self.superblocks().blocks_each.get());
+            (block, stream)
+        };
+        open.map(each).filter(|&(block, _)| self.state(block) == BlockState::Taken)
+    }
+
+    /// The superblocks that the group of a pool has open, each by the block that stands for it and with its stream, in the order in which
+    /// they were taken.
+    pub fn open_superblocks(&self, pool: PoolId) -> &[(BlockId, Stream)] {
+        self.superblocks.as_ref().map_or(&[], |superblocks| &superblocks.open[superblocks.group_of(pool)])
+    }
+
+    /// The pool begins to fill a block that was taken with its superblock.
+    pub fn begin_member(&mut self, block: BlockId) {
+        assert!(self.state(block) == BlockState::Taken, "block {block} cannot be begun: it is {:?}", self.state(block));
+        self.blocks[block.index()].state = BlockState::Open;
+    }
+
+    /// Leaves the rest of a block, from page `from` on, without data: its superblock closes early.
+    pub fn skip_rest(&mut self, pool: PoolId, block: BlockId, from: u32) {
+        if self.state(block) == BlockState::Taken {
+            self.begin_member(block);
+        }
+        let pages = u32::from(self.pages_per_block);
+        (from..pages).for_each(|page| self.mark_stale(block, page));
+        self.programs_ended(pool, block, pages - from, 0);
+    }
+
+    /// A block of a superblock is full and at rest: the superblock closes with its last.
+    pub(super) fn close_member(&mut self, block: BlockId) {
+        let superblocks = self.superblocks_mut();
+        let (number, first) = (superblocks.number(block), superblocks.lead(block));
+        superblocks.full[number] += 1;
+        if superblocks.full[number] < superblocks.members.get() {
+            return;
+        }
+        let group = superblocks.split(block).0 as usize;
+        superblocks.open[group].retain(|&(open, _)| open != first);
+        self.set_members(block, BlockState::Closed);
+        let valid = self.members(block).map(|(_, block)| self.valid(block)).sum();
+        self.superblocks_mut().valid[number] = valid;
+        self.enlist(group, first, valid);
+        self.begin_to_age(self.lead_of(self.pool_of(first)), first);
+    }
+
+    /// A unit of a block in a closed superblock has become invalid.
+    pub(super) fn invalidate_member(&mut self, block: BlockId) {
+        let superblocks = self.superblocks_mut();
+        let (number, first, group) = (superblocks.number(block), superblocks.lead(block), superblocks.split(block).0 as usize);
+        let valid = superblocks.valid[number];
+        superblocks.valid[number] = valid - 1;
+        self.delist(group, first, valid);
+        self.enlist(group, first, valid - 1);
+    }
+
+    /// Sets the state of all blocks of a superblock.
+    pub(super) fn set_members(&mut self, block: BlockId, state: BlockState) {
+        for (_, block) in self.members(block) {
+            self.blocks[block.index()].state = state;
+        }
+    }
+
+    /// All blocks of the superblock of a block have been erased.
+    pub fn all_erased(&self, block: BlockId) -> bool {
+        self.members(block).all(|(_, block)| self.state(block) != BlockState::Victim)
+    }
+
+    /// The blocks of a superblock, all erased, come free together.
+    pub fn free_members(&mut self, block: BlockId) {
+        let number = self.superblocks().number(block);
+        self.superblocks_mut().full[number] = 0;
+        for (pool, block) in self.members(block).filter(|&(_, block)| self.state(block) == BlockState::Erased).collect::<Vec<_>>() {
+            self.free_member(pool, block);
+        }
+    }
+
+    /// An erased block of a superblock comes free.
+    pub fn free_member(&mut self, pool: PoolId, block: BlockId) {
+        assert!(self.state(block) == BlockState::Erased, "block {block} cannot come free: it is {:?}", self.state(block));
+        self.push_free(pool, block);
+    }
+
+    /// Plants a defect: the closed superblock of a block counts a valid unit that it has not.
+    pub fn count_too_many(&mut self, block: BlockId) {
+        let superblocks = self.superblocks_mut();
+        let (number, first, group) = (superblocks.number(block), superblocks.lead(block), superblocks.split(block).0 as usize);
+        let valid = superblocks.valid[number];
+        if self.state(block) == BlockState::Closed && valid < self.valid_max {
+            self.superblocks_mut().valid[number] = valid + 1;
+            self.delist(group, first, valid);
+            self.enlist(group, first, valid + 1);
+        }
+    }
+
+    fn pool_of(&self, block: BlockId) -> PoolId {
+        PoolId(self.superblocks().blocks_each.quotient(block.0))
+    }
+
+    /// For saving: by superblock 0 if it is not open, else its stream + 1, and its rank among those open in its group.
+    pub fn superblock_parts(&self) -> Vec<Vec<u32>> {
+        let Some(superblocks) = &self.superblocks else { return Vec::new() };
+        let (mut streams, mut ranks) = (vec![0; superblocks.full.len()], vec![0; superblocks.full.len()]);
+        for (rank, &(first, stream)) in superblocks.open.iter().flat_map(|open| open.iter().enumerate()) {
+            (streams[superblocks.number(first)], ranks[superblocks.number(first)]) = (u32::from(stream) + 1, rank as u32);
+        }
+        vec![streams, ranks]
+    }
+
+    /// The inverse of [`Blocks::superblock_parts`]. `filled`: pages from which on a pool goes on to fill a block, for those that one does.
+    ///
+    /// # Errors
+    /// A sentence if the arrays contradict the blocks.
+    pub fn restore_superblocks(&mut self, parts: &[Vec<u32>], streams: u8) -> Result<(), String> {
+        let [open, ranks] = parts else { return Ok(()) };
+        let each = self.superblocks().blocks_each.get();
+        let mut found: Vec<(u32, BlockId, Stream)> = Vec::new();
+        for (number, (&stream, &rank)) in (0u32..).zip(open.iter().zip(ranks)) {
+            let (group, place) = (number / each, number % each);
+            let first = BlockId(group * self.superblocks().members.get() * each + place);
+            let states: Vec<BlockState> = self.members(first).map(|(_, block)| self.state(block)).collect();
+            let is_open = states.iter().all(|&state| state == BlockState::Open);
+            if stream > u32::from(streams) || is_open != (stream > 0) || !is_open && states.iter().any(|state| *state != states[0]) {
+                return Err(format!("the blocks of the superblock of block {first} are in different states"));
+            }
+            if is_open {
+                found.push((rank, first, (stream - 1) as Stream));
+                self.restore_open(first);
+            }
+        }
+        found.sort_by_key(|&(rank, first, _)| (rank, first));
+        for (_, first, stream) in found {
+            let group = self.superblocks().split(first).0 as usize;
+            self.superblocks_mut().open[group].push((first, stream));
+        }
+        Ok(())
+    }
+
+    /// Finds out which blocks of an open superblock have not been begun, and which are full.
+    fn restore_open(&mut self, first: BlockId) {
+        for (_, block) in self.members(first) {
+            if self.programmed(block) == 0 {
+                self.blocks[block.index()].state = BlockState::Taken;
+            } else if self.programmed(block) == u32::from(self.pages_per_block) {
+                let number = self.superblocks().number(first);
+                self.superblocks_mut().full[number] += 1;
+            }
+        }
+    }
+
+    /// Puts a closed superblock back into its lists. `first`: the block that stands for it.
+    ///
+    /// # Errors
+    /// A sentence if its blocks are not all full.
+    pub(super) fn restore_closed(&mut self, first: BlockId) -> Result<(), String> {
+        let pages = u32::from(self.pages_per_block);
+        if self.superblocks().lead(first) != first || self.members(first).any(|(_, block)| self.programmed(block) != pages) {
+            return Err(format!("block {first} stands for no closed superblock"));
+        }
+        let valid = self.members(first).map(|(_, block)| self.valid(block)).sum();
+        let (number, group) = (self.superblocks().number(first), self.superblocks().split(first).0 as usize);
+        let superblocks = self.superblocks_mut();
+        superblocks.valid[number] = valid;
+        superblocks.full[number] = superblocks.members.get();
+        self.set_members(first, BlockState::Closed);
+        self.enlist(group, first, valid);
+        Ok(())
+    }
+
+    /// Recounts the superblocks of the group of a pool.
+    ///
+    /// # Errors
+    /// A sentence about the first contradiction.
+    pub fn check_superblocks(&self, lead: PoolId) -> Result<(), String> {
+        use BlockState::{Closed, Erased, Free, Open, Taken, Victim};
+        let Some(superblocks) = &self.superblocks else { return Ok(()) };
+        let each = superblocks.blocks_each.get();
+        let pages = u32::from(self.pages_per_block);
+        for first in (lead.0 * each..(lead.0 + 1) * each).map(BlockId) {
+            let states: Vec<BlockState> = self.members(first).map(|(_, block)| self.state(block)).collect();
+            let all = |among: &[BlockState]| states.iter().all(|state| among.contains(state));
+            let listed = self.open_superblocks(lead).iter().filter(|(open, _)| *open == first).count();
+            if !(all(&[Free]) || all(&[Closed]) || all(&[Victim, Erased]) || all(&[Taken, Open])) || (listed == 1) != all(&[Taken, Open]) {
+                return Err(format!(
+                    "the blocks of the superblock of block {first} are {states:?}, and it is listed as open {listed} times"
+                ));
+            }
+            let full = self.members(first).filter(|&(_, block)| self.programmed(block) == pages).count() as u32;
+            if all(&[Taken, Open]) && full != superblocks.full[superblocks.number(first)] {
+                return Err(format!("the superblock of block {first} has {full} full blocks and counts others"));
+            }
+            let valid: u32 = self.members(first).map(|(_, block)| self.valid(block)).sum();
+            if all(&[Closed]) && valid != superblocks.valid(first) {
+                return Err(format!("the superblock of block {first} has {valid} valid units and counts {}", superblocks.valid(first)));
+            }
+            if let Some((_, taken)) = self.members(first).find(|&(_, block)| self.state(block) == Taken && self.programmed(block) > 0) {
+                return Err(format!("block {taken} has pages programmed and has not been begun"));
+            }
+        }
+        Ok(())
+    }
+}

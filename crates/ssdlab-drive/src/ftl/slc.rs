@@ -1,0 +1,215 @@
+//! The cache of blocks in SLC mode: whether host writes go there, and which of its blocks is folded next.
+
+use super::{Allocated, Frontier, Ftl};
+use ssdlab_base::units::{BlockId, PoolId, Ppn};
+use ssdlab_keys::config::capacity::RESERVE;
+use ssdlab_keys::config::{Config, SlcFull, Stream};
+use ssdlab_keys::geometry::Geometry;
+
+/// Parts of a share.
+const MILLION: u64 = 1_000_000;
+
+/// What decides where host writes go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SlcCache {
+    stream: Stream,
+    /// The most blocks of the dynamic part of a pool.
+    dynamic_each: u32,
+    /// Writes wait until a block can be opened in SLC mode (`slc.full = "fold"`).
+    waits: bool,
+    /// Share of a pool's cache that is full from which folding goes on beside host writes, in millionths; 0: never.
+    level: u64,
+    /// A run has begun. The preparation of a drive writes past the cache.
+    in_use: bool,
+    /// Plants a defect: the youngest block is folded first.
+    youngest_first: bool,
+    /// Plants a defect: reads take the time of blocks that are not in SLC mode.
+    forgets_mode: bool,
+}
+
+impl SlcCache {
+    pub(super) fn new(config: &Config, geometry: &Geometry) -> Option<Self> {
+        let shape = geometry.slc?;
+        Some(SlcCache {
+            stream: shape.stream,
+            dynamic_each: shape.dynamic_each,
+            waits: config.slc.full == SlcFull::Fold,
+            level: libm::round(config.slc.fold_level * MILLION as f64) as u64,
+            in_use: false,
+            youngest_first: false,
+            forgets_mode: false,
+        })
+    }
+}
+
+impl Ftl {
+    /// The run begins: host writes go to the cache from now on.
+    pub(super) fn open_cache(&mut self) {
+        if let Some(slc) = &mut self.slc {
+            slc.in_use = true;
+            self.steer_all();
+        }
+    }
+
+    /// Decides for all pools whether the next host writes go to the cache. Call when the free blocks that they want have changed.
+    pub(super) fn steer_all(&mut self) {
+        if self.slc.is_some() {
+            (0..self.geometry.pools.count.get()).for_each(|pool| self.steer(PoolId(pool)));
+        }
+    }
+
+    /// The run is over: what prepares the drive for another writes past the cache.
+    pub fn close_cache(&mut self) {
+        if let Some(slc) = &mut self.slc {
+            slc.in_use = false;
+            self.pools.iter_mut().for_each(|pool| pool.send_host_to(self.streams.host));
+        }
+    }
+
+    /// A page lies in a block in SLC mode.
+    #[inline(always)]
+    pub fn is_slc(&self, ppn: Ppn) -> bool {
+        self.slc.is_some() && self.blocks.is_slc(self.geometry.split_page(ppn).0)
+    }
+
+    /// The mode of a page as the flash is told it.
+    #[inline(always)]
+    pub(super) fn mode_of(&self, ppn: Ppn) -> bool {
+        self.slc.as_ref().is_some_and(|slc| !slc.forgets_mode) && self.is_slc(ppn)
+    }
+
+    /// The next write of the host to a pool goes to a block in SLC mode.
+    #[inline(always)]
+    pub fn writes_slc(&self, pool: PoolId) -> bool {
+        self.slc.as_ref().is_some_and(|slc| self.pools[pool.index()].host_stream(0) == slc.stream)
+    }
+
+    /// Pages of a block that are skipped in SLC mode.
+    pub fn skipped_pages(&self) -> u32 {
+        self.geometry.slc.map_or(0, |slc| slc.skipped)
+    }
+
+    /// Units that the erase of a block makes free for writes: in SLC mode those that it can hold, if it stays in that mode.
+    pub fn units_freed(&self, block: BlockId) -> u32 {
+        let skipped = if self.blocks.is_static(block) { self.skipped_pages() } else { 0 };
+        self.geometry.units_per_block.get() - skipped
+    }
+
+    /// Units for writes in the static part of a pool, its open block apart.
+    pub(super) fn static_room(&self, pool: PoolId) -> u64 {
+        u64::from(self.blocks.free_static(pool)) * u64::from(self.geometry.units_per_block.get() - self.skipped_pages())
+    }
+
+    /// Number of pages of a pool that can be programmed outside the cache: as [`Ftl::room`], without its static part and its open block.
+    pub fn room_outside_cache(&self, pool: PoolId) -> u64 {
+        let Some(slc) = &self.slc else { return self.room(pool) };
+        let open = self.geometry.units_per_block.get() - self.pools[pool.index()].open[usize::from(slc.stream)].next_page;
+        self.room(pool) - self.static_room(pool) - u64::from(open)
+    }
+
+    /// A block of the dynamic part can be opened.
+    fn can_open_dynamic(&self, slc: SlcCache, pool: PoolId, kept: u32) -> bool {
+        self.blocks.dynamic_blocks(pool) < slc.dynamic_each && self.blocks.free_count(pool) > kept
+    }
+
+    /// Allocates the page for a host write, in a block of the mode that writes go to now; `None` unless [`Ftl::can_write`].
+    #[inline(never)]
+    pub(super) fn allocate_in_mode(&mut self, pool: PoolId) -> Option<Allocated> {
+        if !self.can_write(pool, 0) {
+            return None;
+        }
+        let took_block = self.frontier_full(pool, 0);
+        if took_block {
+            let stream = self.pools[pool.index()].host_stream(0);
+            let (block, next_page) =
+                if self.writes_slc(pool) { self.blocks.take_free_slc(pool) } else { (self.blocks.take_free_for(pool, stream), 0) };
+            *self.pools[pool.index()].host_mut(0) = Frontier { block, next_page };
+        }
+        let ppn = self.pools[pool.index()].host_mut(0).next(&self.geometry);
+        self.steer(pool);
+        Some(Allocated { ppn, began_block: took_block, took_block, redirected: false })
+    }
+
+    /// A block can be opened for the next host write of a pool. Only where its open block is full, and there is a cache.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn can_open_host(&self, pool: PoolId) -> bool {
+        match self.slc.filter(|_| self.writes_slc(pool)) {
+            Some(slc) => self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, self.kept(pool)),
+            None => self.blocks.free_count(pool) > self.kept(pool),
+        }
+    }
+
+    /// Free blocks of a pool that host writes leave: those that GC keeps, and one that a job still takes of which no free block comes.
+    fn kept(&self, pool: PoolId) -> u32 {
+        let state = &self.pools[pool.index()];
+        let room = self.geometry.units_per_block.get() - state.moves(0).next_page;
+        RESERVE + u32::from(self.blocks.folds_static(pool) && state.owed > room)
+    }
+
+    /// The block that is opened next for host writes, if any.
+    pub(super) fn next_opened(&self, pool: PoolId) -> Option<BlockId> {
+        let in_cache = self.blocks.free_static_blocks(pool).next().filter(|_| self.writes_slc(pool));
+        in_cache.or_else(|| self.blocks.free_blocks(pool).next())
+    }
+
+    /// Decides whether the next host writes of a pool go to the cache. Call when its open block there is full, or its free blocks have
+    /// changed.
+    #[inline(always)]
+    pub(super) fn steer(&mut self, pool: PoolId) {
+        if self.slc.as_ref().is_some_and(|slc| slc.in_use) {
+            self.steer_host(pool);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn steer_host(&mut self, pool: PoolId) {
+        let slc = self.slc.expect("seen by the caller");
+        let has_room = self.pools[pool.index()].open[usize::from(slc.stream)].next_page < self.geometry.units_per_block.get();
+        // With fewer free blocks GC would have to start, to free what the cache takes.
+        let kept = if slc.waits { self.kept(pool) } else { self.wanted_free.max(self.kept(pool)) };
+        let in_cache = slc.waits || has_room || self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, kept);
+        self.pools[pool.index()].send_host_to(if in_cache { slc.stream } else { self.streams.host });
+    }
+
+    /// Takes a pool in which a block in SLC mode has become full since the last call.
+    pub fn take_news(&mut self) -> Option<PoolId> {
+        self.blocks.take_news()
+    }
+
+    /// Folding is wanted in a pool beside host writes: the cache has reached the level, or no block can be opened for writes that wait.
+    pub fn wants_folding(&self, pool: PoolId) -> bool {
+        let Some(slc) = self.slc else { return false };
+        let open = self.pools[pool.index()].open[usize::from(slc.stream)].next_page < self.geometry.units_per_block.get();
+        self.has_level(slc, pool, open) || slc.waits && !open && !self.can_open_host(pool)
+    }
+
+    /// The full blocks in SLC mode are as many as the level asks for, of these, the open one and those that could be opened now.
+    fn has_level(&self, slc: SlcCache, pool: PoolId, open: bool) -> bool {
+        let full = self.blocks.full_slc_blocks(pool);
+        let free = self.blocks.free_count(pool).saturating_sub(if slc.waits { RESERVE } else { self.wanted_free });
+        let dynamic = free.min(slc.dynamic_each - self.blocks.dynamic_blocks(pool));
+        let size = full + u32::from(open) + self.blocks.free_static(pool) + dynamic;
+        slc.level > 0 && full > 0 && u64::from(full) * MILLION >= slc.level * u64::from(size)
+    }
+
+    /// The full block in SLC mode of a pool that is folded next: the oldest. `for_space`: one whose erase frees a block for all writes.
+    pub fn next_fold(&self, pool: PoolId, for_space: bool) -> Option<BlockId> {
+        let slc = self.slc?;
+        let mut blocks = self.blocks.slc_blocks_by_age(pool).filter(|&block| !for_space || !self.blocks.is_static(block));
+        if slc.youngest_first { blocks.last() } else { blocks.next() }
+    }
+
+    /// Plants a defect: the youngest block is folded first.
+    #[doc(hidden)]
+    pub fn fold_youngest(&mut self) {
+        self.slc.iter_mut().for_each(|slc| slc.youngest_first = true);
+    }
+
+    /// Plants a defect: operations take the times of blocks that are not in SLC mode.
+    #[doc(hidden)]
+    pub fn forget_mode(&mut self) {
+        self.slc.iter_mut().for_each(|slc| slc.forgets_mode = true);
+    }
+}

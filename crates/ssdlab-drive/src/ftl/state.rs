@@ -1,0 +1,454 @@
+//! A translation layer saved to a file and loaded again, so that a drive is warmed once and used often.
+//!
+//! Format: the line `ssdlab-state 2`, a line with the BLAKE3 hash of the device and translation keys that shape it, then (zstd-compressed)
+//! arrays of little-endian 32-bit integers, each preceded by its length in 64 bits. A BLAKE3 hash of these ends the stream.
+
+use std::io::{Read, Write};
+
+use super::blocks::Blocks;
+use super::mapping::Mapping;
+use super::pool::{Frontier, Pool};
+use super::{BlockState, Ftl};
+use ssdlab_base::units::{BlockId, Lpn, PoolId};
+use ssdlab_keys::config::STREAMS_MIN;
+use ssdlab_keys::config::capacity::RESERVE;
+use ssdlab_keys::config::{Allocation, Config, Ftl as Keys, Placement};
+use ssdlab_result::stats::NO_STREAM;
+
+/// The first line of a saved state.
+const MAGIC: &str = "ssdlab-state 2";
+
+/// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation, frontiers,
+/// data placement, superblocks, mapping units, pages of a program, parity, and the mapping table in flash.
+pub fn shape_hash(config: &Config) -> String {
+    let device = &config.device;
+    let mut shape = format!(
+        "{} {} {} {} {} {} {} {} {} {:?} {:?}",
+        device.channels,
+        device.chips_per_channel,
+        device.dies_per_chip,
+        device.planes_per_die,
+        device.blocks_per_plane,
+        device.pages_per_block,
+        device.page_bytes,
+        device.overprovisioning,
+        config.ftl.allocation,
+        config.ftl.pool,
+        config.ftl.frontier,
+    );
+    if config.units_per_program() > 1 {
+        shape += &format!(" {}", config.units_per_page());
+    }
+    if config.device.pages_per_program > 1 {
+        shape += &format!(" x {}", config.device.pages_per_program);
+    }
+    if config.ftl.parity_stripe > 0 {
+        shape += &format!(" parity {}", config.ftl.parity_stripe);
+        if !config.ftl.parity_in_spare {
+            shape += " beside the spare";
+        }
+    }
+    if config.caches_map() {
+        shape += &format!(" map {} {}", config.map_page_bytes(), config.ftl.map_entry_bytes);
+    }
+    if config.pools_per_group() > 1 {
+        shape += &format!(" superblocks of {}", config.pools_per_group());
+    }
+    if config.ftl.placement != Placement::None {
+        let Keys { placement, handles, isolation, .. } = &config.ftl;
+        shape += &format!(" placement {placement:?} {handles} {isolation:?}");
+        if *placement == Placement::Oracle {
+            shape += &format!(" {}", config.ftl.groups);
+        }
+    }
+    if config.slc.is_on() {
+        shape += &format!(" slc {} {}", config.slc.static_blocks, config.slc.bits_per_cell);
+    }
+    blake3::hash(shape.as_bytes()).to_hex().to_string()
+}
+
+impl Ftl {
+    /// Writes the state. Only when no operation is under way.
+    ///
+    /// # Errors
+    /// Any error of the writer.
+    pub fn save(&self, config: &Config, writer: impl Write) -> std::io::Result<()> {
+        let mut writer = writer;
+        writeln!(writer, "{MAGIC}\n{}", shape_hash(config))?;
+        let mut encoder = Encoder { inner: zstd::Encoder::new(writer, 3)?, hash: blake3::Hasher::new() };
+        let (forward, backward, filled) = self.map.parts();
+        encoder.array(forward)?;
+        encoder.array(backward)?;
+        let pools: Vec<u32> =
+            self.pools.iter().flat_map(|p| &p.open[..self.streams.saved()]).flat_map(|f| [f.block.0, f.next_page]).collect();
+        encoder.array(&pools)?;
+        encoder.array(&[filled])?;
+        for array in self.blocks.parts() {
+            encoder.array(&array)?;
+        }
+        for array in self.superblock_arrays().into_iter().chain(self.arrays_of_placement()) {
+            encoder.array(&array)?;
+        }
+        let hash = encoder.hash.finalize();
+        encoder.inner.write_all(hash.as_bytes())?;
+        encoder.inner.finish()?.flush()
+    }
+
+    /// What a placement policy needs of the past: its own arrays, and the stream that has filled each block; empty without one.
+    fn arrays_of_placement(&self) -> Vec<Vec<u32>> {
+        if usize::from(self.streams.count) <= STREAMS_MIN {
+            return Vec::new();
+        }
+        let mut arrays = self.placer.parts();
+        arrays.push((0..self.geometry.blocks).map(|block| self.blocks.stream(BlockId(block)).into()).collect());
+        arrays
+    }
+
+    /// Takes back the arrays of [`Ftl::arrays_of_placement`].
+    fn restore_placed(&mut self, mut arrays: Vec<Vec<u32>>) -> Result<(), String> {
+        let Some(streams) = arrays.pop() else { return Ok(()) };
+        for (block, stream) in (0..).map(BlockId).zip(streams) {
+            let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.count || stream == NO_STREAM);
+            self.blocks.set_stream(block, known.ok_or_else(|| format!("block {block} was filled by stream {stream}, which there is not"))?);
+        }
+        self.placer.restore(&arrays)?;
+        self.blocks.restore_slc(&self.geometry)
+    }
+
+    /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.
+    fn every_open_block_is_used(&self) -> Result<(), String> {
+        let pages = self.geometry.units_per_block.get();
+        let unused = |pool: &Pool| pool.open[usize::from(self.streams.count)..].iter().any(|frontier| frontier.next_page < pages);
+        match self.pools.iter().any(unused) {
+            true => Err("the state was saved with blocks open for redirected writes, which only gc.scope = \"block\" has; save one with the same gc.scope".to_string()),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that no program is under way: the open blocks are the write frontiers, each programmed up to its next page.
+    fn nothing_is_under_way(&self) -> Result<(), String> {
+        let pages = self.geometry.units_per_block.get();
+        let filled = || self.pools.iter().flat_map(|pool| pool.open).filter(|frontier| frontier.next_page < pages);
+        let unfilled = |&block: &BlockId| self.blocks.state(block) == BlockState::Open && self.blocks.programmed(block) < pages;
+        let open = (0..self.geometry.blocks).map(BlockId).filter(unfilled).count();
+        match filled().count() != open || filled().any(|at| self.blocks.programmed(at.block) != at.next_page) {
+            true => Err("blocks are open that nothing fills, or filled with gaps".to_string()),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks, but for dynamic allocation, that pages lie in the pools of their addresses: else a pool could fill up so that no block can
+    /// be freed.
+    fn every_page_is_in_its_pool(&self, allocation: Allocation) -> Result<(), String> {
+        let elsewhere = |&lpn: &Lpn| self.lookup(lpn).is_some_and(|ppn| self.geometry.pool_of_page(ppn) != self.geometry.static_pool(lpn));
+        let mut all = (0..self.geometry.logical_units).map(Lpn);
+        match all.find(elsewhere).filter(|_| allocation != Allocation::Dynamic) {
+            Some(lpn) => Err(format!("page {lpn} lies in another pool than ftl.allocation sends it to")),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that each pool has its reserve of free blocks, as it always has between jobs: a job could not begin without it.
+    fn every_pool_has_its_reserve(&self) -> Result<(), String> {
+        let mut pools = (0..self.geometry.pools.count.get()).map(PoolId);
+        match pools.find(|&pool| self.blocks.free_count(pool) < RESERVE) {
+            Some(pool) => Err(format!("pool {pool} has no free block, so nothing can be collected there")),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a state saved under a configuration of the same shape. Thresholds and policies may differ.
+    ///
+    /// # Errors
+    /// A sentence that says why the bytes are not such a state.
+    pub fn load(config: &Config, reader: impl Read) -> Result<Self, String> {
+        let mut reader = std::io::BufReader::new(reader);
+        let mut line = || {
+            let mut text = String::new();
+            std::io::BufRead::read_line(&mut std::io::Read::by_ref(&mut reader).take(100), &mut text).map_err(|e| e.to_string())?;
+            Ok::<_, String>(text.trim_end().to_string())
+        };
+        if line()? != MAGIC {
+            return Err("this is not a drive state saved by ssdlab (or one of another version)".to_string());
+        }
+        if line()? != shape_hash(config) {
+            return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
+                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, slc.static_blocks and slc.bits_per_cell, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
+                        table is in flash (ftl.map_cache_bytes) must be the same"
+                .to_string());
+        }
+        let mut ftl = Ftl::new(config);
+        let inner = zstd::Decoder::with_buffer(reader).map_err(|e| e.to_string())?;
+        let mut decoder = Decoder { inner, hash: blake3::Hasher::new() };
+        let forward = decoder.array(ftl.geometry.logical_units as usize)?;
+        let backward = decoder.array(ftl.geometry.units as usize)?;
+        let saved = ftl.streams.saved();
+        let pools = decoder.array(2 * saved * ftl.pools.len())?;
+        let filled = decoder.array(1)?[0];
+        ftl.map = Mapping::from_parts(&ftl.geometry, forward, backward, filled)?;
+        for (pool, stored) in ftl.pools.iter_mut().zip(pools.chunks_exact(2 * saved)) {
+            for (open, stored) in pool.open.iter_mut().zip(stored.chunks_exact(2)) {
+                *open = Frontier { block: BlockId(stored[0]), next_page: stored[1] };
+            }
+        }
+        ftl.every_open_block_is_used()?;
+        let lengths: Vec<usize> = ftl.blocks.parts().iter().map(Vec::len).collect();
+        let arrays = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
+        ftl.blocks = Blocks::from_parts(&ftl.geometry, &arrays)?;
+        let lengths: Vec<usize> = ftl.superblock_arrays().iter().map(Vec::len).collect();
+        let superblocks = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
+        let lengths: Vec<usize> = ftl.arrays_of_placement().iter().map(Vec::len).collect();
+        let placed = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
+        decoder.finish()?;
+        ftl.restore_superblocks(&superblocks)?;
+        ftl.restore_placed(placed)?;
+        ftl.recount_mapped();
+        // The hash detects damage; a file that another program wrote may have the right hash and contradict itself.
+        ftl.check()
+            .and_then(|()| ftl.nothing_is_under_way())
+            .and_then(|()| ftl.every_page_is_in_its_pool(config.ftl.allocation))
+            .and_then(|()| ftl.every_pool_has_its_reserve())
+            .map_err(|reason| format!("the file contradicts itself: {reason}"))?;
+        Ok(ftl)
+    }
+}
+
+struct Encoder<W: Write> {
+    inner: zstd::Encoder<'static, W>,
+    hash: blake3::Hasher,
+}
+
+impl<W: Write> Encoder<W> {
+    fn array(&mut self, values: &[u32]) -> std::io::Result<()> {
+        self.bytes(&(values.len() as u64).to_le_bytes())?;
+        let mut buffer = Vec::with_capacity(1 << 16);
+        for chunk in values.chunks(1 << 14) {
+            buffer.clear();
+            buffer.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
+            self.bytes(&buffer)?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.hash.update(bytes);
+        self.inner.write_all(bytes)
+    }
+}
+
+struct Decoder<R: Read> {
+    inner: R,
+    hash: blake3::Hasher,
+}
+
+impl<R: Read> Decoder<R> {
+    fn array(&mut self, expected: usize) -> Result<Vec<u32>, String> {
+        let mut length = [0; 8];
+        self.bytes(&mut length)?;
+        if u64::from_le_bytes(length) != expected as u64 {
+            return Err("the file is damaged (an array has the wrong length)".to_string());
+        }
+        let mut values = vec![0u32; expected];
+        let mut buffer = vec![0u8; 1 << 16];
+        for chunk in values.chunks_mut(1 << 14) {
+            let bytes = &mut buffer[..4 * chunk.len()];
+            self.bytes(bytes)?;
+            for (value, bytes) in chunk.iter_mut().zip(bytes.chunks_exact(4)) {
+                let stored = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+                // Untouched memory stays untouched: a zero is not written over a zero.
+                if stored != 0 {
+                    *value = stored;
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), String> {
+        self.inner.read_exact(bytes).map_err(|_| "the file is truncated or damaged".to_string())?;
+        self.hash.update(bytes);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), String> {
+        let mut stored = [0; 32];
+        self.inner.read_exact(&mut stored).map_err(|_| "the file is truncated or damaged".to_string())?;
+        if !matches!(self.inner.read(&mut [0]), Ok(0)) {
+            return Err("the file is damaged (there is more in it than a state)".to_string());
+        }
+        if *self.hash.finalize().as_bytes() == stored { Ok(()) } else { Err("the file is damaged (its hash differs)".to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small drive, half of which is written once.
+    fn drive() -> (Config, Ftl) {
+        let mut config = Config::default();
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 4;
+        config.device.overprovisioning = 0.5;
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry.exported_units / 2);
+        (config, ftl)
+    }
+
+    fn loaded(config: &Config, ftl: &Ftl) -> Result<Ftl, String> {
+        let mut saved = Vec::new();
+        ftl.save(config, &mut saved).unwrap();
+        Ftl::load(config, saved.as_slice())
+    }
+
+    #[test]
+    fn a_state_is_of_one_shape() {
+        let (config, ftl) = drive();
+        let mut saved = Vec::new();
+        ftl.save(&config, &mut saved).unwrap();
+        let changes: [fn(&mut Config); 5] = [
+            |c| c.device.overprovisioning += 0.1,
+            |c| c.ftl.map_unit_bytes = Some(c.device.page_bytes / 2),
+            |c| c.device.pages_per_program = 2,
+            |c| c.ftl.parity_stripe = 4,
+            |c| c.ftl.map_cache_bytes = 4_096,
+        ];
+        for change in changes {
+            let mut other = config.clone();
+            change(&mut other);
+            let error = Ftl::load(&other, saved.as_slice()).expect_err("it is of another shape");
+            assert!(error.starts_with("the state was saved for a drive of another shape"), "{error}");
+        }
+    }
+
+    #[test]
+    fn arrays_longer_than_a_buffer_read_back_the_same() {
+        let mut config = Config::default();
+        config.device.channels = 1;
+        config.device.blocks_per_plane = 8;
+        config.device.pages_per_block = 1 << 13;
+        config.device.overprovisioning = 0.5;
+        let mut ftl = Ftl::new(&config);
+        let exported = ftl.geometry.exported_units;
+        assert!(exported > 1 << 14, "{exported}");
+        ftl.fill(exported - 1);
+        let again = loaded(&config, &ftl).unwrap();
+        assert_eq!((0..exported).map(Lpn).find(|&lpn| again.lookup(lpn) != ftl.lookup(lpn)), None);
+    }
+
+    #[test]
+    fn a_state_with_the_right_hash_that_contradicts_itself_is_refused() {
+        let (config, ftl) = drive();
+        loaded(&config, &ftl).unwrap().check().unwrap();
+        let nowhere = {
+            let mut ftl = ftl.clone();
+            let pages = ftl.geometry.units;
+            ftl.map.set(&ftl.geometry, Lpn(0), ssdlab_base::units::Ppn(pages));
+            ftl
+        };
+        assert!(loaded(&config, &nowhere).unwrap_err().contains("pages that the drive does not have"));
+        let elsewhere = {
+            let mut ftl = ftl.clone();
+            ftl.map.set(&ftl.geometry, Lpn(0), ftl.lookup(Lpn(1)).unwrap());
+            ftl
+        };
+        assert!(loaded(&config, &elsewhere).unwrap_err().contains("contradicts itself: page 0"));
+        let with_a_gap = {
+            let mut ftl = ftl.clone();
+            ftl.pools[0].open[0].next_page = 2;
+            ftl
+        };
+        assert!(loaded(&config, &with_a_gap).unwrap_err().contains("contradicts itself"));
+    }
+
+    /// A saved state: its first two lines, and the rest decompressed.
+    fn unpacked(config: &Config, ftl: &Ftl) -> (Vec<u8>, Vec<u8>) {
+        let mut saved = Vec::new();
+        ftl.save(config, &mut saved).unwrap();
+        let ends: Vec<usize> = (0..saved.len()).filter(|&at| saved[at] == b'\n').collect();
+        let packed = saved.split_off(ends[1] + 1);
+        (saved, zstd::decode_all(packed.as_slice()).unwrap())
+    }
+
+    #[test]
+    fn damage_is_found_whatever_the_compression_says() {
+        let (config, ftl) = drive();
+        let (head, whole) = unpacked(&config, &ftl);
+        let load = |content: &[u8]| {
+            let bytes = [head.clone(), zstd::encode_all(content, 3).unwrap()].concat();
+            Ftl::load(&config, bytes.as_slice()).map(|_| ())
+        };
+        load(&whole).unwrap();
+        let refused = |reason: &str, damage: fn(&mut Vec<u8>)| {
+            let mut content = whole.clone();
+            damage(&mut content);
+            let found = load(&content).expect_err(reason);
+            assert!(found.contains(reason), "{reason}: {found}");
+        };
+        refused("its hash differs", |content| *content.last_mut().unwrap() ^= 1);
+        refused("more in it than a state", |content| content.push(0));
+        refused("truncated", |content| _ = content.pop());
+        // The first eight bytes are the length of the first array.
+        refused("an array has the wrong length", |content| content[0] ^= 1);
+    }
+
+    #[test]
+    fn a_drive_on_which_host_and_jobs_fill_one_block_is_loaded() {
+        let (mut config, _) = drive();
+        config.ftl.frontier = ssdlab_keys::config::Frontier::Shared;
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry.exported_units - 1);
+        loaded(&config, &ftl).unwrap().check().unwrap();
+    }
+
+    /// States that were saved before there were mapping units stay valid, for drives whose unit is the page.
+    #[test]
+    fn the_shape_of_a_drive_without_units_is_known_by_the_hash_it_always_had() {
+        let (mut config, _) = drive();
+        let pages = shape_hash(&config);
+        assert_eq!(pages, "79a1c96b157002cd16b20c033fe6aebdd13900b1fc5899547d287b000c132aaa");
+        config.ftl.map_unit_bytes = Some(config.device.page_bytes);
+        assert_eq!(shape_hash(&config), pages, "a unit is a page");
+        config.ftl.map_unit_bytes = Some(config.device.page_bytes / 2);
+        let halves = shape_hash(&config);
+        config.ftl.map_unit_bytes = Some(config.device.page_bytes / 4);
+        assert!(halves != pages && shape_hash(&config) != halves);
+    }
+
+    /// Runs from the first two states would end with a panic. In the others a pool may fill up so that no write finds a page.
+    #[test]
+    fn a_state_that_no_run_could_go_on_from_is_refused() {
+        let pool = PoolId(0);
+        let refused = |spoil: &dyn Fn(&mut Ftl), reason: &str| {
+            let (config, mut ftl) = drive();
+            spoil(&mut ftl);
+            let found = loaded(&config, &ftl).err().unwrap_or_else(|| panic!("it is loaded, and: {reason}"));
+            assert!(found.contains(reason), "{found}");
+        };
+        let beyond = |ftl: &mut Ftl| ftl.pools[0].open[1].next_page = ftl.geometry.units_per_block.get() + 1;
+        refused(&beyond, "fills block 0 from page 5 on, which cannot be");
+        let twice = |ftl: &mut Ftl| {
+            ftl.blocks.take_free(pool);
+            let block = ftl.blocks.take_free(pool);
+            ftl.pools[0].open[..2].fill(Frontier { block, next_page: 0 });
+        };
+        refused(&twice, "twice at a time");
+        let swapped = |ftl: &mut Ftl| {
+            let [zero, one] = [0, 1].map(|lpn| ftl.lookup(Lpn(lpn)).unwrap());
+            for (lpn, ppn) in [(Lpn(0), one), (Lpn(1), zero)] {
+                ftl.map.set(&ftl.geometry, lpn, ppn);
+                ftl.map.program(ppn, lpn);
+            }
+        };
+        refused(&swapped, "page 0 lies in another pool");
+        let full = |ftl: &mut Ftl| {
+            let pages = ftl.geometry.units_per_block.get();
+            while ftl.blocks.free_count(pool) > 0 {
+                let block = ftl.blocks.take_free(pool);
+                ftl.blocks.programs_ended(pool, block, pages, pages);
+                (0..pages).for_each(|page| ftl.blocks.invalidate(pool, block, page));
+            }
+        };
+        refused(&full, "pool 0 has no free block");
+    }
+}

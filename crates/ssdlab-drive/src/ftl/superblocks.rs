@@ -1,0 +1,298 @@
+//! Superblocks of several pools (`ftl.reclaim_unit = "superblock"`): the turns of pools in each stream, and superblocks that close early. The
+//! blocks' states are kept by [`super::blocks`].
+//!
+//! A stream fills its superblocks pool after pool: the next program goes to the pool that has the fewest programs of the stream. A host
+//! write is dealt to a chip when it is admitted ([`crate::sched::Placement`]), a page move to a pool once its data are in the controller's
+//! buffer ([`Ftl::deal_move`]).
+
+use super::{Allocated, Class, Ftl, RESERVE};
+use ssdlab_base::units::{BlockId, PoolId, Ppn};
+use ssdlab_keys::config::{Config, Stream};
+use ssdlab_keys::geometry::Geometry;
+
+/// What was counted of superblocks, and the room that they need.
+#[derive(Clone, Debug, Default)]
+pub struct SuperblockCounts {
+    /// Superblocks taken to be filled; 0 without superblocks of several pools.
+    pub opened: u64,
+    /// Superblocks (without superblocks: blocks) whose collection began.
+    pub(super) collected: u64,
+    /// Units left without data in superblocks that closed early.
+    pub skipped: u64,
+    /// Blocks of each pool that its data may not fill: those up to the threshold of free blocks, the open ones, and one.
+    pub(super) kept: u32,
+}
+
+impl SuperblockCounts {
+    pub(super) fn new(config: &Config, geometry: &Geometry) -> Self {
+        let blocks = geometry.pools.blocks_each;
+        let threshold = config.gc.forced_blocks(blocks).max(RESERVE + 1) + config.gc.until;
+        SuperblockCounts { kept: threshold + config.open_blocks(), ..SuperblockCounts::default() }
+    }
+
+    pub(super) fn begin_counting(&mut self) {
+        (self.opened, self.collected, self.skipped) = (0, 0, 0);
+    }
+}
+
+/// How far each stream has filled each pool; empty without superblocks of several pools.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns {
+    /// The pools of a group, counted from its first, in the order in which a superblock is filled: a plane of one chip of each channel, of
+    /// the next chip of each, and so on; then the next plane.
+    order: Vec<u32>,
+    streams: usize,
+    /// By pool and stream: programs begun, those skipped included.
+    begun: Vec<u64>,
+    /// By pool and stream: programs of page moves that were dealt to the pool and have not begun.
+    dealt: Vec<u32>,
+}
+
+impl Turns {
+    pub(super) fn new(geometry: &Geometry, streams: u8) -> Self {
+        if !geometry.spans_pools() {
+            return Turns::default();
+        }
+        let place = |pool: u32| {
+            let (die, plane) = geometry.pools.per_die.split(pool);
+            let (channel, in_channel) = geometry.dies_per_channel.split(die);
+            (plane, in_channel, channel)
+        };
+        let mut order: Vec<u32> = (0..geometry.pools.per_group.get()).collect();
+        order.sort_by_key(|&pool| place(pool));
+        let entries = geometry.pools.count.get() as usize * usize::from(streams);
+        Turns { order, streams: streams.into(), begun: vec![0; entries], dealt: vec![0; entries] }
+    }
+
+    #[inline(always)]
+    fn at(&self, pool: PoolId, stream: Stream) -> usize {
+        pool.index() * self.streams + usize::from(stream)
+    }
+
+    /// The pool whose turn it is in a stream, of the group that begins with `lead`.
+    fn next(&self, lead: PoolId, stream: Stream) -> PoolId {
+        let pools = self.order.iter().map(|&pool| PoolId(lead.0 + pool));
+        let level = |pool: &PoolId| self.begun[self.at(*pool, stream)] + u64::from(self.dealt[self.at(*pool, stream)]);
+        pools.min_by_key(level).expect("a group has a pool")
+    }
+}
+
+/// Where a program of page moves goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dealt {
+    /// The pool.
+    pub pool: PoolId,
+    /// The class, among the streams of page moves.
+    pub class: Class,
+    /// The program needed a free superblock, which the group has taken.
+    pub took: bool,
+}
+
+impl Ftl {
+    /// What was counted of superblocks since [`Ftl::begin_counting`].
+    pub fn superblock_counts(&self) -> &SuperblockCounts {
+        &self.superblocks
+    }
+
+    /// Superblocks of several pools whose collection began since [`Ftl::begin_counting`].
+    pub fn superblocks_collected(&self) -> u64 {
+        if self.geometry.spans_pools() { self.superblocks.collected } else { 0 }
+    }
+
+    /// What a saved state has of superblocks of several pools, in arrays of fixed lengths; empty without them.
+    pub(super) fn superblock_arrays(&self) -> Vec<Vec<u32>> {
+        self.blocks.superblock_parts()
+    }
+
+    /// Takes back the arrays of [`Ftl::superblock_arrays`].
+    pub(super) fn restore_superblocks(&mut self, arrays: &[Vec<u32>]) -> Result<(), String> {
+        self.blocks.restore_superblocks(arrays, self.streams.count)?;
+        for lead in (0..self.geometry.pools.count.get()).map(PoolId).filter(|&pool| self.geometry.lead_pool(pool) == pool) {
+            for (first, stream) in self.blocks.open_superblocks(lead).to_vec() {
+                for (pool, block) in self.blocks.members(first) {
+                    let (at, units) = (self.turns.at(pool, stream), self.blocks.programmed(block));
+                    self.turns.begun[at] += u64::from(units.div_ceil(self.geometry.units_per_program));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Pages of the pool's blocks that were taken for a stream with their superblocks and have not been begun.
+    pub(super) fn taken_room(&self, pool: PoolId, stream: Stream) -> u32 {
+        let blocks = self.blocks.taken_members(pool).filter(|&(_, of)| of == stream).count();
+        blocks as u32 * self.geometry.units_per_block.get()
+    }
+
+    /// Programs that the class of host writes has begun in a pool.
+    pub fn programs_begun(&self, pool: PoolId, class: Class) -> u64 {
+        self.turns.begun[self.turns.at(pool, self.pools[pool.index()].host_stream(class))]
+    }
+
+    /// The pool of the group of `lead` whose turn it is in a class of host writes.
+    pub fn host_turn(&self, lead: PoolId, class: Class) -> PoolId {
+        self.turns.next(lead, self.pools[lead.index()].host_stream(class))
+    }
+
+    /// The pools of the group of `lead` can hold one more valid page and leave the room that GC needs.
+    pub fn group_has_room(&self, lead: PoolId) -> bool {
+        let pools = self.geometry.pools_of_group(lead);
+        let room = u64::from(self.room_of_pool()) * u64::from(self.geometry.pools.per_group.get());
+        pools.map(|pool| u64::from(self.blocks.valid_in_pool(PoolId(pool)))).sum::<u64>() < room
+    }
+
+    /// Counts a program of a stream that begins in a pool.
+    #[inline]
+    pub(super) fn program_begins(&mut self, pool: PoolId, stream: Stream, programs: u32) {
+        let at = self.turns.at(pool, stream);
+        self.turns.begun[at] += u64::from(programs);
+    }
+
+    /// The group of `lead` takes a free superblock for a stream.
+    fn open_superblock(&mut self, lead: PoolId, stream: Stream) -> BlockId {
+        let first = self.blocks.take_superblock(lead, stream);
+        self.placer.block_opened(first, stream);
+        self.superblocks.opened += 1;
+        first
+    }
+
+    /// Opens the pool's block of the oldest superblock that a stream has open and in which the pool has not begun its block; if there is
+    /// none, of a free superblock, which the group takes. Returns the block, and true if a superblock was taken.
+    pub(super) fn open_member(&mut self, pool: PoolId, stream: Stream) -> (BlockId, bool) {
+        if let Some(block) = self.blocks.next_member(pool, stream) {
+            self.blocks.begin_member(block);
+            return (block, false);
+        }
+        let first = self.open_superblock(self.geometry.lead_pool(pool), stream);
+        let block = self.geometry.member(first, pool);
+        self.blocks.begin_member(block);
+        (block, true)
+    }
+
+    /// Deals a program of page moves of a job, whose first unit lies at `from`, to the pool whose turn it is in its stream. If that pool has
+    /// no page left in the open superblocks of the stream, the group takes a free one, or without one the data go to another stream.
+    pub fn deal_move(&mut self, from: Ppn) -> Dealt {
+        let block = self.geometry.split_page(from).0;
+        let lead = self.geometry.lead_pool(self.geometry.pool_of_block(block));
+        let lpn = self.map.content(&self.geometry, from);
+        let wanted = if self.streams.move_classes == 1 { 0 } else { self.placer.move_class(lpn, self.blocks.stream(block)) };
+        let mut dealt = Dealt { pool: self.move_turn(lead, wanted), class: wanted, took: false };
+        if !self.has_program_left(dealt) {
+            if self.blocks.free_count(lead) > 0 {
+                self.open_superblock(lead, self.streams.moves + wanted);
+                dealt.took = true;
+            } else {
+                let mut others =
+                    (0..self.streams.move_classes).map(|class| Dealt { pool: self.move_turn(lead, class), class, took: false });
+                dealt = others.find(|&other| self.has_program_left(other)).expect("a job has room for its pages");
+                self.displaced += 1;
+            }
+        }
+        let at = self.turns.at(dealt.pool, self.streams.moves + dealt.class);
+        self.turns.dealt[at] += 1;
+        dealt
+    }
+
+    fn move_turn(&self, lead: PoolId, class: Class) -> PoolId {
+        self.turns.next(lead, self.streams.moves + class)
+    }
+
+    /// The pool has room for one more program of the class, in the open superblocks of its stream, beside those that were dealt to it.
+    fn has_program_left(&self, Dealt { pool, class, .. }: Dealt) -> bool {
+        let stream = self.streams.moves + class;
+        let room = self.geometry.units_per_block.get() - self.pools[pool.index()].moves(class).next_page + self.taken_room(pool, stream);
+        self.turns.dealt[self.turns.at(pool, stream)] < room / self.geometry.units_per_program
+    }
+
+    /// Allocates the page of a program of page moves that was dealt to the pool.
+    pub fn allocate_dealt(&mut self, pool: PoolId, class: Class) -> Allocated {
+        self.take_back(pool, class);
+        let (began_block, took_block) = self.open_for_move(pool, class);
+        let stream = self.streams.moves + class;
+        self.program_begins(pool, stream, 1);
+        let ppn = self.pools[pool.index()].moves_mut(class).next(&self.geometry);
+        Allocated { ppn, began_block, took_block, redirected: false }
+    }
+
+    /// A program of page moves that was dealt to the pool is not needed: its turn is free again.
+    pub fn take_back(&mut self, pool: PoolId, class: Class) {
+        let at = self.turns.at(pool, self.streams.moves + class);
+        self.turns.dealt[at] -= 1;
+    }
+
+    /// No program is under way in an open superblock.
+    fn is_at_rest(&self, first: BlockId) -> bool {
+        self.blocks.members(first).all(|(pool, block)| self.next_page_of(pool, block) == self.blocks.programmed(block))
+    }
+
+    /// The page from which on the pool goes on to fill this block of an open superblock; the number of its pages if it does not.
+    fn next_page_of(&self, pool: PoolId, block: BlockId) -> u32 {
+        if self.blocks.state(block) == super::BlockState::Taken {
+            return 0;
+        }
+        let pages = self.geometry.units_per_block.get();
+        let filled = self.pools[pool.index()].open.iter().find(|frontier| frontier.block == block && frontier.next_page < pages);
+        filled.map_or(pages, |frontier| frontier.next_page)
+    }
+
+    /// Pages of an open superblock that no program has taken.
+    fn left_in(&self, first: BlockId) -> u32 {
+        let pages = self.geometry.units_per_block.get();
+        self.blocks.members(first).map(|(pool, block)| pages - self.next_page_of(pool, block)).sum()
+    }
+
+    /// Closes an open superblock of a stream, in which no program is under way, without the pages that it lacks.
+    fn close_early(&mut self, first: BlockId, stream: Stream) {
+        let pages = self.geometry.units_per_block.get();
+        for (pool, block) in self.blocks.members(first) {
+            let from = self.next_page_of(pool, block);
+            if from == pages {
+                continue;
+            }
+            let open = &mut self.pools[pool.index()].open;
+            open.iter_mut().filter(|frontier| frontier.block == block).for_each(|frontier| frontier.next_page = pages);
+            self.blocks.skip_rest(pool, block, from);
+            self.program_begins(pool, stream, (pages - from) / self.geometry.units_per_program);
+            self.superblocks.skipped += u64::from(pages - from);
+        }
+    }
+
+    /// The group of the pool has nothing to collect, and no free superblock but the reserve: closes the open superblock that lacks the
+    /// fewest pages, of those in which a pool has filled its block. Returns true if a superblock has closed.
+    pub fn close_for_want(&mut self, pool: PoolId) -> bool {
+        if !self.geometry.spans_pools() || self.blocks.free_count(pool) > RESERVE {
+            return false;
+        }
+        let pages = self.geometry.units_per_block.get();
+        let has_full = |first| self.blocks.members(first).any(|(pool, block)| self.next_page_of(pool, block) == pages);
+        let open = self.blocks.open_superblocks(pool).iter();
+        let unfilled = open.filter(|&&(first, _)| self.left_in(first) > 0 && has_full(first) && self.is_at_rest(first));
+        let Some(&(first, stream)) = unfilled.min_by_key(|&&(first, _)| self.left_in(first)) else { return false };
+        self.close_early(first, stream);
+        true
+    }
+
+    /// Plants a defect: an erased block comes free before the others of its superblock.
+    pub fn free_apart(&mut self, pool: PoolId, block: BlockId) {
+        self.blocks.free_member(pool, block);
+    }
+
+    /// Plants a defect: the superblock of a page counts one valid unit too many, if it is closed.
+    pub fn forget_invalid(&mut self, ppn: Ppn) {
+        if self.geometry.spans_pools() {
+            self.blocks.count_too_many(self.geometry.split_page(ppn).0);
+        }
+    }
+
+    /// A block of a superblock has been erased. Returns true if it was the last: all of them are free, and the job ends.
+    pub(super) fn member_erased(&mut self, block: BlockId) -> bool {
+        if !self.blocks.all_erased(block) {
+            return false;
+        }
+        self.blocks.free_members(block);
+        for (pool, _) in self.blocks.members(block) {
+            self.pools[pool.index()].end_job(self.streams);
+        }
+        true
+    }
+}

@@ -1,0 +1,90 @@
+//! Folding: which pools move the data of a block in SLC mode to others now (`slc`).
+
+use crate::ftl::Ftl;
+use ssdlab_base::units::{BlockId, PoolId};
+use ssdlab_keys::config::Config;
+use ssdlab_keys::config::capacity::RESERVE;
+
+/// Why a block is folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoldCause {
+    /// The drive is idle.
+    Idle,
+    /// The cache has reached its level, or writes wait for a block in SLC mode.
+    Full,
+    /// The pool needs free blocks for other data.
+    Space,
+}
+
+/// The folding of a drive.
+#[derive(Debug)]
+pub struct Folds {
+    /// There is a cache of blocks in SLC mode.
+    on: bool,
+    /// The most pools that fold at a time.
+    most: u32,
+    /// Pools that fold now.
+    active: u32,
+    /// Blocks are folded since the drive is idle.
+    idle: bool,
+    /// By pool: its last job folded a block.
+    last: Vec<bool>,
+}
+
+impl Folds {
+    pub(super) fn new(config: &Config, pools: usize) -> Self {
+        let most = if config.slc.fold_jobs == 0 { u32::MAX } else { config.slc.fold_jobs };
+        Folds { on: config.slc.is_on(), most, active: 0, idle: false, last: vec![false; pools] }
+    }
+
+    /// Sets whether the drive is idle, so that all blocks are folded.
+    pub fn set_idle(&mut self, idle: bool) {
+        self.idle = idle;
+    }
+
+    /// Not all pools may fold at a time.
+    pub fn is_limited(&self) -> bool {
+        self.most < u32::MAX
+    }
+
+    /// Another pool may fold beside those that fold now.
+    pub fn has_room(&self) -> bool {
+        self.active < self.most
+    }
+
+    /// A pool would fold a block if it had no other job, and why. `wanted`: it needs free blocks.
+    #[inline(always)]
+    pub(super) fn next(&self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, FoldCause)> {
+        if self.on { self.next_block(ftl, pool, wanted) } else { None }
+    }
+
+    fn next_block(&self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, FoldCause)> {
+        if !self.has_room() {
+            return None;
+        }
+        let for_space = || ftl.next_fold(pool, true).filter(|_| wanted).map(|block| (block, FoldCause::Space));
+        let cause = if ftl.wants_folding(pool) { Some(FoldCause::Full) } else { self.idle.then_some(FoldCause::Idle) };
+        // The pool keeps a block for GC beside those that the data fill. A pool that needs free blocks has a job for that in between.
+        let may = ftl.blocks().free_count(pool) > RESERVE && !(wanted && self.last[pool.index()]);
+        for_space().or_else(|| cause.filter(|_| may).and_then(|cause| Some((ftl.next_fold(pool, false)?, cause))))
+    }
+
+    /// Notes what the next job of a pool does. `folds`: it folds a block.
+    #[inline(always)]
+    pub(super) fn job_starts(&mut self, pool: PoolId, folds: bool) {
+        if self.on {
+            self.active += u32::from(folds);
+            self.last[pool.index()] = folds;
+        }
+    }
+
+    /// A job that folded a block has ended: another pool may fold.
+    pub fn ended(&mut self) {
+        self.active -= 1;
+    }
+
+    /// The pool wants free blocks, and has some to fold for it as soon as other pools have ended.
+    pub(super) fn waits_for_others(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        self.on && !self.has_room() && ftl.next_fold(pool, true).is_some()
+    }
+}

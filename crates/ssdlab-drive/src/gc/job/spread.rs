@@ -1,0 +1,247 @@
+//! The job that collects a superblock of several pools. Its part in each pool reads the pages of the pool's block into the controller's
+//! buffer. There all parts gather their units until they fill a program, which is dealt to the pool whose turn it is
+//! ([`crate::ftl::Ftl::deal_move`]); the part in that pool programs it. The blocks are erased once no unit is left to be moved.
+
+use std::collections::VecDeque;
+
+use super::{Jobs, Move, Step};
+use crate::ftl::{Class, Ftl};
+use crate::views::Ready;
+use ssdlab_base::units::{PoolId, Ppn};
+use ssdlab_keys::geometry::{Divisor, Geometry};
+
+/// The part of a job in one pool.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    /// Units read from the pool's block, or being read, whose programs have not ended.
+    held: usize,
+    /// Units that the part is to program, in the order of their programs.
+    units: VecDeque<Move>,
+    /// Programs dealt to the pool: number of units and class of each.
+    programs: VecDeque<(usize, Class)>,
+    /// Units of the operation in service or suspended.
+    in_service: Vec<Move>,
+    /// Class of the program in service.
+    class: Class,
+    /// The operation in service is a read.
+    reads: bool,
+}
+
+/// All parts of the job of one group.
+#[derive(Clone, Debug, Default)]
+struct Whole {
+    /// Units in the controller's buffer that were not dealt, in the order of the reads that brought them.
+    gathered: Vec<Move>,
+    /// Units read, or being read, whose programs have not ended.
+    held: usize,
+    /// Reads in service or suspended.
+    reading: u32,
+    /// Pools of the group, from its first on, whose blocks have no unit left to be read.
+    pools_read: u32,
+    /// All units were moved: the blocks are erased.
+    erases: bool,
+}
+
+/// The jobs of superblocks of several pools.
+#[derive(Debug)]
+pub(in crate::gc) struct Spread {
+    parts: Vec<Part>,
+    /// By group.
+    wholes: Vec<Whole>,
+    pools_per_group: Divisor,
+    /// Units that fill a program.
+    per_program: usize,
+    /// Reads of a part go on until it holds this many units.
+    wanted: usize,
+}
+
+impl Spread {
+    pub(super) fn new(geometry: &Geometry, moves_in_flight: u32) -> Self {
+        let (per_program, pools) = (geometry.units_per_program as usize, geometry.pools.count.get());
+        let groups = pools / geometry.pools.per_group.get();
+        let part = Part { in_service: Vec::with_capacity(per_program), ..Part::default() };
+        Spread {
+            parts: vec![part; pools as usize],
+            wholes: vec![Whole::default(); groups as usize],
+            pools_per_group: geometry.pools.per_group,
+            per_program,
+            wanted: per_program * moves_in_flight as usize,
+        }
+    }
+
+    fn group(&self, pool: PoolId) -> usize {
+        self.pools_per_group.quotient(pool.0) as usize
+    }
+
+    /// Call when the part of a job in a pool starts.
+    pub(super) fn start(&mut self, pool: PoolId) {
+        let group = self.group(pool);
+        let whole = &mut self.wholes[group];
+        assert!(whole.held == 0 && whole.gathered.is_empty(), "the job before has moved all its units");
+        (whole.pools_read, whole.erases) = (0, false);
+    }
+
+    pub(in crate::gc) fn in_service(&self, pool: PoolId) -> &[Move] {
+        &self.parts[pool.index()].in_service
+    }
+
+    pub(in crate::gc) fn in_service_mut(&mut self, pool: PoolId) -> &mut Vec<Move> {
+        &mut self.parts[pool.index()].in_service
+    }
+}
+
+impl Jobs {
+    fn spread(&self) -> &Spread {
+        self.spread.as_ref().expect("superblocks have several pools")
+    }
+
+    fn spread_mut(&mut self) -> &mut Spread {
+        self.spread.as_mut().expect("superblocks have several pools")
+    }
+
+    /// The first valid unit of the next page that the part in a pool may read.
+    fn page_to_read(&self, ftl: &Ftl, pool: PoolId) -> Option<Ppn> {
+        let (job, spread) = (self.of(pool)?, self.spread());
+        if spread.parts[pool.index()].held < spread.wanted { ftl.next_valid(job.victim, job.cursor) } else { None }
+    }
+
+    /// The pool's job has a step that may begin. Only the parts of the job of a superblock wait for each other.
+    #[inline(always)]
+    pub fn has_step(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        self.spread.is_none() || self.part_has_step(ftl, pool)
+    }
+
+    fn part_has_step(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        let spread = self.spread();
+        let over = self.of(pool).is_none_or(|job| job.over);
+        let dealt = || !spread.parts[pool.index()].programs.is_empty();
+        !over && (dealt() || spread.wholes[spread.group(pool)].erases || self.page_to_read(ftl, pool).is_some())
+    }
+
+    pub(super) fn part_programs_next(&self, pool: PoolId) -> bool {
+        !self.spread().parts[pool.index()].programs.is_empty()
+    }
+
+    pub(super) fn part_erases_next(&self, pool: PoolId) -> bool {
+        let spread = self.spread();
+        spread.wholes[spread.group(pool)].erases
+    }
+
+    /// Begins the next step of the part in a pool, which has one, and returns it.
+    pub(super) fn next_step_of_part(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
+        let page = self.page_to_read(ftl, pool);
+        let spread = self.spread_mut();
+        let group = spread.group(pool);
+        let part = &mut spread.parts[pool.index()];
+        part.in_service.clear();
+        if let Some((count, class)) = part.programs.pop_front() {
+            part.in_service.extend(part.units.drain(..count));
+            (part.class, part.reads) = (class, false);
+            // Only a program without any valid unit is not needed.
+            let valid = part.in_service.iter().find(|moved| ftl.is_valid(moved.from));
+            return Step::Program(*valid.unwrap_or(&part.in_service[0]));
+        }
+        let Some(from) = page else { return Step::Erase };
+        part.in_service.extend(ftl.units_with(from).map(|(from, lpn)| Move::new(lpn, from)));
+        part.reads = true;
+        part.held += part.in_service.len();
+        let first = part.in_service[0];
+        spread.wholes[group].held += spread.parts[pool.index()].in_service.len();
+        spread.wholes[group].reading += 1;
+        ftl.prefetch_content_behind(from);
+        let page = ftl.geometry().split_page(from).1;
+        self.of_mut(pool).cursor = (page + 1).next_multiple_of(ftl.geometry().units_per_flash_page);
+        Step::Read(first)
+    }
+
+    /// The class of the program that the part in a pool has begun.
+    pub fn class_in_service(&self, pool: PoolId) -> Class {
+        self.spread().parts[pool.index()].class
+    }
+
+    /// The operation of the part in a pool that is in service or suspended is a read.
+    pub fn part_reads(&self, pool: PoolId) -> bool {
+        self.spread().parts[pool.index()].reads
+    }
+
+    /// The read of the part in a pool has ended: its units are gathered.
+    pub(super) fn part_has_read(&mut self, pool: PoolId) {
+        let spread = self.spread_mut();
+        let group = spread.group(pool);
+        let (part, whole) = (&mut spread.parts[pool.index()], &mut spread.wholes[group]);
+        whole.gathered.append(&mut part.in_service);
+        whole.reading -= 1;
+        part.reads = false;
+    }
+
+    /// The units of an operation of the part in `pool` are moved, or need not be: their parts may read more from now on.
+    pub fn units_done(&mut self, ftl: &Ftl, pool: PoolId, units: &[Move], now: Ready) {
+        let spread = self.spread_mut();
+        let group = spread.group(pool);
+        spread.wholes[group].held -= units.len();
+        let reads = std::mem::take(&mut spread.parts[pool.index()].reads);
+        spread.wholes[group].reading -= u32::from(reads);
+        for moved in units {
+            let source = ftl.geometry().pool_of_page(moved.from);
+            let had_step = self.part_has_step(ftl, source);
+            self.spread_mut().parts[source.index()].held -= 1;
+            self.becomes_ready(ftl, source, had_step, now);
+        }
+    }
+
+    /// Notes since when the part in a pool has a step, if it had none and has one.
+    fn becomes_ready(&mut self, ftl: &Ftl, pool: PoolId, had_step: bool, now: Ready) {
+        if !had_step && self.part_has_step(ftl, pool) && !self.of_mut(pool).busy {
+            self.of_mut(pool).ready = now;
+        }
+    }
+
+    /// All units of the superblock that the job of the group of `lead` collects were read, or are being read, or need not be.
+    fn all_read(&mut self, ftl: &Ftl, lead: PoolId) -> bool {
+        let group = self.spread().group(lead);
+        let pools = self.spread().pools_per_group.get();
+        while self.spread().wholes[group].pools_read < pools {
+            let job = *self.of_mut(PoolId(lead.0 + self.spread().wholes[group].pools_read));
+            if ftl.next_valid(job.victim, job.cursor).is_some() {
+                return false;
+            }
+            self.spread_mut().wholes[group].pools_read += 1;
+        }
+        true
+    }
+
+    /// The first of the units that are to be dealt as one program now: as many as fill one, or the rest once all were read.
+    pub fn to_deal(&mut self, ftl: &Ftl, lead: PoolId) -> Option<Ppn> {
+        let spread = self.spread();
+        let Whole { gathered, reading, .. } = &spread.wholes[spread.group(lead)];
+        let first = gathered.first()?.from;
+        let fills = gathered.len() >= spread.per_program;
+        (fills || *reading == 0 && self.all_read(ftl, lead)).then_some(first)
+    }
+
+    /// Deals the next program of gathered units to a pool of the group.
+    pub fn deal(&mut self, ftl: &Ftl, pool: PoolId, class: Class, now: Ready) {
+        let had_step = self.part_has_step(ftl, pool);
+        let spread = self.spread_mut();
+        let group = spread.group(pool);
+        let (part, gathered) = (&mut spread.parts[pool.index()], &mut spread.wholes[group].gathered);
+        let count = spread.per_program.min(gathered.len());
+        part.units.extend(gathered.drain(..count));
+        part.programs.push_back((count, class));
+        self.becomes_ready(ftl, pool, had_step, now);
+    }
+
+    /// Lets the parts of the job of the group of `lead` erase their blocks, if all units were moved. Returns true if they may from now on.
+    pub fn begin_erases(&mut self, ftl: &Ftl, lead: PoolId, now: Ready) -> bool {
+        let group = self.spread().group(lead);
+        let whole = &self.spread().wholes[group];
+        if whole.erases || whole.held > 0 || !self.all_read(ftl, lead) {
+            return false;
+        }
+        self.spread_mut().wholes[group].erases = true;
+        for pool in ftl.geometry().pools_of_group(lead).map(PoolId) {
+            self.becomes_ready(ftl, pool, false, now);
+        }
+        true
+    }
+}

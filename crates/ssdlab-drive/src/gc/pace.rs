@@ -1,0 +1,288 @@
+//! Pacing (`gc.pace`): the credit that collection earns, and that host writes take. docs/model/pacing.md.
+//!
+//! Each pool has an account; with dynamic allocation, where the pool of a write is not known when it comes in, the drive has one. Accounts
+//! are in pages of data, or in mapping units where these are smaller.
+
+use ssdlab_base::units::PoolId;
+
+/// What the job of a pool has earned so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Earned {
+    /// Pages that the erase of its victim makes free.
+    pages: u32,
+    /// Valid pages of its victim when it started.
+    valid: u32,
+    moved: u32,
+    credit: i64,
+}
+
+/// The accounts of a drive that paces its writes.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// The most credit that an account may have.
+    window: i64,
+    /// The drive has one account, not one for each pool.
+    by_drive: bool,
+    credit: Vec<i64>,
+    /// By account: pages of writes that have come in and have no page in flash yet. Not counted with a write buffer.
+    let_in: Vec<u32>,
+    /// By account: number of its pools that are short of free blocks. With 0 the account is full.
+    short: Vec<u32>,
+    /// By pool: it is short of free blocks.
+    is_short: Vec<bool>,
+    jobs: Vec<Earned>,
+    /// The account for whose credit a write waits.
+    awaited: Option<u32>,
+    /// A planted defect: credit that is earned counts twice.
+    counts_twice: bool,
+}
+
+impl Pace {
+    /// Full accounts. `window`: the most that writes may take of a pool ahead of its collection, pages.
+    pub fn new(pools: u32, window: i64, by_drive: bool) -> Self {
+        let window = if by_drive { window * i64::from(pools) } else { window };
+        Pace {
+            window,
+            by_drive,
+            credit: vec![window; if by_drive { 1 } else { pools as usize }],
+            let_in: vec![0; if by_drive { 1 } else { pools as usize }],
+            short: vec![0; if by_drive { 1 } else { pools as usize }],
+            is_short: vec![false; pools as usize],
+            jobs: vec![Earned::default(); pools as usize],
+            awaited: None,
+            counts_twice: false,
+        }
+    }
+
+    /// The drive has one account, not one for each pool.
+    pub fn is_by_drive(&self) -> bool {
+        self.by_drive
+    }
+
+    /// The account of a pool.
+    #[inline]
+    fn account(&self, pool: PoolId) -> u32 {
+        if self.by_drive { 0 } else { pool.0 }
+    }
+
+    /// The credit of a pool's account.
+    pub fn credit(&self, pool: PoolId) -> i64 {
+        self.credit[self.account(pool) as usize]
+    }
+
+    /// Sets whether a pool has fewer free blocks than it wants. When its account is no longer full because of that, pages that came in
+    /// before and have no page in flash yet are deducted from it, down to 0.
+    pub fn set_short(&mut self, pool: PoolId, short: bool) {
+        let account = self.account(pool) as usize;
+        let was = std::mem::replace(&mut self.is_short[pool.index()], short);
+        let full = self.short[account] == 0;
+        self.short[account] = self.short[account] + u32::from(short) - u32::from(was);
+        if self.short[account] == 0 {
+            self.credit[account] = self.window;
+        } else if full {
+            self.credit[account] = (self.window - i64::from(self.let_in[account])).max(0);
+        }
+    }
+
+    /// A page of a write to a pool comes in.
+    #[inline]
+    pub fn comes_in(&mut self, pool: PoolId) {
+        let account = self.account(pool) as usize;
+        self.let_in[account] += 1;
+    }
+
+    /// A page of a write to a pool that has come in is given a page in flash.
+    #[inline]
+    pub fn is_placed(&mut self, pool: PoolId) {
+        let account = self.account(pool) as usize;
+        self.let_in[account] = self.let_in[account].saturating_sub(1);
+    }
+
+    /// Pages of writes that have come in and have no page in flash yet.
+    pub fn let_in(&self) -> u64 {
+        self.let_in.iter().map(|&pages| u64::from(pages)).sum()
+    }
+
+    /// Takes credit for a page to be written to a pool. Returns false if there is none; a full account stays full.
+    #[inline]
+    pub fn take(&mut self, pool: PoolId) -> bool {
+        let account = self.account(pool) as usize;
+        if self.short[account] == 0 {
+            return true;
+        }
+        let has = self.credit[account] > 0;
+        self.credit[account] -= i64::from(has);
+        has
+    }
+
+    /// A page that is to be written to a pool could take credit, or needs none.
+    #[inline]
+    pub fn can_take(&self, pool: PoolId) -> bool {
+        let account = self.account(pool) as usize;
+        self.short[account] == 0 || self.credit[account] > 0
+    }
+
+    /// Takes credit for `pages` of a pool that are padding. `owes`: what exceeds the credit becomes a debt; else the credit stops at 0.
+    pub fn use_up(&mut self, pool: PoolId, pages: u32, owes: bool) {
+        let account = self.account(pool) as usize;
+        if self.short[account] == 0 {
+            return;
+        }
+        let left = self.credit[account] - i64::from(pages);
+        self.credit[account] = if owes { left } else { left.max(self.credit[account].min(0)) };
+    }
+
+    /// Call when the pool's job starts, with `valid` pages to move out of a block whose erase makes `pages` free.
+    pub fn job_starts(&mut self, pool: PoolId, pages: u32, valid: u32) {
+        self.jobs[pool.index()] = Earned { pages, valid, ..Earned::default() };
+    }
+
+    /// Earns credit for `pages` more that the pool's job has moved: each earns its share of the pages that its victim gains.
+    pub fn moved(&mut self, pool: PoolId, pages: u32) {
+        let job = &mut self.jobs[pool.index()];
+        job.moved += pages;
+        let (moved, valid) = (i64::from(job.moved.min(job.valid)), i64::from(job.valid));
+        // Computed from the sum of the moves, so that no remainder is lost.
+        let due = if valid > 0 { moved * (i64::from(job.pages) - valid) / valid } else { 0 };
+        self.earns_up_to(pool, due);
+    }
+
+    /// Earns the rest when the victim is erased, also for valid pages that needed no move after all. Returns the credit of the whole job.
+    pub fn erased(&mut self, pool: PoolId) -> i64 {
+        let job = self.jobs[pool.index()];
+        self.earns_up_to(pool, i64::from(job.pages) - i64::from(job.moved));
+        self.jobs[pool.index()].credit
+    }
+
+    fn earns_up_to(&mut self, pool: PoolId, due: i64) {
+        let account = self.account(pool) as usize;
+        let job = &mut self.jobs[pool.index()];
+        let more = if self.counts_twice { 2 * due } else { due } - job.credit;
+        job.credit += more;
+        self.credit[account] = (self.credit[account] + more).min(self.window);
+    }
+
+    /// Sets the account for whose credit a write waits: that of `pool`, or none. Returns false if it was the same before.
+    pub fn awaits(&mut self, pool: Option<PoolId>) -> bool {
+        let account = pool.map(|pool| self.account(pool));
+        std::mem::replace(&mut self.awaited, account) != account
+    }
+
+    /// A write waits for credit of the pool's account.
+    #[inline(always)]
+    pub fn is_awaited(&self, pool: PoolId) -> bool {
+        self.awaited == Some(self.account(pool))
+    }
+
+    /// A write waits for credit of any account, and the pool's account is not full.
+    pub fn may_be_wanted(&self, pool: PoolId) -> bool {
+        self.awaited.is_some() && self.credit(pool) < self.window
+    }
+
+    /// At least half of a full account is left to the writes of a pool.
+    pub fn has_half(&self, pool: PoolId) -> bool {
+        2 * self.credit(pool) >= self.window
+    }
+
+    /// Plants a defect: credit that is earned counts twice.
+    #[doc(hidden)]
+    pub fn count_twice(&mut self) {
+        self.counts_twice = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POOL: PoolId = PoolId(0);
+
+    /// One pool that is short of free blocks and has no credit left. Blocks have 10 pages.
+    fn empty() -> Pace {
+        let mut pace = Pace::new(1, 100, false);
+        pace.set_short(POOL, true);
+        (0..100).for_each(|_| assert!(pace.take(POOL)));
+        pace
+    }
+
+    /// Blocks of 10 pages, of which 7 are valid: moves earn 3/7 each, so 0, 0, 1, 1, 2, 2, 3 after one to seven.
+    #[test]
+    fn moves_earn_their_share_and_lose_no_remainder() {
+        let mut pace = empty();
+        assert!(!pace.take(POOL));
+        pace.job_starts(POOL, 10, 7);
+        let credit = [1; 7].map(|page| {
+            pace.moved(POOL, page);
+            pace.credit(POOL)
+        });
+        assert_eq!(credit, [0, 0, 1, 1, 2, 2, 3]);
+        assert_eq!((pace.erased(POOL), pace.credit(POOL)), (3, 3));
+    }
+
+    /// Of 7 valid pages two are overwritten before their moves: 5 moves earn 2, the erase the other 3. Without valid pages the erase earns
+    /// all 10.
+    #[test]
+    fn the_erase_earns_what_need_not_be_moved() {
+        let mut pace = empty();
+        pace.job_starts(POOL, 10, 7);
+        pace.moved(POOL, 5);
+        assert_eq!(pace.credit(POOL), 2);
+        assert_eq!((pace.erased(POOL), pace.credit(POOL)), (5, 5));
+        pace.job_starts(POOL, 10, 0);
+        assert_eq!((pace.erased(POOL), pace.credit(POOL)), (10, 15));
+        pace.set_short(POOL, false);
+        (0..200).for_each(|_| assert!(pace.take(POOL)));
+        assert_eq!(pace.credit(POOL), 100, "the pool has what it wants");
+    }
+
+    #[test]
+    fn credit_is_limited_and_padding_is_owed_only_while_it_is_earned() {
+        let mut pace = Pace::new(2, 4, true);
+        assert_eq!(pace.credit(PoolId(1)), 8);
+        pace.use_up(POOL, 9, true);
+        assert_eq!(pace.credit(POOL), 8, "no pool is short");
+        pace.set_short(PoolId(1), true);
+        pace.use_up(POOL, 9, false);
+        assert_eq!(pace.credit(POOL), 0);
+        pace.use_up(POOL, 3, true);
+        pace.use_up(POOL, 3, false);
+        assert_eq!(pace.credit(POOL), -3);
+        pace.job_starts(PoolId(1), 10, 5);
+        pace.moved(PoolId(1), 5);
+        assert_eq!(pace.credit(POOL), 2);
+        pace.job_starts(PoolId(1), 10, 0);
+        pace.erased(PoolId(1));
+        assert_eq!(pace.credit(POOL), 8);
+    }
+
+    /// When the pool becomes short, 30 pages have come in and have no page in flash: 70 of a window of 100 are left. With more pages than
+    /// the window the account is empty, without a debt: the first page that is earned lets a write in.
+    #[test]
+    fn what_came_in_while_the_account_was_full_takes_of_the_window() {
+        let mut pace = Pace::new(1, 100, false);
+        (0..40).for_each(|_| assert!(pace.take(POOL)));
+        (0..40).for_each(|_| pace.comes_in(POOL));
+        (0..10).for_each(|_| pace.is_placed(POOL));
+        assert_eq!((pace.credit(POOL), pace.let_in()), (100, 30));
+        pace.set_short(POOL, true);
+        assert_eq!(pace.credit(POOL), 70);
+        pace.set_short(POOL, true);
+        assert_eq!(pace.credit(POOL), 70, "it was short before");
+        pace.set_short(POOL, false);
+        (0..100).for_each(|_| pace.comes_in(POOL));
+        pace.set_short(POOL, true);
+        assert_eq!(pace.credit(POOL), 0);
+    }
+
+    #[test]
+    fn who_waits_is_one_account() {
+        let mut pace = Pace::new(2, 4, false);
+        assert!(pace.awaits(Some(PoolId(1))) && !pace.awaits(Some(PoolId(1))));
+        assert_eq!([0, 1].map(|pool| pace.is_awaited(PoolId(pool))), [false, true]);
+        assert!(pace.awaits(None) && !pace.is_by_drive());
+        let mut pace = Pace::new(2, 4, true);
+        pace.awaits(Some(PoolId(1)));
+        assert_eq!([0, 1].map(|pool| pace.is_awaited(PoolId(pool))), [true, true]);
+        assert!(pace.is_by_drive());
+    }
+}

@@ -1,0 +1,331 @@
+//! Operations begin: they leave their queues, get their pages, and go to the flash.
+
+use super::Ssd;
+use super::candidates::HostCandidate;
+use super::mechanisms::{advance, ages, merge, order, pace, power, slc, units, wear};
+use super::watch::probes::Event;
+use super::watch::{timeline, waits};
+use crate::flash::{Op, OpKind, Owner, Parts};
+use crate::ftl::Class;
+use crate::gc::{Job, Move, Step};
+use crate::sched::{QueueKind, TransactionKind};
+use ssdlab_base::units::{DieId, Ns, PoolId, Ppn, TxnId};
+use ssdlab_keys::geometry::PageFacts;
+
+/// Times of a program after the transfer of its data, for one plane or several at once: programs of the data and of parity pages, if any.
+/// Parity is transferred plane by plane and programmed at once. All of it counts as array time (docs/model/flash.md, section Parity).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProgramTime {
+    data_ns: Ns,
+    transfers_ns: Ns,
+    parity_ns: Ns,
+}
+
+impl ProgramTime {
+    /// The times together with those of a program of another plane at the same time.
+    #[inline(always)]
+    fn beside(self, other: ProgramTime) -> Self {
+        ProgramTime {
+            data_ns: self.data_ns.max(other.data_ns),
+            transfers_ns: self.transfers_ns + other.transfers_ns,
+            parity_ns: self.parity_ns.max(other.parity_ns),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn array_ns(self) -> Ns {
+        self.data_ns + self.transfers_ns + self.parity_ns
+    }
+}
+
+impl Ssd {
+    /// Takes a host operation out of its queue, with operations that can join it on other planes, and starts it.
+    pub(super) fn start_host(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) {
+        advance::lets_job_step(self, die);
+        order::host_begins(self, die);
+        let overlaps = !self.flash.idle(die);
+        let in_register =
+            kind == OpKind::Read && !overlaps && self.rules.gc.merge && merge::is_left_in_register(self, now, die, candidate.id);
+        let kind = if in_register { OpKind::RegisterRead } else { kind };
+        let (first, last) = units::take_page(self, now, die, candidate, kind);
+        let joins = self.rules.multiplane && kind != OpKind::RegisterRead;
+        let pages = 1 + if joins { self.join_planes(now, die, candidate, last) } else { 0 };
+        let (mut read_ns, mut program) = (0, ProgramTime::default());
+        let (mut page, mut before, mut operations, mut first_of_page) = (Some(first), Ppn(0), 0, first);
+        while let Some(id) = page {
+            let along = self.transactions[id].same_page;
+            first_of_page = if along { first_of_page } else { id };
+            match kind {
+                OpKind::Program if along => units::prepare_program_along(self, now, id, before),
+                OpKind::Program => program = program.beside(self.prepare_program(now, id)),
+                OpKind::RegisterRead => self.prepare_register_read(now, id),
+                _ if along => units::prepare_read_along(self, now, id, first_of_page),
+                _ => read_ns = self.prepare_read(now, id).max(read_ns),
+            }
+            (page, before, operations) = (self.transactions[id].next, self.transactions[id].ppn, operations + 1);
+            if self.rules.gc.gathers() && kind == OpKind::Program && !page.is_some_and(|next| self.transactions[next].same_page) {
+                units::note_padding(self, now, before);
+            }
+        }
+        if let Some(slack) = self.sched.slack_mut() {
+            slack.served(die, candidate.kind, operations);
+        }
+        timeline::host_operation(self, kind, first);
+        let parts = if self.rules.partial_reads && kind == OpKind::Read { units::parts_to_transfer(self, first) } else { Parts::WHOLE };
+        let op = Op { kind, owner: Owner::Host(first), pages, parts, read_ns, write_ns: program.array_ns() };
+        let at = self.flash.start(now, die, op, &mut self.events);
+        if self.rules.flash.errors && kind == OpKind::Read {
+            ages::steps_begin(self, at);
+        }
+        self.probes.count().multiplane_operations += u64::from(pages > 1);
+        self.probes.count().multiplane_programs += u64::from(pages > 1 && kind == OpKind::Program);
+        self.probes.count().overlapped_operations += u64::from(overlaps);
+        if self.flash.is_transferring(at) {
+            self.transfer_begun(now, at);
+        }
+    }
+
+    fn prepare_register_read(&mut self, now: Ns, id: TxnId) {
+        let (lpn, pool) = (self.transactions[id].lpn, self.transactions[id].pool);
+        let held = self.gc.jobs.moving_page(pool, lpn).map(|moved| moved.from);
+        let place = held.or_else(|| self.ftl.lookup(lpn));
+        self.probes.note(now, &self.ftl, Event::MergedRead(lpn, place));
+    }
+
+    #[inline(always)]
+    pub(super) fn take_from_queue(&mut self, now: Ns, die: DieId, candidate: HostCandidate) -> TxnId {
+        if candidate.kind == QueueKind::Write
+            && let Some(placement) = self.sched.placement_mut()
+        {
+            placement.took_pool(die);
+        }
+        self.leave_queue(now, die, candidate)
+    }
+
+    #[inline(always)]
+    pub(super) fn leave_queue(&mut self, now: Ns, die: DieId, candidate: HostCandidate) -> TxnId {
+        let HostCandidate { id, kind, pool, .. } = candidate;
+        let chip = self.transactions[id].chip;
+        self.sched.remove(&mut self.transactions, die, id);
+        // A partial write keeps its place in the write queue while its page is read.
+        if self.transactions[id].kind != TransactionKind::ReadForWrite {
+            self.sched.release(chip, kind);
+            self.host.place_freed();
+        }
+        waits::stop_waiting(self, now, id);
+        let transaction = &mut self.transactions[id];
+        (transaction.pool, transaction.next, transaction.same_page) = (pool, None, false);
+        if self.rules.places && self.rules.dynamic {
+            // The next write of the chip may be of a class for which another die has room.
+            self.dies_of_chip_of(die).for_each(|die| self.ready.wake(die));
+        }
+        if kind == QueueKind::Write && self.rules.gc.spreads {
+            let class = self.transactions[id].class;
+            self.sched.placement_mut().expect("superblocks are filled in turn").write_leaves(chip, class);
+        }
+        if kind == QueueKind::Write && self.gc.states.urgent(pool).is_some() {
+            self.leave_s3(now, pool);
+        }
+        id
+    }
+
+    /// Adds the first operations of the same kind on the die's other planes to a multi-plane operation whose list ends with `last`. Returns
+    /// the number of pages added.
+    fn join_planes(&mut self, now: Ns, die: DieId, first: HostCandidate, mut last: TxnId) -> u32 {
+        let offset = self.ftl.next_offset(first.pool, self.transactions[first.id].class);
+        let in_slc = self.ftl.writes_slc(first.pool);
+        let limits = self.limits_beside_suspended(die);
+        let mut joined = 0;
+        // A job that begins with a superblock begins in all pools of its group, and may leave another of them no page.
+        if first.kind == QueueKind::Write && self.opens_superblock(first.pool, self.transactions[first.id].class) {
+            return 0;
+        }
+        let kind = if first.kind == QueueKind::Read { OpKind::Read } else { OpKind::Program };
+        let most = power::planes_beside(self, kind);
+        for pool in self.geometry().pools_of_die(die).map(PoolId).filter(|&pool| pool != first.pool) {
+            let aligned = !self.rules.multiplane_aligned || self.ftl.next_offset(pool, self.class_of_next(pool)) == offset;
+            let id = match first.kind {
+                _ if joined == most || self.gc.states.urgent(pool).is_some() => None,
+                QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
+                QueueKind::Write if !aligned || self.ftl.writes_slc(pool) != in_slc || !self.may_write(pool, limits) => None,
+                QueueKind::Write if self.opens_superblock(pool, self.class_of_next(pool)) => None,
+                QueueKind::Write if self.rules.dynamic => self.dynamic_partner(die, pool),
+                QueueKind::Write => self.sched.head(self.sched.queue(pool, QueueKind::Write)),
+            };
+            let Some(id) = id else { continue };
+            let (next, end) = units::take_page(self, now, die, HostCandidate { id, kind: first.kind, pool, by_move: false }, kind);
+            self.transactions[last].next = Some(next);
+            last = end;
+            joined += 1;
+        }
+        joined
+    }
+
+    /// The pool's next write of this class takes a superblock of several pools.
+    fn opens_superblock(&self, pool: PoolId, class: Class) -> bool {
+        self.geometry().spans_pools() && self.ftl.takes_free(pool, class)
+    }
+
+    /// The next read of another plane may join a read. If not, no later read of that plane takes its place: reads of a plane keep their
+    /// order.
+    fn joins_read(&mut self, first: TxnId, other: TxnId) -> bool {
+        let joins = !self.rules.multiplane_aligned_reads || self.offset_of_read(first) == self.offset_of_read(other);
+        self.probes.count().misaligned_reads += u64::from(!joins);
+        joins && (!self.rules.slc || self.reads_slc(first) == self.reads_slc(other))
+    }
+
+    /// The page that is read lies in a block in SLC mode.
+    fn reads_slc(&self, id: TxnId) -> bool {
+        self.ftl.lookup(self.transactions[id].lpn).is_some_and(|ppn| self.ftl.is_slc(ppn))
+    }
+
+    /// The offset in its block of the page that is read; 0 for a page without data.
+    fn offset_of_read(&self, id: TxnId) -> u32 {
+        self.ftl.lookup(self.transactions[id].lpn).map_or(0, |ppn| self.geometry().flash_page(ppn))
+    }
+
+    /// Dynamic allocation: the chip's next write, if this pool has room for it.
+    fn dynamic_partner(&self, die: DieId, pool: PoolId) -> Option<TxnId> {
+        let head = self.sched.head(self.sched.chip_queue(self.geometry().chip_of_die(die)));
+        head.filter(|_| self.takes_any_write(pool))
+    }
+
+    /// Looks up the page of a read that starts. Returns its array time, ns.
+    fn prepare_read(&mut self, now: Ns, id: TxnId) -> Ns {
+        let lpn = self.transactions[id].lpn;
+        let place = self.ftl.lookup(lpn);
+        self.probes.note(now, &self.ftl, Event::HostRead(lpn, place));
+        // `ftl.unmapped_read = flash`: reads some page of the block where it would lie.
+        let Some(ppn) = place else { return self.flash.timing().read(&PageFacts::default()) };
+        assert_eq!(self.geometry().pool_of_page(ppn), self.transactions[id].pool, "a page never leaves its pool while it is waited for");
+        self.transactions[id].ppn = ppn;
+        if self.rules.flash.errors {
+            self.transactions[id].uncorrectable = ages::host_read(self, now, ppn);
+        }
+        let ns = self.flash.timing().read(&self.ftl.page_facts(ppn));
+        slc::check_read(self, ppn, ns);
+        ns
+    }
+
+    /// Allocates the page of a write that starts. Returns the times of its program.
+    fn prepare_program(&mut self, now: Ns, id: TxnId) -> ProgramTime {
+        let pool = self.transactions[id].pool;
+        self.check_hard_threshold(pool, id);
+        pace::write_begins(self, self.transactions[id].lpn);
+        let allocated = self.ftl.allocate_host(pool, self.transactions[id].class);
+        self.transactions[id].ppn = allocated.ppn;
+        pace::pages_taken(self, pool, self.geometry().units_per_program);
+        self.write_begins(pool);
+        self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
+        self.probes.count().redirected_writes += u64::from(allocated.redirected);
+        if allocated.began_block {
+            self.block_opened(now, pool, allocated);
+        }
+        self.program_time(allocated.ppn)
+    }
+
+    /// The times of a program that begins at this page, with those of the parity page if it completes a stripe.
+    pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
+        let data_ns = self.flash.timing().program(&self.ftl.page_facts(first));
+        slc::check_program(self, first, data_ns);
+        let timing = self.flash.timing();
+        let Some(parity) = self.ftl.parity_facts(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
+        self.probes.count().parity_programs += 1;
+        ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(&parity) }
+    }
+
+    /// Dynamic allocation: counts a write that has a page of the pool allocated.
+    #[inline(always)]
+    pub(super) fn write_begins(&mut self, pool: PoolId) {
+        if self.rules.dynamic {
+            let chip = self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
+            self.sched.placement_mut().expect("writes go by load").write_begins(pool, chip);
+        }
+    }
+
+    /// Starts a step of a pool's job.
+    pub(super) fn start_gc(&mut self, now: Ns, die: DieId, pool: PoolId, step: Step) {
+        let poll = self.rules.gc.poll_ns;
+        let (moving, kind, read_ns, write_ns) = match step {
+            Step::Erase => (None, OpKind::Erase, 0, self.erase_ns(pool) + poll),
+            Step::Move(moved) => {
+                let (kind, moved, write_ns) = self.prepare_move(now, pool, moved);
+                let failed_ns = if self.rules.flash.errors && kind == OpKind::Move { ages::move_read(self, now, moved.from) } else { 0 };
+                (Some(moved), kind, self.move_read_ns(moved) + failed_ns + poll, write_ns + poll)
+            }
+            Step::Read(moved) => {
+                if self.rules.flash.errors {
+                    ages::gc_read(self, now, moved.from);
+                }
+                (Some(moved), OpKind::Read, self.move_read_ns(moved) + poll, 0)
+            }
+            Step::Program(moved) if moved.writer.is_none() && !self.ftl.is_valid(moved.from) => {
+                self.ready.wake(die);
+                return self.discard_move(now, pool);
+            }
+            Step::Program(moved) => {
+                let gathers = self.rules.gc.gathers();
+                let (moved, write_ns) = if gathers { units::place(self, now, pool) } else { self.place_move(now, pool, moved) };
+                (Some(moved), OpKind::Program, 0, write_ns + poll)
+            }
+        };
+        advance::takes_step(self, die, false);
+        self.gc.jobs.begin_step(pool, moving);
+        timeline::gc_operation(self, pool);
+        self.probes.count().gc_reads += u64::from(read_ns > 0);
+        self.probes.count().pipelined_reads += u64::from(read_ns > 0 && !self.flash.idle(die));
+        let op = Op { kind, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
+        let at = self.flash.start(now, die, op, &mut self.events);
+        if self.rules.flash.errors && kind == OpKind::Read {
+            ages::steps_begin(self, at);
+        }
+        merge::merge_waiting(self, now, pool);
+        if self.flash.is_transferring(at) {
+            self.transfer_begun(now, at);
+        }
+    }
+
+    fn move_read_ns(&mut self, moved: Move) -> Ns {
+        let ns = self.flash.timing().read(&self.ftl.page_facts(moved.from));
+        slc::check_read(self, moved.from, ns);
+        ns
+    }
+
+    /// Time of the erase of the victim of a pool's job, ns.
+    fn erase_ns(&mut self, pool: PoolId) -> Ns {
+        let in_slc = self.rules.slc && self.gc.job(pool).is_some_and(|job| self.ftl.blocks().is_slc(job.victim()));
+        let ns = self.flash.timing().erase(in_slc);
+        if self.wear.is_none() {
+            return ns;
+        }
+        let victim = self.gc.job(pool).map(Job::victim);
+        victim.map_or(ns, |victim| wear::erase_ns(self, victim, ns))
+    }
+
+    /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.
+    fn prepare_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (OpKind, Move, Ns) {
+        let copyback = self.rules.gc.copyback;
+        if !copyback && self.rules.gc.places_late() {
+            return (OpKind::Move, moved, 0);
+        }
+        let (moved, write_ns) = self.place_move(now, pool, moved);
+        let same_plane = || moved.to.map(|to| self.plane_of_page(to)) == Some(self.plane_of_page(moved.from));
+        (if copyback && same_plane() { OpKind::CopybackMove } else { OpKind::Move }, moved, write_ns)
+    }
+
+    /// Allocates the target page of a move. Returns the move with it, and the array time of its program, ns.
+    pub(super) fn place_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (Move, Ns) {
+        let allocated = self.ftl.allocate_move(pool, moved.from);
+        let to = allocated.ppn;
+        pace::pages_taken(self, pool, u32::from(moved.writer.is_some()));
+        let placed = match moved.writer {
+            None => Event::MovePlaced(moved.from, to),
+            Some(writer) => Event::HostProgram(to, self.transactions[writer].version),
+        };
+        self.probes.note(now, &self.ftl, placed);
+        if allocated.began_block {
+            self.block_opened(now, pool, allocated);
+        }
+        (Move { to: Some(to), ..moved }, self.program_time(to).array_ns())
+    }
+}

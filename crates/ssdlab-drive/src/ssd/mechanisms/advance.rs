@@ -1,0 +1,139 @@
+//! Collection that advances with host operations only (`gc.advance = "with-requests"`): which steps of a job may begin.
+//!
+//! With `gc.advance = "in-turns"` the step that a job may take goes before the next host operation: at each preemption point one operation
+//! is served, and the job goes on.
+//!
+//! A job takes a step if a host operation has begun on its die since the last. Without one it takes a step only where it must: operations
+//! that wait for the die cannot begin before, a host write has merged with the move, GC runs to completion (S3), or the drive is idle.
+
+use crate::flash::Phase;
+use crate::ssd::Ssd;
+use crate::ssd::candidates::{GcCandidate, Limits};
+use crate::ssd::mechanisms::pace;
+use ssdlab_base::units::{DieId, PoolId, SlotId};
+
+impl Ssd {
+    /// Lets jobs advance without host operations: call when no more of these come.
+    pub fn let_jobs_end(&mut self) {
+        self.rules.gc.with_requests = false;
+        self.rules.gc.in_turns = false;
+        (0..self.geometry().dies).for_each(|die| self.ready.wake(DieId(die)));
+    }
+}
+
+/// A host operation begins on a die: a job there may take one more step.
+#[inline(always)]
+pub(in crate::ssd) fn lets_job_step(ssd: &mut Ssd, die: DieId) {
+    if ssd.rules.gc.with_requests && ssd.gc.jobs.on_die(die) > 0 {
+        ssd.gc.credits.change(die, 1);
+        limit_credit(ssd, die);
+    }
+}
+
+/// Drops the credit that no active job of the die can use: a request pays for collection under way, not for jobs that begin later.
+pub(in crate::ssd) fn limit_credit(ssd: &mut Ssd, die: DieId) {
+    if !ssd.rules.gc.with_requests {
+        return;
+    }
+    let left: u32 = ssd.geometry().pools_of_die(die).map(|pool| steps_left(ssd, PoolId(pool))).sum();
+    let unused = ssd.gc.credits.of(die) - left as i32;
+    if unused > 0 {
+        ssd.gc.credits.change(die, -unused);
+        ssd.probes.count().steps_forgone += unused as u64;
+    }
+}
+
+/// Steps of the pool's job that have not begun: two for each page that is still to be moved, and the erase.
+fn steps_left(ssd: &Ssd, pool: PoolId) -> u32 {
+    let Some(job) = ssd.gc.job(pool) else { return 0 };
+    let valid = ssd.ftl.blocks().valid(job.victim());
+    match job.moving() {
+        None if job.is_busy() => 0,
+        None => 2 * valid + 1,
+        Some(moved) => {
+            let others = valid - u32::from(ssd.ftl.lookup(moved.lpn) == Some(moved.from));
+            let programs = ssd.flash.gc_programs(ssd.geometry().die_of_pool(pool));
+            2 * others + u32::from(!programs) + 1
+        }
+    }
+}
+
+/// Resets the credit of a die if no job is active on it: a step that was taken ahead needs no operation any more.
+pub(in crate::ssd) fn forget_credit(ssd: &mut Ssd, die: DieId) {
+    if ssd.rules.gc.with_requests && ssd.gc.jobs.on_die(die) == 0 {
+        ssd.gc.credits.change(die, -ssd.gc.credits.of(die));
+    }
+}
+
+/// Counts a step that a job on the die takes. `ahead`: for a waiting host operation that begins after it.
+pub(in crate::ssd) fn takes_step(ssd: &mut Ssd, die: DieId, ahead: bool) {
+    if !ssd.rules.gc.with_requests {
+        return;
+    }
+    if ahead || ssd.gc.credits.of(die) > 0 {
+        ssd.gc.credits.change(die, -1);
+        ssd.probes.count().steps_with_requests += 1;
+    } else {
+        ssd.probes.count().steps_without_requests += 1;
+    }
+}
+
+/// The next GC step between two moves may begin, as far as it needs host operations to have begun.
+pub(in crate::ssd) fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool {
+    if !ssd.rules.gc.with_requests || ssd.gc.credits.of(die) > 0 || goes_alone(ssd, step.pool()) || pace::is_paced_on(ssd, die) {
+        return true;
+    }
+    let suspended = ssd.flash.suspended(die).map(|(_, phase)| phase);
+    // An operation suspended in the array or before a transfer is in the middle of a step.
+    let inside_step = matches!(step, GcCandidate::Resume(..)) && suspended != Some(Phase::BeforeProgram);
+    inside_step || only_gc_helps(ssd, die)
+}
+
+/// GC and host take turns (`gc.advance = "in-turns"`), and the next step of the pool's job is due: a host operation has begun since the
+/// last. False for a step that a waiting operation could suspend, and while an operation is suspended.
+#[inline(always)]
+pub(in crate::ssd) fn has_turn(ssd: &Ssd, pool: PoolId) -> bool {
+    if !ssd.rules.gc.in_turns {
+        return false;
+    }
+    let die = ssd.geometry().die_of_pool(pool);
+    let suspends = &ssd.rules.gc.suspends;
+    let may_be_suspended = || if ssd.gc.jobs.next_is_erase(&ssd.ftl, pool) { suspends.erase } else { suspends.read };
+    ssd.gc.credits.of(die) > 0 && ssd.flash.suspended(die).is_none() && !may_be_suspended()
+}
+
+/// The pool's job needs no host operations to advance: GC runs to completion (S3), or the drive is idle.
+fn goes_alone(ssd: &Ssd, pool: PoolId) -> bool {
+    ssd.gc.states.urgent(pool).is_some() || ssd.gc.idle().is_some_and(|idle| idle.is_idle())
+}
+
+/// Host operations wait for the die, and none of them is eligible: only GC can change that.
+fn only_gc_helps(ssd: &Ssd, die: DieId) -> bool {
+    ssd.sched.any_waiting(die, ssd.geometry().chip_of_die(die)) && ssd.host_candidate(die, ssd.limits_beside_suspended(die)).is_none()
+}
+
+/// A page move that has stopped at preemption point A stays there: no operation waits for the die, and no host operation has begun
+/// since.
+pub(in crate::ssd) fn stays_before_program(ssd: &Ssd, die: DieId, pool: PoolId, at: SlotId) -> bool {
+    let carries_write = ssd.gc.moving(pool).is_some_and(|moved| moved.writer.is_some());
+    ssd.rules.gc.with_requests
+        && ssd.gc.credits.of(die) <= 0
+        && !ssd.flash.is_merged(at)
+        && !carries_write
+        && !goes_alone(ssd, pool)
+        && !is_needed(ssd, die)
+}
+
+/// The step of a move that goes on from preemption point A is taken ahead: for a waiting host operation, which begins after its
+/// program.
+pub(in crate::ssd) fn steps_ahead(ssd: &Ssd, die: DieId) -> bool {
+    ssd.rules.gc.with_requests && ssd.gc.credits.of(die) == 0 && ssd.host_candidate(die, Limits::default()).is_some()
+}
+
+/// Host operations wait for the die, or writes wait for credit that a job on it can earn; where the dies of a chip exclude each other,
+/// also for another die of the chip.
+pub(in crate::ssd) fn is_needed(ssd: &Ssd, die: DieId) -> bool {
+    let chip = ssd.geometry().chip_of_die(die);
+    let needed = |die| ssd.sched.any_waiting(die, chip) || pace::is_paced_on(ssd, die);
+    if ssd.rules.flash.interleave { needed(die) } else { ssd.dies_of_chip_of(die).any(needed) }
+}

@@ -1,0 +1,232 @@
+//! Host operations merge with page moves (lee2013 III-B, Fig. 5, and Table III).
+//!
+//! A read merges with a move whose transfer out has not begun, and ends with that transfer; later it can be answered from the register. A
+//! write merges with a move whose transfer in has not begun, and replaces its data. With several moves in flight the page may be in the
+//! controller's buffer.
+
+use crate::flash::{OpKind, Phase};
+use crate::gc::Move;
+use crate::sched::{QueueKind, TransactionKind, page_order};
+use crate::ssd::Ssd;
+use crate::ssd::mechanisms::pace;
+use crate::ssd::watch::probes::Event;
+use crate::ssd::watch::{timeline, waits};
+use ssdlab_base::blocked::Served;
+use ssdlab_base::units::{DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
+
+/// Pages that registers or the controller's buffer hold for reads.
+#[derive(Clone, Debug)]
+pub(in crate::ssd) struct Merging {
+    /// MergeWith die: the page whose move ended last, and when, ns. At that instant it is still in the register.
+    just_moved: Vec<Option<(Lpn, Ns)>>,
+    /// Reads of this instant that found their page in the controller's buffer.
+    answered: Vec<TxnId>,
+}
+
+impl Merging {
+    pub(in crate::ssd) fn new(dies: u32) -> Self {
+        Merging { just_moved: vec![None; dies as usize], answered: Vec::new() }
+    }
+
+    /// Notes that the move of a page has ended on the die.
+    pub(in crate::ssd) fn moved(&mut self, now: Ns, die: DieId, lpn: Lpn) {
+        self.just_moved[die.index()] = Some((lpn, now));
+    }
+
+    /// Some reads of this instant found their page in the controller's buffer.
+    #[inline(always)]
+    pub(in crate::ssd) fn any_answered(&self) -> bool {
+        !self.answered.is_empty()
+    }
+
+    /// A read of this instant found its page in the controller's buffer.
+    pub(in crate::ssd) fn is_answered(&self, id: TxnId) -> bool {
+        self.answered.contains(&id)
+    }
+}
+
+/// How a host operation merges with a move.
+#[derive(Clone, Copy, Debug)]
+enum MergeWith {
+    /// The page is in the controller's buffer.
+    Buffer,
+    /// The page is in the controller's buffer, and its program is in service.
+    Program,
+    /// The operation of the move is in this slot.
+    Slot(SlotId),
+}
+
+/// Merges a host operation, about to wait in its pool's queue, with a move of its page. Returns false if it cannot.
+pub(in crate::ssd) fn try_merge(ssd: &mut Ssd, now: Ns, id: TxnId) -> bool {
+    let by = may_merge(ssd, now, id);
+    if let Some(by) = by {
+        merge(ssd, now, id, by);
+    }
+    by.is_some()
+}
+
+/// How the operation could merge with a move, if it can.
+fn may_merge(ssd: &Ssd, now: Ns, id: TxnId) -> Option<MergeWith> {
+    let (pool, lpn) = (ssd.transactions[id].pool, ssd.transactions[id].lpn);
+    let write = ssd.transactions[id].kind == TransactionKind::Write;
+    let job = ssd.gc.job(pool)?;
+    let several = ssd.rules.gc.several_moves();
+    // With dynamic allocation the place of a write is not known before it begins. A paused job may never program the buffer.
+    let never = ssd.rules.dynamic || several && job.is_paused();
+    if ssd.gc.states.stops(pool, QueueKind::Read) || write && never {
+        return None;
+    }
+    // A page that was written or trimmed since is not what the move holds.
+    let place = ssd.ftl.lookup(lpn)?;
+    if let Some(moved) = ssd.gc.jobs.buffered(pool, lpn) {
+        return (moved.from == place).then_some(MergeWith::Buffer);
+    }
+    let moved = ssd.gc.jobs.moving_page(pool, lpn).filter(|moved| (moved.from, moved.writer) == (place, None))?;
+    if !write && several && moved.to.is_some() {
+        // The buffer holds the page until its program has ended.
+        return Some(MergeWith::Program);
+    }
+    let at = ssd.flash.slot_of_gc(ssd.geometry().die_of_pool(pool), pool)?;
+    let phase = ssd.flash.phase(at, now);
+    let from_array = matches!(ssd.flash.op(at).kind, OpKind::Move | OpKind::Read);
+    let before_out = matches!(phase, Phase::Command | Phase::Read(_) | Phase::BeforeOut);
+    let merges = if write { takes_writer(ssd, phase, now) } else { from_array && before_out };
+    merges.then_some(MergeWith::Slot(at))
+}
+
+/// A move in this phase can still take a host write. If its read can be suspended, a write during the read makes the move unnecessary
+/// instead.
+fn takes_writer(ssd: &Ssd, phase: Phase, now: Ns) -> bool {
+    match phase {
+        Phase::Command | Phase::Read(_) => !ssd.rules.gc.suspends.read,
+        Phase::BeforeOut | Phase::Out | Phase::BeforeIn => true,
+        Phase::In(since) => since == now,
+        Phase::BeforeProgram | Phase::Program(_) | Phase::Erase(_) | Phase::Closed => false,
+    }
+}
+
+fn merge(ssd: &mut Ssd, now: Ns, id: TxnId, by: MergeWith) {
+    let (pool, lpn, kind) = (ssd.transactions[id].pool, ssd.transactions[id].lpn, ssd.transactions[id].kind);
+    let moved = match by {
+        MergeWith::Buffer => ssd.gc.jobs.buffered_mut(pool, lpn).expect("it is in the buffer"),
+        MergeWith::Program => ssd.gc.jobs.moving_page_mut(pool, lpn),
+        MergeWith::Slot(at) => {
+            timeline::merged(ssd, now, at, id);
+            ssd.flash.merge(at);
+            ssd.gc.jobs.moving_page_mut(pool, lpn)
+        }
+    };
+    let (from, to) = (moved.from, moved.to);
+    if kind == TransactionKind::Write {
+        moved.writer = Some(id);
+        write_merged(ssd, now, pool, to, id);
+        if matches!(by, MergeWith::Buffer) {
+            // The write waits from now on for what holds the die, although it is in no queue of the die.
+            ssd.ready.wake(ssd.geometry().die_of_pool(pool));
+        }
+    } else {
+        match by {
+            MergeWith::Buffer | MergeWith::Program => ssd.merging.answered.push(id),
+            MergeWith::Slot(_) => ssd.transactions[id].next = moved.readers.replace(id),
+        }
+        ssd.probes.note(now, &ssd.ftl, Event::MergedRead(lpn, Some(from)));
+    }
+    if kind != TransactionKind::ReadForWrite {
+        ssd.sched.release(ssd.transactions[id].chip, kind.queue());
+        ssd.host.place_freed();
+    }
+}
+
+fn write_merged(ssd: &mut Ssd, now: Ns, pool: PoolId, to: Option<Ppn>, id: TxnId) {
+    // As if the write had begun: it is counted out when its program ends.
+    pace::write_begins(ssd, ssd.transactions[id].lpn);
+    ssd.write_begins(pool);
+    pace::pages_taken(ssd, pool, u32::from(to.is_some()));
+    ssd.probes.note(now, &ssd.ftl, Event::MergedWrite(to, ssd.transactions[id].version));
+}
+
+/// Merges host operations that wait in queues with the pool's move of their page, if they can. Call when it, or its transfer in,
+/// begins.
+pub(in crate::ssd) fn merge_waiting(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    if !ssd.rules.gc.merge {
+        return;
+    }
+    if ssd.rules.gc.gathers() {
+        for unit in 0..ssd.gc.units(pool).len() {
+            merge_waiting_for(ssd, now, pool, ssd.gc.units(pool)[unit].lpn);
+        }
+    } else if let Some(moved) = ssd.gc.moving(pool) {
+        merge_waiting_for(ssd, now, pool, moved.lpn);
+    }
+}
+
+/// Merges host operations that wait in queues with the pool's move of this page, if they can.
+pub(in crate::ssd) fn merge_waiting_for(ssd: &mut Ssd, now: Ns, pool: PoolId, lpn: Lpn) {
+    let mut next = page_order::ends(&ssd.ftl, lpn).map(|ends| ends.oldest);
+    while let Some(id) = next.filter(|&id| ssd.transactions[id].active) {
+        if ssd.transactions[id].queued
+            && ssd.transactions[id].pool == pool
+            && let Some(by) = may_merge(ssd, now, id)
+        {
+            let die = ssd.geometry().die_of_pool(pool);
+            ssd.sched.remove(&mut ssd.transactions, die, id);
+            merge(ssd, now, id, by);
+        }
+        next = page_order::next(&ssd.transactions, id);
+    }
+}
+
+/// The transfer out of a move begins: the reads that merged with it have waited for GC until now.
+pub(in crate::ssd) fn readers_wait_no_more(ssd: &mut Ssd, now: Ns, mut readers: Option<TxnId>) {
+    while let Some(id) = readers {
+        waits::stop_waiting(ssd, now, id);
+        readers = ssd.transactions[id].next;
+    }
+}
+
+/// The transfer out of a move has ended: the reads that merged with it are done.
+pub(in crate::ssd) fn readers_served(ssd: &mut Ssd, now: Ns, mut readers: Option<TxnId>) {
+    while let Some(id) = readers {
+        readers = ssd.transactions[id].next;
+        ssd.transactions[id].served(Served::Transfer, now);
+        ssd.host_page_read(now, id);
+    }
+}
+
+/// Ends the reads that found their page in the controller's buffer.
+pub(in crate::ssd) fn answer_buffered(ssd: &mut Ssd, now: Ns) {
+    while let Some(id) = ssd.merging.answered.pop() {
+        waits::stop_waiting(ssd, now, id);
+        ssd.host_page_read(now, id);
+    }
+}
+
+/// A waiting read of a page that a move on this die holds in its register, too late to merge with the transfer out: its pool, and the
+/// read.
+pub(in crate::ssd) fn register_reader(ssd: &Ssd, die: DieId) -> Option<(PoolId, TxnId)> {
+    ssd.geometry().pools_of_die(die).map(PoolId).find_map(|pool| {
+        let moved = ssd.gc.moving(pool).filter(|moved| ssd.ftl.lookup(moved.lpn) == Some(moved.from))?;
+        let mut waiting = page_order::chain(&ssd.ftl, &ssd.transactions, moved.lpn);
+        // The first operation that waits in a queue, or is not active yet.
+        let id = waiting.find(|&id| !ssd.transactions[id].active || ssd.transactions[id].queued)?;
+        let transaction = &ssd.transactions[id];
+        let found = !ssd.rules.gc.several_moves() && transaction.active && transaction.kind != TransactionKind::Write;
+        (found && !ssd.gc.states.stops(pool, QueueKind::Read)).then_some((pool, id))
+    })
+}
+
+/// The move is that of the transaction's page, with its current data.
+pub(in crate::ssd) fn moves_page_of(ssd: &Ssd, moved: &Move, id: TxnId) -> bool {
+    let lpn = ssd.transactions[id].lpn;
+    moved.lpn == lpn && ssd.ftl.lookup(lpn) == Some(moved.from)
+}
+
+/// The page of a read is still in a register of its die: of a move that was suspended, or whose program ends at this instant.
+pub(in crate::ssd) fn is_left_in_register(ssd: &Ssd, now: Ns, die: DieId, id: TxnId) -> bool {
+    ssd.merging.just_moved[die.index()] == Some((ssd.transactions[id].lpn, now)) || is_in_suspended_register(ssd, die, id)
+}
+
+fn is_in_suspended_register(ssd: &Ssd, die: DieId, id: TxnId) -> bool {
+    let Some((pool, phase)) = ssd.flash.suspended(die) else { return false };
+    matches!(phase, Phase::BeforeOut | Phase::BeforeIn | Phase::BeforeProgram | Phase::Program(_)) && ssd.is_being_moved(pool, id)
+}

@@ -1,0 +1,187 @@
+//! Pacing (`gc.pace`): which writes may come in, and the credit that GC earns for them.
+
+use crate::gc::{Job, Pace};
+use crate::ssd::Ssd;
+use crate::ssd::mechanisms::advance;
+use ssdlab_base::units::{DieId, Lpn, Ns, PoolId};
+use ssdlab_keys::config::{Allocation, Config, Pace as PaceBy};
+use ssdlab_keys::geometry::Geometry;
+
+/// The accounts of a drive; `None` if its writes are not paced.
+pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pace>> {
+    let pages = geometry.units_per_block.get();
+    let window = config.gc.pace_units(geometry.pools.blocks_each, pages);
+    let by_drive = config.ftl.allocation == Allocation::Dynamic;
+    (config.gc.pace != PaceBy::None).then(|| Box::new(Pace::new(geometry.pools.count.get(), window, by_drive)))
+}
+
+impl Ssd {
+    /// Writes are paced: they may have to wait for credit.
+    #[inline(always)]
+    pub fn paces(&self) -> bool {
+        self.pace.is_some()
+    }
+
+    /// Lets a page (mapping unit) of a write in, which takes credit. Returns false if it has to wait for credit.
+    #[inline]
+    pub fn lets_in(&mut self, unit: Lpn) -> bool {
+        let pool = self.geometry().static_pool(unit);
+        let Some(pace) = &mut self.pace else { return true };
+        let comes = pace.take(pool) || !is_paced(self, pool);
+        // Pages in a write buffer are limited by the buffer (docs/model/pacing.md).
+        let counts = comes && !self.rules.gc.writes_are_complete;
+        if let Some(pace) = self.pace.as_mut().filter(|_| counts) {
+            pace.comes_in(pool);
+        }
+        comes
+    }
+
+    /// Pages (mapping units) of writes that have come in and have no page in flash yet; 0 without pacing, or with a write buffer.
+    #[doc(hidden)]
+    pub fn paced_units(&self) -> u64 {
+        self.pace.as_ref().map_or(0, |pace| pace.let_in())
+    }
+
+    /// [`Ssd::lets_in`] would let this page (mapping unit) of a write in.
+    #[inline]
+    pub fn would_let_in(&self, unit: Lpn) -> bool {
+        let pool = self.geometry().static_pool(unit);
+        self.pace.as_ref().is_none_or(|pace| pace.can_take(pool)) || !is_paced(self, pool)
+    }
+
+    /// Sets the page (mapping unit) for which a write waits for credit; `None`: no write waits. Returns true if a GC step may begin because
+    /// of it.
+    pub fn awaits_credit(&mut self, unit: Option<Lpn>) -> bool {
+        let pool = unit.map(|unit| self.geometry().static_pool(unit));
+        let Some(pace) = &mut self.pace else { return false };
+        if !pace.awaits(pool) || pool.is_none() {
+            return false;
+        }
+        for die in (0..self.geometry().dies).map(DieId) {
+            if self.gc.jobs.on_die(die) > 0 && advance::is_needed(self, die) {
+                self.ready.wake(die);
+            }
+        }
+        true
+    }
+
+    /// Counts a write that has waited for credit.
+    pub fn note_paced_write(&mut self) {
+        self.probes.count().paced_writes += 1;
+    }
+}
+
+/// Notes that a page (mapping unit) of a write has a page in flash, perhaps that of a page move. Pages of the mapping table never came
+/// in.
+#[inline(always)]
+pub(in crate::ssd) fn write_begins(ssd: &mut Ssd, unit: Lpn) {
+    if ssd.pace.is_none() || ssd.geometry().is_of_map(unit) {
+        return;
+    }
+    let pool = ssd.geometry().static_pool(unit);
+    if let Some(pace) = &mut ssd.pace {
+        pace.is_placed(pool);
+    }
+}
+
+/// GC earns credit for writes to the pool's account: a pool of it is short of free blocks, and has a job that goes on.
+fn is_paced(ssd: &Ssd, pool: PoolId) -> bool {
+    let pace = ssd.pace.as_ref().expect("writes are paced");
+    if pace.is_by_drive() { ssd.pools().any(|pool| earns(ssd, pool)) } else { earns(ssd, pool) }
+}
+
+fn earns(ssd: &Ssd, pool: PoolId) -> bool {
+    let goes_on = || match ssd.gc.job(pool) {
+        Some(job) => !job.is_paused(),
+        // Otherwise all waiting writes would come in between two jobs.
+        None => ssd.gc.starts_behind_barrier(&ssd.ftl, pool),
+    };
+    ssd.ftl.is_short(pool) && goes_on()
+}
+
+/// A write waits for credit that a job on this die can earn: its steps go before writes, which have been let in before.
+#[inline(always)]
+pub(in crate::ssd) fn is_awaited_on(ssd: &Ssd, die: DieId) -> bool {
+    let Some(pace) = &ssd.pace else { return false };
+    ssd.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.is_awaited(pool) && ssd.gc.job(pool).is_some())
+}
+
+/// A write waits for credit, and a job on this die can earn some, perhaps for a write behind that one: if it waited until that write is
+/// the first, one die after the other would collect.
+#[inline(always)]
+pub(in crate::ssd) fn is_paced_on(ssd: &Ssd, die: DieId) -> bool {
+    let Some(pace) = &ssd.pace else { return false };
+    ssd.geometry().pools_of_die(die).map(PoolId).any(|pool| pace.may_be_wanted(pool) && ssd.gc.job(pool).is_some())
+}
+
+/// Call when the number of free blocks of a pool has changed.
+#[inline(always)]
+pub(in crate::ssd) fn pace_block(ssd: &mut Ssd, pool: PoolId) {
+    if let Some(pace) = &mut ssd.pace {
+        pace.set_short(pool, ssd.ftl.is_short(pool));
+    }
+}
+
+/// Pages that can be programmed in a pool, or in all pools of its group.
+fn room(ssd: &Ssd, pool: PoolId) -> u64 {
+    ssd.group_of(pool).map(|pool| ssd.ftl.room(pool)).sum()
+}
+
+/// Call when the job of a pool has started, or that of the group whose first pool it is.
+pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
+    if !ssd.paces() {
+        return;
+    }
+    let victim = ssd.gc.job(pool).map(Job::victim).expect("it has just started");
+    let members = ssd.group_of(pool).map(|part| ssd.geometry().member(victim, part));
+    let (pages, valid) =
+        members.fold((0, 0), |(pages, valid), block| (pages + ssd.ftl.units_freed(block), valid + ssd.ftl.blocks().valid(block)));
+    let room = room(ssd, pool);
+    if let Some(pace) = &mut ssd.pace {
+        pace.job_starts(pool, pages, valid);
+    }
+    if let Some(verifier) = ssd.probes.verifier_mut() {
+        verifier.job_starts(pool, room);
+    }
+}
+
+/// Earns credit for `pages` that the job of the pool, or of its group, has moved.
+#[inline(always)]
+pub(in crate::ssd) fn earn(ssd: &mut Ssd, pool: PoolId, pages: u32) {
+    if ssd.paces() {
+        let lead = ssd.geometry().lead_pool(pool);
+        ssd.pace.as_mut().expect("writes are paced").moved(lead, pages);
+    }
+}
+
+/// Takes credit for `pages` of the pool that are padding.
+pub(in crate::ssd) fn padding_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
+    if pages == 0 || !ssd.paces() {
+        return;
+    }
+    let owes = is_paced(ssd, pool);
+    if let Some(pace) = &mut ssd.pace {
+        pace.use_up(pool, pages, owes);
+    }
+}
+
+/// Verify mode: notes pages of the pool that a host write or padding takes, so that no job earns them.
+#[inline(always)]
+pub(in crate::ssd) fn pages_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
+    let lead = ssd.geometry().lead_pool(pool);
+    if let Some(verifier) = ssd.probes.verifier_mut() {
+        verifier.takes_room(lead, pages);
+    }
+}
+
+/// Earns the rest of the credit of the job of the pool, or of its group, whose victim is erased.
+pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    let lead = ssd.geometry().lead_pool(pool);
+    let Some(pace) = &mut ssd.pace else { return };
+    let earned = pace.erased(lead);
+    ssd.group_of(lead).for_each(|part| pace_block(ssd, part));
+    let room = room(ssd, lead);
+    if let Some(verifier) = ssd.probes.verifier_mut() {
+        verifier.job_earned(now, lead, earned, room);
+    }
+}

@@ -1,0 +1,182 @@
+//! Blocks in SLC mode (`slc`): idle time in which they are folded, what is counted of them, and the times of operations on them.
+//!
+//! | where | what |
+//! |---|---|
+//! | `ftl/slc.rs` | whether host writes go to the cache, and which block is folded next |
+//! | `ftl/blocks/slc.rs` | which blocks are in SLC mode |
+//! | `gc/fold.rs` | which pools fold now |
+
+use crate::flash::Timing;
+use crate::gc::{FoldCause, Idle, Job};
+use crate::ssd::Ssd;
+use crate::ssd::mechanisms::pace;
+use crate::ssd::watch::probes;
+use ssdlab_base::units::{BlockId, Ns, PoolId, Ppn};
+use ssdlab_keys::config::Config;
+use ssdlab_keys::config::capacity::RESERVE;
+use ssdlab_keys::geometry::PageFacts;
+use ssdlab_result::stats::SlcStats;
+
+/// What a drive with a cache of blocks in SLC mode keeps beside the blocks.
+#[derive(Debug)]
+pub(in crate::ssd) struct Slc {
+    /// Idle time after which blocks are folded; `None` without folding in idle time.
+    idle: Option<Idle>,
+}
+
+impl Slc {
+    /// The cache of a drive; `None` without one.
+    pub(in crate::ssd) fn new(config: &Config) -> Option<Box<Self>> {
+        let idle = (config.slc.idle_us > 0).then(|| Idle::after(config.slc.idle_us * 1000));
+        config.slc.is_on().then(|| Box::new(Slc { idle }))
+    }
+
+    /// The detector of idle time in which blocks are folded.
+    #[inline(always)]
+    pub(in crate::ssd) fn idle_mut(&mut self) -> Option<&mut Idle> {
+        self.idle.as_mut()
+    }
+}
+
+impl Ssd {
+    /// Statistics of the cache of blocks in SLC mode; `None` without one.
+    pub fn slc_stats(&self) -> Option<SlcStats> {
+        let (shape, geometry, blocks) = (self.geometry().slc?, self.geometry(), self.ftl.blocks());
+        let pools = u64::from(geometry.pools.count.get());
+        let mut stats = SlcStats {
+            units_per_block: u64::from(geometry.units_per_block.get() - shape.skipped),
+            static_blocks: pools * u64::from(shape.static_each),
+            dynamic_blocks: pools * u64::from(shape.dynamic_each),
+            ..SlcStats::default()
+        };
+        for block in (0..geometry.blocks).map(BlockId) {
+            let erases = blocks.erases()[block.index()];
+            if blocks.is_static(block) {
+                stats.static_erases.push(erases)
+            } else {
+                stats.other_erases.push(erases)
+            }
+            if blocks.is_slc(block) {
+                stats.in_use += 1;
+                stats.held_units += u64::from(blocks.valid(block));
+            }
+        }
+        Some(stats)
+    }
+}
+
+/// Call when a request arrives: no further block is folded for idle time.
+#[inline(always)]
+pub(in crate::ssd) fn end_idle(ssd: &mut Ssd) {
+    if let Some(idle) = ssd.slc.as_mut().and_then(|slc| slc.idle_mut())
+        && idle.end()
+    {
+        ssd.gc.folds.set_idle(false);
+    }
+}
+
+/// Call when a round begins to dispatch: folding begins in pools that want it since the last look.
+#[inline(always)]
+pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns) {
+    if ssd.slc.is_some() {
+        look_at_cache(ssd, now);
+    }
+}
+
+fn look_at_cache(ssd: &mut Ssd, now: Ns) {
+    let outstanding = ssd.host.outstanding() > 0;
+    let idle = ssd.slc.as_mut().and_then(|slc| slc.idle_mut()).filter(|idle| idle.is_due());
+    if idle.is_some_and(|idle| idle.begin(now, outstanding).is_some()) {
+        ssd.gc.folds.set_idle(true);
+        ssd.pools().for_each(|pool| ssd.trigger_gc(now, pool));
+    }
+    while let Some(pool) = ssd.ftl.take_news() {
+        ssd.trigger_gc(now, pool);
+    }
+}
+
+/// Call when a block was taken for writes of the host, to program its page `first`.
+pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
+    if !ssd.ftl.is_slc(first) {
+        return;
+    }
+    let (block, _) = ssd.geometry().split_page(first);
+    ssd.probes.note(now, &ssd.ftl, probes::Event::OpenedInSlc(block));
+    // Of the static part, these pages never counted as room.
+    if !ssd.geometry().is_static(block) {
+        let skipped = ssd.ftl.skipped_pages();
+        pace::pages_taken(ssd, pool, skipped);
+        pace::padding_taken(ssd, pool, skipped);
+    }
+}
+
+/// Counts a job that folds a block. Returns false if the job does not.
+pub(in crate::ssd) fn count_fold(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
+    let Some(cause) = ssd.gc.job(pool).and_then(Job::fold) else { return false };
+    let victim = ssd.gc.job(pool).map(Job::victim).expect("seen above");
+    ssd.probes.note(now, &ssd.ftl, probes::Event::FoldBegins(victim, cause));
+    let counters = ssd.probes.count();
+    counters.folds += 1;
+    counters.idle_folds += u64::from(cause == FoldCause::Idle);
+    counters.space_folds += u64::from(cause == FoldCause::Space);
+    true
+}
+
+/// Call when a job that folded a block of a pool has ended, and its scope has had its turn: the pools that wait for it (`slc.fold_jobs`) fold
+/// in turn, from the next pool on, so that none waits for ever.
+pub(in crate::ssd) fn fold_ended(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    ssd.gc.folds.ended();
+    if !ssd.gc.folds.is_limited() {
+        return;
+    }
+    let pools = ssd.geometry().pools.count.get();
+    for next in (pool.0 + 1..pools).chain(0..=pool.0).map(PoolId) {
+        if !ssd.gc.folds.has_room() {
+            return;
+        }
+        ssd.gain_appeared(now, next);
+        ssd.trigger_gc(now, next);
+    }
+}
+
+/// Verify mode: checks the array time of a read of a page, against the mode that the verifier knows of its block.
+#[inline(always)]
+pub(in crate::ssd) fn check_read(ssd: &mut Ssd, ppn: Ppn, ns: Ns) {
+    if ssd.rules.slc {
+        check(ssd, ppn, "read", ns, |timing, facts| timing.read(facts));
+    }
+}
+
+/// Verify mode: checks the array time of a program that begins at a page.
+#[inline(always)]
+pub(in crate::ssd) fn check_program(ssd: &mut Ssd, first: Ppn, ns: Ns) {
+    if ssd.rules.slc {
+        check(ssd, first, "program", ns, |timing, facts| timing.program(facts));
+    }
+}
+
+fn check(ssd: &mut Ssd, ppn: Ppn, what: &str, ns: Ns, time: fn(&Timing, &PageFacts) -> Ns) {
+    let block = ssd.block_of_page(ppn);
+    let Some(slc) = ssd.probes.verifier().map(|verifier| verifier.is_slc(block)) else { return };
+    let expected = time(ssd.flash.timing(), &PageFacts { offset: ssd.geometry().flash_page(ppn), slc });
+    if ns != expected
+        && let Some(verifier) = ssd.probes.verifier_mut()
+    {
+        verifier.found(Err(format!("the {what} of page {ppn} takes {ns} ns, and {expected} in the mode of its block (SLC: {slc})")));
+    }
+}
+
+/// Verify mode: checks that each pool without a job has the block that GC keeps, and that the blocks in SLC mode are those that the
+/// verifier has seen opened in it.
+pub(in crate::ssd) fn check_modes(ssd: &Ssd) -> Result<(), String> {
+    let Some(verifier) = ssd.probes.verifier().filter(|_| ssd.rules.slc) else { return Ok(()) };
+    let short = |&pool: &PoolId| ssd.gc.job(pool).is_none() && ssd.ftl.blocks().free_count(pool) < RESERVE;
+    if let Some(pool) = ssd.pools().find(short) {
+        return Err(format!("pool {pool} has no free block between two jobs"));
+    }
+    let mut blocks = (0..ssd.geometry().blocks).map(BlockId);
+    match blocks.find(|&block| ssd.ftl.blocks().is_slc(block) != verifier.is_slc(block)) {
+        Some(block) => Err(format!("block {block} has changed its mode without an erase")),
+        None => Ok(()),
+    }
+}

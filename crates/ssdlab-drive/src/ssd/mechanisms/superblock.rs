@@ -1,0 +1,97 @@
+//! Superblocks of several pools (`ftl.reclaim_unit = "superblock"`): the page moves of their jobs go from die to die. What a part has read is
+//! dealt to the pool whose turn it is, and host reads that wait follow their page to its new die.
+
+use crate::ftl::BlockState;
+use crate::gc::Move;
+use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
+use crate::ssd::Ssd;
+use crate::ssd::watch::waits;
+use ssdlab_base::units::{Lpn, Ns, PoolId, Ppn};
+
+/// Deals the programs that the job of the pool's group has gathered, and lets it erase its blocks once nothing is left to be moved. Call when
+/// the job has started, and when a unit of its victim was read, moved or became invalid.
+pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    let lead = ssd.geometry().lead_pool(pool);
+    if ssd.gc.job(lead).is_none() {
+        return;
+    }
+    while let Some(first) = ssd.gc.jobs.to_deal(&ssd.ftl, lead) {
+        let dealt = ssd.ftl.deal_move(first);
+        let serial = ssd.next_serial();
+        ssd.gc.jobs.deal(&ssd.ftl, dealt.pool, dealt.class, (now, serial));
+        ssd.ready.wake(ssd.ftl.geometry().die_of_pool(dealt.pool));
+        if dealt.took {
+            ssd.block_taken(now, lead, ssd.ftl.blocks().free_count(lead));
+        }
+    }
+    let serial = ssd.next_serial();
+    if ssd.gc.jobs.begin_erases(&ssd.ftl, lead, (now, serial)) {
+        ssd.group_of(lead).for_each(|part| ssd.ready.wake(ssd.ftl.geometry().die_of_pool(part)));
+    }
+}
+
+/// The page at `old` has become invalid by a write or trim of the host: if a job was to move it, it need not.
+#[inline(always)]
+pub(in crate::ssd) fn page_invalid(ssd: &mut Ssd, now: Ns, old: Ppn) {
+    if ssd.rules.gc.spreads {
+        let block = ssd.block_of_page(old);
+        if ssd.ftl.blocks().state(block) == BlockState::Victim {
+            look(ssd, now, ssd.geometry().pool_of_block(block));
+        }
+    }
+}
+
+/// The units of a program, or of a read that was dropped, of the part in `pool` are done.
+pub(in crate::ssd) fn units_done(ssd: &mut Ssd, now: Ns, pool: PoolId, units: &[Move]) {
+    let serial = ssd.next_serial();
+    ssd.gc.jobs.units_done(&ssd.ftl, pool, units, (now, serial));
+    for moved in units {
+        ssd.ready.wake(ssd.geometry().die_of_pool(ssd.geometry().pool_of_page(moved.from)));
+    }
+    look(ssd, now, pool);
+}
+
+/// The part in `pool` drops its operation, since none of its units is needed.
+pub(in crate::ssd) fn discard(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    if !ssd.gc.jobs.part_reads(pool) {
+        let class = ssd.gc.jobs.class_in_service(pool);
+        ssd.ftl.take_back(pool, class);
+    }
+    let units = std::mem::take(ssd.gc.units_mut(pool));
+    let serial = ssd.next_serial();
+    ssd.gc.jobs.move_ended(&ssd.ftl, pool, (now, serial));
+    units_done(ssd, now, pool, &units);
+    // Keeps the memory of the list.
+    *ssd.gc.units_mut(pool) = units;
+    ssd.gc.units_mut(pool).clear();
+}
+
+/// A page has been moved to `pool`, perhaps from another: host reads that wait for it wait for the die of `pool` from now on.
+pub(in crate::ssd) fn readers_follow(ssd: &mut Ssd, now: Ns, lpn: Lpn, pool: PoolId) {
+    let mut next = page_order::ends(&ssd.ftl, lpn).map(|ends| ends.oldest);
+    while let Some(id) = next {
+        next = page_order::next(&ssd.transactions, id);
+        let Transaction { queued, kind, pool: before, chip, .. } = ssd.transactions[id];
+        if !queued || kind.queue() != QueueKind::Read || before == pool {
+            continue;
+        }
+        let (from, to) = (ssd.geometry().die_of_pool(before), ssd.geometry().die_of_pool(pool));
+        ssd.sched.remove(&mut ssd.transactions, from, id);
+        waits::stop_waiting(ssd, now, id);
+        // The read of a partial write has the place of the write, on the chip of the write.
+        if kind == TransactionKind::Read {
+            ssd.sched.release(chip, QueueKind::Read);
+            ssd.sched.finished(chip);
+            ssd.transactions[id].chip = ssd.geometry().chip_of_die(to);
+            ssd.sched.accept(ssd.transactions[id].chip, QueueKind::Read);
+            ssd.host.place_freed();
+        }
+        ssd.transactions[id].pool = pool;
+        ssd.clocks.note_pool(now, pool, to, &mut ssd.transactions[id].noted);
+        ssd.sched.push(&mut ssd.transactions, to, id);
+        ssd.probes.count().relocated_reads += 1;
+        ssd.ready.wake(from);
+        ssd.ready.wake(to);
+        ssd.operation_waits(now, to);
+    }
+}

@@ -1,0 +1,523 @@
+//! Wear (`wear`): erases that take longer, data that move to wear blocks evenly, programs that are repeated elsewhere, blocks that are retired, and the end of the drive's life.
+//!
+//! | where | what |
+//! |---|---|
+//! | `flash/wear.rs` | which programs and erases fail |
+//! | `flash/pulses.rs` | which pulses an erase has, and how much it wears its block |
+//! | `ftl/wear.rs`, `ftl/blocks/retired.rs` | what that changes of open blocks, room and the spare |
+//! | `gc/leveling/` | which blocks are moved to wear all evenly |
+//! | `gc/due.rs` | blocks that wait to be moved, since a program of them failed |
+//!
+//! The drive becomes read-only when a pool has lost more blocks than its keys can spare ([`Config::losable_blocks`]), or has no room for the
+//! pages of a GC job: its data would not fit any more. Then no write begins, no GC job goes on, and what waits to be written is rejected.
+
+use crate::flash::{Due, Failures, WHOLE};
+use crate::ftl::Ftl;
+use crate::gc::{Job, Leveling, Move};
+use crate::sched::QueueKind;
+use crate::ssd::candidates::HostCandidate;
+use crate::ssd::mechanisms::{ages, units};
+use crate::ssd::watch::probes::Event;
+use crate::ssd::watch::waits;
+use crate::ssd::{Planted, Ssd};
+use ssdlab_base::blocked::Served;
+use ssdlab_base::units::{BlockId, ChipId, DieId, Ns, PoolId, Ppn, ReqId, TxnId};
+use ssdlab_keys::config::{Config, WearEnd};
+use ssdlab_result::stats::{ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
+
+/// What a drive whose blocks can fail keeps beside the blocks.
+#[derive(Debug)]
+pub(in crate::ssd) struct Wear {
+    failures: Failures,
+    /// Rated endurance, and years of warranty.
+    rating: (u32, f64),
+    /// Bytes of the flash, pages of parity included.
+    flash_bytes: u64,
+    /// Number of blocks that a pool may lose.
+    losable: u32,
+    /// By pool: blocks that have failed.
+    lost: Vec<u32>,
+    /// By block: a program of it has failed since its last erase.
+    failing: Vec<bool>,
+    /// Blocks that are filled no further while programs of them may be under way, each with the number of its last pages that are left out.
+    open: Vec<(BlockId, u32)>,
+    /// Bytes that the host had programmed when 1 % of the blocks had failed.
+    one_percent_bytes: Option<u64>,
+    read_only: Option<ReadOnly>,
+    /// The run ends once the drive is read-only.
+    stops: bool,
+    /// Blocks can fail.
+    fails: bool,
+    leveling: Option<Leveling>,
+    /// By pool: the block that is to take the data of the block that waits to be moved for levelling.
+    worn: Vec<BlockId>,
+    /// Millionths of its time by which 1,000 erases lengthen an erase.
+    erase_growth: u64,
+    /// Number of GC jobs given up since the drive is read-only, and the sum of their times, ns.
+    given_up: (u64, u128),
+    /// Blocks retired, by cause.
+    retired: RetiredBlocks,
+}
+
+impl Wear {
+    /// The wear of a drive; `None` if erases have no effect on its blocks. `seed`: the seed of the run.
+    pub(in crate::ssd) fn new(config: &Config, ftl: &Ftl, seed: u64) -> Option<Box<Self>> {
+        let geometry = ftl.geometry();
+        let failures = Failures::new(config, geometry.blocks, seed)?;
+        Some(Box::new(Wear {
+            failures,
+            rating: (config.wear.endurance, config.wear.warranty_years),
+            flash_bytes: u64::from(geometry.blocks) * u64::from(config.device.pages_per_block) * u64::from(config.device.page_bytes),
+            losable: config.losable_blocks(),
+            lost: vec![0; geometry.pools.count.get() as usize],
+            failing: vec![false; geometry.blocks as usize],
+            open: Vec::new(),
+            one_percent_bytes: None,
+            read_only: None,
+            stops: config.wear.end == WearEnd::Stop,
+            fails: config.wear.is_on(),
+            leveling: Leveling::new(config, ftl),
+            worn: vec![BlockId(0); geometry.pools.count.get() as usize],
+            erase_growth: (config.wear.erase_growth * 1e6).round() as u64,
+            given_up: (0, 0),
+            retired: RetiredBlocks::default(),
+        }))
+    }
+}
+
+impl Ssd {
+    fn wear_mut(&mut self) -> &mut Wear {
+        self.wear.as_mut().expect("blocks can fail")
+    }
+
+    /// The drive is read-only, and the run is to end.
+    #[inline]
+    pub fn is_at_end_of_life(&self) -> bool {
+        self.wear.as_ref().is_some_and(|wear| wear.stops && wear.read_only.is_some())
+    }
+
+    /// Statistics of wear; `None` if no block can fail.
+    pub fn wear_stats(&self) -> Option<WearStats> {
+        let (wear, geometry) = (self.wear.as_ref().filter(|wear| wear.fails)?, self.geometry());
+        let left = wear.lost.iter().map(|&lost| wear.losable.saturating_sub(lost)).min().unwrap_or(0);
+        Some(WearStats {
+            endurance: wear.rating.0,
+            warranty_years: wear.rating.1,
+            flash_bytes: wear.flash_bytes,
+            exported_bytes: geometry.exported_bytes(),
+            retired: wear.retired,
+            spare_left: left,
+            one_percent_bytes: wear.one_percent_bytes,
+            erase_wear: wear.failures.pulses().and_then(|pulses| pulses.mean_wear()),
+            read_only: wear.read_only,
+        })
+    }
+
+    /// Number of GC jobs that were given up, and the sum of their times, ns.
+    pub(in crate::ssd) fn jobs_given_up(&self) -> (u64, u128) {
+        self.wear.as_ref().map_or((0, 0), |wear| wear.given_up)
+    }
+
+    /// For tests: erases after which each block fails.
+    #[doc(hidden)]
+    pub fn endurance_of_blocks(&self) -> Vec<u32> {
+        let blocks = (0..self.geometry().blocks).map(BlockId);
+        self.wear.as_ref().map_or_else(Vec::new, |wear| blocks.map(|block| wear.failures.endurance(block)).collect())
+    }
+}
+
+/// The drive is read-only.
+#[inline(always)]
+pub(in crate::ssd) fn is_read_only(ssd: &Ssd) -> bool {
+    ssd.wear.as_ref().is_some_and(|wear| wear.read_only.is_some())
+}
+
+/// The program that begins at this page fails.
+fn program_fails(ssd: &Ssd, first: Ppn) -> bool {
+    let (block, page) = ssd.geometry().split_page(first);
+    let erases = ssd.ftl.blocks().erases()[block.index()];
+    ssd.wear.as_ref().is_some_and(|wear| wear.failures.program_fails(block, erases, page))
+}
+
+/// Call when a program of the host has ended, of the page or units from transaction `first` on. If it has failed, they wait to be programmed
+/// again. Returns false if it has not; else the first transaction of the operation's next page is stored in `next`.
+pub(in crate::ssd) fn host_program_failed(ssd: &mut Ssd, now: Ns, first: TxnId, next: &mut Option<TxnId>) -> bool {
+    let (ppn, pool) = (ssd.transactions[first].ppn, ssd.transactions[first].pool);
+    if !program_fails(ssd, ppn) {
+        return false;
+    }
+    program_failed(ssd, now, pool, ppn);
+    look_for_room(ssd, now, pool, ssd.gc.job(pool).is_some());
+    *next = units::next_page(ssd, first);
+    let mut unit = Some(first);
+    while let Some(id) = unit {
+        unit = units::unit_behind(ssd, id);
+        write_again(ssd, now, id);
+    }
+    true
+}
+
+/// A write whose program has failed waits for its pool again, or for its chip, at the place of its age.
+fn write_again(ssd: &mut Ssd, now: Ns, id: TxnId) {
+    if ssd.probes.has(Planted::ForgetsFailedWrite) {
+        let version = ssd.transactions[id].version;
+        let lpn = ssd.transactions[id].lpn;
+        ssd.probes.note(now, &ssd.ftl, Event::Written(lpn, version));
+    }
+    let transaction = &mut ssd.transactions[id];
+    (transaction.next, transaction.previous, transaction.same_page) = (None, None, false);
+    let (pool, chip, class) = (transaction.pool, transaction.chip, transaction.class);
+    if let Some(placement) = ssd.sched.placement_mut() {
+        placement.write_failed(pool, chip);
+        placement.took_write(chip, class);
+    }
+    ssd.sched.take_place_again(chip, QueueKind::Write);
+    if ssd.probes.has(Planted::ForgetsFailedWrite) {
+        ssd.sched.release(chip, QueueKind::Write);
+        return ssd.finish_transaction(now, id);
+    }
+    ssd.enter_queue(now, id);
+}
+
+/// Call when the program of a page move has ended. Returns true if it has failed, or had no page to go to: then its data are still in the
+/// victim, from where they are moved again.
+pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
+    let moved = ssd.gc.moving(pool).expect("a page was moved");
+    if let Some(to) = moved.to {
+        if !program_fails(ssd, to) {
+            count_moves(ssd, pool);
+            return false;
+        }
+        program_failed(ssd, now, pool, to);
+        ssd.ftl.owe_again(pool);
+        look_for_room(ssd, now, pool, true);
+    }
+    let writers: Vec<TxnId> = if ssd.rules.gc.gathers() {
+        ssd.gc.units(pool).iter().filter_map(|moved| moved.writer).collect()
+    } else {
+        moved.writer.into_iter().collect()
+    };
+    let serial = ssd.next_serial();
+    ssd.gc.jobs.move_failed(&ssd.ftl, pool, (now, serial));
+    for writer in writers {
+        ssd.transactions[writer].served(Served::Array, now);
+        leave_move(ssd, now, pool, writer);
+    }
+    true
+}
+
+/// Counts the pages (mapping units) that the program of a page move has moved, by the cause of the job. A page that a host write replaced
+/// does not count.
+fn count_moves(ssd: &mut Ssd, pool: PoolId) {
+    let Some(due) = ssd.gc.job(pool).and_then(Job::due) else { return };
+    let is_moved = |moved: &Move| u64::from(moved.writer.is_none());
+    let count = match ssd.rules.gc.gathers() {
+        true => ssd.gc.units(pool).iter().map(is_moved).sum(),
+        false => is_moved(&ssd.gc.moving(pool).expect("a page was moved")),
+    };
+    let counters = ssd.probes.count();
+    match due {
+        Due::Retirement => counters.retirement_moves += count,
+        Due::Leveling => counters.leveling_moves += count,
+        Due::Reclaim | Due::Refresh => {}
+    }
+}
+
+/// A host write that had merged with a page move waits for its pool again.
+fn leave_move(ssd: &mut Ssd, now: Ns, pool: PoolId, writer: TxnId) {
+    // It may have waited since it merged.
+    waits::stop_waiting(ssd, now, writer);
+    ssd.transactions[writer].pool = pool;
+    write_again(ssd, now, writer);
+}
+
+/// A program has failed: its block is filled no further, and is moved and retired.
+fn program_failed(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
+    let block = ssd.block_of_page(first);
+    ssd.probes.count().failed_programs += 1;
+    ssd.probes.note(now, &ssd.ftl, Event::ProgramFailed(first));
+    let left = ssd.ftl.program_failed(pool, first);
+    let wear = ssd.wear_mut();
+    if left > 0 {
+        wear.open.push((block, left));
+    }
+    if !std::mem::replace(&mut wear.failing[block.index()], true) {
+        ssd.gc.due.push(pool, block, Due::Retirement);
+        lose_block(ssd, pool);
+    }
+}
+
+/// An erase of a block has ended. Returns true if it has failed, or was the last that the block can have: the block is retired then.
+pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
+    let erases = ssd.ftl.blocks().erases()[block.index()];
+    let erase_fails = ssd.wear_mut().failures.erase_fails(block, erases);
+    note_pulses(ssd, block, erases);
+    let wear = ssd.wear_mut();
+    let is_worn_out = wear.failures.is_worn_out(block, erases + 1);
+    let program_failed = std::mem::replace(&mut wear.failing[block.index()], false);
+    let retired = &mut wear.retired;
+    let cause = match (program_failed, is_worn_out, erase_fails) {
+        (true, ..) => Some(&mut retired.failed_programs),
+        (_, true, _) => Some(&mut retired.worn_out),
+        (_, _, true) => Some(&mut retired.failed_erases),
+        _ => None,
+    };
+    let retires = cause.map(|blocks| *blocks += 1).is_some();
+    ssd.probes.count().failed_erases += u64::from(is_worn_out || erase_fails);
+    if !retires {
+        return false;
+    }
+    let counters = ssd.probes.count();
+    counters.retired_by_program += u64::from(program_failed);
+    counters.retired_by_endurance += u64::from(!program_failed && is_worn_out);
+    counters.retired_by_erase += u64::from(!program_failed && !is_worn_out);
+    if !program_failed {
+        lose_block(ssd, ssd.geometry().pool_of_block(block));
+    }
+    true
+}
+
+/// Call when a block of the pool is free after an erase: data of another may move, so that this one takes them.
+pub(in crate::ssd) fn block_freed(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
+    ssd.gc.due.forget(pool, block);
+    let Ssd { wear: Some(wear), ftl, gc, .. } = ssd else { return };
+    let Some(leveling) = &mut wear.leveling else { return };
+    let may_move = !gc.due.waits_for(pool, Due::Leveling);
+    if let Some(young) = leveling.block_erased(ftl, &wear.failures, block, may_move) {
+        wear.worn[pool.index()] = block;
+        gc.due.push(pool, young, Due::Leveling);
+    }
+}
+
+/// Call when a job starts that moves a block for levelling: the worn block takes its data.
+pub(in crate::ssd) fn leveling_starts(ssd: &mut Ssd, pool: PoolId) {
+    ssd.probes.count().leveling_jobs += 1;
+    let worn = ssd.wear_mut().worn[pool.index()];
+    ssd.ftl.bring_forward(pool, worn);
+}
+
+/// Time of the next erase of a block; `ns`: that of a new block without pulses.
+pub(in crate::ssd) fn erase_ns(ssd: &mut Ssd, block: BlockId, ns: Ns) -> Ns {
+    let Some(wear) = ssd.wear.as_ref() else { return ns };
+    let erases = ssd.ftl.blocks().erases()[block.index()];
+    if let Some(plan) = wear.failures.erase_plan(block, erases) {
+        let whole_last = ssd.probes.has(Planted::ErasesInWholePulses).then(|| wear.failures.pulses()).flatten();
+        let ns = whole_last.map_or(plan.ns, |pulses| pulses.whole_ns(block, wear.failures.cycles(block, erases)));
+        check_erase(ssd, block, ns);
+        return ns;
+    }
+    let cycles = wear.failures.cycles(block, erases);
+    let more = u128::from(ns) * u128::from(wear.erase_growth) * u128::from(cycles) / 1_000_000_000;
+    ns + more as Ns
+}
+
+/// An erase of a block after `erases` others has ended: counts its pulses, which wear the block.
+fn note_pulses(ssd: &mut Ssd, block: BlockId, erases: u32) {
+    let wear = ssd.wear.as_mut().expect("erases have an effect");
+    let Some(plan) = wear.failures.erase_plan(block, erases) else { return };
+    wear.failures.erased(block, plan);
+    let counters = ssd.probes.count();
+    counters.erase_pulses += u64::from(plan.pulses);
+    counters.shortened_erases += u64::from(plan.wear < WHOLE);
+}
+
+/// Verify mode: checks the time of an erase that begins, against its pulses one after the other, and what it is to spare the block.
+fn check_erase(ssd: &mut Ssd, block: BlockId, ns: Ns) {
+    let Ssd { wear: Some(wear), ftl, probes, .. } = ssd else { return };
+    let Some(pulses) = wear.failures.pulses() else { return };
+    let played = pulses.play(block, wear.failures.cycles(block, ftl.blocks().erases()[block.index()]));
+    if let Some(verifier) = probes.verifier_mut() {
+        if ns != played.ns {
+            verifier.found(Err(format!("the erase of block {block} takes {ns} ns, and its pulses {} ns", played.ns)));
+        }
+        verifier.erase_begins(block, WHOLE - played.wear);
+    }
+}
+
+/// Verify mode: checks that each block has been spared as much wear as its erases have, as the verifier has seen them.
+pub(in crate::ssd) fn check_spared(ssd: &Ssd) -> Result<(), String> {
+    let pulses = ssd.wear.as_ref().and_then(|wear| wear.failures.pulses());
+    let (Some(pulses), Some(verifier)) = (pulses, ssd.probes.verifier()) else { return Ok(()) };
+    for block in (0..ssd.geometry().blocks).map(BlockId) {
+        let (spared, seen) = (pulses.spared(block), verifier.spared(block));
+        if spared != seen {
+            return Err(format!("block {block} was spared {spared} millionths of an erase, and its erases {seen}"));
+        }
+    }
+    Ok(())
+}
+
+/// Call when a block of the pool has been retired, before its job ends.
+pub(in crate::ssd) fn block_retired(ssd: &mut Ssd, now: Ns, pool: PoolId, block: BlockId) {
+    ssd.gc.due.forget(pool, block);
+    ssd.probes.note(now, &ssd.ftl, Event::Retired(block));
+    if ssd.probes.has(Planted::UsesRetiredBlock) {
+        ssd.ftl.free_retired(pool, block);
+        ssd.probes.note(now, &ssd.ftl, Event::BlocksFreed { blocks: 1 });
+    }
+    look_for_room(ssd, now, pool, false);
+}
+
+/// A block of the pool has failed: what it could hold is lost.
+fn lose_block(ssd: &mut Ssd, pool: PoolId) {
+    ssd.wear_mut().lost[pool.index()] += 1;
+    ssd.ftl.lose_block(pool);
+    let (chip, pages) = (ssd.geometry().chip_of_die(ssd.geometry().die_of_pool(pool)), ssd.geometry().units_per_block.get());
+    if let Some(placement) = ssd.sched.placement_mut() {
+        placement.lose_block(chip, pages);
+    }
+}
+
+/// Keeps what the host has written if 1 % of the blocks have failed, for the first time.
+fn note_one_percent(ssd: &mut Ssd) {
+    let written = ssd.probes.count().host_programs * u64::from(ssd.geometry().unit_bytes);
+    let blocks = u64::from(ssd.geometry().blocks);
+    let wear = ssd.wear_mut();
+    let failed: u64 = wear.lost.iter().map(|&lost| u64::from(lost)).sum();
+    if 100 * failed >= blocks {
+        wear.one_percent_bytes.get_or_insert(written);
+    }
+}
+
+/// Makes the drive read-only if the data of the pool may not fit any more. `has_job`: the pool's job goes on.
+fn look_for_room(ssd: &mut Ssd, now: Ns, pool: PoolId, has_job: bool) {
+    note_one_percent(ssd);
+    let can_collect = ssd.ftl.can_collect(pool, has_job);
+    let wear = ssd.wear_mut();
+    let lost = wear.lost[pool.index()];
+    let cause = match lost > wear.losable {
+        true => ReadOnlyCause::Spare,
+        false if !can_collect => ReadOnlyCause::NoRoom,
+        false => return,
+    };
+    if wear.read_only.is_some() {
+        return;
+    }
+    wear.read_only = Some(ReadOnly { at_ns: now, pool: pool.0, lost, cause });
+    ssd.ftl.close_for_writes();
+    ssd.gc.halt();
+    ssd.host.place_freed();
+    for pool in ssd.pools() {
+        ssd.pool_changed(now, pool);
+        ssd.ready.wake(ssd.geometry().die_of_pool(pool));
+    }
+}
+
+/// Call when a round begins to dispatch: blocks that failed, and are filled no further, close once their last program has ended, and wait to
+/// be moved.
+#[inline(always)]
+pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns) {
+    if ssd.wear.is_some() {
+        close_blocks(ssd, now);
+    }
+}
+
+fn close_blocks(ssd: &mut Ssd, now: Ns) {
+    for (block, left) in std::mem::take(&mut ssd.wear_mut().open) {
+        if !ssd.ftl.leave_out(block, left) {
+            ssd.wear_mut().open.push((block, left));
+            continue;
+        }
+        ssd.gain_appeared(now, ssd.geometry().pool_of_block(block));
+    }
+    if ssd.gc.due.any() && !is_read_only(ssd) {
+        ages::move_due(ssd, now);
+    }
+}
+
+/// Call when nothing more can begin in a round. Returns true if something may begin because of this.
+pub(in crate::ssd) fn nothing_begins(ssd: &mut Ssd, now: Ns) -> bool {
+    if is_read_only(ssd) {
+        return give_up(ssd, now);
+    }
+    ssd.wear.is_some() && ssd.rules.dynamic && ssd.ftl.has_failed_blocks() && choose_chips_again(ssd, now)
+}
+
+/// Dynamic allocation: writes that wait for a chip without room for their data, since blocks of it have failed, go to another. Returns true if
+/// there are any.
+fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
+    let mut any = false;
+    for chip in (0..ssd.geometry().chips).map(ChipId) {
+        while let Some(candidate) = write_for_chip(ssd, chip).filter(|_| !has_room(ssd, chip)) {
+            let placement = ssd.sched.placement().expect("writes go by load");
+            let Some(other) = placement.next_chip(&ssd.ftl, ssd.transactions[candidate.id].class) else { break };
+            if other == chip || !ssd.sched.has_place(other, QueueKind::Write) {
+                break;
+            }
+            let die = ssd.geometry().die_of_pool(candidate.pool);
+            let id = ssd.leave_queue(now, die, candidate);
+            ssd.sched.finished(chip);
+            ssd.sched.accept(other, QueueKind::Write);
+            (ssd.transactions[id].chip, ssd.transactions[id].behind_in_queue) = (other, [None; 2]);
+            ssd.probes.count().rerouted_writes += 1;
+            ssd.enter_queue(now, id);
+            any = true;
+        }
+    }
+    any
+}
+
+/// Some pool of the chip has room for one more page.
+fn has_room(ssd: &Ssd, chip: ChipId) -> bool {
+    let placement = ssd.sched.placement().expect("writes go by load");
+    let held = |pool| ssd.ftl.blocks().valid_in_pool(pool) + ssd.ftl.lost_pages(pool) + placement.writing(pool);
+    let mut pools = ssd.geometry().dies_of_chip(chip).flat_map(|die| ssd.geometry().pools_of_die(DieId(die)).map(PoolId));
+    pools.any(|pool| held(pool) < ssd.ftl.room_of_pool())
+}
+
+/// A drive that is read-only gives up its GC jobs, and rejects the writes that wait. Returns true if it had any.
+fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
+    let mut any = false;
+    for pool in ssd.pools() {
+        let die = ssd.geometry().die_of_pool(pool);
+        let suspended = ssd.flash.suspended(die).is_some_and(|(suspended, _)| suspended == pool);
+        if ssd.gc.job(pool).is_some_and(|job| !job.is_busy()) && !suspended {
+            give_up_job(ssd, now, pool);
+            any = true;
+        }
+    }
+    while let Some(candidate) = waiting_write(ssd) {
+        let die = ssd.geometry().die_of_pool(candidate.pool);
+        let id = ssd.leave_queue(now, die, candidate);
+        reject(ssd, ssd.transactions[id].request);
+        ssd.finish_transaction(now, id);
+        any = true;
+    }
+    any
+}
+
+fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    let job = ssd.gc.job(pool).expect("seen by the caller");
+    let (victim, took) = (job.victim(), u128::from(now - job.started_ns()));
+    let (jobs, ns) = &mut ssd.wear_mut().given_up;
+    (*jobs, *ns) = (*jobs + 1, *ns + took);
+    for writer in ssd.gc.jobs.give_up_moves(pool) {
+        leave_move(ssd, now, pool, writer);
+    }
+    ssd.ftl.give_up_job(pool, victim);
+    ssd.job_ended(now, pool);
+}
+
+/// A write that waits in a queue.
+fn waiting_write(ssd: &Ssd) -> Option<HostCandidate> {
+    if ssd.rules.dynamic {
+        return (0..ssd.geometry().chips).find_map(|chip| write_for_chip(ssd, ChipId(chip)));
+    }
+    let in_queue = |pool| {
+        ssd.sched.head(ssd.sched.queue(pool, QueueKind::Write)).map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
+    };
+    ssd.pools().find_map(in_queue)
+}
+
+/// Dynamic allocation: the first write that waits for a chip.
+fn write_for_chip(ssd: &Ssd, chip: ChipId) -> Option<HostCandidate> {
+    let first = DieId(ssd.geometry().dies_of_chip(chip).start);
+    let pool = PoolId(ssd.geometry().pools_of_die(first).start);
+    ssd.sched.head(ssd.sched.chip_queue(chip)).map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
+}
+
+/// The drive rejects a request, or what is left of it.
+pub(in crate::ssd) fn reject(ssd: &mut Ssd, request: ReqId) {
+    let first = ssd.host.reject(request);
+    ssd.probes.count().rejected_writes += u64::from(first);
+}

@@ -1,0 +1,72 @@
+//! Verify mode: every page lies in a stream of its handle (`ftl.placement = "handles"`).
+
+use crate::ftl::Ftl;
+use crate::rules::HandleRules;
+use ssdlab_base::units::{BlockId, Ppn};
+use ssdlab_result::stats::NO_STREAM;
+
+/// Handles of data, and the streams that they belong to.
+#[derive(Debug)]
+pub(in crate::ssd) struct Placed {
+    rules: HandleRules,
+    /// By version: the handle of its write.
+    of_version: Vec<u8>,
+    /// By physical page: the handle under which its data lie. That of the stream for data that a write gave to the move of their page, or
+    /// that a move took elsewhere for lack of a block.
+    of_page: Vec<u8>,
+    /// Moves to another stream than the policy's, so far.
+    displaced: u64,
+}
+
+impl Placed {
+    /// The state of a drive.
+    pub fn new(rules: HandleRules, ftl: &Ftl) -> Self {
+        let HandleRules { count, default, .. } = rules;
+        let geometry = ftl.geometry();
+        let mut of_page = vec![default; geometry.units as usize];
+        for block in (0..geometry.blocks).map(BlockId) {
+            let stream = ftl.blocks().stream(block);
+            let first = geometry.page(block, 0).index();
+            if stream != NO_STREAM {
+                of_page[first..first + geometry.units_per_block.get() as usize].fill(stream % count);
+            }
+        }
+        Placed { rules, of_version: vec![default], of_page, displaced: ftl.displaced_moves() }
+    }
+
+    /// Notes the handle of a new version, the next one.
+    pub fn new_version(&mut self, handle: Option<u8>) {
+        self.of_version.push(handle.unwrap_or(self.rules.default));
+    }
+
+    /// Checks a program of the host's data.
+    pub fn host(&mut self, ftl: &Ftl, ppn: Ppn, version: u32) -> Result<(), String> {
+        let (stream, handle) = (self.stream(ftl, ppn), self.of_version[version as usize]);
+        if stream == NO_STREAM {
+            // The block that the first fill has left open: its data, and so its rest, are of the default handle.
+            self.of_page[ppn.index()] = self.rules.default;
+            return if handle == self.rules.default { Ok(()) } else { Err(wrong("data of the host", ppn, handle, stream)) };
+        }
+        // The data may go along with the move of their page.
+        let moves = stream >= self.rules.count;
+        self.of_page[ppn.index()] = if moves { stream % self.rules.count } else { handle };
+        if moves || stream == handle { Ok(()) } else { Err(wrong("data of the host", ppn, handle, stream)) }
+    }
+
+    /// Checks the program of a page move.
+    pub fn moved(&mut self, ftl: &Ftl, from: Ppn, to: Ppn) -> Result<(), String> {
+        let (stream, handle) = (self.stream(ftl, to), self.of_page[from.index()]);
+        let wanted = self.rules.count + if self.rules.persistent { handle } else { 0 };
+        self.of_page[to.index()] = if self.rules.persistent { stream % self.rules.count } else { handle };
+        let displaced = std::mem::replace(&mut self.displaced, ftl.displaced_moves()) != self.displaced;
+        if stream == wanted || displaced && stream >= self.rules.count { Ok(()) } else { Err(wrong("moved data", to, handle, stream)) }
+    }
+
+    fn stream(&self, ftl: &Ftl, ppn: Ppn) -> u8 {
+        ftl.blocks().stream(ftl.geometry().split_page(ppn).0)
+    }
+}
+
+fn wrong(what: &str, ppn: Ppn, handle: u8, stream: u8) -> String {
+    format!("{what} at page {ppn} have handle {handle} and lie in stream {stream}")
+}

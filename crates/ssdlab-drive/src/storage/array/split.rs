@@ -1,0 +1,285 @@
+//! Splits a request into requests to drives and operations on stripes.
+//!
+//! A request is split at units; adjacent bytes on a drive become one request again. Bytes that wait for a stripe lock are cut out.
+
+use super::stripe_locks::{StripeOp, Work};
+use super::update::Update;
+use super::{Array, ArrayRequest, DriveRequest, Owner, PlantedInArray};
+use crate::storage::Store;
+use crate::storage::desk::Tracked;
+use ssdlab_base::blocked::Blocked;
+use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::units::Ns;
+use ssdlab_result::timeline::{Cause, Origin};
+
+/// Adjacent bytes of a drive: first, and one past the last. Empty if these are equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Run {
+    pub start: u64,
+    pub end: u64,
+}
+
+/// A request to a drive, before it is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    pub kind: RequestKind,
+    pub drive: u32,
+    /// First byte on the drive, and one past the last.
+    pub start: u64,
+    pub end: u64,
+    /// The drive whose data are needed: not `drive` itself in a degraded read.
+    pub data_drive: u32,
+}
+
+impl<D: Store> Array<D> {
+    /// Splits a host request into parts and sends those that need not wait.
+    pub(super) fn split(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
+        let (offset, end) = (request.offset, request.offset + request.length);
+        assert!(end <= u64::from(self.layout.exported_pages()) * u64::from(self.layout.page_bytes));
+        let place = self.requests.accept(index, request, ArrayRequest { scattered });
+        self.requests[place].times.wait(Blocked::StripeLock, now - request.arrival_ns);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.accepted(&self.layout, place, &request, scattered);
+        }
+        match request.kind {
+            RequestKind::Flush => self.flush(now, place),
+            RequestKind::Read => self.read(now, place, offset, end),
+            RequestKind::Write if self.layout.parity => self.write_stripes(now, place, offset, end),
+            RequestKind::Trim if self.layout.parity => self.trim_stripes(now, place, offset, end),
+            RequestKind::Write | RequestKind::Trim => self.send_by_unit(now, place, offset, end),
+        }
+        self.request_part_done(now, place);
+    }
+
+    fn flush(&mut self, now: Ns, place: u32) {
+        for drive in self.layout.working() {
+            self.send_part(now, place, Access { kind: RequestKind::Flush, drive, start: 0, end: 0, data_drive: drive });
+        }
+    }
+
+    /// Sends the bytes from `offset` to before `end` of a request, unit by unit, without locks.
+    fn send_by_unit(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
+        let mut at = offset;
+        while at < end {
+            let to = self.end_of_unit(at).min(end);
+            self.add_to_run(now, place, at, to);
+            at = to;
+        }
+        self.send_runs(now, place);
+    }
+
+    /// Sends a read. Two kinds of pages wait for the lock of their stripe: pages that an update will write, and pages of the failed drive
+    /// in a locked stripe.
+    fn read(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
+        if self.locks.is_at_rest() {
+            return self.send_by_unit(now, place, offset, end);
+        }
+        let page = u64::from(self.layout.page_bytes);
+        let mut at = offset;
+        while at < end {
+            let until = self.end_of_unit(at).min(end);
+            // Adjacent pages of the unit that all wait, or all need not wait.
+            let waits = self.read_waits(at);
+            let mut to = ((at / page + 1) * page).min(until);
+            while to < until && self.read_waits(to) == waits {
+                to = (to + page).min(until);
+            }
+            if waits {
+                let (stripe, drive, start) = self.on_drive(at);
+                self.wait(stripe, place, Work::Read { drive, start, end: start + (to - at) });
+            } else {
+                self.add_to_run(now, place, at, to);
+            }
+            at = to;
+        }
+        self.send_runs(now, place);
+    }
+
+    /// A read of the page with this byte of the array must wait for the lock of its stripe.
+    fn read_waits(&self, byte: u64) -> bool {
+        if self.has(PlantedInArray::LetsReadsPass) {
+            return false;
+        }
+        let page = (byte / u64::from(self.layout.page_bytes)) as u32;
+        let unit = page / self.layout.unit_pages;
+        let stripe = unit / self.layout.data_units();
+        self.locks.changes(stripe, page) || self.layout.failed == Some(self.layout.drive_of(unit)) && self.locks.is_held(stripe)
+    }
+
+    /// Sends a write stripe by stripe, each an update with its own lock. If the parity drive of a stripe has failed, only data are written.
+    fn write_stripes(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
+        let stripe_bytes = self.layout.stripe_bytes();
+        let mut at = offset;
+        while at < end {
+            let stripe = (at / stripe_bytes) as u32;
+            let start = u64::from(stripe) * stripe_bytes;
+            let to = (start + stripe_bytes).min(end);
+            if self.layout.parity_failed(stripe) {
+                self.send_by_unit(now, place, at, to);
+            } else {
+                let scattered = self.requests[place].own.scattered;
+                let update = Update { stripe, from: at - start, to: to - start, scattered };
+                let (op, has_lock) = self.locks.update(&self.layout, StripeOp::new(Work::Update(update), stripe, place));
+                self.requests.part_begins(place);
+                if has_lock {
+                    self.begin_update(now, op);
+                } else {
+                    self.result.row_waits += 1;
+                }
+            }
+            at = to;
+        }
+    }
+
+    /// Unmaps the stripes that lie wholly inside the trim. Adjacent unlocked stripes are trimmed with one request to each drive.
+    fn trim_stripes(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
+        let stripe_bytes = self.layout.stripe_bytes();
+        let (first, last) = (offset.div_ceil(stripe_bytes) as u32, (end / stripe_bytes) as u32);
+        let mut from = first;
+        for stripe in first..last {
+            if self.locks.is_held(stripe) {
+                self.trim_at_once(now, place, from, stripe);
+                self.wait(stripe, place, Work::Trim);
+                from = stripe + 1;
+            }
+        }
+        self.trim_at_once(now, place, from, last);
+    }
+
+    /// Trims the stripes from `from` to before `to` on all drives.
+    pub(super) fn trim_at_once(&mut self, now: Ns, place: u32, from: u32, to: u32) {
+        if from >= to {
+            return;
+        }
+        let unit = self.layout.unit_bytes();
+        let (start, end) = (u64::from(from) * unit, u64::from(to) * unit);
+        for drive in self.layout.working() {
+            self.send_part(now, place, Access { kind: RequestKind::Trim, drive, start, end, data_drive: drive });
+        }
+    }
+
+    fn wait(&mut self, stripe: u32, place: u32, work: Work) {
+        self.locks.wait(StripeOp::new(work, stripe, place));
+        self.requests.part_begins(place);
+        self.result.row_waits += 1;
+    }
+
+    fn end_of_unit(&self, byte: u64) -> u64 {
+        let unit = self.layout.unit_bytes();
+        (byte / unit + 1) * unit
+    }
+
+    /// Stripe and drive of a byte of data of the array, and the byte on that drive.
+    fn on_drive(&self, byte: u64) -> (u32, u32, u64) {
+        let bytes = self.layout.unit_bytes();
+        let unit = (byte / bytes) as u32;
+        let stripe = unit / self.layout.data_units();
+        (stripe, self.layout.drive_of(unit), u64::from(stripe) * bytes + byte % bytes)
+    }
+
+    /// Adds bytes of a unit to the run of their drive; if they are not adjacent to the run, sends the run first.
+    fn add_to_run(&mut self, now: Ns, place: u32, from: u64, to: u64) {
+        let (_, drive, start) = self.on_drive(from);
+        let run = &mut self.runs[drive as usize];
+        if run.start < run.end && run.end == start {
+            run.end = start + (to - from);
+            return;
+        }
+        let before = std::mem::replace(run, Run { start, end: start + (to - from) });
+        self.send_run(now, place, drive, before);
+    }
+
+    fn send_runs(&mut self, now: Ns, place: u32) {
+        for drive in 0..self.layout.drives {
+            let run = std::mem::take(&mut self.runs[drive as usize]);
+            self.send_run(now, place, drive, run);
+        }
+    }
+
+    /// Sends a run to its drive. A read of the failed drive is sent to all other drives instead (degraded read).
+    pub(super) fn send_run(&mut self, now: Ns, place: u32, drive: u32, Run { start, end }: Run) {
+        if start == end {
+            return;
+        }
+        let kind = self.requests[place].request.kind;
+        let access = Access { kind, drive, start, end, data_drive: drive };
+        if self.layout.failed != Some(drive) {
+            return self.send_part(now, place, access);
+        }
+        assert_eq!(kind, RequestKind::Read, "writes and trims leave the failed drive out");
+        self.result.degraded_reads += 1;
+        let left_out = self.has(PlantedInArray::LeavesOneOut).then(|| self.layout.working().next()).flatten();
+        for drive in self.layout.working().filter(|&drive| Some(drive) != left_out) {
+            self.send_part(now, place, Access { drive, ..access });
+        }
+    }
+
+    /// Sends a part of a host request to a drive.
+    fn send_part(&mut self, now: Ns, place: u32, access: Access) {
+        self.requests.part_begins(place);
+        let last = access.end.saturating_sub(1) / u64::from(self.layout.page_bytes);
+        let stripe = last as u32 / self.layout.unit_pages;
+        // By stripe, then by unit, then by page; a degraded read also by drive.
+        let unit = self.layout.unit_on(stripe, access.data_drive);
+        let among = (u64::from(stripe) * u64::from(self.layout.drives) + u64::from(unit)) * u64::from(self.layout.unit_pages);
+        let at = (among + last % u64::from(self.layout.unit_pages)) << 6 | u64::from(access.drive);
+        self.send(now, Owner::Request(place), at, access);
+    }
+
+    /// Sends a request to a drive. `at`: its position, see [`DriveRequest::place`].
+    pub(super) fn send(&mut self, now: Ns, owner: Owner, at: u64, access: Access) {
+        let Access { kind, drive, start, end, .. } = access;
+        let drive_request = self.drive_requests.insert(DriveRequest { owner, place: at });
+        let place = match owner {
+            Owner::Request(place) => place,
+            Owner::Update(op) => self.locks.get(op).request,
+        };
+        let Tracked { request, origin, own: ArrayRequest { scattered }, .. } = self.requests[place];
+        let origin = self.made_of(origin, owner, access);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.sent(&self.layout, owner, drive_request, access);
+        }
+        let high_priority = kind == RequestKind::Write && request.high_priority;
+        let below = Request {
+            arrival_ns: now,
+            kind,
+            offset: start,
+            length: end - start,
+            high_priority,
+            flow: request.flow,
+            handle: request.handle,
+        };
+        let to = &mut self.drives[drive as usize];
+        to.set_next_origin(origin);
+        // An update writes whole pages; only a write without parity is scattered.
+        if scattered && matches!(owner, Owner::Request(_)) {
+            to.accept_scattered(now, drive_request.into(), below);
+        } else {
+            to.accept(now, drive_request.into(), below);
+        }
+        self.touch(drive);
+    }
+
+    /// The origin of a request to a drive, which tells why the array sends it.
+    fn made_of(&self, origin: Origin, owner: Owner, access: Access) -> Origin {
+        let Access { kind, drive, data_drive, .. } = access;
+        match owner {
+            Owner::Request(_) if data_drive != drive => origin.made(Cause::Degraded),
+            Owner::Request(_) => origin,
+            Owner::Update(_) if kind == RequestKind::Read => origin.made(Cause::Update),
+            Owner::Update(op) if self.layout.parity_drive(self.locks.get(op).stripe) == Some(drive) => origin.made(Cause::Parity),
+            Owner::Update(_) => origin,
+        }
+    }
+
+    /// A part of a host request has ended, and its times are noted.
+    pub(super) fn request_part_done(&mut self, now: Ns, place: u32) {
+        if !self.requests.part_ends(place) {
+            return;
+        }
+        if let Some(shadow) = &mut self.shadow {
+            shadow.completed(place);
+        }
+        self.requests.complete(now, place);
+    }
+}

@@ -1,0 +1,98 @@
+//! Blocks in SLC mode: a cache for host writes inside the flash.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+use super::{Config, PoolScope};
+use ssdlab_base::units::Ns;
+
+/// A cache of blocks in SLC mode, which host writes fill and folding empties. Off unless `static_blocks` or `dynamic_blocks` is above 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Slc {
+    /// Static part: blocks of each plane that are always in SLC mode, and hold nothing else. They are part of the spare
+    /// (`device.overprovisioning`).
+    #[schemars(range(min = 0, max = 1000000))]
+    pub static_blocks: u32,
+    /// Dynamic part: the most other blocks of each plane in SLC mode at a time. They are used in that mode while the pool has more free
+    /// blocks than make GC start.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub dynamic_blocks: u32,
+    /// Where host writes go when no block can be opened in SLC mode.
+    pub full: SlcFull,
+    /// Share of a pool's cache that is full from which folding goes on beside host writes: of its full blocks, its open one and those that
+    /// could be opened now. 0: never.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub fold_level: f64,
+    /// Time without an outstanding request after which folding begins, us, and goes on until a request comes. 0: no folding in idle time.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub idle_us: u64,
+    /// The most pools that fold at a time, over the drive; those that wait take turns. 0: all.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub fold_jobs: u32,
+    /// Bits per cell of blocks that are not in SLC mode. A block in SLC mode holds that part of its pages, rounded down to whole programs.
+    #[schemars(range(min = 2, max = 4))]
+    pub bits_per_cell: u32,
+    /// Array time of a page read in SLC mode, ns.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub read_ns: Ns,
+    /// Array time of the program of a page in SLC mode, ns. A program of several pages (`device.pages_per_program`) takes that for each.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub program_ns: Ns,
+    /// Time of the erase of a block in SLC mode, ns.
+    #[schemars(range(min = 0, max = 10000000000_u64))]
+    pub erase_ns: Ns,
+}
+
+impl Default for Slc {
+    fn default() -> Self {
+        Slc {
+            static_blocks: 0,
+            dynamic_blocks: 0,
+            full: SlcFull::Direct,
+            fold_level: 0.0,
+            // A guess.
+            idle_us: 100_000,
+            fold_jobs: 0,
+            bits_per_cell: 3,
+            // Times of chips in SLC mode are not public. Public simulators have 16 to 30 us, 40 to 160 us and up to 3 ms.
+            read_ns: 25_000,
+            program_ns: 150_000,
+            erase_ns: 2_000_000,
+        }
+    }
+}
+
+impl Slc {
+    /// The drive has blocks in SLC mode.
+    pub fn is_on(&self) -> bool {
+        self.static_blocks > 0 || self.dynamic_blocks > 0
+    }
+}
+
+impl Config {
+    /// Mapping units that a block in SLC mode holds, in whole programs.
+    pub fn slc_units_per_block(&self) -> u32 {
+        let units = self.data_units_per_block() / self.slc.bits_per_cell;
+        units - units % self.units_per_program()
+    }
+
+    /// Planes that share a pool of blocks.
+    pub fn planes_per_pool(&self) -> u32 {
+        match self.ftl.pool {
+            PoolScope::Plane => 1,
+            PoolScope::Die => self.device.planes_per_die,
+        }
+    }
+}
+
+/// Where host writes go when no block can be opened in SLC mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlcFull {
+    /// To a block that is not in SLC mode, at the speed of such blocks.
+    Direct,
+    /// Nowhere: they wait until folding has freed a block, so that all data of the host pass through blocks in SLC mode.
+    Fold,
+}

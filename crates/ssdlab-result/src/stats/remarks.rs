@@ -1,0 +1,503 @@
+//! Remarks on a run: numbers that hold only under a condition, and configuration keys without effect.
+//!
+//! [`of_result`] makes those that follow from a result alone, so that results of earlier versions get them, too. [`of_run`] makes those
+//! that need the run itself. [`ssdlab_keys::remark::CODES`] lists the rules.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::load::Overload;
+use super::written::{BytesWritten, binary};
+use crate::settled::Verdict;
+use ssdlab_keys::config::{Capacity, Config, Trigger};
+use ssdlab_keys::remark::{Remark, Severity};
+
+/// Multi-plane programs are rare below this share of the pages that the host programmed.
+const RARE: f64 = 0.05;
+/// Number of host programs below which multi-plane programs are not judged.
+const PROGRAMS_MIN: u64 = 100;
+/// Share by which the write amplification of the whole run may differ from the settled value without a remark.
+const BEGINNING: f64 = 0.02;
+
+/// Observations of a run that its result does not contain.
+#[derive(Clone, Debug)]
+pub struct Trends {
+    /// How the queue grew to the end; `None` if it did not, or only closed loops sent requests.
+    pub overload: Option<Overload>,
+    /// Whether write amplification has settled, and its value over the measured part of the run, counted in the same way. `None` if the
+    /// host wrote nothing.
+    pub settling: Option<(Verdict, f64)>,
+}
+
+/// The remarks that need the run itself, on load and on write amplification. `result`: its result, as JSON.
+pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    let without_times = list(result, "/workload/remarks").iter().any(|remark| remark["code"] == "no-times");
+    let told = |overload: &Overload| without_times && matches!(overload, Overload::AtOnce(_));
+    remarks.extend(trends.overload.filter(|overload| !told(overload)).map(overloaded));
+    remarks.extend(trends.settling.and_then(|(verdict, whole)| not_settled(verdict, whole, result)));
+    remarks
+}
+
+/// The remarks that follow from a result alone, as JSON: of any version, complete or not. Remarks that came with the workload
+/// (`workload.remarks`, also of each flow) are included.
+pub fn of_result(result: &Value) -> Vec<Remark> {
+    let mut remarks = of_workload(result);
+    remarks.extend(no_collection(result));
+    remarks.extend(no_effect(result));
+    remarks.extend(no_suspension(result));
+    remarks.extend(rare_multiplane(result));
+    remarks.extend(left_out(result));
+    remarks.extend(held(result));
+    remarks.extend(unmapped(result));
+    remarks.extend(handles_ignored(result));
+    remarks.extend(one_handle(result));
+    remarks.extend(knows_ahead(result));
+    remarks.extend(fallbacks(result));
+    remarks.extend(uncorrectable(result));
+    remarks.extend(young_data(result));
+    remarks.extend(read_only(result));
+    remarks.extend(rated_life(result));
+    remarks
+}
+
+/// Remark: requests of a trace name placement handles, which have no effect.
+fn handles_ignored(result: &Value) -> Option<Remark> {
+    let reports =
+        std::iter::once("/workload".to_string()).chain((0..list(result, "/flows").len()).map(|flow| format!("/flows/{flow}/workload")));
+    let named: u64 = reports.map(|report| count(result, &format!("{report}/trace/handles"))).sum();
+    let by_flows = list(result, "/config/workload/flows").iter().any(|flow| flow.get("handle").is_some_and(|handle| !handle.is_null()));
+    let placement = result.pointer("/config/ftl/placement").and_then(Value::as_str).unwrap_or("none");
+    ((named > 0 || by_flows) && !["handles", "custom"].contains(&placement)).then(|| {
+        let who = if named > 0 { format!("{named} requests of the trace name") } else { "Flows name".into() };
+        let sentence = format!("{who} a placement handle, which has no effect with ftl.placement = \"{placement}\".");
+        Remark::note("handles-ignored", "gc.write_amplification", sentence, "Set ftl.placement = \"handles\" to use the handles.")
+    })
+}
+
+/// Remark: placement goes by handles, and all writes had the same one.
+fn one_handle(result: &Value) -> Option<Remark> {
+    let by_handles = result.pointer("/config/ftl/placement").and_then(Value::as_str) == Some("handles");
+    let written = |stream: &&Value| stream["writer"] == "host" && stream["host_units"].as_u64() > Some(0);
+    let mut used = list(result, "/streams").iter().filter(written);
+    let (Some(only), None, true) = (used.next(), used.next(), by_handles) else { return None };
+    let sentence = format!("All writes had handle {}, so that ftl.placement = \"handles\" kept no data apart.", only["class"]);
+    let remedy = "Name handles (workload.handle, workload.handle_ranges, the column handle of a trace), or set ftl.placement = \"none\".";
+    Some(Remark::note("one-handle", "gc.write_amplification", sentence, remedy))
+}
+
+/// Remark: data placement knew the future.
+fn knows_ahead(result: &Value) -> Option<Remark> {
+    let is_oracle = result.pointer("/config/ftl/placement").and_then(Value::as_str) == Some("oracle");
+    is_oracle.then(|| {
+        let sentence = "Data placement knew when each page would be overwritten (ftl.placement = \"oracle\"), which no drive can.";
+        Remark::note("knows-ahead", "gc.write_amplification", sentence.to_string(), "Take the run as a bound for other placements.")
+    })
+}
+
+/// Remark: data of flash reads are lost.
+fn uncorrectable(result: &Value) -> Option<Remark> {
+    let (lost, reads) = (count(result, "/ages/uncorrectable"), count(result, "/ages/reads"));
+    (lost > 0).then(|| {
+        let sentence = format!(
+            "The data of {lost} of {reads} flash reads had more errors than could be corrected. They count as read, after all steps of the retry \
+             policy; a drive would report them, or rebuild them."
+        );
+        let remedy = "The request log names the requests (log_requests, --log-requests); make errors.retry_table longer, or the drive younger.";
+        Remark::warning("uncorrectable", "ages.uncorrectable", sentence, remedy)
+    })
+}
+
+/// Remark: the drive is read-only.
+fn read_only(result: &Value) -> Option<Remark> {
+    let at = result.pointer("/lifetime/read_only_ns")?.as_u64()?;
+    let (written, pool) = (count(result, "/lifetime/written_bytes"), count(result, "/lifetime/read_only_pool"));
+    let why = match result.pointer("/lifetime/read_only_cause").and_then(Value::as_str) {
+        Some("no-room") => "had no room left for the pages that GC moves, as blocks failed one after the other",
+        _ => "lost more blocks than it can spare",
+    };
+    let ends = if result.pointer("/config/wear/end").and_then(Value::as_str) == Some("reads") { "was rejected" } else { "did not arrive" };
+    let sentence = format!(
+        "The drive is read-only since {:.3} s, after {} were written in the measured part: pool {pool} {why}. What the host would have written \
+         after that {ends}.",
+        at as f64 / 1e9,
+        binary(written)
+    );
+    let remedy = "Set wear.endurance higher, the ppm of failures lower, or device.overprovisioning higher for a longer life.";
+    Some(Remark::warning("read-only", "lifetime.read_only_ns", sentence, remedy))
+}
+
+/// Remark: the bytes that a drive can take follow from a short run.
+fn rated_life(result: &Value) -> Option<Remark> {
+    result.pointer("/lifetime/tbw")?;
+    let endurance = count(result, "/config/wear/endurance");
+    let years = result.pointer("/config/wear/warranty_years").and_then(Value::as_f64).unwrap_or(0.0);
+    let by_an_erase = result.pointer("/lifetime/erase_wear").and_then(Value::as_f64).filter(|&wear| wear < 1.0);
+    let each = by_an_erase.map(|wear| format!(", of which an erase of this run is {wear:.3} (lifetime.erase_wear)")).unwrap_or_default();
+    let sentence = format!(
+        "TBW and DWPD assume that each block takes wear.endurance = {endurance} erases{each}, that all wear evenly, and that the write amplification of \
+         this run stays for {years} years; failures before that, and worn blocks that fail earlier than the mean, are left out."
+    );
+    let remedy = "Run until write amplification has settled; for the spread of blocks, run to the end of life with a small wear.endurance.";
+    Some(Remark::note("rated-life", "lifetime.tbw", sentence, remedy))
+}
+
+/// Remark: data age by simulated time only, of which a run has little.
+fn young_data(result: &Value) -> Option<Remark> {
+    const DAY_NS: u64 = 86_400_000_000_000;
+    let days = |key: &str| result.pointer(&format!("/config/ftl/precondition/{key}")).and_then(Value::as_f64).unwrap_or(0.0);
+    let simulated = count(result, "/simulated_ns");
+    let is_on = result.get("ages").is_some();
+    (is_on && days("retention_days") == 0.0 && days("retention_days_max") == 0.0 && simulated < DAY_NS).then(|| {
+        let sentence = format!(
+            "All data were new when the run began, and age by simulated time only, of which the run has {:.3} s: no read has errors from age.",
+            simulated as f64 / 1e9
+        );
+        Remark::note("young-data", "ages.days", sentence, "Set ftl.precondition.retention_days, and retention_days_max for a range.")
+    })
+}
+
+/// Remark: many reads found no data, which takes no time.
+fn unmapped(result: &Value) -> Option<Remark> {
+    let (unmapped, reads) = (count(result, "/counters/unmapped_reads"), count(result, "/requests/read"));
+    let immediate = result.pointer("/config/ftl/unmapped_read").and_then(Value::as_str) == Some("immediate");
+    (immediate && unmapped > 0 && unmapped * 100 >= reads).then(|| {
+        let sentence =
+            format!("Reads found a mapping unit without data {unmapped} times ({reads} read requests): such reads take no time.");
+        let remedy = "Read what holds data (ftl.precondition.kind fills a drive before the run), or set ftl.unmapped_read = \"flash\".";
+        Remark::warning("unmapped-reads", "latency_ns", sentence, remedy)
+    })
+}
+
+/// Remarks: a user-defined policy named nothing that could be chosen, so that part of its choices are those of another policy.
+fn fallbacks(result: &Value) -> Vec<Remark> {
+    let is_custom = |key: &str| result.pointer(key).and_then(Value::as_str) == Some("custom");
+    let remark = |about: &str, [count, all]: [u64; 2], named: &str, instead: &str, remedy: &str| {
+        let of = if all == 0 { String::new() } else { format!(" of {all}") };
+        let sentence = format!("The policy named {named} in {count}{of} choices: {instead} instead.");
+        Remark::warning("policy-fallbacks", about, sentence, remedy)
+    };
+    let victims = ["/counters/victim_fallbacks", "/counters/victim_choices"].map(|place| count(result, place));
+    let evictions = ["/cache/policy_fallbacks", "/cache/evictions"].map(|place| count(result, place));
+    let (block, page) = ("no block that can be collected", "no page that can be evicted");
+    let (greedy, lru) = ("the block with the fewest valid pages was collected", "the least recently used page was evicted");
+    let of_victims = (is_custom("/config/gc/victim") && victims[0] > 0)
+        .then(|| remark("gc", victims, block, greedy, "Return one of the candidates (candidates.blocks)."));
+    let of_evictions = (is_custom("/config/cache/policy") && evictions[0] > 0)
+        .then(|| remark("cache", evictions, page, lru, "Return one of the candidates (candidates.pages)."));
+    of_victims.into_iter().chain(of_evictions).collect()
+}
+
+/// Remark: write buffers and caches hold data that write amplification does not count.
+fn held(result: &Value) -> Option<Remark> {
+    BytesWritten::deserialize(result.get("bytes_written")?).ok()?.remark()
+}
+
+fn overloaded(overload: Overload) -> Remark {
+    let sentence = match overload {
+        Overload::Grew([second, third, fourth]) => format!(
+            "Requests came faster than the drive completed them: the queue never had fewer than {second} requests in the second quarter of \
+             the time in which they came, {third} in the third and {fourth} in the last. Response times tell how long the run is, not how fast the drive is."
+        ),
+        Overload::AtOnce(count) => {
+            format!("All {count} requests arrived at one instant. Response times tell how many they are, not how fast the drive is.")
+        }
+    };
+    Remark::warning(
+        "overloaded",
+        "latency_ns",
+        sentence,
+        "Slow the requests down (workload.time_scale below 1, workload.interarrival_us), or issue the next one when one completes \
+         (workload.queue_depth).",
+    )
+}
+
+/// Remark: write amplification has not settled. Not for a run without GC, for which there is [`no_collection`].
+fn not_settled(verdict: Verdict, whole: f64, result: &Value) -> Option<Remark> {
+    if collected(result) == Some(false) {
+        return None;
+    }
+    let prepared = prepared_amplification(result);
+    let sentence = match verdict {
+        Verdict::Drifts { amplification, change } => format!(
+            "Write amplification has not settled: in the second half of the last drive write (as many mapping units as the drive exports; the \
+             whole run, if that is shorter) it is {amplification:.3} in units, {:+.1} % from the first half.",
+            100.0 * change
+        ),
+        Verdict::TooShort { drive_writes } if drive_writes < 1.0 && prepared.is_none() => format!(
+            "Too short to tell whether write amplification has settled: for the host {drive_writes:.2} times the mapping units were \
+             programmed that the drive exports."
+        ),
+        Verdict::Settled { amplification } if differs(whole, amplification) => {
+            format!("Write amplification has settled at {amplification:.3} in units; that of the whole run has its beginning in it.")
+        }
+        Verdict::TooShort { drive_writes } if prepared.is_some_and(|settled| differs(whole, settled)) => format!(
+            "Write amplification is {whole:.3} in units, and had settled at {:.3} before the run, which begins with no GC job under way: for \
+             the host only {drive_writes:.2} times the mapping units were programmed that the drive exports.",
+            prepared.unwrap_or_default()
+        ),
+        Verdict::TooShort { .. } | Verdict::NoCollection | Verdict::Settled { .. } => return None,
+    };
+    let remedy = settling_remedy(verdict, result);
+    Some(Remark::warning("not-settled", "gc", sentence, remedy))
+}
+
+/// What to do about write amplification that has not settled. Leaving a beginning out shortens a run that is too short, and a drive that
+/// was prepared until it was steady need not be prepared again.
+fn settling_remedy(verdict: Verdict, result: &Value) -> String {
+    let more = match verdict {
+        Verdict::TooShort { drive_writes } if drive_writes > 0.0 => {
+            format!("Write more: about {} times as much", rounded_up(1.0 / drive_writes))
+        }
+        Verdict::TooShort { .. } => "Write more".into(),
+        _ => "Leave the beginning out (warm_up, --warm-up), write more".into(),
+    };
+    match result.pointer("/precondition/kind").and_then(Value::as_str) {
+        Some("state") => format!("{more}, or save the state after a longer run."),
+        Some("steady" | "trace") if matches!(verdict, Verdict::TooShort { .. }) => format!("{more}."),
+        Some("steady" | "trace") => "Leave the beginning out (warm_up, --warm-up), or write more.".into(),
+        _ => format!("{more}, or prepare the drive (ftl.precondition.kind = \"steady\")."),
+    }
+}
+
+/// A factor above 1, rounded up to two significant digits.
+fn rounded_up(factor: f64) -> String {
+    if factor < 10.0 {
+        return format!("{:.1}", (10.0 * factor).ceil() / 10.0);
+    }
+    let mut step = 1.0;
+    while factor / step >= 100.0 {
+        step *= 10.0;
+    }
+    format!("{:.0}", (factor / step).ceil() * step)
+}
+
+/// The beginning of a run shows in its write amplification: the value of the whole run differs from the settled value.
+fn differs(whole: f64, settled: f64) -> bool {
+    (whole / settled - 1.0).abs() > BEGINNING
+}
+
+/// The settled write amplification of the preparation; `None` without a preparation, or if it has not settled.
+fn prepared_amplification(result: &Value) -> Option<f64> {
+    let prepared = result.get("precondition")?;
+    prepared["settled"].as_bool().filter(|&settled| settled)?;
+    prepared["settled_write_amplification"].as_f64()
+}
+
+/// Whether GC ran: jobs have ended, a job under way has taken time, or pages were moved. `None` if the result does not count jobs.
+fn collected(result: &Value) -> Option<bool> {
+    let jobs = result.pointer("/gc/jobs")?.as_u64()?;
+    let under_way = result.pointer("/gc/time_share").and_then(Value::as_f64).is_some_and(|share| share > 0.0);
+    Some(jobs > 0 || under_way || count(result, "/gc/pages_moved") > 0)
+}
+
+/// Remark: GC did not run, although the host wrote and keys of `gc` are set.
+fn no_collection(result: &Value) -> Option<Remark> {
+    let written = count(result, "/flash/host_programs") > 0;
+    if collected(result) != Some(false) || !written || !chooses_collection(result) {
+        return None;
+    }
+    let after = if result.pointer("/warm_up").is_some() { " after the warm-up" } else { "" };
+    let sentence = format!("Garbage collection did not run{after}: its keys had nothing to decide.");
+    Some(Remark::note("no-collection", "gc", sentence, collecting_remedy(result)))
+}
+
+/// What to do so that GC runs: write as much as fills the free blocks, prepare a drive that is not prepared, or take a smaller one.
+fn collecting_remedy(result: &Value) -> String {
+    let config = result.get("config").and_then(|config| Config::from_value(config.clone()).ok());
+    let free = result.pointer("/precondition/free_blocks_max").and_then(Value::as_u64);
+    let until = |free: Option<u64>| Some(format!(": about {} from the start", binary(bytes_to_collection(config.as_ref()?, free)?)));
+    let more = format!("Write more{}", until(free).unwrap_or_default());
+    match result.pointer("/config/ftl/precondition/kind").and_then(Value::as_str) {
+        Some("soft" | "steady" | "trace") => {
+            format!("{more}, or take a drive that needs less (--fit, device.blocks_per_plane and pages_per_block lower, fewer dies).")
+        }
+        Some("ranges") => {
+            format!("{more}, or set ftl.precondition.kind = \"steady\" beside --prefill, which alone writes its ranges once.")
+        }
+        _ => format!("{more}, or prepare the drive (ftl.precondition.kind = \"soft\" or \"steady\")."),
+    }
+}
+
+/// Bytes that the host writes until every pool is short of free blocks, if they are spread evenly: those of the blocks above the soft
+/// threshold, and of one more, which is open. `free`: free blocks of a pool at the start; `None` if every block is. `None` if another
+/// condition than the threshold triggers GC.
+fn bytes_to_collection(config: &Config, free: Option<u64>) -> Option<u64> {
+    let capacity = Capacity::of(config).ok().filter(|_| matches!(config.gc.trigger, Trigger::Soft | Trigger::Idle))?;
+    let above = free.unwrap_or(capacity.blocks_per_pool).saturating_sub(capacity.soft_blocks(config.gc.soft)) + 1;
+    let block = capacity.units_per_block * capacity.unit_bytes;
+    Some(u64::from(config.array.drives()) * capacity.pools * above * block + config.buffer.bytes)
+}
+
+/// A key of `gc` differs from its default.
+fn chooses_collection(result: &Value) -> bool {
+    let default = Config::default().to_value();
+    let keys = result.pointer("/config/gc").and_then(Value::as_object);
+    keys.into_iter().flatten().any(|(key, value)| default["gc"].get(key).is_some_and(|usual| usual != value))
+}
+
+/// Remarks: keys without effect; one remark for all keys that need the same setting.
+fn no_effect(result: &Value) -> Vec<Remark> {
+    let text = |idle: &Value, name: &str| idle.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
+    let mut by_need: Vec<(String, Vec<String>)> = Vec::new();
+    for idle in list(result, "/idle_keys") {
+        let (key, needs) = (text(idle, "key"), text(idle, "needs"));
+        match by_need.iter_mut().find(|(other, _)| *other == needs) {
+            Some((_, keys)) => keys.push(key),
+            None => by_need.push((needs, vec![key])),
+        }
+    }
+    let remark = |(needs, keys): (String, Vec<String>)| {
+        let (names, have, it) = if keys.len() == 1 { (keys[0].clone(), "has", "it") } else { (keys.join(", "), "have", "they") };
+        let (needs_it, them) = if keys.len() == 1 { ("needs", "it") } else { ("need", "them") };
+        let sentence = format!("{names} {have} no effect: {it} {needs_it} {needs}.");
+        Remark::note("no-effect", &format!("config.{}", keys[0]), sentence, format!("Set that as well, or leave {them} out."))
+    };
+    by_need.into_iter().map(remark).collect()
+}
+
+/// Remark: the device can suspend operations, but no key makes it do so. Keys that the user set are in [`no_effect`].
+fn no_suspension(result: &Value) -> Option<Remark> {
+    let can = ["resume_ns", "min_run_ns"].iter().any(|key| count(result, &format!("/config/device/{key}")) > 0);
+    let suspends = |section: &str| {
+        result.pointer(&format!("/config/{section}/suspend")).is_none_or(|kinds| kinds.as_array().is_none_or(|kinds| !kinds.is_empty()))
+    };
+    let told = list(result, "/idle_keys").iter().any(|idle| idle["key"] == "device.resume_ns" || idle["key"] == "device.min_run_ns");
+    if !can || told || suspends("scheduler") || suspends("gc") || count(result, "/requests/read") == 0 {
+        return None;
+    }
+    Some(Remark::note(
+        "no-suspension",
+        "latency_ns.read",
+        "The device can suspend programs and erases for reads (device.suspend_ns, device.resume_ns), but none was: reads waited for their end.",
+        "Set scheduler.suspend to [\"program\", \"erase\"].",
+    ))
+}
+
+/// Remark: the device can do multi-plane programs, but few formed.
+fn rare_multiplane(result: &Value) -> Option<Remark> {
+    let multiplane = result.pointer("/config/device/multiplane").and_then(Value::as_bool) == Some(true);
+    let planes = count(result, "/config/device/planes_per_die");
+    let joined = result.pointer("/counters/multiplane_programs").and_then(Value::as_u64)?;
+    let units = match count(result, "/config/ftl/map_unit_bytes") {
+        0 => 1,
+        unit => (count(result, "/config/device/page_bytes") / unit).max(1),
+    };
+    let pages = count(result, "/flash/host_programs") / units;
+    if !multiplane || planes < 2 || pages < PROGRAMS_MIN {
+        return None;
+    }
+    let share = (joined * planes) as f64 / pages as f64;
+    (share < RARE).then(|| {
+        let sentence = format!(
+            "Multi-plane programs hardly ever formed: {joined} of them, in which at most {:.1} % of the {pages} pages of the host went.",
+            100.0 * share
+        );
+        let remedy = "Write larger requests or more at once, set ftl.allocation so that neighbours lie on the planes of a die, or \
+                      device.multiplane_aligned = false if the device allows it.";
+        Remark::note("multiplane-rare", "config.device.multiplane", sentence, remedy)
+    })
+}
+
+/// Remark: trims and flushes are in no class of response times.
+fn left_out(result: &Value) -> Option<Remark> {
+    let counts = [("trim", count(result, "/requests/trim")), ("flush", count(result, "/requests/flush"))];
+    let plural = |(kind, count): (&str, u64)| match (count, kind) {
+        (1, _) => format!("1 {kind}"),
+        (_, "flush") => format!("{count} flushes"),
+        _ => format!("{count} {kind}s"),
+    };
+    let named: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).map(plural).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let are = if counts.iter().map(|(_, count)| count).sum::<u64>() == 1 { "is" } else { "are" };
+    let sentence = format!("{} {are} not in the response times, which are those of reads and writes.", named.join(" and "));
+    Some(Remark::note("left-out", "latency_ns", sentence, "The request log has each of them (log_requests, --log-requests)."))
+}
+
+/// Remarks on the workload: changes made to the requests of traces, and remarks of trace readers.
+fn of_workload(result: &Value) -> Vec<Remark> {
+    let Some(report) = result.pointer("/workload") else { return Vec::new() };
+    let flows = report.pointer("/flows").and_then(Value::as_object);
+    let of_flows = flows.into_iter().flatten().map(|(name, report)| (report, Some(name.as_str())));
+    let workload = result.pointer("/config/workload").unwrap_or(&Value::Null);
+    std::iter::once((report, None)).chain(of_flows).flat_map(|(report, flow)| of_report(report, flow, workload)).collect()
+}
+
+/// Remarks from the report on a trace, of `flow` if it has a name. `workload`: its configuration.
+fn of_report(report: &Value, flow: Option<&str>, workload: &Value) -> Vec<Remark> {
+    let own = list(report, "/remarks").iter().filter_map(|remark| serde_json::from_value(remark.clone()).ok());
+    own.chain(changes(report, flow)).chain(no_header(report, flow)).chain(volumes(report, workload)).collect()
+}
+
+/// Remark: requests of the trace were left out, moved or changed.
+fn changes(report: &Value, flow: Option<&str>) -> Option<Remark> {
+    let changes: Vec<_> = TRACE_CHANGES
+        .iter()
+        .filter_map(|(key, words)| match count(report, &format!("/trace/{key}")) {
+            0 => None,
+            count => Some(format!("{count} {words}")),
+        })
+        .collect();
+    if changes.is_empty() {
+        return None;
+    }
+    let sentence = format!("The requests are not all those of the trace{}: {}.", of_flow(flow), changes.join(", "));
+    let remedy = "`ssdlab trace info` describes the trace; workload.bad_lines, workload.time_order, workload.range, workload.skip and \
+                  workload.device decide what is done.";
+    let asked = ASKED.iter().filter(|key| count(report, &format!("/trace/{key}")) > 0).count();
+    let severity = if asked == changes.len() { Severity::Note } else { Severity::Warning };
+    Some(Remark { severity, ..Remark::note("trace-changed", "workload.trace", sentence, remedy) })
+}
+
+/// Remark: the trace has no header, so that its columns were assumed.
+fn no_header(report: &Value, flow: Option<&str>) -> Option<Remark> {
+    (report.pointer("/trace/without_header") == Some(&Value::Bool(true))).then(|| {
+        let sentence = format!(
+            "Trace{}: no header, so its columns were taken as timestamp_us,op,offset_bytes,size_bytes (times in microseconds).",
+            of_flow(flow)
+        );
+        Remark::warning("no-header", "workload.trace", sentence, "Name the columns in its first line.")
+    })
+}
+
+/// Remark: the trace has several volumes, and none was chosen.
+fn volumes(report: &Value, workload: &Value) -> Option<Remark> {
+    let volumes = count(report, "/trace/devices");
+    if volumes < 2 || workload.get("device").is_some_and(|device| !device.is_null()) {
+        return None;
+    }
+    let in_a_row = workload.get("volumes").is_some_and(|how| how == "concatenated");
+    let (severity, how) = if in_a_row { (Severity::Note, "one after the other") } else { (Severity::Warning, "their addresses overlaid") };
+    let sentence = format!("{volumes} volumes share one address space, {how}.");
+    let remedy = "--volume NAME replays one of them, `ssdlab trace info` lists them.";
+    Some(Remark { severity, ..Remark::note("volumes-overlaid", "workload.trace", sentence, remedy) })
+}
+
+fn of_flow(flow: Option<&str>) -> String {
+    flow.map_or(String::new(), |name| format!(" of flow {name}"))
+}
+
+/// Changes that the user requested, so that they need no warning.
+const ASKED: [&str; 2] = ["other_devices", "skipped"];
+
+/// Counters of changes made while reading a trace, and their descriptions.
+const TRACE_CHANGES: [(&str, &str); 8] = [
+    ("bad_lines", "unreadable lines"),
+    ("other_devices", "requests of other volumes left out"),
+    ("skipped", "skipped"),
+    ("clamped", "times moved forward"),
+    ("wrapped", "addresses wrapped"),
+    ("clipped", "requests clipped"),
+    ("dropped", "requests dropped"),
+    ("split", "requests split"),
+];
+
+fn count(result: &Value, place: &str) -> u64 {
+    result.pointer(place).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn list<'a>(result: &'a Value, place: &str) -> &'a [Value] {
+    result.pointer(place).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
