@@ -1,7 +1,7 @@
 //! What a result says of reads that age: retries, and how old the cells were.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::result::ratio;
 
@@ -122,7 +122,7 @@ impl AgeStats {
 }
 
 /// Retries of flash reads during the run, and the age of blocks with data at its end (`errors.retry`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AgesResult {
     /// Number of flash reads whose data were decoded, of host and GC, one for each plane. Copyback is not decoded.
     #[schemars(extend("unit" = "count"))]
@@ -155,7 +155,7 @@ pub struct AgesResult {
 }
 
 /// A property over the blocks with data.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OverBlocks {
     /// Least value of a block.
     #[schemars(extend("unit" = "number"))]

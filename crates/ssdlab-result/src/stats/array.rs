@@ -1,10 +1,10 @@
 //! Statistics of an array of drives.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 /// Statistics of an array of drives during the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ArrayResult {
     /// Layout of the array: `rais0` or `rais5`.
     #[schemars(extend("unit" = "text"))]

@@ -1,7 +1,7 @@
 //! Statistics of the write buffers of drives.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::counts::counts;
 
@@ -57,7 +57,7 @@ impl BufferStats {
 }
 
 /// Statistics of the write buffer of a drive, or of those of an array's drives together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BufferResult {
     /// Number of mapping units that the write buffer can hold.
     #[schemars(extend("unit" = "units"))]

@@ -1,7 +1,7 @@
 //! Statistics of a cache.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::counts::counts;
 use super::result::ratio;
@@ -142,7 +142,7 @@ impl CacheStats {
 }
 
 /// Statistics of the cache, summed over the drives of an array.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CacheResult {
     /// BLAKE3 over the source of a user-defined eviction policy (`config.cache.policy` is `custom`). Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,7 +204,7 @@ pub struct CacheResult {
 }
 
 /// Response times of requests, by whether the target of one of their pages was in GC at their arrival.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CacheResponses {
     /// Response times of requests that arrived while no target of their pages was in GC. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,7 +215,7 @@ pub struct CacheResponses {
 }
 
 /// Response times of a class of requests.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CacheResponse {
     /// Number of requests of the class.
     #[schemars(extend("unit" = "count"))]

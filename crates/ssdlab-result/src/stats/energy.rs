@@ -1,7 +1,7 @@
 //! The part of a result about energy.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::result::ratio;
 use ssdlab_base::units::Ns;
@@ -11,7 +11,7 @@ use ssdlab_keys::energy::{ArrayTimes, Drawn, EnergyRates};
 const FJ_PER_J: f64 = 1e15;
 
 /// Energy of all drives in the measured part of the run, by part. The parts add up to `total_j`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EnergyResult {
     /// Energy of reads in the flash arrays (`energy.read_mw`).
     #[schemars(extend("unit" = "J"))]

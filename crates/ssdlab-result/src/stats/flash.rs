@@ -1,14 +1,14 @@
 //! What a result says of the flash: operations, wear, and the share of time in which chips and channels were busy.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::device::DeviceStats;
 use crate::distribution::Sums;
 use ssdlab_base::units::Ns;
 
 /// Wear: erases of each block since it was new.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Wear {
     /// Mean number of erases of a block.
     #[schemars(extend("unit" = "count"))]
@@ -27,7 +27,7 @@ pub struct Wear {
 const MOST_BINS: u32 = 64;
 
 /// Number of blocks by number of erases, in bins from the least worn block to the most worn one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WearHistogram {
     /// Number of erases of the least worn block, where the first bin begins.
     #[schemars(extend("unit" = "count"))]
@@ -63,7 +63,7 @@ impl Wear {
 }
 
 /// Flash operations of host, GC and mapping table during the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FlashResult {
     /// Number of page reads of host, GC and mapping table.
     #[schemars(extend("unit" = "count"))]
@@ -83,7 +83,7 @@ pub struct FlashResult {
 }
 
 /// Share of the measured part of the run in which chips and channels are busy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Utilisation {
     /// By chip: share of the measured time in which it is busy. If its dies work in parallel: share in which a die is occupied, mean over
     /// dies.

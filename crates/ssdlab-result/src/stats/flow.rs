@@ -1,14 +1,14 @@
 //! The requests of each of several flows, and how much the flows slow each other down.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::recorder::RequestStats;
 use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts};
 use ssdlab_base::units::Ns;
 
 /// Statistics of one of several flows of requests.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FlowResult {
     /// Name of the flow (`workload.flows`).
     #[schemars(extend("unit" = "text"))]
@@ -49,7 +49,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Comparison of a flow without the other flows, and beside them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alone {
     /// Mean response time of the flow's reads and writes without the other flows.
     #[schemars(extend("unit" = "ns"))]
@@ -61,7 +61,7 @@ pub struct Alone {
 }
 
 /// Fairness: how evenly several flows slow each other down.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fairness {
     /// Largest slowdown of a flow.
     #[schemars(extend("unit" = "ratio"))]

@@ -1,7 +1,7 @@
 //! What a result says of garbage collection.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::device::DeviceStats;
 use super::result::ratio;
@@ -9,7 +9,7 @@ use super::written::BytesWritten;
 use ssdlab_base::units::Ns;
 
 /// Garbage collection during the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GcResult {
     /// BLAKE3 over the source of a user-defined victim policy (`config.gc.victim` is `custom`). Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct GcResult {
 }
 
 /// Host operations that merged, or overlapped, with page moves of GC.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Shared {
     /// Number of page reads.
     #[schemars(extend("unit" = "count"))]
@@ -92,29 +92,29 @@ impl Shared {
 
 /// Time in the GC states of lee2013 Fig. 7, summed over pools: the sum of all states is the measured time x the number of pools. Exact
 /// below 2^63 ns; above (thousands of pools over days) rounded to 53 bits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StateTimes {
     /// Time in S0: GC is not triggered.
-    #[serde(with = "summed_ns")]
+    #[serde(serialize_with = "summed_ns::serialize")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s0: u128,
     /// Time in S1: GC is triggered or active; all host operations are allowed.
-    #[serde(with = "summed_ns")]
+    #[serde(serialize_with = "summed_ns::serialize")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s1: u128,
     /// Time in S2: GC is triggered or active, and the pool has fewer than T_hard free blocks; host writes wait.
-    #[serde(with = "summed_ns")]
+    #[serde(serialize_with = "summed_ns::serialize")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s2: u128,
     /// Time in S3: a GC job runs to completion; host operations wait.
-    #[serde(with = "summed_ns")]
+    #[serde(serialize_with = "summed_ns::serialize")]
     #[schemars(with = "Ns", extend("unit" = "ns"))]
     pub s3: u128,
 }
 
 /// Writes a sum of times as an integer up to 63 bits, as JSON readers expect; above, as the nearest real number.
 mod summed_ns {
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::Serializer;
 
     pub(super) fn serialize<S: Serializer>(ns: &u128, serializer: S) -> Result<S::Ok, S::Error> {
         match i64::try_from(*ns) {
@@ -122,23 +122,10 @@ mod summed_ns {
             Err(_) => serializer.serialize_f64(*ns as f64),
         }
     }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Number {
-            Whole(u64),
-            Real(f64),
-        }
-        Ok(match Number::deserialize(deserializer)? {
-            Number::Whole(ns) => ns.into(),
-            Number::Real(ns) => ns as u128,
-        })
-    }
 }
 
 /// Duration of GC jobs, from the start of the job to the end of the erase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Duration {
     /// Mean duration of a GC job.
     #[schemars(extend("unit" = "ns"))]

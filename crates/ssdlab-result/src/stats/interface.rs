@@ -1,7 +1,7 @@
 //! Statistics of the host interfaces of drives.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::counts::counts;
 use super::result::ratio;
@@ -68,7 +68,7 @@ impl InterfaceStats {
 }
 
 /// Statistics of the host interface of a drive, or of those of an array's drives together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct InterfaceResult {
     /// Number of commands that the controller fetched.
     #[schemars(extend("unit" = "count"))]

@@ -1,7 +1,7 @@
 //! Statistics of the mapping caches of drives.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::counts::counts;
 use super::result::ratio;
@@ -80,7 +80,7 @@ impl MappingStats {
 }
 
 /// Statistics of the mapping table of a drive that is partly in flash only, or of those of an array's drives together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MappingResult {
     /// Number of translation pages of the mapping table.
     #[schemars(extend("unit" = "translation pages"))]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 use serde_json::Value;
 
 use super::ages::{AgeStats, AgesResult};
@@ -34,7 +34,7 @@ use ssdlab_keys::config::IdleKey;
 use ssdlab_keys::remark::Remark;
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunResult {
     /// Version of ssdlab that made this result.
     #[schemars(extend("unit" = "text"))]
@@ -193,7 +193,7 @@ pub struct RunResult {
 }
 
 /// The warm-up: the first part of the run, left out of the statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WarmUpResult {
     /// Number of requests that arrived in the warm-up.
     #[schemars(extend("unit" = "count"))]
@@ -205,7 +205,7 @@ pub struct WarmUpResult {
 
 /// Delay of answers, in real time, beyond the times at which the simulated drive had completed the requests: the host or the simulator was
 /// slower than the drive. Response times are simulated times, without this delay.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LateResult {
     /// Factor by which the drive was slower than real time.
     #[schemars(extend("unit" = "number"))]
@@ -222,7 +222,7 @@ pub struct LateResult {
 }
 
 /// The power failure that ended the run of a drive that was served to programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PowerCutResult {
     /// Simulated time of the power failure.
     #[schemars(extend("unit" = "ns"))]
@@ -239,7 +239,7 @@ pub struct PowerCutResult {
 }
 
 /// Number of requests by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RequestCounts {
     /// Number of completed reads.
     #[schemars(extend("unit" = "count"))]
@@ -263,7 +263,7 @@ impl RequestCounts {
 }
 
 /// Response times by class of requests; a class without requests is absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Latencies {
     /// Response times of reads and writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -283,7 +283,7 @@ pub struct Latencies {
 }
 
 /// Response times of one class of requests.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     /// Number of requests of the class.
     #[schemars(extend("unit" = "count"))]
@@ -335,7 +335,7 @@ impl From<Summary> for Latency {
 }
 
 /// Mean parts of the response times by class; a class without requests is absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Breakdowns {
     /// Parts of the response times of reads and writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -349,7 +349,7 @@ pub struct Breakdowns {
 }
 
 /// Mean parts of the response times of one class of requests.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Breakdown {
     /// Wait before the chip queues: for a slot for commands or the turn of the queue, for room in the write buffer, for the lock of a
     /// stripe, for a place in the chip's queue or a chip with room.
@@ -405,7 +405,7 @@ pub struct Breakdown {
 }
 
 /// Bytes requested by the host per second of simulated time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bandwidth {
     /// Megabytes (10^6 bytes) read per second.
     #[schemars(extend("unit" = "MB/s"))]
@@ -416,7 +416,7 @@ pub struct Bandwidth {
 }
 
 /// The extent of a timeline file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TimelineResult {
     /// Path of the timeline file, as given.
     #[schemars(extend("unit" = "text"))]
@@ -436,7 +436,7 @@ pub struct TimelineResult {
 }
 
 /// The extent of a file with the states of blocks over time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BlocksResult {
     /// Path of the file, as given.
     #[schemars(extend("unit" = "text"))]
@@ -634,7 +634,6 @@ mod tests {
         ] {
             assert_eq!(at(path), value, "{path}");
         }
-        assert_eq!(serde_json::from_value::<RunResult>(json).unwrap(), result);
     }
 
     /// Fails on null, which is how JSON shows NaN and infinity.
@@ -658,7 +657,6 @@ mod tests {
         }
         assert_eq!((json.pointer("/wear"), json.pointer("/utilisation")), (None, None));
         assert_eq!(json["latency_ns"], json!({}));
-        assert_eq!(serde_json::from_value::<RunResult>(json).unwrap(), result);
 
         let full = serde_json::to_value(RunResult::assemble(run(10_000), requests(), device(), &[0])).unwrap();
         assert_no_null(&full);

@@ -1,7 +1,7 @@
 //! Slack (elyasi2017): how much earlier than its request a page ended, and how well ends were estimated.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use crate::distribution::Wide;
 use ssdlab_base::units::Ns;
@@ -131,7 +131,7 @@ impl SlackStats {
 }
 
 /// Slack of pages (how much earlier than its request a page ended), and the error of the estimates of ends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SlackResult {
     /// Slack of the pages of reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +169,7 @@ impl SlackResult {
 }
 
 /// Slack of pages: end of the request minus end of the page.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Slack {
     /// Mean slack of a page.
     #[schemars(extend("unit" = "ns"))]
@@ -180,7 +180,7 @@ pub struct Slack {
 }
 
 /// Number of operations in the queues of a chip at the arrival of a request, mean over requests.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Waiting {
     /// Operations in the queues of a chip, mean over chips.
     #[schemars(extend("unit" = "count"))]
@@ -197,7 +197,7 @@ pub struct Waiting {
 macro_rules! by_kind {
     ($(#[$about:meta])* $name:ident in $unit:literal { $(#[$reads:meta])* read, $(#[$writes:meta])* write }) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
         pub struct $name {
             $(#[$reads])*
             #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::flash::Wear;
 use super::result::ratio;
@@ -64,7 +64,7 @@ impl SlcStats {
 }
 
 /// The cache of blocks in SLC mode during the run (`slc`), over the drives of an array together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SlcResult {
     /// Number of blocks that are always in SLC mode.
     #[schemars(extend("unit" = "count"))]

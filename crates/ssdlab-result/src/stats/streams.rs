@@ -1,7 +1,7 @@
 //! Statistics of the streams of data placement.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::counts::counts;
 use super::result::ratio;
@@ -25,7 +25,7 @@ counts! {
 }
 
 /// Who fills a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Writer {
     /// Host writes.
@@ -44,7 +44,7 @@ impl Writer {
 
 /// Statistics of a stream, summed over pools and the drives of an array. The blocks that a stream filled before the run count when they are
 /// collected.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamResult {
     /// Who fills the stream: the host, or the page moves of GC.
     #[schemars(with = "String", extend("unit" = "text"))]

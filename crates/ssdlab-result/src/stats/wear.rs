@@ -1,7 +1,7 @@
 //! What a result says of the life of a drive whose blocks can fail.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use ssdlab_base::units::Ns;
 
@@ -19,7 +19,7 @@ pub struct ReadOnly {
 }
 
 /// Why a drive became read-only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadOnlyCause {
     /// A pool lost more blocks than it can spare.
@@ -89,7 +89,7 @@ impl WearStats {
 }
 
 /// The life of a drive whose blocks can fail (`wear`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LifetimeResult {
     /// Number of retired blocks at the end, whether they failed in the warm-up or later.
     #[schemars(extend("unit" = "count"))]

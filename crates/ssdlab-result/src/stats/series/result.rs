@@ -1,7 +1,7 @@
 //! The parts of a result with time series of a run, and with histograms of its response times.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Serialize};
 
 use super::SeriesShape;
 use super::bins::{Bin, Bins};
@@ -12,7 +12,7 @@ use ssdlab_keys::config::Stream;
 
 /// Time series of a run, in bins of equal width. All rows have `bins` entries. An event at time t counts in bin floor(t / bin_ns). The last
 /// bin may reach beyond the end of the run, where nothing is outstanding or busy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesResult {
     /// Width of a bin: 1000 ns x a power of two, as the length of the run requires.
     #[schemars(extend("unit" = "ns"))]
@@ -61,7 +61,7 @@ pub struct SeriesResult {
 }
 
 /// A stream of data placement in each bin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamSeries {
     /// Who fills the stream: the host, or the page moves of GC.
     #[schemars(with = "String", extend("unit" = "text"))]
@@ -81,7 +81,7 @@ pub struct StreamSeries {
 }
 
 /// Bytes programmed in each bin by way through a cache of blocks in SLC mode.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SlcSeries {
     /// By bin: bytes of the host programmed in SLC mode.
     #[schemars(extend("unit" = "B"))]
@@ -95,7 +95,7 @@ pub struct SlcSeries {
 }
 
 /// Response times in each bin, by kind of request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySeries {
     /// Response times of reads in each bin.
     pub read: ResponseSeries,
@@ -104,7 +104,7 @@ pub struct LatencySeries {
 }
 
 /// Response times of one kind of request in each bin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ResponseSeries {
     /// By bin: number of requests completed.
     #[schemars(extend("unit" = "count"))]
@@ -118,7 +118,7 @@ pub struct ResponseSeries {
 }
 
 /// Number of outstanding requests in each bin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OutstandingSeries {
     /// By bin: mean of the outstanding requests over its time.
     #[schemars(extend("unit" = "count"))]
@@ -129,7 +129,7 @@ pub struct OutstandingSeries {
 }
 
 /// Garbage collection in each bin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GcSeries {
     /// By row of chips, and in it by bin: share of the bin in which a chip has an active GC job, mean over the chips of the row. The chips
     /// of an array's drives follow each other.
@@ -147,7 +147,7 @@ pub struct GcSeries {
 }
 
 /// Bytes written in each bin, by the host and to flash.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WrittenSeries {
     /// By bin: bytes of the host's writes that completed in it.
     #[schemars(extend("unit" = "B"))]
@@ -159,7 +159,7 @@ pub struct WrittenSeries {
 }
 
 /// Number of free blocks of a pool in each bin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FreeBlockSeries {
     /// By bin: minimum of the free blocks over pools and over the time of the bin.
     #[schemars(extend("unit" = "count"))]
@@ -176,7 +176,7 @@ pub struct FreeBlockSeries {
 }
 
 /// Shares of the GC states in each bin. They add up to 1 in each bin but the last, which may reach beyond the end of the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StateSeries {
     /// By bin: share of its time in S0, in which GC is not triggered; mean over pools.
     #[schemars(extend("unit" = "share"))]
@@ -194,7 +194,7 @@ pub struct StateSeries {
 }
 
 /// Statistics of the cache in each bin, summed over the drives of an array.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CacheSeries {
     /// By bin: number of hits, which are pages looked up that are cached or being fetched.
     #[schemars(extend("unit" = "count"))]
@@ -208,7 +208,7 @@ pub struct CacheSeries {
 }
 
 /// Histograms of the response times, by kind of request: the buckets from which the percentiles are taken.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Histograms {
     /// Histogram of the response times of reads.
     pub read: Histogram,
@@ -218,7 +218,7 @@ pub struct Histograms {
 
 /// Histogram of response times: the buckets that are not empty, shortest times first. A time is below the bound of its bucket by at most
 /// the share `percentile_error`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Histogram {
     /// By bucket: upper bound of its times; for the last bucket the longest time.
     #[schemars(extend("unit" = "ns"))]
