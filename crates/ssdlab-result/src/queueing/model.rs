@@ -1,6 +1,6 @@
 //! The model of the single die: its service times, its discipline, its blocks.
 
-use serde::{Serialize};
+use serde::{Deserialize, Serialize};
 
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::units::{Ns, transfer_ns};
@@ -42,7 +42,7 @@ impl ServiceTimes {
 }
 
 /// The service discipline. It is not preemptive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
     /// User reads and writes first (bux2011, section 3.2).

@@ -1,7 +1,7 @@
 //! What a result says of reads that age: retries, and how old the cells were.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use super::result::ratio;
 

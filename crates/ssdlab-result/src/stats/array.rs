@@ -1,7 +1,7 @@
 //! Statistics of an array of drives.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 /// Statistics of an array of drives during the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

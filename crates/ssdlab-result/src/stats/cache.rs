@@ -1,7 +1,7 @@
 //! Statistics of a cache.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use super::counts::counts;
 use super::result::ratio;

@@ -1,7 +1,7 @@
 //! The part of a result about energy.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use super::result::ratio;
 use ssdlab_base::units::Ns;

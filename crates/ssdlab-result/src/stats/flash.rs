@@ -1,7 +1,7 @@
 //! What a result says of the flash: operations, wear, and the share of time in which chips and channels were busy.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use super::device::DeviceStats;
 use crate::distribution::Sums;

@@ -1,7 +1,7 @@
 //! The requests of each of several flows, and how much the flows slow each other down.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use super::recorder::RequestStats;
 use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts};

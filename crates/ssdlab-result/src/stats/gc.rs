@@ -1,7 +1,7 @@
 //! What a result says of garbage collection.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use super::device::DeviceStats;
 use super::result::ratio;

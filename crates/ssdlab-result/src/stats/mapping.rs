@@ -1,7 +1,7 @@
 //! Statistics of the mapping caches of drives.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use super::counts::counts;
 use super::result::ratio;

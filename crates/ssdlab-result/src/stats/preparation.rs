@@ -1,7 +1,7 @@
 //! What a result says of how the drive was prepared.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 /// Report on the preparation of the drive before the run. The preparation takes no time of the run, and only `wear` counts it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]

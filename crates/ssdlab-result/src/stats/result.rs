@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::ages::{AgeStats, AgesResult};

@@ -1,7 +1,7 @@
 //! Slack (elyasi2017): how much earlier than its request a page ended, and how well ends were estimated.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use crate::distribution::Wide;
 use ssdlab_base::units::Ns;

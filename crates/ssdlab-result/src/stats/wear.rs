@@ -1,7 +1,7 @@
 //! What a result says of the life of a drive whose blocks can fail.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use ssdlab_base::units::Ns;
 

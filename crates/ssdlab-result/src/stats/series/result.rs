@@ -1,7 +1,7 @@
 //! The parts of a result with time series of a run, and with histograms of its response times.
 
 use schemars::JsonSchema;
-use serde::{Serialize};
+use serde::Serialize;
 
 use super::SeriesShape;
 use super::bins::{Bin, Bins};
