@@ -27,7 +27,7 @@ HEAD = f'''\
 """A function for each formula of bux2011. `ssdlab.queueing` exports them.
 
 Written by `{RENEW}` from the table in
-`crates/ssdlab/src/queueing/formulas.rs`: change that, not this file.
+`crates/ssdlab-result/src/queueing/formulas.rs`: change that, not this file.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ KEPT = ("PIP_", "SSL_", "REQUESTS_CA_BUNDLE", "http_proxy", "https_proxy", "no_p
 """Prefixes of variables that the clean environment keeps: they configure access to the package registry."""
 NEEDED_SOURCES = (
     "Cargo.lock", "Cargo.toml", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml",
-    "crates/ssdlab/presets/devices/demo-4g.toml", "crates/ssdlab-python/studies/lee2013/fig10a.toml", "python/ssdlab/__init__.py",
+    "crates/ssdlab-keys/presets/devices/demo-4g.toml", "crates/ssdlab-python/studies/lee2013/fig10a.toml", "python/ssdlab/__init__.py",
 )  # fmt: skip
 BUILT = re.compile(r"\.so$|/target/|__pycache__|\.venv/")
 

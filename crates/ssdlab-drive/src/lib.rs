@@ -2,7 +2,7 @@
 //!
 //! # Layers
 //!
-//! A module uses only modules of lower layers (`crates/ssdlab/tests/floors.rs` checks it):
+//! A module uses only lower layers, and in layer 0 only modules listed before it (`crates/ssdlab/tests/floors.rs` reads this table and checks it):
 //!
 //! | layer | modules |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | 3 | [`ssd`], [`precondition`] |
 //! | 2 | [`sched`], [`gc`], [`arbiter`], [`cache`] |
 //! | 1 | [`ftl`], [`flash`] |
-//! | 0 | [`advice`], [`custom`], [`event`], [`lists`], [`rules`], [`slab`], [`views`] |
+//! | 0 | [`advice`], [`lists`], [`slab`], [`custom`], [`event`], [`views`], [`rules`] |
 
 #![deny(missing_docs, unsafe_code)]
 

@@ -6,7 +6,7 @@
 //!
 //! | crate | modules |
 //! |---|---|
-//! | `ssdlab` | [`simulation`], [`replay`] |
+//! | `ssdlab` | [`simulation`], [`replay`], [`reference`] |
 //! | `ssdlab-drive` | [`storage`], [`ssd`], [`precondition`], [`sched`], [`gc`], [`arbiter`], [`cache`], [`ftl`], [`flash`], and small ones |
 //! | `ssdlab-result` | [`stats`], [`slowest`], [`timeline`], [`queueing`], [`distribution`], [`settled`] |
 //! | `ssdlab-trace` | [`workload`] |
@@ -23,5 +23,6 @@ pub use ssdlab_keys::{config, energy, geometry, memory, remark, scale};
 pub use ssdlab_result::{distribution, queueing, settled, slowest, stats, timeline};
 pub use ssdlab_trace::workload;
 
+pub mod reference;
 pub mod replay;
 pub mod simulation;

@@ -1,4 +1,5 @@
-//! The layers of the core: a module uses only lower layers. This test reads the table in `lib.rs`, so that the table cannot drift.
+//! The layers of the drive: a module uses only lower layers. This test reads the table in the `lib.rs` of crate `ssdlab-drive`, so that the table
+//! cannot drift. Between crates the compiler checks the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +11,7 @@ type Places = BTreeMap<String, (u32, usize)>;
 const LOWEST: u32 = 0;
 
 fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ssdlab-drive/src")
 }
 
 fn read(path: &Path) -> String {
@@ -142,22 +143,6 @@ fn the_table_names_every_module() {
         .collect();
     assert_eq!(listed, present, "the table of lib.rs (left) and the files of the folder (right) name different modules");
     assert_eq!(listed, declared, "the table of lib.rs (left) and its `mod` lines (right) name different modules");
-}
-
-/// The documentation shows the same layers.
-#[test]
-fn the_documentation_shows_the_same_layers() {
-    let page = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/architecture.md"));
-    // The page has a table of layers for the Python package as well.
-    let section = page.lines().skip_while(|line| *line != "## The layers of the core").skip(1).take_while(|line| !line.starts_with("## "));
-    let rows: String = section.filter(|line| line.starts_with("| ")).map(|line| format!("//! {line}\n")).collect();
-    let shown: BTreeMap<String, u32> =
-        table(&rows).into_iter().filter(|(name, _)| !name.contains(['(', ')'])).map(|(name, (layer, _))| (name, layer)).collect();
-    let real: BTreeMap<String, u32> =
-        table(&read(&source_folder().join("lib.rs"))).into_iter().map(|(name, (layer, _))| (name, layer)).collect();
-    let differing: BTreeSet<_> = shown.iter().filter(|(name, layer)| real.get(*name) != Some(layer)).collect();
-    let missing: BTreeSet<_> = real.keys().filter(|name| !shown.contains_key(*name)).collect();
-    assert!(differing.is_empty() && missing.is_empty(), "docs/architecture.md differs from lib.rs: {differing:?}, missing {missing:?}");
 }
 
 /// The canary: what is forbidden is found, in every way of writing it.

@@ -1,7 +1,7 @@
 """A function for each formula of bux2011. `ssdlab.queueing` exports them.
 
 Written by `UPDATE=1 .venv/bin/python -m pytest tests/test_formulas.py` from the table in
-`crates/ssdlab/src/queueing/formulas.rs`: change that, not this file.
+`crates/ssdlab-result/src/queueing/formulas.rs`: change that, not this file.
 """
 
 from __future__ import annotations

@@ -34,11 +34,6 @@ pub struct EvictionCandidate {
     pub in_gc: bool,
 }
 
-/// The example of the documentation, run as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/eviction-policies.md")]
-struct Documentation;
-
 /// A user-defined eviction policy as part of a plan.
 pub type CustomEviction = Custom<dyn EvictionPolicy>;
 

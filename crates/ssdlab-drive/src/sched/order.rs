@@ -124,7 +124,3 @@ impl CustomOrder {
     }
 }
 
-/// The example of the documentation, run as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/order-policies.md")]
-struct Documentation;

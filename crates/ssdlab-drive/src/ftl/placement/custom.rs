@@ -174,7 +174,3 @@ impl Happened {
     }
 }
 
-/// The example of the documentation, run as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../../docs/placement-policies.md")]
-struct Documentation;

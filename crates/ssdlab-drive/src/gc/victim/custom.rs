@@ -88,11 +88,6 @@ pub(super) fn pick(policy: &mut AtWork<dyn VictimPolicy>, ftl: &Ftl, pool: PoolI
     })
 }
 
-/// The example of the documentation, run as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/victim-policies.md")]
-struct Documentation;
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

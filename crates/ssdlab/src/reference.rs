@@ -3,9 +3,9 @@
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 
-use super::registry::schema;
-use crate::remark::CODES;
-use crate::workload::TraceCounters;
+use ssdlab_keys::remark::CODES;
+use ssdlab_result::stats::schema;
+use ssdlab_trace::workload::TraceCounters;
 
 const INTRODUCTION: &str = "\
 # Statistics
