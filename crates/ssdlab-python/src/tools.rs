@@ -183,7 +183,7 @@ pub fn configuration_reference() -> PyResult<String> {
 /// The page of statistics, as Markdown: every figure of a result.
 #[pyfunction]
 pub fn statistics_reference() -> PyResult<String> {
-    Ok(guarded(|| Ok(ssdlab::stats::reference_markdown()))?)
+    Ok(guarded(|| Ok(ssdlab::reference::statistics()))?)
 }
 
 /// The remarks derived from the entries of a result (JSON text), as JSON text: for results that were written without remarks.

@@ -48,7 +48,7 @@ numbers that they are about; a comparison and a sweep have remarks of their own 
 ";
 
 /// The page of statistics: every figure of a result with its unit and sentence.
-pub fn reference_markdown() -> String {
+pub fn statistics() -> String {
     let mut whole = schema();
     whole["properties"]["workload"] = json!({
         "description": "Properties of the workload: for example lines of the trace, requests clipped or wrapped. Empty for generated requests.",

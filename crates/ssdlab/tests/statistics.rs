@@ -1,13 +1,14 @@
 //! The reference of a result has what a result has. A test of the Python package compares it with results.
 
 use ssdlab::config::Config;
+use ssdlab::reference::statistics;
 use ssdlab::remark::CODES;
 use ssdlab::simulation::{Control, Plan, run};
-use ssdlab::stats::{COUNTERS, reference_markdown};
+use ssdlab::stats::COUNTERS;
 
 #[test]
 fn the_reference_of_statistics_has_all_counters_and_remarks() {
-    let page = reference_markdown();
+    let page = statistics();
     let names = COUNTERS.map(|(name, _)| format!("counters.{name}"));
     for name in names.iter().map(String::as_str).chain(CODES.iter().map(|code| code.name)) {
         assert!(page.contains(&format!("| `{name}` |")), "{name}");

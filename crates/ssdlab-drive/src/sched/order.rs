@@ -123,4 +123,3 @@ impl CustomOrder {
         Self::boxed("order", name, source, move || Box::new(make()))
     }
 }
-

@@ -23,7 +23,6 @@ mod mapping;
 mod order;
 mod preparation;
 mod recorder;
-mod reference;
 mod registry;
 mod remarks;
 mod result;
@@ -52,7 +51,6 @@ pub use log::Extra;
 pub use mapping::{MappingResult, MappingStats};
 pub use preparation::PreconditionReport;
 pub use recorder::{Recorded, Recorder, RequestStats};
-pub use reference::reference_markdown;
 pub use registry::{Statistic, registry, schema};
 pub use remarks::{Trends, of_result as remarks_of_result, of_run as remarks_of_run};
 pub use result::{

@@ -173,4 +173,3 @@ impl Happened {
         Happened::Collected { block: block.0, stream, valid }
     }
 }
-
