@@ -82,7 +82,7 @@ fn section_table(section: &Node) -> String {
     for key in keys {
         let kind = if in_bytes(key) { "bytes".into() } else { kind(&key.shape) };
         let default = if key.default.is_null() { "absent".to_string() } else { format!("`{}`", show(&key.default)) };
-        text += &format!("| `{}` | {kind} | {} | {default} | {} |\n", key.name, allowed(&key.shape), meaning(key));
+        text += &format!("| `{}` | {kind} | {} | {default} | {} |\n", key.path, allowed(&key.shape), meaning(key));
     }
     text
 }
