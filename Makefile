@@ -97,7 +97,7 @@ fuzz-short: $(BUILT)
 	SHORT=1 ONLY= FULL=$(FULL) $(BIN)/python fuzz/run.py
 
 faults: $(BUILT) $(EQUIPPED) ## meet every command with signals, failing disks and second processes: FAULTS=200
-	FAULTS=$(FAULTS) $(BIN)/python -m pytest --numprocesses auto tests/test_faults.py
+	FULL=1 FAULTS=$(FAULTS) $(BIN)/python -m pytest --numprocesses auto tests/test_faults.py
 
 newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
