@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ssdlab::config::{
-    Advance, Allocation, Arbitration, Begin, Buffer, Config, Drain, Frontier, HardStops, Host, Order, Pace, Placement, PreconditionKind,
-    Priority, ReclaimUnit, Scope, Suspendable, SuspendedForReads, Trigger, Turns, Victim,
+    Advance, Allocation, Begin, Buffer, Config, Drain, Frontier, HardStops, Order, Pace, PreconditionKind, Priority, ReclaimUnit, Scope,
+    Suspendable, SuspendedForReads, Trigger, Victim,
 };
 use ssdlab::flash::{Interval, OpKind, Resource};
 use ssdlab::request::{Request, RequestKind};
@@ -32,11 +32,10 @@ struct Ask {
     /// What its line says besides.
     note: &'static str,
     urgent: bool,
-    flow: u16,
 }
 
 fn read(at_us: u64, page: u64, letter: &'static str) -> Ask {
-    Ask { at: at_us * 1000, kind: RequestKind::Read, page, letter, note: "", urgent: false, flow: 0 }
+    Ask { at: at_us * 1000, kind: RequestKind::Read, page, letter, note: "", urgent: false }
 }
 
 fn write(at_us: u64, page: u64, letter: &'static str) -> Ask {
@@ -244,49 +243,6 @@ fn merge_writes() -> Drawing {
     }
 }
 
-fn merge_reordering() -> Drawing {
-    let of_three = |title, config, moves| Panel {
-        beginning: beginning([0, 4, 8, 12, 13]),
-        moves,
-        ..panel(title, config, vec![read(100, 3, "z")], counts!(reordered_moves, merged_reads, preemptions))
-    };
-    Drawing {
-        name: "merge-reordering",
-        from_us: 0,
-        to_us: 1500,
-        panels: vec![
-            of_three("merge = false", preemptible(|_| ()), &["x", "y", "z"]),
-            of_three("merge = true", preemptible(merging), &["x", "z", "y"]),
-        ],
-    }
-}
-
-fn suspend_read() -> Drawing {
-    let asks = || vec![write(2, Z, "z")];
-    Drawing {
-        name: "suspend-read",
-        from_us: 0,
-        to_us: 800,
-        panels: vec![
-            panel("suspend = []", preemptible(|_| ()), asks(), counts!(suspensions)),
-            panel("suspend = [\"read\"]", suspending(Suspendable::Read), asks(), counts!(suspensions)),
-        ],
-    }
-}
-
-fn suspend_program() -> Drawing {
-    let asks = || vec![write(300, Z, "z")];
-    Drawing {
-        name: "suspend-program",
-        from_us: 0,
-        to_us: 800,
-        panels: vec![
-            panel("suspend = []", preemptible(|_| ()), asks(), counts!(suspensions)),
-            panel("suspend = [\"program\"]", suspending(Suspendable::Program), asks(), counts!(suspensions)),
-        ],
-    }
-}
-
 fn suspend_erase() -> Drawing {
     let asks = || vec![read(1000, Z, "z")];
     Drawing {
@@ -401,39 +357,6 @@ fn blocking_scopes() -> Drawing {
     }
 }
 
-fn redirection() -> Drawing {
-    let placed = |title, scope| Panel {
-        beginning: slow_beginning([0, 1, 2, 4, 5]),
-        origin: SLOW_ORIGIN,
-        moves: &["x"],
-        places: &[("x", 3), ("z", 9)],
-        ..panel(title, blocking(scope, Priority::Fifo, |c| c.gc.invalid_share = 0.7), vec![write(100, 9, "z")], counts!(redirected_writes))
-    };
-    Drawing {
-        name: "blocking-redirection",
-        from_us: 0,
-        to_us: 2150,
-        panels: vec![placed("scope = none, priority = fifo", Scope::None), placed("bbgc: scope = block, priority = fifo", Scope::Block)],
-    }
-}
-
-fn dual_queues() -> Drawing {
-    let queued = |title, priority| Panel {
-        beginning: slow_beginning([0, 1, 4, 8, 12]),
-        origin: SLOW_ORIGIN,
-        ..panel(title, blocking(Scope::Block, priority, |_| ()), vec![read(10, 5, "a"), read(250, 6, "b")], counts!(preemptions))
-    };
-    Drawing {
-        name: "dual-queues",
-        from_us: 0,
-        to_us: 1000,
-        panels: vec![
-            queued("bbgc: scope = block, priority = fifo", Priority::Fifo),
-            queued("bbgc-dqgc: scope = block, priority = host", Priority::Host),
-        ],
-    }
-}
-
 fn moves_in_flight() -> Drawing {
     let of_three = |title, moves| Panel {
         beginning: beginning([0, 4, 8, 12, 13]),
@@ -445,29 +368,6 @@ fn moves_in_flight() -> Drawing {
         from_us: 0,
         to_us: 1550,
         panels: vec![of_three("moves_in_flight = 1", 1), of_three("moves_in_flight = 2", 2), of_three("moves_in_flight = 16", 16)],
-    }
-}
-
-fn turns() -> Drawing {
-    // Two planes, which two writes at a time fill in multi-plane operations: both have a job when the fifth of these ends.
-    let two_planes = |turns| {
-        blocking(Scope::Plane, Priority::Fifo, |c| {
-            c.device.planes_per_die = 2;
-            c.device.multiplane = true;
-            c.gc.turns = turns;
-        })
-    };
-    let panel = |title, turns, moves| Panel {
-        beginning: slow_beginning([0, 1, 4, 8, 12]).into_iter().flat_map(|(at, rank)| [(at, 2 * rank), (at, 2 * rank + 1)]).collect(),
-        origin: SLOW_ORIGIN + 102_400,
-        moves,
-        ..panel(title, two_planes(turns), vec![read(100, 19, "h")], counts!(job_turns))
-    };
-    Drawing {
-        name: "turns",
-        from_us: 0,
-        to_us: 4200,
-        panels: vec![panel("turns = step", Turns::Step, &["x", "u", "y", "v"]), panel("turns = job", Turns::Job, &["x", "y", "u", "v"])],
     }
 }
 
@@ -501,30 +401,6 @@ fn superblocks() -> Drawing {
     }
 }
 
-/// Pages 0 to 3 and 8 to 11 are written in turn, and the latter once more: they lie in the same blocks, or apart from each other.
-fn placement() -> Drawing {
-    let placed = |title, placement| {
-        let config = preemptible(|c| {
-            c.ftl.precondition.kind = PreconditionKind::None;
-            (c.device.blocks_per_plane, c.device.overprovisioning, c.gc.soft) = (12, 0.6, 9.0);
-            (c.ftl.placement, c.ftl.handles) = (placement, if placement == Placement::Handles { 2 } else { 1 });
-        });
-        let pages = (0..4).flat_map(|page| [page, page + 8]).chain([8, 9, 10, 11, 8]);
-        Panel {
-            beginning: pages.zip(0..).map(|(page, number)| (10 * MS * number, page)).collect(),
-            origin: 120 * MS + 302_400,
-            places: &[("x", 0), ("y", 1)],
-            ..panel(title, config, vec![read(1600, 2, "h")], counts!(pages_moved))
-        }
-    };
-    Drawing {
-        name: "placement",
-        from_us: 0,
-        to_us: 2700,
-        panels: vec![placed("placement = none", Placement::None), placed("placement = handles", Placement::Handles)],
-    }
-}
-
 fn begins() -> Drawing {
     let begun = |title, begin, scope, priority| {
         let config = preemptible(|c| {
@@ -542,27 +418,6 @@ fn begins() -> Drawing {
             begun("npgc, begin = request", Begin::Request, Scope::Chip, Priority::Gc),
             begun("npgc, begin = write", Begin::Write, Scope::Chip, Priority::Gc),
             begun("pgc-none, begin = request", Begin::Request, Scope::None, Priority::Host),
-        ],
-    }
-}
-
-fn episodes() -> Drawing {
-    let lasting = |title, until, scope, priority, moves: &'static [&'static str]| {
-        let config = preemptible(|c| {
-            c.ftl.frontier = Frontier::Shared;
-            (c.gc.until, c.gc.scope, c.gc.priority) = (until, scope, priority);
-        });
-        let ask = vec![write(300, Z, "z")];
-        Panel { beginning: beginning([0, 1, 2, 3, 4]), moves, ..panel(title, config, ask, counts!(episode_jobs, preemptions)) }
-    };
-    Drawing {
-        name: "until",
-        from_us: 0,
-        to_us: 4650,
-        panels: vec![
-            lasting("npgc, until = 0", 0, Scope::Chip, Priority::Gc, &[]),
-            lasting("npgc, until = 1", 1, Scope::Chip, Priority::Gc, &["v", "w", "x"]),
-            lasting("pgc-none, until = 1", 1, Scope::None, Priority::Host, &["v", "w", "x"]),
         ],
     }
 }
@@ -608,46 +463,6 @@ fn units() -> Drawing {
     Drawing { name: "units", from_us: 0, to_us: 1600, panels }
 }
 
-/// Three pages that are written at once, then read.
-fn one_shot() -> Drawing {
-    let writing = |title, pages_per_program, host| {
-        let mut config = drive();
-        config.ftl.precondition.kind = PreconditionKind::None;
-        (config.device.pages_per_block, config.device.pages_per_program) = (6, pages_per_program);
-        config.buffer = Buffer { bytes: 3 * PAGE, ..Buffer::default() };
-        let asks = vec![write(0, 0, "x"), write(0, 1, "y"), write(0, 2, "z"), read(600, 1, "y")];
-        let told = |simulation: &Simulation| {
-            let stats = simulation.storage().stats(simulation.now()).buffer.expect("a write buffer");
-            format!("buffer.programs {}, buffer.read_hits {}", stats.programs, stats.read_hits)
-        };
-        Panel { host, ..plain(title, config, asks, told) }
-    };
-    Drawing {
-        name: "one-shot",
-        from_us: 0,
-        to_us: 1000,
-        panels: vec![writing("pages_per_program = 1", 1, &["x", "y", "z", "y"]), writing("pages_per_program = 3", 3, &["xyz", "y"])],
-    }
-}
-
-/// Two reads of a quarter of a page each, of two chips at once.
-fn partial_reads() -> Drawing {
-    let reads = |title, partial_reads| {
-        let mut config = drive();
-        (config.device.chips_per_channel, config.device.partial_reads) = (2, partial_reads);
-        (config.device.blocks_per_plane, config.device.overprovisioning) = (10, 0.6);
-        config.ftl.map_unit_bytes = Some(PAGE as u32 / 4);
-        let told = |simulation: &Simulation| format!("counters.partial_reads {}", simulation.ssd().counters().partial_reads);
-        Panel { host: &["x", "y"], ..plain(title, config, vec![read(0, 0, "x"), read(0, 4, "y")], told) }
-    };
-    Drawing {
-        name: "partial-reads",
-        from_us: 0,
-        to_us: 260,
-        panels: vec![reads("partial_reads = false", false), reads("partial_reads = true", true)],
-    }
-}
-
 /// A read comes while a page is programmed.
 fn suspending_for_reads() -> Drawing {
     let suspending = |title, suspend: &[SuspendedForReads], min_run_ns| {
@@ -681,20 +496,6 @@ fn pacing() -> Drawing {
     Drawing { name: "pace", from_us: 0, to_us: 1900, panels }
 }
 
-/// Three writes to one block.
-fn parity() -> Drawing {
-    let writing = |title, stripe| {
-        let mut config = drive();
-        config.ftl.precondition.kind = PreconditionKind::None;
-        (config.device.pages_per_block, config.device.overprovisioning) = (6, 0.7);
-        config.ftl.parity_stripe = stripe;
-        let asks = vec![write(0, 0, "x"), write(0, 1, "y"), write(0, 2, "z")];
-        let told = |simulation: &Simulation| format!("counters.parity_programs {}", simulation.ssd().counters().parity_programs);
-        Panel { host: &["x", "y", "z"], ..plain(title, config, asks, told) }
-    };
-    Drawing { name: "parity", from_us: 0, to_us: 1600, panels: vec![writing("parity_stripe = 0", 0), writing("parity_stripe = 3", 3)] }
-}
-
 /// Four writes of a quarter of a page each, and a read of the first.
 fn write_buffer() -> Drawing {
     let quarters = |buffer: Buffer| {
@@ -722,118 +523,25 @@ fn write_buffer() -> Drawing {
     }
 }
 
-/// A write and a read, whose entries are in two translation pages.
-fn mapping_cache() -> Drawing {
-    let with_room = |title, pages: u64, host| {
-        let mut config = drive();
-        config.device.blocks_per_plane = 32;
-        config.ftl.map_cache_bytes = pages * PAGE;
-        config.ftl.map_entry_bytes = 512;
-        let told = |simulation: &Simulation| match simulation.storage().stats(simulation.now()).mapping {
-            Some(stats) => format!("mapping.misses {}, mapping.write_backs {}", stats.misses, stats.write_backs),
-            None => String::new(),
-        };
-        Panel { host, ..plain(title, config, vec![write(0, 0, "x"), read(500, 8, "y"), read(1100, 9, "z")], told) }
-    };
-    Drawing {
-        name: "mapping-cache",
-        from_us: 0,
-        to_us: 1300,
-        panels: vec![
-            with_room("map_cache_bytes = 0", 0, &["x", "y", "z"]),
-            with_room("room for two pages", 2, &["t", "x", "u", "y", "z"]),
-            with_room("room for one", 1, &["t", "x", "t", "u", "y", "z"]),
-        ],
-    }
-}
-
-/// Two reads of two chips at once.
-fn host_interface() -> Drawing {
-    let reads = |title, host: Host| {
-        let mut config = drive();
-        config.device.chips_per_channel = 2;
-        config.host = host;
-        let told = |simulation: &Simulation| match simulation.storage().stats(simulation.now()).interface {
-            Some(stats) => format!("interface.slot_waits {}, interface.core_waits {}", stats.slot_waits, stats.core_waits),
-            None => String::new(),
-        };
-        Panel { host: &["x", "y"], ..plain(title, config, vec![read(0, 0, "x"), read(0, 1, "y")], told) }
-    };
-    // A page takes 20.48 us on the link.
-    let costs = Host { link_bytes_per_us: 200, command_ns: 10_000, completion_ns: 10_000, ..Host::default() };
-    Drawing {
-        name: "host-interface",
-        from_us: 0,
-        to_us: 400,
-        panels: vec![
-            reads("no cost, no limits", Host::default()),
-            reads("10 us to fetch, 10 us to complete, a slow link", costs.clone()),
-            reads("the same, and slots = 1", Host { slots: 1, ..costs }),
-        ],
-    }
-}
-
-/// Three reads of one flow and one of another, and one slot.
-fn queues() -> Drawing {
-    let reads = |title, host: Host, order: &'static [&'static str]| {
-        let mut config = drive();
-        config.host = Host { slots: 1, ..host };
-        config.workload.flows = vec![[("name".to_string(), "other".into())].into_iter().collect()];
-        let told = |simulation: &Simulation| {
-            let stats = simulation.storage().stats(simulation.now()).interface.expect("a host interface with slots");
-            format!("interface.passing_commands {}", stats.passing_commands)
-        };
-        let other = Ask { flow: 1, note: " of the other flow", ..read(0, 4, "u") };
-        let asks = vec![read(0, 0, "x"), read(0, 1, "y"), read(0, 2, "z"), other];
-        Panel { host: order, ..plain(title, config, asks, told) }
-    };
-    let two = || Host { queues: 2, ..Host::default() };
-    let weighted = Host { arbitration: Arbitration::Wrr, weights: vec![2, 1], ..two() };
-    Drawing {
-        name: "queues",
-        from_us: 0,
-        to_us: 520,
-        panels: vec![
-            reads("queues = 1", Host::default(), &["x", "y", "z", "u"]),
-            reads("queues = 2, arbitration = rr", two(), &["x", "u", "y", "z"]),
-            reads("arbitration = wrr, weights = [2, 1]", weighted, &["x", "y", "u", "z"]),
-        ],
-    }
-}
-
 fn drawings() -> Vec<Drawing> {
     vec![
         units(),
-        partial_reads(),
         write_buffer(),
-        mapping_cache(),
-        one_shot(),
-        parity(),
         suspending_for_reads(),
-        host_interface(),
-        queues(),
         begins(),
         pacing(),
-        episodes(),
         advances(),
         insertion(),
         pipeline_reads(),
         pipeline_writes(),
         merge_reads(),
         merge_writes(),
-        merge_reordering(),
-        suspend_read(),
-        suspend_program(),
         suspend_erase(),
         discard(),
         hard_threshold(),
         blocking_scopes(),
-        redirection(),
-        dual_queues(),
         moves_in_flight(),
-        turns(),
         superblocks(),
-        placement(),
     ]
 }
 
@@ -872,20 +580,20 @@ fn submitted(panel: &Panel, origin: u64) -> Simulation {
     simulation.take_completions();
     simulation.ssd_mut().keep_trace();
     let unit = u64::from(panel.config.map_unit_bytes());
-    let request = |arrival_ns, kind, page, high_priority, flow| Request {
+    let request = |arrival_ns, kind, page, high_priority| Request {
         arrival_ns,
         kind,
         offset: page * unit,
         length: unit,
         high_priority,
-        flow,
-        handle: (panel.config.ftl.placement == Placement::Handles).then_some((page / 8) as u8),
+        flow: 0,
+        handle: None,
     };
     for &(at, page) in &panel.beginning {
-        simulation.submit(request(at, RequestKind::Write, page, false, 0)).expect("a request");
+        simulation.submit(request(at, RequestKind::Write, page, false)).expect("a request");
     }
     for ask in &panel.asks {
-        simulation.submit(request(origin + ask.at, ask.kind, ask.page, ask.urgent, ask.flow)).expect("a request");
+        simulation.submit(request(origin + ask.at, ask.kind, ask.page, ask.urgent)).expect("a request");
     }
     simulation
 }

@@ -1,4 +1,4 @@
-//! A user-defined policy, called once per eviction. `docs/eviction-policies.md` shows one.
+//! A user-defined policy, called once per eviction. `docs/own-policies.md` shows one.
 
 use super::policy::{Order, Rank, Use};
 use super::recency::Recency;

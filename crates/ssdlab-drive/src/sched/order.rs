@@ -1,4 +1,4 @@
-//! A user-defined order, called where there is a choice between operations that could begin. `docs/order-policies.md` shows one.
+//! A user-defined order, called where there is a choice between operations that could begin. `docs/own-policies.md` shows one.
 
 use crate::custom::Custom;
 use crate::views::Ready;

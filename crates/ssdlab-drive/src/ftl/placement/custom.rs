@@ -1,4 +1,4 @@
-//! A user-defined placement policy. `docs/placement-policies.md` shows one.
+//! A user-defined placement policy. `docs/own-policies.md` shows one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! A user-defined victim policy, called once per job. `docs/victim-policies.md` shows one.
+//! A user-defined victim policy, called once per job. `docs/own-policies.md` shows one.
 
 use crate::custom::{AtWork, Custom};
 use crate::ftl::Ftl;
