@@ -53,6 +53,26 @@ def test_compare_schemes(tmp_path: Path) -> None:
     assert "fpgc" in (tmp_path / "schemes.html").read_text()
 
 
+ETW = """\
+BeginHeader
+  DiskRead,  TimeStamp,  Process Name ( PID),  ThreadID,  IrpPtr,  ByteOffset,  IOSize, ElapsedTime,  DiskNum
+  DiskWrite,  TimeStamp,  Process Name ( PID),  ThreadID,  IrpPtr,  ByteOffset,  IOSize, ElapsedTime,  DiskNum
+EndHeader
+  DiskWrite,  6100,  sql, server (1844),  2216, 0xfffffa80071b2980, 0x0000200000, 0x00010000,  350,  1, 0x060a00
+  DiskRead,  5200,  System (  4),  112, 0xfffffa80071b2010, 0x0004e0a000, 0x00002000,  700,  0, 0x060043
+"""
+
+
+def test_etw_to_csv() -> None:
+    """Arrivals are ends less durations, in order; a process's name may hold a comma."""
+    done = subprocess.run([sys.executable, EXAMPLES / "etw_to_csv.py"], input=ETW, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "timestamp_us,op,offset_bytes,size_bytes,device",
+        "4500,R,81829888,8192,0",
+        "5750,W,2097152,65536,1",
+    ]
+
+
 def test_own_victim_policy(tmp_path: Path) -> None:
     table = {row[0]: row for row in rows("own_victim_policy.py", tmp_path)}
     assert list(table) == ["greedy", "patient", "cost-benefit", "fifo"]

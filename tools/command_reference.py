@@ -15,8 +15,8 @@ from ssdlab.cli.guides import GUIDES, NO_GUIDE
 INTRODUCTION = """\
 # Commands and options
 
-Every command with all of its arguments and options, as `--help` has them. [Command line](../command-line.md) says how they go
-together, what is written where, and what the exit codes mean.
+Every command with all of its arguments and options, as `--help` has them. [What all commands share](../howto/commands.md):
+layers of a configuration, units, folders of results, exit codes.
 """
 
 
