@@ -55,6 +55,8 @@ demo: $(BUILT) ## replay a captured database trace under three GC schemes and wr
 # Tests that answer while one writes: of results, the command line, layers and types.
 QUICK := $(addprefix tests/test_,cli_presets.py cli_runs.py determinism.py layers.py numbers.py options.py stub.py tables.py typed_results.py)
 
+# After a change only what it touches is compiled again, which costs a first build of a minute. All other targets build as a wheel is built.
+check: export CARGO_INCREMENTAL = 1
 check: $(BUILT) $(EQUIPPED) ## check style and types, and run unit tests and some end-to-end tests: under a minute once built
 	cargo fmt --all --check
 	$(BIN)/ruff check --quiet
@@ -63,16 +65,20 @@ check: $(BUILT) $(EQUIPPED) ## check style and types, and run unit tests and som
 	cargo test --release --locked --lib --quiet
 	$(BIN)/python -m pytest --quiet --numprocesses auto $(QUICK)
 
-# `FULL=1`: random cases at their full number, and costly cases.
+# `FULL=1`: random cases at their full number and new ones each time, from `SEED`, and costly cases.
 FULL ?=
-test: test-rust test-python instructions fuzz-short ## run every kind of test, the random ones with a share of their cases: FULL=1 for all
+SEED ?= $(if $(FULL),$(shell printf '%d' 0x$$(git rev-parse --short=6 HEAD)),0)
+export FULL SEED
+test: test-rust test-python instructions fuzz-short ## run every kind of test, the random ones with a fixed share of their cases
 
-test-all: ## run all tests and checks, as continuous integration does
-	bash .ci/run
+# Hours: what a change of the core needs once, and every night (.github/workflows/nightly.yml).
+test-all: ## run all tests at full numbers with new draws, and what takes long: the oldest Rust, fuzzing, mutants
+	FULL=1 SAMPLE=$(or $(SAMPLE),200) bash .ci/run msrv fuzz faults mutants
 
-# Release builds: what is compiled is that of the package, and the longer tests need the speed.
+# What is compiled is that of the package, and the longer tests need the speed. Random cases begin at SEED: each failure says how to repeat it.
 test-rust: $(LOCKED)
-	FULL=$(FULL) cargo test --release --locked --no-fail-fast
+	$(if $(FULL),@echo "seed: $(SEED)")
+	PROPTEST_RNG_SEED=$(SEED) SWARM_FIRST=$(SEED) cargo test --release --locked --no-fail-fast
 
 # Neighbours together, since they share what is costly to make, until a worker has nothing left to do.
 test-python: $(BUILT) browser
@@ -94,7 +100,7 @@ fuzz: $(BUILT) ## fuzz everything that is read: SECONDS=20 of each, or INPUTS=10
 
 # Some seconds of each, two at a time, with the same inputs each time; the full number takes a minute.
 fuzz-short: $(BUILT)
-	SHORT=1 ONLY= FULL=$(FULL) $(BIN)/python fuzz/run.py
+	SHORT=1 ONLY= $(BIN)/python fuzz/run.py
 
 faults: $(BUILT) $(EQUIPPED) ## meet every command with signals, failing disks and second processes: FAULTS=200
 	FULL=1 FAULTS=$(FAULTS) $(BIN)/python -m pytest --numprocesses auto tests/test_faults.py
