@@ -7,8 +7,9 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --req
 # The interpreter that the bindings are built for, and where they are installed.
 export PYO3_PYTHON := $(BIN)/python
 export VIRTUAL_ENV := $(VENV)
-# As maturin sets it: otherwise tests and package compile the bindings in turn.
+# What maturin sets for the bindings: otherwise tests and package compile them in turn.
 export PYO3_BUILD_EXTENSION_MODULE := 1
+AS_BUILT = PYO3_CONFIG_FILE="$$(ls $(CURDIR)/target/maturin/pyo3-config-*.txt | head -n 1)"
 unexport CONDA_PREFIX
 
 # What the package needs to be built and to run, and what its tests, checks and documentation need besides.
@@ -63,7 +64,7 @@ check: $(BUILT) $(EQUIPPED) ## check style and types, and run unit tests and som
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
-	cargo test --release --locked $(FASTER) --lib --quiet
+	$(AS_BUILT) cargo test --release --locked $(FASTER) --lib --quiet
 	$(BIN)/python -m pytest --quiet --numprocesses auto $(QUICK)
 
 # `FULL=1`: random cases at their full number and new ones each time, from `SEED`, and costly cases.
@@ -77,9 +78,9 @@ test-all: ## run all tests at full numbers with new draws, and what takes long: 
 	FULL=1 SAMPLE=$(or $(SAMPLE),200) bash .ci/run msrv fuzz faults mutants
 
 # What is compiled is that of the package, and the longer tests need the speed. Random cases begin at SEED: each failure says how to repeat it.
-test-rust: $(LOCKED)
+test-rust: $(BUILT)
 	$(if $(FULL),@echo "seed: $(SEED)")
-	PROPTEST_RNG_SEED=$(SEED) SWARM_FIRST=$(SEED) cargo test --release --locked --no-fail-fast
+	$(AS_BUILT) PROPTEST_RNG_SEED=$(SEED) SWARM_FIRST=$(SEED) cargo test --release --locked --no-fail-fast
 
 # Neighbours together, since they share what is costly to make, until a worker has nothing left to do.
 test-python: $(BUILT) browser
