@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A panic is a finding only where nobody catches it: the Parquet library's on damaged files are caught and become errors.
+/// A panic is a finding only where it is not caught: the Parquet library's on damaged files are caught and become errors.
 /// (libFuzzer's own hook ends the process before that. What reaches the target's end still does.)
 pub fn let_panics_be_caught() {
     std::panic::set_hook(Box::new(|panic| {

@@ -13,7 +13,7 @@ use ssdlab::config::{Config, Layers};
 use ssdlab::simulation::{Control, Plan, Simulation};
 use ssdlab_live::{Ask, Drive, Greeting, Memory, Session};
 
-/// Sixteen pages or so, which each input writes anew.
+/// A drive of about sixteen pages, which each input starts from.
 static SMALL: LazyLock<Config> = LazyLock::new(|| {
     let keys = [
         ("device.channels", "1"),
@@ -94,7 +94,7 @@ fn serve(drive: &mut Drive, session: &mut Session, model: &mut [u8], expected: &
     session.answer(answer);
 }
 
-/// Replies are whole: each with a name that was asked for, or of a request that was refused.
+/// Replies are whole: each names a request that was sent, or answers one that was refused.
 fn replies(mut said: &[u8], expected: &mut Expected) {
     while !said.is_empty() {
         let header: &[u8; 16] = said.first_chunk().expect("a reply is whole");

@@ -325,7 +325,7 @@ impl Times {
         all.map(|share| (share, self.of(share))).filter(|&(_, ns)| ns > 0)
     }
 
-    /// These times without those of a part; `None` if the part is no part of them.
+    /// The times minus those of `part`; `None` if `part` has more of a share than they have.
     pub fn less(&self, part: &Times) -> Option<Times> {
         if part.shares().any(|(share, ns)| self.of(share) < ns) {
             return None;

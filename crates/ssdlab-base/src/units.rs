@@ -83,7 +83,7 @@ impl SlotId {
         DieId(self.0 / 2)
     }
 
-    /// The other slot of the same die.
+    /// The second slot of this slot's die.
     #[inline(always)]
     pub const fn other(self) -> SlotId {
         SlotId(self.0 ^ 1)

@@ -46,7 +46,7 @@ pub struct Rules {
     pub bursts_after_timeline: bool,
     /// The drive has blocks in SLC mode (`slc`).
     pub slc: bool,
-    /// What the parts of the drive draw; `None` if energy is not asked for.
+    /// What the parts of the drive draw; `None` without `energy`.
     pub energy: Option<EnergyRates>,
 }
 

@@ -32,7 +32,7 @@ pub struct GcView {
     pub ready: Ready,
     /// A pool of the die is in state S3: the GC step runs to completion.
     pub urgent: bool,
-    /// It is the GC step's turn: a host operation has gone since the last step (`gc.advance = "in-turns"`), or a write waits for credit
+    /// The GC step has its turn: a host operation has gone since the last step (`gc.advance = "in-turns"`), or a write waits for credit
     /// that the job earns (`gc.pace`).
     pub in_turn: bool,
 }

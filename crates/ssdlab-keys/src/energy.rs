@@ -32,7 +32,7 @@ pub struct EnergyRates {
 }
 
 impl EnergyRates {
-    /// The rates of a checked configuration; `None` if energy is not asked for.
+    /// The rates of a checked configuration; `None` without `energy`.
     pub fn new(config: &Config) -> Option<Self> {
         let Energy { read_mw, program_mw, erase_mw, bus_mw, dram_pj_per_bit, link_pj_per_bit, command_nj, idle_mw, cap_w: _ } =
             config.energy;

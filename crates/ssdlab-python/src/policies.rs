@@ -47,7 +47,7 @@ pub fn placement(given: Given) -> CustomPlacement {
 
 /// The blocks that a GC job may collect, with one entry per block in each of four read-only arrays.
 ///
-/// They are sorted by valid pages, fewest first; among equals, the block that has had its number for longest comes first. So `blocks[0]` is
+/// Blocks are sorted by valid pages, fewest first; among equals, the block that has had its number for longest comes first. So `blocks[0]` is
 /// the greedy choice. There is at least one block. `numpy.asarray` takes the arrays without a copy; they do not change after the call.
 #[pyclass(frozen, name = "Candidates", module = "ssdlab._core")]
 pub struct PyCandidates {
@@ -126,7 +126,7 @@ pub fn array(py: Python<'_>, bytes: &[u8], format: &str) -> PyResult<Py<PyAny>> 
 
 /// The pages that a cache can evict, with one entry per page in each of five read-only arrays.
 ///
-/// They are in the order of their last use, least recently used first. There is at least one page. `numpy.asarray` takes the arrays without
+/// Pages are in the order of their last use, least recently used first. There is at least one page. `numpy.asarray` takes the arrays without
 /// a copy; they do not change after the call.
 #[pyclass(frozen, name = "EvictionCandidates", module = "ssdlab._core")]
 pub struct PyEvictionCandidates {
@@ -202,7 +202,7 @@ impl Defined {
         Box::new(Raised { error, line })
     }
 
-    /// The failure by an answer that is no choice.
+    /// The failure of a policy whose answer is not a choice.
     fn wrong(answer: &Bound<'_, PyAny>, of_number: bool, expected: &str) -> PyResult<Failure> {
         let shown: String = answer.py().import("ssdlab.checks")?.call_method1("shown", (answer,))?.extract()?;
         let kind = if of_number { String::new() } else { format!(", of type {}", answer.get_type().name()?) };

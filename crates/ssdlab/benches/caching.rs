@@ -12,7 +12,7 @@ use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, run};
 
-/// The best of so many turns: other work on the machine only ever makes a turn slower.
+/// Number of turns, the best of which counts: other work on the machine only ever makes a turn slower.
 const TURNS: u32 = 5;
 const REQUESTS: u64 = 100_000;
 /// Single pages written to the cache by itself.

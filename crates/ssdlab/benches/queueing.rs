@@ -15,7 +15,7 @@ use ssdlab::workload;
 
 const REQUESTS: u64 = 1_000_000;
 const SEED: u64 = 2;
-/// The best of so many turns: other work on the machine only ever makes a turn slower.
+/// Number of turns, the best of which counts: other work on the machine only ever makes a turn slower.
 const TURNS: u32 = 3;
 
 fn main() {
@@ -46,7 +46,7 @@ fn best(turn: impl Fn() -> f64) -> f64 {
     (0..TURNS).map(|_| turn()).fold(f64::INFINITY, f64::min)
 }
 
-/// The drive is prepared before; the requests are drawn as it runs.
+/// Seconds that a drive takes for all requests. The drive is prepared before; the requests are drawn as it runs.
 fn drive_s(config: &Config) -> f64 {
     let plan = Plan { requests: Some(REQUESTS), ..Plan::new(config.clone(), SEED) };
     let mut simulation = Simulation::new(&plan, &Control::default()).expect("a drive");
@@ -57,7 +57,7 @@ fn drive_s(config: &Config) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// The same requests, drawing them included.
+/// Seconds that the queueing model takes for the requests of `drive_s`, drawing them included.
 fn queue_s(config: &Config) -> f64 {
     let model = Model {
         times: ServiceTimes::of(&config.device),

@@ -12,7 +12,7 @@ use ssdlab::sched::{QueueKind, Scheduler, Transaction, TransactionKind, Transact
 use ssdlab::simulation::{Control, Plan, run};
 use ssdlab::units::{ChipId, DieId, Lpn, Ns, PoolId, ReqId, SlabId};
 
-/// The best of so many turns: other work on the machine only ever makes a turn slower.
+/// Number of turns, the best of which counts: other work on the machine only ever makes a turn slower.
 const TURNS: u32 = 3;
 /// Entries passed in a turn.
 const PASSES: u32 = 10_000_000;

@@ -1,5 +1,5 @@
 //! How fast traces are read: a plain MSR file of about 100 MB, made for the occasion, through the whole reader, in bytes of text a second.
-//! With files as arguments: these instead, in requests a second.
+//! Files given as arguments are read instead, and their requests a second are shown.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
@@ -12,7 +12,7 @@ use ssdlab::config::Workload;
 use ssdlab::rng::Rng;
 use ssdlab::workload::{ConvertOptions, Reading, RequestSource, TraceReader, convert, trace_info};
 
-/// The best of so many turns: other work on the machine only ever makes a turn slower.
+/// Number of turns, the best of which counts: other work on the machine only ever makes a turn slower.
 const TURNS: u32 = 5;
 const FILE_BYTES: u64 = 100_000_000;
 const EXPORTED_BYTES: u64 = 1 << 40;

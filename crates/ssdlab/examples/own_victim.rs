@@ -14,7 +14,7 @@ struct EvenWear;
 
 impl VictimPolicy for EvenWear {
     fn pick(&mut self, candidates: &Candidates<'_>) -> std::result::Result<Option<BlockId>, Failure> {
-        // They come in order, the fewest valid pages first.
+        // Candidates are sorted by valid pages, fewest first.
         let Some(emptiest) = candidates.iter().next() else { return Ok(None) };
         let near = candidates.iter().take_while(|candidate| candidate.valid_pages <= emptiest.valid_pages + TOLERANCE);
         Ok(near.min_by_key(|candidate| (candidate.erases, candidate.valid_pages)).map(|candidate| candidate.block))

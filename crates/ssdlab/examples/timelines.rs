@@ -27,9 +27,9 @@ struct Ask {
     at: u64,
     kind: RequestKind,
     page: u64,
-    /// Its subscript.
+    /// Subscript of the request.
     letter: &'static str,
-    /// What its line says besides.
+    /// Text added to the line of the request.
     note: &'static str,
     urgent: bool,
 }
@@ -79,14 +79,14 @@ struct Panel {
     /// The subscripts of the pages that the job moves, in the order in which their reads begin.
     moves: &'static [&'static str],
     counts: Vec<Count>,
-    /// Pages whose place at the end is told, with their subscripts.
+    /// Pages whose place at the end is printed, with their subscripts.
     places: &'static [(&'static str, u32)],
     states: bool,
     /// The subscripts of programs of the job that move several units, in their order.
     programs: &'static [&'static str],
     /// The subscripts of the host's operations in the order in which they begin, where they do not end with a request.
     host: &'static [&'static str],
-    /// What else is told of the drive.
+    /// Further text about the drive.
     told: fn(&Simulation) -> String,
 }
 
@@ -565,12 +565,12 @@ struct Drawn {
     start: u64,
     end: u64,
     host: bool,
-    /// R, T, W, E; of a move by copyback both.
+    /// Letter of the stage: R, T, W or E; two for a move by copyback.
     letter: &'static str,
     subscript: &'static str,
-    /// The last part of it is a suspension.
+    /// The last part of the stage is a suspension.
     cut: bool,
-    /// It is of collection and serves a host request too.
+    /// The stage belongs to a GC job and serves a host request too.
     joined: bool,
 }
 

@@ -417,7 +417,7 @@ fn reads_of_a_failed_drive_are_made_from_all_others() {
         ]
     );
     assert_eq!(bench.array.result().degraded_reads, 1);
-    // A failed drive with the row's parity is not missed, and the bytes are those asked for.
+    // A failed drive with the row's parity is not missed, and the bytes are those requested.
     assert_eq!(sent(&without(rais5(4, 2), 3), read(0, 0)), [others(0, 1), vec![], vec![], vec![]]);
     let bytes = Request { offset: 512, length: 1024, ..read(0, 0) };
     let some = vec![Sent(0, "read bytes", 512, 1024)];
@@ -450,7 +450,7 @@ fn degraded_writes() {
     assert_eq!(sent(&lost(0), part(write(0, 0), 512)), [vec![], reads(), reads(), both()]);
     // It has a page that is not written: read-modify-write, though reading that page would be less.
     assert_eq!(sent(&lost(2), pages(write(0, 0), 2)), [both(), both(), vec![], both()]);
-    // All data are written: nothing is read, and parity stands for the page that cannot be written.
+    // All data are written: nothing is read, and parity replaces the page that cannot be written.
     assert_eq!(sent(&lost(1), pages(write(0, 0), 3)), [writes(0), vec![], writes(0), writes(0)]);
     // Three drives: only parity is left to write, or only data.
     assert_eq!(sent(&without(rais5(3, 1), 0), pages(write(0, 0), 2)), [vec![], writes(0), writes(0)]);
@@ -780,7 +780,7 @@ fn work(config: &Config, requests: &[Request]) -> Work {
     work
 }
 
-/// The same with a cache in front of the array or of each drive.
+/// A random array as [`drawn`] gives it, with a cache in front of the array or of each drive.
 pub fn drawn_with_cache(case: u64) -> (Config, Vec<Request>) {
     let (mut config, requests) = drawn(case);
     let mut rng = Rng::new(case, "arrays and caches");

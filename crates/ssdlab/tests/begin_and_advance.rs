@@ -5,7 +5,7 @@ use ssdlab::config::{Advance, Begin, Config, Layers, Priority, Scope, Suspendabl
 
 use crate::common::timeline::*;
 
-/// A page that no job here moves before it is asked for, and another one.
+/// A page that no job of these cases moves before a request for it.
 const Z: u64 = 9;
 const Z3: u64 = 13;
 /// One block is left without valid pages, three pages are left in the next: 5, 6 and 7 are moved.

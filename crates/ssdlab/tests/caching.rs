@@ -87,7 +87,7 @@ fn flush(at: u64) -> Request {
     Request { kind: RequestKind::Flush, arrival_ns: at, offset: 0, length: 0, high_priority: false, flow: 0, handle: None }
 }
 
-/// Dies on channels of their own, filled, behind a cache of so many pages. Page p is on die p modulo the dies. The pages of a group are the
+/// Dies on channels of their own, filled, behind a cache of `capacity` pages. Page p is on die p modulo the dies. The pages of a group are the
 /// four that a block takes, p, p + dies, and so on.
 fn cached(dies: u32, capacity: u64, change: impl FnOnce(&mut Config)) -> Config {
     let mut config = one_die();
@@ -101,12 +101,12 @@ fn cached(dies: u32, capacity: u64, change: impl FnOnce(&mut Config)) -> Config 
     config
 }
 
-/// The same without a change.
+/// Filled dies behind an LRU cache of `capacity` pages, otherwise as [`cached`].
 fn lru(dies: u32, capacity: u64) -> Config {
     cached(dies, capacity, |_| {})
 }
 
-/// With this policy.
+/// Filled dies behind a cache with this policy, otherwise as [`cached`].
 fn policy(dies: u32, capacity: u64, policy: CachePolicy) -> Config {
     cached(dies, capacity, |config| config.cache.policy = policy)
 }
@@ -447,7 +447,7 @@ fn a_page_may_leave_twice_in_one_request() {
 
 #[test]
 fn a_page_may_be_evicted_while_it_is_fetched() {
-    // Page 0 is forgotten while it is on its way, and asked for again: on its die the second read waits for the first.
+    // Page 0 is evicted while it is being fetched, and requested again: on its die the second read waits for the first.
     Case::new("clean: its frame is free", lru(4, 1))
         .request(read(0, 0), 128_400, dram(&FETCH))
         .request(write(10_000, 1), 11_000, dram(&NONE))
@@ -1001,11 +1001,11 @@ fn collecting(capacity: u64, change: impl FnOnce(&mut Config)) -> Config {
 
 /// When the job starts.
 const JOB: u64 = 4_000_000;
-/// When it ends.
+/// When the job ends.
 const JOB_END: u64 = JOB + WRITE + 225_000 + 1_500_000;
-/// When it is looked at.
+/// When the job is looked at.
 const AT: u64 = JOB + 400_000;
-/// What is left of the job then.
+/// Time that the job has left at [`AT`].
 const LEFT: u64 = JOB_END - AT;
 
 /// Die 0 collects: the four writes are flushed, the fifth is the destage of page 10. The cache of three pages then has 12 (of die 0), 1 and 3.
@@ -1013,7 +1013,7 @@ fn one_collects(name: &'static str, config: Config) -> Case {
     one_collects_with(1, name, config)
 }
 
-/// The same with another page in place of page 1.
+/// Die 0 collects, as in [`one_collects`], with `page_1` in the cache in place of page 1.
 fn one_collects_with(page_1: u64, name: &'static str, config: Config) -> Case {
     let mut case = Case::new(name, config);
     for (i, page) in [0, 2, 4, 8].into_iter().enumerate() {

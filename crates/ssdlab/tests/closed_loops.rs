@@ -42,7 +42,7 @@ fn run(plan: &Plan, source: &mut dyn RequestSource) -> Result<(Times, RunResult)
     Ok((times, simulation.finish()?))
 }
 
-/// A closed loop of so many requests, with its log.
+/// Runs `requests` as a closed loop of `depth` outstanding requests, with a request log.
 fn closed(config: &Config, depth: u32, requests: &[Request], log: Option<&Path>) -> Result<(Times, RunResult)> {
     let mut plan = Plan { request_log: log.map(Path::to_path_buf), ..Plan::new(config.clone(), 7) };
     plan.config.workload.queue_depth = depth;

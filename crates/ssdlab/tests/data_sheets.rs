@@ -9,7 +9,7 @@ use ssdlab::config::{Config, Layers, PreconditionKind, SuspendedForReads};
 use ssdlab::simulation::{Control, Plan, precondition, run};
 use ssdlab::stats::RunResult;
 
-/// A drive of the preset, and requests of so many KiB, of which this share are reads.
+/// A drive of the preset, and requests of `request_kb` KiB, a share of `read_share` of them reads.
 fn drive(read_share: f64, request_kb: f64) -> Config {
     let layers = Layers { device: Some("nvme-tlc-2023".into()), schemes: vec!["nvme".into()], ..Layers::default() };
     let mut config = layers.build().expect("a preset");
@@ -19,7 +19,7 @@ fn drive(read_share: f64, request_kb: f64) -> Config {
     config
 }
 
-/// So many requests, as many of them outstanding.
+/// Runs `requests` requests, `queue_depth` of them outstanding.
 fn saturated(mut config: Config, queue_depth: u32, requests: u64) -> RunResult {
     config.workload.queue_depth = queue_depth;
     run(&Plan { requests: Some(requests), ..Plan::new(config, 1) }, &Control::default()).expect("it runs")

@@ -85,7 +85,7 @@ fn a_stage_that_goes_on_counts_in_part() {
 }
 
 /// The array times of a random drive of one plane a die, all of whose operations have ended, against its stages. A suspension takes a time of
-/// its own, which is no array time.
+/// its own, which does not count as array time.
 fn array_times_are_those_of_stages(case: u64) -> Result<Tally, String> {
     let mut rng = Rng::new(case, "energy");
     let mut config = random_config(&mut rng);

@@ -77,7 +77,7 @@ fn first_name(path: &str) -> String {
     path.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-/// The first names of `a::b, c::{d, e}, ...}`: what stands at depth 0.
+/// The first names of `a::b, c::{d, e}, ...}`: those at depth 0.
 fn group_of(text: &str) -> Vec<String> {
     let (mut depth, mut names, mut at_start) = (0, Vec::new(), true);
     for (index, c) in text.char_indices() {

@@ -89,7 +89,7 @@ fn requests_at_the_very_instant_come_first_and_each_begins_the_time_anew() {
     for (requests, begins) in [
         (vec![read(WRITE + IDLE, 9)], WRITE + IDLE + READ + IDLE),
         (vec![read(WRITE + IDLE - 1, 9)], WRITE + IDLE - 1 + READ + IDLE),
-        // It arrives and completes within the idle time, which begins anew.
+        // The read arrives and completes within the idle time, which begins again.
         (vec![read(2_000_000 - READ - 1, 9), Request { arrival_ns: 2_500_000, ..flush }], 2_500_000 + IDLE),
     ] {
         let mut config = config(Scope::Chip);

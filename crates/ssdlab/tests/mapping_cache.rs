@@ -23,7 +23,7 @@ const PAGE: u64 = 4096;
 const READ: u64 = 127_400;
 const WRITE: u64 = 302_400;
 
-/// 64 pages exported, so that there are eight translation pages, and memory for so many.
+/// 64 pages exported, so that there are eight translation pages, and memory for `room` of them.
 fn erased(room: u64) -> Config {
     changed(one_die(), |c| {
         c.device.blocks_per_plane = 32;
@@ -32,7 +32,7 @@ fn erased(room: u64) -> Config {
     })
 }
 
-/// The same, with all pages written.
+/// The drive of [`erased`] with all pages written.
 fn drive(room: u64) -> Config {
     filled(erased(room))
 }
@@ -157,7 +157,7 @@ fn cases() -> Vec<Case> {
             "where the page to be replaced is not there itself, a command waits, and later ones behind it",
             drive(1),
             &[read(0, 0), read(10_000, 8), read(20_000, 1)],
-            // The second translation page stands behind the first command, and the first, read again, behind the second command.
+            // The second translation page waits behind the first command, and the first, read again, behind the second command.
             &[miss(), served(false, 3 * READ - 10_000, 0), served(false, 5 * READ - 20_000, 0)],
             &[&[reads(0), reads(READ), reads(2 * READ), reads(3 * READ), reads(4 * READ), reads(5 * READ)]],
         ),
@@ -268,7 +268,7 @@ fn entries_of_moved_pages_change_in_flash_once_their_block_is_erased() {
         collection_case(
             "a command that brings the translation page into memory meanwhile has them changed there",
             &[read(JOB_ENDS + 10_000, 0)],
-            // It is read twice.
+            // The translation page is read twice.
             &[served(false, 2 * READ - 10_000, 0)],
             &[reads(JOB_ENDS), reads(JOB_ENDS + READ), reads(JOB_ENDS + 2 * READ)],
         ),

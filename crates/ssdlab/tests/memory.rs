@@ -49,7 +49,7 @@ fn a_run_takes_at_most_twelve_bytes_a_page_and_64_megabytes() {
     assert!(pages > 7_000_000, "{pages}");
     let most = BYTES_PER_PAGE * pages + BYTES_BESIDE;
     assert!(peak <= most, "{peak} bytes for {pages} pages: expected at most {most}");
-    // It is a run that was looked at: the map alone takes so much.
+    // The measured process had a drive: the map alone takes this much.
     assert!(peak >= 4 * pages, "{peak} bytes for {pages} pages");
 }
 

@@ -338,10 +338,10 @@ fn flushes_change_nothing() {
 /// Plays a case twice; the change must not show in any response time. Returns what the first run did.
 fn changes_nothing(what: &str, config: &Config, requests: &[Request], change: impl FnOnce(&mut Config)) -> Result<Outcome, String> {
     let first = idle_changes_nothing(what, config, requests, |_| false, change)?;
-    Ok(first.expect("nothing is asked of the first run"))
+    Ok(first.expect("any first run will do"))
 }
 
-/// The same where what the change takes away did not act in the first run; `None` where it did, which says nothing.
+/// Plays a case twice, as [`changes_nothing`], where what the change takes away did not act in the first run; `None` where it did.
 fn idle_changes_nothing(
     what: &str,
     config: &Config,

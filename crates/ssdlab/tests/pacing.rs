@@ -66,8 +66,8 @@ fn responses(first: Response, more: &[Response]) -> Vec<Response> {
     [&vec![first; 5], more, &[last]].concat()
 }
 
-/// The programs of the five writes, a page move from here on, two programs, another move and the erase of block 0; then a block is collected
-/// with so many valid pages.
+/// The programs of the five writes, a page move from here on, two programs, another move and the erase of block 0; then a block with
+/// `valid` valid pages is collected.
 fn stages(job: u64, valid: u64) -> Vec<Stage> {
     let after = job + 429_800 + 604_800;
     let second = after + 429_800 + 1_500_000;
@@ -377,7 +377,7 @@ fn stalls_are_as_short_behind_barriers_and_where_jobs_wait_for_requests() {
     }
 }
 
-/// Writes that are paced all end, whoever else decides about collection.
+/// Writes that are paced all end, whatever else decides about collection.
 #[test]
 fn paced_writes_end_in_every_mode() {
     type Change = fn(&mut Config);

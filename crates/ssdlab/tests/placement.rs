@@ -328,7 +328,7 @@ fn an_oracle_refuses_writes_that_are_not_known_ahead() {
     assert!(error.contains("a flow in closed loop beside others sends when its requests complete"), "{error}");
 }
 
-/// `hot-cold` once more, from what a user-defined policy is told.
+/// `hot-cold` as a user-defined policy.
 struct OwnHotCold {
     last: Vec<u32>,
     now: u32,

@@ -48,7 +48,7 @@ fn lost(config: &Config, requests: &[Request], instants: &[u64]) -> Vec<Vec<(u32
 fn a_write_is_torn_between_its_pages() {
     let config = drive(|_| {});
     let found = lost(&config, &[write(10, 0, 2), write(20, 1, 1)], &[0, EARLY, 10 + PROGRAM, 10 + 2 * PROGRAM, 10 + 3 * PROGRAM]);
-    // Before it comes a write is known already to whoever submitted it. Each page counts once, however many writes wait for it.
+    // A cut before the write arrives loses it too, since the host has submitted it. Each page counts once, however many writes wait for it.
     let [both, second] = [vec![(0, None), (1, None)], vec![(1, None)]];
     assert_eq!(found, [both.clone(), both, second.clone(), second, vec![]]);
 }

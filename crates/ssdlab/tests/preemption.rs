@@ -1198,7 +1198,7 @@ fn two_dies_on_one_channel() {
         })
     };
     play(vec![
-        // The other die stands in line from 205,000 on and has the bus at A; the write has it from 332,200 to 434,600, 4.8 us longer than
+        // Die 1 waits in line from 205,000 on and has the bus at A; the write has it from 332,200 to 434,600, 4.8 us longer than
         // x is programmed.
         Case::new("a write that pairs at A queues for the bus", two(pairing))
             .beginning(&TWO_MOVES_OF_EVEN_PAGES)

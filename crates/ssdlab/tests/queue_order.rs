@@ -14,7 +14,7 @@ const READ: u64 = 25_000 + TRANSFER;
 const WRITE: u64 = TRANSFER + 200_000;
 const EXPORTED: u64 = 512;
 
-/// One server, filled, with so many free blocks that nothing is collected.
+/// One server, filled, with enough free blocks that nothing is collected.
 fn config(order: Order) -> Config {
     let mut config = one_die();
     config.device.blocks_per_plane = 256;
@@ -104,7 +104,7 @@ impl Queue<'_> {
     }
 }
 
-/// The same of one server, computed apart.
+/// When each request ends on one server, computed apart from the simulator.
 fn computed(order: Order, requests: &[Request]) -> Vec<u64> {
     let mut queue = Queue { order, requests, waiting: Vec::new(), next: 0, ends: vec![0; requests.len()] };
     let mut now = 0;
@@ -176,7 +176,7 @@ fn operations_keep_the_place_of_their_arrival_while_they_wait_for_their_page() {
     }
 }
 
-/// A station's queue with estimates alone, which let nobody pass, is the same queue.
+/// A station's queue with estimates alone, which let no operation pass, is the same queue.
 #[test]
 fn estimates_do_not_change_the_place_of_operations_that_wait_for_their_page() {
     let requests = requests(5, 3_000, 200_000, true);

@@ -56,7 +56,7 @@ fn presets_of_drives_that_suspend_under_schemes_of_preemptible_gc() {
     assert_eq!(["nvme", "fpgc"].map(count), [0, 1]);
 }
 
-/// A queue that grows is told wherever the measured part begins, and whatever closed loops send afterwards.
+/// A growing queue is reported wherever the measured part begins, and whatever closed loops send afterwards.
 #[test]
 fn neither_a_warm_up_nor_a_closed_loop_hides_an_overload() {
     let config = single_server(1.1);

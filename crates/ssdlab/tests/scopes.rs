@@ -58,7 +58,7 @@ fn a_job_keeps_exactly_its_scope_waiting() {
     for (scope, excluded) in scopes {
         for kind in [RequestKind::Read, RequestKind::Write] {
             for pool in 0..POOLS {
-                // While the block is being erased (4,527,400 to 6,027,400), when nobody needs a bus.
+                // While the block is being erased (4,527,400 to 6,027,400), when no operation needs a bus.
                 let probe = request(4_600_000, kind, 9 * POOLS + pool);
                 let mut simulation = submitted(&config(scope), writes(6).chain([probe]));
                 simulation.run_to_idle().unwrap();

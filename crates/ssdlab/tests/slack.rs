@@ -35,7 +35,7 @@ fn read_each(at: Ns, first: u64, stride: u64, count: u64) -> impl Iterator<Item 
     (0..count).map(move |index| read(at, first + index * stride))
 }
 
-/// The same with writes.
+/// `count` writes of one page each, `stride` pages apart.
 fn write_each(at: Ns, first: u64, stride: u64, count: u64) -> impl Iterator<Item = Request> {
     (0..count).map(move |index| write(at, first + index * stride))
 }
@@ -397,12 +397,12 @@ fn estimate_interference_and_residual_time() {
             .given(read(200_000, 2))
             .estimated(2, 200_000 + 34_133 + L_R)
             // One of four. The read of 2 is ready at 225,000, when the bus still has that of 1, and has it at 229,800; 3, which begins then, is
-            // ready at 254,800 and stands in line behind that: three of five.
+            // ready at 254,800 and waits in line behind that: three of five.
             .given(read(201_000, 5))
             .estimated(5, 201_000 + TRANSFER / 4 + L_R + L_R)
             .given(read(300_000, 4))
             .estimated(4, 300_000 + TRANSFER * 3 / 5 + (L_R - 100_000) + L_R),
-        // The write on chip 1 stands in the bus's line from 0 on.
+        // The write on chip 1 waits in the bus's line from 0 on.
         Case::new("a write that waits for its transfer in", chips(2))
             .given(write(0, 0))
             .given(write(0, 1))
@@ -414,7 +414,7 @@ fn estimate_interference_and_residual_time() {
             .given(read(200_000, 3))
             .estimated(3, 200_000 + L_R),
         Case::new("nothing runs", single(|_| ())).given(read(0, 0)).given(read(L_R, 1)).estimated(1, 2 * L_R),
-        // Both of its reads are under way at 30,000: the second has 122,400 left, more than the first.
+        // Reads 0 and 1 are under way at 30,000: the latter has 122,400 left, more than the first.
         Case::new(
             "of two that share a die the one with more left",
             single(|c| {
@@ -441,7 +441,7 @@ fn estimate_of_pages_that_do_not_simply_wait() {
             .estimated(3, (L_R + L_R) + L_W + L_W)
             .ends(partial_writes(0, 4, 1), 3 * L_R + 3 * L_W)
             .estimated(4, (2 * L_R + L_R) + 2 * L_W + L_W),
-        // It is no read before the write of its page has ended; then it is one first.
+        // A partial write waits for the write of its page; only then does its read begin.
         Case::new("a partial write behind a write of its page", single(|_| ()))
             .given(write(0, 5))
             .ends(partial_writes(10_000, 5, 1), L_W + L_R + L_W)
@@ -936,7 +936,7 @@ fn pauses_are_for_reads_only() {
         case("a read of the die itself, a write of the other that takes turns", turns, 4, 14),
         case("a read and a write of the other that takes turns", turns, 6, 14),
     ]);
-    // The other die works beside it where it can.
+    // The second die works beside the first where it can.
     play([Case::new("dies apart", cycles(2, pausing))
         .with("", |c| c.device.dies_per_chip = 2)
         .given(write(0, 1))
@@ -1386,7 +1386,7 @@ fn random_stations(rng: &mut Rng) -> Config {
     })
 }
 
-/// Requests for whole pages, none of which is asked for twice.
+/// Requests for whole pages, each page at most once.
 fn random_requests(rng: &mut Rng, config: &Config, kinds: &[RequestKind]) -> Vec<Request> {
     let stations = u64::from(config.device.channels);
     // Two thirds of 24 blocks of 8 pages are spare.
@@ -1521,7 +1521,7 @@ fn as_in_the_model(case: u64) -> Result<Tally, String> {
     Ok(names.iter().zip(run.counts).map(|(name, count)| (name.to_string(), count)).collect())
 }
 
-/// Drives with collection, multi-plane operations and chips that share a channel: each estimate is made anew from the stages of the run.
+/// Drives with collection, multi-plane operations and chips that share a channel: each estimate is recomputed from the stages of the run.
 #[test]
 fn estimates_are_those_that_the_stages_give() {
     let cases = Cases::asked_for(1_500);
@@ -1558,7 +1558,7 @@ fn recounted(case: u64) -> Result<Tally, String> {
     if rng.chance(0.2) {
         config.scheduler.order = Order::Fcfs;
     }
-    // A die whose write waits for the bus stands in its line also while a read works on it: whether others wait behind it shows in no stage.
+    // A die whose write waits for the bus is in its line also while a read works on it: whether others wait behind it shows in no stage.
     let kinds: &[RequestKind] = match rng.below(3) {
         _ if shared => &[RequestKind::Read],
         0 => &[RequestKind::Read],

@@ -1,4 +1,4 @@
-//! Programs and erases that are suspended for reads, whoever they serve (`scheduler.suspend`), worked by hand to the nanosecond. One die. A page
+//! Programs and erases of host and GC that are suspended for reads (`scheduler.suspend`), worked by hand to the nanosecond. One die. A page
 //! takes 102.4 us on the bus, a read 25 us, a program 200 us, an erase 1.5 ms. To suspend takes 10 us, and 20 us are lost each time.
 
 use crate::common::{one_die, plan};

@@ -192,7 +192,7 @@ fn agrees_with_slc(config: &Config, counters: &ssdlab::stats::Counters, pools: u
     if agree { Ok(()) } else { Err(format!("writes and folds of the cache in SLC mode do not add up: {counters:?}")) }
 }
 
-/// The same of a cache: pages that the host asked for and what came below, written and read.
+/// The counters of a cache agree with the requests above and below it. `pages`, `below`: pages written and read.
 fn agrees_with_cache(config: &Config, stats: &CacheStats, pages: (u64, u64), below: (u64, u64)) -> Result<(), String> {
     let CacheCounters { lookups, read_hits, write_hits, evictions, destages, .. } = stats.counters;
     let through = if config.cache.writes { 0 } else { pages.0 };

@@ -62,8 +62,8 @@ fn job(moves_at: u64, erases_at: u64) -> Vec<crate::timelines::Stage> {
 
 fn of_planes() -> Reasons {
     let case = Case {
-        // Page 18 is on the plane that is collected: it waits for the job, whoever uses the die. Pages 19 and 21 are on the other: they wait
-        // for who uses the die, first the fifth write and then the page move.
+        // Page 18 is on the plane that is collected: it waits for the job, whatever uses the die. Pages 19 and 21 are on the other: they wait
+        // for what uses the die, first the fifth write and then the page move.
         name: "a plane that a job excludes waits for the job, the other plane of the die for what occupies the die",
         config: two_pools(|c| {
             c.device.planes_per_die = 2;

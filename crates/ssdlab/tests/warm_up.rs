@@ -82,7 +82,7 @@ fn snapshot(config: &Config, requests: &[Request], until: Ns) -> Snapshot {
     }
 }
 
-/// The same sums as a result has them, with the time in which it measured and how many pools there are.
+/// The sums of a run as its result has them; `measured_ns`: time that the run measured.
 fn sums(result: &RunResult, measured_ns: Ns) -> Vec<(&'static str, u128)> {
     let gc = &result.gc;
     let states = [gc.state_ns.s0, gc.state_ns.s1, gc.state_ns.s2, gc.state_ns.s3].map(u128::from);

@@ -308,7 +308,7 @@ fn failures_without_end_end_the_drive_without_a_deadlock() {
 
 /// A die whose block 0 has pages 0 to 3, which stay, while page 4 is written again and again: each write of four fills a block. From the ninth
 /// block on each that is taken lets GC erase another without valid pages: blocks 1 to 15, and then, with the 93rd write, block 1 again.
-/// It is two erases ahead of block 0, so that pages 0 to 3 move there.
+/// Block 1 is then two erases ahead of block 0, so that pages 0 to 3 move there.
 #[test]
 fn cold_data_move_to_the_worn_block() {
     for leveling in [Leveling::OldBlock, Leveling::DualPool] {

@@ -108,7 +108,7 @@ fn cases() -> Vec<Case> {
             &[program(0), program(302_400)],
         ),
         case(
-            // It is older than the second program, and the die serves the oldest first.
+            // The read is older than the second program, and the die serves the oldest first.
             "a read goes ahead of a write that waits for room",
             FOUR,
             &[eight_units, read(10_000, 40)],
@@ -295,7 +295,7 @@ fn cases_behind_a_full_buffer() -> Vec<Case> {
     ]
 }
 
-/// Trims of units that nobody else writes or reads, and flushes of a protected buffer, change no response of another request, however full the
+/// Trims of units that no other request touches, and flushes of a protected buffer, change no response of another request, however full the
 /// buffer is and whether or not writes are paced.
 #[test]
 fn trims_and_flushes_change_nothing_for_requests_of_other_units() {

@@ -57,7 +57,7 @@ pub enum Grant {
         /// A die has waited for longer: the data have gone ahead of it.
         ahead: bool,
     },
-    /// This die may begin what needs the bus, or what the arbiter prefers by now.
+    /// The bus is granted to a die, which begins what needs the bus or what the arbiter prefers by now.
     Die(DieId),
 }
 

@@ -201,12 +201,12 @@ impl Cells {
 /// Why a block is moved although its pool needs no free block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// It was read too often (read reclaim).
+    /// The block was read too often (read reclaim).
     Reclaim,
-    /// Its data are too old (refresh).
+    /// The data of the block are too old (refresh).
     Refresh,
-    /// A program of it failed (`wear`).
+    /// A program of the block failed (`wear`).
     Retirement,
-    /// It has been erased less than others (`wear.leveling`).
+    /// The block has been erased less than others (`wear.leveling`).
     Leveling,
 }

@@ -322,7 +322,7 @@ impl Flash {
         }
     }
 
-    /// The other slot of the die is empty.
+    /// Whether the second slot of this slot's die is empty.
     pub fn is_alone(&self, at: SlotId) -> bool {
         self.slots[at.other().index()].is_empty()
     }

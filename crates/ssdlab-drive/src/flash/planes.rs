@@ -1,5 +1,5 @@
-//! Programs plane by plane (`device.plane_programs`): each plane, or all that are left at once, takes an array stage of its own. Which of them is
-//! asked before each ([`Progress::BetweenPlanes`](super::Progress::BetweenPlanes)).
+//! Programs plane by plane (`device.plane_programs`): each plane, or all that are left at once, takes an array stage of its own.
+//! [`crate::ssd`] decides before each stage which of the two it is ([`Progress::BetweenPlanes`](super::Progress::BetweenPlanes)).
 
 use super::Flash;
 use super::op::Stage;

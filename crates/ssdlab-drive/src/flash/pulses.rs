@@ -14,7 +14,7 @@ pub const WHOLE: u64 = 1_000_000;
 /// An erase of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErasePlan {
-    /// Its time, verify reads included, ns.
+    /// Time of the erase, verify reads included, ns.
     pub ns: Ns,
     /// Number of pulses, the first short one included.
     pub pulses: u32,
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// With a growth of 0.5 a block needs half as much again after 1,000 erases. Needs differ by block as asked for.
+    /// With a growth of 0.5 a block needs half as much again after 1,000 erases. Needs differ by block as configured.
     #[test]
     fn needs_grow_with_wear_and_differ_by_block() {
         let grown = pulses(Erase::AsNeeded, 2 * MS, |c| c.wear.erase_growth = 0.5);

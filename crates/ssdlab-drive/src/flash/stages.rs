@@ -224,7 +224,7 @@ impl Flash {
         slot.transferred += 1;
         slot.transferred_at = now;
         if slot.transferred < slot.op.pages {
-            // The pages of one multi-plane operation asked for the bus together, so they follow each other.
+            // The pages of one multi-plane operation requested the bus together, so they follow each other.
             self.begin_transfer(now, at, events);
             let progress = if self.step_fails(at) { Progress::StepFailed } else { Progress::TransferEnded(page) };
             return (at, progress, Some(Begun::Transfer(at)));

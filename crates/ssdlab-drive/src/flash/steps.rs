@@ -27,12 +27,12 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// These steps of one page; `step_ns`: array time of a retry step, ns.
+    /// The retry steps of one page; `step_ns`: array time of a retry step, ns.
     pub fn new(steps: Steps, pace: Pace, step_ns: Ns) -> Self {
         Retry { failed: steps.failed, has_more: steps.has_more, pace, step_ns }
     }
 
-    /// The steps of these pages and those of another plane.
+    /// The retry steps of a read of these pages together with those of another plane.
     #[must_use]
     pub fn beside(self, other: Retry) -> Self {
         let (more, less) = if other.failed > self.failed { (other, self) } else { (self, other) };

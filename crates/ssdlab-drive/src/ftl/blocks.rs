@@ -467,7 +467,7 @@ impl Blocks {
         (valid <= self.valid_max as usize).then(|| BlockId(self.closed[lists * self.lists_per_pool + valid].head))
     }
 
-    /// Starts collecting a closed block, or the superblock for which it stands, or folding a full block in SLC mode.
+    /// Starts collecting a closed block, or the superblock that it represents, or folding a full block in SLC mode.
     #[inline]
     pub fn make_victim(&mut self, pool: PoolId, block: BlockId) {
         if self.state(block) == BlockState::Cached {

@@ -72,7 +72,7 @@ impl Ftl {
         self.slc.is_some() && self.blocks.is_slc(self.geometry.split_page(ppn).0)
     }
 
-    /// The mode of a page as the flash is told it.
+    /// Whether the flash takes a page for one of a block in SLC mode.
     #[inline(always)]
     pub(super) fn mode_of(&self, ppn: Ppn) -> bool {
         self.slc.as_ref().is_some_and(|slc| !slc.forgets_mode) && self.is_slc(ppn)

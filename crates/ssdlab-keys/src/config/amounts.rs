@@ -80,7 +80,7 @@ pub(super) fn in_bytes(node: &Node) -> bool {
     matches!(node.shape, KeyShape::Integer(_)) && (node.name() == "bytes" || node.name().ends_with("_bytes"))
 }
 
-/// Replaces texts by numbers at keys that hold bytes. A text that is no amount is reported, and replaced by the key's default.
+/// Replaces texts by numbers at keys that hold bytes. A text that is not an amount is reported, and replaced by the key's default.
 pub(super) fn resolve(tree: &mut Value, problems: &mut Vec<Problem>) {
     for node in root().keys().into_iter().filter(|node| in_bytes(node)) {
         let Some(value) = tree.pointer_mut(&format!("/{}", node.path.replace('.', "/"))) else { continue };

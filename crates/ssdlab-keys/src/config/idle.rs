@@ -332,12 +332,12 @@ fn replaced_by_a_state(key: &str) -> bool {
     key.starts_with(PREPARATION) && !AGES.iter().any(|age| key.starts_with(age))
 }
 
-/// Reads are repeated by the steps of the retry table.
-/// The number of erases of a block changes what becomes of it.
+/// The number of erases of a block changes when it fails or how long its erases take.
 fn counts_cycles(config: &Config) -> bool {
     config.wear.endurance > 0 || config.wear.erase_growth > 0.0
 }
 
+/// Reads that fail are repeated by the steps of the retry table.
 fn retries(policy: RetryPolicy) -> bool {
     !matches!(policy, RetryPolicy::Off | RetryPolicy::None)
 }

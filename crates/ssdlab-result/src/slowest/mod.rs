@@ -124,7 +124,7 @@ pub struct Slowest {
     half: Turns,
     /// When requests that are not fully recorded were last explained.
     eighth: Turns,
-    /// Number of the latter times.
+    /// How often requests that are not fully recorded were explained.
     looks: u64,
 }
 

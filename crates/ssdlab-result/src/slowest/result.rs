@@ -17,7 +17,7 @@ pub struct File {
     pub stages: u64,
     /// The slowest reads and writes after the warm-up, the slowest first; of equally slow ones the first to arrive.
     pub slowest: Vec<Explained>,
-    /// Requests that were asked for by number.
+    /// Requests that the caller requested by number.
     pub asked: Vec<Explained>,
 }
 
@@ -43,9 +43,9 @@ impl From<(Share, Ns)> for ShareResult {
 /// An operation, and for how long it overlaps a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct OperationShare {
-    /// Its place in `operations`.
+    /// Index of the operation in `operations`.
     pub operation: usize,
-    /// Overlap, ns.
+    /// Time for which the operation overlaps the segment, ns.
     pub ns: Ns,
 }
 
@@ -112,9 +112,9 @@ pub struct OperationResult {
     pub drive: u32,
     /// The die.
     pub die: u32,
-    /// It serves requests; else it is a step of a GC job.
+    /// The operation serves requests; else it is a step of a GC job.
     pub host: bool,
-    /// Its stages on the die until the request completed.
+    /// Stages of the operation on the die until the request completed.
     pub stages: Vec<StageResult>,
     /// The host request of its first page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub struct OperationResult {
     /// The physical page of its first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ppn: Option<u32>,
-    /// The block of that page, or the block that it erases.
+    /// The block of the operation's first page, or the block that it erases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u32>,
     /// Number of pages.
@@ -145,7 +145,7 @@ pub struct OperationResult {
 pub struct JobResult {
     /// The drive.
     pub drive: u32,
-    /// Its number in the drive.
+    /// Number of the job in the drive.
     pub job: u64,
     /// The pool.
     pub pool: u32,
@@ -184,13 +184,13 @@ pub struct ChainResult {
     pub cause: Option<&'static str>,
     /// The logical page.
     pub lpn: u32,
-    /// It is a write; else a read.
+    /// The page operation is a write; else a read.
     pub write: bool,
-    /// When its request came to the drive, ns.
+    /// When the request of the page came to the drive, ns.
     pub from_ns: Ns,
-    /// Its end, ns.
+    /// End of the page operation, ns.
     pub to_ns: Ns,
-    /// Its segments, which add up to its time.
+    /// Segments of the page operation, which add up to its time.
     pub segments: Vec<Segment>,
 }
 
@@ -201,7 +201,7 @@ pub struct Explained {
     pub request: u64,
     /// The flow that sent it.
     pub flow: u16,
-    /// Its kind.
+    /// Kind of the request.
     pub kind: &'static str,
     /// First byte.
     pub offset_bytes: u64,

@@ -27,7 +27,7 @@ const STATES: [&str; 5] = ["free", "open", "closed", "victim", "retired"];
 /// The state of a block at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockNow {
-    /// Its state, as an index into free, open, closed, victim, retired.
+    /// State of the block, as an index into free, open, closed, victim, retired.
     pub state: u8,
     /// The stream that has filled it since its last erase, or [`NO_STREAM`].
     pub stream: u8,

@@ -126,7 +126,7 @@ pub struct DeviceStats {
     pub wear: Option<WearStats>,
     /// The slack of completed requests.
     pub slack: SlackStats,
-    /// What drew energy, and at which rates; `None` if energy is not asked for.
+    /// What drew energy, and at which rates; `None` without `energy`.
     pub energy: Option<(EnergyRates, Drawn)>,
     /// Counters of further mechanisms, by name.
     pub counters: BTreeMap<String, u64>,

@@ -12,7 +12,7 @@ const EIGHTHS: usize = 8;
 const ARRIVALS_MIN: u64 = 100;
 /// Least growth: outstanding requests in the last quarter over those in the second quarter.
 const GROWTH: f64 = 1.5;
-/// Stands for a window in which no arrival has been recorded.
+/// Marks a window in which no arrival has been recorded.
 const NONE: u64 = u64::MAX;
 
 /// Number of outstanding requests over time, up to the last arrival: in at most 256 windows of equal width, which doubles when needed.

@@ -140,7 +140,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.batches = None;
         if let Some(thread) = self.thread.take() {
-            // Its error, if any, has no one left to be told to.
+            // The thread's error, if any, has no receiver any more.
             _ = thread.join();
         }
     }

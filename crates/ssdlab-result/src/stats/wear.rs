@@ -31,11 +31,11 @@ pub enum ReadOnlyCause {
 /// Blocks retired, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetiredBlocks {
-    /// They had been erased as often as they can be.
+    /// Blocks retired because they had been erased as often as they can be.
     pub worn_out: u64,
-    /// An erase failed.
+    /// Blocks retired because an erase failed.
     pub failed_erases: u64,
-    /// A program failed.
+    /// Blocks retired because a program failed.
     pub failed_programs: u64,
 }
 

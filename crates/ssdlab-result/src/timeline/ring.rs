@@ -39,15 +39,15 @@ pub struct Stage {
 /// A flash operation.
 #[derive(Clone, Copy, Debug)]
 pub struct RecentOperation {
-    /// It serves requests; else it is a step of a GC job.
+    /// The operation serves requests; else it is a step of a GC job.
     pub host: bool,
     /// Number of the GC job, or [`NOBODY`].
     pub job: u64,
     /// The block that it erases, or [`NOWHERE`].
     pub block: u32,
-    /// Its first page, if it has one.
+    /// First page of the operation, if it has one.
     pub page: Option<Page>,
-    /// Number of its pages.
+    /// Number of pages of the operation.
     pub pages: u32,
 }
 
@@ -90,13 +90,13 @@ pub struct PageEnd {
     pub lpn: Lpn,
     /// The die that served it.
     pub die: DieId,
-    /// It is a write; else a read or a trim.
+    /// The page operation is a write; else a read or a trim.
     pub write: bool,
-    /// Arrival of its request at the drive, ns.
+    /// Arrival of the page's request at the drive, ns.
     pub arrival: Ns,
-    /// Its end, ns.
+    /// End of the page operation, ns.
     pub ended: Ns,
-    /// Its times, which add up to the time since the arrival.
+    /// Times of the page operation, which add up to the time since the arrival.
     pub times: DriveTimes,
 }
 
@@ -105,9 +105,9 @@ pub struct PageEnd {
 pub struct Admission {
     /// Whose it was.
     pub origin: Origin,
-    /// Its arrival at the buffer, ns.
+    /// Arrival of the write at the buffer, ns.
     pub from: Ns,
-    /// When all of it had come in, ns.
+    /// When all of the write had come in, ns.
     pub to: Ns,
 }
 

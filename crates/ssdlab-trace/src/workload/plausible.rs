@@ -38,7 +38,7 @@ pub(crate) struct Evidence {
 }
 
 /// The resolution of nearly all gaps between requests: the largest time of which they are multiples. A gap whose common divisor with the
-/// earlier gaps is below [`COARSE_NS`] is counted in `off`. When such gaps are the majority, the step starts anew from the current gap.
+/// earlier gaps is below [`COARSE_NS`] is counted in `off`. When such gaps are the majority, the step restarts from the current gap.
 #[derive(Clone, Copy, Debug, Default)]
 struct Resolution {
     /// Greatest common divisor of the gaps that are not off, ns; 0 before the first.

@@ -47,7 +47,7 @@ enum Measured {
 
 /// One thing to measure.
 pub struct Case {
-    /// By which it is asked for and shown.
+    /// Name of the case on the command line and in the output.
     pub name: &'static str,
     requests: u64,
     measured: Measured,

@@ -440,7 +440,7 @@ fn by_requests(rng: &mut Rng, config: &mut Config) {
         config.gc.moves_in_flight = 1;
     }
     config.gc.until = pick(rng, &[0, 1, 2]);
-    // There may be no room for so many free blocks.
+    // The spare blocks may be fewer than this.
     if validate(config).is_err() {
         config.gc.until = 0;
     }

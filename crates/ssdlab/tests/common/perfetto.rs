@@ -13,7 +13,7 @@ pub struct Slice {
     pub category: String,
     pub start: u64,
     pub end: u64,
-    /// Its arguments as text.
+    /// Arguments of the slice as text.
     pub args: String,
 }
 
@@ -28,7 +28,7 @@ pub struct File {
     pub flows: BTreeMap<u64, Vec<(char, String, u64)>>,
     /// By process and name with argument: from when on a level has which value.
     pub levels: BTreeMap<(String, String), Vec<(u64, u64)>>,
-    /// What stands beside the events.
+    /// Fields of the file beside the events.
     pub other: Value,
 }
 

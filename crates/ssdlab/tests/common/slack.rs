@@ -75,11 +75,11 @@ pub struct Page {
     pub admitted: Ns,
     /// When it was estimated to end.
     pub estimate: Ns,
-    /// Its slack when the instant of its admission had passed.
+    /// Slack of the page when the instant of its admission had passed.
     pub slack: Ns,
-    /// Its slack when it was seen last.
+    /// Slack of the page when it was seen last.
     pub left: Ns,
-    /// When it ended.
+    /// When the page operation ended.
     pub end: Ns,
 }
 
@@ -228,7 +228,7 @@ impl Case {
         self
     }
 
-    /// The same several times.
+    /// Requests whose ends are not looked at.
     pub fn all_given(self, requests: impl IntoIterator<Item = Request>) -> Self {
         requests.into_iter().fold(self, Case::given)
     }
@@ -240,12 +240,12 @@ impl Case {
         self
     }
 
-    /// What follows is said of this request, and not of the one given last.
+    /// Later calls set expectations of this request instead of the request given last.
     pub fn of_request(self, index: u64) -> Self {
         Case { of_request: Some(index), ..self }
     }
 
-    /// The index of the request that is spoken of.
+    /// Index of the request whose expectations are being set.
     fn last(&self) -> u64 {
         self.of_request.unwrap_or(self.requests.len() as u64 - 1)
     }
@@ -262,7 +262,7 @@ impl Case {
         self
     }
 
-    /// The same just before it ends.
+    /// The slack of a page of the request given last just before the page ends.
     pub fn left(mut self, page: u64, left: Ns) -> Self {
         self.left.push(((self.last(), page), left));
         self
@@ -296,7 +296,7 @@ impl Case {
         Case { result: Some(result), ..self }
     }
 
-    /// The same with another configuration.
+    /// The case with a changed configuration and `name` added to its name.
     pub fn with(mut self, name: &str, change: impl FnOnce(&mut Config)) -> Self {
         self.name = format!("{}, {name}", self.name);
         change(&mut self.config);

@@ -1,4 +1,4 @@
-//! Every counter behind an estimate counted anew from the stages of a run, and every estimate from these counts.
+//! Recounts every counter behind an estimate from the stages of a run, and recomputes every estimate from these counts.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use ssdlab::units::{ChannelId, DieId, Lpn, Ns, PoolId};
 
 use super::slack::{Key, PAGE, Page, look, under_way};
 
-/// A flash operation, or several of one kind as one: what stands in its way is its station.
+/// A flash operation, or several of one kind as one: it waits for nothing but its station.
 #[derive(Clone, Debug)]
 struct Command {
     die: DieId,
@@ -26,7 +26,7 @@ struct Command {
     page_ends: Vec<Ns>,
     /// Transfers: start, end, and whether another of the command's pages had been transferred until then.
     transfers: Vec<(Ns, Ns, bool)>,
-    /// When a transfer out or, of a page move, in was asked for, and when it began, if that was later.
+    /// When a transfer out or, of a page move, in was requested, and when it began, if that was later.
     waits: Vec<(Ns, Ns)>,
 }
 
@@ -100,7 +100,7 @@ struct Op {
     begin: Ns,
 }
 
-/// A run whose estimates are to be made anew.
+/// A run whose estimates are to be recomputed.
 #[derive(Debug)]
 pub struct Recount {
     config: Config,
@@ -120,7 +120,7 @@ pub struct Compared {
 }
 
 impl Recount {
-    /// Runs a drive on which no page is asked for while it is under way.
+    /// Runs a drive on which no request is for a page that is under way.
     pub fn run(config: &Config, rng: &mut Rng, kinds: &[RequestKind]) -> Result<Self, String> {
         let plan = Plan { verify: Verify::End, ..Plan::new(config.clone(), 1) };
         let mut simulation = Simulation::new(&plan, &Control::default()).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Timelines of a drive that collects, told relative to the moment at which its first job begins its first operation.
+//! Timelines of a drive that collects, relative to the moment at which its first job begins its first operation.
 
 use ssdlab::config::{Config, Frontier, PreconditionKind, Priority, Scope};
 use ssdlab::flash::Resource;
@@ -39,7 +39,7 @@ pub fn preemptible(change: impl FnOnce(&mut Config)) -> Config {
     config
 }
 
-/// The same with one block for writes and moves: after one job three blocks are free, which is enough.
+/// The drive of [`preemptible`] with one block for writes and moves: after one job three blocks are free, which is enough.
 pub fn one_job(change: impl FnOnce(&mut Config)) -> Config {
     preemptible(|config| {
         config.ftl.frontier = Frontier::Shared;
@@ -47,14 +47,13 @@ pub fn one_job(change: impl FnOnce(&mut Config)) -> Config {
     })
 }
 
-/// The five writes of the beginning, after which block 0 has the fewest valid pages.
-/// Two pages are left in it: 2 and 3 are moved.
+/// The five writes of the beginning, after which block 0 has two valid pages: 2 and 3 are moved.
 pub const TWO_MOVES: [u64; 5] = [0, 1, 4, 8, 12];
-/// Three are left: 1, 2 and 3 are moved.
+/// Five writes after which block 0 has three valid pages: 1, 2 and 3 are moved.
 pub const THREE_MOVES: [u64; 5] = [0, 4, 8, 12, 13];
-/// Two are left on the first of two dies (or planes) over which pages are striped: 4 and 6 are moved.
+/// Five writes after which block 0 of the first of two dies (or planes) with striped pages has two valid pages: 4 and 6 are moved.
 pub const TWO_MOVES_OF_EVEN_PAGES: [u64; 5] = [0, 2, 8, 16, 24];
-/// The same on the first of three dies: 6 and 9 are moved.
+/// Five writes after which block 0 of the first of three dies with striped pages has two valid pages: 6 and 9 are moved.
 pub const TWO_MOVES_OF_EVERY_THIRD_PAGE: [u64; 5] = [0, 3, 12, 24, 36];
 
 pub fn a(start: u64, end: u64) -> Vec<Stage> {

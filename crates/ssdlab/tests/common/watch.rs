@@ -59,7 +59,7 @@ pub struct Watch {
     pub short: u64,
 }
 
-/// So many blocks have failed that the drive takes no more writes.
+/// Too many blocks have failed: the drive takes no more writes.
 fn is_read_only(simulation: &Simulation) -> bool {
     simulation.ssd().wear_stats().is_some_and(|wear| wear.read_only.is_some())
 }
@@ -143,7 +143,7 @@ impl Watch {
         for (now, before) in self.pools.iter_mut().zip(&before) {
             now.otherwise = before.otherwise && before.collects || began_otherwise && now.collects;
         }
-        // The first pool of a group stands for it.
+        // The first pool of a group represents it.
         let group = simulation.ssd().ftl().geometry().pools.per_group.get() as usize;
         for (pool, before) in before.into_iter().enumerate().step_by(group) {
             self.pool_keeps_free_blocks(simulation, pool, &before)?;

@@ -76,7 +76,7 @@ pub enum Happened {
         block: u32,
         /// The stream that filled it; `None`: it was filled before streams were noted.
         stream: Option<Stream>,
-        /// Its valid pages.
+        /// Number of valid pages of the block.
         valid: u32,
     },
 }

@@ -105,7 +105,7 @@ impl Placer {
         class
     }
 
-    /// The class that [`Placer::host_class`] would give now. An oracle and a user's own policy count what they are asked, and give the first class
+    /// The class that [`Placer::host_class`] would give now. An oracle and a user's own policy count their calls, and give the first class
     /// here.
     #[inline]
     pub fn host_class_now(&self, lpn: Lpn, handle: Option<u8>, is_new: bool) -> Class {
@@ -140,7 +140,7 @@ impl Placer {
         }
     }
 
-    /// What an oracle is told of the writes ahead; `None` for other policies.
+    /// The writes ahead, for an oracle to take in; `None` for other policies.
     pub fn foretold(&mut self) -> Option<Foretold<'_>> {
         match &mut self.policy {
             Policy::Oracle(oracle) => Some(Foretold(oracle)),

@@ -7,9 +7,9 @@ use ssdlab_keys::config::{Config, Victim};
 
 /// One pool of 8 blocks of 4 pages, 16 pages exported.
 pub struct Bench {
-    /// The configuration, which a test may change before the first pick.
+    /// The configuration; a test may change its GC keys before it makes a picker.
     pub config: Config,
-    /// The pool's blocks.
+    /// The translation layer that has the pool.
     pub ftl: Ftl,
 }
 

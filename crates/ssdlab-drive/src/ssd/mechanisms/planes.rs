@@ -1,7 +1,7 @@
 //! Programs plane by plane (`device.plane_programs`): while there is time, the planes that a page spans are programmed one after the other; once
 //! there is none, those that are left at once.
 //!
-//! Such a die is at work for longer with the same data, so that more reads find it so.
+//! A die that programs plane by plane is busy for longer with the same data, so more reads find it busy.
 
 use super::pause;
 use crate::ssd::Ssd;

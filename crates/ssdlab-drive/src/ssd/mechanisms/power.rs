@@ -103,7 +103,7 @@ fn ask_again(ssd: &mut Ssd, die: DieId, op: Op) -> bool {
     ask(ssd, die, op.kind, op.pages)
 }
 
-/// The die that stands in the line for this one: the first of its chip where these exclude each other, since the chip then chooses among the
+/// The die that waits in the line on behalf of `die`: the first of its chip where these exclude each other, since the chip then chooses among the
 /// operations of all its dies.
 fn in_line(ssd: &Ssd, die: DieId) -> DieId {
     if ssd.rules.flash.interleave { die } else { DieId(ssd.geometry().dies_of_chip(ssd.geometry().chip_of_die(die)).start) }

@@ -54,7 +54,7 @@ impl Ssd {
         self.ftl.blocks().free_fewest()
     }
 
-    /// What the parts of the drive draw; `None` if energy is not asked for.
+    /// What the parts of the drive draw; `None` without `energy`.
     pub fn energy_rates(&self) -> Option<EnergyRates> {
         self.rules.energy
     }

@@ -83,7 +83,7 @@ impl Ssd {
         own.or_else(|| if self.rules.places { self.ftl.placer_mut().take_failure() } else { None })
     }
 
-    /// What the oracle of `ftl.placement` is told of the writes ahead; `None` without one.
+    /// The writes ahead, for the oracle of `ftl.placement` to take in; `None` without an oracle.
     pub fn foretold(&mut self) -> Option<crate::ftl::Foretold<'_>> {
         self.ftl.placer_mut().foretold()
     }

@@ -104,7 +104,7 @@ struct Sent {
     next: u32,
 }
 
-/// Stands for "no host write" in fields that hold the number of one.
+/// Means "no host write" in fields that hold the number of a host write.
 const NO_WRITE: u64 = u64::MAX;
 
 /// A page of a host request that waits for the end of a request to the lower level.

@@ -83,7 +83,7 @@ fn key_of(config: &Config) -> (&'static str, f64) {
     if config.gc.trigger == Trigger::Both { ("gc.forced", config.gc.forced) } else { ("gc.soft", config.gc.soft) }
 }
 
-/// That threshold, blocks; at least 1.
+/// The threshold at which GC must find room, blocks; at least 1.
 fn threshold_blocks(config: &Config, capacity: &Capacity) -> u64 {
     capacity.soft_blocks(key_of(config).1)
 }

@@ -59,7 +59,7 @@ pub struct SeriesShape {
     pub streams: usize,
     /// See `streams`.
     pub host_streams: usize,
-    /// What the parts of a drive draw; `None` if energy is not asked for.
+    /// What the parts of a drive draw; `None` without `energy`.
     pub energy: Option<EnergyRates>,
 }
 

@@ -1,7 +1,7 @@
 //! An index of what a ring holds, for explanations: each asks thousands of times which stages, waits and jobs belong to an operation or a
 //! die, and none of these may pass over the whole ring.
 //!
-//! The index is made when it is first asked, by one pass over the ring, and shared by all requests that are explained at that moment. A
+//! The index is made at its first use, by one pass over the ring, and shared by all requests that are explained at that moment. A
 //! drive that only records pays nothing for it.
 
 use std::cell::OnceCell;

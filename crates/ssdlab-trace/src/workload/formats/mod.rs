@@ -339,7 +339,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// A request that is no flush, of no volume; `None` if its size or its address range cannot be.
+    /// A read, write or trim without a volume; `None` if its size or its address range is impossible.
     #[inline]
     pub(crate) fn checked(time_ns: u64, kind: RequestKind, offset: u64, length: u64) -> Option<Self> {
         let is_inside = length > 0 && offset < ADDRESS_LIMIT && length <= ADDRESS_LIMIT - offset;

@@ -40,7 +40,7 @@ pub(crate) fn by_name(path: &Path) -> Vec<Recognised> {
 ///
 /// # Errors
 /// [`Error::Usage`] where the caller must name the format, since the file does not state its units or fits several formats;
-/// [`Error::Trace`] where the content is no known format.
+/// [`Error::Trace`] where the content is in none of the known formats.
 pub(crate) fn recognise(path: &Path, sample: &[u8], is_all: bool) -> Result<Recognised> {
     let shown = path.display();
     if sample.is_empty() {

@@ -114,7 +114,7 @@ pub(crate) fn integer(field: &[u8], expected: &'static str) -> Result<u64, Bad> 
     digits(field).ok_or_else(|| Bad::new(expected, field))
 }
 
-/// Splits off the integer at the start of a text: up to the first byte that is no digit. `None` unless it has 1 to 19 digits.
+/// Splits off the integer at the start of a text: up to the first byte that is not a digit. `None` unless it has 1 to 19 digits.
 #[inline]
 pub(crate) fn leading_integer(text: &[u8]) -> Option<(u64, &[u8])> {
     let (mut value, mut length) = (0u64, 0);
