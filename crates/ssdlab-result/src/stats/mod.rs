@@ -1,7 +1,7 @@
 //! The statistics that a run reports: response times and their parts, recorded in one place, on completion.
 //!
 //! A [`Recorder`] takes each [`Completion`] once and ends as [`Recorded`]; [`RunResult::assemble`] joins that with the counts of the drive
-//! ([`DeviceStats`]). A [`Series`] records a run over time, if requested. [`registry()`] lists every statistic with unit and sentence.
+//! ([`DeviceStats`]). A [`Series`] records a run over time, if requested. [`schema`] gives every statistic with unit and sentence.
 
 mod ages;
 mod array;
@@ -23,7 +23,6 @@ mod mapping;
 mod order;
 mod preparation;
 mod recorder;
-mod registry;
 mod remarks;
 mod result;
 mod series;
@@ -51,11 +50,10 @@ pub use log::Extra;
 pub use mapping::{MappingResult, MappingStats};
 pub use preparation::PreconditionReport;
 pub use recorder::{Recorded, Recorder, RequestStats};
-pub use registry::{Statistic, registry, schema};
 pub use remarks::{Trends, of_result as remarks_of_result, of_run as remarks_of_run};
 pub use result::{
     Bandwidth, BlocksResult, Breakdown, Breakdowns, LateResult, Latencies, Latency, PowerCutResult, RequestCounts, RunResult,
-    TimelineResult, WarmUpResult,
+    TimelineResult, WarmUpResult, schema,
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,

@@ -1,11 +1,12 @@
 //! The result of a run: the object that `--json` prints.
 //!
-//! Each field carries its unit and a sentence, from which [`super::registry`] and the JSON Schema are made. Values that are not defined in
+//! Each field carries its unit and a sentence, from which the JSON Schema is made ([`schema`]). Values that are not defined in
 //! a run (the mean of no reads, a ratio to nothing) are absent: a result has no null, NaN or infinity.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -253,6 +254,12 @@ pub struct RequestCounts {
     /// Number of completed flushes.
     #[schemars(extend("unit" = "count"))]
     pub flush: u64,
+}
+
+/// The JSON Schema of a result, without references. Each statistic carries its `unit`.
+pub fn schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<RunResult>().to_value()
 }
 
 impl RequestCounts {
