@@ -224,11 +224,6 @@ impl Cache {
         self.holds(entry, Sectors { first: 0, end: self.held.sectors() })
     }
 
-    /// The entry has this sector.
-    pub fn holds_sector(&self, entry: u32, sector: u32) -> bool {
-        self.held.has(entry, sector)
-    }
-
     /// Looks up a page to read. [`Cache::take_evicted`] gives the pages evicted for it.
     #[inline]
     pub fn read(&mut self, page: u32, sectors: Sectors, targets: &impl Targets) -> Answer {

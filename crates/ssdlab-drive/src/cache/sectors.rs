@@ -98,11 +98,6 @@ impl Held {
         })
     }
 
-    /// The entry has this sector.
-    pub fn has(&self, entry: u32, sector: u32) -> bool {
-        self.covers(entry, Sectors { first: sector, end: sector + 1 })
-    }
-
     /// The part of the page that the entry has: at least one sector.
     pub fn extent(&self, entry: u32) -> Extent {
         if self.covers(entry, self.all()) {
@@ -135,7 +130,7 @@ mod tests {
         held.add(1, sectors(0, 64));
         assert_eq!(held.extent(1), Extent::Whole);
         held.clear(1);
-        assert!(!held.has(1, 0) && !held.has(1, 129));
+        assert!(!held.covers(1, sectors(0, 1)) && !held.covers(1, sectors(129, 130)));
         assert_eq!(Sectors::of_bytes((511, 1025)), sectors(0, 3));
     }
 }
