@@ -282,7 +282,12 @@ impl<R: Read> Decoder<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use serde_json::{Value, json};
+    use ssdlab_keys::config::schema::{KeyInfo, Kind, keys};
+    use ssdlab_keys::config::{Frontier as Frontiers, ReclaimUnit, Streams, validate};
 
     /// A small drive, half of which is written once.
     fn drive() -> (Config, Ftl) {
@@ -395,10 +400,79 @@ mod tests {
     #[test]
     fn a_drive_on_which_host_and_jobs_fill_one_block_is_loaded() {
         let (mut config, _) = drive();
-        config.ftl.frontier = ssdlab_keys::config::Frontier::Shared;
+        config.ftl.frontier = Frontiers::Shared;
         let mut ftl = Ftl::new(&config);
         ftl.fill(ftl.geometry.exported_units - 1);
         loaded(&config, &ftl).unwrap().check().unwrap();
+    }
+
+    /// Values that a key may have in place of `current`, some of them perhaps not valid.
+    fn others(key: &KeyInfo, current: &Value) -> Vec<Value> {
+        let choices = key.choices.iter().map(|choice| json!(choice.name));
+        let whole = [1, 2, 4, 512, 2_048].map(|n| json!(n));
+        let values: Vec<Value> = match key.kind {
+            Kind::Boolean => vec![json!(current == &json!(false))],
+            Kind::Choice => choices.collect(),
+            Kind::Integer => whole.into_iter().chain(current.as_u64().into_iter().flat_map(|n| [json!(n + 1), json!(2 * n)])).collect(),
+            Kind::Number => [0.5, 1.0, 2.0].map(|factor| json!(factor * current.as_f64().unwrap_or(1.0))).to_vec(),
+            Kind::List => choices.chain(whole).map(|entry| json!([entry])).collect(),
+            Kind::Text => ["dynamic", "PDWC"].map(|text| json!(text)).to_vec(),
+        };
+        values.into_iter().filter(|value| value != current).collect()
+    }
+
+    /// The shape of a drive and its streams, without what may differ: blocks that can turn to SLC mode, and streams for redirected writes.
+    fn shape(ftl: &Ftl) -> String {
+        let mut geometry = ftl.geometry.clone();
+        geometry.slc.iter_mut().for_each(|slc| slc.dynamic_each = 0);
+        let Streams { host, moves, host_classes, move_classes, .. } = ftl.streams;
+        format!("{geometry:?} {:?}", (ftl.streams.saved(), host, moves, host_classes, move_classes))
+    }
+
+    /// A key that shapes a state and is missing in [`shape_hash`] would let a run begin with the state of another drive.
+    #[test]
+    fn every_key_that_shapes_a_state_changes_the_hash() {
+        let mechanisms: [fn(&mut Config); 8] = [
+            |_| (),
+            |c| (c.ftl.map_unit_bytes, c.device.pages_per_program) = (Some(c.device.page_bytes / 2), 2),
+            |c| c.ftl.parity_stripe = 4,
+            |c| (c.ftl.map_cache_bytes, c.ftl.map_page_bytes) = (65_536, Some(2 * c.device.page_bytes)),
+            |c| (c.ftl.reclaim_unit, c.ftl.allocation) = (ReclaimUnit::Superblock, Allocation::Dynamic),
+            |c| (c.ftl.placement, c.ftl.handles) = (Placement::Handles, 2),
+            |c| (c.ftl.placement, c.ftl.groups) = (Placement::Oracle, 2),
+            |c| c.slc.static_blocks = 1,
+        ];
+        let mut shaping = BTreeSet::new();
+        for mechanism in mechanisms {
+            let mut base = Config::default();
+            (base.device.channels, base.device.chips_per_channel, base.device.dies_per_chip, base.device.planes_per_die) = (2, 2, 1, 2);
+            (base.device.blocks_per_plane, base.device.pages_per_block, base.device.overprovisioning) = (32, 8, 0.5);
+            base.ftl.frontier = Frontiers::Separate;
+            mechanism(&mut base);
+            validate(&base).expect("a drive");
+            let (hash, mut ftl, mut saved) = (shape_hash(&base), Ftl::new(&base), Vec::new());
+            ftl.fill(ftl.geometry.exported_units);
+            ftl.save(&base, &mut saved).unwrap();
+            for key in keys() {
+                for value in others(&key, &base.at(&key.name).expect("a key")) {
+                    let mut tree = base.to_value();
+                    let (section, name) = key.name.rsplit_once('.').expect("a section");
+                    tree.pointer_mut(&format!("/{}", section.replace('.', "/"))).expect("a section")[name] = value.clone();
+                    let Ok(config) = serde_json::from_value::<Config>(tree) else { continue };
+                    if validate(&config).is_err() {
+                        continue;
+                    }
+                    if shape_hash(&config) != hash {
+                        shaping.insert(key.name.clone());
+                        continue;
+                    }
+                    let same =
+                        Ftl::load(&config, saved.as_slice()).is_ok_and(|other| other.check().is_ok() && shape(&other) == shape(&ftl));
+                    assert!(same, "{} = {value} shapes a saved state: add it to shape_hash", key.name);
+                }
+            }
+        }
+        assert!(shaping.len() > 20, "{shaping:?}");
     }
 
     /// States that were saved before there were mapping units stay valid, for drives whose unit is the page.
