@@ -10,7 +10,7 @@
 //! | 3 | [`ssd`], [`precondition`] |
 //! | 2 | [`sched`], [`gc`], [`arbiter`], [`cache`] |
 //! | 1 | [`ftl`], [`flash`] |
-//! | 0 | [`advice`], [`lists`], [`slab`], [`custom`], [`event`], [`views`], [`rules`] |
+//! | 0 | [`advice`], `lists`, `slab`, [`custom`], [`event`], [`views`], [`rules`] |
 
 #![deny(missing_docs, unsafe_code)]
 
@@ -22,11 +22,11 @@ pub mod event;
 pub mod flash;
 pub mod ftl;
 pub mod gc;
-pub mod lists;
+mod lists;
 pub mod precondition;
 pub mod rules;
 pub mod sched;
-pub mod slab;
+mod slab;
 pub mod ssd;
 pub mod storage;
 pub mod views;

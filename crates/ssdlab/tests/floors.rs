@@ -28,7 +28,7 @@ fn table(text: &str) -> Places {
         for (place, name) in modules.split(',').enumerate() {
             let name = name.trim().trim_matches(['[', ']', '`']).to_string();
             let known = places.insert(name.clone(), (layer, place));
-            assert_eq!(known, None, "{name} stands twice in the table of lib.rs");
+            assert_eq!(known, None, "{name} is twice in the table of lib.rs");
         }
     }
     places
