@@ -55,7 +55,8 @@ def build() -> list[str]:
         wrapper.chmod(0o755)
     # build scripts are compiled with counters too
     env = os.environ | {"RUSTC_WORKSPACE_WRAPPER": str(wrapper), "LLVM_PROFILE_FILE": str(PLACE / "build.profraw")}
-    words = shlex.split("cargo test --release --locked -p ssdlab -p ssdlab-tests --lib --test main --no-run --message-format=json")
+    packages = " ".join(f"-p {folder.parent.name}" for folder in CORE)
+    words = shlex.split(f"cargo test --release --locked {packages} -p ssdlab-tests --lib --test main --no-run --message-format=json")
     done = subprocess.run(words, cwd=ROOT, env=env, check=False, text=True, stdout=subprocess.PIPE)
     if done.returncode:
         sys.exit("error: the tests cannot be built with counters: see above")
@@ -69,7 +70,7 @@ def run(programs: list[str]) -> None:
         old.unlink()
     env = os.environ | {"LLVM_PROFILE_FILE": str(PLACE / "%p-%m.profraw")}
     for program in programs:
-        if subprocess.run([program, "--quiet"], cwd=CORE.parent, env=env, check=False).returncode:
+        if subprocess.run([program, "--quiet"], cwd=CORE[0].parent, env=env, check=False).returncode:
             sys.exit("error: a test has failed")
 
 
@@ -127,7 +128,7 @@ def uncovered(file: Path, counts: Reached) -> list[str]:
     text = file.read_text().splitlines()
     halves = {line for (line, _), count in counts.branches.items() if count == 0}
     missed = {line for line, count in counts.lines.items() if count == 0}
-    name = file.relative_to(CORE)
+    name = file.relative_to(ROOT)
     return [f"{name}:{line}:{' ' if line in missed else '?'} {text[line - 1].strip()}" for line in sorted(missed | halves)]
 
 

@@ -6,14 +6,15 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CORE = ROOT / "crates" / "ssdlab" / "src"
+CORE = [ROOT / "crates" / f"ssdlab{part}" / "src" for part in ("", "-base", "-keys", "-trace", "-result", "-drive")]
+"""The sources of the crates of the core."""
 TESTS_BEGIN = re.compile(r"^#\[cfg\(test\)\]\nmod \w+ \{", re.MULTILINE)
 TEST_FILE = re.compile(r"^#\[cfg\(test\)\]\n(?:pub(?:\(\w+\))? )?mod (\w+);", re.MULTILINE)
 
 
 def core_files() -> list[Path]:
     """All sources of the core except those compiled for tests only."""
-    files = sorted(CORE.rglob("*.rs"))
+    files = sorted(file for folder in CORE for file in folder.rglob("*.rs"))
     tests = set()
     for file in files:
         folder = file.parent if file.name in ("mod.rs", "lib.rs") else file.with_suffix("")
@@ -30,4 +31,5 @@ def lines_without_tests(file: Path) -> int:
 
 def module(file: Path) -> str:
     """The module of the core that a source belongs to."""
-    return file.relative_to(CORE).parts[0].removesuffix(".rs")
+    folder = next(folder for folder in CORE if file.is_relative_to(folder))
+    return file.relative_to(folder).parts[0].removesuffix(".rs")
