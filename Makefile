@@ -25,6 +25,7 @@ CASES ?= 50000
 FIRST ?= 0
 OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 CARGO_DENY := 0.20.2
+CARGO_MUTANTS := 27.1.0
 DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
@@ -144,12 +145,11 @@ audit: ## check licences, sources and advisories of all dependencies by cargo-de
 	@test -x $(AUDIT)/bin/cargo-deny || cargo install --quiet --locked --root $(AUDIT) cargo-deny@$(CARGO_DENY)
 	$(AUDIT)/bin/python tools/audit.py $(AUDIT)/bin/cargo-deny $(AUDIT)/bin/pip-audit
 
-# The parser has an environment of its own: it is no part of the locked lists, since nothing else needs it.
 MUTANTS := $(CURDIR)/.venv-mutants
-mutants: ## change the core in small ways and count what the Rust tests notice: SAMPLE=400 SEED=1 ONLY=gc (needs network once)
-	@test -x $(MUTANTS)/bin/python || $(PYTHON) -m venv $(MUTANTS)
-	$(MUTANTS)/bin/pip install --quiet --disable-pip-version-check tree-sitter tree-sitter-rust
-	$(MUTANTS)/bin/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(foreach name,$(ONLY),--only $(name))
+mutants: ## change the core in small ways and list what no Rust test notices: SAMPLE=0/40 ONLY=gc (needs network once)
+	@test -x $(MUTANTS)/bin/cargo-mutants || cargo install --quiet --locked --root $(MUTANTS) cargo-mutants@$(CARGO_MUTANTS)
+	$(MUTANTS)/bin/cargo-mutants mutants --output target --iterate $(if $(SAMPLE),--shard $(SAMPLE) --sharding round-robin) \
+		$(foreach name,$(ONLY),--file 'crates/*/src/$(name)' --file 'crates/*/src/$(name).rs' --file 'crates/*/src/$(name)/**') || [ $$? -le 3 ]
 
 # Where rustup is missing, the compiler's own LLVM tools must be installed otherwise.
 coverage: ## measure which lines and branches of the core the Rust tests reach: MODULE=gc lists the others (needs network once)
