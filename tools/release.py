@@ -4,7 +4,8 @@
 |---|---|
 | wheel | name, size, licences, stripped, C library no newer than its tag; the tutorial in a clean environment without Rust, in time |
 | source distribution | has all files that the build needs and no built ones; a wheel can be built from it |
-| crate | its library compiles on its own, outside the workspace |
+| crates | each compiles on its own, outside the workspace |
+| evidence | stored rows of studies, performance and calibrated drives, and the site with all pages made of them |
 
 Needs Rust and network (packages from the registry). Nothing is uploaded.
 """
@@ -42,6 +43,9 @@ NEEDED_SOURCES = (
     "Cargo.lock", "Cargo.toml", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml",
     "crates/ssdlab-keys/presets/devices/demo-4g.toml", "crates/ssdlab-python/studies/lee2013/fig10a.toml", "python/ssdlab/__init__.py",
 )  # fmt: skip
+CRATES = ("ssdlab-base", "ssdlab-keys", "ssdlab-trace", "ssdlab-result", "ssdlab-drive", "ssdlab")
+"""The library and its parts, in the order in which they are published."""
+EVIDENCE = ("docs/studies", "docs/evidence", "docs/performance", "docs/cliffs", "site")
 BUILT = re.compile(r"\.so$|/target/|__pycache__|\.venv/")
 
 
@@ -125,7 +129,7 @@ def build_sources(folder: Path) -> Path:
     for old in DIST.glob("ssdlab-*.tar.gz"):
         old.unlink()
     run(tool("maturin"), "sdist", "--out", DIST)
-    (archive,) = DIST.glob("ssdlab-*.tar.gz")
+    archive = DIST / f"ssdlab-{version()}.tar.gz"
     check_sources(archive)
     run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, archive, CARGO_TARGET_DIR=str(TARGET))
     (wheel,) = folder.glob("*.whl")
@@ -133,14 +137,21 @@ def build_sources(folder: Path) -> Path:
     return archive
 
 
-def build_crate(folder: Path) -> Path:
-    """Packages the core, and checks that it compiles outside the workspace, without code generation: `make lint` shares the work."""
-    run("cargo", "package", "--package", "ssdlab", "--locked", "--no-verify", "--target-dir", TARGET)
-    packaged = TARGET / "package" / f"ssdlab-{version()}.crate"
-    with tarfile.open(packaged) as archive:
-        archive.extractall(folder, filter="data")
-    run("cargo", "check", "--locked", "--lib", "--target-dir", TARGET, cwd=folder / f"ssdlab-{version()}")
-    return Path(shutil.copy2(packaged, DIST))
+def build_crates() -> list[Path]:
+    """Packages the library and the crates that it is made of, and checks that each compiles outside the workspace."""
+    chosen = [word for name in CRATES for word in ("--package", name)]
+    run("cargo", "package", *chosen, "--locked", "--target-dir", TARGET)
+    return [Path(shutil.copy2(TARGET / "package" / f"{name}-{version()}.crate", DIST)) for name in CRATES]
+
+
+def pack_evidence() -> Path:
+    """Packs what the release was measured with: stored rows, and the site that `make docs` makes of them."""
+    run("make", "docs")
+    packed = DIST / f"ssdlab-{version()}-evidence.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        for folder in EVIDENCE:
+            archive.add(ROOT / folder, f"ssdlab-{version()}-evidence/{folder}")
+    return packed
 
 
 def clean_environment(place: Path) -> dict[str, str]:
@@ -173,8 +184,10 @@ def print_uploads(files: list[Path]) -> None:
     for file in files:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         print(f"  {file.relative_to(ROOT)}  {file.stat().st_size:,} bytes  SHA-256 {digest}")
-    packages = " ".join(str(file.relative_to(ROOT)) for file in files if file.suffix != ".crate")
-    print(f"\n  git tag v{version()} && git push origin v{version()}\n  twine upload {packages}\n  cargo publish --package ssdlab")
+    packages = " ".join(str(file.relative_to(ROOT)) for file in files if file.suffix != ".crate" and "evidence" not in file.name)
+    chosen = " ".join(f"--package {name}" for name in CRATES)
+    print(f"\n  git tag v{version()} && git push origin v{version()}\n  twine upload {packages}\n  cargo publish {chosen}")
+    print("  and the evidence to the page of the release")
 
 
 def main(words: list[str]) -> None:
@@ -189,7 +202,7 @@ def main(words: list[str]) -> None:
         place = Path(name)
         wheel = build_wheel()
         took = walk(wheel, place)
-        files = [wheel, build_sources(place / "wheels"), build_crate(place / "crate")]
+        files = [wheel, build_sources(place / "wheels"), *build_crates(), pack_evidence()]
     print(f"\nWithout Rust, from the tutorial's first command to its report: {took:.1f} s")
     print_uploads(files)
 
