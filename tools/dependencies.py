@@ -54,7 +54,7 @@ def crates_of_ours() -> set[str]:
     manifests = (tomllib.loads(file.read_text()) for file in files)
     parts = [part for manifest in manifests for part in (manifest, *manifest.get("target", {}).values())]
     named = {name for part in parts for kind in ("dependencies", "dev-dependencies") for name in part.get(kind, {})}
-    return named - {"ssdlab", "ssdlab-live"}
+    return named - {folder.name for folder in (ROOT / "crates").iterdir()}
 
 
 def packages_of_ours() -> set[str]:
