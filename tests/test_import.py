@@ -102,8 +102,8 @@ def test_mqsim_flows_decide_about_the_cache_of_the_device(tmp_path: Path) -> Non
     assert (second["workload.trace"], second["workload.repeat"], second["workload.time_scale"]) == ("traces/small.trace", 3, 1000.0)
     fates = {(row.section, row.name): row.fate for row in flows.rows}
     assert fates["scenario 1, flow 1", "Channel_IDs"] is Fate.mapped
-    assert fates["scenario 1, flow 1", "Chip_IDs"] is Fate.refused
-    assert fates["scenario 1, flow 1", "Priority_Class"] is Fate.refused
+    assert fates["scenario 1, flow 1", "Chip_IDs"] is Fate.left_out
+    assert fates["scenario 1, flow 1", "Priority_Class"] is Fate.left_out
 
 
 def test_femu_script_is_followed_not_run(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_simplessd_times_are_picoseconds(tmp_path: Path) -> None:
     }
     assert {key: found.get(key) for key in expected} == expected
     assert [row.name for row in one.rows if row.fate is Fate.unknown] == ["Key"]
-    assert fate_of(one, "OwnKey") is Fate.refused
+    assert fate_of(one, "OwnKey") is Fate.left_out
 
 
 def test_simplessd_2_1_means_the_same(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ OTHER_MODES = [
     "csf_runtime_scale",
     "csd_program_dir",
 ]
-REFUSED = {
+LEFT_OUT = {
     "nand_cell_type": "FEMU then takes times from a table in its source in place of pg_rd_lat and the others; set device.read_ns_by_page",
     "pgtype_lat": "program times by page type, as shares of pg_wr_lat; set device.program_ns_by_page",
     "cell_pages": "the page types of pgtype_lat",
@@ -131,22 +131,22 @@ def read_device(source: Source) -> Imported:
     if not own:
         lacking = "-device femu has no options" if "femu" in found else "femu_mode= is there, but no -device femu in front of it"
         raise source.refuse(0, f"{lacking}: expected them as QEMU takes them, such as -device femu,devsz_mb=4096,femu_mode=1")
-    ledger.rest_of("femu-subsys", Fate.refused, "data placement by the host (FDP) is not simulated")
+    ledger.rest_of("femu-subsys", Fate.left_out, "data placement by the host (FDP) is not simulated")
     mode = ledger.get("femu_mode")
     word = "2" if mode is None else mode.value.strip()
     if word != "1":
         problem = (
             f"femu_mode = {word} is {MODES.get(word, 'no mode that ssdlab knows')}: only mode 1 (a black box with an FTL) is simulated"
         )
-        ledger.refused("femu_mode", problem)
+        ledger.left_out("femu_mode", problem)
         for section in ("femu", "nvme"):
-            ledger.rest_of(section, Fate.refused, problem)
+            ledger.rest_of(section, Fate.left_out, problem)
         return ledger.imported(form, (), problem)
     ledger.mapped("femu_mode", {}, "a black box with an FTL by page")
     ledger.all_of(ledger.idle, dict.fromkeys(CONTROLLER, "names or sizes the NVMe controller, or reports; it takes no time of the flash"))
     ledger.all_of(ledger.idle, dict.fromkeys(OTHER_MODES, "of another femu_mode"))
     ledger.all_of(ledger.idle, {entry.name: "of another femu_mode" for entry in own if entry.name.startswith("zns_")})
-    ledger.all_of(ledger.refused, REFUSED)
+    ledger.all_of(ledger.left_out, LEFT_OUT)
     _geometry(ledger)
     _times(ledger)
     problem = _size(ledger)
@@ -227,7 +227,7 @@ def _size(ledger: Ledger) -> str:
             f"devsz_mb = {exported >> 20} is more than the {flash >> 20} MiB of flash: the geometry is not in the "
             "file (older versions have it in hw/femu/bbssd/ftl.c)"
         )
-        ledger.refused("devsz_mb", problem)
+        ledger.left_out("devsz_mb", problem)
         return problem
     ledger.mapped("devsz_mb", {"device.overprovisioning": round(1 - exported / flash, 6)}, how)
     return ""
@@ -248,7 +248,7 @@ def _levels(ledger: Ledger) -> None:
     if scheme is not None and word in {"page", "dftl"}:
         ledger.mapped(scheme.name, {}, "the whole table is in memory" if word == "page" else "part of the table is in flash")
     elif scheme is not None:
-        ledger.refused(scheme.name, "only page and dftl are simulated; the preset maps by page")
+        ledger.left_out(scheme.name, "only page and dftl are simulated; the preset maps by page")
     if (entry := ledger.get("mapping_cache_mb")) is not None or word == "dftl":
         count = 4 if entry is None else entry.whole(0, 2**20) or 4
         if word == "dftl":
@@ -283,7 +283,7 @@ def _collection(ledger: Ledger) -> None:
     if word in VICTIMS:
         ledger.mapped("gc_policy", {"gc.victim": VICTIMS[word]})
     else:
-        ledger.refused("gc_policy", "not a victim policy here; greedy is taken")
+        ledger.left_out("gc_policy", "not a victim policy here; greedy is taken")
     ledger.without_key(
         {"gc.scope": "die", "gc.priority": "gc", "scheduler.order": "fcfs"},
         "operations of a LUN are served as they come, and a collection is queued as a whole: the host waits until it ends",

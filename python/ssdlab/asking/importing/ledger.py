@@ -19,8 +19,8 @@ class Fate(StrEnum):
     """Means the same here, after the conversion that its row shows."""
     approximated = "approximated"
     """Means nearly the same here; the row says what differs."""
-    refused = "refused"
-    """Is not simulated here; the row says why, and what to do if there is something."""
+    left_out = "left out"
+    """Is not simulated here, and not in the presets; the row says why, and which key of ssdlab is near."""
     idle = "idle"
     """Changes no time there either: a name, a log, or a value that another key switches off."""
     unknown = "unknown"
@@ -123,9 +123,9 @@ class Ledger:
         """Enters a key that means nearly the same here."""
         self._note(name, section, Fate.approximated, settings, note)
 
-    def refused(self, name: str, note: str, section: str | None = None) -> None:
+    def left_out(self, name: str, note: str, section: str | None = None) -> None:
         """Enters a key that is not simulated here."""
-        self._note(name, section, Fate.refused, {}, note)
+        self._note(name, section, Fate.left_out, {}, note)
 
     def idle(self, name: str, note: str, section: str | None = None) -> None:
         """Enters a key that changes no time there."""

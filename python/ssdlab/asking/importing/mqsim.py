@@ -34,11 +34,11 @@ IDLE = {
     "Page_Metadat_Capacity": "MQSim transfers the sectors of a request alone, not the metadata",
     "Memory_Type": "flash is the only type",
 }
-REFUSED = {
+LEFT_OUT = {
     "Dynamic_Wearleveling_Enabled": f"the free block with the fewest erases is taken there, the oldest here; {NO_WEAR}",
     "Static_Wearleveling_Enabled": NO_WEAR,
     "Static_Wearleveling_Threshold": NO_WEAR,
-    "Block_PE_Cycles_Limit": "a worn block never fails here",
+    "Block_PE_Cycles_Limit": "erases until a block is worn out: set wear.endurance for blocks that fail",
     "Preferred_suspend_erase_time_for_write": "only reads suspend operations here",
 }
 
@@ -57,7 +57,7 @@ def read_device(source: Source, modes: Sequence[str]) -> Imported:
     ledger = Ledger(source, list(entries_of(source, parse(source), "Execution_Parameter_Set")))
     ledger.require(REQUIRED)
     ledger.all_of(ledger.idle, IDLE)
-    ledger.all_of(ledger.refused, REFUSED)
+    ledger.all_of(ledger.left_out, LEFT_OUT)
     _geometry(ledger)
     _times(ledger)
     _channel(ledger)
@@ -109,7 +109,7 @@ def _times(ledger: Ledger) -> None:
     if technology is not None and name in PATTERNS:
         ledger.mapped(technology.name, {}, f"page types by page number: {', '.join(PATTERNS[name])}")
     elif technology is not None:
-        ledger.refused(technology.name, "SLC, MLC and TLC are MQSim's; the times of MLC pages are taken")
+        ledger.left_out(technology.name, "SLC, MLC and TLC are MQSim's; the times of MLC pages are taken")
         name = "MLC"
     for kind, key, extra in (("Read", "device.read_ns", READY_NS), ("Program", "device.program_ns", 0)):
         _page_times(ledger, kind, key, extra, PATTERNS[name], is_tlc=name == "TLC")
@@ -175,10 +175,10 @@ def _host(ledger: Ledger) -> None:
     interface = ledger.get("HostInterface_Type")
     is_sata = interface is not None and interface.value.strip().upper() == "SATA"
     if interface is not None and is_sata:
-        ledger.refused(interface.name, "the SATA link and its processing delay are not simulated; commands are limited by host.slots")
+        ledger.left_out(interface.name, "the SATA link and its processing delay are not simulated; commands are limited by host.slots")
     elif interface is not None:
         ledger.mapped(interface.name, {"host.queues": 8}, "a queue for each flow, of which MQSim has at most 8")
-    ledger.all_of(ledger.refused if is_sata else ledger.idle, {"SATA_Processing_Delay": "a delay of the SATA interface alone"})
+    ledger.all_of(ledger.left_out if is_sata else ledger.idle, {"SATA_Processing_Delay": "a delay of the SATA interface alone"})
     if (depth := ledger.get("IO_Queue_Depth")) is not None:
         if is_sata:
             ledger.mapped(depth.name, {"host.slots": depth.whole(1, 1_000_000)}, "places of the command queue")
@@ -240,7 +240,7 @@ def _sharing(ledger: Ledger, name: str, what: str) -> None:
     if entry is not None and entry.value.strip().upper() == "SHARED":
         ledger.mapped(name, {}, f"the flows share the {what}")
     elif entry is not None:
-        ledger.refused(name, f"the {what} is not divided between flows here")
+        ledger.left_out(name, f"the {what} is not divided between flows here")
 
 
 def _mapping(ledger: Ledger) -> None:
@@ -248,7 +248,7 @@ def _mapping(ledger: Ledger) -> None:
         if entry.value.strip().upper() == "PAGE_LEVEL":
             ledger.mapped(entry.name, {}, "the mapping unit is the page")
         else:
-            ledger.refused(entry.name, "hybrid mapping is not simulated; the presets map by page")
+            ledger.left_out(entry.name, "hybrid mapping is not simulated; the presets map by page")
     ideal, capacity = ledger.get("Ideal_Mapping_Table"), ledger.get("CMT_Capacity")
     is_ideal = ideal is None or ideal.value.strip().lower() != "false"
     if ideal is not None:
@@ -268,7 +268,7 @@ def _mapping(ledger: Ledger) -> None:
         if sorted(order) == sorted("CWDP"):
             ledger.mapped(entry.name, {"ftl.allocation": order}, "the same letters and order")
         else:
-            ledger.refused(entry.name, "expected a permutation of C, W, D and P")
+            ledger.left_out(entry.name, "expected a permutation of C, W, D and P")
 
 
 def _map_cache(ledger: Ledger, capacity: int) -> tuple[dict[str, int], str]:
@@ -313,7 +313,7 @@ def _collection(ledger: Ledger) -> None:
                 entry.name, {"scheduler.order": "fr-fcfs"}, "reads first, then by age; the priorities of flows are left out"
             )
         else:
-            ledger.refused(entry.name, "not simulated; the scheme has fr-fcfs, MQSim's other policy")
+            ledger.left_out(entry.name, "not simulated; the scheme has fr-fcfs, MQSim's other policy")
             ledger.without_key({"scheduler.order": "fr-fcfs"}, "in place of the policy that is refused")
     moves = {"gc.scope": "none", "gc.moves_in_flight": int(ledger.settings["device.pages_per_block"])}
     ledger.without_key(

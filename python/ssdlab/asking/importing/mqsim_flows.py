@@ -94,7 +94,7 @@ def _flow(ledger: Ledger, flow: Element, priorities: int, sizes: Mapping[str, in
     for name, key in PARTS.items():
         _partition(ledger, name, sizes.get(key))
     if priorities > 1:
-        ledger.refused("Priority_Class", "flows have no priorities inside the drive; host.arbitration = wrr weights the queues of flows")
+        ledger.left_out("Priority_Class", "flows have no priorities inside the drive; host.arbitration = wrr weights the queues of flows")
     else:
         ledger.idle("Priority_Class", "all flows have the same")
     if (mode := ledger.get(MODE)) is not None:
@@ -106,7 +106,7 @@ def _flow(ledger: Ledger, flow: Element, priorities: int, sizes: Mapping[str, in
             "the device preset says how the drive is prepared (ftl.precondition); a part of the addresses is "
             "filled by ftl.precondition.prefill"
         )
-        ledger.refused(filled.name, how)
+        ledger.left_out(filled.name, how)
     if flow.name == TRACE:
         _trace(ledger)
     else:
@@ -126,7 +126,7 @@ def _partition(ledger: Ledger, name: str, there: int | None) -> None:
             name, {}, f"taken as all of the drive, which has {len(numbers)} then; import the device together with this file"
         )
     else:
-        ledger.refused(name, "flows cannot be bound to parts of the flash here; addresses are striped over all")
+        ledger.left_out(name, "flows cannot be bound to parts of the flash here; addresses are striped over all")
 
 
 def _generated(ledger: Ledger) -> None:
@@ -144,10 +144,10 @@ def _generated(ledger: Ledger) -> None:
             "percent / 100, of the flow's part" + ("" if used == share else "; outside 1 to 100 it is 100 there"),
         )
     if (entry := ledger.get("Stop_Time")) is not None:
-        ledger.refused(entry.name, f"a preset has no length: {entry.number() / 1e9:g} s there; give --requests")
+        ledger.left_out(entry.name, f"a preset has no length: {entry.number() / 1e9:g} s there; give --requests")
     if (entry := ledger.get("Total_Requests_To_Generate")) is not None:
         count = entry.whole()
-        (ledger.refused if count else ledger.idle)(
+        (ledger.left_out if count else ledger.idle)(
             entry.name, f"a preset has no length: give --requests {count}" if count else "Stop_Time ends the flow"
         )
 
@@ -231,7 +231,7 @@ def _addresses(ledger: Ledger) -> None:
     elif kind is not None and word in {"UNIFORM_RANDOM", "RANDOM_UNIFORM"}:
         ledger.mapped(kind.name, {"workload.address": "uniform"})
     elif kind is not None:
-        ledger.refused(kind.name, "expected STREAMING, HOTCOLD_RANDOM or UNIFORM_RANDOM; addresses are uniform")
+        ledger.left_out(kind.name, "expected STREAMING, HOTCOLD_RANDOM or UNIFORM_RANDOM; addresses are uniform")
     if hot is not None and word in {"HOTCOLD_RANDOM", "RANDOM_HOTCOLD"}:
         ledger.mapped(hot.name, {}, "see Address_Distribution")
     elif hot is not None:
@@ -265,7 +265,7 @@ def _trace(ledger: Ledger) -> None:
         if (share := entry.number(0, 100)) == 100:
             ledger.mapped(entry.name, {}, "the whole trace")
         else:
-            ledger.refused(entry.name, f"a preset has no length: give {share:g} % of the trace's requests as --requests")
+            ledger.left_out(entry.name, f"a preset has no length: give {share:g} % of the trace's requests as --requests")
     if (entry := ledger.get("Time_Unit")) is not None:
         units: dict[str, dict[str, Any]] = {
             "NANOSECOND": {"workload.time_unit": "ns"},

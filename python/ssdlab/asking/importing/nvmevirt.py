@@ -69,7 +69,7 @@ def read_device(source: Source, *, profile: str | None, capacity: int | None) ->
             f"the profile is {TYPES.get(kind, 'of a type that ssdlab does not know')}: only drives with a page "
             "map (SSD_TYPE_CONV) are simulated"
         )
-        ledger.rest_of("", Fate.refused, problem)
+        ledger.rest_of("", Fate.left_out, problem)
         return ledger.imported(form, (), problem)
     ledger.mapped("NS_SSD_TYPE_0", {}, "a drive with a page map")
     ledger.all_of(ledger.idle, IDLE)
@@ -200,9 +200,9 @@ def _times(ledger: Ledger, values: _Values) -> None:
     )
     extra = values.of("FW_CH_XFER_LATENCY", 0, 0)
     if extra:
-        ledger.refused("FW_CH_XFER_LATENCY", "a time for each 4 KiB on the channel")
+        ledger.left_out("FW_CH_XFER_LATENCY", "a time for each 4 KiB on the channel")
     ledger.idle("FW_CH_XFER_LATENCY", "0: off")
-    ledger.refused("MAX_CH_XFER_SIZE", "a transfer is not divided here, so that it does not overlap with the link")
+    ledger.left_out("MAX_CH_XFER_SIZE", "a transfer is not divided here, so that it does not overlap with the link")
     ledger.idle("WRITE_UNIT_SIZE", "the least write there")
 
 
@@ -238,7 +238,7 @@ def _host(ledger: Ledger, values: _Values) -> None:
         how = "a write completes when it is in flash, and no buffer is built"
         ledger.approximated(name, {"buffer.bytes": 0}, how)
         ledger.approximated("WRITE_EARLY_COMPLETION", {}, how)
-        ledger.all_of(ledger.refused, {"FW_WBUF_LATENCY0": how, "FW_WBUF_LATENCY1": how})
+        ledger.all_of(ledger.left_out, {"FW_WBUF_LATENCY0": how, "FW_WBUF_LATENCY1": how})
 
 
 def _collection(ledger: Ledger) -> None:

@@ -75,7 +75,7 @@ def read_old_drive(source: Source) -> Imported:
     ledger = Ledger(source, list(entries_of(source)))
     problem = "the times of the flash are not in the file: SimpleSSD 1.x has them in its source, by NANDType"
     for section in {entry.section for entry in ledger.entries}:
-        ledger.rest_of(section, Fate.refused, problem)
+        ledger.rest_of(section, Fate.left_out, problem)
     return ledger.imported(f"{FORM} 1.x, ssd.cfg", (), problem)
 
 
@@ -99,9 +99,9 @@ def _drive(ledger: Ledger, form: str, victims: dict[str, str], *, has_cache: boo
     for entry in ledger.entries:
         for section, note in OTHERS.items():
             if entry.section.split(".")[0] == section:
-                ledger.rest_of(entry.section, Fate.refused, note)
+                ledger.rest_of(entry.section, Fate.left_out, note)
         if entry.section.split(".")[0] in {"hil", "fil", "icl", "sim"}:
-            ledger.rest_of(entry.section, Fate.refused, "a mechanism, a cost or a current that is not simulated here")
+            ledger.rest_of(entry.section, Fate.left_out, "a mechanism, a cost or a current that is not simulated here")
     presets, problem = drive_presets(ledger)
     return ledger.imported(form, presets, problem)
 
@@ -134,7 +134,7 @@ def _geometry(ledger: Ledger) -> None:
         ledger.approximated(entry.name, settings, "planes work together there on every operation, here if pages of the same number wait")
     if (entry := ledger.get("SuperblockSize", "pal")) is not None:
         if entry.value.strip():
-            ledger.refused(entry.name, "a superpage is written, mapped and collected as one there; here each page by itself")
+            ledger.left_out(entry.name, "a superpage is written, mapped and collected as one there; here each page by itself")
         else:
             ledger.idle(entry.name, "empty: off")
     if (entry := ledger.get("PageAllocation", "pal")) is not None:
@@ -198,12 +198,12 @@ def _mapping(ledger: Ledger) -> None:
         if entry.value.strip() == "0":
             ledger.mapped(entry.name, {}, "the mapping unit is the page", section="ftl")
         else:
-            ledger.refused(entry.name, "only page mapping is simulated", section="ftl")
+            ledger.left_out(entry.name, "only page mapping is simulated", section="ftl")
     if (entry := ledger.get("OverProvisioningRatio", "ftl")) is not None:
         ledger.mapped(
             entry.name, {"device.overprovisioning": entry.number(0, 0.99)}, "the host gets 1 - ratio of the flash in both", section="ftl"
         )
-    ledger.refused("EraseThreshold", "a worn block never fails here", section="ftl")
+    ledger.left_out("EraseThreshold", "erases until a block is worn out: set wear.endurance for blocks that fail", section="ftl")
     for name in ("FillRatio", "Warmup"):
         if (entry := ledger.get(name, "ftl")) is not None:
             share = entry.number(0, 1)
@@ -226,9 +226,9 @@ def _mapping(ledger: Ledger) -> None:
         else:
             ledger.idle(entry.name, "0: off", section="ftl")
     ledger.approximated("FillingMode", {}, "filled in order, and overwritten at random", section="ftl")
-    ledger.refused("EnableRandomIOTweak", "of superpages", section="ftl")
-    ledger.refused("Latency", "a time of the FTL for each request; host.command_ns is one", section="ftl")
-    ledger.refused("RequestQueue", "the queue of the FTL", section="ftl")
+    ledger.left_out("EnableRandomIOTweak", "of superpages", section="ftl")
+    ledger.left_out("Latency", "a time of the FTL for each request; host.command_ns is one", section="ftl")
+    ledger.left_out("RequestQueue", "the queue of the FTL", section="ftl")
 
 
 def _collection(ledger: Ledger, victims: dict[str, str]) -> None:
@@ -290,7 +290,7 @@ def _cache(ledger: Ledger, has_cache: bool | None) -> None:
         ledger.rest_of("icl", Fate.idle, "the cache is off")
     ledger.rest_of(
         "icl",
-        Fate.refused,
+        Fate.left_out,
         "reading ahead, evicting in groups and the time of the cache's table are not simulated; cache.access_ns is a time for each page",
     )
 
@@ -328,6 +328,6 @@ def _host(ledger: Ledger) -> None:
     ledger.all_of(ledger.idle, dict.fromkeys(idle, "sizes the controller, or keeps data; it takes no time of the flash"), section="nvme")
     ledger.rest_of(
         "nvme",
-        Fate.refused,
+        Fate.left_out,
         "the controller's polling, its FIFO and the priorities of queues are not simulated; host.command_ns is a time for each command",
     )

@@ -30,14 +30,14 @@ def read_workload(source: Source) -> Imported:
     is_trace = mode is not None and mode.value.strip() == "1"
     form = "SimpleSSD-Standalone, simulation file"
     ledger.mapped("Mode", {}, "replays a trace" if is_trace else "generates requests", section="global")
-    ledger.refused("Interface", "the interface is that of the device here", section="global")
+    ledger.left_out("Interface", "the interface is that of the device here", section="global")
     for name in ("BreakAsyncIO", "BreakSyncIO"):
-        ledger.refused(name, "a break between two requests; workload.interarrival_us is one in open loop", section="global")
+        ledger.left_out(name, "a break between two requests; workload.interarrival_us is one in open loop", section="global")
     ledger.rest_of("global", Fate.idle, "a log, a progress bar, or the one scheduler there is")
     if is_trace:
         ledger.rest_of("generator", Fate.idle, "Mode = 1 replays a trace")
         problem = "a trace is read by a regular expression there: convert it to a format that ssdlab reads, and give it as --trace"
-        ledger.rest_of("trace", Fate.refused, problem)
+        ledger.rest_of("trace", Fate.left_out, problem)
         return ledger.imported(form, (), problem)
     ledger.rest_of("trace", Fate.idle, "Mode = 0 generates requests")
     _generator(ledger)
@@ -76,18 +76,18 @@ def _generator(ledger: Ledger) -> None:
     else:
         ledger.mapped("iodepth", {"workload.queue_depth": outstanding}, "requests outstanding at any time", section="generator")
     for name in ("io_size", "runtime"):
-        ledger.refused(name, "a preset has no length: give --requests", section="generator")
+        ledger.left_out(name, "a preset has no length: give --requests", section="generator")
     ledger.idle("time_based", "chooses between io_size and runtime", section="generator")
     ledger.idle("randseed", "numbers are drawn by another generator; --seed sets the seed here", section="generator")
     for name, key in (("offset", "the start"), ("size", "the size")):
         entry = ledger.get(name, "generator")
         if entry is not None and entry.value.strip() not in {"", "0"}:
-            ledger.refused(
+            ledger.left_out(
                 name, f"{key} of the addresses in bytes; workload.footprint and workload.part are shares of the drive", section="generator"
             )
         elif entry is not None:
             ledger.mapped(name, {}, "the whole drive", section="generator")
     think = ledger.get("thinktime", "generator")
     if think is not None and think.value.strip() not in {"", "0"}:
-        ledger.refused("thinktime", "a pause between requests of a closed loop is not simulated", section="generator")
+        ledger.left_out("thinktime", "a pause between requests of a closed loop is not simulated", section="generator")
     ledger.idle("thinktime", "0: off", section="generator")

@@ -10,7 +10,7 @@ from rich.text import Text
 
 __all__ = ["import_lines"]
 
-COLOURS = {"mapped": "green", "approximated": "yellow", "refused": "red", "unknown": "bold red", "idle": "dim"}
+COLOURS = {"mapped": "green", "approximated": "yellow", "left out": "red", "unknown": "bold red", "idle": "dim"}
 
 
 def import_lines(imported: Mapping[str, Any]) -> Iterator[RenderableType]:
