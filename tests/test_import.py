@@ -174,6 +174,26 @@ def test_nvmevirt_profile_is_chosen_and_its_expressions_are_computed(tmp_path: P
     assert one.problem == ""
 
 
+@pytest.mark.parametrize(
+    "enumeration",
+    [
+        "enum {\n\tCELL_MODE_SLC = 1, // one bit\n\tCELL_MODE_MLC = 2,\n};",
+        "enum cell_mode { CELL_MODE_NONE, CELL_MODE_SLC, CELL_MODE_MLC } mode;",
+        "enum {\n#ifdef OTHER\n  CELL_MODE_MLC = 4,\n#else\n  CELL_MODE_MLC = (1 << 1),\n#endif\n};",
+    ],
+)
+def test_nvmevirt_enumerators_are_numbers(tmp_path: Path, enumeration: str) -> None:
+    lines = NVMEVIRT.split("\n")
+    at = next(index for index, line in enumerate(lines) if line.startswith("#define CELL_MODE_MLC"))
+    lines[at : at + 2] = [enumeration]
+    one = imported(tmp_path, "\n".join(lines), profile="FIRST", capacity=GIB)
+    assert settings_of(one)["device.read_ns_by_page"] == [30_000, 40_000]
+    assert [row.name for row in one.rows if row.fate is Fate.unknown] == ["OWN_KEY"]
+    rows = [row for row in one.rows if row.name == "CELL_MODE_MLC"]
+    assert all("CELL_MODE_MLC" in "\n".join(lines).split("\n")[row.line - 1] for row in rows)
+    assert rows != []
+
+
 def test_nvmevirt_needs_a_profile_and_a_capacity(tmp_path: Path) -> None:
     for options, message in (
         ({}, "--profile with one of FIRST, SECOND"),

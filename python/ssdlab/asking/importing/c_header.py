@@ -1,6 +1,7 @@
 """The definitions of a C header: `#define` under `#if`, `#ifdef` and `#else`, and the numbers that they come to.
 
-Nothing is compiled. Expressions have numbers, names, + - * / %, comparisons, && || ! and the macros KB, MB and GB.
+Enumerators of `enum { ... }` count as definitions. Nothing is compiled.
+Expressions have numbers, names, + - * / %, comparisons, && || ! and the macros KB, MB and GB.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_ENUM = re.compile(r"\benum\b[\s\w]*\{([^{}]*)\}")
+_ENUMERATOR = re.compile(r"(?:[ \t]*#[^\n]*\n|\s)*([A-Za-z_]\w*)\s*(?:=([^,]*))?")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _DIRECTIVE = re.compile(r"\s*#\s*(\w+)\s*(.*)")
 _DEFINE = re.compile(r"([A-Za-z_]\w*)(\([^)]*\))?\s*(.*)")
@@ -40,11 +43,12 @@ _SUFFIX = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)[uUlLfF]+\b")
 
 
 class Definition(NamedTuple):
-    """A `#define` that counts."""
+    """A `#define` or an enumerator that counts."""
 
     name: str
     text: str
     line: int
+    is_enumerator: bool = False
 
 
 class Header:
@@ -55,10 +59,10 @@ class Header:
         self.definitions: dict[str, Definition] = {}
         self.repeated: list[Definition] = []
         self._given = given
-        for line, name, text in _define_lines(source, self._is_true):
-            if name in self.definitions:
-                self.repeated.append(self.definitions[name])
-            self.definitions[name] = Definition(name, text, line)
+        for found in _definitions(source, self._is_true):
+            if found.name in self.definitions:
+                self.repeated.append(self.definitions[found.name])
+            self.definitions[found.name] = found
 
     def number(self, name: str) -> float | None:
         """The number that a definition comes to; `None` without the definition."""
@@ -152,14 +156,33 @@ def choices_of(source: Source, name: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _define_lines(source: Source, is_true: Callable[[str, str, int], bool]) -> Iterator[tuple[int, str, str]]:
+def _enumerators(text: str) -> dict[int, list[Definition]]:
+    """The enumerators of a text without comments, by line. One without a value is one more than the one before it."""
+    by_line: dict[int, list[Definition]] = {}
+    for block in _ENUM.finditer(text):
+        base, steps = "0", 0
+        for item in re.finditer(r"[^,]+", block[1]):
+            found = _ENUMERATOR.match(item[0])
+            if found is None:
+                continue
+            base, steps = (found[2].strip(), 0) if found[2] else (base, steps)
+            line = text.count("\n", 0, block.start(1) + item.start() + found.start(1)) + 1
+            by_line.setdefault(line, []).append(Definition(found[1], f"({base}) + {steps}" if steps else base, line, is_enumerator=True))
+            steps += 1
+    return by_line
+
+
+def _definitions(source: Source, is_true: Callable[[str, str, int], bool]) -> Iterator[Definition]:
     """The definitions outside of conditions that are false. Macros with arguments are left out."""
     text = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source.text)
     text = text.replace("\\\n", "  ")
+    enumerators = _enumerators(text)
     stack: list[tuple[bool, bool]] = []  # of each open #if: a branch was taken, and this branch counts
     for number, line in enumerate(text.split("\n"), 1):
         directive = _DIRECTIVE.fullmatch(line)
         if directive is None:
+            if all(counts for _, counts in stack):
+                yield from enumerators.get(number, ())
             continue
         kind, rest = directive[1], directive[2].strip()
         outer = all(counts for _, counts in stack[: None if kind in {"if", "ifdef", "ifndef", "define"} else -1])
@@ -174,4 +197,4 @@ def _define_lines(source: Source, is_true: Callable[[str, str, int], bool]) -> I
         elif kind == "endif" and stack:
             stack.pop()
         elif kind == "define" and outer and (found := _DEFINE.fullmatch(rest)) is not None and found[2] is None:
-            yield number, found[1], found[3].strip()
+            yield Definition(found[1], found[3].strip(), number)

@@ -56,6 +56,7 @@ def read_device(source: Source, *, profile: str | None, capacity: int | None) ->
     entries = [Entry(source, found.line, "", found.name, found.text) for found in (*header.repeated, *header.definitions.values())]
     ledger = Ledger(source, sorted(entries, key=lambda entry: entry.line))
     names = {*NUMBERS, *choices_of(source, PROFILE)}
+    names |= {found.name for found in header.definitions.values() if found.is_enumerator}
     ledger.all_of(ledger.idle, dict.fromkeys(_GUARD.findall(source.text), "guards against a second inclusion"))
     ledger.all_of(
         ledger.idle, {entry.name: "a name for a number" for entry in entries if entry.name in names or entry.name.startswith(PREFIXES)}
@@ -104,7 +105,7 @@ class _Values:
         if lacking and name not in lacking:
             text = self._header.definitions[name].text
             raise self._source.refuse(
-                self._line(name), f"{name} = {text}: {lacking[0]} is not defined: add its #define from NVMeVirt's ssd_config.h"
+                self._line(name), f"{name} = {text}: {lacking[0]} is not defined: add its definition from NVMeVirt's ssd_config.h"
             )
         number = self._header.number(name)
         number = default if number is None else number
@@ -225,6 +226,8 @@ def _host(ledger: Ledger, values: _Values) -> None:
         ledger.approximated("FW_READ_LATENCY", {}, f"reads above 4 KiB take {read - large:+,} ns here, the time of FW_4KB_READ_LATENCY")
     ledger.mapped("FW_READ_LATENCY", {}, "as FW_4KB_READ_LATENCY")
     name = "GLOBAL_WB_SIZE" if ledger.get("GLOBAL_WB_SIZE") else "WRITE_BUFFER_SIZE"
+    if name == "GLOBAL_WB_SIZE":
+        ledger.idle("WRITE_BUFFER_SIZE", "GLOBAL_WB_SIZE gives the size")
     size, early = values.whole(name, 0, 0), bool(values.of("WRITE_EARLY_COMPLETION", 0, 1))
     first, each = values.whole("FW_WBUF_LATENCY0", 0, 0), values.whole("FW_WBUF_LATENCY1", 0, 0)
     access = max(0, first + each - read)
