@@ -134,6 +134,33 @@ def test_femu_command_line_takes_its_defaults(tmp_path: Path) -> None:
     assert any("the default there" in row.note for row in one.fixed)
 
 
+@pytest.mark.parametrize(("percent", "spare"), [(7, 0.065421), (15, 0.130435), (25, 0.2), (50, 0.333333), (100, 0.5)])
+def test_femu_divides_the_flash_by_what_op_pcent_adds(tmp_path: Path, percent: int, spare: float) -> None:
+    one = imported(tmp_path, f"qemu -device femu,femu_mode=1,gc_thres_pcent=95,op_pcent={percent}")
+    assert settings_of(one)["device.overprovisioning"] == spare
+    assert one.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "blocks", "expected"),
+    [
+        ("fdp=on,fdp.nruh=8", 128, ("handles", 8, "persistent", "separate")),
+        ("fdp=on,fdp.nruh=8,fdp.isolation_mode=1", 128, ("handles", 8, "initial", "separate")),
+        # 12 spare blocks of a die: too few for two open blocks of each of 8 handles, enough for one
+        ("fdp=on,fdp.nruh=8", 64, ("handles", 8, "initial", "separate")),
+        ("fdp=off,fdp.nruh=4", 128, (None, None, None, "shared")),
+        ("fdp=on,fdp.nruh=99", 128, (None, None, None, "shared")),
+    ],
+)
+def test_femu_handles_are_placement_handles(tmp_path: Path, options: str, blocks: int, expected: tuple[object, ...]) -> None:
+    drive = f"femu,femu_mode=1,blks_per_pl={blocks},op_pcent=25,gc_thres_pcent=95,subsys=s"
+    one = imported(tmp_path, f"qemu -device femu-subsys,id=s,{options} -device {drive}")
+    found = settings_of(one)
+    assert tuple(found.get(f"ftl.{key}") for key in ("placement", "handles", "isolation", "frontier")) == expected
+    assert one.count(Fate.left_out) == ("99" in options)
+    assert (one.problem, one.count(Fate.unknown)) == ("", 0)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -1,7 +1,9 @@
-"""Mean response times of MQSim, an independent simulator, for the same requests on the same drive.
+"""Results of independent simulators, for the same requests on the same drive.
 
-MQSim (its version of October 2022) was run without garbage collection, with out-of-order scheduling (reads first), and with host link and
-command cycles that take no time. Both models are then equivalent.
+MQSim's mean response times: MQSim (its version of October 2022) was run without garbage collection, with out-of-order scheduling
+(reads first), and with host link and command cycles that take no time. Both models are then equivalent.
+
+FEMU's write amplification: as its tutorial 02 (hw/femu/docs/tutorials/02-gc-and-waf.md) prints it, for the tutorial's drive and jobs.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
+from shares import FULL
 
 BLOCKS, PAGES = 2048, 64
 """Blocks per plane and pages per block of MQSim's drive, of which four fifths were addressed."""
@@ -72,3 +75,27 @@ def test_mqsim_gives_the_same_means(tmp_path: Path, requests: int, rate: float, 
     assert result.latency_ns.all.count == requests
     # MQSim's figures have four digits.
     assert result.latency_ns.all.mean / 1e3 == pytest.approx(mean_us, rel=1e-3)
+
+
+TUTORIAL = "qemu-system-x86_64 -device femu,femu_mode=1,nchs=4,luns_per_ch=4,blks_per_pl=128"
+"""FEMU's drive of 2 GiB, in 16 dies."""
+EIGHTH = TUTORIAL.replace("nchs=4,luns_per_ch=4", "nchs=2,luns_per_ch=1")
+"""A drive of two such dies. Each die collects by itself here, so the write amplification is that of the whole drive within 1 %."""
+JOB = "[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=libaio\n"
+RANDOM = "rw=randwrite\nbs=4k\niodepth=32\nrandrepeat=0\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "printed"), [("25,gc_thres_pcent=95", 3.273), ("25,gc_thres_pcent=90", 4.590), ("50,gc_thres_pcent=90", 1.970)]
+)
+@pytest.mark.parametrize(("drive", "mebibytes"), [(EIGHTH, 512), *([(TUTORIAL, 4096)] if FULL else [])])
+def test_femu_amplifies_as_much(tmp_path: Path, drive: str, mebibytes: int, options: str, printed: float) -> None:
+    (tmp_path / "femu.txt").write_text(f"{drive},op_pcent={options}")
+    ssdlab.import_configuration(tmp_path / "femu.txt", out=tmp_path)
+    written = f"{RANDOM}io_size={mebibytes}M\n"
+    (tmp_path / "age.fio").write_text(f"{JOB}[fill]\nrw=write\nbs=128k\niodepth=16\n[age]\nstonewall\n{written}")
+    (tmp_path / "run.fio").write_text(f"{JOB}[run]\n{written}")
+    presets = {"device": str(tmp_path / "femu-device.toml"), "scheme": str(tmp_path / "femu-scheme.toml")}
+    ssdlab.run(**presets, fio=tmp_path / "age.fio", save_state=tmp_path / "aged")
+    result = ssdlab.run(**presets, fio=tmp_path / "run.fio", state=tmp_path / "aged")
+    assert result.gc.write_amplification == pytest.approx(printed, rel=0.025)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from ssdlab.asking.importing.ledger import Fate, Imported, Ledger
-from ssdlab.asking.importing.presets import drive_presets
+from ssdlab.asking.importing.presets import drive_presets, objection
 from ssdlab.asking.importing.shell import devices
 from ssdlab.asking.importing.source import Source
 
@@ -97,7 +97,7 @@ LEFT_OUT = {
     "nand_cell_type": "FEMU then takes times from a table in its source in place of pg_rd_lat and the others; set device.read_ns_by_page",
     "pgtype_lat": "program times by page type, as shares of pg_wr_lat; set device.program_ns_by_page",
     "cell_pages": "the page types of pgtype_lat",
-    "ecc_step_ns": "read times that grow with wear are not simulated",
+    "ecc_step_ns": "read times that grow with wear: set errors.retry",
     "ecc_retention_sec": "read times that grow with age are not simulated",
     "tplpbsy": "the busy time between planes is not simulated",
     "tplrbsy": "the busy time between planes is not simulated",
@@ -106,17 +106,16 @@ LEFT_OUT = {
     "trim_lat_ns": "a trim takes no flash time here",
     "pe_suspend": "suspension is scheduler.suspend here, with times of its own in device",
     "tsusp_ns": "as pe_suspend",
-    "err_read_unc_ppm": "faults are not simulated",
-    "err_write_fail_ppm": "faults are not simulated",
+    "err_read_unc_ppm": "reads that fail: set errors.retry",
+    "err_write_fail_ppm": "programs that fail: set wear.program_fails_ppm",
     "pcie_bandwidth_mbps": "the name does not say bits or bytes; set host.link_bytes_per_us",
     "pcie_prop_delay_ns": "a delay of the link is not simulated",
-    "fdp_trim_erase_all": "data placement by the host (FDP) is not simulated",
-    "subsys": "data placement by the host (FDP) is not simulated: the drive has one open block for all data of the host",
-    "hot_cold_sep": "data are not separated by heat",
+    "fdp_trim_erase_all": "a trim frees the ranges that it names",
+    "hot_cold_sep": "overwritten pages have lines of their own there; ftl.placement = hot-cold is near",
     "read_reclaim_limit": "read disturb is not simulated",
     "retention_limit_sec": "retention is not simulated",
     "cache_evict": "the cache evicts as cache.policy says",
-    "gc_strategy": "the victim policy of FDP",
+    "gc_strategy": "the victim policy with FDP: set gc.victim",
     "buffer_thres_pcent": "the buffer is emptied at once here (buffer.drain = eager), there from this share on",
 }
 VICTIMS = {"greedy": "greedy", "cb": "cost-benefit", "cost-benefit": "cost-benefit", "random": "random", "rand": "random", "fifo": "fifo"}
@@ -131,7 +130,6 @@ def read_device(source: Source) -> Imported:
     if not own:
         lacking = "-device femu has no options" if "femu" in found else "femu_mode= is there, but no -device femu in front of it"
         raise source.refuse(0, f"{lacking}: expected them as QEMU takes them, such as -device femu,devsz_mb=4096,femu_mode=1")
-    ledger.rest_of("femu-subsys", Fate.left_out, "data placement by the host (FDP) is not simulated")
     mode = ledger.get("femu_mode")
     word = "2" if mode is None else mode.value.strip()
     if word != "1":
@@ -152,8 +150,39 @@ def read_device(source: Source) -> Imported:
     problem = _size(ledger)
     _levels(ledger)
     _collection(ledger)
-    presets, objection = drive_presets(ledger)
-    return ledger.imported(form, () if problem else presets, problem or objection)
+    _placement(ledger)
+    presets, refusal = drive_presets(ledger)
+    return ledger.imported(form, () if problem else presets, problem or refusal)
+
+
+def _placement(ledger: Ledger) -> None:
+    """Maps the handles of data placement by the host (FDP), which are keys of the subsystem."""
+    switch, handles, isolation = (ledger.get(name, "femu-subsys") for name in ("fdp", "fdp.nruh", "fdp.isolation_mode"))
+    is_on = switch is not None and switch.truth() and handles is not None
+    if is_on and handles is not None:
+        count = handles.whole(1, 1024)
+        is_initial = isolation is not None and isolation.value.strip() != "0"
+        _handles(ledger, count, is_initial=is_initial)
+        ledger.mapped("fdp", {}, "data placement by the host", "femu-subsys")
+        ledger.approximated("fdp.isolation_mode", {}, "see fdp.nruh; other than 0, the last handle alone is initially isolated there")
+    ledger.idle("subsys", "names the subsystem")
+    idle = "names or sizes the subsystem; reclaim units are lines there, and blocks of a die here" if is_on else "FDP is off"
+    ledger.rest_of("femu-subsys", Fate.idle, idle)
+
+
+def _handles(ledger: Ledger, count: int, *, is_initial: bool) -> None:
+    """Maps the number of handles, with isolation as in the file where the drive has the spare blocks for it."""
+    wanted = {"ftl.placement": "handles", "ftl.handles": count, "ftl.frontier": "separate"}
+    least = {**ledger.settings, "gc.soft": 1}
+    problem = ""
+    for isolation in ("initial",) if is_initial else ("persistent", "initial"):
+        settings = {**wanted, "ftl.isolation": isolation}
+        problem = objection({**least, **settings})
+        if not problem:
+            how = f"{isolation} isolation" + ("" if is_initial or isolation == "persistent" else ": persistent, as there, needs more spare")
+            ledger.approximated("fdp.nruh", settings, f"{how}; each handle has an open block on each die", "femu-subsys")
+            return
+    ledger.left_out("fdp.nruh", f"ftl.placement = handles does not take it: {problem}", "femu-subsys")
 
 
 def _geometry(ledger: Ledger) -> None:
@@ -215,8 +244,9 @@ def _size(ledger: Ledger) -> str:
     sizes = ("channels", "chips_per_channel", "planes_per_die", "blocks_per_plane", "pages_per_block", "page_bytes")
     flash = math.prod(int(ledger.settings[f"device.{name}"]) for name in sizes)
     share, size = ledger.get("op_pcent"), ledger.get("devsz_mb")
-    if share is not None and (percent := share.whole(0, 99)):
-        ledger.mapped(share.name, {"device.overprovisioning": percent / 100}, "percent / 100 of the flash")
+    if share is not None and (percent := share.whole(0, 1000)):
+        how = f"1 - 1 / (1 + {percent} / 100): the namespace has {flash / 2**20 / (1 + percent / 100):,.0f} of {flash / 2**20:,.0f} MiB"
+        ledger.mapped(share.name, {"device.overprovisioning": round(percent / (100 + percent), 6)}, how)
         ledger.idle("devsz_mb", "op_pcent gives the size")
         return ""
     ledger.idle("op_pcent", "0: devsz_mb gives the size")
