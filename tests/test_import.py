@@ -50,21 +50,21 @@ def test_mqsim_device_is_converted_as_its_code_reads_it(tmp_path: Path) -> None:
         "device.program_ns": 500_000,
         "device.overprovisioning": 0.2,
         "ftl.allocation": "CDWP",
-        # 0.05 x 128 = 6.4 blocks, rounded down
-        "gc.soft": 6,
+        # 0.05 x 128 = 6.4 blocks, raised to 10
+        "gc.soft": 10,
         # floor(log2 128) = 7 blocks drawn
         "gc.victim": "d-choices",
         "gc.choices": 7,
-        # 0.01 x 128 = 1.28: one block of six
-        "gc.hard": 0.166667,
+        # writes wait below 10 of 10 blocks
+        "gc.hard": 1.0,
         "gc.priority": "host",
         "scheduler.suspend": ["program", "erase"],
         "device.suspend_ns": 50_000,
         # 0.5 GB/s x 4
         "host.link_bytes_per_us": 2000,
         "host.queue_depth": 32,
-        # 26 ns + 1024 bursts of 1.25 ns
-        "buffer.access_ns": 1306,
+        # 26 ns + 1024 / 2 times 1.25 ns
+        "buffer.access_ns": 666,
         # 65,536 pages: (2 x 16 + 16) / 8 = 6 bytes an entry there, (16 + 16) / 8 = 4 in flash: 10,922 x 4 bytes are 5 pages
         "ftl.map_entry_bytes": 4,
         "ftl.map_cache_bytes": 5 * 8192,
@@ -367,12 +367,11 @@ def test_entity_bombs_are_refused() -> None:
 
 
 def test_mqsim_without_keys_of_collection_does_what_mqsim_does_by_default(tmp_path: Path) -> None:
-    """`Device_Parameter_Set.cpp`: preemptible GC, hard threshold 0.005, soft 0.05, RGA, OUT_OF_ORDER, CWDP, preconditioned."""
-    keys = ("Preemptible_GC", "GC_Hard", "GC_Exec", "GC_Block", "Transaction_Sched", "Plane_Alloc", "Enabled_Precond")
+    """`Device_Parameter_Set.cpp`: preemptible GC, soft threshold 0.05, RGA, OUT_OF_ORDER, CWDP, preconditioned."""
+    keys = ("Preemptible_GC", "GC_Exec", "GC_Block", "Transaction_Sched", "Plane_Alloc", "Enabled_Precond")
     one = imported(tmp_path, "\n".join(line for line in MQSIM_DEVICE.split("\n") if not any(key in line for key in keys)))
     found = settings_of(one)
-    # 0.005 x 128 = 0.64, but at least one block, of 0.05 x 128 = 6
-    expected = {"gc.priority": "host", "gc.hard": 0.166667, "gc.soft": 6, "gc.victim": "d-choices", "gc.choices": 7}
+    expected = {"gc.priority": "host", "gc.hard": 1.0, "gc.soft": 10, "gc.victim": "d-choices", "gc.choices": 7}
     expected |= {"scheduler.order": "fr-fcfs", "ftl.allocation": "CWDP", "ftl.precondition.kind": "soft"}
     assert {key: found.get(key) for key in expected} == expected
     told = [row.note for row in one.fixed if "is not given" in row.note]
@@ -380,10 +379,24 @@ def test_mqsim_without_keys_of_collection_does_what_mqsim_does_by_default(tmp_pa
     assert one.problem == ""
 
 
-def test_mqsim_with_gc_that_is_not_preemptible_has_no_hard_threshold(tmp_path: Path) -> None:
-    one = imported(tmp_path, MQSIM_DEVICE.replace("<Preemptible_GC_Enabled>true", "<Preemptible_GC_Enabled>false"))
+@pytest.mark.parametrize(("is_preemptible", "priority", "fate"), [("true", "host", Fate.left_out), ("false", "gc", Fate.idle)])
+def test_mqsim_stops_writes_below_ten_free_blocks(tmp_path: Path, is_preemptible: str, priority: str, fate: Fate) -> None:
+    text = MQSIM_DEVICE.replace("<Preemptible_GC_Enabled>true", f"<Preemptible_GC_Enabled>{is_preemptible}")
+    one = imported(tmp_path, text.replace("<Block_No_Per_Plane>128", "<Block_No_Per_Plane>512"))
     found = settings_of(one)
-    assert (found["gc.priority"], found.get("gc.hard"), fate_of(one, "GC_Hard_Threshold")) == ("gc", None, Fate.idle)
+    # 0.05 x 512 = 25 blocks, and 10 of these 25
+    assert (found["gc.soft"], found["gc.hard"]) == (25, 0.4)
+    assert (found["gc.priority"], fate_of(one, "GC_Hard_Threshold")) == (priority, fate)
+
+
+@pytest.mark.parametrize(
+    ("rate", "burst", "row", "time"),
+    # 2 x 13 ns + 4096 / 2 bursts of 10 ns; 2 x 13 + (1024 / 2 x 10 + 13) x 4096 / 2048 / 2 + 2 x 13 with two rows
+    [(100, 1, 8192, 20_506), (100, 2, 2048, 5_185), (800, 4, 8192, 666)],
+)
+def test_mqsim_memory_has_two_bursts_in_a_transfer(tmp_path: Path, rate: int, burst: int, row: int, time: int) -> None:
+    text = MQSIM_DEVICE.replace("Data_Rate>800<", f"Data_Rate>{rate}<").replace("Busrt_Size>4<", f"Busrt_Size>{burst}<")
+    assert settings_of(imported(tmp_path, text.replace("Row_Size>8192<", f"Row_Size>{row}<")))["buffer.access_ns"] == time
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, ssdlab_command: Ssdlab) -> None:

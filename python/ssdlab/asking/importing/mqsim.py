@@ -22,8 +22,10 @@ COMMAND_NS, SETUP_NS, READY_NS = 290, 30, 20
 PATTERNS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("MSB", "MSB", "LSB", "LSB", "CSB", "CSB")}
 """Page types by page number. TLC: ((page - 8) >> 1) % 3 from page 8 on; the first eight pages differ."""
 VICTIMS = {"GREEDY": "greedy", "RGA": "d-choices", "RANDOM": "random", "RANDOM_P": "random", "RANDOM_PP": "random", "FIFO": "fifo"}
-SOFT, HARD = 0.05, 0.005
-"""MQSim's defaults of `GC_Exec_Threshold` and `GC_Hard_Threshold`."""
+SOFT = 0.05
+"""MQSim's default of `GC_Exec_Threshold`."""
+LEAST_FREE = 10
+"""`max_ongoing_gc_reqs_per_plane`: the least threshold of GC, and writes to a plane with fewer free blocks wait."""
 REQUIRED = ("Overprovisioning_Ratio", "Channel_Transfer_Rate", "Page_Read_Latency_LSB", "Page_Program_Latency_LSB")
 SUSPENSION = {"NONE": (), "PROGRAM": ("program",), "ERASE": ("erase",), "PROGRAM_ERASE": ("program", "erase")}
 NO_WEAR = "other rules level wear here: wear.leveling moves cold data, gc.victim = wear-aware collects blocks of few erases"
@@ -223,16 +225,20 @@ DRAM = (
 
 
 def _access_ns(ledger: Ledger) -> int:
-    """Time to access 4 KiB: tRCD + tCL + bursts, and tRP and again for each further row."""
+    """Time to access 4 KiB, as `estimate_dram_access_time` has it: two bursts in the time of one transfer."""
 
     def of(name: str, default: int) -> int:
         entry = ledger.get(f"Data_Cache_DRAM_{name}")
         return default if entry is None else entry.whole(1, 10**9)
 
-    burst = of("Data_Busrt_Size", of("Data_Burst_Size", 4))
-    rows = math.ceil(4096 / of("Row_Size", 8192))
-    opening = of("tRCD", 13) + of("tCL", 13)
-    return min(10**9, round(rows * opening + (rows - 1) * of("tRP", 13) + 4096 / burst * 1000 / of("Data_Rate", 800)))
+    burst, row = of("Data_Busrt_Size", of("Data_Burst_Size", 4)), of("Row_Size", 8192)
+    opening, transfer = of("tRCD", 13) + of("tCL", 13), 1000 / of("Data_Rate", 800)
+    if row >= 4096:
+        time = opening + int(4096 // burst // 2 * transfer)
+    else:
+        rows = opening + (int(row // burst // 2 * transfer) + of("tRP", 13)) * (4096 // row // 2)
+        time = rows + opening + int(4096 % row / (burst * transfer))
+    return min(10**9, time)
 
 
 def _sharing(ledger: Ledger, name: str, what: str) -> None:
@@ -291,11 +297,11 @@ def _collection(ledger: Ledger) -> None:
     soft = None
     for name in ("GC_Exec_Threshold", "GC_Exect_Threshold"):
         if (entry := ledger.get(name)) is not None:
-            soft = max(1, int(entry.number(0, 1) * blocks))
-            ledger.mapped(name, {"gc.soft": soft}, f"{entry.value} x {blocks:,} = {soft:,} blocks, rounded down: GC below that in both")
+            soft, how = _threshold(entry.number(0, 1), blocks)
+            ledger.mapped(name, {"gc.soft": soft}, f"{how}: GC below that in both")
     if soft is None:
-        soft = max(1, int(SOFT * blocks))
-        ledger.without_key({"gc.soft": soft}, f"GC_Exec_Threshold is not given: the default there, {SOFT} x {blocks:,} = {soft:,} blocks")
+        soft, how = _threshold(SOFT, blocks)
+        ledger.without_key({"gc.soft": soft}, f"GC_Exec_Threshold is not given: the default there, {how}")
     _victim(ledger, blocks)
     if (entry := ledger.get("Use_Copyback_for_GC")) is not None:
         ledger.mapped(entry.name, {"device.copyback": entry.truth()})
@@ -325,6 +331,13 @@ def _collection(ledger: Ledger) -> None:
     )
 
 
+def _threshold(share: float, blocks: int) -> tuple[int, str]:
+    """The free blocks of a plane below which GC begins, and how they are computed."""
+    count = int(share * blocks)
+    how = f"{share:g} x {blocks:,} = {count:,} blocks, rounded down"
+    return max(LEAST_FREE, count), how if count >= LEAST_FREE else f"{how}, and raised to {LEAST_FREE} there"
+
+
 def _victim(ledger: Ledger, blocks: int) -> None:
     choices = max(1, int(math.log2(blocks)))
     entry = ledger.get("GC_Block_Selection_Policy")
@@ -343,7 +356,7 @@ def _victim(ledger: Ledger, blocks: int) -> None:
         ledger.mapped(entry.name, settings)
 
 
-def _priority(ledger: Ledger, soft: int | None) -> None:
+def _priority(ledger: Ledger, soft: int) -> None:
     preemptible, hard = ledger.get("Preemptible_GC_Enabled"), ledger.get("GC_Hard_Threshold")
     is_on = preemptible is None or preemptible.truth()
     if preemptible is None:
@@ -356,19 +369,12 @@ def _priority(ledger: Ledger, soft: int | None) -> None:
         ledger.approximated(
             preemptible.name, {"gc.priority": "host" if is_on else "gc"}, f"{what}; MQSim erases only when no read or write waits"
         )
-    if not is_on:
-        if hard is not None:
-            ledger.idle(hard.name, "GC is not preemptible, and always goes first")
-        return
-    blocks = int(ledger.settings["device.blocks_per_plane"])
-    value = HARD if hard is None else hard.number(0, 1)
-    count = max(1, int(value * blocks))
-    share = min(1.0, count / (soft or max(1, round(0.05 * blocks))))
-    how = f"{value:g} x {blocks:,} = {count:,} blocks. Below that GC goes first there, and host writes wait here"
-    if hard is None:
-        ledger.without_key({"gc.hard": round(share, 6)}, f"GC_Hard_Threshold is not given: the default there, {how}")
-    else:
-        ledger.approximated(hard.name, {"gc.hard": round(share, 6)}, how)
+    waiting = {"gc.hard": round(LEAST_FREE / soft, 6)}
+    ledger.without_key(waiting, f"writes to a plane with fewer than {LEAST_FREE} free blocks wait there, whatever GC_Hard_Threshold is")
+    if hard is not None and is_on:
+        ledger.left_out(hard.name, "free blocks below which GC goes first there; gc.priority does not change with free blocks here")
+    elif hard is not None:
+        ledger.idle(hard.name, "GC is not preemptible, and always goes first")
 
 
 def _suspension(ledger: Ledger) -> None:
