@@ -95,7 +95,7 @@ def test_femu_amplifies_as_much(tmp_path: Path, drive: str, mebibytes: int, opti
     written = f"{RANDOM}io_size={mebibytes}M\n"
     (tmp_path / "age.fio").write_text(f"{JOB}[fill]\nrw=write\nbs=128k\niodepth=16\n[age]\nstonewall\n{written}")
     (tmp_path / "run.fio").write_text(f"{JOB}[run]\n{written}")
-    presets = {"device": str(tmp_path / "femu-device.toml"), "scheme": str(tmp_path / "femu-scheme.toml")}
-    ssdlab.run(**presets, fio=tmp_path / "age.fio", save_state=tmp_path / "aged")
-    result = ssdlab.run(**presets, fio=tmp_path / "run.fio", state=tmp_path / "aged")
+    device, scheme = (str(tmp_path / f"femu-{part}.toml") for part in ("device", "scheme"))
+    ssdlab.run(device=device, scheme=scheme, fio=tmp_path / "age.fio", save_state=tmp_path / "aged")
+    result = ssdlab.run(device=device, scheme=scheme, fio=tmp_path / "run.fio", state=tmp_path / "aged")
     assert result.gc.write_amplification == pytest.approx(printed, rel=0.025)
