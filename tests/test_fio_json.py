@@ -101,3 +101,14 @@ def test_wrong_uses_get_one_line(words: tuple[object, ...], message: str, ssdlab
 def test_python_has_no_standard_output_for_it() -> None:
     with pytest.raises(ssdlab.UsageError, match="only the command prints it"):
         ssdlab.run(device="demo-4g", fio=JOBS, fio_json="-")
+
+
+@pytest.mark.parametrize(
+    ("options", "having"),
+    [("", {"clat_ns"}), ("lat_percentiles=1\n", {"clat_ns", "lat_ns"}), ("lat_percentiles\nclat_percentiles=0\n", {"lat_ns"})],
+)
+def test_percentiles_are_of_the_times_that_the_job_asks_for(options: str, having: set[str], tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text(f"[job]\nrw=write\nsize=64k\n{options}")
+    ssdlab.run(device="demo-4g", fio=tmp_path / "job.fio", fio_json=tmp_path / "out.json")
+    write = json.loads((tmp_path / "out.json").read_text())["jobs"][0]["write"]
+    assert {name for name in ("clat_ns", "lat_ns", "slat_ns") if "percentile" in write[name]} == having

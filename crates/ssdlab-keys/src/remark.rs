@@ -53,6 +53,11 @@ pub const CODES: &[Code] = &[
     },
     Code { name: "few-blocks", severity: Severity::Note, rule: "A pool has fewer than 100 blocks." },
     Code {
+        name: "fio-depth",
+        severity: Severity::Warning,
+        rule: "Jobs of a fio job file keep at least N requests outstanding on a preset with 1/N of the dies of a whole drive.",
+    },
+    Code {
         name: "fio-differs",
         severity: Severity::Warning,
         rule: "An option of a fio job file has an effect in fio that the generated requests do not have exactly.",
@@ -192,6 +197,11 @@ pub const CODES: &[Code] = &[
         name: "stacked-devices",
         severity: Severity::Warning,
         rule: "A trace has requests of a device and of those below it that it hands them on to, and `workload.device` chooses none.",
+    },
+    Code {
+        name: "starved",
+        severity: Severity::Warning,
+        rule: "Of a fio job file: writes take a tenth of the measured time and 100 times as long as reads, or more, on average.",
     },
     Code {
         name: "threshold-takes-spare",

@@ -6,6 +6,7 @@ A module imports only from modules above it in this table, and from rooms below 
 |---|---|
 | `result` | what does a run return? |
 | `fio_json` | how does a result look in fio's JSON form? |
+| `fio_jobs` | what does a result say of jobs of fio? |
 | `batch` | how are runs executed, and when are their files written? |
 | `seeds` | how far do several seeds differ? |
 | `comparison` | what does a comparison return? |

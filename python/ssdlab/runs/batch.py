@@ -20,6 +20,7 @@ from ssdlab.asking.fio import Flows
 from ssdlab.asking.plans import Setup, Slowest, Timeline, memory_of
 from ssdlab.checks import truth, whole
 from ssdlab.errors import Error, Interrupted, StoppedError, UsageError
+from ssdlab.runs import fio_jobs
 from ssdlab.runs.result import Result
 from ssdlab.system.folders import (
     BLOCKS_FILE,
@@ -99,6 +100,8 @@ class Job:
     """Whether the drive was given the size of others that it is compared with."""
     jobs: Flows | None = None
     """The jobs of fio that the run has, if any."""
+    device: str | None = None
+    """The preset or file of the drive."""
     fio_json: Path | None = None
     """File for the result in the JSON form of fio."""
     held: Mapping[str, Held] = field(default_factory=dict)
@@ -178,6 +181,7 @@ class Job:
             tolerance=tolerance,
             alike=setup.fitted_as is not None,
             jobs=setup.fio(scheme),
+            device=setup.options["device"],
             fio_json=fio_json,
             held=setup.held,
         )
@@ -186,7 +190,10 @@ class Job:
         """Builds the result from the core's JSON text."""
         data = {**json.loads(text), **self.entries}
         more = [*remarks.of_fit(data["fit"], alike=self.alike)] if "fit" in data else []
-        more += [] if self.jobs is None else remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
+        if self.jobs is not None:
+            more += remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
+            more += fio_jobs.remarks_of(self.jobs, self.device, data)
+            data |= {"flows": fio_jobs.flows_in_own_time(data["flows"])} if "flows" in data else {}
         data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(more)]
         if "timeline" in data:
             data["timeline"]["file"] = os.fspath(self.page or final(Path(data["timeline"]["file"])))

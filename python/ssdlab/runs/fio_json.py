@@ -22,6 +22,8 @@ __all__ = ["fio_json"]
 DIRECTIONS = ("read", "write", "trim")
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """The percentiles that fio reports by default."""
+PERCENTILES_OF = {"clat_ns": "clat_percentiles", "lat_ns": "lat_percentiles"}
+"""Options by which fio reports percentiles; `clat_percentiles` is on by default."""
 NO_TIMES = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
@@ -70,6 +72,8 @@ def _entry(flows: Sequence[Flow], tables: Sequence[pa.Table]) -> dict[str, Any]:
     kinds = np.asarray(rows["kind"].cast("string").to_pylist(), dtype=object)
     sizes, arrivals, times = (rows[name].to_numpy() for name in ("size_bytes", "arrival_ns", "response_ns"))
     span_ns = int((arrivals + times).max() - arrivals.min()) if len(times) else 0
+    asked = [name for name, option in PERCENTILES_OF.items() if (entry := first.job.get(option)) is not None and entry.truth()]
+    asked += ["clat_ns"] if first.job.get("clat_percentiles") is None else []
     return {
         "jobname": first.job.name,
         "groupid": first.group,
@@ -77,19 +81,20 @@ def _entry(flows: Sequence[Flow], tables: Sequence[pa.Table]) -> dict[str, Any]:
         "eta": 0,
         "elapsed": math.ceil(span_ns / NS_PER_S),
         "job options": {name: entry.value or "1" for name, entry in first.job.options.items()},
-        **{one: _direction(sizes[kinds == one], times[kinds == one], span_ns) for one in DIRECTIONS},
+        **{one: _direction(sizes[kinds == one], times[kinds == one], span_ns, asked) for one in DIRECTIONS},
         "sync": {"total_ios": 0, "lat_ns": dict(NO_TIMES)},
         "job_runtime": math.ceil(span_ns / NS_PER_MS),
     }
 
 
-def _direction(sizes: np.ndarray, times: np.ndarray, span_ns: int) -> dict[str, Any]:
-    """Figures of one direction. Rates are over the exact time, which fio rounds to milliseconds."""
+def _direction(sizes: np.ndarray, times: np.ndarray, span_ns: int, asked: Sequence[str]) -> dict[str, Any]:
+    """Figures of one direction; those in `asked` have percentiles. Rates are over the exact time, which fio rounds to milliseconds."""
     count, total = len(sizes), int(sizes.sum())
     seconds = span_ns / NS_PER_S if count else 0.0
     rate = total / seconds if seconds else 0.0
     latency = _times(times)
     percentiles = {"percentile": _percentiles(times)} if count else {}
+    latencies = {name: {**latency, **(percentiles if name in asked else {})} for name in PERCENTILES_OF}
     return {
         "io_bytes": total,
         "io_kbytes": total >> 10,
@@ -102,8 +107,7 @@ def _direction(sizes: np.ndarray, times: np.ndarray, span_ns: int) -> dict[str, 
         "drop_ios": 0,
         # the simulated host submits in no time
         "slat_ns": dict(NO_TIMES),
-        "clat_ns": {**latency, **percentiles},
-        "lat_ns": latency,
+        **latencies,
     }
 
 
