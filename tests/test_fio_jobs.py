@@ -13,10 +13,12 @@ import pytest
 import ssdlab
 from conftest import DRIVE, ROOT
 from ssdlab.asking.fio import Flows, flows_of, load
+from ssdlab.runs.fio_jobs import remarks_of
 
 MIB = 1 << 20
 EXPORTED = 256 * MIB
 ENGINE = "[global]\nioengine=libaio\n"
+DRIVE_NAME = "filename=/dev/nvme0n1\n"
 
 
 def flows(folder: Path, text: str, exported: int = EXPORTED) -> Flows:
@@ -137,7 +139,7 @@ def test_sizes_have_the_units_of_fio(text: str, expected: int, tmp_path: Path) -
 
 
 def test_jobs_are_flows_in_stages_with_copies(tmp_path: Path) -> None:
-    text = f"""{ENGINE}size=64m
+    text = f"""{ENGINE}{DRIVE_NAME}size=64m
 ; a comment
 [fill]
 rw=write
@@ -164,7 +166,8 @@ rw=randwrite
 
 
 REFUSED = [
-    ("rw=randwrite; verify=crc32c", 4, "verify = crc32c: not simulated"),
+    ("rw=randwrite; verify_only=1", 4, "verify_only = 1: not simulated"),
+    ("rw=randwrite; dataplacement=streams; plids=1", 4, "expected one of none, fdp"),
     (
         "rw=randwrite; iodeph=4",
         4,
@@ -191,7 +194,7 @@ REFUSED = [
     ("rw=randwrite; ioengine=net", 4, "an engine that reads and writes a drive"),
     ("rw=randwrite; filename=/dev/a:/dev/b", 4, "several files"),
     ("rw=randwrite; size=$SIZE", 4, "variables are not expanded"),
-    ("rw=randwrite; bs=1000", 2, "bs: 1000 bytes: expected whole sectors"),
+    ("rw=randwrite; direct=1; bs=1000", 2, "bs: 1000 bytes: expected whole sectors"),
     ("rw=randwrite; numjobs=300", 4, "a whole number from 1 to 256"),
     ("rw=randwrite; rwmixread=70; rwmixwrite=70; rw=randrw", 5, "does not go with rwmixread = 70"),
     ("rw randwrite", 3, "expected an option such as rw=randwrite"),
@@ -214,8 +217,8 @@ def test_what_cannot_be_done_is_refused_with_its_line(options: str, line: int, m
         ("", "has no job"),
         ("[global]\nrw=read\n", "has no job"),
         ("rw=read\n[job]\n", "stands before the first section"),
-        (f"{ENGINE}[a]\nrw=read\ntime_based\nruntime=1\nramp_time=1\n[b]\nrw=read\n", "a ramp_time for some jobs"),
-        (f"{ENGINE}[a]\nrw=read\n[b]\nstonewall\nrw=read\nstartdelay=1\n", "startdelay counts from the start"),
+        (f"{ENGINE}{DRIVE_NAME}[a]\nrw=read\ntime_based\nruntime=1\nramp_time=1\n[b]\nrw=read\n", "a ramp_time for some jobs"),
+        (f"{ENGINE}{DRIVE_NAME}[a]\nrw=read\n[b]\nstonewall\nrw=read\nstartdelay=1\n", "startdelay counts from the start"),
     ],
 )
 def test_files_that_are_no_jobs_or_go_beyond_are_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -227,7 +230,7 @@ def test_what_is_ignored_or_differs_is_said(tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text("[job]\nrw=randwrite\nsize=1m\niodepth=32\ndirect=1\nthread\nfilename=/dev/nvme0n1\n")
     result = ssdlab.run(device="demo-4g", fio=tmp_path / "job.fio")
     said = {remark["code"]: remark for remark in result.to_dict()["remarks"]}
-    assert said["fio-ignored"]["sentence"].endswith("about the host alone: direct, filename, thread.")
+    assert said["fio-ignored"]["sentence"].endswith("about the host alone: direct, thread.")
     assert "psync, fio's default, keeps one request outstanding: iodepth = 32 has no effect" in said["fio-differs"]["sentence"]
     assert result.to_dict()["requests"]["write"] == 256
     assert result.to_dict()["config"]["workload"]["queue_depth"] == 1
@@ -306,7 +309,120 @@ def test_a_sweep_takes_jobs_and_writes_the_pages_of_its_points(tmp_path: Path) -
 
 def test_jobs_of_shares_meet_and_the_last_ends_with_the_drive(tmp_path: Path) -> None:
     """Of 7,339,972,198 bytes no share is a multiple of 64 KiB."""
-    (tmp_path / "job.fio").write_text(f"{ENGINE}[front]\nrw=write\nbs=4k\nsize=90%\n[back]\nrw=write\nbs=4k\noffset=90%\nsize=10%\n")
+    (tmp_path / "job.fio").write_text(
+        f"{ENGINE}{DRIVE_NAME}[front]\nrw=write\nbs=4k\nsize=90%\n[back]\nrw=write\nbs=4k\noffset=90%\nsize=10%\n"
+    )
     front, back = flows(tmp_path, (tmp_path / "job.fio").read_text(), 7_339_972_198).flows
     assert front.keys["part"][0:1] == [0.0]
     assert back.keys["part"][1] == 1.0
+
+
+def begins(folder: Path, text: str) -> dict[str, int]:
+    """The first byte of each flow."""
+    return {flow.name: int(flow.keys.get("part", [0.0])[0] * EXPORTED) // 65536 * 65536 for flow in flows(folder, text).flows}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # each copy of a job has a file of its own, at the next multiple of 64 KiB
+        ("size=1000k\nnumjobs=3\n[a]\n", [0, 1 << 20, 2 << 20]),
+        ("size=1m\n[a]\n[b]\nsize=2m\n[c]\n", [0, 1 << 20, 3 << 20]),
+        # jobs of one name have one file
+        ("size=1m\n[a]\n[a]\nstonewall\n[b]\n", [0, 0, 1 << 20]),
+        ("size=1m\nfilename=x\nnumjobs=2\n[a]\n[b]\n", [0, 0, 0, 0]),
+        ("size=1m\n[a]\nfilename=x\n[b]\nfilename=x\noffset=2m\n[c]\nfilename=y\n", [0, 2 << 20, 3 << 20]),
+        ("size=1m\ndirectory=/mnt\n[a]\nfilename=x\n[b]\nfilename=x\ndirectory=/srv/\n", [0, 1 << 20]),
+        ("size=1m\ndirectory=/mnt:/srv\nfilename=x\nnumjobs=3\n[a]\n", [0, 1 << 20, 0]),
+        ("size=1m\nfilename_format=x\nnumjobs=2\n[a]\n", [0, 0]),
+        # shares are of the drive
+        ("size=25%\n[a]\n[b]\n", [0, 64 * MIB]),
+        ("size=1m\n[a]\nfilename=/dev/nvme0n1p1\n[b]\nfilename=/dev/nvme0n1p2\n", [0, 1 << 20]),
+        ("size=1m\n[a]\nfilename=/dev/nvme0n1\n[b]\nfilename=/dev/ng0n1\n", [0, 0]),
+        ("size=1m\n[/dev/sda]\n[b]\nfilename=/dev/sda\n", [0, 0]),
+    ],
+)
+def test_files_are_never_laid_over_each_other(text: str, expected: list[int], tmp_path: Path) -> None:
+    assert list(begins(tmp_path, f"{ENGINE}rw=write\n{text}").values()) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("size=1m\n[a]\nfilename=/dev/nvme0n1\n[b]\nfilename=/dev/nvme1n1\n", "/dev/nvme0n1 beside /dev/nvme1n1: expected one drive"),
+        ("size=1m\n[a]\nfilename=/dev/sda\n[b]\nfilename=/dev/sda1\n", "/dev/sda beside /dev/sda1: expected one drive"),
+        ("size=1m\n[a]\nfilename=/dev/sda\n[b]\nfilename=x\n", "expected one drive"),
+        ("size=25%\n[a]\nfilename=/dev/sda1\n[b]\nfilename=/dev/sda2\n", "whose size is not known"),
+        ("[a]\n[b]\nsize=1m\n", "needs size, since there are several files"),
+        ("size=100m\nnumjobs=3\n[a]\n", "3 files of 314572800 bytes in all, of which the drive exports 268435456"),
+    ],
+)
+def test_several_drives_and_files_without_room_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ssdlab.UsageError, match=message):
+        flows(tmp_path, f"{ENGINE}rw=write\n{text}")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("rw=write; direct=1", []),
+        ("rw=write; buffered=0", []),
+        ("rw=write", ["without direct=1"]),
+        ("rw=write; ioengine=io_uring_cmd", []),
+        ("rw=write; direct=1; fdatasync=1", ["fdatasync = 1 flushes behind writes"]),
+        ("rw=write; direct=1; sync=dsync", ["sync = dsync flushes behind writes"]),
+        ("rw=randrw; direct=1; end_fsync", ["end_fsync = 1 flushes behind writes"]),
+        ("rw=read; direct=1; fsync=1; verify=crc32c", []),
+        ("rw=write; direct=1; fsync=0; sync=none; verify=0", []),
+        ("rw=write; direct=1; verify=crc32c; verify_fatal=1", ["verify = crc32c reads what the job wrote"]),
+        ("rw=write; direct=1; verify=crc32c; do_verify=0", []),
+        ("rw=write; direct=1; iodepth_batch=8; iodepth_batch_complete_min=0", ["iodepth_batch = 8"]),
+        ("rw=write; direct=1; latency_percentiles=1; lat_percentiles=1; percentile_list=50:99; unified_rw_reporting=both; pool=a", []),
+    ],
+)
+def test_what_fio_does_beside_the_requests_is_remarked(options: str, expected: list[str], tmp_path: Path) -> None:
+    found = flows(tmp_path, f"{ENGINE}[job]\n{options.replace('; ', chr(10))}\n").differs
+    assert len(found) == len(expected)
+    assert all(text in sentence for text, sentence in zip(expected, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    "options", ["fdp=1; fdp_pli=3", "dataplacement=fdp; plids=3; plid_select=random", "fdp=1; plids=3; fdp_pli_select=roundrobin"]
+)
+def test_both_names_of_placement_options_are_read(options: str, tmp_path: Path) -> None:
+    assert keys(tmp_path, f"rw=write; {options}")["handle"] == 3
+    assert "handle" not in keys(tmp_path, "rw=write; dataplacement=none; plids=3")
+
+
+def test_sizes_that_only_the_page_cache_takes_are_whole_pages(tmp_path: Path) -> None:
+    text = f"{ENGINE}[wal]\nrw=write\nbs=2300\nsize=1m\n"
+    assert flows(tmp_path, text).settings["workload.request_kb"] == 4.0
+    assert any("the page cache writes whole pages" in sentence for sentence in flows(tmp_path, text).differs)
+
+
+def test_rates_of_jobs_are_over_their_own_time(tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text(f"{ENGINE}direct=1\nsize=4m\nrw=write\n[slow]\n[fast]\nstonewall\niodepth=16\n")
+    result = ssdlab.run(device="demo-4g", fio=tmp_path / "job.fio")
+    for flow in result.flows:
+        span_s = (flow.ended_ns - flow.began_ns) / 1e9
+        assert flow.iops == pytest.approx(1024 / span_s)
+        assert flow.bandwidth_mb_s.write == pytest.approx(4 * MIB / 1e6 / span_s)
+        assert flow.iops > 1.01 * 1024 / (result.simulated_ns / 1e9)
+
+
+@pytest.mark.parametrize(
+    ("device", "depth", "expected"), [("nvme-tlc-scaled-5g", 8, True), ("nvme-tlc-scaled-5g", 1, False), ("demo-4g", 8, False)]
+)
+def test_a_depth_on_a_scaled_drive_is_remarked(device: str, depth: int, expected: bool, tmp_path: Path) -> None:
+    (tmp_path / "job.fio").write_text(f"{ENGINE}direct=1\nsize=1m\nrw=randread\niodepth={depth}\n[a]\n")
+    remarks = [remark for remark in ssdlab.run(device=device, fio=tmp_path / "job.fio").remarks if remark.code == "fio-depth"]
+    assert bool(remarks) == expected
+    assert all("1/8 of the dies" in remark.sentence for remark in remarks)
+
+
+@pytest.mark.parametrize(("write_ms", "read_us", "expected"), [(2000, 100, True), (2000, 50_000, False), (20, 100, False)])
+def test_writes_that_starve_beside_reads_are_remarked(write_ms: int, read_us: int, expected: bool, tmp_path: Path) -> None:
+    times = {"read": {"count": 100_000, "mean": read_us * 1e3}, "write": {"count": 1, "mean": write_ms * 1e6}}
+    jobs = flows(tmp_path, f"{ENGINE}[job]\nrw=randrw\n")
+    codes = [remark.code for remark in remarks_of(jobs, None, {"latency_ns": times, "simulated_ns": 3 * 10**9})]
+    assert codes == ["starved"] * expected

@@ -4,6 +4,7 @@
 |---|---|
 | `job_file` | sections and values |
 | `known` | the options of fio |
+| `places` | files of jobs on the drive |
 | `requests` | kinds, sizes and addresses of a job |
 | `flows` | where a job lies, when it sends, and all jobs together |
 """

@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ssdlab.asking.fio.job_file import Entry, JobFile, Section
-from ssdlab.asking.fio.known import check_known, depth_of, ignored
+from ssdlab.asking.fio.known import check_known, depth_of, ignored, is_fdp, said
+from ssdlab.asking.fio.places import MOST_FLOWS, PART_BYTES, begin_of, copies_of, file_of, places_of
 from ssdlab.asking.fio.requests import Direction, Shape, by_direction, shape_of
 
 __all__ = ["Flow", "Flows", "flows_of"]
 
-PART_BYTES = 1 << 16
-"""Alignment of the parts of the exported range (`workload.part`)."""
 SECTOR = 512
-MOST_FLOWS = 256
-"""Highest number of flows of a workload."""
 MOST_TOTAL = 2**63 - 1
 
 
@@ -57,6 +54,7 @@ class _Reader:
     """The jobs of a file, read in order."""
 
     exported: int
+    places: Mapping[str, int]
     flows: list[Flow] = field(default_factory=list)
     differs: list[str] = field(default_factory=list)
     stage: int = 0
@@ -69,11 +67,16 @@ class _Reader:
         if self.flows and (waits or job.is_on("new_group")):
             self.group += 1
         self.stage += int(waits and bool(self.flows))
-        copies = 1 if (entry := job.get("numjobs")) is None else entry.whole(1, MOST_FLOWS)
+        copies = copies_of(job)
         shape = shape_of(job)
+        self.differs += said(job, writes="write" in shape.directions)
+        if shape.in_pages:
+            self.differs.append(
+                f"[{job.name}]: sizes are no whole sectors; the page cache writes whole pages: they are multiples of 4 KiB here"
+            )
         common = {**_sending(job, shape, self.differs), **({"stage": self.stage} if self.stage else {}), **_handle(job)}
         for copy in range(copies):
-            keys = {**_range(job, shape, copy, self.exported, self.differs), **common}
+            keys = {**_range(job, shape, copy, self.places[file_of(job, copy)], self.exported, self.differs), **common}
             self.flows.append(Flow(self._name(job.name, copy, copies), job, self.group, _flat(keys, shape)))
         if len(self.flows) > MOST_FLOWS:
             raise job.refuse(f"jobs and their copies are more than {MOST_FLOWS}, which can be reported apart; lower numjobs")
@@ -92,7 +95,7 @@ def flows_of(file: JobFile, exported: int) -> Flows:
         UsageError: an option is unknown, has a wrong value, or describes what is not simulated; the message has its line.
     """
     check_known(file.jobs)
-    reader = _Reader(exported)
+    reader = _Reader(exported, places_of(file.jobs, exported))
     for job in file.jobs:
         reader.add(job)
     delayed = next((job for job in file.jobs if job.get("startdelay") is not None), None)
@@ -115,11 +118,11 @@ def _flat(keys: dict[str, Any], shape: Shape) -> dict[str, Any]:
 
 def _handle(job: Section) -> dict[str, Any]:
     """The keys of the data placement of a job (FDP)."""
-    if not job.is_on("fdp"):  # fio ignores fdp_pli then
+    if not is_fdp(job):  # fio ignores fdp_pli then
         return {}
     entry = job.get("fdp_pli")
     if entry is None or len(entry.parts(",")) > 1:
-        raise (entry or job.options["fdp"]).refuse(
+        raise (entry or job.get("fdp") or job.options["dataplacement"]).refuse(
             "a job writes with one placement handle here; set fdp_pli to one, and make a job for each"
         )
     return {"handle": entry.whole(0, HANDLES_MAX - 1)}
@@ -132,9 +135,9 @@ HANDLES_MAX = 8
 # ---- where a job lies ------------------------------------------------------------------------------------------------
 
 
-def _range(job: Section, shape: Shape, copy: int, exported: int, differs: list[str]) -> dict[str, Any]:
+def _range(job: Section, shape: Shape, copy: int, place: int, exported: int, differs: list[str]) -> dict[str, Any]:
     """The part of the drive that a copy of a job uses, how many bytes it sends, and its passes."""
-    begin = _offset(job, copy, exported, differs)
+    begin = place + begin_of(job, copy, exported, differs)
     entry = job.get("size")
     amount = entry.amount() if entry is not None else None
     asked = exported - begin if amount is None else amount.of(exported)
@@ -158,23 +161,6 @@ def _range(job: Section, shape: Shape, copy: int, exported: int, differs: list[s
 def _share(byte: int, exported: int) -> float:
     """A share of the exported range that the core rounds down to `byte`, a multiple of `PART_BYTES`."""
     return 0.0 if byte == 0 else (byte + PART_BYTES / 2) / exported
-
-
-def _offset(job: Section, copy: int, exported: int, differs: list[str]) -> int:
-    begin = 0
-    for name, times in (("offset", 1), ("offset_increment", copy)):
-        entry = job.get(name)
-        if entry is None:
-            continue
-        amount = entry.amount()
-        step = amount.of(exported)
-        if step % PART_BYTES and amount.percent is None:
-            raise entry.refuse("expected a multiple of 64 KiB, at which parts of a drive begin")
-        if step % PART_BYTES:
-            step = step // PART_BYTES * PART_BYTES
-            differs.append(f"[{job.name}]: {name} = {entry.value} is rounded down to {step} bytes, a multiple of 64 KiB")
-        begin += step * times
-    return begin
 
 
 def _ends(job: Section, shape: Shape, size: int) -> dict[str, Any]:

@@ -36,6 +36,7 @@ ALIASES = {
     "io_limit": "io_size",
     "nr_jobs": "numjobs",
     "plids": "fdp_pli",
+    "fdp_pli_select": "plid_select",
 }
 """Other names of options."""
 _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{1,12})?)\s*([a-z]*|%)", re.IGNORECASE | re.ASCII)

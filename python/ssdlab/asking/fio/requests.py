@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ssdlab.asking.fio.job_file import Amount, Entry, Section
+from ssdlab.asking.fio.known import is_cached
 
 __all__ = ["Direction", "Shape", "by_direction", "shape_of"]
 
@@ -26,6 +27,8 @@ PATTERNS: Mapping[str, tuple[bool, tuple[Direction, ...]]] = {
 DEFAULT_BYTES = 4096
 MIXED = ("read", "write")
 SECTOR = 512
+CACHE_BYTES = 4096
+"""Size of a page of the host's page cache."""
 
 Sizes = Sequence[tuple[int, float]]
 """Sizes in bytes, each with its weight."""
@@ -45,6 +48,8 @@ class Shape(NamedTuple):
     """Keys of the addresses, without `zones`."""
     zones: Sequence[tuple[float, Amount]]
     random_share: float
+    in_pages: bool
+    """Sizes are rounded up to whole pages of the page cache."""
 
     @property
     def is_mixed(self) -> bool:
@@ -97,6 +102,9 @@ def shape_of(job: Section) -> Shape:
     rw = job.get("rw")
     is_random, directions = (False, ("read",)) if rw is None else rw.choice(PATTERNS)
     sizes, distribution, zones = _sizes(job, directions), *_distribution(job)
+    in_pages = is_cached(job) and any(size % SECTOR for found in sizes.values() for size, _ in found)
+    if in_pages:
+        sizes = {one: [(-(-size // CACHE_BYTES) * CACHE_BYTES, weight) for size, weight in found] for one, found in sizes.items()}
     share = job.get("percentage_random")
     random_share = 0.0 if not is_random else 1.0 if share is None else share.number(0, 100) / 100
     has_map = is_random and distribution["address"] == "uniform" and not job.is_on("norandommap")
@@ -106,7 +114,7 @@ def shape_of(job: Section) -> Shape:
     mix = _mix(job) if directions == MIXED else 0.0
     if directions == MIXED and mix in (0.0, 1.0):
         directions = ("read",) if mix else ("write",)
-    shape = Shape(directions, is_random, has_map, mix, sizes, align, distribution, zones, random_share)
+    shape = Shape(directions, is_random, has_map, mix, sizes, align, distribution, zones, random_share, in_pages)
     _check(job, shape)
     return shape
 
