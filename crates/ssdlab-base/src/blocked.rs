@@ -336,6 +336,7 @@ impl Times {
     }
 
     /// Adds the times of a later part of the request.
+    #[inline]
     pub fn then(&mut self, later: &Times) {
         self.lost |= later.lost;
         self.rejected |= later.rejected;

@@ -271,6 +271,7 @@ impl Geometry {
     }
 
     /// Bytes of all logical units, including those of the mapping table.
+    #[inline]
     pub fn logical_bytes(&self) -> u64 {
         u64::from(self.logical_units) * u64::from(self.unit_bytes)
     }
@@ -479,6 +480,7 @@ impl Geometry {
 
     /// Where a sequential fill puts a logical page.
     #[inline]
+    #[inline]
     pub fn filled_place(&self, lpn: Lpn) -> Ppn {
         let (pool, rank) = self.home(lpn);
         let (index, offset) = self.units_per_block.split(rank);
@@ -486,6 +488,7 @@ impl Geometry {
     }
 
     /// Which logical page a sequential fill puts at a physical page: the inverse of [`Geometry::filled_place`].
+    #[inline]
     #[inline]
     pub fn filled_content(&self, ppn: Ppn) -> Lpn {
         let (block, offset) = self.split_page(ppn);

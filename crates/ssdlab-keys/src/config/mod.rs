@@ -154,6 +154,7 @@ impl Config {
     }
 
     /// Size of a mapping unit, bytes.
+    #[inline]
     pub fn map_unit_bytes(&self) -> u32 {
         self.ftl.map_unit_bytes.unwrap_or(self.device.page_bytes)
     }
