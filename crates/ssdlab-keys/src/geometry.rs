@@ -480,7 +480,6 @@ impl Geometry {
 
     /// Where a sequential fill puts a logical page.
     #[inline]
-    #[inline]
     pub fn filled_place(&self, lpn: Lpn) -> Ppn {
         let (pool, rank) = self.home(lpn);
         let (index, offset) = self.units_per_block.split(rank);
@@ -488,7 +487,6 @@ impl Geometry {
     }
 
     /// Which logical page a sequential fill puts at a physical page: the inverse of [`Geometry::filled_place`].
-    #[inline]
     #[inline]
     pub fn filled_content(&self, ppn: Ppn) -> Lpn {
         let (block, offset) = self.split_page(ppn);
