@@ -48,16 +48,17 @@ impl Reading {
     }
 
     /// Checks that the stated units and event apply to `format`, and that the size of a logical block is stated where needed. `stated`: the
-    /// file itself states its units.
+    /// file itself states its units. `names_columns`: it has a header, which states at least those of address and size.
     ///
     /// # Errors
     /// [`Error::Usage`] with the key that does not apply or is missing.
-    pub(crate) fn check(&self, path: &Path, format: &Format, stated: bool) -> Result<()> {
+    pub(crate) fn check(&self, path: &Path, format: &Format, stated: bool, names_columns: bool) -> Result<()> {
         let (path, name) = (path.display(), format.name);
         let refuse = |key: &str, why: &str| Err(Error::Usage(format!("{path}: {key} is given, but {why}; leave out {key}")));
-        if self.unit_bytes.is_some() && (stated || !format.counts_units()) {
+        let sized = stated || names_columns;
+        if self.unit_bytes.is_some() && (sized || !format.counts_units()) {
             let remedy = "unit_bytes is for disksim, ssdsim, mqsim, nvme, and csv without a header";
-            let what = if stated { "the header of the file states its units".into() } else { format!("the format {name} fixes its units") };
+            let what = if sized { "the header of the file states its units".into() } else { format!("the format {name} fixes its units") };
             return refuse("unit_bytes", &format!("{what} ({remedy})"));
         }
         if self.time_unit.is_some() && (stated || !format.meaning.time.is_open()) {

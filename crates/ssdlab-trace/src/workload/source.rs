@@ -95,6 +95,8 @@ pub(crate) struct Source {
     reading: Reading,
     /// The file states its units in a header, which the caller cannot override.
     stated: bool,
+    /// It has a header, which states at least the units of address and size.
+    names_columns: bool,
     compression: Compression,
     rows: Rows,
     pub(crate) devices: Devices,
@@ -114,9 +116,9 @@ impl Source {
         let is_columnar = reading.format == Some(TraceFormat::Parquet) || (reading.format.is_none() && is_parquet(path)?);
         if is_columnar {
             let format = Format::of(TraceFormat::Parquet);
-            reading.check(path, format, false)?;
+            reading.check(path, format, false, false)?;
             let rows = Rows::Columns(Box::new(parquet::Rows::open(path, caller)?));
-            return Ok(Source::new(path, format, reading.clone(), false, Compression::None, rows));
+            return Ok(Source::new(path, format, reading.clone(), (false, false), Compression::None, rows));
         }
         let mut lines = Lines::open(path, caller)?;
         let compression = lines.compression();
@@ -129,7 +131,8 @@ impl Source {
         let format = recognised.format;
         let first_lines = formats::sample_lines(sample, is_all);
         let stated = matches!(format.id, TraceFormat::Csv | TraceFormat::VscsiText) && format.states_units(&first_lines);
-        reading.check(path, format, stated)?;
+        let names_columns = format.id == TraceFormat::Csv && first_lines.first().is_some_and(|first| formats::csv::is_header(first));
+        reading.check(path, format, stated, names_columns)?;
         let event = format.chosen_event(reading.event, &first_lines);
         let reading = Reading { unit_bytes: reading.unit_bytes.or(recognised.unit_bytes), event, ..reading.clone() };
         let rows = match format.parser(&reading) {
@@ -140,11 +143,18 @@ impl Source {
                 Rows::Records { records: lines, bytes: layout.bytes, parser: layout.parser }
             }
         };
-        Ok(Source::new(path, format, reading, stated, compression, rows))
+        Ok(Source::new(path, format, reading, (stated, names_columns), compression, rows))
     }
 
-    fn new(path: &Path, format: &'static Format, reading: Reading, stated: bool, compression: Compression, rows: Rows) -> Self {
-        Source { path: path.to_path_buf(), format, reading, stated, compression, rows, devices: Devices::default() }
+    fn new(
+        path: &Path,
+        format: &'static Format,
+        reading: Reading,
+        (stated, names_columns): (bool, bool),
+        compression: Compression,
+        rows: Rows,
+    ) -> Self {
+        Source { path: path.to_path_buf(), format, reading, stated, names_columns, compression, rows, devices: Devices::default() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -157,12 +167,18 @@ impl Source {
 
     /// Bytes per unit of address and size; `None` if the format or the file fixes it.
     pub(crate) fn unit_bytes(&self) -> Option<u64> {
-        (self.format.counts_units() && !self.stated).then(|| self.reading.unit_bytes.unwrap_or(self.format.default_unit_bytes()))
+        (self.format.counts_units() && !self.stated && !self.names_columns)
+            .then(|| self.reading.unit_bytes.unwrap_or(self.format.default_unit_bytes()))
     }
 
     /// Units in which the columns are read.
     pub(crate) fn units(&self) -> Units {
-        self.format.units(&self.reading, self.stated)
+        let mut units = self.format.units(&self.reading, self.stated);
+        match &self.rows {
+            Rows::Lines { parser, .. } | Rows::Records { parser, .. } => parser.state_units(&mut units),
+            Rows::Columns(rows) => rows.state_units(&mut units),
+        }
+        units
     }
 
     fn parser(&self) -> Option<&dyn LineParser> {

@@ -130,6 +130,11 @@ fn step(action: &str) -> &'static str {
     }
 }
 
+/// Whether a word is an action of blkparse.
+pub(super) fn is_action(word: &[u8]) -> bool {
+    matches!(word, b"S" | b"B") || std::str::from_utf8(word).is_ok_and(|word| !step(word).is_empty())
+}
+
 /// The event of a line, queue (action Q) or issue (action D); `None` for other lines.
 fn event_of(line: &[u8]) -> Option<TraceEvent> {
     let mut words = Words::new(line);

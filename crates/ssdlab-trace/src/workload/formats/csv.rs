@@ -1,9 +1,14 @@
 //! The project's own text: `timestamp_us,op,offset_bytes,size_bytes`, with a header in any order of columns, of which `device` is used as
 //! well, and `handle`, and further ones are ignored; or, where the caller names the format, without a header and with these four columns. Microseconds may
-//! have a fraction; op is R, W, T (trim) or F (flush), or a word (`READ`, `discard`). Names and values may be in quotation marks.
+//! have a fraction; op is R, W, T (trim) or F (flush), or a word (`READ`, `discard`), or the kernel's letters. Names and values may be in
+//! quotation marks. A header may instead have the names of the kernel's block events, see [`super::names`].
 
+use std::collections::BTreeMap;
+
+use super::Units;
+use super::names::{self, Layout};
 use super::text::{Columns, integer, leading_integer, units};
-use super::{Bad, Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, Time};
+use super::{Bad, Clock, Event, Format, LineParser, Meaning, Measure, Parsed, Reader, Record, Skipped, Time, kernel};
 use ssdlab_base::request::RequestKind;
 use ssdlab_keys::config::{TimeUnit, TraceFormat};
 
@@ -20,9 +25,10 @@ pub(super) static FORMAT: Format = Format {
     event: Event::One,
     names_devices: true,
     device_separator: None,
-    states_units: |lines| lines.first().is_some_and(|first| is_header(first)),
+    states_units,
     reader: Reader::Lines(|settings| {
-        Box::new(Csv { clock: settings.clock, unit_bytes: settings.unit_bytes, layout: None, is_foreign: false })
+        let (clock, unit_bytes) = (settings.clock, settings.unit_bytes);
+        Box::new(Csv { clock, unit_bytes, layout: None, is_foreign: false, event: None, skipped: Skipped::default() })
     }),
 };
 
@@ -31,56 +37,56 @@ pub const HEADER: &str = "timestamp_us,op,offset_bytes,size_bytes";
 const COLUMNS: &str = "the columns timestamp_us,op,offset_bytes,size_bytes";
 const HEADER_EXPECTED: &str = "the header timestamp_us,op,offset_bytes,size_bytes in the first line";
 
-/// Positions of the columns in a line, from 0.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Layout {
-    time: usize,
-    op: usize,
-    offset: usize,
-    size: usize,
-    device: Option<usize>,
-    handle: Option<usize>,
-    /// Further columns may follow.
-    open_end: bool,
-}
-
-const PLAIN: Layout = Layout { time: 0, op: 1, offset: 2, size: 3, device: None, handle: None, open_end: false };
-
 struct Csv {
     clock: Clock,
-    /// Bytes per unit of address and size; always 1 with a header, which states bytes.
+    /// Bytes per unit of address and size without a header.
     unit_bytes: u64,
     layout: Option<Layout>,
     /// The first line is a header with other columns, so that no line can be read.
     is_foreign: bool,
+    /// The event that counts as a request, of a trace with a column of events: the first one that can.
+    event: Option<Box<[u8]>>,
+    skipped: Skipped,
 }
 
 impl LineParser for Csv {
     #[inline]
     fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
+        if let Some(Layout { is_plain: true, open_end, .. }) = self.layout
+            && let Some(record) = self.plain(line, open_end)
+        {
+            return Ok(Some(record));
+        }
         let layout = match self.layout {
             Some(layout) => layout,
             None if self.is_foreign => return Err(Bad::new(HEADER_EXPECTED, line)),
-            None if starts_with_number(line) => *self.layout.insert(PLAIN),
+            None if starts_with_number(line) => *self.layout.insert(Layout::without_header(self.unit_bytes)),
             None => {
                 self.is_foreign = line.split(|&b| b == b',').count() > 2;
                 self.layout = Some(header(line)?);
                 return Ok(None);
             }
         };
-        if layout.device.or(layout.handle).is_none() && (layout.time, layout.op, layout.offset, layout.size) == (0, 1, 2, 3) {
-            if let Some(record) = self.plain(line, layout.open_end) {
-                return Ok(Some(record));
-            }
-            let plain = self.in_order(line, layout.open_end);
+        if layout.is_plain {
+            let plain = self.in_order(line, &layout);
             // Words, quotation marks and whole numbers with a point are rare.
-            return if plain.is_ok() { plain } else { self.in_any_order(line, layout) };
+            return if plain.is_ok() { plain } else { self.in_any_order(line, &layout) };
         }
-        self.in_any_order(line, layout)
+        self.in_any_order(line, &layout)
     }
 
     fn assumes_columns(&self) -> bool {
-        self.layout == Some(PLAIN)
+        self.layout.is_some_and(|layout| !layout.open_end)
+    }
+
+    fn skipped(&self) -> BTreeMap<String, u64> {
+        self.skipped.named(|name| if name == "N" { "commands that neither read nor write (N)".into() } else { format!("event {name}") })
+    }
+
+    fn state_units(&self, units: &mut Units) {
+        if let Some(layout) = self.layout.filter(|layout| layout.open_end) {
+            layout.state_units(units);
+        }
     }
 }
 
@@ -91,23 +97,18 @@ fn starts_with_number(line: &[u8]) -> bool {
 
 /// The layout that a header line describes.
 fn header(line: &[u8]) -> Result<Layout, Bad> {
-    let at = |name: &str| Quoted(Some(line)).position(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes()));
-    let count = |name: &str| Quoted(Some(line)).filter(|column| column.trim_ascii().eq_ignore_ascii_case(name.as_bytes())).count();
-    let need = |name: &str| match count(name) {
-        0 => Err(Bad::new(HEADER_EXPECTED, line)),
-        1 => Ok(at(name).unwrap_or_default()),
-        _ => Err(Bad::new("a header that names each of timestamp_us,op,offset_bytes,size_bytes,device,handle once", line)),
-    };
-    let may = |name: &str| if count(name) == 0 { Ok(None) } else { need(name).map(Some) };
-    Ok(Layout {
-        time: need("timestamp_us")?,
-        op: need("op")?,
-        offset: need("offset_bytes")?,
-        size: need("size_bytes")?,
-        device: may("device")?,
-        handle: may("handle")?,
-        open_end: true,
-    })
+    let columns: Vec<String> = Quoted(Some(line)).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    if named_twice(line).is_some() {
+        return Err(Bad::new("a header that names each of timestamp_us,op,offset_bytes,size_bytes,device,handle once", line));
+    }
+    names::layout(&columns).map_err(|_| Bad::new(HEADER_EXPECTED, line))
+}
+
+/// Whether the first lines state the units: a header does, unless its time has none and is not absolute either.
+fn states_units(lines: &[&[u8]]) -> bool {
+    let Some(layout) = lines.first().and_then(|first| header(first).ok()) else { return false };
+    let is_absolute = |line: &&&[u8]| Quoted(Some(line)).nth(layout.time).is_some_and(|time| names::absolute_ns(time).is_some());
+    !layout.has_open_time() || lines.get(1..).unwrap_or_default().iter().any(|line| is_absolute(&line))
 }
 
 /// A column that a header names more than once; `None` if there is none.
@@ -117,7 +118,7 @@ pub(super) fn named_twice(line: &[u8]) -> Option<&'static str> {
 }
 
 /// Whether a line is a header with all columns that a trace needs.
-pub(super) fn is_header(line: &[u8]) -> bool {
+pub(crate) fn is_header(line: &[u8]) -> bool {
     header(line).is_ok()
 }
 
@@ -145,21 +146,21 @@ impl Csv {
 
     /// Parses a line with the columns in their usual order, without quotation marks.
     #[inline]
-    fn in_order<'a>(&self, line: &'a [u8], open_end: bool) -> Parsed<'a> {
+    fn in_order<'a>(&mut self, line: &'a [u8], layout: &Layout) -> Parsed<'a> {
         let mut columns = Columns::new(line, b',');
         let time = columns.take(COLUMNS)?;
         let op = columns.take(COLUMNS)?;
         let offset = columns.take(COLUMNS)?;
         let size = columns.take(COLUMNS)?;
-        if !open_end {
+        if !layout.open_end {
             columns.end(COLUMNS)?;
         }
-        self.record(time, op, offset, size, b"")
+        self.record(layout, [time, op, offset, size], b"")
     }
 
     #[cold]
-    fn in_any_order<'a>(&self, line: &'a [u8], layout: Layout) -> Parsed<'a> {
-        let (mut time, mut op, mut offset, mut size, mut device, mut handle) = (None, None, None, None, None, None);
+    fn in_any_order<'a>(&mut self, line: &'a [u8], layout: &Layout) -> Parsed<'a> {
+        let (mut time, mut op, mut offset, mut size, mut device, mut handle, mut event) = (None, None, None, None, None, None, None);
         let mut count = 0;
         for (index, column) in Quoted(Some(line)).enumerate() {
             count = index + 1;
@@ -170,6 +171,7 @@ impl Csv {
                 _ if index == layout.size => size = Some(column),
                 _ if Some(index) == layout.device => device = Some(column),
                 _ if Some(index) == layout.handle => handle = Some(column),
+                _ if Some(index) == layout.event => event = Some(column),
                 _ => {}
             }
         }
@@ -182,19 +184,44 @@ impl Csv {
         let need = |column: Option<&'a [u8]>| column.ok_or_else(|| Bad::new(COLUMNS, b"fewer columns"));
         let device = if layout.device.is_some() { need(device)? } else { b"" };
         let handle = if layout.handle.is_some() { handle_of(need(handle)?)? } else { None };
-        let record = self.record(need(time)?, need(op)?, need(offset)?, need(size)?, device)?;
+        if layout.event.is_some() && !self.is_request(need(event)?) {
+            return Ok(None);
+        }
+        let record = self.record(layout, [need(time)?, need(op)?, need(offset)?, need(size)?], device)?;
         Ok(record.map(|record| Record { handle, ..record }))
     }
 
-    #[inline]
-    fn record<'a>(&self, time: &[u8], op: &[u8], offset: &[u8], size: &[u8], device: &'a [u8]) -> Parsed<'a> {
-        let time_ns = self.clock.read(time)?;
-        let kind = kind(op)?;
-        if kind == RequestKind::Flush {
-            return Record::new(time_ns, kind, 0, 0, device);
+    /// Whether an event is a request: queue and issue are, of which a trace may have both; the first one counts.
+    fn is_request(&mut self, event: &[u8]) -> bool {
+        let short = event.strip_prefix(b"block:").unwrap_or(event);
+        let can_be =
+            matches!(short, b"block_rq_issue" | b"rq_issue" | b"issue" | b"D" | b"block_bio_queue" | b"bio_queue" | b"queue" | b"Q");
+        let is_request = can_be && **self.event.get_or_insert_with(|| short.into()) == *short;
+        if !is_request {
+            self.skipped.add(event);
         }
-        let offset = whole(offset, self.unit_bytes, "an offset in bytes")?;
-        let length = whole(size, self.unit_bytes, "a size in bytes")?;
+        is_request
+    }
+
+    #[inline]
+    fn record<'a>(&mut self, layout: &Layout, [time, op, offset, size]: [&[u8]; 4], device: &'a [u8]) -> Parsed<'a> {
+        let time_ns = match names::absolute_ns(time).filter(|_| layout.has_open_time()) {
+            Some(ns) => {
+                self.layout = Some(Layout { time_unit: Some(TimeUnit::Ns), ..*layout });
+                ns
+            }
+            None => layout.clock().unwrap_or(self.clock).read(time)?,
+        };
+        // Before the numbers: the message names the first wrong column, and a flush needs neither.
+        if kind(op)? == Some(RequestKind::Flush) && !matches!(op, [b'F', _, ..]) {
+            return Record::new(time_ns, RequestKind::Flush, 0, 0, device);
+        }
+        let offset = whole(offset, layout.offset_bytes, "an offset in bytes")?;
+        let length = whole(size, layout.size_bytes, "a size in bytes")?;
+        let Some(kind) = kind_of_length(op, length)? else {
+            self.skipped.add(b"N");
+            return Ok(None);
+        };
         Record::new(time_ns, kind, offset, length, device)
     }
 }
@@ -226,16 +253,36 @@ pub(super) fn handle_of(field: &[u8]) -> Result<Option<u8>, Bad> {
 /// What the column `handle` holds.
 const HANDLE: &str = "a placement handle from 0 to 7, or nothing";
 
-/// Request kind of a letter or word in the column `op` (CSV and Parquet).
+/// Request kind of a letter or word in the column `op` (CSV and Parquet); `None` for the kernel's letter N, neither read nor write.
 #[inline]
-pub(super) fn kind(op: &[u8]) -> Result<RequestKind, Bad> {
+pub(super) fn kind(op: &[u8]) -> Result<Option<RequestKind>, Bad> {
     match op {
-        b"R" | b"r" => Ok(RequestKind::Read),
-        b"W" | b"w" => Ok(RequestKind::Write),
-        b"T" | b"t" => Ok(RequestKind::Trim),
-        b"F" | b"f" => Ok(RequestKind::Flush),
-        _ => named_kind(op),
+        b"R" | b"r" => Ok(Some(RequestKind::Read)),
+        b"W" | b"w" => Ok(Some(RequestKind::Write)),
+        b"T" | b"t" => Ok(Some(RequestKind::Trim)),
+        b"F" | b"f" => Ok(Some(RequestKind::Flush)),
+        _ if is_rwbs(op) => kernel::kind_of(op),
+        _ => named_kind(op).map(Some),
     }
+}
+
+/// Request kind of the column `op`, of a request of `length` bytes. The kernel's letters mean other requests with and without data:
+/// F in front of a write without data is a flush, N with a range is a trim, N without one no request (`None`).
+pub(super) fn kind_of_length(op: &[u8], length: u64) -> Result<Option<RequestKind>, Bad> {
+    Ok(match (kind(op)?, length) {
+        (None, 1..) => Some(RequestKind::Trim),
+        (Some(_), 0) if op.starts_with(b"F") => Some(RequestKind::Flush),
+        (kind, _) => kind,
+    })
+}
+
+/// Whether a word consists of the kernel's letters (`blk_fill_rwbs`): F (flush before), one for the operation, then flags.
+pub(super) fn is_rwbs(word: &[u8]) -> bool {
+    let rest = match word {
+        [b'F', rest @ ..] if !rest.is_empty() => rest,
+        all => all,
+    };
+    matches!(rest, [b'R' | b'W' | b'D' | b'N' | b'F' | b'Z', flags @ ..] if flags.len() <= 5 && flags.iter().all(|flag| b"FASMEUZ".contains(flag)))
 }
 
 #[cold]
@@ -293,7 +340,8 @@ mod tests {
     use super::*;
 
     fn csv(unit_bytes: u64) -> Csv {
-        Csv { clock: Clock::new(TimeUnit::Us, false), unit_bytes, layout: None, is_foreign: false }
+        let clock = Clock::new(TimeUnit::Us, false);
+        Csv { clock, unit_bytes, layout: None, is_foreign: false, event: None, skipped: Skipped::default() }
     }
 
     proptest::proptest! {
@@ -303,12 +351,42 @@ mod tests {
             unit in proptest::sample::select(vec![1u64, 512]),
             open_end in proptest::bool::ANY,
         ) {
-            let csv = csv(unit);
+            let mut csv = csv(unit);
+            let layout = Layout { open_end, ..Layout::without_header(unit) };
             if let Some(record) = csv.plain(line.as_bytes(), open_end) {
-                proptest::prop_assert_eq!(csv.in_order(line.as_bytes(), open_end), Ok(Some(record)));
-                proptest::prop_assert_eq!(csv.in_any_order(line.as_bytes(), Layout { open_end, ..PLAIN }), Ok(Some(record)));
+                proptest::prop_assert_eq!(csv.in_order(line.as_bytes(), &layout), Ok(Some(record)));
+                proptest::prop_assert_eq!(csv.in_any_order(line.as_bytes(), &layout), Ok(Some(record)));
             }
         }
+    }
+
+    type Row = (u64, RequestKind, u64, u64);
+
+    fn rows(text: &str) -> (Vec<Row>, BTreeMap<String, u64>) {
+        let mut csv = csv(1);
+        let records = text.lines().filter_map(|line| csv.parse(line.as_bytes()).unwrap());
+        let rows = records.map(|record| (record.time_ns, record.kind, record.offset, record.length)).collect();
+        (rows, csv.skipped())
+    }
+
+    #[test]
+    fn a_header_of_the_kernels_names_states_sectors_and_its_unit_of_time() {
+        let text = "ts_ns,comm,rwbs,nr_sector,sector\n5,a,RA,8,2\n6,a,FWFS,16,4\n7,a,FWS,0,0\n8,a,DS,8,0\n9,a,N,0,0\n9,a,N,8,0\n";
+        use RequestKind::{Flush, Read, Trim, Write};
+        let (found, skipped) = rows(text);
+        assert_eq!(found, [(5, Read, 1024, 4096), (6, Write, 2048, 8192), (7, Flush, 0, 0), (8, Trim, 0, 4096), (9, Trim, 0, 4096)]);
+        assert_eq!(skipped.values().sum::<u64>(), 1, "N without a range");
+        let absolute = 1_732_780_000_000_001_000;
+        assert_eq!(rows(&format!("ts,rwbs,sector,bytes\n{absolute},W,8,512\n")).0, [(absolute, Write, 4096, 512)]);
+    }
+
+    #[test]
+    fn of_several_events_of_the_kernel_one_is_a_request() {
+        let header = "us,event,rwbs,sector,nr_sector";
+        let (found, skipped) = rows(&format!("{header}\n1,block_rq_insert,W,0,8\n2,block_rq_issue,W,0,8\n3,block_rq_complete,W,0,8\n"));
+        assert_eq!((found, skipped.len()), (vec![(2_000, RequestKind::Write, 0, 4096)], 2));
+        let (found, _) = rows(&format!("{header}\n1,block:block_bio_queue,W,0,8\n2,block:block_rq_issue,W,0,8\n"));
+        assert_eq!(found, [(1_000, RequestKind::Write, 0, 4096)]);
     }
 
     #[test]

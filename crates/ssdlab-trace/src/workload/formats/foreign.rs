@@ -5,6 +5,7 @@ use std::path::Path;
 use super::csv::HEADER;
 use super::recognise::most;
 use super::text::{Columns, Words, integer};
+use super::{json, kinds, own};
 
 /// Message about a file that is often mistaken for a trace, recognised by its first bytes. `sample`: its beginning, decompressed; `is_all`:
 /// its whole content.
@@ -45,14 +46,21 @@ pub(super) fn page(lines: &[&[u8]]) -> Option<String> {
     if begins("version https://hawser.github.com/spec/") || begins("/annex/objects/") || begins(".git/annex/objects/") {
         return Some("a pointer of git-annex or Git LFS, not the file itself; fetch it first: git annex get, or git lfs pull".into());
     }
-    if begins("<!doctype html") || begins("<html") || begins("<head") || begins("<?xml") || begins("<error>") {
+    if begins("<!doctype html")
+        || begins("<html")
+        || begins("<head")
+        || begins("<?xml")
+        || begins("<error>")
+        || begins("<results>")
+        || begins("<event")
+    {
+        if let Some(what) = kinds::message(lines) {
+            return Some(what);
+        }
         return Some("a web page (or the error of a server), not the file itself; download the file that the page links to".into());
     }
-    let is_json =
-        matches!(first.first(), Some(b'{' | b'[')) && !lines.iter().any(|line| memchr::memmem::find(line, b"\"header\"").is_some());
-    is_json.then(|| {
-        "JSON, which ssdlab reads only as iotrace (one object a line); write the requests as CSV: jq -r '[.time_us,.op,.offset,.size]|@csv'".into()
-    })
+    let is_iotrace = || lines.iter().any(|line| memchr::memmem::find(line, b"\"header\"").is_some());
+    (json::is_json(lines) && !is_iotrace()).then(|| json::message(lines))
 }
 
 /// Message about text that is often mistaken for a trace, and that no format can read.
@@ -62,11 +70,11 @@ pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
     if lines.iter().any(|line| second_word(line) == Some(b"add")) && all(lines, |line| has_action(line) || line.ends_with(b" close")) {
         return Some("a log of fio without its first line (\"fio version 2 iolog\"), which states its version; put it in front".into());
     }
-    if let Some(what) = not_of_a_device(lines) {
+    if let Some(what) = kinds::message(lines).or_else(|| not_of_a_device(lines)) {
         return Some(what);
     }
-    let has = |word: &[u8]| memchr::memmem::find(first, word).is_some();
-    if has(b"timestamp_us") && has(b"offset_bytes") && !first.contains(&b',') && !first.contains(&b';') {
+    let spaced: Vec<&[u8]> = first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+    if !first.contains(&b',') && super::csv::is_header(&spaced.join(&b',')) {
         return Some("ssdlab's columns with another separator; expected commas: tr -s ' \\t' ',' < FILE > NEW".into());
     }
     if most(lines, is_zoned) {
@@ -75,8 +83,8 @@ pub(super) fn text(lines: &[&[u8]]) -> Option<String> {
                 .into(),
         );
     }
-    if let Some((separator, columns)) = own_layout(lines) {
-        return Some(own_columns(separator, &columns));
+    if let Some(what) = own::message(lines) {
+        return Some(what);
     }
     if first.trim_ascii() == b"BeginHeader" {
         return Some(
@@ -184,65 +192,6 @@ fn is_zoned(line: &[u8]) -> bool {
         "ZF",
     ];
     line.split(|byte| b", \t".contains(byte)).any(|word| OPERATIONS.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes())))
-}
-
-/// The likely meaning of a column in an unknown layout.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Guess {
-    Operation,
-    Number,
-    Decimal,
-    Other,
-}
-
-/// Separator and columns of an unknown layout, if the first line has one operation and at least three numbers and most lines have as many
-/// columns: output of scripts, or of `blkparse -f` with a format of its own.
-fn own_layout(lines: &[&[u8]]) -> Option<(u8, Vec<Guess>)> {
-    let layout = |line: &[u8], separator: u8| -> Vec<Guess> {
-        let words: Vec<&[u8]> = match separator {
-            b' ' => line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect(),
-            _ => line.split(|byte| *byte == separator).map(<[u8]>::trim_ascii).collect(),
-        };
-        words.into_iter().map(guess).collect()
-    };
-    let separator = if lines.first()?.contains(&b',') { b',' } else { b' ' };
-    let columns = layout(lines.first()?, separator);
-    let count = |kind| columns.iter().filter(|&&column| column == kind).count();
-    let fits = count(Guess::Operation) == 1 && count(Guess::Number) + count(Guess::Decimal) >= 3 && columns.len() <= 12;
-    let same = |line: &[u8]| layout(line, separator).len() == columns.len();
-    (fits && most(lines, same)).then_some((separator, columns))
-}
-
-fn guess(word: &[u8]) -> Guess {
-    let is_letters =
-        !word.is_empty() && word.len() <= 6 && word.iter().all(|byte| b"RWDFNSMA".contains(byte)) && b"RWDF".contains(&word[0]);
-    if is_letters || super::csv::kind(word).is_ok() {
-        return Guess::Operation;
-    }
-    if integer(word, "").is_ok() {
-        return Guess::Number;
-    }
-    if super::text::decimal(word, 9, "").is_ok() { Guess::Decimal } else { Guess::Other }
-}
-
-/// Message with a command that converts columns of an unknown layout to a trace; the user states the units.
-fn own_columns(separator: u8, columns: &[Guess]) -> String {
-    let of = |kind: Guess| columns.iter().zip(1_usize..).filter(move |&(&column, _)| column == kind).map(|(_, at)| at);
-    let operation = of(Guess::Operation).next().unwrap_or(1);
-    // With more numbers than a request has, their meaning is unknown: a command with gaps fails, one with guesses would not.
-    let named = match (&of(Guess::Decimal).collect::<Vec<_>>()[..], &of(Guess::Number).collect::<Vec<_>>()[..]) {
-        (&[time], &[offset, size]) | (&[], &[time, offset, size]) => [time, offset, size].map(|column| column.to_string()),
-        _ => ["TIME", "ADDRESS", "SIZE"].map(|what| format!("<column of {what}>")),
-    };
-    let [time, offset, size] = named;
-    let option = if separator == b',' { "-F, " } else { "" };
-    let make = format!(
-        "awk {option}'BEGIN{{print \"{HEADER}\"}}{{printf \"%.3f,%s,%.0f,%.0f\\n\",${time}*T,substr(${operation},1,1),${offset}*A,${size}*S}}' T=1e6 A=512 S=512 FILE"
-    );
-    format!(
-        "columns of no known format, as `blkparse -f` or a script prints them, without names and units; blkparse without -f prints what \
-         ssdlab reads, or convert with the units that you know (here seconds and sectors): {make}"
-    )
 }
 
 /// Message about a first line that names other columns than ssdlab's; `None` if it does not name columns.
@@ -431,16 +380,6 @@ mod tests {
         assert!(told.contains("ARC") && told.contains("awk"), "{told}");
         let told = message(b"BeginHeader\n  DiskRead,  TimeStamp,  Process Name ( PID)\nEndHeader\n");
         assert!(told.contains("Event Tracing for Windows") && told.contains("docs/trace-formats.md"), "{told}");
-    }
-
-    /// With more numbers than a request has, none is guessed to be the address.
-    #[test]
-    fn a_command_for_own_columns_leaves_open_what_they_do_not_tell() {
-        let told = message(b"0.5 100 8 R\n0.6 108 8 W\n");
-        assert!(told.contains("$1*T,substr($4,1,1),$2*A,$3*S"), "{told}");
-        for more in [&b"0.5 8 100 8 R\n0.6 8 108 8 W\n"[..], b"5 8 100 8 R\n6 8 108 8 W\n"] {
-            assert!(message(more).contains("$<column of ADDRESS>*A,$<column of SIZE>*S"), "{}", message(more));
-        }
     }
 
     #[test]

@@ -24,12 +24,16 @@ mod foreign;
 mod ftrace;
 mod io_tracer;
 mod iotrace;
+mod json;
 mod kernel;
+mod kinds;
 mod midas;
 mod mqsim;
 mod msr;
 mod msr_reduced;
+mod names;
 mod nvme;
+mod own;
 pub(crate) mod parquet;
 mod recognise;
 mod spc;
@@ -285,6 +289,9 @@ pub(crate) trait LineParser: Send {
     fn skipped(&self) -> BTreeMap<String, u64> {
         BTreeMap::new()
     }
+
+    /// Enters the units that the header of the file states, where they are not those of the format.
+    fn state_units(&self, _units: &mut Units) {}
 
     /// Remarks for the user on the file.
     fn remarks(&self) -> Vec<Remark> {

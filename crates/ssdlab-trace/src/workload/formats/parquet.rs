@@ -1,6 +1,7 @@
 //! The project's columnar format: a Parquet file with the columns `time_ns`, `op` (R, W, T, F), `offset_bytes`, `size_bytes` and, where
-//! requests belong to devices, `device`, and where they name placement handles, `handle`. Row numbers take the place of line numbers. The log of a run (`requests.parquet`) can be read,
-//! too: it names the time `arrival_ns`, the op `kind` (as a word) and the device `flow`.
+//! requests belong to devices, `device`, and where they name placement handles, `handle`. Row numbers take the place of line numbers. The
+//! columns may have the names of CSV instead, which state other units. The log of a run (`requests.parquet`) can be read, too: it names the
+//! time `arrival_ns`, the op `kind` (as a word) and the device `flow`.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +13,8 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use super::{Bad, Event, Format, Meaning, Measure, Parsed, Reader, Record, Time, arrow_schema, csv};
+use super::names::{self, Layout};
+use super::{Bad, Event, Format, Meaning, Measure, Parsed, Reader, Record, Time, Units, arrow_schema, csv};
 use ssdlab_base::caller::Caller;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::inputs;
@@ -40,10 +42,10 @@ pub(super) static FORMAT: Format = Format {
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 /// Columns of a trace, in the order in which they are written; `device` may be absent.
 pub(crate) const COLUMNS: [&str; 5] = ["time_ns", "op", "offset_bytes", "size_bytes", "device"];
-/// Names of the [`COLUMNS`] in the log of a run.
-const COLUMNS_OF_LOG: [&str; 5] = ["arrival_ns", "kind", "offset_bytes", "size_bytes", "flow"];
 /// The column of placement handles, which may be absent, and in which null names none.
 pub(crate) const HANDLE: &str = "handle";
+/// Names of the [`COLUMNS`] in the log of a run.
+const COLUMNS_OF_LOG: [&str; 5] = ["arrival_ns", "kind", "offset_bytes", "size_bytes", "flow"];
 const REQUIRED: usize = 4;
 const BATCH_ROWS: usize = 8192;
 
@@ -51,7 +53,8 @@ const BATCH_ROWS: usize = 8192;
 pub(crate) struct Rows {
     path: PathBuf,
     file: SerializedFileReader<File>,
-    names: &'static [&'static str; 5],
+    is_log: bool,
+    layout: Layout,
     required: [Column; REQUIRED],
     device: Option<Column>,
     handle: Option<Column>,
@@ -74,22 +77,23 @@ impl Rows {
         let damaged = |e: String| Error::Trace(format!("{}: not a readable Parquet file: {e}", path.display()));
         let file = guarded(|| SerializedFileReader::new(file)).map_err(damaged)?;
         let about = file.metadata().file_metadata();
-        let (names, required, [device, handle]) =
+        let Columns { is_log, layout, required, optional: [device, handle] } =
             columns(about.schema_descr()).map_err(|e| Error::Trace(format!("{}: {e}", path.display())))?;
         let arrow = about.key_value_metadata().into_iter().flatten().find(|entry| entry.key == arrow_schema::KEY);
         let schema = arrow.and_then(|entry| entry.value.as_deref());
-        if let Some(unit) = schema.and_then(|schema| arrow_schema::unit_of_duration(schema, names[0])).filter(|&unit| unit != "ns") {
+        let (name, unit) = (&required[0].name, layout.time_unit.map_or("ns", TimeUnit::name));
+        if let Some(found) = schema.and_then(|schema| arrow_schema::unit_of_duration(schema, name)).filter(|&found| found != unit) {
             return Err(Error::Trace(format!(
-                "{}: the column {} holds durations in {unit}, and was to be in ns; write it as whole nanoseconds",
+                "{}: the column {name} holds durations in {found}, and was to be in {unit}; write it as whole nanoseconds",
                 path.display(),
-                names[0]
             )));
         }
         let total = u64::try_from(about.num_rows()).unwrap_or(0);
         Ok(Rows {
             path: path.to_path_buf(),
             file,
-            names,
+            is_log,
+            layout,
             required,
             device,
             handle,
@@ -105,7 +109,12 @@ impl Rows {
 
     /// Whether the file is the log of a run, whose times count from the start of that run.
     pub(crate) fn is_log(&self) -> bool {
-        *self.names == COLUMNS_OF_LOG
+        self.is_log
+    }
+
+    /// Enters the units that the names of the columns state.
+    pub(crate) fn state_units(&self, units: &mut Units) {
+        self.layout.state_units(units);
     }
 
     /// Share of the rows consumed, 0..=1; `None` for a file without rows.
@@ -144,7 +153,9 @@ impl Rows {
         let [time, op, offset, size] = &mut self.required;
         let device = self.device.as_mut().map(|column| column.texts(rows)).transpose()?;
         let handle = self.handle.as_mut().map(|column| column.texts(rows)).transpose()?;
-        let (time, offset, size) = (time.numbers(rows)?, offset.numbers(rows)?, size.numbers(rows)?);
+        let ns = self.layout.time_unit.map_or(1, |unit| 10u64.pow(unit.places()));
+        let (time, offset) = (time.numbers(rows, ns, true)?, offset.numbers(rows, self.layout.offset_bytes, false)?);
+        let size = size.numbers(rows, self.layout.size_bytes, false)?;
         Ok(Some(Batch { time, op: op.texts(rows)?, offset, size, device, handle, next: 0 }))
     }
 
@@ -181,38 +192,62 @@ fn guarded<T, E: std::fmt::Display>(step: impl FnOnce() -> std::result::Result<T
     }
 }
 
-/// Column names of a file, its required columns, and its columns of devices and of placement handles, if any.
-type Columns = (&'static [&'static str; 5], [Column; REQUIRED], [Option<Column>; 2]);
+/// The columns of a file.
+struct Columns {
+    /// They are those of the log of a run.
+    is_log: bool,
+    layout: Layout,
+    required: [Column; REQUIRED],
+    /// Columns of devices and of placement handles, if any.
+    optional: [Option<Column>; 2],
+}
 
 /// Finds the columns of a trace; an error if one is missing or of a type that cannot be used.
 fn columns(schema: &SchemaDescriptor) -> std::result::Result<Columns, String> {
     let fields = schema.root_schema().get_fields();
-    let find = |name: &str| fields.iter().position(|field| field.name() == name);
-    let names = names_of(|name| find(name).is_some());
-    if let Some(missing) = names[..REQUIRED].iter().find(|name| find(name).is_none()) {
-        let found: Vec<&str> = fields.iter().map(|field| field.name()).collect();
-        let expected = names[..REQUIRED].join(", ");
-        return Err(format!("expected the columns {expected}; {missing} is missing, found \"{}\"", found.join(", ")));
+    let mut names: Vec<String> = fields.iter().map(|field| field.name().to_string()).collect();
+    let is_log = is_log(&names);
+    if is_log {
+        for name in &mut names {
+            if let Some(at) = COLUMNS_OF_LOG.iter().position(|of_log| of_log == name) {
+                *name = COLUMNS[at].into();
+            }
+        }
     }
-    let column = |name: &'static str, expected: &str| {
-        let root = find(name).expect("it was found before");
+    // Beside the column of this format the one of CSV is any other column.
+    if names.iter().any(|name| name == COLUMNS[0]) {
+        names.iter_mut().filter(|name| *name == "timestamp_us").for_each(String::clear);
+    }
+    let layout = names::layout(&names).map_err(|missing| {
+        let missing = if missing == "timestamp_us" { COLUMNS[0] } else { missing };
+        let found: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+        format!("expected the columns {}; {missing} is missing, found \"{}\"", COLUMNS[..REQUIRED].join(", "), found.join(", "))
+    })?;
+    let name = |root: usize| fields[root].name();
+    if layout.has_open_time() {
+        return Err(format!("the column {} does not state its unit; name it time_ns or timestamp_us", name(layout.time)));
+    }
+    if let Some(event) = layout.event {
+        return Err(format!("the column {}: write the rows of one event, without that column", name(event)));
+    }
+    let column = |root: usize, expected: &str| {
         let field = &fields[root];
         let holds = Holds::of(field).filter(|&holds| holds != Holds::Text || expected == TEXT);
-        let holds = holds.ok_or_else(|| format!("the column {name}: expected {expected}, found {}", type_name(field)))?;
+        let holds = holds.ok_or_else(|| format!("the column {}: expected {expected}, found {}", name(root), type_name(field)))?;
         let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == root);
-        Ok::<_, String>(Column { name, leaf: leaf.expect("a field that is no group is a leaf"), holds, reader: None })
+        Ok::<_, String>(Column { name: name(root).into(), leaf: leaf.expect("a field that is no group is a leaf"), holds, reader: None })
     };
-    let [time, op, offset, size, device] = *names;
-    let required = [column(time, NUMBERS)?, column(op, TEXT)?, column(offset, NUMBERS)?, column(size, NUMBERS)?];
-    let optional = |name, expected| find(name).map(|_| column(name, expected)).transpose();
-    Ok((names, required, [optional(device, TEXT)?, optional(HANDLE, TEXT)?]))
+    let required =
+        [column(layout.time, NUMBERS)?, column(layout.op, TEXT)?, column(layout.offset, NUMBERS)?, column(layout.size, NUMBERS)?];
+    let optional = |root: Option<usize>| root.map(|root| column(root, TEXT)).transpose();
+    Ok(Columns { is_log, layout, required, optional: [optional(layout.device)?, optional(layout.handle)?] })
 }
 
-/// The column names of a run's log, if a file has those and neither the time nor the op of a trace; otherwise those of a trace.
-fn names_of(has: impl Fn(&str) -> bool) -> &'static [&'static str; 5] {
+/// Whether the column names are those of a run's log, with neither the time nor the op of a trace.
+fn is_log(names: &[String]) -> bool {
+    let has = |name: &str| names.iter().any(|one| one == name);
     let [time, op, ..] = COLUMNS;
-    let is_log = !has(time) && !has(op) && COLUMNS_OF_LOG[..REQUIRED].iter().all(|name| has(name));
-    if is_log { &COLUMNS_OF_LOG } else { &COLUMNS }
+    !has(time) && !has(op) && COLUMNS_OF_LOG[..REQUIRED].iter().all(|name| has(name))
 }
 
 const NUMBERS: &str = "whole numbers";
@@ -269,7 +304,7 @@ fn type_name(field: &Type) -> String {
 
 /// A column of the file, read from one row group after the other.
 struct Column {
-    name: &'static str,
+    name: String,
     /// Index of the column in the file, where a group of columns counts by its members.
     leaf: usize,
     holds: Holds,
@@ -278,17 +313,24 @@ struct Column {
 }
 
 impl Column {
-    /// The next `rows` values as unsigned numbers. A value that does not fit becomes null, which makes its row unreadable, not the file.
-    fn numbers(&mut self, rows: usize) -> std::result::Result<Vec<Option<u64>>, String> {
-        let whole = |value: f64| (value >= 0.0 && value < u64::MAX as f64 && value.fract() == 0.0).then_some(value as u64);
+    /// The next `rows` values as unsigned numbers, times `unit`. A value that does not fit becomes null, which makes its row unreadable, not
+    /// the file. `rounds`: fractions of the result are rounded, otherwise they do not fit.
+    fn numbers(&mut self, rows: usize, unit: u64, rounds: bool) -> std::result::Result<Vec<Option<u64>>, String> {
+        let whole = |value: f64| {
+            let value = if rounds && unit > 1 { (value * unit as f64).round() } else { value * unit as f64 };
+            (value >= 0.0 && value < u64::MAX as f64 && value.fract() == 0.0).then_some(value as u64)
+        };
+        let scaled = |value: Option<u64>| value.and_then(|value| value.checked_mul(unit));
         let values = match (&mut self.reader, self.holds) {
             (_, Holds::Nulls) => Ok(vec![None; rows]),
-            (Some(ColumnReader::Int64ColumnReader(reader)), Holds::Unsigned) => read(reader, rows, |value| Some(value.cast_unsigned())),
-            (Some(ColumnReader::Int64ColumnReader(reader)), _) => read(reader, rows, |value| value.try_into().ok()),
-            (Some(ColumnReader::Int32ColumnReader(reader)), Holds::Unsigned) => {
-                read(reader, rows, |value| Some(value.cast_unsigned().into()))
+            (Some(ColumnReader::Int64ColumnReader(reader)), Holds::Unsigned) => {
+                read(reader, rows, |value| scaled(Some(value.cast_unsigned())))
             }
-            (Some(ColumnReader::Int32ColumnReader(reader)), _) => read(reader, rows, |value| value.try_into().ok()),
+            (Some(ColumnReader::Int64ColumnReader(reader)), _) => read(reader, rows, |value| scaled(value.try_into().ok())),
+            (Some(ColumnReader::Int32ColumnReader(reader)), Holds::Unsigned) => {
+                read(reader, rows, |value| scaled(Some(value.cast_unsigned().into())))
+            }
+            (Some(ColumnReader::Int32ColumnReader(reader)), _) => read(reader, rows, |value| scaled(value.try_into().ok())),
             (Some(ColumnReader::DoubleColumnReader(reader)), _) => read(reader, rows, whole),
             (Some(ColumnReader::FloatColumnReader(reader)), _) => read(reader, rows, |value| whole(value.into())),
             _ => Err("it has no numbers".into()),
@@ -296,15 +338,24 @@ impl Column {
         values.map_err(|reason| format!("the column {}: {reason}", self.name))
     }
 
-    /// The next `rows` values as text; numbers are accepted, since they may be names.
+    /// The next `rows` values as text; numbers are accepted, since they may be names. None is lost: -1 and 0.5 are texts, too.
     fn texts(&mut self, rows: usize) -> std::result::Result<Vec<Option<ByteArray>>, String> {
-        let Some(ColumnReader::ByteArrayColumnReader(reader)) = self.reader.as_mut().filter(|_| self.holds == Holds::Text) else {
-            let named = |value: Option<u64>| value.map(|value| ByteArray::from(value.to_string().as_str()));
-            return Ok(self.numbers(rows)?.into_iter().map(named).collect());
+        let (is_text, is_unsigned) = (self.holds == Holds::Text, self.holds == Holds::Unsigned);
+        let text = |number: &dyn std::fmt::Display| Some(ByteArray::from(number.to_string().as_str()));
+        let texts = match &mut self.reader {
+            _ if self.holds == Holds::Nulls => Ok(vec![None; rows]),
+            Some(ColumnReader::ByteArrayColumnReader(reader)) if is_text => read(reader, rows, Some),
+            Some(ColumnReader::Int64ColumnReader(reader)) if is_unsigned => read(reader, rows, |value| text(&value.cast_unsigned())),
+            Some(ColumnReader::Int64ColumnReader(reader)) => read(reader, rows, |value| text(&value)),
+            Some(ColumnReader::Int32ColumnReader(reader)) if is_unsigned => read(reader, rows, |value| text(&value.cast_unsigned())),
+            Some(ColumnReader::Int32ColumnReader(reader)) => read(reader, rows, |value| text(&value)),
+            Some(ColumnReader::DoubleColumnReader(reader)) => read(reader, rows, |value| text(&value)),
+            Some(ColumnReader::FloatColumnReader(reader)) => read(reader, rows, |value| text(&value)),
+            _ => Err("it has neither text nor numbers".into()),
         };
-        let texts = read(reader, rows, Some).map_err(|reason| format!("the column {}: {reason}", self.name))?;
-        let is_text = |text: &ByteArray| text.data().is_ascii() || text.as_utf8().is_ok();
-        if texts.iter().flatten().all(is_text) { Ok(texts) } else { Err(format!("the column {}: text that is not UTF-8", self.name)) }
+        let texts = texts.map_err(|reason| format!("the column {}: {reason}", self.name))?;
+        let is_utf8 = |text: &ByteArray| text.data().is_ascii() || text.as_utf8().is_ok();
+        if texts.iter().flatten().all(is_utf8) { Ok(texts) } else { Err(format!("the column {}: text that is not UTF-8", self.name)) }
     }
 }
 
@@ -340,32 +391,29 @@ struct Batch {
 }
 
 impl Batch {
-    fn record(&self, row: usize) -> Parsed<'_> {
+    fn record<'a>(&'a self, row: usize) -> Parsed<'a> {
         let number =
             |column: &[Option<u64>], expected| column[row].ok_or_else(|| Bad::new(expected, b"null, a fraction or a number out of range"));
-        let kind = match self.op[row].as_ref().map_or(&b""[..], ByteArray::data) {
-            b"read" => RequestKind::Read,
-            b"write" => RequestKind::Write,
-            b"trim" => RequestKind::Trim,
-            b"flush" => RequestKind::Flush,
-            letter => csv::kind(letter)?,
+        let op = self.op[row].as_ref().map_or(&b""[..], ByteArray::data);
+        let time_ns = number(&self.time, "a time of 0 or more")?;
+        let text = |column: &'a Option<Vec<Option<ByteArray>>>| {
+            column.as_ref().and_then(|column| column[row].as_ref()).map_or(&b""[..], ByteArray::data)
         };
-        let time_ns = number(&self.time, "a time_ns of 0 or more")?;
-        let device = self.device.as_ref().and_then(|column| column[row].as_ref()).map_or(&b""[..], ByteArray::data);
-        if kind == RequestKind::Flush {
-            return Record::new(time_ns, kind, 0, 0, device);
+        let (device, handle) = (text(&self.device), csv::handle_of(text(&self.handle))?);
+        if csv::kind(op)? == Some(RequestKind::Flush) && !matches!(op, [b'F', _, ..]) {
+            return Ok(Record::new(time_ns, RequestKind::Flush, 0, 0, device)?.map(|record| Record { handle, ..record }));
         }
-        let offset = number(&self.offset, "an offset_bytes of 0 or more")?;
-        let length = number(&self.size, "a size_bytes of 0 or more")?;
-        let handle = self.handle.as_ref().and_then(|column| column[row].as_ref()).map_or(&b""[..], ByteArray::data);
-        let record = Record::new(time_ns, kind, offset, length, device)?;
-        let handle = csv::handle_of(handle)?;
-        Ok(record.map(|record| Record { handle, ..record }))
+        let offset = number(&self.offset, "an offset of 0 or more")?;
+        let length = number(&self.size, "a size of 0 or more")?;
+        let Some(kind) = csv::kind_of_length(op, length)? else { return Ok(None) };
+        Ok(Record::new(time_ns, kind, offset, length, device)?.map(|record| Record { handle, ..record }))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use parquet::schema::parser::parse_message_type;
 
     use super::*;
@@ -407,6 +455,67 @@ mod tests {
         }
     }
 
+    /// A request: ns, kind, offset, size, handle.
+    type Row = (u64, RequestKind, u64, u64, Option<u8>);
+
+    /// Requests or messages of a file whose columns all hold 64-bit fractions, but `op`.
+    fn read_file(columns: &[(&str, &[f64])], ops: &[&str]) -> Vec<std::result::Result<Row, String>> {
+        use parquet::data_type::{ByteArrayType, DoubleType};
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let names: String = columns.iter().map(|(name, _)| format!("required double {name}; ")).collect();
+        let schema = parse_message_type(&format!("message schema {{ {names} required binary op (STRING); }}")).unwrap();
+        let mut writer = parquet::file::writer::SerializedFileWriter::new(file.reopen().unwrap(), schema.into(), Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for (_, values) in columns {
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<DoubleType>().write_batch(values, None, None).unwrap();
+            column.close().unwrap();
+        }
+        let ops: Vec<ByteArray> = ops.iter().map(|&op| op.into()).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&ops, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        let mut rows = match Rows::open(file.path(), &Caller::default()) {
+            Ok(rows) => rows,
+            Err(error) => return vec![Err(error.to_string())],
+        };
+        let mut found = Vec::new();
+        while let Some((_, parsed)) = rows.next_row().unwrap() {
+            let record = parsed.map_err(|bad| bad.to_string()).transpose();
+            found.extend(record.map(|record| record.map(|r| (r.time_ns, r.kind, r.offset, r.length, r.handle))));
+        }
+        found
+    }
+
+    #[test]
+    fn the_columns_of_csv_state_their_units() {
+        let own = [("timestamp_us", &[0.5, 2.0][..]), ("offset_bytes", &[0.0, 4096.0]), ("size_bytes", &[512.0, 4096.0])];
+        let (read, write) = ((500, RequestKind::Read, 0, 512, None), (2_000, RequestKind::Write, 4096, 4096, None));
+        assert_eq!(read_file(&own, &["R", "write"]), [Ok(read), Ok(write)]);
+        let kernel = [("ts_ns", &[500.0, 2000.0][..]), ("sector", &[0.0, 8.0]), ("nr_sector", &[1.0, 8.0])];
+        assert_eq!(read_file(&kernel, &["RA", "WS"]), [Ok(read), Ok(write)]);
+        let open = [("ts", &[0.5][..]), ("offset_bytes", &[0.0]), ("size_bytes", &[512.0])];
+        assert!(read_file(&open, &["R"])[0].as_ref().unwrap_err().contains("ts does not state its unit"));
+        let both = [("time_ns", &[7.0][..]), ("timestamp_us", &[9.0]), ("offset_bytes", &[0.0]), ("size_bytes", &[512.0])];
+        assert_eq!(read_file(&both, &["R"]), [Ok((7, RequestKind::Read, 0, 512, None))]);
+    }
+
+    #[test]
+    fn a_handle_that_is_negative_or_no_whole_number_is_refused() {
+        let zero = [0.0; 6];
+        let handles = [0.0, 7.0, -1.0, 0.5, f64::NAN, 300.0];
+        let columns = [("time_ns", &zero[..]), ("offset_bytes", &zero), ("size_bytes", &[512.0; 6]), ("handle", &handles)];
+        let found = read_file(&columns, &["W", "W", "W", "W", "F", "W"]);
+        let named = |row: usize| found[row].as_ref().map(|row| row.4);
+        assert_eq!((named(0), named(1)), (Ok(Some(0)), Ok(Some(7))));
+        for (row, value) in [(2, "-1"), (3, "0.5"), (4, "NaN"), (5, "300")] {
+            let message = found[row].as_ref().unwrap_err();
+            assert!(message.contains("a placement handle from 0 to 7") && message.contains(value), "{message}");
+        }
+    }
+
     /// The index of a column in the file is not its index in the schema: members of groups before it count.
     #[test]
     fn columns_are_found_by_the_names_of_the_outermost() {
@@ -414,7 +523,9 @@ mod tests {
         let wanted = "optional int64 offset_bytes; required int64 size_bytes; required binary op (STRING); required int64 time_ns;";
         let places = |text: &str| {
             let schema = SchemaDescriptor::new(parse_message_type(&format!("message schema {{ {text} }}")).unwrap().into());
-            columns(&schema).map(|(_, required, [device, _])| (required.map(|column| column.leaf), device.map(|column| column.leaf)))
+            columns(&schema).map(|Columns { required, optional: [device, _], .. }| {
+                (required.map(|column| column.leaf), device.map(|column| column.leaf))
+            })
         };
         assert_eq!(places(&format!("{others} {wanted}")), Ok(([5, 4, 2, 3], None)));
         assert_eq!(places(&format!("{wanted} {others} optional int32 device;")), Ok(([3, 2, 0, 1], Some(6))));

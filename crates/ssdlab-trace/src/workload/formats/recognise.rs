@@ -111,6 +111,12 @@ fn unknown(path: &Path, lines: &[&[u8]]) -> String {
 
 /// Message about lines that fit formats but do not state their units: the meaning of each choice.
 fn without_units(fitting: &[&Format], lines: &[&[u8]], is_all: bool) -> String {
+    let of = if is_all { "the requests span".to_string() } else { format!("the first {} lines span", lines.len()) };
+    let spans = spans(fitting, lines).map_or(String::new(), |spans| format!("; {of} {spans}"));
+    if lines.first().is_some_and(|first| csv::is_header(first)) {
+        let rename = "or give the column of times a name with its unit, such as time_ns";
+        return format!("the header does not state the unit of time{spans}; give --format csv --time-unit s|ms|us|ticks|ns, {rename}");
+    }
     let choices: Vec<String> = fitting.iter().map(|format| format!("{} ({})", format.name, shown_units(format))).collect();
     let counted = fitting.iter().any(|format| format.counts_units());
     let units = if counted { ", --unit-bytes N for other units of address and size" } else { "" };
@@ -119,8 +125,6 @@ fn without_units(fitting: &[&Format], lines: &[&[u8]], is_all: bool) -> String {
     } else {
         String::new()
     };
-    let of = if is_all { "the requests span".to_string() } else { format!("the first {} lines span", lines.len()) };
-    let spans = spans(fitting, lines).map_or(String::new(), |spans| format!("; {of} {spans}"));
     let list = choices.join(" or ");
     format!(
         "nothing in the file states its units{spans}; give --format {list}, --time-unit s|ms|us|ticks|ns for another unit of time{units}{header}"
@@ -295,6 +299,16 @@ mod tests {
         assert_eq!(id("x.mqsim.txt", text), TraceFormat::Mqsim);
         let by_name = recognise(Path::new("x.disksim-pages.gz"), text.as_bytes(), true).unwrap();
         assert_eq!((by_name.format.id, by_name.unit_bytes), (TraceFormat::Disksim, Some(4096)));
+    }
+
+    #[test]
+    fn a_header_without_the_unit_of_time_asks_for_that_alone() {
+        let told = message("x", b"ts,rwbs,sector,nr_sector\n0,W,0,8\n60000,W,8,8\n");
+        for part in ["does not state the unit of time", "60 ms as us", "60 us as ns", "--time-unit"] {
+            assert!(told.contains(part) && !told.contains("--unit-bytes"), "{part}: {told}");
+        }
+        assert_eq!(id("x", "ts,rwbs,sector,nr_sector\n1732780000000001000,WS,0,8\n"), TraceFormat::Csv);
+        assert!(message("x", b"ns\trwbs\tsector\tnr_sector\n0\tW\t0\t8\n").contains("tr -s"));
     }
 
     #[test]
