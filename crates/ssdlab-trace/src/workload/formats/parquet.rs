@@ -395,7 +395,7 @@ impl Batch {
         let number =
             |column: &[Option<u64>], expected| column[row].ok_or_else(|| Bad::new(expected, b"null, a fraction or a number out of range"));
         let op = self.op[row].as_ref().map_or(&b""[..], ByteArray::data);
-        let time_ns = number(&self.time, "a time of 0 or more")?;
+        let time_ns = number(&self.time, "a time_ns of 0 or more")?;
         let text = |column: &'a Option<Vec<Option<ByteArray>>>| {
             column.as_ref().and_then(|column| column[row].as_ref()).map_or(&b""[..], ByteArray::data)
         };
@@ -403,8 +403,8 @@ impl Batch {
         if csv::kind(op)? == Some(RequestKind::Flush) && !matches!(op, [b'F', _, ..]) {
             return Ok(Record::new(time_ns, RequestKind::Flush, 0, 0, device)?.map(|record| Record { handle, ..record }));
         }
-        let offset = number(&self.offset, "an offset of 0 or more")?;
-        let length = number(&self.size, "a size of 0 or more")?;
+        let offset = number(&self.offset, "an offset_bytes of 0 or more")?;
+        let length = number(&self.size, "a size_bytes of 0 or more")?;
         let Some(kind) = csv::kind_of_length(op, length)? else { return Ok(None) };
         Ok(Record::new(time_ns, kind, offset, length, device)?.map(|record| Record { handle, ..record }))
     }
