@@ -159,7 +159,7 @@ def test_a_drive_whose_preset_is_there_has_its_studies() -> None:
 
 def test_the_page_of_calibrated_drives_has_their_quality() -> None:
     page = (ROOT / "docs" / "evidence" / "calibrated-drives.md").read_text()
-    assert "\n".join(summary(stored(), ROWS_PAGE)) in page
+    assert "\n".join(summary(stored(), to_files=True)) in page
 
 
 def test_the_page_with_all_rows_has_each_stored_row() -> None:

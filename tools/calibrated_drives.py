@@ -206,14 +206,15 @@ def save(name: str, result: Calibration) -> None:
     (ROOT / "presets" / "devices" / f"{PRESETS[name]}.toml").write_text(preset, encoding="utf-8")
 
 
-def summary(drives: dict[str, dict[str, Any]], page: str = "") -> Iterator[str]:
-    """A table with a line for each drive on the quality of its fit, with a link to its section of a page."""
+def summary(drives: dict[str, dict[str, Any]], to_files: bool = False) -> Iterator[str]:
+    """A table with a line for each drive on the quality of its fit, with a link to its section of the same page or to its stored rows."""
     yield "| device | drive | fitted rows within their tolerance | predictions within their bound | only reported | |"
     yield "|---|---|---|---|---|---|"
     for name, data in drives.items():
         fitted, predicted = data["fitted_rows"], data["predicted_rows"]
+        section_of = f"#{DRIVES[name].lower().replace(' ', '-')}-{PRESETS[name]}"
         cells = [
-            f"[`{PRESETS[name]}`]({page}#{DRIVES[name].lower().replace(' ', '-')}-{PRESETS[name]})",
+            f"[`{PRESETS[name]}`]({f'calibrated-drives/{PRESETS[name]}.rows.json' if to_files else section_of})",
             DRIVES[name],
             f"{fitted['within_tolerance']} of {fitted['all']}",
             f"{predicted['within_bound']} of {predicted['with_bound']}",
