@@ -328,6 +328,7 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.allocation": Context(tuple(STATIC), base=CUBE, trace=large),
     "ftl.pool": Context(("plane", "die"), base=TALL),
     "ftl.reclaim_unit": Context(("block", "superblock"), base=DEALT),
+    "ftl.dynamic_ties": Context(("turn", "valid"), base=DEALT),
     "ftl.superblock_span": Context(("drive", "channel"), base={**DEALT, "ftl.reclaim_unit": "superblock"}),
     "ftl.frontier": Context(("shared", "separate")),
     "ftl.placement": Context(

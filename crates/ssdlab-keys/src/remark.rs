@@ -229,6 +229,11 @@ pub const CODES: &[Code] = &[
         rule: "Flash reads had more errors than the policy of `errors.retry` can correct: their data are lost, and the run goes on as if they were not.",
     },
     Code {
+        name: "uneven-dies",
+        severity: Severity::Warning,
+        rule: "With dynamic allocation, units that hold data at the end, or (where the host programs more than it reads) busy times of chips, differ between dies by more than a tenth of their mean, and by more than chance explains.",
+    },
+    Code {
         name: "unmapped-reads",
         severity: Severity::Warning,
         rule: "With `ftl.unmapped_read = \"immediate\"`, reads found a unit without data at least once for each hundred read requests.",

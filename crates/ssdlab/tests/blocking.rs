@@ -114,19 +114,19 @@ fn a_read_of_another_block_goes_between_and_what_it_takes_is_the_hosts_time() {
 
 #[test]
 fn a_job_waits_for_the_read_of_its_victim_that_is_under_way() {
-    // GC-pending (ae2022 section 4.2). Two chips; writes go to the one with the least to do, the first among equals, so that all of these
-    // fill its blocks 0 to 11. The last takes the twelfth of sixteen: four are free, fewer than five, but every page is valid.
+    // GC-pending (ae2022 section 4.2). Two chips take writes in turn, the first even pages, which fill its blocks 0 to 11. The last of them
+    // takes the twelfth of sixteen: four are free, fewer than five, but every page is valid.
     let mut config = config(Scope::Block, Priority::Fifo);
     config.device.chips_per_channel = 2;
-    config.device.blocks_per_plane = 16;
+    (config.device.blocks_per_plane, config.device.overprovisioning) = (16, 0.29);
     config.ftl.allocation = Allocation::Dynamic;
     config.ftl.precondition.kind = PreconditionKind::None;
     config.gc.trigger = Trigger::Soft;
     config.gc.soft = 5.0;
-    let writes = (0..45).map(|page| write(1_000_000 * page, page));
-    // The trim makes block 0 a victim while its page 0 is read, until 50,127,400.
-    let trim = request(RequestKind::Trim, 50_050_000, 1);
-    let rest = [read(50_000_000, 0), trim, read(50_060_000, 2), read(50_060_000, 4)];
+    let writes = (0..90).map(|page| write(500_000 * page, page));
+    // The trim makes block 0, of pages 0, 2, 4 and 6, a victim while its page 0 is read, until 50,127,400.
+    let trim = request(RequestKind::Trim, 50_050_000, 2);
+    let rest = [read(50_000_000, 0), trim, read(50_060_000, 4), read(50_060_000, 8)];
     let mut simulation = simulation(&config);
     simulation.ssd_mut().keep_trace();
     for request in writes.chain(rest) {
@@ -136,14 +136,14 @@ fn a_job_waits_for_the_read_of_its_victim_that_is_under_way() {
     let done = simulation.take_completions();
     let end = |index| done.iter().find(|completion| completion.index == index).unwrap().completed_ns;
     let begin = 50_000_000 + READ;
-    assert_eq!(end(45), begin);
-    // Page 4 is elsewhere: its read goes after the first move. Page 2, in the victim, waits for the erase.
+    assert_eq!(end(90), begin);
+    // Page 8 is elsewhere: its read goes after the first move. Page 4, in the victim, waits for the erase.
     let second = begin + MOVE + READ;
-    assert_eq!(end(48), second);
+    assert_eq!(end(93), second);
     let erase = second + 2 * MOVE;
     let moves = [(begin, begin + MOVE), (second, second + MOVE), (second + MOVE, erase), (erase, erase + ERASE)];
     assert_eq!(collection(&simulation), moves);
-    assert_eq!(end(47), erase + ERASE + READ);
+    assert_eq!(end(92), erase + ERASE + READ);
     simulation.finish().unwrap();
 }
 

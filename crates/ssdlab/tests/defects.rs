@@ -228,12 +228,12 @@ fn a_write_that_waits_for_a_chip_goes_to_another_one_that_ends_its_work() {
     config.device.chips_per_channel = 2;
     config.ftl.allocation = Allocation::Dynamic;
     config.scheduler.write_queue = 1;
-    // Chips 2 and 3 are on the second channel and read pages 1 and 3. The writes go to chip 0, to chip 1 (which waits for the bus), to chip 0
-    // again, and the last finds chip 1 the least loaded and its queue full: until chip 2 has nothing to do.
-    let reads = [read(0, 1), read(0, 3)];
-    let done = play(&config, reads.into_iter().chain((0..4).map(|i| write(100_000 + i, 4 + i))));
+    // Chips 2 and 3 are on the second channel and read two pages each. The writes go to chip 0, to chip 1 (which waits for the bus), to chip 0
+    // again, and the last finds chip 1 the least loaded and its queue full: until chip 2, whose turn is first, has no more to do.
+    let reads = [2, 6, 3, 7].map(|page| read(0, page));
+    let done = play(&config, reads.into_iter().chain((0..4).map(|i| write(100_000 + i, 8 + i))));
     assert_eq!(done[0].completed_ns, 127_400);
-    assert_eq!(done[5].parts().0[Part::HostQueue as usize], 127_400 - 100_003);
+    assert_eq!(done[7].parts().0[Part::HostQueue as usize], 127_400 - 100_003);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod closed_loops;
 mod data_sheets;
 mod defects;
 mod energy;
+mod even_dies;
 mod floors;
 mod flow_times;
 mod flows;

@@ -105,8 +105,17 @@ fn of_writes_by_load() -> Vec<Reasons> {
             change(c);
         })
     };
-    // A run ends with its last request: a read when the job is over.
-    let collecting = |requests: [Request; 2]| [five_writes(), requests.to_vec(), vec![read(7_000_000, 1)]].concat();
+    // Dies take turns: before each write but the first the other die reads, and transfers when the write has. A run ends with its last request:
+    // a read when the job is over.
+    let beside = |i: u64| read(1_000_000 * i - 10_000, 1);
+    let on_first_die = || five_writes().into_iter().zip(0..).flat_map(|(write, i)| (i > 0).then(|| beside(i)).into_iter().chain([write]));
+    let collecting = |requests: [Request; 2]| on_first_die().chain(requests).chain([read(7_000_000, 1)]).collect::<Vec<_>>();
+    let beside_after = || (214_800, vec![(Array, 25_000), (BusQueue, 87_400), (Transfer, 102_400)]);
+    let responses = || [vec![write_after(vec![])], vec![vec![beside_after(), write_after(vec![])]; 4].concat()].concat();
+    let beside_stages =
+        |i: u64| vec![array(1, 1_000_000 * i - 10_000, 1_000_000 * i + 15_000), bus(0, 1_000_000 * i + 102_400, 1_000_000 * i + 204_800)];
+    let stages = || five_stages().into_iter().chain((1..5).flat_map(beside_stages)).collect::<Vec<_>>();
+    let reasons = |of_last: Option<Blocked>| [vec![None], [Some(Blocked::Bus), None].repeat(4), vec![None, of_last, None]].concat();
     vec![
         (
             Case {
@@ -136,9 +145,9 @@ fn of_writes_by_load() -> Vec<Reasons> {
                     c.gc.scope = Scope::None;
                 }),
                 requests: collecting([write(4_600_000, 12), write(4_610_000, 14)]),
-                responses: [five_responses(), vec![write_after(vec![]), write_after(vec![(Gc, 292_400)]), read_after(vec![])]].concat(),
+                responses: [responses(), vec![write_after(vec![]), write_after(vec![(Gc, 292_400)]), read_after(vec![])]].concat(),
                 stages: [
-                    five_stages(),
+                    stages(),
                     job(4_302_400, 4_527_400),
                     write_stages(1, 4_600_000),
                     write_stages(1, 4_902_400),
@@ -146,7 +155,7 @@ fn of_writes_by_load() -> Vec<Reasons> {
                 ]
                 .concat(),
             },
-            [vec![None; 6], vec![Some(Blocked::GcOperation), None]].concat(),
+            reasons(Some(Blocked::GcOperation)),
         ),
         (
             Case {
@@ -156,18 +165,18 @@ fn of_writes_by_load() -> Vec<Reasons> {
                     c.device.dies_per_chip = 2;
                     c.gc.scope = Scope::Die;
                 }),
-                requests: collecting([write(4_110_000, 12), write(4_120_000, 14)]),
-                responses: [five_responses(), vec![write_after(vec![]), write_after(vec![(Gc, 292_400)]), read_after(vec![])]].concat(),
+                requests: collecting([write(4_210_000, 12), write(4_220_000, 14)]),
+                responses: [responses(), vec![write_after(vec![]), write_after(vec![(Gc, 292_400)]), read_after(vec![])]].concat(),
                 stages: [
-                    five_stages(),
+                    stages(),
                     job(4_302_400, 4_527_400),
-                    write_stages(1, 4_110_000),
-                    write_stages(1, 4_412_400),
+                    write_stages(1, 4_210_000),
+                    write_stages(1, 4_512_400),
                     read_stages(1, 7_000_000),
                 ]
                 .concat(),
             },
-            [vec![None; 6], vec![Some(Blocked::Scope), None]].concat(),
+            reasons(Some(Blocked::Scope)),
         ),
     ]
 }

@@ -78,7 +78,7 @@ impl Scheduler {
             capacity: [scheduler.read_queue, scheduler.write_queue],
             write_mark,
             load: vec![0; geometry.chips as usize],
-            placement: dynamic.then(|| Box::new(Placement::new(ftl))),
+            placement: dynamic.then(|| Box::new(Placement::new(ftl, config.ftl.dynamic_ties))),
             slack: Slack::new(config, geometry, timing),
         }
     }

@@ -1,15 +1,31 @@
-//! Placement of writes under dynamic allocation (elyasi2017's DynAlloc): the chip with the fewest operations that has room for the data,
-//! and the pools of a die in turn. Superblocks of several pools are filled chip after chip instead, one of each channel before the next of each, whatever their load.
+//! Placement of writes under dynamic allocation (elyasi2017's DynAlloc): the chip with the fewest operations that has room for the data; chips
+//! with equally many, dies of a chip and pools of a die in turn. Superblocks of several pools are filled chip after chip instead, one of each
+//! channel before the next of each, whatever their load.
 
 use crate::ftl::{Class, Ftl};
 use ssdlab_base::units::{ChipId, DieId, PoolId};
-use ssdlab_keys::config::STREAMS_MAX;
+use ssdlab_keys::config::{DynamicTies, STREAMS_MAX};
+
+/// Bits of a key of [`MinTree`] for the pages that a chip holds; its load is in the bits above.
+const HELD_BITS: u32 = 40;
 
 /// The loads of chips, and the room in them. No function but `check` visits all chips.
 #[derive(Clone, Debug)]
 pub struct Placement {
-    /// Chips by load.
-    loads: MinTree,
+    /// Chips by load, then, where `by_held`, by the pages that they hold: by their place in the order of turns, one of each channel before the
+    /// next of each.
+    keys: MinTree,
+    /// By chip: operations that wait or are in service.
+    load: Vec<u32>,
+    /// Number of channels, and of chips on each.
+    channels: u32,
+    chips_per_channel: u32,
+    /// Place in the order of turns of the first chip to try of those with equal keys.
+    next: u32,
+    /// Of chips with equal loads, those that hold the fewest pages go first (`ftl.dynamic_ties = "valid"`).
+    by_held: bool,
+    /// By chip: the die that is offered the next write first, from 0 within the chip.
+    next_die: Vec<u32>,
     /// By chip, or by group of superblocks: pages that hold data, or will when the write to which they are allocated ends.
     held: Vec<u64>,
     /// By chip: pages of its blocks that have failed, which count as held.
@@ -77,26 +93,55 @@ impl Turns {
 
 impl Placement {
     /// Chips without load, with the room that the drive's chips have.
-    pub fn new(ftl: &Ftl) -> Self {
+    pub fn new(ftl: &Ftl, ties: DynamicTies) -> Self {
         let geometry = ftl.geometry();
         let pools_per_chip = geometry.pools.count.get() / geometry.chips;
         // What is filled in turn has room for its data together. On one group the host never has more data than that has room for.
         let together = if geometry.spans_pools() { geometry.pools.per_group.get() } else { pools_per_chip };
         let valid = |first: u32| (first..first + together).map(|pool| u64::from(ftl.blocks().valid_in_pool(PoolId(pool))));
         let room = u64::from(ftl.room_of_pool()) * u64::from(together);
-        Placement {
-            loads: MinTree::new(geometry.chips),
+        let mut placement = Placement {
+            keys: MinTree::new(geometry.chips),
+            load: vec![0; geometry.chips as usize],
+            channels: geometry.channels,
+            chips_per_channel: geometry.chips / geometry.channels,
+            next: 0,
+            by_held: ties == DynamicTies::Valid && !geometry.spans_pools(),
+            next_die: vec![0; geometry.chips as usize],
             held: (0..geometry.pools.count.get()).step_by(together as usize).map(|first| valid(first).sum()).collect(),
             lost: vec![0; geometry.chips as usize],
             room: if geometry.spans_pools() && together == geometry.pools.count.get() { u64::MAX } else { room },
             writing: vec![0; geometry.pools.count.get() as usize],
             next_pool: vec![0; geometry.dies as usize],
             turns: geometry.spans_pools().then(|| Turns::new(ftl)),
-        }
+        };
+        (0..geometry.chips).for_each(|chip| placement.set_key(ChipId(chip)));
+        placement
+    }
+
+    /// The place of a chip in the order of turns.
+    #[inline(always)]
+    fn order_of(&self, chip: ChipId) -> u32 {
+        chip.0 % self.chips_per_channel * self.channels + chip.0 / self.chips_per_channel
+    }
+
+    /// The chip at a place in the order of turns.
+    #[inline(always)]
+    fn chip_at(&self, order: u32) -> ChipId {
+        ChipId(order % self.channels * self.chips_per_channel + order / self.channels)
+    }
+
+    /// Sets the key of a chip after its load, or what it holds, has changed.
+    #[inline]
+    fn set_key(&mut self, chip: ChipId) {
+        let held = if self.by_held { self.held[chip.index()] } else { 0 };
+        let key = u64::from(self.load[chip.index()]) << HELD_BITS | held;
+        self.keys.set(self.order_of(chip), key);
     }
 
     /// The chip that takes the next write of a class, among those with room for one more page: that whose turn it is, where writes go to chips in
-    /// turn, else the one with the fewest operations waiting or in service, the first of equals.
+    /// turn, else the one with the fewest operations waiting or in service, and of equals (those with the fewest pages, and of these) the next in
+    /// turn.
     pub fn next_chip(&self, ftl: &Ftl, class: Class) -> Option<ChipId> {
         if let Some(turns) = &self.turns {
             let (groups, first) = (turns.load.len() as u32, turns.next_group[usize::from(class)]);
@@ -104,13 +149,17 @@ impl Placement {
             let group = groups.find(|&group| self.has_room(ChipId(group * turns.chips_per_group)))?;
             return Some(ChipId(turns.next_in(ftl, group, class)));
         }
-        self.loads.first_with(|chip, load| self.has_room_beside(chip, load)).map(ChipId)
+        let has_room = |order| {
+            let chip = self.chip_at(order);
+            self.has_room_beside(chip.0, self.load[chip.index()])
+        };
+        self.keys.first_from(self.next, has_room).map(|order| self.chip_at(order))
     }
 
     /// A chip, or the group of superblocks that it belongs to, has room for one more page.
     pub fn has_room(&self, chip: ChipId) -> bool {
         match &self.turns {
-            None => self.has_room_beside(chip.0, self.loads.get(chip.0)),
+            None => self.has_room_beside(chip.0, self.load[chip.index()]),
             Some(turns) => {
                 let group = chip.0 / turns.chips_per_group;
                 self.has_room_beside(group, turns.load[group as usize])
@@ -138,10 +187,13 @@ impl Placement {
     /// A chip has taken a write of a class, which waits for it from now on.
     #[inline]
     pub fn took_write(&mut self, chip: ChipId, class: Class) {
-        if let Some(turns) = &mut self.turns {
-            turns.next_group[usize::from(class)] = chip.0 / turns.chips_per_group + 1;
-            let at = turns.at(chip.0, class);
-            turns.waiting[at] += 1;
+        match &mut self.turns {
+            None => self.next = self.order_of(chip) + 1,
+            Some(turns) => {
+                turns.next_group[usize::from(class)] = chip.0 / turns.chips_per_group + 1;
+                let at = turns.at(chip.0, class);
+                turns.waiting[at] += 1;
+            }
         }
     }
 
@@ -158,9 +210,10 @@ impl Placement {
     pub fn set_load(&mut self, chip: ChipId, load: u32) {
         if let Some(turns) = &mut self.turns {
             let of_group = &mut turns.load[(chip.0 / turns.chips_per_group) as usize];
-            *of_group = *of_group + load - self.loads.get(chip.0);
+            *of_group = *of_group + load - self.load[chip.index()];
         }
-        self.loads.set(chip.0, load);
+        self.load[chip.index()] = load;
+        self.set_key(chip);
     }
 
     /// Counts a write to which a page of the pool, on this chip, has been allocated.
@@ -169,6 +222,15 @@ impl Placement {
         self.writing[pool.index()] += 1;
         let place = self.place(chip);
         self.held[place] += 1;
+        self.held_changes(chip);
+    }
+
+    /// What a chip holds has changed.
+    #[inline(always)]
+    fn held_changes(&mut self, chip: ChipId) {
+        if self.by_held {
+            self.set_key(chip);
+        }
     }
 
     /// The program of a write to the pool has ended: the write is no longer counted, and its page holds data.
@@ -182,6 +244,7 @@ impl Placement {
     pub fn page_invalid(&mut self, chip: ChipId) {
         let place = self.place(chip);
         self.held[place] -= 1;
+        self.held_changes(chip);
     }
 
     /// The program of a write to the pool, on this chip, has failed: the write waits again, and holds no page.
@@ -194,6 +257,7 @@ impl Placement {
     pub fn lose_block(&mut self, chip: ChipId, pages: u32) {
         self.held[chip.index()] += u64::from(pages);
         self.lost[chip.index()] += u64::from(pages);
+        self.held_changes(chip);
     }
 
     /// Number of writes that have a page of the pool allocated and have not ended.
@@ -208,11 +272,18 @@ impl Placement {
         self.next_pool[die.index()]
     }
 
-    /// A write has begun on the die: the next one tries another pool first.
+    /// The die of a chip to offer the next write to first, from 0 within the chip.
     #[inline]
-    pub fn took_pool(&mut self, die: DieId) {
+    pub fn next_die(&self, chip: ChipId) -> u32 {
+        self.next_die[chip.index()]
+    }
+
+    /// A write has begun on the die, whose chip has `dies` dies: the next one tries another pool of it first, and the die behind it first.
+    #[inline]
+    pub fn took_pool(&mut self, die: DieId, chip: ChipId, dies: u32) {
         let next = &mut self.next_pool[die.index()];
         *next = next.wrapping_add(1);
+        self.next_die[chip.index()] = (die.0 + 1) % dies;
     }
 
     /// Recounts the pages that chips, or groups of superblocks, hold.
@@ -228,33 +299,42 @@ impl Placement {
                 return Err(format!("chip or group {place} holds {counted} pages, but {held} are counted"));
             }
         }
+        let (mut fresh, chips) = (self.clone(), self.load.len() as u32);
+        (0..chips).for_each(|chip| fresh.set_key(ChipId(chip)));
+        if fresh.keys.nodes != self.keys.nodes {
+            return Err("the keys of chips are not those of their loads and of what they hold".into());
+        }
         Ok(())
     }
 }
 
-/// Values by number, the least of which is found without visiting all: a binary tree of minima.
+/// Keys by number, the least of which is found without visiting all: a binary tree of minima.
 #[derive(Clone, Debug)]
 struct MinTree {
-    /// From index 1 on the minima of the two nodes below; from `leaves` on the values, `u32::MAX` in unused leaves.
-    nodes: Vec<u32>,
+    /// From index 1 on the minima of the two nodes below; from `leaves` on the keys, `u64::MAX` in unused leaves.
+    nodes: Vec<u64>,
     leaves: usize,
+}
+
+/// A search of [`MinTree`]: the numbers in `from..end` that are wanted, and the least key found so far with its number.
+struct Search<F> {
+    from: usize,
+    end: usize,
+    wanted: F,
+    best: (u64, Option<u32>),
 }
 
 impl MinTree {
     fn new(count: u32) -> Self {
         let leaves = (count as usize).next_power_of_two();
-        let mut tree = MinTree { nodes: vec![u32::MAX; 2 * leaves], leaves };
+        let mut tree = MinTree { nodes: vec![u64::MAX; 2 * leaves], leaves };
         (0..count).for_each(|thing| tree.set(thing, 0));
         tree
     }
 
-    fn get(&self, thing: u32) -> u32 {
-        self.nodes[self.leaves + thing as usize]
-    }
-
-    fn set(&mut self, thing: u32, value: u32) {
+    fn set(&mut self, thing: u32, key: u64) {
         let mut node = self.leaves + thing as usize;
-        self.nodes[node] = value;
+        self.nodes[node] = key;
         while node > 1 {
             node /= 2;
             let least = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
@@ -264,48 +344,30 @@ impl MinTree {
         }
     }
 
-    /// The number with the least value among those that are `wanted`, the first of equals. Visits few others, unless most are not wanted.
-    fn first_with(&self, wanted: impl Fn(u32, u32) -> bool) -> Option<u32> {
-        let mut best = (u32::MAX, None);
-        self.search(1, &wanted, &mut best);
-        best.1
+    /// The number with the least key among those that are `wanted`, of equals the first from `first` on, around the end. Visits few others,
+    /// unless most are not wanted.
+    fn first_from(&self, first: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+        let first = first as usize;
+        let mut search = Search { from: first, end: self.leaves, wanted, best: (u64::MAX, None) };
+        self.visit(1, (0, self.leaves), &mut search);
+        (search.from, search.end) = (0, first);
+        self.visit(1, (0, self.leaves), &mut search);
+        search.best.1
     }
 
-    fn search(&self, node: usize, wanted: &impl Fn(u32, u32) -> bool, best: &mut (u32, Option<u32>)) {
+    /// Looks for a lesser key than the best so far below a node, which has the numbers `begin..end`: from left to right, so that the first
+    /// of equals is found.
+    fn visit<F: Fn(u32) -> bool>(&self, node: usize, (begin, end): (usize, usize), search: &mut Search<F>) {
         let least = self.nodes[node];
-        if least >= best.0 {
+        if least >= search.best.0 || end <= search.from || search.end <= begin {
             return;
         }
-        if node >= self.leaves {
-            let thing = (node - self.leaves) as u32;
-            if wanted(thing, least) {
-                *best = (least, Some(thing));
-            }
-            return;
-        }
-        // The side with the lesser minimum first, the left one among equals: the other is mostly cut off then.
-        let (left, right) = (2 * node, 2 * node + 1);
-        if self.nodes[left] <= self.nodes[right] {
-            self.search(left, wanted, best);
-            self.search(right, wanted, best);
-        } else {
-            let before = best.1;
-            self.search(right, wanted, best);
-            if best.1 == before {
-                self.search(left, wanted, best);
-            } else {
-                // An equal value on the left goes before one on the right.
-                self.search_before(left, wanted, best);
-            }
-        }
-    }
-
-    /// Searches the left side after the right one: an equal value found here replaces the best so far.
-    fn search_before(&self, node: usize, wanted: &impl Fn(u32, u32) -> bool, best: &mut (u32, Option<u32>)) {
-        let mut here = (best.0.saturating_add(1), None);
-        self.search(node, wanted, &mut here);
-        if here.1.is_some() {
-            *best = here;
+        if node < self.leaves {
+            let middle = usize::midpoint(begin, end);
+            self.visit(2 * node, (begin, middle), search);
+            self.visit(2 * node + 1, (middle, end), search);
+        } else if (search.wanted)(begin as u32) {
+            search.best = (least, Some(begin as u32));
         }
     }
 }
@@ -320,17 +382,20 @@ mod tests {
         #[test]
         fn the_tree_finds_what_a_scan_finds(
             count in 1u32..70,
-            changes in prop::collection::vec((0u32..70, 0u32..6), 0..60),
+            first in 0u32..71,
+            changes in prop::collection::vec((0u32..70, 0u64..6), 0..60),
             without in prop::collection::vec(any::<bool>(), 70),
         ) {
-            let mut values = vec![0; count as usize];
+            let mut keys = vec![0; count as usize];
             let mut tree = MinTree::new(count);
-            for (thing, value) in changes {
+            for (thing, key) in changes {
                 let thing = thing % count;
-                values[thing as usize] = value;
-                tree.set(thing, value);
-                let scanned = (0..count).filter(|&thing| !without[thing as usize]).min_by_key(|&thing| (values[thing as usize], thing));
-                prop_assert_eq!(tree.first_with(|thing, _| !without[thing as usize]), scanned);
+                keys[thing as usize] = key;
+                tree.set(thing, key);
+                let around = |thing: u32| (thing < first, thing);
+                let wanted = (0..count).filter(|&thing| !without[thing as usize]);
+                let scanned = wanted.min_by_key(|&thing| (keys[thing as usize], around(thing)));
+                prop_assert_eq!(tree.first_from(first, |thing| !without[thing as usize]), scanned);
             }
         }
     }

@@ -359,11 +359,11 @@ impl Ssd {
 
     fn enter_chip_queue(&mut self, now: Ns, id: TxnId, chip: ChipId) {
         self.clocks.note_chip(now, chip, &mut self.transactions[id].noted);
-        let dies = self.geometry().dies_of_chip(chip);
-        self.sched.push(&mut self.transactions, DieId(dies.start), id);
-        dies.for_each(|die| {
-            self.ready.wake(DieId(die));
-            self.operation_waits(now, DieId(die));
+        let first = DieId(self.geometry().dies_of_chip(chip).start);
+        self.sched.push(&mut self.transactions, first, id);
+        self.dies_for_write(chip).for_each(|die| {
+            self.ready.wake(die);
+            self.operation_waits(now, die);
         });
     }
 

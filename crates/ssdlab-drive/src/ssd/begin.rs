@@ -94,10 +94,11 @@ impl Ssd {
 
     #[inline(always)]
     pub(super) fn take_from_queue(&mut self, now: Ns, die: DieId, candidate: HostCandidate) -> TxnId {
+        let (chip, dies) = (self.geometry().chip_of_die(die), self.geometry().dies_per_chip.get());
         if candidate.kind == QueueKind::Write
             && let Some(placement) = self.sched.placement_mut()
         {
-            placement.took_pool(die);
+            placement.took_pool(die, chip, dies);
         }
         self.leave_queue(now, die, candidate)
     }
@@ -117,7 +118,7 @@ impl Ssd {
         (transaction.pool, transaction.next, transaction.same_page) = (pool, None, false);
         if self.rules.places && self.rules.dynamic {
             // The next write of the chip may be of a class for which another die has room.
-            self.dies_of_chip_of(die).for_each(|die| self.ready.wake(die));
+            self.dies_for_write(chip).for_each(|die| self.ready.wake(die));
         }
         if kind == QueueKind::Write && self.rules.gc.spreads {
             let class = self.transactions[id].class;

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
-    Address, Advance, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Erase, Leveling, Order, Pace, Padding, Placement, PoolScope,
-    PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads, Trigger, Turns, Victim, Volumes,
-    Workload,
+    Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, DynamicTies, Erase, Leveling, Order, Pace,
+    Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads,
+    Trigger, Turns, Victim, Volumes, Workload,
 };
 use ssdlab_base::error::Result;
 
@@ -47,6 +47,7 @@ const fn switch(key: &'static str, asks: fn(&Config) -> bool, needs: &'static st
 }
 
 const A_MAP_CACHE: &str = "part of the mapping table in flash (ftl.map_cache_bytes above 0)";
+const TIES: &str = "ftl.allocation = \"dynamic\" with blocks, or superblocks of one pool (those of several are filled chip after chip)";
 const A_BUFFER: &str = "a write buffer (buffer.bytes above 0)";
 const BUFFERED_UNITS: &str =
     "a write buffer (buffer.bytes above 0) and programs of several mapping units (ftl.map_unit_bytes, device.pages_per_program)";
@@ -133,6 +134,12 @@ const RULES: &[Rule] = &[
     parameter("ftl.map_page_bytes", A_MAP_CACHE, Config::caches_map),
     parameter("ftl.handles", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("ftl.default_handle", HANDLES, |c| c.ftl.placement == Placement::Handles),
+    switch(
+        "ftl.dynamic_ties",
+        |c| c.ftl.dynamic_ties != DynamicTies::Turn,
+        TIES,
+        |c| c.ftl.allocation == Allocation::Dynamic && c.pools_per_group() == 1,
+    ),
     parameter("ftl.superblock_span", "ftl.reclaim_unit = \"superblock\"", |c| c.ftl.reclaim_unit == ReclaimUnit::Superblock),
     parameter("ftl.isolation", HANDLES, |c| c.ftl.placement == Placement::Handles),
     parameter("workload.handle", NAMED_HANDLES, sees_handles),

@@ -404,6 +404,8 @@ pub struct Ftl {
     /// Page allocation. A permutation of the letters C (channel), W (way: chip), D (die), P (plane): static by address, fastest changing
     /// first. `dynamic`: to the chip with the fewest operations waiting or in service.
     pub allocation: Allocation,
+    /// Which of several chips with equally few operations takes a write (`allocation = "dynamic"`).
+    pub dynamic_ties: DynamicTies,
     /// The allocation domain (pool): the blocks of a plane or of a die. A pool has its own free list, write frontiers and garbage
     /// collection.
     pub pool: PoolScope,
@@ -472,6 +474,7 @@ impl Default for Ftl {
     fn default() -> Self {
         Ftl {
             allocation: Allocation::default(),
+            dynamic_ties: DynamicTies::Turn,
             pool: PoolScope::Plane,
             reclaim_unit: ReclaimUnit::Block,
             superblock_span: SuperblockSpan::Drive,
@@ -639,6 +642,16 @@ pub enum Placement {
     Oracle,
     /// A user-defined policy, which comes with the run.
     Custom,
+}
+
+/// Which of several chips with equally few operations takes a write under dynamic allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DynamicTies {
+    /// The next in turn, one of each channel before the next of each.
+    Turn,
+    /// The one that holds the fewest valid pages, of equals the next in turn.
+    Valid,
 }
 
 /// What is filled, collected and erased as one.

@@ -50,7 +50,7 @@ pub use log::Extra;
 pub use mapping::{MappingResult, MappingStats};
 pub use preparation::PreconditionReport;
 pub use recorder::{Recorded, Recorder, RequestStats};
-pub use remarks::{Trends, of_result as remarks_of_result, of_run as remarks_of_run};
+pub use remarks::{Filled, Trends, of_result as remarks_of_result, of_run as remarks_of_run};
 pub use result::{
     Bandwidth, BlocksResult, Breakdown, Breakdowns, LateResult, Latencies, Latency, PowerCutResult, RequestCounts, RunResult,
     TimelineResult, WarmUpResult, schema,

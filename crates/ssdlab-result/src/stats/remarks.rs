@@ -16,6 +16,8 @@ use ssdlab_keys::remark::{Remark, Severity};
 const RARE: f64 = 0.05;
 /// Number of host programs below which multi-plane programs are not judged.
 const PROGRAMS_MIN: u64 = 100;
+/// Dies are uneven from this difference on, as a share of the mean, beside what chance explains.
+const UNEVEN: f64 = 0.1;
 /// Share by which the write amplification of the whole run may differ from the settled value without a remark.
 const BEGINNING: f64 = 0.02;
 
@@ -27,6 +29,17 @@ pub struct Trends {
     /// Whether write amplification has settled, and its value over the measured part of the run, counted in the same way. `None` if the
     /// host wrote nothing.
     pub settling: Option<(Verdict, f64)>,
+    /// With dynamic allocation, what dies hold at the end; `None` with static allocation, where addresses alone say which die holds what.
+    pub filled: Option<Filled>,
+}
+
+/// What the dies of all drives hold.
+#[derive(Clone, Debug)]
+pub struct Filled {
+    /// By die: mapping units that hold data.
+    pub valid: Vec<u64>,
+    /// Mapping units that a program takes to one die.
+    pub units_per_program: u32,
 }
 
 /// The remarks that need the run itself, on load and on write amplification. `result`: its result, as JSON.
@@ -36,7 +49,69 @@ pub fn of_run(trends: &Trends, result: &Value) -> Vec<Remark> {
     let told = |overload: &Overload| without_times && matches!(overload, Overload::AtOnce(_));
     remarks.extend(trends.overload.filter(|overload| !told(overload)).map(overloaded));
     remarks.extend(trends.settling.and_then(|(verdict, whole)| not_settled(verdict, whole, result)));
+    remarks.extend(trends.filled.as_ref().and_then(|filled| uneven_dies(filled, result)));
     remarks
+}
+
+/// Remark: dynamic allocation filled some dies more than others, or kept some chips busier.
+fn uneven_dies(filled: &Filled, result: &Value) -> Option<Remark> {
+    // What falls to dies by chance differs: from the most to the least by six standard deviations of one die at most.
+    let chance = |events: f64| UNEVEN + 6.0 / events.max(1.0).sqrt();
+    let together = f64::from(filled.units_per_program);
+    let valid = spread(filled.valid.iter().map(|&units| units as f64)).filter(|found| found.share() > chance(found.mean / together));
+    // Reads go where their data are: where they prevail, the workload may keep one chip busier than another.
+    let (programs, reads) = (count(result, "/gc/host_programs") as f64 / together, count(result, "/counters/host_reads") as f64);
+    let busy = spread(list(result, "/utilisation/chips").iter().filter_map(Value::as_f64));
+    let busy = busy.filter(|found| programs > reads && found.share() > chance(jobs_or(result, programs) / found.count as f64));
+    let sentence = match (valid, busy) {
+        (Some(units), _) => format!(
+            "Dynamic allocation filled the dies unevenly: one holds {} mapping units at the end, another {}, so that garbage collection has more \
+             to move than on dies filled alike.",
+            units.least, units.most
+        ),
+        (None, Some(shares)) => format!(
+            "Dynamic allocation kept the chips unevenly busy: one {:.1} % of the time, another {:.1} %.",
+            100.0 * shares.least,
+            100.0 * shares.most
+        ),
+        (None, None) => return None,
+    };
+    let remedy = "Set ftl.dynamic_ties = \"valid\", or a static ftl.allocation, if the drive that is meant fills its dies alike.";
+    Some(Remark::warning("uneven-dies", "gc.write_amplification", sentence, remedy))
+}
+
+/// Number of GC jobs, or if there are none of programs: events that fall to dies by chance.
+fn jobs_or(result: &Value, programs: f64) -> f64 {
+    match count(result, "/gc/jobs") {
+        0 => programs,
+        jobs => (jobs as f64).min(programs),
+    }
+}
+
+/// The least and most of several numbers, their mean, and how many they are.
+struct Spread {
+    count: usize,
+    least: f64,
+    most: f64,
+    mean: f64,
+}
+
+impl Spread {
+    /// The difference between the most and the least, as a share of the mean.
+    fn share(&self) -> f64 {
+        (self.most - self.least) / self.mean
+    }
+}
+
+/// The spread of several numbers; `None` of fewer than two, or if all are 0.
+fn spread(numbers: impl Iterator<Item = f64>) -> Option<Spread> {
+    let (mut found, mut sum) = (Spread { count: 0, least: f64::INFINITY, most: 0.0, mean: 0.0 }, 0.0);
+    for number in numbers {
+        (found.count, found.least, found.most) = (found.count + 1, found.least.min(number), found.most.max(number));
+        sum += number;
+    }
+    found.mean = sum / found.count as f64;
+    (found.count > 1 && found.most > 0.0).then_some(found)
 }
 
 /// The remarks that follow from a result alone, as JSON: of any version, complete or not. Remarks that came with the workload

@@ -10,6 +10,7 @@ use ssdlab_base::error::{Error, Result};
 use ssdlab_base::units::{ChannelId, Ns};
 use ssdlab_drive::ssd::{RoundPhase, Ssd};
 use ssdlab_drive::storage::{LevelStats, Storage};
+use ssdlab_keys::config::Allocation;
 use ssdlab_keys::energy::Drawn;
 use ssdlab_keys::scale;
 use ssdlab_result::stats::{DeviceStats, Run, RunResult, Series, SeriesResult, TimelineResult, Trends, WarmUpResult};
@@ -108,7 +109,8 @@ impl Simulation {
     /// Overload of the run and settling of its write amplification, at the end of the run.
     pub(super) fn trends(&mut self) -> Trends {
         let overload = if self.open_loop.contains(&true) { self.load.overload() } else { None };
-        Trends { overload, settling: self.settling.ended(&self.storage) }
+        let filled = (self.plan.config.ftl.allocation == Allocation::Dynamic).then(|| trends::filled(&self.storage));
+        Trends { overload, settling: self.settling.ended(&self.storage), filled }
     }
 
     /// Checks that the warm-up, if there is one, is over and that requests came after it.

@@ -2,10 +2,11 @@
 
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::request::RequestKind;
+use ssdlab_base::units::{DieId, PoolId};
 use ssdlab_drive::storage::Storage;
 use ssdlab_keys::remark::Remark;
 use ssdlab_result::settled::{Totals, Verdict, Windows};
-use ssdlab_result::stats::{RunResult, Trends, remarks_of_result, remarks_of_run};
+use ssdlab_result::stats::{Filled, RunResult, Trends, remarks_of_result, remarks_of_run};
 
 /// Collects the totals of the drives for [`Windows`], as often as those need them.
 #[derive(Debug)]
@@ -108,4 +109,16 @@ pub(super) fn with_remarks(result: RunResult, trends: &Trends, more: Vec<Remark>
     let value = serde_json::to_value(&bare).map_err(|error| Error::Simulation(error.to_string()))?;
     let remarks = [remarks_of_run(trends, &value), more, remarks_of_result(&value)].concat();
     Ok(RunResult { series, histograms, remarks, ..bare })
+}
+
+/// What the dies of all drives hold.
+pub(super) fn filled(storage: &Storage) -> Filled {
+    let (mut valid, mut units_per_program) = (Vec::new(), 1);
+    for drive in storage.drives() {
+        let (blocks, geometry) = (drive.ftl().blocks(), drive.ftl().geometry());
+        let of_die = |die| geometry.pools_of_die(DieId(die)).map(|pool| u64::from(blocks.valid_in_pool(PoolId(pool)))).sum();
+        valid.extend((0..geometry.dies).map(of_die).collect::<Vec<u64>>());
+        units_per_program = geometry.units_per_program;
+    }
+    Filled { valid, units_per_program }
 }

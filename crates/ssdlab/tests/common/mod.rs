@@ -430,6 +430,7 @@ fn how_dies_are_shared(rng: &Rng, config: &mut Config) {
     config.device.multiplane_aligned_reads = rng.chance(0.3);
     config.device.read_command_ns = pick(rng, &[0, 0, 0, 200, 30_000]);
     config.gc.turns = pick(rng, &[Turns::Step, Turns::Step, Turns::Job]);
+    config.ftl.dynamic_ties = pick(rng, &[DynamicTies::Turn, DynamicTies::Turn, DynamicTies::Valid]);
 }
 
 /// Who sets collection off, how long it lasts, and whether it advances with requests.

@@ -448,6 +448,7 @@ fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
             let id = ssd.leave_queue(now, die, candidate);
             ssd.sched.finished(chip);
             ssd.sched.accept(other, QueueKind::Write);
+            ssd.sched.placement_mut().expect("writes go by load").took_write(other, ssd.transactions[id].class);
             (ssd.transactions[id].chip, ssd.transactions[id].behind_in_queue) = (other, [None; 2]);
             ssd.probes.count().rerouted_writes += 1;
             ssd.enter_queue(now, id);
