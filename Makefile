@@ -19,6 +19,8 @@ BUILT := $(VENV)/.built
 CHECKED := $(VENV)/.checked
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates presets studies -type f \( -name '*.rs' -o -name '*.toml' \) 2>/dev/null)
+# Changes with each commit. What `make build` installs names it in all results.
+HEAD := $(wildcard $(shell git rev-parse --git-path logs/HEAD 2>/dev/null))
 # How many instants of each command and kind of fault `make faults` tries.
 FAULTS ?= 200
 # How many random cases `make swarm` runs, and from which on.
@@ -47,7 +49,7 @@ $(EQUIPPED): $(LOCKED) requirements-dev.lock
 	$(INSTALL) -r requirements-dev.lock
 	@touch $@
 
-$(BUILT): $(LOCKED) $(SOURCES)
+$(BUILT): $(LOCKED) $(SOURCES) $(HEAD)
 	PIP_QUIET=1 $(BIN)/maturin develop --release --locked
 	@rm -f $(CHECKED)
 	@touch $@

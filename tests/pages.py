@@ -30,6 +30,7 @@ FILE_NAME = re.compile(r"^`(?P<name>[\w./-]+)`:$")
 OF_THE_MACHINE = (
     (re.compile(r"(Simulated [\d.,]+ \w+) in .*"), r"\1 in ..."),
     (re.compile(r"[\d,]+ requests/s"), "... requests/s"),
+    (re.compile(r"^ssdlab (\d\S*?)\+g\w+(\.dirty)?$"), r"ssdlab \1"),
 )
 
 

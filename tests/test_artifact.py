@@ -25,6 +25,7 @@ from ssdlab.experiments.artifact import reproduce
 from ssdlab.experiments.artifact.readme import duration
 
 STUDY = "bux2011/sec4"
+RELEASE = ssdlab.__version__.partition("+")[0]
 ROW = "of the drive under cep, against (10) with the write amplification in pages measured there"
 TRACE = "".join(f"{100 * index},{'RW'[index % 2]},{4096 * (index % 50)},4096\n" for index in range(300))
 OWN = """
@@ -199,11 +200,13 @@ def test_a_study_that_cannot_be_run_and_one_that_is_not_there_are_said(kit: Path
     assert 'no device "bux1811"' in done.err or "bux1811" in done.err
 
 
-def test_another_version_is_compared_by_intervals(kit: Path) -> None:
-    change(kit / "artifact.json", lambda manifest: manifest["made_by"].update(version="0.0.9"))
+@pytest.mark.parametrize("version", ["0.0.9", f"{RELEASE}+g0000000000"])
+def test_another_version_is_compared_by_intervals(kit: Path, version: str) -> None:
+    """So is the same version of another commit."""
+    change(kit / "artifact.json", lambda manifest: manifest["made_by"].update(version=version))
     done = rerun(kit, "--python", sys.executable)
     assert done.code == 0, done.out
-    assert "the kit is of 0.0.9: numbers must agree within their intervals" in done.out
+    assert f"the kit is of {version}: numbers must agree within their intervals" in done.out
     assert f"{STUDY}: agrees: 30 digests and numbers agree" in done.out
     assert "this Python cannot import ssdlab" in rerun(kit, "--python", "/bin/false").failed(2)
 
@@ -600,15 +603,15 @@ def test_a_kit_installs_the_version_that_it_was_made_with(results: Path, tmp_pat
     """Into an environment of its own, where the Python that runs the script has another or none."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    packed = kits.collect([STUDY], results=results, wheel=wheel(tmp_path, ssdlab.__version__))
+    packed = kits.collect([STUDY], results=results, wheel=wheel(tmp_path, RELEASE))
     manifest = kits.write(packed, tmp_path / "kit")
-    assert manifest["wheel"] == f"wheels/ssdlab-{ssdlab.__version__}-py3-none-any.whl"
-    manifest["made_by"]["version"] = "0.0.7"
+    assert manifest["wheel"] == f"wheels/ssdlab-{RELEASE}-py3-none-any.whl"
+    manifest["made_by"]["version"] = "0.0.7+g1a2b3c4"
     wheel(tmp_path / "kit" / "wheels", "0.0.7")
     python, version = reproduce.find_ssdlab(manifest, tmp_path / "kit", tmp_path / "out", None)
     assert (python, version) == (str(tmp_path / "out" / "venv" / "bin" / "python"), "0.0.7")
     assert reproduce.version_of(python) == "0.0.7"
-    manifest["made_by"]["version"] = "0.0.8"
+    manifest["made_by"]["version"] = "0.0.8+g1a2b3c4"
     with pytest.raises(reproduce.UnusableError, match=r"ssdlab 0\.0\.8 could not be installed .*No matching distribution.*--python PATH"):
         reproduce.find_ssdlab(manifest, tmp_path / "kit", tmp_path / "other", None)
 

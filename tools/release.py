@@ -60,8 +60,8 @@ def expect(holds: bool, objection: str) -> None:
 
 
 def version() -> str:
-    """The version, from `Cargo.toml`."""
-    return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
+    """The version, from `Cargo.toml`, as Python's packages write it: `1.1.0.dev0` for `1.1.0-dev0`."""
+    return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]).replace("-", ".", 1)
 
 
 def check_texts(wanted: str, citation: str, changelog: str) -> None:

@@ -12,3 +12,4 @@ pub mod request;
 pub mod rng;
 pub mod table;
 pub mod units;
+pub mod version;

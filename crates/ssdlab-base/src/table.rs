@@ -17,6 +17,8 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type, TypePtr};
 
+use crate::version::version;
+
 /// Rows of a row group, the unit in which readers skip.
 pub const ROWS_OF_A_GROUP: usize = 128 * 1024;
 /// Maximum number of rows handed to the encoder at once; a row group is a multiple of it.
@@ -199,7 +201,7 @@ fn schema<N: AsRef<str>>(columns: &[(N, Holds)]) -> TypePtr {
 
 fn properties<N: AsRef<str>>(columns: &[(N, Holds)]) -> WriterPropertiesPtr {
     let mut builder = WriterProperties::builder()
-        .set_created_by(concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_string())
+        .set_created_by(format!("ssdlab {}", version()))
         .set_compression(Compression::ZSTD(ZstdLevel::default()));
     for (name, _) in columns.iter().filter(|(_, holds)| *holds == Holds::Rising) {
         let column = ColumnPath::from(name.as_ref());

@@ -67,6 +67,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        ssdlab::version::built_from(env!("SSDLAB_COMMIT"));
         errors::keep_panics_quiet();
         module.py().import("atexit")?.call_method1("register", (module.getattr("abandon_files")?,))?;
         Ok(())

@@ -218,10 +218,10 @@ fn key_json(key: &KeyInfo) -> Value {
     value
 }
 
-/// The version of the core.
+/// The version of ssdlab, with the commit that the core was built from.
 #[pyfunction]
 pub fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
+    ssdlab::version::version()
 }
 
 /// Content of a file to write.

@@ -128,7 +128,7 @@ fn a_write_to_one_die_is_this_file() {
          {{\"name\":\"page\",\"cat\":\"flow\",\"ph\":\"f\",\"bp\":\"e\",\"id\":0,\"pid\":3,\"tid\":1002,\"ts\":1.0010000000000001}},\n{during}\
          {{\"name\":\"program\",\"cat\":\"host\",\"ph\":\"X\",\"pid\":2,\"tid\":1001,\"ts\":103.401,\"dur\":200,{page}\n\
          ],\"otherData\":{{\"writer\":\"ssdlab {}\",\"slices\":4,\"from_us\":0,\"to_us\":303.401,\"full\":false}}}}\n",
-        env!("CARGO_PKG_VERSION")
+        ssdlab::version::version()
     );
     assert_eq!(ran.text, expected);
 }

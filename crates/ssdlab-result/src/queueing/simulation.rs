@@ -13,6 +13,7 @@ use crate::distribution::{Digest, Distribution, PERCENTILE_ERROR};
 use ssdlab_base::caller::Caller;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::units::Ns;
+use ssdlab_base::version::version;
 
 /// Operations between two checks of [`Watch`].
 const OPERATIONS_PER_LOOK: u64 = 1 << 16;
@@ -376,7 +377,7 @@ impl<'a> Die<'a> {
         let mean_over_time = |waits: u128, max| (end > 0).then(|| QueueLength { mean: waits as f64 / end as f64, max });
         let busy = |count: u64, ns: Ns| u128::from(count) * u128::from(ns);
         let result = QueueingResult {
-            version: env!("CARGO_PKG_VERSION"),
+            version: version(),
             parameters: parameters(self.model, traffic),
             seed: traffic.seed(),
             priority: self.model.priority,

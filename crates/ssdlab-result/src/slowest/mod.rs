@@ -31,6 +31,7 @@ use ssdlab_base::error::{Error, Result};
 use ssdlab_base::files::WholeFile;
 use ssdlab_base::request::RequestKind;
 use ssdlab_base::units::Ns;
+use ssdlab_base::version::version;
 
 /// The largest number of requests to keep.
 pub const MOST_REQUESTS: usize = 10_000;
@@ -242,7 +243,7 @@ impl Slowest {
     /// [`Error::Io`].
     pub fn write(mut self, digest: &str) -> Result<()> {
         let file = File {
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: version().into(),
             digest: digest.into(),
             stages: self.wanted.stages as u64,
             slowest: self.slowest.into_iter().filter_map(|kept| kept.explained.map(|one| *one)).collect(),

@@ -31,13 +31,14 @@ use super::wear::LifetimeResult;
 use super::written::BytesWritten;
 use crate::distribution::{PERCENTILE_ERROR, Summary};
 use ssdlab_base::units::Ns;
+use ssdlab_base::version::version;
 use ssdlab_keys::config::IdleKey;
 use ssdlab_keys::remark::Remark;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunResult {
-    /// Version of ssdlab that made this result.
+    /// Version of ssdlab that made this result, and after a `+` the commit that it was built from, `.dirty` if sources were changed.
     #[schemars(extend("unit" = "text"))]
     pub version: String,
     /// The effective configuration of the run, complete.
@@ -477,7 +478,7 @@ impl RunResult {
         let energy = device.energy.map(|(rates, drawn)| EnergyResult::new(&rates, &drawn, measured_ns, requests.bytes()));
         let speed = (requests.requests.total() + requests.left_out) as f64 / run.wall_s;
         RunResult {
-            version: env!("CARGO_PKG_VERSION").to_string(),
+            version: version().to_string(),
             config: run.config,
             idle_keys: Vec::new(),
             remarks: Vec::new(),

@@ -18,6 +18,7 @@ use super::requests::{RecordedRequest, Requests};
 use super::track::Track;
 use super::{Ns, Reach};
 use ssdlab_base::request::RequestKind;
+use ssdlab_base::version::version;
 
 /// The `pid` of the host's requests.
 const REQUESTS: u32 = 1;
@@ -146,7 +147,7 @@ pub(super) fn write(
         separator = ",\n";
     }
     let Reach { slices, from, to, full } = reach;
-    let version = env!("CARGO_PKG_VERSION");
+    let version = version();
     write!(out, "\n],\"otherData\":{{\"writer\":\"ssdlab {version}\",\"slices\":{slices},\"from_us\":{},\"to_us\":{},", Us(from), Us(to))?;
     writeln!(out, "\"full\":{full}}}}}")
 }

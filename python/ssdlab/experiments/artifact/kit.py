@@ -217,12 +217,11 @@ def _names_only(value: Any, key: str = "") -> Any:
 def _check_wheel(wheel: Path) -> None:
     """Raises an error unless the file is a wheel of this version of ssdlab (wheel names: PEP 427)."""
     found = re.match(r"ssdlab-([^-]+)-.*\.whl$", wheel.name)
+    version = _core.version().partition("+")[0]  # a wheel's name has no commit
     if found is None or not wheel.is_file():
-        raise UsageError(
-            f"{wheel}: expected a wheel of ssdlab, a file such as ssdlab-{_core.version()}-cp311-abi3-manylinux_2_34_x86_64.whl"
-        )
-    if found[1] != _core.version():
-        raise UsageError(f"{wheel}: the wheel is of ssdlab {found[1]}, the results are of {_core.version()}")
+        raise UsageError(f"{wheel}: expected a wheel of ssdlab, a file such as ssdlab-{version}-cp311-abi3-manylinux_2_34_x86_64.whl")
+    if found[1] != version:
+        raise UsageError(f"{wheel}: the wheel is of ssdlab {found[1]}, the results are of {version}")
 
 
 # ---- Writing -----------------------------------------------------------------------------------------------------------------

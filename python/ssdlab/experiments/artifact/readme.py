@@ -37,7 +37,7 @@ def _steps(manifest: Mapping[str, Any]) -> str:
     return (
         "The script needs Python 3.11 or newer. It does the following:\n\n"
         "1. It checks the files of this kit and the traces by their SHA-256.\n"
-        f"2. It looks for ssdlab {manifest['made_by']['version']}. If its own Python does not have it, the script installs it into\n"
+        f"2. It looks for ssdlab {_release(manifest)}. If its own Python does not have it, the script installs it into\n"
         "   `reproduced/venv`.\n"
         "3. It runs the studies. The results go to `reproduced/results`.\n"
         "4. It compares the results with those in `expected`, and prints a line for each study.\n\n"
@@ -45,6 +45,11 @@ def _steps(manifest: Mapping[str, Any]) -> str:
         "ends with exit code 2. `reproduced/comparison.json` has all differences.\n"
         "`python3 reproduce.py PAPER/STUDY` runs one study; `python3 reproduce.py --help` lists the options."
     )
+
+
+def _release(manifest: Mapping[str, Any]) -> str:
+    """The version without its commit, as package indexes have it."""
+    return str(manifest["made_by"]["version"]).partition("+")[0]
 
 
 def _times(manifest: Mapping[str, Any]) -> str:
@@ -66,10 +71,10 @@ def _study_times(manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def _rules(manifest: Mapping[str, Any]) -> str:
     same, other = (manifest["tolerances"][name] for name in ("same_version", "other_version"))
     return (
-        f"- **The same version of ssdlab**: the digest of each run is the same, and all numbers are equal up to {same:g} of their size.\n"
-        "  A digest is the SHA-256 of all numbers that a run counts.\n"
-        "- **Another version** (`--python PATH`): each mean agrees if its 95 % confidence interval meets the expected one, or if it is\n"
-        f"  within {100 * other:g} % of the expected mean. Digests are not compared.\n\n"
+        "- **The same version of ssdlab, built from the same commit**: the digest of each run is the same, and all numbers are equal\n"
+        f"  up to {same:g} of their size. A digest is the SHA-256 of all numbers that a run counts.\n"
+        "- **Another version or commit** (`--python PATH`): each mean agrees if its 95 % confidence interval meets the expected one, or\n"
+        f"  if it is within {100 * other:g} % of the expected mean. Digests are not compared.\n\n"
         "A study marked `quick` was run with fewer requests and seeds, and is run again in the same way."
     )
 
@@ -86,7 +91,7 @@ def _version(manifest: Mapping[str, Any]) -> str:
         lines.append(f"- package: `{manifest['wheel']}`, which the script installs")
     lines.append(f"- Python {made['python']}, {made['system']}")
     lines.append(f"- packages: {', '.join(f'{name} {version}' for name, version in made['packages'].items())}")
-    where = "" if "wheel" in manifest else f"The script asks pip for `ssdlab=={made['version']}`. "
+    where = "" if "wheel" in manifest else f"The script asks pip for `ssdlab=={_release(manifest)}`. "
     commit = ", at this commit" if "commit" in made else ""
     return (
         "\n".join(lines)

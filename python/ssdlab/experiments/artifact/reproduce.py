@@ -2,7 +2,7 @@
 """Runs the studies of this kit again with ssdlab, and compares the results with those in `expected`.
 
 It needs Python 3.11 or newer and no package: it uses an installed ssdlab of the kit's version, or installs one into a virtual environment
-of its own. The same version must give the same digests and numbers; another version must agree within intervals.
+of its own. The same version, built from the same commit, must give the same digests and numbers; another must agree within intervals.
 
 Exit codes: 0 all agree, 1 something differs or a run failed, 2 the kit was changed or lacks something, 130 interrupted.
 """
@@ -192,9 +192,9 @@ def version_of(python: str | Path) -> str | None:
 def find_ssdlab(manifest: Mapping[str, Any], kit: Path, out: Path, asked: str | None) -> tuple[str, str]:
     """Finds a Python interpreter with ssdlab; returns it and the version.
 
-    That is the interpreter `asked`, or else one with the kit's version, which is installed if necessary.
+    That is the interpreter `asked`, or else one with the kit's version, of this or another commit, which is installed if necessary.
     """
-    wanted = manifest["made_by"]["version"]
+    wanted = _release(manifest["made_by"]["version"])
     if asked is not None:
         # Studies run in another folder. Links are not followed: the interpreter's link in a virtual environment leads out of it.
         path = str(Path(asked).absolute()) if os.sep in asked else asked
@@ -202,25 +202,35 @@ def find_ssdlab(manifest: Mapping[str, Any], kit: Path, out: Path, asked: str | 
         if version is None:
             raise UnusableError(f"--python {asked}: this Python cannot import ssdlab: install it there, or leave the option out")
         return path, version
-    if version_of(sys.executable) == wanted:
-        return sys.executable, wanted
+    own = version_of(sys.executable)
+    if own is not None and _release(own) == wanted:
+        return sys.executable, own
     python = out / "venv" / "bin" / "python"
-    if version_of(python) != wanted:
-        _install(wanted, kit, out / "venv")
-    return str(python), wanted
+    installed = version_of(python)
+    if installed is None or _release(installed) != wanted:
+        installed = _install(wanted, kit, out / "venv")
+    return str(python), installed
 
 
-def _install(version: str, kit: Path, environment: Path) -> None:
+def _release(version: str) -> str:
+    """A version without the commit."""
+    return version.partition("+")[0]
+
+
+def _install(version: str, kit: Path, environment: Path) -> str:
+    """Installs a version of ssdlab into a virtual environment; returns the version with its commit."""
     print(f"installing ssdlab {version} into {environment}", flush=True)
     venv.create(environment, clear=True, with_pip=True)
     python = str(environment / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--find-links", str(kit / "wheels")]
     done = subprocess.run([*pip, f"ssdlab=={version}"], stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode or version_of(python) != version:
+    installed = None if done.returncode else version_of(python)
+    if installed is None or _release(installed) != version:
         reason = (done.stderr.strip().splitlines() or ["it cannot be imported"])[-1]
         raise UnusableError(
             f"ssdlab {version} could not be installed ({reason}): install it as README.md says, and name its Python by --python PATH"
         )
+    return installed
 
 
 def run_study(python: str, study: Mapping[str, Any], kit: Path, out: Path, options: Sequence[str]) -> tuple[dict[str, Any] | None, bool]:
