@@ -127,23 +127,6 @@ def test_the_end_is_recorded_whatever_the_drive_did(scheme: str, tmp_path: Path)
         assert result["gc"]["jobs"] <= jobs <= result["gc"]["jobs"] + result["counters"]["failed_programs"] + 8
 
 
-def test_writes_leave_a_chip_without_room() -> None:
-    """Dynamic allocation: blocks of the chip that a write waits for fail, so that its data fit there no more."""
-    keys = {
-        **SMALL,
-        **{"device.channels": 2, "device.chips_per_channel": 2, "device.dies_per_chip": 1, "device.overprovisioning": 0.6},
-        **{"device.blocks_per_plane": 20, "device.pages_per_block": 8, "ftl.precondition.kind": "soft", "ftl.allocation": "dynamic"},
-        **{"gc.until": 2, "workload.queue_depth": 1, "workload.request_kb": 16, "workload.address": "zipf", "wear.endurance": 15},
-        **{"wear.program_fails_ppm": 500.0, "wear.program_fails_worn_ppm": 100_000.0, "wear.erase_fails_ppm": 2_000.0},
-    }
-    rerouted = 0
-    for seed in range(8):
-        result = ssdlab.run(device="demo-4g", scheme="npgc", requests=4_000, seed=seed, set=keys, verify="end")
-        rerouted += result["counters"]["rerouted_writes"]
-        assert "read_only_ns" in result["lifetime"]
-    assert rerouted > 0
-
-
 def test_moves_are_counted_in_mapping_units() -> None:
     """Of four units in each of 16 pages of a block: a job has 16 programs at most, and moves more units than that."""
     hot = {"workload.address": "hot-cold", "workload.hot_share": 0.05, "workload.hot_access": 1.0, "workload.read_share": 0.0}

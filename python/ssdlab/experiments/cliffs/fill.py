@@ -193,10 +193,20 @@ class _Curve:
         return (high - low) / time if high > low and time >= self.times[1] else None
 
     def falls(self, beyond: float, rate: float) -> float | None:
-        """Data written when the rate falls below `rate` after `beyond`: the middle of the first step with a lower one."""
+        """Data written when the rate falls below `rate` after `beyond`.
+
+        The first step below has the lower rate, or both, as the step before may: the fall lies where the rates around these two steps take as
+        long as the two took.
+        """
         written, rates = self.smooth(self.written[-1] / STEPS)
-        steps = zip((0.0, *written), written, rates, strict=False)
-        return next(((begin + end) / 2 for begin, end, now in steps if end > beyond and now < rate), None)
+        found = next((i for i, (end, now) in enumerate(zip(written, rates, strict=True)) if end > beyond and now < rate), None)
+        if found is None or not 2 <= found < len(rates) - 1:
+            return None if found is None else written[found]
+        (before, after), (begin, end) = (rates[found - 2], rates[found + 1]), (written[found - 2], written[found])
+        if before <= after:
+            return (begin + end) / 2
+        part = ((end - begin) / after - self.time(end) + self.time(begin)) / (1 / after - 1 / before)
+        return begin + min(max(part, 0.0), end - begin)
 
     def smooth(self, step: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Ends and rates of equal amounts of data, each at least a bin long."""
