@@ -33,7 +33,7 @@ DEMO_TRACE := traces/mariadb_oltp_write_only_paced
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo check test test-rust test-python test-all instructions browser swarm faults fuzz fuzz-short newcomer bench benches lint msrv audit mutants coverage wheel \
+.PHONY: help build demo check test test-rust test-python test-all instructions browser swarm faults fuzz fuzz-short newcomer studies stale-studies bench benches lint msrv audit mutants coverage wheel \
 	release docs gallery lock clean
 
 help: ## list the targets
@@ -85,8 +85,8 @@ export FULL SEED
 test: test-rust test-python instructions fuzz-short ## run every kind of test, the random ones with a fixed share of their cases
 
 # Hours: what a change of the core needs once, and every night (.github/workflows/nightly.yml).
-test-all: ## run all tests at full numbers with new draws, and what takes long: the oldest Rust, fuzzing, mutants
-	FULL=1 SAMPLE=$(or $(SAMPLE),0/800) bash .ci/run msrv fuzz faults mutants
+test-all: ## run all tests at full numbers with new draws, and what takes long: the oldest Rust, fuzzing, mutants, stored studies
+	FULL=1 SAMPLE=$(or $(SAMPLE),0/800) bash .ci/run msrv fuzz faults mutants stale-studies
 
 # What is compiled is that of the package, and the longer tests need the speed. Random cases begin at SEED: each failure says how to repeat it.
 test-rust: $(BUILT)
@@ -120,6 +120,13 @@ faults: $(BUILT) $(EQUIPPED) ## meet every command with signals, failing disks a
 
 newcomer: $(EQUIPPED) ## walk the tutorial from a copy of the sources with empty caches, and time it (needs network)
 	$(BIN)/python tools/newcomer.py
+
+STUDIES = $(BIN)/python tools/run_studies.py $(if $(JOBS),--jobs $(JOBS)) $(if $(TRACES),--traces $(TRACES)) $(ONLY)
+studies: $(BUILT) ## run stale studies again and store their rows, each as it ends: ONLY="real wu2017/fig9" JOBS=1 TRACES=DIR FORCE=1
+	nice -n 10 $(STUDIES) $(if $(FORCE),--force)
+
+stale-studies: $(BUILT) ## name the studies whose stored rows are older than what the core computes
+	$(STUDIES) --check
 
 bench: $(BUILT) ## measure the speed budget, and write it into docs/performance: TURNS=5 LONG=1
 	$(BIN)/python tools/speed.py --turns $(or $(TURNS),5) $(if $(LONG),--long)

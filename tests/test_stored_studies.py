@@ -19,9 +19,11 @@ from test_studies import TINY
 
 sys.path.insert(0, str(ROOT / "tools"))
 
+import run_studies
 import stored_studies
 
 PAPERS = stored_studies.papers()
+WAY = run_studies.Way()
 PICTURES = sorted(stored_studies.STORED.glob("*.svg"))
 
 
@@ -39,7 +41,7 @@ def test_stored_sizes_are_those_of_the_studies() -> None:
         study = library.load(line["study"])
         runs = len(study.schemes) * len(list(study.combinations())) * len(study.seeds)
         expected = (runs, len(study.seeds), study.setup.get("requests", ""), study.setup.get("device", ""))
-        assert tuple(line[name] for name in stored_studies.RUNS[1:-1]) == tuple(map(str, expected)), line["study"]
+        assert tuple(line[name] for name in stored_studies.RUNS[1:5]) == tuple(map(str, expected)), line["study"]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -102,3 +104,58 @@ def test_a_run_is_stored_as_it_was_and_comes_back(tmp_path: Path, monkeypatch: p
     assert [line["finding"] for line in lines] == [row["what"] for row in result["rows"]]
     assert float(lines[0]["simulated"]) == pytest.approx(result["rows"][0]["measured"]["mean"])
     assert stored_studies.read("own-points")
+
+
+def test_a_study_is_run_again_when_its_runs_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TINY[: TINY.index('[[rows]]\nwhat = "what no run has"')]
+    tiny = parse("own/tiny", text, tmp_path)
+    monkeypatch.setattr(stored_studies, "STORED", tmp_path)
+    monkeypatch.setattr(run_studies, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(library, "load", lambda _: tiny)
+    monkeypatch.setattr(ssdlab, "__version__", "1.0.0")
+
+    def ran(*, force: bool = False) -> bool:
+        assert run_studies.run_again([tiny], WAY, force=force) == 0
+        return "stored, 12 runs" in capsys.readouterr().out
+
+    def change(**cells: str) -> None:
+        stored_studies.write("runs", stored_studies.RUNS, [line | cells for line in stored_studies.read("runs")])
+
+    assert ran()
+    (line,) = stored_studies.read("runs")
+    assert not ran()
+    assert run_studies.check([tiny], WAY) == 0
+    assert ran(force=True)
+    change(version=ssdlab.__version__)
+    assert not ran(force=True), "it goes on where it was interrupted"
+    change(digest="")
+    assert run_studies.check([tiny], WAY) == 1
+    assert "STALE own/tiny: measured by 1.0.0, without a digest" in capsys.readouterr().out
+    change(digest=line["digest"])
+    tiny = parse("own/tiny", text.replace("values = [4, 16]", "values = [4, 32]").replace(", 16]", ", 32]"), tmp_path)
+    assert run_studies.check([tiny], WAY) == 1
+    assert "and its runs give other results now" in capsys.readouterr().out
+    change(version="0.9.0")
+    assert ran()
+    assert stored_studies.read("runs")[0]["digest"] != line["digest"]
+    change(version="0.9.0")
+    tiny = parse("own/tiny", text.replace('workload = "lee2013-synthetic"', 'trace = "none.csv"').replace("requests = 2000", ""), tmp_path)
+    assert run_studies.check([tiny], WAY) == 0
+    assert not ran()
+
+
+def test_probes_meet_each_scheme_and_each_point() -> None:
+    for name in library.shipped():
+        study = library.load(name)
+        schemes, points, _ = zip(*stored_studies.probes(study), strict=True)
+        assert set(schemes) == set(study.schemes)
+        assert len(set(points)) == len(list(study.combinations()))
+
+
+def test_rows_of_changed_sources_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssdlab, "__version__", "1.0.0+g1a2b3c4d5e.dirty")
+    monkeypatch.setattr(sys, "argv", ["run_studies.py", "lee2013/tab5"])
+    with pytest.raises(SystemExit, match="commit the changes"):
+        run_studies.main()

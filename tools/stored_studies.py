@@ -3,17 +3,21 @@
     python tools/stored_studies.py results/studies
 
 stores what `ssdlab study run ... --out results/studies` found: a row for each finding (`PAPER.csv`), the metrics at each point
-(`PAPER-points.csv`), and the size of each study (`runs.csv`). Texts and bounds are those of the study's own file.
+(`PAPER-points.csv`), and of each study its size, the version and commit that ran it, and a digest of some of its runs (`runs.csv`). Texts
+and bounds are those of the study's own file.
+
+`tools/run_studies.py` runs studies and stores them.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +30,7 @@ from ssdlab.experiments.study.api import study_report
 from ssdlab.experiments.study.definition import Study
 from ssdlab.experiments.study.evaluation import Outcome, RunKey
 from ssdlab.experiments.study.page_parts import PARTS
-from ssdlab.experiments.study.result import StudyResult
+from ssdlab.experiments.study.result import StudyResult, labels_of
 from ssdlab.experiments.study.results import collect
 from ssdlab.experiments.study.running import prepare
 from ssdlab.pages.drawings import STYLE, as_svg
@@ -36,7 +40,7 @@ STORED = Path(__file__).resolve().parent.parent / "docs" / "studies"
 ROWS = ("study", "finding", "published", "simulated", "interval", "difference", "unit", "at_least", "at_most")
 ROWS += ("reproduced", "grade", "calibrated", "note")
 POINTS = ("study", "metric", "scheme", "values", "simulated", "interval")
-RUNS = ("study", "runs", "seeds", "requests", "device", "version")
+RUNS = ("study", "runs", "seeds", "requests", "device", "version", "digest")
 REMARKS = ("study", "code", "sentence", "remedy")
 OTHERS = ("placement-or-preemption", "real", "retry", "wear", "worn-or-new")
 """Studies that repeat no paper's experiments."""
@@ -101,11 +105,25 @@ def row_line(study: str, row: Mapping[str, Any]) -> dict[str, str]:
     return dict(zip(ROWS, (study, row["what"], *cells, "yes" if "calibrated" in row else "", row.get("note", "")), strict=True))
 
 
+def probes(study: Study) -> list[RunKey]:
+    """Runs that tell whether a study gives the same again: one of each scheme and one at each point, by the first seed."""
+    points = [labels_of(combination) for combination in study.combinations()]
+    count = max(len(study.schemes), len(points))
+    return [(study.schemes[index % len(study.schemes)], points[index % len(points)], study.seeds[0]) for index in range(count)]
+
+
+def digest(study: Study, of_run: Callable[[RunKey], str]) -> str:
+    """A digest of the study's probes, from a function that gives the digest of a run."""
+    return hashlib.sha256("".join(map(of_run, probes(study))).encode()).hexdigest()[:16]
+
+
 def run_line(study: Mapping[str, Any]) -> dict[str, str]:
-    """The size of a study, from its `study.json`."""
+    """Size, version and digest of a study, from its `study.json`."""
     setup = study["setup"]
-    sizes = (len(study["runs"]), len(study["seeds"]), setup.get("requests", ""), setup.get("device", ""), study["version"])
-    return dict(zip(RUNS, (study["study"], *map(str, sizes)), strict=True))
+    digests = {(run["scheme"], tuple(run["values"]), run["seed"]): run["digest"] for run in study["runs"]}
+    sizes = (len(study["runs"]), len(study["seeds"]), setup.get("requests", ""), setup.get("device", ""))
+    cells = (study["study"], *sizes, study["version"], digest(library.load(study["study"]), digests.__getitem__))
+    return dict(zip(RUNS, map(str, cells), strict=True))
 
 
 def point_lines(study: Study, found: Mapping[str, Any]) -> Iterator[dict[str, str]]:
@@ -127,9 +145,9 @@ def point_lines(study: Study, found: Mapping[str, Any]) -> Iterator[dict[str, st
             yield dict(zip(POINTS, cells, strict=True))
 
 
-def store(results: Path) -> list[str]:
-    """Stores the results of studies in a folder, in place of those stored before; returns the names of the studies."""
-    found = {str(study["study"]): study for _, study in collect(results, PARTS)}
+def store(results: Path, only: str | None = None) -> list[str]:
+    """Stores the results of studies in a folder, or of one of them, in place of those stored before; returns the names of the studies."""
+    found = {str(study["study"]): study for _, study in collect(results, PARTS) if only in (None, study["study"])}
     for name, study in found.items():
         if study["quick"] or study["skipped"] or study["failed"] or any("reason" in row for row in study["rows"]):
             sys.exit(f"{name}: not all runs of the full study are there")
@@ -148,7 +166,17 @@ def store(results: Path) -> list[str]:
         points = [line for name, study in members.items() for line in point_lines(library.load(name), study)]
         for table, heads, lines in ((paper, ROWS, rows), (f"{paper}-points", POINTS, points)):
             write(table, heads, [*(line for line in read(table) if line["study"] not in found), *lines])
+    for name in found:
+        redraw(name)
     return sorted(found)
+
+
+def redraw(name: str) -> None:
+    """Draws the picture of a study in `docs/studies` again, if it is there."""
+    picture = STORED / f"{name.replace('/', '-')}.svg"
+    if picture.exists():
+        (result,) = (result for result in stored(name.split("/", maxsplit=1)[0]) if result.study.name == name)
+        picture.write_text(figure(result) or "", encoding="utf-8")
 
 
 def estimate(line: Mapping[str, str]) -> Estimate:
