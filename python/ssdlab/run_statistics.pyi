@@ -131,10 +131,14 @@ class Counters(Section):
     failed_programs: int
     folded_pages: int
     folds: int
+    full_fold_moves: int
+    full_folds: int
     host_first_between_jobs: int
     host_queue_waits: int
+    idle_fold_moves: int
     idle_folds: int
     idle_jobs: int
+    idle_moves: int
     idle_pauses: int
     job_turns: int
     jobs_set_off: int
@@ -162,8 +166,10 @@ class Counters(Section):
     reads_between_planes: int
     reads_while_suspended: int
     reclaim_jobs: int
+    reclaim_moves: int
     redirected_writes: int
     refresh_jobs: int
+    refresh_moves: int
     rejected_writes: int
     relocated_reads: int
     reordered_moves: int
@@ -182,7 +188,10 @@ class Counters(Section):
     slc_erases: int
     slc_reads: int
     slc_writes: int
+    space_fold_moves: int
     space_folds: int
+    space_jobs: int
+    space_moves: int
     steps_forgone: int
     steps_in_turn: int
     steps_with_requests: int

@@ -5,6 +5,7 @@
 
 pub mod blocked;
 pub mod caller;
+pub mod cause;
 pub mod error;
 pub mod files;
 pub mod inputs;

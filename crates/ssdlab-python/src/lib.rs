@@ -59,7 +59,7 @@ mod _core {
     #[pymodule_export]
     use tools::{
         abandon_files, amount, configuration_reference, keys, prefill_end, preset_text, presets, remarks_of_result, schema,
-        statistics_reference, statistics_schema, studies, trace_convert, trace_info, version, write_file,
+        statistics_reference, statistics_schema, studies, trace_convert, trace_info, triggers, version, write_file,
     };
 
     #[pymodule_export]

@@ -195,6 +195,12 @@ pub fn remarks_of_result(result: &str) -> PyResult<String> {
     })?)
 }
 
+/// Every trigger of a GC job: its name in results, and what `ssdlab why` says of it.
+#[pyfunction]
+pub fn triggers() -> Vec<(&'static str, &'static str)> {
+    ssdlab::timeline::Trigger::all().map(|trigger| (trigger.name(), trigger.why())).collect()
+}
+
 /// Every configuration key with its description, kind, default and range or choices, as JSON text.
 #[pyfunction]
 pub fn keys() -> PyResult<String> {

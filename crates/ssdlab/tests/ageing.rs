@@ -3,6 +3,7 @@
 
 use crate::common::{one_die, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, pages, play, play_all, read, write};
+use ssdlab::cause::Cause;
 use ssdlab::config::{Config, Frontier, Order, PoolScope, Priority, RetryPolicy, Scope, SuspendedForReads};
 use ssdlab::request::Request;
 use ssdlab::simulation::Simulation;
@@ -303,7 +304,7 @@ fn a_block_that_was_read_often_is_moved() {
     expected.push(array(0, moved, moved + 1_500_000));
     assert_eq!(found, expected);
     let counters = simulation.ssd().counters();
-    assert_eq!((counters.reclaim_jobs, counters.refresh_jobs, counters.jobs, counters.pages_moved), (1, 0, 1, 4));
+    assert_eq!((counters.jobs_for(Cause::Reclaim), counters.jobs_for(Cause::Refresh), counters.jobs, counters.pages_moved), (1, 0, 1, 4));
     let result = simulation.finish().unwrap();
     // Page 3 lies in another block by then, which has been read once.
     assert_eq!((result.counters["reclaim_jobs"], result.ages.unwrap().reads_of_block.unwrap().max), (1, 1.0));

@@ -5,6 +5,7 @@
 use crate::common::{mapping_units, one_die, plan, random_cache, random_config, random_requests, simulation};
 use crate::timelines::{Case, array, bus, changed, filled, play_all, read, write};
 use ssdlab::blocked::{Blocked, Parts};
+use ssdlab::cause::Cause;
 use ssdlab::config::{Arbitration, Config, Host, Order, PreconditionKind, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -394,7 +395,7 @@ fn a_drive_behind_it_collects_before_the_first_request() {
     config.ftl.precondition.kind = PreconditionKind::Soft;
     config.gc.soft = 2.0;
     (config.gc.trigger, config.gc.idle_us, config.gc.idle_free) = (Trigger::Idle, 100, 2.0);
-    let jobs = |host: Host| played(&Config { host, ..config.clone() }, &[read(200_000_000, 0)]).1[0].idle_jobs;
+    let jobs = |host: Host| played(&Config { host, ..config.clone() }, &[read(200_000_000, 0)]).1[0].jobs_for(Cause::Idle);
     assert!(jobs(link()) > 0 && jobs(link()) == jobs(no_cost()));
 }
 

@@ -7,6 +7,7 @@
 
 use crate::common::pages::*;
 use crate::common::{one_die, simulation};
+use ssdlab::cause::Cause;
 use ssdlab::config::{Config, Frontier, IdleTimeout, PreconditionKind, Priority, Scope, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
@@ -49,7 +50,7 @@ fn job(start: u64, moves: u64) -> Vec<(u64, u64)> {
 
 /// Jobs that idleness started, and their pauses.
 fn counted(simulation: &Simulation) -> (u64, u64) {
-    (simulation.ssd().counters().idle_jobs, simulation.ssd().counters().idle_pauses)
+    (simulation.ssd().counters().jobs_for(Cause::Idle), simulation.ssd().counters().idle_pauses)
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, array, bus, pages, play_all, read, write};
+use ssdlab::cause::Cause;
 use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Priority, Scope, SlcFull, SuspendedForReads, Trigger, validate};
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::{Request, RequestKind};
@@ -201,7 +202,8 @@ fn every_mechanism_is_counted() {
     }
     idle.run_to_idle().unwrap();
     let counters = idle.ssd().counters();
-    let Counters { slc_writes, direct_writes, folds, idle_folds, space_folds, folded_pages, slc_erases, slc_reads, .. } = counters;
+    let Counters { slc_writes, direct_writes, folds, folded_pages, slc_erases, slc_reads, .. } = counters;
+    let (idle_folds, space_folds) = (counters.jobs_for(Cause::FoldIdle), counters.jobs_for(Cause::FoldSpace));
     assert_eq!([slc_writes, direct_writes, folds, idle_folds, space_folds], [2, 1, 1, 1, 0]);
     assert_eq!([folded_pages, slc_erases, slc_reads, counters.erases], [2, 1, 0, 1]);
     let result = idle.finish().unwrap();
@@ -233,7 +235,7 @@ fn folding_begins_at_the_level_beside_writes() {
         });
         let simulation = played(&config, &[write(0, 0), write(200_000, 1), read(5 * MS, 0)]);
         let counters = simulation.ssd().counters();
-        assert_eq!((counters.folds, counters.idle_folds), (folds, 0), "level {level}");
+        assert_eq!((counters.folds, counters.jobs_for(Cause::FoldIdle)), (folds, 0), "level {level}");
     }
 }
 
@@ -327,7 +329,7 @@ fn direct_writes_end_when_erased_blocks_run_out() {
         }
         let counters = simulation.ssd().counters();
         let (capacity, cache) = (24 * 6, u64::from(most) * 2);
-        assert_eq!((counters.slc_writes, counters.space_folds), (cache, 1));
+        assert_eq!((counters.slc_writes, counters.jobs_for(Cause::FoldSpace)), (cache, 1));
         // One block is free when folding begins, and the first page of the last block is written.
         assert_eq!(counters.slc_writes + counters.direct_writes, capacity - 2 * cache - 2 * 6 + 1, "{most} blocks");
     }
@@ -372,7 +374,7 @@ fn the_dynamic_part_follows_the_free_space() {
         played(&config, &requests[..40]).ssd().counters()
     });
     assert_eq!((empty.slc_writes, empty.direct_writes), (40, 0));
-    assert!(full.slc_writes < 20 && full.slc_writes > 0 && full.space_folds > 0, "{full:?}");
+    assert!(full.slc_writes < 20 && full.slc_writes > 0 && full.jobs_for(Cause::FoldSpace) > 0, "{full:?}");
 }
 
 /// The dynamic part has no more blocks than there are beside the static part.
@@ -411,7 +413,7 @@ fn the_first_write_after_gc_in_idle_time_goes_to_the_cache() {
     let requests: Vec<_> = writes.chain([write(100 * MS, 3)]).collect();
     let mut simulation = played(&config, &requests);
     let counters = simulation.ssd().counters();
-    assert_eq!((counters.space_folds, counters.folded_pages, counters.slc_erases), (1, 0, 1));
+    assert_eq!((counters.jobs_for(Cause::FoldSpace), counters.folded_pages, counters.slc_erases), (1, 0, 1));
     assert_eq!((counters.slc_writes, counters.direct_writes), (3, 36));
     assert_eq!(simulation.take_completions().last().unwrap().completed_ns, 100 * MS + 152_400);
 }

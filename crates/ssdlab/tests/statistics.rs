@@ -9,7 +9,7 @@ use ssdlab::stats::COUNTERS;
 #[test]
 fn the_reference_of_statistics_has_all_counters_and_remarks() {
     let page = statistics();
-    let names = COUNTERS.map(|(name, _)| format!("counters.{name}"));
+    let names: Vec<_> = COUNTERS.iter().map(|(name, _)| format!("counters.{name}")).collect();
     for name in names.iter().map(String::as_str).chain(CODES.iter().map(|code| code.name)) {
         assert!(page.contains(&format!("| `{name}` |")), "{name}");
     }
@@ -20,5 +20,5 @@ fn the_counters_are_those_that_are_described() {
     let mut config = Config::default();
     config.device.blocks_per_plane = 64;
     let result = run(&Plan { requests: Some(10), ..Plan::new(config, 1) }, &Control::default()).expect("it can be run");
-    assert!(result.counters.keys().map(String::as_str).eq(COUNTERS.map(|(name, _)| name)), "{:?}", result.counters.keys());
+    assert!(result.counters.keys().map(String::as_str).eq(COUNTERS.iter().map(|&(name, _)| name)), "{:?}", result.counters.keys());
 }

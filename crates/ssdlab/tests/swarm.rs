@@ -10,6 +10,7 @@ use crate::common::{
     ageing, mapping_cache, mapping_units, one_shot_programs, pacing, parity, partial_reads, placement, plane_programs, random_buffer,
     random_cache, random_config, random_host, random_queues, random_requests, slc, superblocks, suspension, two_thresholds, wear,
 };
+use ssdlab::cause::Cause;
 use ssdlab::config::{Config, Padding, PoolScope, SlcFull, UnmappedRead};
 use ssdlab::ftl::Ftl;
 use ssdlab::request::{Request, RequestKind};
@@ -187,7 +188,7 @@ fn agrees_with_slc(config: &Config, counters: &ssdlab::stats::Counters, pools: u
     let agree = counters.slc_writes + counters.direct_writes == written
         && counters.folded_pages <= counters.slc_writes
         && (counters.slc_erases..=counters.slc_erases + pools).contains(&counters.folds)
-        && counters.idle_folds + counters.space_folds <= counters.folds
+        && counters.jobs_for(Cause::FoldIdle) + counters.jobs_for(Cause::FoldSpace) <= counters.folds
         && (!on || config.slc.full == SlcFull::Direct || counters.direct_writes == counters.merged_writes);
     if agree { Ok(()) } else { Err(format!("writes and folds of the cache in SLC mode do not add up: {counters:?}")) }
 }

@@ -4,6 +4,7 @@
 use crate::common::pages::PAGE;
 use crate::common::{one_die, plan};
 use crate::timelines::{Case, Stage, array, bus, filled, play_with, read, write};
+use ssdlab::cause::Cause;
 use ssdlab::config::{Address, Allocation, Config, Erase, Frontier, Leveling, PoolScope, Priority, Scope, WearEnd, validate};
 use ssdlab::flash::Failures;
 use ssdlab::ftl::BlockState;
@@ -110,7 +111,10 @@ fn a_page_whose_program_failed_is_programmed_in_another_block() {
         .concat(),
     };
     let counters = play_seed(&case, seed);
-    assert_eq!((counters.failed_programs, counters.retirement_jobs, counters.retirement_moves), (1, 1, 2));
+    assert_eq!(
+        (counters.failed_programs, counters.jobs_for(Cause::Retirement), counters.moves_by_cause[Cause::Retirement as usize]),
+        (1, 1, 2)
+    );
     assert_eq!((counters.retired_by_program, counters.failed_erases, counters.host_programs, counters.pages_moved), (1, 0, 4, 2));
 }
 
@@ -147,7 +151,10 @@ fn a_page_move_whose_program_failed_is_repeated_from_its_read() {
         .concat(),
     };
     let counters = play_seed(&case, seed);
-    assert_eq!((counters.failed_programs, counters.retirement_jobs, counters.retirement_moves), (2, 2, 2));
+    assert_eq!(
+        (counters.failed_programs, counters.jobs_for(Cause::Retirement), counters.moves_by_cause[Cause::Retirement as usize]),
+        (2, 2, 2)
+    );
     assert_eq!((counters.retired_by_program, counters.pages_moved, counters.erases), (2, 2, 2));
 }
 
@@ -341,7 +348,11 @@ fn cold_data_move_to_the_worn_block() {
         assert_eq!(places, [BlockId(1); 4], "{leveling:?}");
         assert_eq!((ftl.blocks().erases()[0], ftl.blocks().erases()[1]), (1, 2));
         let counters = simulation.ssd().counters();
-        assert_eq!((counters.leveling_jobs, counters.leveling_moves, counters.pages_moved), (1, 4, 4), "{leveling:?}");
+        assert_eq!(
+            (counters.jobs_for(Cause::Leveling), counters.moves_by_cause[Cause::Leveling as usize], counters.pages_moved),
+            (1, 4, 4),
+            "{leveling:?}"
+        );
         simulation.finish().unwrap();
     }
 }

@@ -197,16 +197,3 @@ impl Cells {
         (cell.opened_ns + self.refresh_ns).saturating_sub(cell.older_ns)
     }
 }
-
-/// Why a block is moved although its pool needs no free block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// The block was read too often (read reclaim).
-    Reclaim,
-    /// The data of the block are too old (refresh).
-    Refresh,
-    /// A program of the block failed (`wear`).
-    Retirement,
-    /// The block has been erased less than others (`wear.leveling`).
-    Leveling,
-}

@@ -37,7 +37,7 @@ mod trace;
 mod wear;
 
 pub use bus::Grant;
-pub use cells::{Cells, Due};
+pub use cells::Cells;
 pub use errors::{Age, DAY_NS, ErrorModel, Need};
 pub use op::{Op, OpKind, Owner, Parts, Phase};
 pub use pulses::{ErasePlan, Pulses, WHOLE};

@@ -1,16 +1,16 @@
-//! Blocks that are moved although their pool needs no free block: they were read too often, or their data are too old (`errors`).
+//! Blocks that are moved although their pool needs no free block, each with its cause.
 
 use std::collections::VecDeque;
 
-use crate::flash::Due;
 use crate::ftl::{BlockState, Ftl};
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::capacity::RESERVE;
 
 /// By pool: blocks that wait to be moved, the one that has waited for longest first.
 #[derive(Debug, Default)]
 pub struct DueBlocks {
-    pools: Vec<VecDeque<(BlockId, Due)>>,
+    pools: Vec<VecDeque<(BlockId, Cause)>>,
     /// Number of blocks of all pools.
     count: usize,
     /// By pool: its last job moved such a block.
@@ -35,14 +35,14 @@ impl DueBlocks {
     }
 
     /// A block is to be moved.
-    pub fn push(&mut self, pool: PoolId, block: BlockId, due: Due) {
-        self.pools[pool.index()].push_back((block, due));
+    pub fn push(&mut self, pool: PoolId, block: BlockId, cause: Cause) {
+        self.pools[pool.index()].push_back((block, cause));
         self.count += 1;
     }
 
     /// A block of the pool waits to be moved for this reason.
-    pub fn waits_for(&self, pool: PoolId, due: Due) -> bool {
-        self.count > 0 && self.pools[pool.index()].iter().any(|&(_, other)| other == due)
+    pub fn waits_for(&self, pool: PoolId, cause: Cause) -> bool {
+        self.count > 0 && self.pools[pool.index()].iter().any(|&(_, other)| other == cause)
     }
 
     /// A block has been erased: it need not be moved any more.
@@ -56,7 +56,7 @@ impl DueBlocks {
     }
 
     /// The block of a pool that can be moved next: closed, while the pool has a free block beside the one that GC keeps.
-    pub(super) fn next(&self, ftl: &Ftl, pool: PoolId) -> Option<(BlockId, Due)> {
+    pub(super) fn next(&self, ftl: &Ftl, pool: PoolId) -> Option<(BlockId, Cause)> {
         if self.count == 0 || ftl.blocks().free_count(pool) <= RESERVE {
             return None;
         }
@@ -64,14 +64,14 @@ impl DueBlocks {
     }
 
     /// The block that the next job of a pool moves. A pool that needs free blocks (`wanted`) has a job for that after each of these.
-    pub(super) fn take(&mut self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, Due)> {
+    pub(super) fn take(&mut self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, Cause)> {
         let after_another = std::mem::replace(&mut self.last[pool.index()], false);
         if self.count == 0 {
             return None;
         }
-        let (block, due) = self.next(ftl, pool).filter(|_| !(wanted && after_another))?;
+        let (block, cause) = self.next(ftl, pool).filter(|_| !(wanted && after_another))?;
         self.last[pool.index()] = true;
         self.forget(pool, block);
-        Some((block, due))
+        Some((block, cause))
     }
 }

@@ -1,20 +1,10 @@
 //! Folding: which pools move the data of a block in SLC mode to others now (`slc`).
 
 use crate::ftl::Ftl;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::Config;
 use ssdlab_keys::config::capacity::RESERVE;
-
-/// Why a block is folded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoldCause {
-    /// The drive is idle.
-    Idle,
-    /// The cache has reached its level, or writes wait for a block in SLC mode.
-    Full,
-    /// The pool needs free blocks for other data.
-    Space,
-}
 
 /// The folding of a drive.
 #[derive(Debug)]
@@ -54,16 +44,16 @@ impl Folds {
 
     /// A pool would fold a block if it had no other job, and why. `wanted`: it needs free blocks.
     #[inline(always)]
-    pub(super) fn next(&self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, FoldCause)> {
+    pub(super) fn next(&self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, Cause)> {
         if self.on { self.next_block(ftl, pool, wanted) } else { None }
     }
 
-    fn next_block(&self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, FoldCause)> {
+    fn next_block(&self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, Cause)> {
         if !self.has_room() {
             return None;
         }
-        let for_space = || ftl.next_fold(pool, true).filter(|_| wanted).map(|block| (block, FoldCause::Space));
-        let cause = if ftl.wants_folding(pool) { Some(FoldCause::Full) } else { self.idle.then_some(FoldCause::Idle) };
+        let for_space = || ftl.next_fold(pool, true).filter(|_| wanted).map(|block| (block, Cause::FoldSpace));
+        let cause = if ftl.wants_folding(pool) { Some(Cause::FoldFull) } else { self.idle.then_some(Cause::FoldIdle) };
         // The pool keeps a block for GC beside those that the data fill. A pool that needs free blocks has a job for that in between.
         let may = ftl.blocks().free_count(pool) > RESERVE && !(wanted && self.last[pool.index()]);
         for_space().or_else(|| cause.filter(|_| may).and_then(|cause| Some((ftl.next_fold(pool, false)?, cause))))

@@ -3,10 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::flash::Due;
 use crate::ftl::Ftl;
-use crate::gc::FoldCause;
 use crate::views::Ready;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
 use ssdlab_keys::geometry::Geometry;
 
@@ -85,18 +84,14 @@ pub struct Job {
     moving: Option<Move>,
     /// Host operations that were in service inside the scope when the job started may not all have ended (ae2022's GC-pending state).
     pub(super) pending: bool,
-    /// Started by idle time, ahead of need: the pool was not short of free blocks.
-    pub(super) ahead: bool,
+    /// Why the job takes its block.
+    pub(super) cause: Cause,
     /// Pauses at its next preemption point until the drive is idle again, or the pool short of free blocks.
     pub(super) paused: bool,
     /// The job has reached the point where it pauses, and the pause has been counted.
     pub(super) pause_seen: bool,
     /// The victim is erased, and other blocks of its superblock are not: the job goes on in other pools.
     pub(super) over: bool,
-    /// Why the job moves its block although the pool needs no free block; `None`: it frees one.
-    pub(super) due: Option<Due>,
-    /// Why the job folds a block in SLC mode; `None`: it collects or moves another.
-    pub(super) fold: Option<FoldCause>,
 }
 
 impl Job {
@@ -147,19 +142,10 @@ impl Job {
         self.paused
     }
 
-    /// Why the job moves its block although the pool needs no free block; `None`: it frees one.
-    pub fn due(&self) -> Option<Due> {
-        self.due
-    }
-
-    /// Why the job folds a block in SLC mode; `None`: it collects or moves another.
-    pub fn fold(&self) -> Option<FoldCause> {
-        self.fold
-    }
-
-    /// The job was started by idle time, ahead of need.
-    pub fn is_ahead(&self) -> bool {
-        self.ahead
+    /// Why the job takes its block.
+    #[inline(always)]
+    pub fn cause(&self) -> Cause {
+        self.cause
     }
 }
 
@@ -223,7 +209,7 @@ impl Jobs {
     }
 
     /// Starts the job of a pool, which has `moves` valid pages of `victim` to move.
-    pub(super) fn start(&mut self, die: DieId, pool: PoolId, victim: BlockId, moves: u32, ready: Ready) {
+    pub(super) fn start(&mut self, die: DieId, pool: PoolId, (victim, cause): (BlockId, Cause), moves: u32, ready: Ready) {
         if self.moves_in_flight > 1 {
             let free = &mut self.flights[pool.index()].free;
             free.clear();
@@ -244,12 +230,10 @@ impl Jobs {
             busy: false,
             moving: None,
             pending: true,
-            ahead: false,
+            cause,
             paused: false,
             pause_seen: false,
             over: false,
-            due: None,
-            fold: None,
         });
     }
 
@@ -567,7 +551,7 @@ mod tests {
     fn begin(ftl: &mut Ftl, jobs: &mut Jobs, victim: u32, ready: Ready) {
         let moves = ftl.start_job(POOL, BlockId(victim));
         assert_eq!(moves, 8);
-        jobs.start(DIE, POOL, BlockId(victim), moves, ready);
+        jobs.start(DIE, POOL, (BlockId(victim), Cause::Space), moves, ready);
     }
 
     fn program(ftl: &mut Ftl, moved: &Move) {

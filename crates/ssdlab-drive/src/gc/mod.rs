@@ -35,7 +35,7 @@ pub mod victim;
 pub use credits::Credits;
 pub use due::DueBlocks;
 pub use exclusion::Excluded;
-pub use fold::{FoldCause, Folds};
+pub use fold::Folds;
 pub use idle::Idle;
 pub use job::{Job, Jobs, Move, Step};
 pub use leveling::Leveling;
@@ -51,6 +51,7 @@ use victim::{CustomVictim, Picker};
 use crate::ftl::Ftl;
 use crate::rules::GcRules;
 use crate::views::Ready;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::error::Error;
 use ssdlab_base::units::{BlockId, DieId, Ns, PlaneId, PoolId};
 use ssdlab_keys::config::Config;
@@ -205,23 +206,18 @@ impl Collector {
         let wanted = set_off && ftl.wants_collection(pool);
         let goes_on = self.episodes.goes_on(ftl, pool);
         let due = if goes_on { None } else { self.due.take(ftl, pool, wanted) };
-        let mut fold = if due.is_some() { None } else { self.folds.next(ftl, pool, wanted || goes_on) };
-        let mut victim = match due.map(|(block, _)| block).or(fold.map(|(block, _)| block)) {
-            Some(block) => Some(block),
+        let found = match due.or_else(|| self.folds.next(ftl, pool, wanted || goes_on)) {
+            Some(found) => Some(found),
             // A fold gains more; it begins when another has ended.
             None if self.folds.waits_for_others(ftl, pool) => None,
-            None if wanted || goes_on => self.victims.pick_or_close(ftl, pool),
+            None if wanted || goes_on => self.victims.pick_or_close(ftl, pool).map(|victim| (victim, Cause::Space)),
             None => None,
         };
-        if victim.is_none() {
-            // The turn of GC, which finds nothing to collect.
-            fold = self.folds.next(ftl, pool, false);
-            victim = fold.map(|(block, _)| block);
-        }
-        let ahead = due.is_some() || fold.is_some_and(|(_, cause)| cause != FoldCause::Space);
-        self.queues.pop(ftl.geometry(), pool, victim.is_some());
-        self.episodes.set(pool, victim.is_some() && !ahead);
-        let Some(victim) = victim else {
+        // The turn of GC, which finds nothing to collect.
+        let found = found.or_else(|| self.folds.next(ftl, pool, false));
+        self.queues.pop(ftl.geometry(), pool, found.is_some());
+        self.episodes.set(pool, found.is_some_and(|(_, cause)| cause.is_for_space()));
+        let Some((victim, cause)) = found else {
             self.queued[pool.index()] = false;
             if wanted && !self.stalled[pool.index()] {
                 self.stalled[pool.index()] = true;
@@ -229,26 +225,24 @@ impl Collector {
             }
             return false;
         };
-        self.folds.job_starts(pool, fold.is_some());
+        self.folds.job_starts(pool, cause.folds());
         let moves = ftl.start_job(pool, victim);
-        self.start_part(ftl, pool, victim, moves, ready);
-        self.jobs.of_mut(pool).due = due.map(|(_, due)| due);
-        self.jobs.of_mut(pool).fold = fold.map(|(_, cause)| cause);
+        self.start_part(ftl, pool, (victim, cause), moves, ready);
         for part in ftl.geometry().pools_of_group(pool).skip(1).map(PoolId) {
             let victim = ftl.geometry().member(victim, part);
             let moves = ftl.start_part(part, victim);
-            self.start_part(ftl, part, victim, moves, ready);
+            self.start_part(ftl, part, (victim, cause), moves, ready);
         }
         true
     }
 
     /// Starts the job of a pool, which has `moves` pages to move: all of a job, or its part of the collection of a superblock.
-    fn start_part(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId, moves: u32, ready: Ready) {
+    fn start_part(&mut self, ftl: &Ftl, pool: PoolId, (victim, cause): (BlockId, Cause), moves: u32, ready: Ready) {
         // Gathered units move much later: their map entries are prefetched when their programs begin.
         if !self.jobs.gathers() {
             ftl.prefetch_moves(victim, 0);
         }
-        self.jobs.start(ftl.geometry().die_of_pool(pool), pool, victim, moves, ready);
+        self.jobs.start(ftl.geometry().die_of_pool(pool), pool, (victim, cause), moves, ready);
     }
 
     /// The block of the pool's job is erased, and the job goes on in other pools: of its superblock other blocks are not erased yet.
@@ -408,9 +402,9 @@ impl Collector {
         self.jobs.of_mut(pool).pending = pending;
     }
 
-    /// Marks the pool's job as started by idle time, ahead of need.
+    /// The pool's job, which has just started for space, was started by idle time, ahead of need.
     pub fn started_ahead(&mut self, pool: PoolId) {
-        self.jobs.of_mut(pool).ahead = true;
+        self.jobs.of_mut(pool).cause = Cause::Idle;
     }
 
     /// Makes the pool's job pause at its next preemption point.

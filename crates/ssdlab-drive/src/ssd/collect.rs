@@ -4,9 +4,8 @@ use super::mechanisms::{advance, ages, burst, idle, pace, slc, superblock, wear}
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
-use crate::flash::Due;
 use crate::ftl::Allocated;
-use crate::gc::{Excluded, Job};
+use crate::gc::Excluded;
 use crate::sched::{QueueId, QueueKind, Transaction, linked};
 use ssdlab_base::units::{DieId, Ns, PoolId, TxnId};
 use ssdlab_keys::config::{Begin, Scope};
@@ -145,6 +144,7 @@ impl Ssd {
             let started = self.gc.start(&mut self.ftl, pool, (now, serial), set_off);
             self.group_changed(now, pool);
             if started {
+                idle::job_starts(self, pool);
                 self.count_begin(now, pool, follows);
                 self.group_of(pool).for_each(|part| self.job_started(now, part, follows));
                 pace::job_starts(self, pool);
@@ -160,15 +160,11 @@ impl Ssd {
 
     /// Counts a job that begins, by its cause. `follows`: it follows another of its episode.
     fn count_begin(&mut self, now: Ns, pool: PoolId, follows: bool) {
-        let due = self.gc.job(pool).and_then(Job::due);
-        self.probes.count().reclaim_jobs += u64::from(due == Some(Due::Reclaim));
-        self.probes.count().refresh_jobs += u64::from(due == Some(Due::Refresh));
-        self.probes.count().retirement_jobs += u64::from(due == Some(Due::Retirement));
-        if due == Some(Due::Leveling) {
-            wear::leveling_starts(self, pool);
-        }
-        if due.is_some() || slc::count_fold(self, now, pool) {
-            return;
+        let cause = self.gc.job(pool).expect("it has just started").cause();
+        self.probes.count().jobs_by_cause[cause as usize] += 1;
+        if !cause.collects() {
+            wear::job_starts(self, pool, cause);
+            return slc::job_starts(self, now, pool, cause);
         }
         let mut dies = self.group_of(pool).map(|pool| self.geometry().die_of_pool(pool));
         let waited_for = dies.any(|die| self.sched.any_waiting(die, self.geometry().chip_of_die(die)));
@@ -185,9 +181,6 @@ impl Ssd {
         timeline::job_started(self, now, pool);
         slowest::job_started(self, now, pool, follows);
         gauges::jobs_changed(self, now, die);
-        if self.gc.idle().is_some() && self.gc.job(pool).is_some_and(|job| job.due().is_none() && job.fold().is_none()) {
-            idle::job_started_ahead(self, pool);
-        }
         self.set_exclusion(pool, true);
         self.ready.wake(die);
     }
@@ -257,7 +250,7 @@ impl Ssd {
         self.group_of(pool).for_each(|part| advance::limit_credit(self, self.geometry().die_of_pool(part)));
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
-        if job.fold().is_some() {
+        if job.cause().folds() {
             slc::fold_ended(self, now, pool);
         }
         for part in self.group_of(pool) {

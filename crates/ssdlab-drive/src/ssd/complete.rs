@@ -464,7 +464,8 @@ impl Ssd {
             self.merging.moved(now, die, moved.lpn);
         }
         self.note_move(moved.lpn, current);
-        self.probes.note(now, &self.ftl, Event::PageMoved { current });
+        let cause = self.gc.job(pool).expect("a page was moved").cause();
+        self.probes.note(now, &self.ftl, Event::PageMoved { cause, current });
         if let Some(slack) = self.sched.slack_mut() {
             slack.moved(die);
         }

@@ -1,11 +1,14 @@
 //! Counters of a drive's mechanisms. Each counter has its name, unit and sentence here, and nowhere else.
 //!
 //! To add a counter: add a line in the first group of [`Counters`], and the line of code that counts. Results, their schema, the reference
-//! and the joining of drives follow.
+//! and the joining of drives follow. Jobs and their moves are counted by cause, with the names and sentences of [`Cause`].
+
+use std::sync::LazyLock;
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, json};
 
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::Ns;
 
 macro_rules! counters {
@@ -18,19 +21,28 @@ macro_rules! counters {
         pub struct Counters {
             $(#[doc = $sentence] pub $name: u64,)*
             $($(#[doc = $doc])* pub $figure: u64,)*
+            /// By cause: GC jobs that have begun, those that collect a superblock once each.
+            pub jobs_by_cause: [u64; Cause::COUNT],
+            /// By cause: pages (mapping units) that GC jobs moved, stale ones included.
+            pub moves_by_cause: [u64; Cause::COUNT],
             /// Sum of the durations of GC jobs, from start to the end of the erase, ns. Jobs of many pools overlap: it may exceed 64 bits.
             pub job_ns: u128,
             /// The longest duration of a GC job, from start to the end of the erase, ns.
             pub job_ns_max: Ns,
         }
 
-        /// Name and sentence of each counter that results list under `counters`, sorted by name. Each has the unit `count`.
-        pub const COUNTERS: [(&str, &str); [$(stringify!($name)),*].len()] = [$((stringify!($name), $sentence.trim_ascii())),*];
+        const NAMED: [(&str, &str); [$(stringify!($name)),*].len()] = [$((stringify!($name), $sentence.trim_ascii())),*];
 
         impl Counters {
             /// Name and value of each counter that results list.
             pub fn listed(&self) -> impl Iterator<Item = (&'static str, u64)> {
-                [$((stringify!($name), self.$name)),*].into_iter()
+                let by_cause = Cause::JOBS.into_iter().zip(self.jobs_by_cause).chain(Cause::MOVES.into_iter().zip(self.moves_by_cause));
+                [$((stringify!($name), self.$name)),*].into_iter().chain(by_cause.map(|((name, _), count)| (name, count)))
+            }
+
+            /// GC jobs that have begun for this cause.
+            pub fn jobs_for(&self, cause: Cause) -> u64 {
+                self.jobs_by_cause[cause as usize]
             }
         }
     };
@@ -68,20 +80,12 @@ counters! {
         host_first_between_jobs,
         /// Pages that waited in the host queue: the queue of their chip was full, or no chip had room (dynamic allocation).
         host_queue_waits,
-        /// GC jobs that folded a block in SLC mode since the drive was idle (`slc.idle_us`).
-        idle_folds,
-        /// GC jobs that idle time started although their pool had T_soft free blocks or more.
-        idle_jobs,
         /// Pauses of idle-time GC jobs because a request came.
         idle_pauses,
         /// GC jobs that ended while another plane of their die waited for its turn (`gc.turns = "job"`).
         job_turns,
         /// GC jobs set off by a host operation that waited for the die (`gc.begin`).
         jobs_set_off,
-        /// GC jobs that moved the data of a block that had been erased less than others (`wear.leveling`).
-        leveling_jobs,
-        /// Pages (mapping units) that these GC jobs moved (`wear.leveling`).
-        leveling_moves,
         /// Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
         misaligned_reads,
         /// Page moves suspended at a preemption point between two of their stages.
@@ -124,12 +128,8 @@ counters! {
         reads_between_planes,
         /// Pages read while a program or erase was suspended for them (`scheduler.suspend`), or was between two planes.
         reads_while_suspended,
-        /// GC jobs that moved a block because it had been read too often (`errors.reclaim_reads`).
-        reclaim_jobs,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.
         redirected_writes,
-        /// GC jobs that moved a block because its data were too old (`errors.refresh_days`).
-        refresh_jobs,
         /// Writes and trims that the drive rejected, in whole or in part, since it was read-only (`wear`).
         rejected_writes,
         /// Host reads that waited while their page moved to another die, and have followed it (`ftl.reclaim_unit`).
@@ -144,10 +144,6 @@ counters! {
         retired_by_erase,
         /// Blocks retired since a program failed (`wear.program_fails_ppm`).
         retired_by_program,
-        /// GC jobs that moved the data of a block of which a program had failed, before it was retired (`wear`).
-        retirement_jobs,
-        /// Pages (mapping units) that these GC jobs moved (`wear`).
-        retirement_moves,
         /// Flash reads of host and GC with at least one step that failed before the last (`errors.retry`).
         retried_reads,
         /// Steps of flash reads that failed before the last (`errors.retry`).
@@ -166,8 +162,6 @@ counters! {
         slc_reads,
         /// Mapping units of the host written to blocks in SLC mode (`slc`).
         slc_writes,
-        /// GC jobs that folded a block in SLC mode since its pool needed a free block (`slc.dynamic_blocks`).
-        space_folds,
         /// Steps that host operations would have let begin, if an active GC job of the die had had more steps left (`gc.advance`).
         steps_forgone,
         /// Steps of GC jobs that went before a waiting host operation, as it was their turn (`gc.advance = "in-turns"`).
@@ -237,11 +231,18 @@ counters! {
     }
 }
 
+/// Name and sentence of each counter that results list under `counters`, sorted by name. Each has the unit `count`.
+pub static COUNTERS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let mut counters = [NAMED.as_slice(), &Cause::JOBS, &Cause::MOVES].concat();
+    counters.sort_unstable();
+    counters
+});
+
 /// The schema of the listed counters, each with its unit and sentence.
 pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
     let described =
-        |(name, sentence): (&str, &str)| (name.to_string(), json!({ "type": "integer", "unit": "count", "description": sentence }));
-    let properties: Map<_, _> = COUNTERS.into_iter().map(described).collect();
+        |&(name, sentence): &(&str, &str)| (name.to_string(), json!({ "type": "integer", "unit": "count", "description": sentence }));
+    let properties: Map<_, _> = COUNTERS.iter().map(described).collect();
     json_schema!({ "type": "object", "properties": properties })
 }
 
@@ -251,9 +252,11 @@ mod tests {
 
     #[test]
     fn names_are_in_order_and_each_has_its_own_value() {
-        assert!(COUNTERS.is_sorted_by_key(|(name, _)| *name));
-        let counters = Counters { bus_lines: 3, write_pauses: 5, erases: 7, ..Counters::default() };
+        assert!(NAMED.is_sorted_by_key(|(name, _)| *name));
+        let mut counters = Counters { bus_lines: 3, write_pauses: 5, erases: 7, ..Counters::default() };
+        (counters.jobs_by_cause[Cause::Refresh as usize], counters.moves_by_cause[Cause::Leveling as usize]) = (2, 9);
         let counted: Vec<_> = counters.listed().filter(|(_, count)| *count > 0).collect();
-        assert_eq!(counted, [("bus_lines", 3), ("write_pauses", 5)]);
+        assert_eq!(counted, [("bus_lines", 3), ("write_pauses", 5), ("refresh_jobs", 2), ("leveling_moves", 9)]);
+        assert!(COUNTERS.iter().map(|(name, _)| name).is_sorted_by(|a, b| a < b));
     }
 }

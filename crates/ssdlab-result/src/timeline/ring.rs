@@ -13,6 +13,7 @@ use super::recorder::{NOWHERE, Page};
 use super::track::Track;
 pub use index::Index;
 use ssdlab_base::blocked::{Blocked, DriveTimes};
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn, TxnId};
 use ssdlab_keys::geometry::Geometry;
 
@@ -118,38 +119,40 @@ pub enum Trigger {
     Hard,
     /// The pool has fewer free blocks than the soft threshold.
     Soft,
-    /// The drive is idle, and collects ahead of need.
-    Idle,
     /// GC goes on until the pool has `gc.until` free blocks more than the threshold.
     Episode,
     /// A block has at least as many invalid pages as `gc.invalid` asks for.
     Invalid,
-    /// A block had been read too often (`errors.reclaim_reads`).
-    Reclaim,
-    /// The data of a block were too old (`errors.refresh_days`).
-    Refresh,
-    /// A program of a block had failed (`wear`).
-    Retirement,
-    /// A block had been erased less than others (`wear.leveling`).
-    Leveling,
-    /// A block in SLC mode is folded.
-    Fold,
+    /// Another cause than that the pool needs a free block.
+    Of(Cause),
 }
 
 impl Trigger {
+    /// Every trigger; some causes have one name.
+    pub fn all() -> impl Iterator<Item = Trigger> {
+        let causes = Cause::ALL.into_iter().filter(|&cause| cause != Cause::Space).map(Trigger::Of);
+        [Trigger::Hard, Trigger::Soft, Trigger::Episode, Trigger::Invalid].into_iter().chain(causes)
+    }
+
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Trigger::Hard => "hard",
             Trigger::Soft => "soft",
-            Trigger::Idle => "idle",
             Trigger::Episode => "episode",
             Trigger::Invalid => "invalid",
-            Trigger::Reclaim => "reclaim",
-            Trigger::Refresh => "refresh",
-            Trigger::Retirement => "retirement",
-            Trigger::Leveling => "leveling",
-            Trigger::Fold => "fold",
+            Trigger::Of(cause) => cause.trigger(),
+        }
+    }
+
+    /// What `ssdlab why` says of a job that began so, behind the number of free blocks that its pool had.
+    pub fn why(self) -> &'static str {
+        match self {
+            Trigger::Hard => "fewer than the hard threshold",
+            Trigger::Soft => "fewer than the soft threshold",
+            Trigger::Episode => "and GC went on until it has gc.until more than the threshold",
+            Trigger::Invalid => "and a block with more invalid pages than gc.invalid_share",
+            Trigger::Of(cause) => cause.why(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A drive watched from outside at every instant: free blocks, and that collection gets somewhere.
 
+use ssdlab::cause::Cause;
 use ssdlab::config::{Begin, Config, Frontier, Streams, Trigger};
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::Request;
@@ -269,14 +270,19 @@ fn taken(before: &Seen, now: &Seen) -> usize {
 
 /// Jobs that moved a block for its age or its reads, or folded it, although the pool did not want free blocks.
 fn jobs_otherwise(simulation: &Simulation) -> u64 {
-    due_jobs(simulation) - simulation.ssd().counters().space_folds
+    due_jobs(simulation) - simulation.ssd().counters().jobs_for(Cause::FoldSpace)
 }
 
 /// Jobs that moved a block for its age or its reads, or folded it.
 fn due_jobs(simulation: &Simulation) -> u64 {
     let counters = simulation.ssd().counters();
     let retired = counters.retired_by_program + counters.retired_by_erase + counters.retired_by_endurance;
-    counters.reclaim_jobs + counters.refresh_jobs + counters.folds + counters.retirement_jobs + counters.leveling_jobs + retired
+    counters.jobs_for(Cause::Reclaim)
+        + counters.jobs_for(Cause::Refresh)
+        + counters.folds
+        + counters.jobs_for(Cause::Retirement)
+        + counters.jobs_for(Cause::Leveling)
+        + retired
 }
 
 fn blocks(ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<> {

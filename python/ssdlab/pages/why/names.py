@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ssdlab import _core
+
 __all__ = ["CAUSES", "SERVED", "TRIGGERS", "WAITS"]
 
 WAITS = {
@@ -52,16 +54,5 @@ CAUSES = {
     "degraded": "a failed drive",
 }
 """What a request to a drive is for, by its cause."""
-TRIGGERS = {
-    "hard": "fewer than the hard threshold",
-    "soft": "fewer than the soft threshold",
-    "idle": "and the drive was idle",
-    "episode": "and GC went on until it has gc.until more than the threshold",
-    "invalid": "and a block with more invalid pages than gc.invalid_share",
-    "reclaim": "and a block that had been read errors.reclaim_reads times",
-    "refresh": "and a block with data older than errors.refresh_days",
-    "retirement": "and a block of which a program had failed",
-    "leveling": "and a block that had been erased less than others",
-    "fold": "and a block in SLC mode was folded",
-}
+TRIGGERS = dict(_core.triggers())
 """Why a job began, by its trigger."""

@@ -11,11 +11,12 @@
 use std::collections::VecDeque;
 
 use crate::event::Event;
-use crate::flash::{Cells, DAY_NS, Due, Flash, Pace, Retry, Steps};
+use crate::flash::{Cells, DAY_NS, Flash, Pace, Retry, Steps};
 use crate::ftl::{BlockState, Ftl};
 use crate::ssd::mechanisms::units;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Ns, Ppn, SlotId, TxnId};
 use ssdlab_keys::geometry::PageFacts;
 use ssdlab_result::stats::{AgeStats, AgedBlock};
@@ -103,7 +104,7 @@ fn read_begins(ssd: &mut Ssd, now: Ns, ppn: Ppn, host: bool) -> (Steps, Pace, Ns
     }
     check(ssd, now, block, steps);
     if is_due {
-        becomes_due(ssd, block, Due::Reclaim);
+        becomes_due(ssd, block, Cause::Reclaim);
     }
     let step_ns = ssd.flash.timing().retry(&facts, pace.shortened);
     let count = ssd.probes.count();
@@ -206,7 +207,7 @@ fn find_due(ssd: &mut Ssd, now: Ns) {
         ssd.ages_mut().by_age.pop_front();
         let is_current = ssd.flash.cells().expect("reads have errors").refresh_at(block) == at;
         if is_current && holds_pages(&ssd.ftl, block) {
-            becomes_due(ssd, block, Due::Refresh);
+            becomes_due(ssd, block, Cause::Refresh);
         }
     }
     if ssd.gc.due.any() {
@@ -224,9 +225,9 @@ pub(in crate::ssd) fn move_due(ssd: &mut Ssd, now: Ns) {
 }
 
 /// A block is to be moved, as soon as it is closed and its pool has room. The round under way, or else the next, begins to.
-fn becomes_due(ssd: &mut Ssd, block: BlockId, due: Due) {
+fn becomes_due(ssd: &mut Ssd, block: BlockId, cause: Cause) {
     if ssd.flash.cells_mut().expect("reads have errors").becomes_due(block) {
         let pool = ssd.geometry().pool_of_block(block);
-        ssd.gc.due.push(pool, block, due);
+        ssd.gc.due.push(pool, block, cause);
     }
 }

@@ -192,8 +192,10 @@ fn make_up(ssd: &mut Ssd, now: Ns, pool: PoolId, at: SlotId, ended: u32, begun: 
         }
         let first = u32::from(placed.is_some());
         move_pages(ssd, pool, at, ended - first, began + Ns::from(first) * move_ns);
+        let cause = ssd.gc.job(pool).expect("a burst is of a job").cause();
         let counters = ssd.probes.count();
         counters.pages_moved += u64::from(ended);
+        counters.moves_by_cause[cause as usize] += u64::from(ended);
         counters.gc_reads += u64::from(ended);
         ssd.flash.skip_repetitions(at, ended);
     }

@@ -5,6 +5,7 @@
 use crate::event::{Event, IdleWork};
 use crate::gc::Idle;
 use crate::ssd::Ssd;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{Ns, PoolId};
 
 /// The detector of idle time for this work; `None` if the drive does none.
@@ -56,7 +57,7 @@ pub(in crate::ssd) fn begin(ssd: &mut Ssd, now: Ns) {
 }
 
 fn is_ahead(ssd: &Ssd, pool: PoolId) -> bool {
-    ssd.gc.job(pool).is_some_and(|job| job.is_ahead())
+    ssd.gc.job(pool).is_some_and(|job| job.cause() == Cause::Idle)
 }
 
 fn worked_ahead(ssd: &mut Ssd) {
@@ -97,12 +98,12 @@ pub(in crate::ssd) fn end(ssd: &mut Ssd) {
     ssd.gc.idle_mut().expect("seen above").adapt(found_work);
 }
 
-/// Call when a job starts: if the drive is idle and the pool not short of free blocks, idle time has started it, ahead of need.
-pub(in crate::ssd) fn job_started_ahead(ssd: &mut Ssd, pool: PoolId) {
+/// Call when the job of a pool and its group starts: if it is for space, the drive is idle and the pool not short of free blocks, idle time
+/// has started it, ahead of need.
+pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
     let idle = ssd.gc.idle().is_some_and(|idle| idle.is_idle());
-    if idle && !ssd.ftl.is_short(pool) {
-        ssd.gc.started_ahead(pool);
-        ssd.probes.count().idle_jobs += u64::from(ssd.geometry().lead_pool(pool) == pool);
+    if idle && ssd.gc.job(pool).is_some_and(|job| job.cause() == Cause::Space) && !ssd.ftl.is_short(pool) {
+        ssd.group_of(pool).for_each(|part| ssd.gc.started_ahead(part));
         worked_ahead(ssd);
     }
 }

@@ -7,10 +7,11 @@
 //! | `gc/fold.rs` | which pools fold now |
 
 use crate::flash::Timing;
-use crate::gc::{FoldCause, Idle, Job};
+use crate::gc::Idle;
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::pace;
 use crate::ssd::watch::probes;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Ns, PoolId, Ppn};
 use ssdlab_keys::config::Config;
 use ssdlab_keys::config::capacity::RESERVE;
@@ -110,16 +111,13 @@ pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, first: 
     }
 }
 
-/// Counts a job that folds a block. Returns false if the job does not.
-pub(in crate::ssd) fn count_fold(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
-    let Some(cause) = ssd.gc.job(pool).and_then(Job::fold) else { return false };
-    let victim = ssd.gc.job(pool).map(Job::victim).expect("seen above");
-    ssd.probes.note(now, &ssd.ftl, probes::Event::FoldBegins(victim, cause));
-    let counters = ssd.probes.count();
-    counters.folds += 1;
-    counters.idle_folds += u64::from(cause == FoldCause::Idle);
-    counters.space_folds += u64::from(cause == FoldCause::Space);
-    true
+/// Call when a job starts: it may fold a block.
+pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Cause) {
+    if cause.folds() {
+        let victim = ssd.gc.job(pool).expect("it starts").victim();
+        ssd.probes.note(now, &ssd.ftl, probes::Event::FoldBegins(victim, cause));
+        ssd.probes.count().folds += 1;
+    }
 }
 
 /// Call when a job that folded a block of a pool has ended, and its scope has had its turn: the pools that wait for it (`slc.fold_jobs`) fold

@@ -327,7 +327,8 @@ fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
         if current && ssd.rules.gc.spreads {
             superblock::readers_follow(ssd, now, moved.lpn, pool);
         }
-        return ssd.probes.note(now, &ssd.ftl, Event::PageMoved { current });
+        let cause = ssd.gc.job(pool).expect("a unit was moved").cause();
+        return ssd.probes.note(now, &ssd.ftl, Event::PageMoved { cause, current });
     };
     let transaction = &mut ssd.transactions[writer];
     transaction.served(Served::Array, now);

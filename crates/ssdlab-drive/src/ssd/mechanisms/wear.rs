@@ -11,9 +11,9 @@
 //! The drive becomes read-only when a pool has lost more blocks than its keys can spare ([`Config::losable_blocks`]), or has no room for the
 //! pages of a GC job: its data would not fit any more. Then no write begins, no GC job goes on, and what waits to be written is rejected.
 
-use crate::flash::{Due, Failures, WHOLE};
+use crate::flash::{Failures, WHOLE};
 use crate::ftl::Ftl;
-use crate::gc::{Job, Leveling, Move};
+use crate::gc::Leveling;
 use crate::sched::QueueKind;
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::{ages, units};
@@ -21,6 +21,7 @@ use crate::ssd::watch::probes::Event;
 use crate::ssd::watch::waits;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, ChipId, DieId, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::{Config, WearEnd};
 use ssdlab_result::stats::{ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
@@ -185,7 +186,6 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
     let moved = ssd.gc.moving(pool).expect("a page was moved");
     if let Some(to) = moved.to {
         if !program_fails(ssd, to) {
-            count_moves(ssd, pool);
             return false;
         }
         program_failed(ssd, now, pool, to);
@@ -204,23 +204,6 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
         leave_move(ssd, now, pool, writer);
     }
     true
-}
-
-/// Counts the pages (mapping units) that the program of a page move has moved, by the cause of the job. A page that a host write replaced
-/// does not count.
-fn count_moves(ssd: &mut Ssd, pool: PoolId) {
-    let Some(due) = ssd.gc.job(pool).and_then(Job::due) else { return };
-    let is_moved = |moved: &Move| u64::from(moved.writer.is_none());
-    let count = match ssd.rules.gc.gathers() {
-        true => ssd.gc.units(pool).iter().map(is_moved).sum(),
-        false => is_moved(&ssd.gc.moving(pool).expect("a page was moved")),
-    };
-    let counters = ssd.probes.count();
-    match due {
-        Due::Retirement => counters.retirement_moves += count,
-        Due::Leveling => counters.leveling_moves += count,
-        Due::Reclaim | Due::Refresh => {}
-    }
 }
 
 /// A host write that had merged with a page move waits for its pool again.
@@ -242,7 +225,7 @@ fn program_failed(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
         wear.open.push((block, left));
     }
     if !std::mem::replace(&mut wear.failing[block.index()], true) {
-        ssd.gc.due.push(pool, block, Due::Retirement);
+        ssd.gc.due.push(pool, block, Cause::Retirement);
         lose_block(ssd, pool);
     }
 }
@@ -282,18 +265,19 @@ pub(in crate::ssd) fn block_freed(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
     ssd.gc.due.forget(pool, block);
     let Ssd { wear: Some(wear), ftl, gc, .. } = ssd else { return };
     let Some(leveling) = &mut wear.leveling else { return };
-    let may_move = !gc.due.waits_for(pool, Due::Leveling);
+    let may_move = !gc.due.waits_for(pool, Cause::Leveling);
     if let Some(young) = leveling.block_erased(ftl, &wear.failures, block, may_move) {
         wear.worn[pool.index()] = block;
-        gc.due.push(pool, young, Due::Leveling);
+        gc.due.push(pool, young, Cause::Leveling);
     }
 }
 
-/// Call when a job starts that moves a block for levelling: the worn block takes its data.
-pub(in crate::ssd) fn leveling_starts(ssd: &mut Ssd, pool: PoolId) {
-    ssd.probes.count().leveling_jobs += 1;
-    let worn = ssd.wear_mut().worn[pool.index()];
-    ssd.ftl.bring_forward(pool, worn);
+/// Call when a job starts: if it moves a block for levelling, the worn block takes its data.
+pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId, cause: Cause) {
+    if cause == Cause::Leveling {
+        let worn = ssd.wear_mut().worn[pool.index()];
+        ssd.ftl.bring_forward(pool, worn);
+    }
 }
 
 /// Time of the next erase of a block; `ns`: that of a new block without pulses.

@@ -1,10 +1,10 @@
 //! The probes of a drive: counters, gauges, the verifier, statistics of slack. An [`Event`] is for more than one of them.
 
 use crate::ftl::Ftl;
-use crate::gc::FoldCause;
 use crate::ssd::watch::gauges::Gauges;
 use crate::ssd::watch::planted::Planted;
 use crate::ssd::watch::verify::Verifier;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Lpn, Ns, Ppn};
 use ssdlab_result::stats::{Counters, SlackStats};
 
@@ -27,8 +27,8 @@ pub(in crate::ssd) enum Event {
     MergedWrite(Option<Ppn>, u32),
     /// The target page of a page move is chosen: source and target.
     MovePlaced(Ppn, Ppn),
-    /// A page move has ended; its copy is current, or else stale.
-    PageMoved { current: bool },
+    /// A page move of a job with this cause has ended; its copy is current, or else stale.
+    PageMoved { cause: Cause, current: bool },
     /// A logical page is unmapped.
     Trimmed(Lpn),
     /// A block was taken from a pool, or a superblock from its group: `blocks` blocks. The pool has `left` free blocks left.
@@ -40,7 +40,7 @@ pub(in crate::ssd) enum Event {
     /// A block was opened in SLC mode.
     OpenedInSlc(BlockId),
     /// A job begins to fold a block in SLC mode.
-    FoldBegins(BlockId, FoldCause),
+    FoldBegins(BlockId, Cause),
     /// The program that began at this page has failed.
     ProgramFailed(Ppn),
     /// A block that was erased has been retired.
@@ -99,8 +99,9 @@ impl Probes {
                 // Without a place, a program of the host follows.
                 counters.direct_writes += u64::from(place.is_some() && ftl.geometry().slc.is_some());
             }
-            Event::PageMoved { current } => {
+            Event::PageMoved { cause, current } => {
                 counters.pages_moved += 1;
+                counters.moves_by_cause[cause as usize] += 1;
                 counters.stale_moves += u64::from(!current);
             }
             Event::Trimmed(..) => counters.trimmed_pages += 1,

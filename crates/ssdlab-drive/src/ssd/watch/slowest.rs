@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::flash::Due;
-use crate::gc::Job;
 use crate::sched::TransactionKind;
 use crate::ssd::Ssd;
 use ssdlab_base::blocked::Blocked;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{DieId, Ns, PoolId, SlabId, TxnId};
 use ssdlab_result::timeline::{Admission, Budget, Origin, PageEnd, RecentJob, Recorder, Ring, Trigger, Wait};
 
@@ -120,22 +119,15 @@ pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId, follows:
         return;
     }
     let free = ssd.ftl.blocks().free_count(pool);
-    let idle = ssd.gc.idle().is_some_and(|idle| idle.is_idle()) && !ssd.ftl.is_short(pool);
-    let due = ssd.gc.job(pool).and_then(Job::due);
-    let folds = ssd.gc.job(pool).is_some_and(|job| job.fold().is_some());
+    let job = ssd.gc.job(pool).expect("it has just started");
+    let (victim, cause) = (job.victim(), job.cause());
     let trigger = match () {
-        () if folds => Trigger::Fold,
-        () if due == Some(Due::Reclaim) => Trigger::Reclaim,
-        () if due == Some(Due::Refresh) => Trigger::Refresh,
-        () if due == Some(Due::Retirement) => Trigger::Retirement,
-        () if due == Some(Due::Leveling) => Trigger::Leveling,
-        () if follows => Trigger::Episode,
-        () if idle => Trigger::Idle,
+        () if follows && cause.collects() => Trigger::Episode,
+        () if cause != Cause::Space => Trigger::Of(cause),
         () if free < ssd.gc.hard_blocks() => Trigger::Hard,
         () if ssd.ftl.is_below(pool, 0) => Trigger::Soft,
         () => Trigger::Invalid,
     };
-    let victim = ssd.gc.job(pool).expect("it has just started").victim();
     let valid = ssd.ftl.blocks().valid(victim);
     let Some(recorder) = ssd.flash.recorder() else { return };
     let number = recorder.job_of(pool);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::flash::{Due, OpKind};
+use crate::flash::OpKind;
 use crate::sched::linked;
 use crate::ssd::Ssd;
 use ssdlab_base::units::{ChipId, Ns, PoolId, Ppn, ReqId, SlabId, SlotId, TxnId};
@@ -104,15 +104,7 @@ pub(in crate::ssd) fn job_started(ssd: &mut Ssd, now: Ns, pool: PoolId) {
             return ssd.rules.timeline_ends();
         }
         let job = ssd.gc.job(pool).expect("it has just started");
-        let name = match job.due() {
-            None if job.fold().is_some() => "fold",
-            None => "job",
-            Some(Due::Reclaim) => "read reclaim",
-            Some(Due::Refresh) => "refresh",
-            Some(Due::Retirement) => "retirement",
-            Some(Due::Leveling) => "leveling",
-        };
-        let victim = job.victim();
+        let (victim, name) = (job.victim(), job.cause().slice());
         timeline.job_starts(now, pool, name, victim, ssd.ftl.blocks().valid(victim));
     }
 }

@@ -1,13 +1,13 @@
 //! Verify mode: every page carries the version of the write that it holds, and redundant state is recounted.
 
 use crate::ftl::{BlockState, Ftl};
-use crate::gc::FoldCause;
 use crate::rules::HandleRules;
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::{estimates, power, slc, wear};
 use crate::ssd::watch::gauges;
 use crate::ssd::watch::placed::Placed;
 use crate::ssd::watch::probes::Event;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Lpn, Ns, PoolId, Ppn};
 use ssdlab_keys::geometry::Geometry;
 
@@ -215,16 +215,16 @@ impl Verifier {
 
     /// Checks that the block that is folded is the oldest of the full ones in SLC mode; if its pool needs free blocks, of those whose erase
     /// gives it one.
-    fn fold_begins(&mut self, ftl: &Ftl, block: BlockId, cause: FoldCause) {
+    fn fold_begins(&mut self, ftl: &Ftl, block: BlockId, cause: Cause) {
         let geometry = ftl.geometry();
         let pool = geometry.pool_of_block(block);
-        let counts = |other: BlockId| cause != FoldCause::Space || !geometry.is_static(other);
+        let counts = |other: BlockId| cause != Cause::FoldSpace || !geometry.is_static(other);
         let mut others = (0..geometry.pools.blocks_each).map(|index| geometry.block_of_pool(pool, index));
         let older = others.find(|&other| {
             let full = ftl.blocks().state(other) == BlockState::Cached && counts(other);
             full && self.slc[other.index()] < self.slc[block.index()]
         });
-        let is_static = cause == FoldCause::Space && geometry.is_static(block);
+        let is_static = cause == Cause::FoldSpace && geometry.is_static(block);
         if !self.is_slc(block) || is_static {
             self.found(Err(format!("block {block} is folded ({cause:?}), which is not of that part of the cache")));
         } else if let Some(older) = older {
