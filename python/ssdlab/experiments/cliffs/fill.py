@@ -195,8 +195,8 @@ class _Curve:
     def falls(self, beyond: float, rate: float) -> float | None:
         """Data written when the rate falls below `rate` after `beyond`.
 
-        The first step below has the lower rate, or both, as the step before may: the fall lies where the rates around these two steps take as
-        long as the two took.
+        The first step below has the lower rate, or both, as the step before may: the fall lies where the rates around these two steps take
+        as long as the two took.
         """
         written, rates = self.smooth(self.written[-1] / STEPS)
         found = next((i for i, (end, now) in enumerate(zip(written, rates, strict=True)) if end > beyond and now < rate), None)
