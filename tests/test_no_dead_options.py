@@ -352,6 +352,8 @@ CONTEXTS: Mapping[str, Context] = {
     "ftl.map_unit_bytes": Context((4096, 2048, 1024), base={**DRIVE, "device.blocks_per_plane": 32}, trace=partial),
     "ftl.map_cache_bytes": Context((0, 4 * PAGE, 8 * PAGE), base=MAPPED),
     "ftl.map_cache_policy": Context(("lru", "fifo", "clock"), base={**MAPPED, "ftl.map_cache_bytes": 3 * PAGE, "ftl.map_entry_bytes": 512}),
+    "ftl.map_cache_unit": Context(("page", "entry"), base=MAPPED),
+    "ftl.precondition.whole_table": Context((False, True), base={**MAPPED, "ftl.precondition.kind": "none"}),
     "ftl.map_page_bytes": Context((PAGE, 2 * PAGE), base=MAPPED),
     "ftl.map_entry_bytes": Context((4, 128, 256), base=MAPPED),
     "ftl.unmapped_read": Context(("immediate", "flash"), trace=sparse),

@@ -50,7 +50,7 @@ pub fn prepare(
     }
     let kind = config.ftl.precondition.kind;
     match (kind, ranges) {
-        (PreconditionKind::None, _) => {}
+        (PreconditionKind::None, _) => preparation.write_translation_pages()?,
         (PreconditionKind::Fill, _) | (_, None) => preparation.fill(),
         (_, Some(ranges)) => preparation.write_ranges(ranges)?,
     }
@@ -200,15 +200,18 @@ impl<'a> Preparation<'a> {
         table.units_of(0).start..table.units_of(table.count() - 1).end
     }
 
-    /// Writes the translation pages with entries of pages that hold data.
+    /// Writes the translation pages with entries of pages that hold data, or all of them, where part of the table is in flash only.
     fn write_translation_pages(&mut self) -> Result<()> {
+        if !self.config.caches_map() {
+            return Ok(());
+        }
         let table = MapPages::new(self.config, self.ftl.geometry());
         for page in 0..table.count() {
-            if table.mapped_by(page).any(|unit| self.ftl.lookup(Lpn(unit)).is_some()) {
+            if self.config.ftl.precondition.whole_table || table.mapped_by(page).any(|unit| self.ftl.lookup(Lpn(unit)).is_some()) {
                 table.units_of(page).try_for_each(|unit| self.write(Lpn(unit)))?;
             }
         }
-        Ok(())
+        (0..self.packs.pools()).try_for_each(|way| self.write_pack(way))
     }
 
     fn write_ranges(&mut self, ranges: &[(u64, u64)]) -> Result<()> {
@@ -224,10 +227,7 @@ impl<'a> Preparation<'a> {
             self.look_out()?;
         }
         (0..self.packs.pools()).try_for_each(|way| self.write_pack(way))?;
-        if self.config.caches_map() {
-            self.write_translation_pages()?;
-        }
-        (0..self.packs.pools()).try_for_each(|way| self.write_pack(way))
+        self.write_translation_pages()
     }
 
     /// Counts a page that has been written, and calls `watch` now and then.

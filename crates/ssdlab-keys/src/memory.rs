@@ -7,7 +7,7 @@
 use std::collections::{BinaryHeap, TryReserveError, VecDeque};
 use std::path::Path;
 
-use crate::config::{ArrayLevel, Capacity, Config, Padding, Placement, PreconditionKind, oracle_bytes};
+use crate::config::{ArrayLevel, Capacity, Config, MapCacheUnit, Padding, Placement, PreconditionKind, oracle_bytes};
 use ssdlab_base::error::{Error, Result};
 
 /// Total size of arrays, bytes, below which available memory is not checked: they fit anywhere.
@@ -26,6 +26,8 @@ const ENTRY_BYTES: u64 = 12 + 2 * 16 + 4 + 4;
 
 /// Bytes per entry of a write buffer: its content, its places in two lists and in the table of units, and its place among the free ones.
 const BUFFER_ENTRY_BYTES: u64 = 72 + 2 * 8 + 4 * 8 + 4;
+/// Memory of the program for an entry of the mapping cache: its slot, and its links in two lists.
+const MAP_SLOT_BYTES: u64 = 48 + 4 + 2 * 8;
 
 /// Memory that the arrays of the drives and caches take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +92,12 @@ impl Needs {
         if config.caches_map() {
             // Places of the translation pages, and their state.
             needs.arrays.push(4 * ENTRY * capacity.map_units * drives);
+            if config.ftl.map_cache_unit == MapCacheUnit::Entry {
+                // Places of the entries, and the entries in memory.
+                let cached = (config.ftl.map_cache_bytes / u64::from(config.ftl.map_entry_bytes)).min(capacity.exported_units) * drives;
+                needs.arrays.extend([ENTRY * exported * drives, MAP_SLOT_BYTES * cached]);
+                needs.touched += MAP_SLOT_BYTES * cached;
+            }
         }
         if config.cache.is_on() {
             needs.add_caches(config, &capacity, verified);

@@ -2,9 +2,9 @@
 //! eight pages. A page takes 102.4 us on the bus, a read 25 us, a program 200 us, an erase 1.5 ms.
 
 use crate::common::{one_die, plan, simulation};
-use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play, play_all, read, write};
+use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
 use ssdlab::config::{
-    Allocation, ArrayLevel, Buffer, CachePlace, CachePolicy, Config, Drain, Frontier, MapCachePolicy, Order, PartialWrite,
+    Allocation, ArrayLevel, Buffer, CachePlace, CachePolicy, Config, Drain, Frontier, MapCachePolicy, MapCacheUnit, Order, PartialWrite,
     PreconditionKind, Priority, Scope, Trigger, UnmappedRead, validate,
 };
 use ssdlab::ftl::Ftl;
@@ -224,6 +224,129 @@ fn timelines() {
     play_all(&cases());
 }
 
+/// A drive with memory for `room` single entries.
+fn entries(config: Config, room: u64) -> Config {
+    changed(config, |c| (c.ftl.map_cache_unit, c.ftl.map_cache_bytes) = (MapCacheUnit::Entry, 512 * room))
+}
+
+/// The entry of page 0, which has changed, is replaced at 1 ms by that of page 8. The translation page of page 0 is read behind that of page 8.
+const WRITE_BACK: u64 = MS + 3 * READ;
+
+#[test]
+fn timelines_of_single_entries() {
+    let drive = |room| entries(drive(1), room);
+    play_all(&[
+        case(
+            "a miss reads the translation page, and keeps one entry of it",
+            drive(2),
+            &[read(0, 5), read(MS, 6), read(2 * MS, 5)],
+            &[miss(), miss(), hit()],
+            &[&[reads(0), reads(READ), reads(MS), reads(MS + READ), reads(2 * MS)]],
+        ),
+        case(
+            "the least recently used entry makes room",
+            drive(2),
+            &[read(0, 0), read(MS, 1), read(2 * MS, 0), read(3 * MS, 9), read(4 * MS, 0), read(5 * MS, 1)],
+            &[miss(), miss(), hit(), miss(), hit(), miss()],
+            &[
+                &[reads(0), reads(READ), reads(MS), reads(MS + READ), reads(2 * MS)],
+                &[reads(3 * MS), reads(3 * MS + READ), reads(4 * MS), reads(5 * MS), reads(5 * MS + READ)],
+            ],
+        ),
+        case(
+            "entries of a translation page that is being read come with it",
+            drive(2),
+            &[read(0, 0), read(10_000, 1)],
+            &[miss(), served(false, READ - 10_000, READ)],
+            &[&[reads(0), reads(READ), reads(2 * READ)]],
+        ),
+        case(
+            "a command waits for each of its entries",
+            drive(2),
+            &[pages(read(0, 7), 2)],
+            &[served(false, 2 * READ, READ)],
+            &[&[reads(0), reads(READ), reads(2 * READ), reads(3 * READ)]],
+        ),
+        case(
+            "an entry that has changed leaves at once, and its translation page is read, changed and written",
+            drive(1),
+            &[write(0, 0), read(MS, 8), read(5 * MS, 8)],
+            &[served(true, READ, 0), served(false, READ, READ), hit()],
+            &[&[reads(0), writes(READ)], &[reads(MS), reads(MS + READ), reads(MS + 2 * READ), writes(WRITE_BACK), reads(5 * MS)]],
+        ),
+        case(
+            "while that is written its entries come from memory",
+            drive(1),
+            &[write(0, 0), read(MS, 8), read(WRITE_BACK + 1_000, 1)],
+            &[served(true, READ, 0), served(false, READ, READ), served(false, 0, WRITE - 1_000)],
+            &[
+                &[reads(0), writes(READ), reads(MS), reads(MS + READ), reads(MS + 2 * READ), writes(WRITE_BACK)],
+                &[reads(WRITE_BACK + WRITE)],
+            ],
+        ),
+        case(
+            "and while it is read for that they come with it",
+            drive(1),
+            &[write(0, 0), read(MS, 8), read(MS + READ + 1_000, 1), read(5 * MS, 1)],
+            &[served(true, READ, 0), served(false, READ, READ), served(false, READ - 1_000, READ), hit()],
+            &[
+                &[reads(0), writes(READ), reads(MS), reads(MS + READ), reads(MS + 2 * READ), reads(MS + 3 * READ)],
+                &[writes(MS + 4 * READ), reads(5 * MS)],
+            ],
+        ),
+        case(
+            "all changed entries of a translation page are written together",
+            drive(2),
+            &[write(0, 0), write(MS, 1), read(2 * MS, 8), read(4 * MS, 9)],
+            &[served(true, READ, 0), served(true, READ, 0), served(false, READ, READ), miss()],
+            &[
+                &[reads(0), writes(READ), reads(MS), writes(MS + READ)],
+                &[reads(2 * MS), reads(2 * MS + READ), reads(2 * MS + 2 * READ), writes(2 * MS + 3 * READ)],
+                &[reads(4 * MS), reads(4 * MS + READ)],
+            ],
+        ),
+        case(
+            "a translation page that was never written is not read, for an entry or to be written",
+            entries(erased(1), 1),
+            &[write(0, 0), read(MS, 8), read(5 * MS, 8)],
+            &[served(true, 0, 0), (0, vec![]), (0, vec![])],
+            &[&[writes(0), writes(MS)]],
+        ),
+    ]);
+}
+
+#[test]
+fn what_happens_to_single_entries_is_counted() {
+    let counts = |config: &Config, room, requests: &[Request]| counted(&entries(config.clone(), room), requests);
+    let none = MappingStats { pages: 8, capacity: 1, cached: 1, ..MappingStats::default() };
+    let stats = counts(&drive(1), 1, &[write(0, 0), read(MS, 8), read(WRITE_BACK + 1_000, 1)]);
+    assert_eq!(stats, MappingStats { misses: 3, unread: 1, write_backs: 1, flash_reads: 3, flash_programs: 1, ..none });
+    let stats = counts(&drive(1), 2, &[write(0, 0), write(MS, 1), read(2 * MS, 8), read(4 * MS, 9)]);
+    let two = MappingStats { capacity: 2, cached: 2, ..none };
+    assert_eq!(stats, MappingStats { misses: 4, write_backs: 1, flash_reads: 5, flash_programs: 1, ..two });
+    let stats = counts(&drive(1), 1, &[read(0, 0), read(10_000, 1), read(20_000, 1)]);
+    assert_eq!(stats, MappingStats { hits: 1, delayed_hits: 1, misses: 2, full_waits: 1, flash_reads: 2, ..none });
+    // Entry 1 is in memory when its page has moved, and that of page 3 is not.
+    let moves = [write(0, 0), write(MS, 2), read(2 * MS, 1), read(3 * MS, 8), read(9 * MS, 8)];
+    let stats = counts(&collecting(1), 3, &moves);
+    assert!(stats.moves_cached == 1 && stats.updates + stats.pending == 1, "{stats:?}");
+}
+
+#[test]
+fn lost_changes_of_single_entries_are_found() {
+    let found = |config: Config, defect, requests: &[Request]| {
+        let mut simulation = simulation(&config);
+        simulation.storage_mut().plant_in_map(defect);
+        requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+        simulation.finish().expect_err("a planted defect").to_string()
+    };
+    let dropped = found(entries(drive(1), 1), PlantedInMap::DropsDirtyPages, &[write(0, 0), read(MS, 8)]);
+    assert!(dropped.contains("flash has version 0 of translation page 0, of which version 1 is the last"), "{dropped}");
+    let forgotten =
+        found(entries(collecting(1), 1), PlantedInMap::ForgetsMoves, &[write(0, 0), write(MS, 1), read(2 * MS, 8), read(6 * MS, 9)]);
+    assert!(forgotten.contains("of translation page 0"), "{forgotten}");
+}
+
 /// Sixteen pages exported, of two translation pages, which lie in block 4. Three blocks are free; a job starts with fewer.
 fn collecting(room: u64) -> Config {
     changed(filled(one_die()), |c| {
@@ -439,6 +562,10 @@ fn uniform_requests_hit_as_much_of_the_table_as_is_in_memory() {
         for room in [16, 64, 192] {
             let result = run(&workload(room, |c| c.ftl.map_cache_policy = policy), &Control::default()).unwrap();
             let mapping = result.mapping.unwrap();
+            let plan = workload(room, |c| (c.ftl.map_cache_policy, c.ftl.map_cache_unit) = (policy, MapCacheUnit::Entry));
+            let single = run(&plan, &Control::default()).unwrap().mapping.unwrap();
+            assert!(single.capacity > mapping.capacity && single.hits + single.misses >= 20_000, "{single:?}");
+            assert!(single.write_backs > 0 && single.moves_cached + single.moves_gathered > 100, "{single:?}");
             let share = room as f64 / TABLE as f64;
             // Until the memory is full there are fewer hits: by at most as many as it has pages.
             let slack = 3.0 * (share * (1.0 - share) / 20_000.0).sqrt() + room as f64 / 20_000.0;
@@ -474,13 +601,13 @@ fn hits_do_not_depend_on_times() {
 /// GC that moves more than half of each victim, and entries that are all over the table: it gains more than the table takes.
 #[test]
 fn a_full_drive_goes_on() {
-    for room in [1, 8] {
+    for (room, unit) in [(1, MapCacheUnit::Page), (8, MapCacheUnit::Page), (8, MapCacheUnit::Entry)] {
         let mut plan = workload(room, |c| {
             c.device.overprovisioning = 0.1;
             (c.device.blocks_per_plane, c.device.pages_per_block) = (64, 16);
             c.ftl.map_entry_bytes = 64;
             c.workload.read_share = 0.0;
-            c.gc.soft = 2.0;
+            (c.gc.soft, c.ftl.map_cache_unit) = (2.0, unit);
         });
         plan.requests = Some(30_000);
         validate(&plan.config).unwrap();
@@ -614,12 +741,22 @@ fn planted_defects_are_found() {
     assert!(passed.contains("goes on before it"), "{passed}");
 }
 
-/// Where pages without data are read from flash, the translation page is still not.
+/// Where pages without data are read from flash, the translation page is still not, unless the whole table is there.
 #[test]
 fn pages_without_data() {
     let config = changed(erased(1), |c| c.ftl.unmapped_read = UnmappedRead::Flash);
-    let cases = case("a read of nothing", config, &[read(0, 8)], &[hit()], &[&[reads(0)]]);
-    play(&cases, true);
+    let whole = |config: &Config| {
+        changed(config.clone(), |c| (c.ftl.precondition.kind, c.ftl.precondition.whole_table) = (PreconditionKind::None, true))
+    };
+    play_all(&[
+        case("a read of nothing", config.clone(), &[read(0, 8)], &[hit()], &[&[reads(0)]]),
+        case("and its translation page", whole(&config), &[read(0, 8)], &[miss()], &[&[reads(0), reads(READ)]]),
+        case("for a single entry", entries(whole(&config), 1), &[read(0, 8)], &[miss()], &[&[reads(0), reads(READ)]]),
+    ]);
+    let prepared = |config: &Config, ranges| prepare(config, ranges, Own::default(), 1, &|_, _| Ok(())).unwrap().0.mapped_pages();
+    assert_eq!((prepared(&erased(1), None), prepared(&whole(&erased(1)), None)), (0, 8));
+    let ranges = changed(whole(&erased(1)), |c| c.ftl.precondition.kind = PreconditionKind::Ranges);
+    assert_eq!(prepared(&ranges, Some(&[(0, PAGE)])), 9);
 }
 
 #[test]
@@ -627,6 +764,8 @@ fn what_cannot_be_is_refused() {
     let says = |change: fn(&mut Config)| validate(&changed(drive(1), change)).unwrap_err().to_string();
     let small = says(|c| c.ftl.map_cache_bytes = 4_095);
     assert!(small.contains("ftl.map_cache_bytes = 4095: must hold a translation page of 4096 bytes"), "{small}");
+    let small = says(|c| (c.ftl.map_cache_unit, c.ftl.map_cache_bytes) = (MapCacheUnit::Entry, 511));
+    assert!(small.contains("ftl.map_cache_bytes = 511: must hold an entry of 512 bytes"), "{small}");
     let part = says(|c| c.ftl.map_page_bytes = Some(6_144));
     assert!(part.contains("ftl.map_page_bytes = 6144") && part.contains("set it to 8192"), "{part}");
     // 115 of 128 pages are exported, and fifteen hold the table.

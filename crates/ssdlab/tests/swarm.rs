@@ -408,7 +408,7 @@ fn planted_defects_are_found() {
         (Planted::UsesRetiredBlock, &["in a block that was retired"]),
         (Planted::ForgetsFailedWrite, &["where"]),
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
-        (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim"]),
+        (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim", "valid pages and has"]),
         (Planted::ForgetsHardThreshold, &["T_hard"]),
         (Planted::KeepsExclusion, &["no progress"]),
         (Planted::CountsCreditTwice, &["pages for writes to pool"]),

@@ -169,6 +169,14 @@ impl Config {
         self.ftl.map_page_bytes.unwrap_or(self.map_unit_bytes())
     }
 
+    /// Size of what the mapping cache holds, a translation page or an entry, bytes.
+    pub fn map_cached_bytes(&self) -> u32 {
+        match self.ftl.map_cache_unit {
+            MapCacheUnit::Page => self.map_page_bytes(),
+            MapCacheUnit::Entry => self.ftl.map_entry_bytes,
+        }
+    }
+
     /// Number of entries of a translation page: mapping units whose addresses it holds.
     pub fn entries_per_map_page(&self) -> u32 {
         self.map_page_bytes() / self.ftl.map_entry_bytes
@@ -451,10 +459,12 @@ pub struct Ftl {
     /// of all pages that hold no parity.
     pub parity_in_spare: bool,
     /// Memory for the mapping table, bytes. The rest of the table is in flash, in translation pages that are read when they are needed, and
-    /// written back. At least one translation page. 0: there is memory for the whole table.
+    /// written back. At least one translation page or entry (`map_cache_unit`). 0: there is memory for the whole table.
     #[schemars(range(min = 0, max = 1099511627776_u64))]
     pub map_cache_bytes: u64,
-    /// Replacement policy of the mapping cache: which translation page in memory is replaced by a missing one.
+    /// What the mapping cache holds: whole translation pages, or single entries.
+    pub map_cache_unit: MapCacheUnit,
+    /// Replacement policy of the mapping cache: which translation page (or entry) in memory is replaced by a missing one.
     pub map_cache_policy: MapCachePolicy,
     /// Size of a translation page, bytes: whole mapping units. Absent: one unit.
     #[schemars(range(min = 512, max = 16777216), extend("multipleOf" = 512))]
@@ -491,6 +501,7 @@ impl Default for Ftl {
             parity_stripe: 0,
             parity_in_spare: true,
             map_cache_bytes: 0,
+            map_cache_unit: MapCacheUnit::Page,
             map_cache_policy: MapCachePolicy::Lru,
             map_page_bytes: None,
             map_entry_bytes: 4,
@@ -684,6 +695,16 @@ pub enum Isolation {
     Persistent,
 }
 
+/// What the mapping cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MapCacheUnit {
+    /// Whole translation pages.
+    Page,
+    /// Single entries. A changed entry that is replaced is written back with all changed entries of its translation page.
+    Entry,
+}
+
 /// Replacement policy of the mapping cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -726,6 +747,9 @@ pub struct Precondition {
     pub kind: PreconditionKind,
     /// CSV file `offset_bytes,size_bytes`: the ranges that hold data.
     pub prefill: Option<String>,
+    /// The run begins with the whole mapping table in flash (`ftl.map_cache_bytes`). If not, only translation pages with entries of data are
+    /// there, and an address in another one is looked up without a flash read.
+    pub whole_table: bool,
     /// For `kind = "soft"` and `"steady"`: share of the exported range, from its start, that is overwritten. Absent: the workload's
     /// footprint.
     #[schemars(range(min = 0.000001, max = 1.0))]
@@ -758,6 +782,7 @@ impl Default for Precondition {
         Precondition {
             kind: PreconditionKind::Fill,
             prefill: None,
+            whole_table: false,
             range: None,
             rounds: 1,
             settle: 0.0,

@@ -9,8 +9,8 @@ use serde_json::Value;
 use ssdlab_base::error::{Error, Result};
 
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Frontier, Ftl, Order, Pace, Placement, PoolScope,
-    PreconditionKind, Scope, SuspendedForReads, Trigger, check, workload_rules,
+    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Frontier, Ftl, MapCacheUnit, Order, Pace, Placement,
+    PoolScope, PreconditionKind, Scope, SuspendedForReads, Trigger, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -218,7 +218,7 @@ fn partial_reads(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// Checks that a translation page is whole mapping units, and that the memory for the mapping table holds one.
+/// Checks that a translation page is whole mapping units, and that the memory for the mapping table holds one, or an entry.
 fn map_cache(config: &Config, messages: &mut Vec<String>) {
     let (bytes, page, unit) = (config.ftl.map_cache_bytes, config.map_page_bytes(), config.map_unit_bytes());
     if !page.is_multiple_of(unit) {
@@ -227,10 +227,14 @@ fn map_cache(config: &Config, messages: &mut Vec<String>) {
              device.page_bytes); set it to {}, or leave it out for one unit",
             page.next_multiple_of(unit)
         ));
-    } else if config.caches_map() && bytes < page.into() {
+    } else if config.caches_map() && bytes < config.map_cached_bytes().into() {
+        let what = match config.ftl.map_cache_unit {
+            MapCacheUnit::Page => format!("a translation page of {page} bytes (ftl.map_page_bytes, or else a mapping unit)"),
+            MapCacheUnit::Entry => format!("an entry of {} bytes (ftl.map_entry_bytes)", config.ftl.map_entry_bytes),
+        };
         messages.push(format!(
-            "ftl.map_cache_bytes = {bytes}: must hold a translation page of {page} bytes (ftl.map_page_bytes, or else a mapping unit), or no \
-             entry could be looked up; raise it, or set it to 0 for the whole table in memory"
+            "ftl.map_cache_bytes = {bytes}: must hold {what}, or no entry could be looked up; raise it, or set it to 0 for the whole table in \
+             memory"
         ));
     }
 }

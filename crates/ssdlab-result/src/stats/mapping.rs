@@ -12,29 +12,29 @@ counts! {
         now {
             /// Number of translation pages of the mapping table.
             pages: u64,
-            /// Number of translation pages for which there is memory.
+            /// Number of translation pages, or entries (`ftl.map_cache_unit`), for which there is memory.
             capacity: u64,
-            /// Number of translation pages in memory now.
+            /// Number of translation pages or entries in memory now.
             cached: u64,
-            /// Number of translation pages in memory now that have changed since they were read or written.
+            /// Number of translation pages or entries in memory now that have changed since they were read or written.
             dirty: u64,
-            /// Number of translation pages whose change in flash, because of page moves, has not begun.
+            /// Number of translation pages whose change in flash, because of page moves or replaced entries, has not begun.
             pending: u64,
         }
         counted {
-            /// Number of uses of translation pages in memory, or on their way there.
+            /// Number of uses of translation pages or entries in memory, or on their way there.
             hits: u64,
-            /// Number of uses of translation pages that were on their way into memory.
+            /// Number of uses of translation pages or entries that were on their way into memory.
             delayed_hits: u64,
-            /// Number of uses of translation pages that were not in memory.
+            /// Number of uses of translation pages or entries that were not in memory.
             misses: u64,
-            /// Number of misses that needed no flash read.
+            /// Number of misses that began no flash read.
             unread: u64,
-            /// Number of misses that waited because the page to replace was itself not in memory yet.
+            /// Number of misses that waited because the page or entry to replace was itself not in memory yet.
             full_waits: u64,
             /// Number of commands that waited for older commands of the same units.
             order_waits: u64,
-            /// Number of replaced translation pages that were written back.
+            /// Number of translation pages written back because they, or entries of them, were replaced.
             write_backs: u64,
             /// Number of page moves of GC whose entry was changed in memory.
             moves_cached: u64,
@@ -85,32 +85,33 @@ pub struct MappingResult {
     /// Number of translation pages of the mapping table.
     #[schemars(extend("unit" = "translation pages"))]
     pub pages: u64,
-    /// Number of translation pages for which there is memory.
-    #[schemars(extend("unit" = "translation pages"))]
+    /// Number of translation pages, or entries (`ftl.map_cache_unit`), for which there is memory.
+    #[schemars(extend("unit" = "count"))]
     pub capacity: u64,
-    /// Hits: uses of translation pages in memory, or on their way there. A command uses each translation page once.
+    /// Hits: uses of translation pages (or entries) in memory, or on their way there. A command uses each once.
     #[schemars(extend("unit" = "count"))]
     pub hits: u64,
-    /// Delayed hits: uses of translation pages that were still on their way into memory for another command.
+    /// Delayed hits: uses of translation pages (or entries) that were still on their way into memory for another command.
     #[schemars(extend("unit" = "count"))]
     pub delayed_hits: u64,
-    /// Misses: uses of translation pages that were not in memory.
+    /// Misses: uses of translation pages (or entries) that were not in memory.
     #[schemars(extend("unit" = "count"))]
     pub misses: u64,
-    /// Hit ratio: hits as a share of all uses of translation pages. Absent without any.
+    /// Hit ratio: hits as a share of all uses. Absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "share"))]
     pub hit_ratio: Option<f64>,
-    /// Number of misses that needed no flash read: the translation page had never been written, or all of its entries were changed.
+    /// Number of misses that began no flash read: the translation page had never been written, or all of its entries were changed, or (for
+    /// an entry) it was on its way from or to flash.
     #[schemars(extend("unit" = "count"))]
     pub unread: u64,
-    /// Number of misses that waited because the translation page to be replaced was itself not in memory yet.
+    /// Number of misses that waited because the translation page (or entry) to be replaced was itself not in memory yet.
     #[schemars(extend("unit" = "count"))]
     pub full_waits: u64,
     /// Number of commands that waited for an older command of the same units, which waited for a translation page.
     #[schemars(extend("unit" = "count"))]
     pub order_waits: u64,
-    /// Number of translation pages that were replaced and written back, since they had changed.
+    /// Number of translation pages that were written back because they, or entries of them, had changed and were replaced.
     #[schemars(extend("unit" = "count"))]
     pub write_backs: u64,
     /// Number of page moves of GC whose entry was changed in memory.

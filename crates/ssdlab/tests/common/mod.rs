@@ -386,8 +386,14 @@ pub fn mapping_cache(rng: &mut Rng, config: &mut Config) {
     config.ftl.map_page_bytes = Some(page);
     // Eight entries or more.
     config.ftl.map_entry_bytes = (page / pick(rng, &[8, 16, 30])).clamp(4, 512);
-    config.ftl.map_cache_bytes = u64::from(page) * pick(rng, &[1, 1, 2, 3, 5, 100]) + rng.below(u64::from(page));
+    let (room, rest) = (pick(rng, &[1, 1, 2, 3, 5, 100]), rng.below(u64::from(page)));
+    config.ftl.map_cache_bytes = u64::from(page) * room + rest;
     config.ftl.map_cache_policy = pick(rng, &[MapCachePolicy::Lru, MapCachePolicy::Fifo, MapCachePolicy::Clock]);
+    config.ftl.precondition.whole_table = rest % 4 > 1;
+    if rest % 2 == 1 {
+        config.ftl.map_cache_unit = MapCacheUnit::Entry;
+        config.ftl.map_cache_bytes = u64::from(config.ftl.map_entry_bytes) * [1, 2, 3, 5, 20, 1000][rest as usize / 4 % 6];
+    }
     config.device.blocks_per_plane += 4;
     let drive = Capacity::of(&before).expect("a drive");
     let planes_each = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };

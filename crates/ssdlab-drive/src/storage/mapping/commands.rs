@@ -1,5 +1,5 @@
-//! Commands at the mapping table: each uses the translation pages of its units one after the other, waits until all of them have been there,
-//! and goes on to the drive.
+//! Commands at the mapping table: each uses the translation pages (or entries) of its units, called items, one after the other, waits until
+//! all of them have been there, and goes on to the drive.
 
 use std::ops::Range;
 
@@ -20,24 +20,24 @@ pub(super) struct Command {
     number: u64,
     /// The command writes sectors of its unit that are not consecutive.
     scattered: bool,
-    /// Units of a write that need not be consecutive; `pages`: their translation pages. Empty for other commands.
+    /// Units of a write that need not be consecutive; `items`: their items. Empty for other commands.
     units: Vec<u32>,
-    pages: Vec<u32>,
-    /// Translation pages that the command has not used: their numbers or, if `pages` is not empty, their places in `pages`.
+    items: Vec<u32>,
+    /// Items that the command has not used: their numbers or, if `items` is not empty, their places in `items`.
     left: Range<u32>,
-    /// Number of translation pages that the command waits for; `behind`: number of older commands of the same units.
+    /// Number of items that the command waits for; `behind`: number of older commands of the same units.
     missing: u32,
     behind: u32,
-    /// The command has used all of its translation pages.
+    /// The command has used all of its items.
     entered: bool,
     /// The command has gone on to the drive, after a wait of `waited` ns.
     pub(super) passed: bool,
     waited: Ns,
-    /// The wait for a translation page that cannot be replaced yet has been counted for the page next in turn.
+    /// The wait for an item that cannot be replaced yet has been counted for the item next in turn.
     held: bool,
 }
 
-/// A command that waits for a translation page, and the next waiter for the same page, or `NONE`.
+/// A command that waits for an item, and the next waiter for the same item, or `NONE`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiter {
     pub(super) command: u32,
@@ -59,7 +59,7 @@ impl State {
         let place = self.commands.accept(index, Request { arrival_ns: now, ..request }, command);
         let units = self.units_of(&self.commands[place]);
         if !units.is_empty() {
-            self.commands[place].own.left = self.table.page_of(units.start)..self.table.page_of(units.end - 1) + 1;
+            self.commands[place].own.left = self.item_of(units.start)..self.item_of(units.end - 1) + 1;
         }
         self.line.push_back(place);
     }
@@ -69,16 +69,16 @@ impl State {
         let length = u64::from(self.unit_bytes) * units.len() as u64;
         let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0, handle };
         self.came += 1;
-        let (own_units, pages) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
-        let mut command = Command { number: self.came, units: own_units, pages, ..Command::default() };
+        let (own_units, items) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
+        let mut command = Command { number: self.came, units: own_units, items, ..Command::default() };
         command.units.extend_from_slice(units);
         for &unit in units {
-            let page = self.table.page_of(unit);
-            if !command.pages.contains(&page) {
-                command.pages.push(page);
+            let item = self.item_of(unit);
+            if !command.items.contains(&item) {
+                command.items.push(item);
             }
         }
-        command.left = 0..command.pages.len() as u32;
+        command.left = 0..command.items.len() as u32;
         let place = self.commands.accept_units(index, request, command);
         self.line.push_back(place);
     }
@@ -120,12 +120,12 @@ impl State {
         outside.max_by_key(|(_, command)| command.own.number).map(|(_, command)| command.request.kind == RequestKind::Write)
     }
 
-    /// Commands use their translation pages in order of arrival. Returns true if a command has used all of its pages.
+    /// Commands use their items in order of arrival. Returns true if a command has used all of its items.
     pub(super) fn serve_line(&mut self, now: Ns, drive: &mut Ssd) -> bool {
         let mut any = false;
         while let Some(&place) = self.line.front() {
-            while let Some(page) = self.next_page(place) {
-                if !self.use_page(now, place, page, drive) {
+            while let Some(item) = self.next_item(place) {
+                if !self.use_item(now, place, item, drive) {
                     let held = std::mem::replace(&mut self.commands[place].own.held, true);
                     self.stats.full_waits += u64::from(!held);
                     return any;
@@ -140,22 +140,22 @@ impl State {
         any
     }
 
-    /// The next translation page that a command has not used.
-    fn next_page(&self, place: u32) -> Option<u32> {
-        let Command { left, pages, .. } = &self.commands[place].own;
+    /// The next item that a command has not used.
+    fn next_item(&self, place: u32) -> Option<u32> {
+        let Command { left, items, .. } = &self.commands[place].own;
         let next = Some(left.start).filter(|_| !left.is_empty())?;
-        Some(if pages.is_empty() { next } else { pages[next as usize] })
+        Some(if items.is_empty() { next } else { items[next as usize] })
     }
 
-    /// A command uses a translation page. Returns false, with nothing changed, if no slot can be had for the page yet.
-    fn use_page(&mut self, now: Ns, place: u32, page: u32, drive: &mut Ssd) -> bool {
+    /// A command uses an item. Returns false, with nothing changed, if no slot can be had for the item yet.
+    fn use_item(&mut self, now: Ns, place: u32, item: u32, drive: &mut Ssd) -> bool {
         let changes = self.commands[place].changes();
-        let mut slot = self.pages.slot_of(page);
+        let mut slot = self.pages.slot_of(item);
         if slot == NONE {
             let Some(chosen) = self.pages.choose() else { return false };
             self.stats.misses += 1;
             slot = chosen;
-            self.bring(now, slot, page, place, drive);
+            self.bring(now, slot, item, place, drive);
         } else {
             self.stats.hits += 1;
             self.stats.delayed_hits += u64::from(self.pages.get(slot).progress != Progress::Ready);
@@ -170,11 +170,11 @@ impl State {
         true
     }
 
-    /// Records that an entry of a translation page in memory has changed.
+    /// Records that an item in memory has changed.
     pub(super) fn change(&mut self, slot: u32) {
         let slot = self.pages.get_mut(slot);
         slot.dirty = true;
-        let page = slot.page;
+        let page = if self.single { self.table.page_of(slot.item) } else { slot.item };
         if let Some(shadow) = &mut self.shadow {
             shadow.changed(page);
         }
@@ -206,7 +206,7 @@ impl State {
         self.commands[place].own.missing += 1;
     }
 
-    /// A translation page is in memory: the commands that waited for it go on, unless they wait for something else.
+    /// An item is in memory: the commands that waited for it go on, unless they wait for something else.
     pub(super) fn serve_waiters(&mut self, now: Ns, slot: u32, drive: &mut Ssd) {
         let (mut waiter, _) = std::mem::replace(&mut self.pages.get_mut(slot).waiters, (NONE, NONE));
         while waiter != NONE {
@@ -218,7 +218,7 @@ impl State {
         }
     }
 
-    /// A command has used all of its translation pages: it goes on, unless a page is not in memory or an older command conflicts.
+    /// A command has used all of its items: it goes on, unless one is not in memory or an older command conflicts.
     fn enter(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         let command = &self.commands[place];
         let ordered = self.planted != Some(PlantedInMap::ForgetsOrder);
@@ -294,7 +294,7 @@ impl State {
             times.wait(Blocked::TranslationPage, command.own.waited);
         }
         command.times = times;
-        for mut list in [std::mem::take(&mut command.own.units), std::mem::take(&mut command.own.pages)] {
+        for mut list in [std::mem::take(&mut command.own.units), std::mem::take(&mut command.own.items)] {
             if list.capacity() > 0 {
                 list.clear();
                 self.spare.push(list);

@@ -1,12 +1,13 @@
-//! The mapping table of a drive, where there is memory for a part of it only: translation pages are in flash, and some of them in memory.
+//! The mapping table of a drive, where there is memory for a part of it only: translation pages are in flash, and some of them, or of their
+//! entries, in memory.
 //! docs/model/mapping-cache.md.
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `commands` | a command comes in, uses its translation pages, waits for them, goes on to the drive |
-//! | `pages` | the translation pages in memory, and which is replaced |
+//! | `commands` | a command comes in, uses its translation pages or entries, waits for them, goes on to the drive |
+//! | `pages` | the translation pages or entries in memory, and which is replaced |
 //! | `transfers` | translation pages are read and written back |
-//! | `updates` | entries of pages that GC has moved are changed in flash |
+//! | `updates` | entries of pages that GC has moved, and single entries that leave memory, are changed in flash |
 //! | `shadow` | verify mode: versions of translation pages |
 
 mod commands;
@@ -22,6 +23,7 @@ use super::desk::Desk;
 use super::observed::{LevelStats, Levels, Observed, above_one_level, add};
 use super::store::{EachVolatile, Layer, each_written};
 use crate::ftl::Ftl;
+use crate::lists::{EMPTY, Links, List};
 use crate::slab::Slab;
 use crate::ssd::Ssd;
 use commands::{Command, Waiter};
@@ -29,12 +31,12 @@ use pages::Pages;
 use shadow::Shadow;
 use ssdlab_base::request::Request;
 use ssdlab_base::units::{Lpn, Ns};
-use ssdlab_keys::config::{Config, PartialWrite};
+use ssdlab_keys::config::{Config, MapCacheUnit, PartialWrite};
 use ssdlab_keys::geometry::MapPages;
 use ssdlab_keys::memory::{self, Exhausted};
 use ssdlab_result::stats::{Completion, MappingStats};
 use ssdlab_result::timeline::Origin;
-use updates::Updates;
+use updates::{Due, Updates};
 
 /// The purpose of a request to the drive.
 #[derive(Clone, Copy, Debug)]
@@ -45,16 +47,18 @@ enum Purpose {
     Reads(u32),
     /// Writes back the translation page that the page of a slot replaces.
     WritesBack(u32),
-    /// Reads a translation page in order to change its entries of pages that GC has moved.
-    ReadsForUpdate(u32),
-    /// Writes a translation page after its entries of pages that GC has moved were changed.
-    WritesUpdate(u32),
+    /// Reads single entries of a translation page.
+    ReadsEntries(u32),
+    /// Reads a translation page in order to change entries that are not in memory.
+    ReadsForUpdate(u32, Due),
+    /// Writes a translation page after such entries were changed.
+    WritesUpdate(u32, Due),
 }
 
 /// A defect that a test can plant in a mapping cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedInMap {
-    /// A translation page that has changed is replaced without being written back.
+    /// A translation page or entry that has changed is replaced without being written back.
     DropsDirtyPages,
     /// Entries of pages that GC has moved are not changed in flash.
     ForgetsMoves,
@@ -73,17 +77,23 @@ pub struct MappingCache {
 struct State {
     table: MapPages,
     unit_bytes: u32,
+    entry_bytes: u32,
+    /// Single entries are in memory, not translation pages.
+    single: bool,
     /// Partial writes read the rest of their unit, so that its mapping entry must be in memory.
     reads_rest: bool,
     pages: Pages,
     /// By translation page: flash has the page, or a program of it is outstanding.
     written: Vec<bool>,
+    /// By translation page: the slots of the entries that come with a read of it, oldest first. Empty if pages are in memory.
+    arriving: Vec<List>,
+    arrivals: Links,
     commands: Desk<Command>,
     /// Number of commands that have arrived, which numbers them.
     came: u64,
-    /// Commands that have not used all of their translation pages yet, oldest first.
+    /// Commands that have not used all of their translation pages or entries yet, oldest first.
     line: VecDeque<u32>,
-    /// Commands that have used all of their translation pages and wait for some, or for older commands, oldest first.
+    /// Commands that have used all of these and wait for some, or for older commands, oldest first.
     waiting: VecDeque<u32>,
     waiters: Slab<u32, Waiter>,
     below: Slab<u32, Purpose>,
@@ -197,7 +207,7 @@ impl Observed for MappingCache {
     fn describe(&self) -> Option<String> {
         let state = self.state.as_deref()?;
         Some(format!(
-            "mapping cache: {} commands are outstanding, {} of them have not used all of their translation pages and {} wait; {} translation \
+            "mapping cache: {} commands are outstanding, {} of them have not looked up all of their units and {} wait; {} translation \
              pages are being changed in flash, and {} are to be; {} requests to the drive are outstanding",
             state.commands.len(),
             state.line.len(),
@@ -247,14 +257,21 @@ impl State {
         let geometry = drive.ftl().geometry();
         let table = MapPages::new(config, geometry);
         let units_each = table.units_of(0).len() as u32;
-        let room = config.ftl.map_cache_bytes / u64::from(config.map_page_bytes());
-        let capacity = room.min(table.count().into()) as u32;
+        let single = config.ftl.map_cache_unit == MapCacheUnit::Entry;
+        let items = if single { geometry.exported_units } else { table.count() };
+        let room = config.ftl.map_cache_bytes / u64::from(config.map_cached_bytes());
+        let capacity = room.min(items.into()) as u32;
+        let (lists, links) = if single { (table.count(), capacity) } else { (0, 0) };
         State {
             table,
             unit_bytes: geometry.unit_bytes,
+            entry_bytes: config.ftl.map_entry_bytes,
+            single,
             reads_rest: config.ftl.partial_write == PartialWrite::Rmw,
-            pages: Pages::new(config.ftl.map_cache_policy, capacity, table.count()),
+            pages: Pages::new(config.ftl.map_cache_policy, capacity, items),
             written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
+            arriving: vec![EMPTY; lists as usize],
+            arrivals: Links::new(links as usize),
             commands: Desk::default(),
             came: 0,
             line: VecDeque::new(),
@@ -274,6 +291,12 @@ impl State {
         }
     }
 
+    /// What the cache holds of a unit: the number of its translation page, or the unit itself for its entry.
+    #[inline(always)]
+    fn item_of(&self, unit: u32) -> u32 {
+        if self.single { unit } else { self.table.page_of(unit) }
+    }
+
     /// Handles the requests that the drive has completed. Returns true if there were any.
     fn take_completions(&mut self, now: Ns, drive: &mut Ssd) -> bool {
         let mut ended = std::mem::take(&mut self.ended);
@@ -287,8 +310,12 @@ impl State {
                 Purpose::Serves(command) => self.complete(now, command, completion.times),
                 Purpose::Reads(slot) => self.is_there(now, slot, drive),
                 Purpose::WritesBack(slot) => self.read(now, slot, drive),
-                Purpose::ReadsForUpdate(page) => self.write_update(now, page, drive),
-                Purpose::WritesUpdate(page) => self.updates.ended(page),
+                Purpose::ReadsEntries(page) => self.entries_are_there(now, page, drive),
+                Purpose::ReadsForUpdate(page, due) => {
+                    self.entries_are_there(now, page, drive);
+                    self.write_update(now, page, due, drive);
+                }
+                Purpose::WritesUpdate(page, _) => self.updates.ended(page),
             }
         }
         self.ended = ended;
@@ -309,7 +336,8 @@ impl State {
 
     /// Checks that flash has the last version of a translation page, or that the page will be written.
     fn check_page(&self, page: u32, shadow: &Shadow, drive: &Ssd) -> Result<(), String> {
-        if self.pages.is_dirty(page) || self.updates.is_to_come(page) {
+        let dirty = if self.single { self.table.mapped_by(page).any(|unit| self.pages.is_dirty(unit)) } else { self.pages.is_dirty(page) };
+        if dirty || self.updates.is_to_come(page) {
             return Ok(());
         }
         shadow.check(page)?;

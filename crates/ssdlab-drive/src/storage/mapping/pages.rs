@@ -1,68 +1,71 @@
-//! The translation pages in memory, and which of them is replaced.
+//! The translation pages or entries in memory, called items, and which of them is replaced.
+
+use std::ops::Range;
 
 use crate::lists::{EMPTY, Links, List, NONE};
 use ssdlab_keys::config::MapCachePolicy;
 use ssdlab_result::timeline::Origin;
 
-/// State of a slot and its translation page.
+/// State of a slot and its item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// The slot is empty.
     Free,
-    /// The page that the translation page replaces is being written back.
+    /// The translation page that the item replaces is being written back.
     WaitsForMemory,
     /// The translation page is being read.
     IsRead,
-    /// The translation page is in memory.
+    /// The item is in memory.
     Ready,
 }
 
-/// The command that missed a translation page: its origin and priority.
+/// The command that missed an item: its origin and priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Client {
     pub(super) origin: Origin,
     pub(super) high_priority: bool,
 }
 
-/// A slot: memory for one translation page.
+/// A slot: memory for one item.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    pub(super) page: u32,
+    /// The number of the translation page, or the unit whose entry it is.
+    pub(super) item: u32,
     pub(super) progress: Progress,
-    /// Entries of the page have changed since it was read or written.
+    /// The item has changed since it was read or written.
     pub(super) dirty: bool,
-    /// For `clock`: the page was used since it came or was last passed over.
+    /// For `clock`: the item was used since it came or was last passed over.
     referenced: bool,
-    /// The command that missed the page changes all of its entries, so that the page is not read.
+    /// The command that missed the translation page changes all of its entries, so that the page is not read.
     pub(super) whole: bool,
     pub(super) client: Option<Client>,
-    /// The commands that wait for the page: the first and the last of a list, or [`NONE`].
+    /// The commands that wait for the item: the first and the last of a list, or [`NONE`].
     pub(super) waiters: (u32, u32),
 }
 
 const NOTHING: Slot =
-    Slot { page: NONE, progress: Progress::Free, dirty: false, referenced: false, whole: false, client: None, waiters: (NONE, NONE) };
+    Slot { item: NONE, progress: Progress::Free, dirty: false, referenced: false, whole: false, client: None, waiters: (NONE, NONE) };
 
-/// All translation pages in memory.
+/// All items in memory.
 pub(super) struct Pages {
     policy: MapCachePolicy,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// By translation page: its slot, or [`NONE`].
-    slot_of: Vec<u32>,
+    /// By item: the number of its slot plus 1; 0 if it is not in memory. (Memory of zeros costs nothing until it is used.)
+    places: Vec<u32>,
     /// Slots in use, in order of replacement: the first is replaced next.
     order: List,
     links: Links,
 }
 
 impl Pages {
-    pub(super) fn new(policy: MapCachePolicy, capacity: u32, pages: u32) -> Self {
+    pub(super) fn new(policy: MapCachePolicy, capacity: u32, items: u32) -> Self {
         Pages {
             policy,
             slots: vec![NOTHING; capacity as usize],
             // The lowest number is taken first.
             free: (0..capacity).rev().collect(),
-            slot_of: vec![NONE; pages as usize],
+            places: vec![0; items as usize],
             order: EMPTY,
             links: Links::new(capacity as usize),
         }
@@ -72,10 +75,10 @@ impl Pages {
         self.slots.len()
     }
 
-    /// The slot of a translation page, or [`NONE`].
+    /// The slot of an item, or [`NONE`].
     #[inline(always)]
-    pub(super) fn slot_of(&self, page: u32) -> u32 {
-        self.slot_of[page as usize]
+    pub(super) fn slot_of(&self, item: u32) -> u32 {
+        self.places[item as usize].wrapping_sub(1)
     }
 
     #[inline(always)]
@@ -88,9 +91,9 @@ impl Pages {
         &mut self.slots[slot as usize]
     }
 
-    /// The translation page is in memory, or on its way there, and has changed.
-    pub(super) fn is_dirty(&self, page: u32) -> bool {
-        let slot = self.slot_of(page);
+    /// The item is in memory, or on its way there, and has changed.
+    pub(super) fn is_dirty(&self, item: u32) -> bool {
+        let slot = self.slot_of(item);
         slot != NONE && self.get(slot).dirty
     }
 
@@ -100,7 +103,17 @@ impl Pages {
         ((self.slots.len() - self.free.len()) as u64, dirty as u64)
     }
 
-    /// Notes a use of the translation page in a slot, for the replacement policy.
+    /// Items of a translation page have been written with it.
+    pub(super) fn clean(&mut self, items: Range<u32>) {
+        for item in items {
+            let slot = self.slot_of(item);
+            if slot != NONE {
+                self.get_mut(slot).dirty = false;
+            }
+        }
+    }
+
+    /// Notes a use of the item in a slot, for the replacement policy.
     pub(super) fn touch(&mut self, slot: u32) {
         match self.policy {
             MapCachePolicy::Lru => self.put_last(slot),
@@ -114,8 +127,8 @@ impl Pages {
         self.links.push(&mut self.order, slot);
     }
 
-    /// The slot for a missing translation page: a free slot, or the slot of the page to replace. `None` if that page is still on
-    /// its way into memory. Repeated calls without a use in between give the same slot.
+    /// The slot for a missing item: a free slot, or the slot of the item to replace. `None` if that item is still on its
+    /// way into memory. Repeated calls without a use in between give the same slot.
     pub(super) fn choose(&mut self) -> Option<u32> {
         if let Some(&slot) = self.free.last() {
             return Some(slot);
@@ -129,20 +142,20 @@ impl Pages {
         Some(self.order.head).filter(|&slot| self.get(slot).progress == Progress::Ready)
     }
 
-    /// A translation page takes a slot from [`Pages::choose`]. Returns the page that it replaces, and whether that is dirty.
-    pub(super) fn replace(&mut self, slot: u32, page: u32) -> Option<(u32, bool)> {
+    /// An item takes a slot from [`Pages::choose`]. Returns the item that it replaces, and whether that is dirty.
+    pub(super) fn replace(&mut self, slot: u32, item: u32) -> Option<(u32, bool)> {
         let before = *self.get(slot);
         let replaced = before.progress == Progress::Ready;
         if replaced {
-            self.slot_of[before.page as usize] = NONE;
+            self.places[before.item as usize] = 0;
             self.put_last(slot);
         } else {
             self.free.pop();
             self.links.push(&mut self.order, slot);
         }
-        *self.get_mut(slot) = Slot { page, progress: Progress::WaitsForMemory, ..NOTHING };
-        self.slot_of[page as usize] = slot;
-        replaced.then_some((before.page, before.dirty))
+        *self.get_mut(slot) = Slot { item, progress: Progress::WaitsForMemory, ..NOTHING };
+        self.places[item as usize] = slot + 1;
+        replaced.then_some((before.item, before.dirty))
     }
 
     /// Recounts the redundant state.
@@ -152,13 +165,13 @@ impl Pages {
     pub(super) fn check(&self) -> Result<(), String> {
         let listed = self.links.chain(self.order).count();
         let used = self.slots.iter().filter(|slot| slot.progress != Progress::Free).count();
-        let found = self.slot_of.iter().filter(|&&slot| slot != NONE).count();
+        let found = self.places.iter().filter(|&&place| place != 0).count();
         if listed != used || found != used || used + self.free.len() != self.slots.len() {
-            return Err(format!("{used} translation pages are in memory, but {listed} are listed and {found} are found"));
+            return Err(format!("{used} items of the mapping table are in memory, but {listed} are listed and {found} are found"));
         }
-        let lost = |(page, &slot): (usize, &u32)| slot != NONE && self.get(slot).page as usize != page;
-        match self.slot_of.iter().enumerate().find(|&at| lost(at)) {
-            Some((page, slot)) => Err(format!("translation page {page} is looked for in slot {slot}, which has another")),
+        let lost = |&item: &u32| self.places[item as usize] != 0 && self.get(self.slot_of(item)).item != item;
+        match (0..self.places.len() as u32).find(lost) {
+            Some(item) => Err(format!("item {item} of the mapping table is looked for in slot {}, which has another", self.slot_of(item))),
             None => Ok(()),
         }
     }
@@ -206,9 +219,9 @@ mod tests {
         pages.get_mut(slot).dirty = true;
         assert_eq!(pages.choose(), Some(slot));
         assert_eq!(pages.replace(slot, 5), Some((4, true)));
-        pages.slot_of[7] = slot;
-        assert!(pages.check().unwrap_err().contains("1 translation pages are in memory"));
-        pages.slot_of[5] = NONE;
-        assert!(pages.check().unwrap_err().contains("translation page 7"));
+        pages.places[7] = slot + 1;
+        assert!(pages.check().unwrap_err().contains("1 items of the mapping table are in memory"));
+        pages.places[5] = 0;
+        assert!(pages.check().unwrap_err().contains("item 7 of the mapping table"));
     }
 }
