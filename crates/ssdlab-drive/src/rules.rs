@@ -30,8 +30,10 @@ pub struct Rules {
     pub multiplane_aligned: bool,
     /// Reads on several planes begin together only if they have the same page offset.
     pub multiplane_aligned_reads: bool,
-    /// Reads transfer only the mapping units that they are for.
+    /// Reads transfer only the parts of their page that they are for.
     pub partial_reads: bool,
+    /// Number of parts of a page: its mapping units, or more where the unit is the page.
+    pub parts_per_page: u32,
     /// A partial write is programmed without reading its page first.
     pub skip_partial_read: bool,
     /// Treatment of a read of a page without data.
@@ -277,6 +279,7 @@ impl Rules {
             multiplane_aligned: config.device.multiplane_aligned,
             multiplane_aligned_reads: config.device.multiplane_aligned_reads,
             partial_reads: config.reads_parts(),
+            parts_per_page: config.parts_per_page(),
             skip_partial_read: config.ftl.partial_write == PartialWrite::Program,
             unmapped_read: config.ftl.unmapped_read,
             notes_moves: config.caches_map(),

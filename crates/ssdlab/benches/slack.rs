@@ -39,7 +39,7 @@ fn config(scheme: &str) -> Config {
 /// The time to put one operation into a queue of `length` which it bypasses whole, and to take it out again.
 fn insertion_ns(length: u32) -> f64 {
     let config = config("slacker");
-    let mut scheduler = Scheduler::new(&config, &Ftl::new(&config), &Timing::new(&config, config.units_per_page()));
+    let mut scheduler = Scheduler::new(&config, &Ftl::new(&config), &Timing::new(&config));
     let mut transactions = Transactions::default();
     let queue = scheduler.queue(PoolId(0), QueueKind::Write);
     let push = |scheduler: &mut Scheduler, transactions: &mut Transactions, number: u32, slack: Ns| {

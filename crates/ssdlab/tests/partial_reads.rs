@@ -174,6 +174,49 @@ fn timelines_of_partial_reads() {
     [of_one_die(), of_shared_resources(), of_collection()].iter().for_each(|cases| play_all(cases));
 }
 
+/// Where the unit is the page, the parts are its sixteenths of 256 bytes, 6.4 us each.
+#[test]
+fn timelines_of_reads_of_sixteenths() {
+    use Part::{Array, Transfer};
+    let reads = |parts: u64| (25_000 + parts * 6_400, vec![(Array, 25_000), (Transfer, parts * 6_400)]);
+    let stages = |at: u64, parts: u64| [array(0, at, at + 25_000), bus(0, at + 25_000, at + 25_000 + parts * 6_400)];
+    const MS: u64 = 1_000_000;
+    play_all(&[Case {
+        name: "512 bytes; a byte; 512 bytes over three parts; all of a page; a part each of two pages",
+        config: in_part(filled(one_die())),
+        requests: vec![
+            bytes(RequestKind::Read, 0, 1_024, 512),
+            bytes(RequestKind::Read, MS, 255, 1),
+            bytes(RequestKind::Read, 2 * MS, 128, 512),
+            bytes(RequestKind::Read, 3 * MS, 4_096, 4_096),
+            bytes(RequestKind::Read, 4 * MS, 4_000, 200),
+        ],
+        responses: vec![
+            reads(2),
+            reads(1),
+            reads(3),
+            reads(16),
+            // The second page, after the first on the die.
+            (2 * 31_400, vec![(Part::DieQueue, 31_400), (Array, 25_000), (Transfer, 6_400)]),
+        ],
+        stages: [stages(0, 2), stages(MS, 1), stages(2 * MS, 3), stages(3 * MS, 16), stages(4 * MS, 1), stages(4 * MS + 31_400, 1)]
+            .concat(),
+    }]);
+}
+
+/// The rest of a page that is written in part is read with the whole page.
+#[test]
+fn reads_of_sixteenths_are_counted() {
+    use RequestKind::{Read, Write};
+    let requests = [bytes(Read, 0, 0, 512), bytes(Read, 1_000_000, 0, 4_096), bytes(Write, 2_000_000, 0, 512)];
+    let mut simulation = simulation(&in_part(filled(one_die())));
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_to_idle().unwrap();
+    assert_eq!(simulation.ssd().bus_busy_ns(ChannelId(0), simulation.now()), 2 * 6_400 + 3 * 102_400);
+    let result = simulation.finish().unwrap();
+    assert_eq!((result.flash.reads, result.counters["partial_reads"], result.counters["rmw_reads"]), (3, 1, 1));
+}
+
 #[test]
 fn reads_of_a_part_of_a_page_are_counted() {
     use RequestKind::{Read, Write};
@@ -215,11 +258,10 @@ fn the_bus_is_busy_for_the_short_transfer() {
 }
 
 #[test]
-fn the_key_is_idle_without_units_or_transfer_times() {
+fn the_key_is_idle_without_transfer_times() {
     let of = |config: &Config| config.idle_keys().into_iter().any(|idle| idle.key == "device.partial_reads");
     assert!(!of(&parts()));
     assert!(!of(&filled(quarters())), "it is off");
-    assert!(of(&in_part(one_die())));
-    assert!(of(&in_part(changed(one_die(), |c| c.ftl.map_unit_bytes = Some(c.device.page_bytes)))));
+    assert!(!of(&in_part(one_die())));
     assert!(of(&changed(parts(), |c| c.device.transfer_ps_per_byte = 0)));
 }

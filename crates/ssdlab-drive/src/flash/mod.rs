@@ -116,7 +116,7 @@ impl Flash {
         let dies = geometry.dies as usize;
         Flash {
             rules,
-            timing: Timing::new(config, geometry.units_per_flash_page),
+            timing: Timing::new(config),
             slots: vec![Slot::IDLE; 2 * dies],
             buses: vec![Bus::default(); geometry.channels as usize],
             serial: 0,

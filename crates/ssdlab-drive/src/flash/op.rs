@@ -36,7 +36,8 @@ impl Owner {
     }
 }
 
-/// Number of mapping units transferred of each page of a host read (`device.partial_reads`), in four bits for each page.
+/// Number of mapping units (or sixteenths, of a page that is one unit) transferred of each page of a host read (`device.partial_reads`), in
+/// four bits for each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts(u64);
 
@@ -49,11 +50,11 @@ impl Parts {
     pub(super) const NUMBERS: usize = 16;
     const BITS: u32 = 4;
 
-    /// Sets the number of units that are transferred of a page of the operation.
+    /// Sets the number of parts that are transferred of a page of the operation.
     #[inline]
-    pub fn set(&mut self, page: u32, units: u32) {
+    pub fn set(&mut self, page: u32, parts: u32) {
         assert!(page < ssdlab_keys::config::PART_PAGES_MAX, "the configuration allows no more planes");
-        self.0 |= u64::from(units % Parts::NUMBERS as u32) << (Parts::BITS * page);
+        self.0 |= u64::from(parts % Parts::NUMBERS as u32) << (Parts::BITS * page);
     }
 
     /// The number of units that are transferred of a page of the operation, 0 for the whole page.

@@ -40,15 +40,16 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The times of a checked configuration, with `units_per_page` mapping units in a page.
-    pub fn new(config: &Config, units_per_page: u32) -> Self {
+    /// The times of a checked configuration.
+    pub fn new(config: &Config) -> Self {
         let (device, errors) = (&config.device, &config.errors);
         let by_page = |table: &[u64], single: u64| if table.is_empty() { vec![single] } else { table.to_vec() };
         let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
         let transfer_ns = transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns;
         let mut out_ns = [transfer_ns; Parts::NUMBERS];
-        for (units, ns) in (1..).zip(&mut out_ns[1..]).take(units_per_page as usize - 1) {
-            *ns = part_transfer_ns(bytes, units, units_per_page.into(), device.transfer_ps_per_byte) + device.command_ns;
+        let parts_per_page = config.parts_per_page();
+        for (parts, ns) in (1..).zip(&mut out_ns[1..]).take(parts_per_page as usize - 1) {
+            *ns = part_transfer_ns(bytes, parts, parts_per_page.into(), device.transfer_ps_per_byte) + device.command_ns;
         }
         Timing {
             read_ns: by_page(&device.read_ns_by_page, device.read_ns),

@@ -502,7 +502,7 @@ mod tests {
         }
         config.scheduler.read_bypass = true;
         let geometry = Geometry::new(&config);
-        Slack::new(&config, &geometry, &Timing::new(&config, geometry.units_per_flash_page)).expect("reads that bypass have slack")
+        Slack::new(&config, &geometry, &Timing::new(&config)).expect("reads that bypass have slack")
     }
 
     /// Time that two waiting writes elsewhere at a station take, in tenths of that of one: less than 20 if pages have shared a command

@@ -101,7 +101,7 @@ const RULES: &[Rule] = &[
     switch(
         "device.partial_reads",
         |c| c.device.partial_reads,
-        "mapping units below the page (ftl.map_unit_bytes) and transfers that take time (device.transfer_ps_per_byte above 0)",
+        "transfers that take time (device.transfer_ps_per_byte above 0)",
         Config::reads_parts,
     ),
     switch(

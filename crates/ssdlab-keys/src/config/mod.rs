@@ -132,10 +132,18 @@ impl Config {
         self.ftl.map_unit_bytes.map_or(1, |unit| self.device.page_bytes / unit)
     }
 
-    /// Reads for the host may transfer a part of a page: `device.partial_reads` is on, transfers take time, and a page has several mapping
-    /// units.
+    /// Reads for the host may transfer a part of a page: `device.partial_reads` is on, and transfers take time.
     pub fn reads_parts(&self) -> bool {
-        self.device.partial_reads && self.device.transfer_ps_per_byte > 0 && self.units_per_page() > 1
+        self.device.partial_reads && self.device.transfer_ps_per_byte > 0
+    }
+
+    /// Number of parts of a page that a read for the host can transfer by itself: its mapping units, or [`UNITS_MAX`] if the unit is the
+    /// page.
+    pub fn parts_per_page(&self) -> u32 {
+        match self.units_per_page() {
+            1 => UNITS_MAX,
+            units => units,
+        }
     }
 
     /// Number of mapping units that a program of one plane writes.
@@ -315,8 +323,8 @@ pub struct Device {
     pub multiplane_aligned_reads: bool,
     /// The dies of a chip work independently. If not, a chip executes one operation at a time.
     pub die_interleave: bool,
-    /// A read for the host transfers only the mapping units that it needs, each with its share of the spare bytes. If not, it transfers the
-    /// whole page. Needs `ftl.map_unit_bytes`.
+    /// A read for the host transfers only the mapping units that it needs or, where the unit is the page, the sixteenths of the page, each
+    /// with its share of the spare bytes. If not, it transfers the whole page.
     pub partial_reads: bool,
     /// A die can transfer data for one operation while its array executes another of the same kind.
     pub cache_register: bool,

@@ -7,7 +7,7 @@
 
 use crate::flash::{OpKind, Parts};
 use crate::gc::Move;
-use crate::sched::{QueueKind, Transaction, page_order};
+use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::{ages, merge, pace, superblock};
 use crate::ssd::watch::probes::Event;
@@ -112,19 +112,33 @@ pub(in crate::ssd) fn prepare_read_along(ssd: &mut Ssd, now: Ns, id: TxnId, firs
     ssd.probes.note(now, &ssd.ftl, Event::ReadAlong(lpn, ssd.ftl.lookup(lpn)));
 }
 
-/// The parts of each page of a read that are transferred: as many units as it is for.
+/// The parts of each page of a read that are transferred: as many units as it is for or, where the unit is the page, as many sixteenths.
 pub(in crate::ssd) fn parts_to_transfer(ssd: &mut Ssd, first: TxnId) -> Parts {
     let (mut parts, mut next, mut page) = (Parts::WHOLE, Some(first), 0);
     while let Some(of_page) = next {
-        let (mut last, mut units) = (of_page, 1);
+        let (mut last, mut count) = (of_page, 1);
         while let Some(unit) = unit_behind(ssd, last) {
-            (last, units) = (unit, units + 1);
+            (last, count) = (unit, count + 1);
         }
-        parts.set(page, units);
-        ssd.probes.count().partial_reads += u64::from(units < ssd.geometry().units_per_flash_page);
+        if ssd.geometry().units_per_flash_page == 1 {
+            count = sixteenths(ssd, of_page);
+        }
+        parts.set(page, count);
+        ssd.probes.count().partial_reads += u64::from(count < ssd.rules.parts_per_page);
         (next, page) = (ssd.transactions[last].next, page + 1);
     }
     parts
+}
+
+/// Number of sixteenths of its page that a read touches. One that reads the rest of a partial write transfers all of it.
+fn sixteenths(ssd: &Ssd, id: TxnId) -> u32 {
+    let Transaction { kind, bytes: (from, to), .. } = ssd.transactions[id];
+    let parts = ssd.rules.parts_per_page;
+    if kind != TransactionKind::Read || from >= to {
+        return parts;
+    }
+    let (from, to, page) = (u64::from(from), u64::from(to), u64::from(ssd.geometry().unit_bytes));
+    ((to * u64::from(parts)).div_ceil(page) - from * u64::from(parts) / page) as u32
 }
 
 /// Gives a unit that shares a program the page behind the one at `before`.
