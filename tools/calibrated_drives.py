@@ -46,6 +46,8 @@ is a device preset; use it with the scheme `nvme`.
 
 Of the six values of each drive that were searched for, at most two are determined. Together they
 give the response times and rates below. A single one of the others is no fact about the drive.
+The values were found while the first of equal chips took every write; the rows are of the drives as
+they are now, with chips that take turns ([dynamic allocation](../model/placement.md)).
 """
 MISSED = """
 A drive is called badly fitted if fewer than four fifths of either kind of row are as they should
@@ -74,31 +76,20 @@ much. The *window* is `gc.pace_window`: how far writes may be ahead of collectio
 [calibration](../calibration.md#what-is-fitted) tries: blocks of moved data *apart* from those of
 writes or *shared* with them.
 
-- **7450 MAX and PRO, writes at middling load: explained in kind.** Far below saturation one write
-  in a hundred waits 3 to 12.5 ms. These writes wait for [pacing](../model/pacing.md): only the dies
-  that are short of free blocks collect, and what these earn is for the writes of all dies. At
-  middling load few dies collect at once, so that writes run out of credit; when the drive is
-  saturated, all dies collect all the time. With a window of 0.4 no write waits below saturation.
-  With the windows that were found, writes of the PRO wait 3 to 16 ms from 25,000 requests a second
-  on (measured: 4 to 12.5 ms), and those of the MAX 2.6 to 3.2 ms from 55,000 to 115,000 (measured:
-  3.7 to 10.7 ms). At lower loads some waits were measured that simulated writes do not have: of the
-  MAX 0.8 to 6.8 ms from 25,000 to 45,000, of the PRO 0.3 ms at 15,000. The other two drives show
-  none until they are all but saturated. Collection in the pause before each load makes it worse:
-  those of the PRO wait 0.4 s in the mean at 35,000. It seems that the first die that is short again
-  paces the writes of all.
-- **7450 MAX and PRO, reads at 45,000 to 65,000 requests a second: explained in kind, missed in
-  number.** One read in a hundred takes 1.8 to 4.8 ms there (of the MAX at 55,000 and 65,000), and
-  of the PRO at 65,000 every other one 2.8 ms. Reads are fast at lower loads, at higher ones, and
-  when the drive is saturated. The probe has 64 places. If its 5,000 writes a second wait for 11 ms
-  each, they fill 55 of them in the mean, so that at times reads wait on the host. In all measured
-  rows of both drives reads are slow exactly where one write in a hundred waits longer than 9.5 ms.
-  Simulated ones are slow only where writes wait longer still: at 35,000 the PRO's writes wait 16 ms
-  and one read in a hundred takes 3.6 ms, where 9 and 0.4 ms were measured. At 45,000 writes wait
-  less than half as long as measured, at 55,000 a third shorter, and at 65,000 as long, and reads
-  stay fast at all three; at 65,000 that is not explained. Medians of writes are missed for the same
-  reason: of the PRO at 55,000 and 65,000, and of the MAX from 95,000 to 115,000, where about every
-  other write waits. Simulated ones wait shorter (the MAX's by 15 to 42 %), and fewer of them do. At
-  45,000 the PRO's median is missed the other way: 50 us, where 10 us were measured.
+- **7450 MAX and PRO, writes at middling load: unexplained.** Far below saturation one write in a
+  hundred of the measured drives waits 3 to 12.5 ms; of the PRO from 25,000 requests a second on, of
+  the MAX from 55,000 on, with shorter waits below that. Medians wait as well: of the PRO at 55,000
+  and 65,000, of the MAX from 95,000 on. Simulated writes wait for nothing until the drive is all
+  but saturated: its dies fill alike, so that none is short of free blocks before the others. (As
+  long as equal chips did not take turns, some simulated writes did wait, for the die that was
+  filled most.) The other two drives show no such waits until they are all but saturated.
+- **7450 MAX and PRO, reads at 45,000 to 65,000 requests a second: follows from that.** One read in
+  a hundred takes 1.8 to 4.8 ms there (of the MAX at 55,000 and 65,000), and of the PRO at 65,000
+  every other one 2.8 ms. Reads are fast at lower loads, at higher ones, and when the drive is
+  saturated. The probe has 64 places. If its 5,000 writes a second wait for 11 ms each, they fill 55
+  of them in the mean, so that at times reads wait on the host. In all measured rows of both drives
+  reads are slow exactly where one write in a hundred waits longer than 9.5 ms. No simulated write
+  waits so long there, and no read is slow.
 - **7450 MAX, skewed writes: explained by how blocks are collected, in part.** `fifo, apart` was
   taken. `greedy, shared` fits the fitted rows almost as well. With it, two of the rows that are
   missed were within their limits (all writes to 40 % of the drive: 7 % off, all to 10 %: 2 % off)
@@ -118,7 +109,7 @@ writes or *shared* with them.
   medians are 132 to 141 us from 45,000 on, and writes wait no longer than measured (mean of the
   load's writes at 85,000 and 105,000: 8 and 12 us; measured 12 and 14). At 25,000 it is still 76 us.
   A calibration of this drive that tried it took all planes at once, by a difference of 2.1, and fitted
-  22 of 37 rows, two less than the preset, which was kept.
+  22 of 37 rows; the preset, which was kept, fitted 24 (both before equal chips took turns).
   At 15,000 the mean of reads stays a third too long. The fit's reads take 86 us where nothing waits,
   between 70 and 116. The real drive had a pause of five minutes before each load, but collection in
   it explains nothing: simulated with the pause (`gc.trigger = "idle"`, flows with `start_s = 300`)
