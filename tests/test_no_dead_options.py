@@ -559,6 +559,8 @@ CONTEXTS: Mapping[str, Context] = {
     "workload.paced": generated(False, True, queue_depth=4),
     "workload.think_us": generated(0.0, 100.0, 1000.0, queue_depth=4),
     "workload.think_requests": generated(1, 2, 8, queue_depth=4, think_us=500.0),
+    "workload.flush_every": generated(0, 1, 3),
+    "workload.flush_at_end": generated(False, True, queue_depth=4, total_bytes=40960),
     "workload.only": generated("main", "b", flows=[{"name": "b"}]),
     "workload.max_outstanding": Context((1, 1000), trace=overload, error="the drive is overloaded"),
     "workload.trace": Context((f"{HEADER}\n0,R,0,4096,0\n", f"{HEADER}\n0,W,0,4096,0\n"), trace=None),

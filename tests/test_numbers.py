@@ -48,7 +48,7 @@ def not_defined(value: Any, path: str = "") -> Iterator[str]:
 def check(result: ssdlab.Result) -> None:
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert list(not_defined(data)) == []
-    assert set(data["breakdown_ns"]) == set(data["latency_ns"]) & {"all", "read", "write"}
+    assert set(data["breakdown_ns"]) == set(data["latency_ns"]) & {"all", "read", "write", "flush"}
     for kind, parts in data["breakdown_ns"].items():
         assert sum(parts.values()) == pytest.approx(data["latency_ns"][kind]["mean"], rel=1e-9), kind
         assert all(part >= 0 for part in parts.values())

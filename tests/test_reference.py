@@ -119,6 +119,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(set=writes | {"ftl.precondition.settle": 1}, requests=1_000, warm_up=100, series=True).to_dict(),
         ssdlab.run(trace=events, set=DRIVE).to_dict(),
         ssdlab.run(set=writes, requests=1_000, order=lambda _: None).to_dict(),
+        ssdlab.run(set=writes | {"buffer.bytes": 65536, "buffer.protected": False, "workload.flush_every": 2}, requests=99).to_dict(),
         ssdlab.run(trace=tagged, set=placed, series=True).to_dict(),
         ssdlab.run(set=writes | {"energy.idle_mw": 1_000.0}, requests=500, series=True).to_dict(),
         ssdlab.run(trace=tagged, set=DRIVE | {"ftl.placement": "custom"}, placement=lambda _: 0).to_dict(),

@@ -151,6 +151,7 @@ def chosen(columns: Columns, of: str) -> list[int]:
         "write": {("write", True), ("write", False)},
         "seq_read": {("read", True)},
         "rand_read": {("read", False)},
+        "flush": {("flush", True), ("flush", False)},
     }
     return sorted(ns for kind, sequential, ns in rows if (kind, sequential) in classes[of])
 

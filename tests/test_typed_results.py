@@ -92,7 +92,7 @@ assert Gc is ssdlab.run_statistics.Gc and issubclass(Gc, ssdlab.Section)
 
 def test_a_class_describes_its_entries() -> None:
     documented = inspect.getdoc(run_statistics.LatencyClass) or ""
-    assert documented.startswith("`latency_ns.{all, read, write, seq_read, rand_read}` of a result.")
+    assert documented.startswith("`latency_ns.{all, read, write, seq_read, rand_read, flush}` of a result.")
     assert re.search(r"^    p50: .*\. Unit: ns\.$", documented, re.MULTILINE)
     assert re.search(r"^    cv: .*\. Unit: ratio\.$", documented, re.MULTILINE)
     schema = json.loads(_core.statistics_schema())["properties"]["gc"]

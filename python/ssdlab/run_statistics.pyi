@@ -46,6 +46,7 @@ class Breakdown(Section):
     all: BreakdownClass
     read: BreakdownClass
     write: BreakdownClass
+    flush: BreakdownClass
 
 class BreakdownClass(Section):
     host_queue: float
@@ -326,6 +327,7 @@ class Latency(Section):
     write: LatencyClass
     seq_read: LatencyClass
     rand_read: LatencyClass
+    flush: LatencyClass
 
 class LatencyClass(Section):
     count: int

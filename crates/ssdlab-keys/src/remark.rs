@@ -105,7 +105,7 @@ pub const CODES: &[Code] = &[
     },
     Code { name: "knows-ahead", severity: Severity::Note, rule: "`ftl.placement` is `oracle`, which no drive can have." },
     Code { name: "large-buffer", severity: Severity::Note, rule: "The write buffer holds more than 1 % of what the drive exports." },
-    Code { name: "left-out", severity: Severity::Note, rule: "Trims or flushes completed: no class of response times has them." },
+    Code { name: "left-out", severity: Severity::Note, rule: "Trims completed: no class of response times has them." },
     Code { name: "lost-events", severity: Severity::Warning, rule: "The kernel lost events while a trace was recorded." },
     Code {
         name: "multiplane-rare",

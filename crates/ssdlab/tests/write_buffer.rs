@@ -6,9 +6,10 @@ use crate::timelines::{Case, Stage, array, bus, changed, filled, play_all};
 use ssdlab::config::{Allocation, Buffer, Config, Drain, Frontier, Order, Pace, PreconditionKind, Priority, Scope};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
-use ssdlab::simulation::{Control, run};
+use ssdlab::simulation::{Control, Simulation, run};
 use ssdlab::stats::Part::{Array, DieQueue, Dram, HostQueue, Transfer};
 use ssdlab::stats::{BufferStats, Part};
+use ssdlab::workload::Flows;
 
 const UNIT: u64 = 1024;
 const US: u64 = 1_000;
@@ -226,6 +227,44 @@ fn cases() -> Vec<Case> {
             &[flash_read(10_000), program(137_400)],
         ),
     ]
+}
+
+/// Three writes of a unit, each followed by a flush (`flush_every`), the last at the end of the flow (`flush_at_end`). A write ends after
+/// the 1 us of the buffer's access; the flush then sends the program, which takes 302.4 us, and the next write waits for it.
+#[test]
+fn a_closed_loop_waits_for_each_flush() {
+    let times = |protected| {
+        let config = changed(drive(Buffer { protected, ..SIXTEEN }), |c| {
+            (c.workload.read_share, c.workload.sequential_share, c.workload.request_kb) = (0.0, 1.0, 1.0);
+            (c.workload.queue_depth, c.workload.total_bytes) = (1, 3 * UNIT);
+            (c.workload.flush_every, c.workload.flush_at_end) = (1, true);
+        });
+        let mut flows = Flows::open(&config.workload, config.exported_bytes().unwrap(), 7, None, &Default::default()).unwrap();
+        let mut simulation = Simulation::new(&plan(config), &Control::default()).unwrap();
+        simulation.take_completions();
+        simulation.drive_flows(&mut flows, &Control::default()).unwrap();
+        let mut done = simulation.take_completions();
+        done.sort_by_key(|done| done.index);
+        let times: Vec<_> = done.iter().map(|done| (done.kind, done.arrival_ns, done.completed_ns)).collect();
+        (times, simulation.finish().unwrap().latency_ns)
+    };
+    use RequestKind::{Flush, Write};
+    let (found, latency) = times(false);
+    let expected = [
+        (Write, 0, 1_000),
+        (Flush, 1_000, 303_400),
+        (Write, 303_400, 304_400),
+        (Flush, 304_400, 606_800),
+        (Write, 606_800, 607_800),
+        (Flush, 607_800, 910_200),
+    ];
+    assert_eq!(found, expected);
+    let (flushes, writes) = (latency.flush.unwrap(), latency.write.unwrap());
+    assert_eq!((flushes.count, flushes.min, flushes.max), (3, 302_400, 302_400));
+    assert_eq!((writes.count, writes.max, latency.all.unwrap().count), (3, US, 3));
+    let (found, latency) = times(true);
+    assert_eq!(found.iter().map(|&(_, at, _)| at).collect::<Vec<_>>(), [0, 1_000, 1_000, 2_000, 2_000, 3_000]);
+    assert_eq!(latency.flush.unwrap().max, 0, "a protected buffer has nothing to flush");
 }
 
 fn trim(arrival_ns: u64, first: u64, count: u64) -> Request {

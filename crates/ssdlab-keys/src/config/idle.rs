@@ -311,6 +311,8 @@ const RULES: &[Rule] = &[
     switch("workload.trim_first", |c| c.workload.trim_first, "workload.read_share below 1", |c| generated(c, |w| w.read_share < 1.0)),
     switch("workload.paced", |c| c.workload.paced, CLOSED_LOOP, |c| c.workload.queue_depth > 0),
     switch("workload.think_us", |c| c.workload.think_us > 0.0, CLOSED_LOOP, |c| c.workload.queue_depth > 0),
+    switch("workload.flush_every", |c| c.workload.flush_every > 0, "workload.read_share below 1", |c| generated(c, |w| w.read_share < 1.0)),
+    switch("workload.flush_at_end", |c| c.workload.flush_at_end, CLOSED_LOOP, |c| c.workload.queue_depth > 0),
     parameter("workload.think_requests", "workload.think_us above 0", |c| c.workload.think_us > 0.0),
     switch("workload.trim_share", |c| c.workload.trim_share > 0.0, "workload.read_share below 1", |c| generated(c, |w| w.read_share < 1.0)),
     parameter("workload.zipf_exponent", "workload.address = \"zipf\"", |c| generated(c, |w| w.address == Address::Zipf)),

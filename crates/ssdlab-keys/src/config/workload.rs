@@ -127,6 +127,11 @@ pub struct Workload {
     /// For `think_us`: number of requests from one wait to the next.
     #[schemars(range(min = 1, max = 1000000000))]
     pub think_requests: u32,
+    /// A flush follows each N writes of this flow, if it is generated, before its next request (fio's `fsync=N`). 0: none.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub flush_every: u32,
+    /// A closed loop sends a flush when it has ended and all of its requests have completed (fio's `end_fsync=1`).
+    pub flush_at_end: bool,
     /// Name of the only flow that sends requests, as a reference for how the others slow it down. Absent: all flows send.
     pub only: Option<String>,
     /// Closed loop: number of outstanding requests of this flow. The next is issued when one completes; arrival times are ignored. 0: open
@@ -224,6 +229,8 @@ impl Default for Workload {
             paced: false,
             think_us: 0.0,
             think_requests: 1,
+            flush_every: 0,
+            flush_at_end: false,
             only: None,
             queue_depth: 0,
             max_outstanding: 10_000_000,

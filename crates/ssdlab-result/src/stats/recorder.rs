@@ -35,6 +35,8 @@ struct Tally {
     sequential_reads: Class,
     random_reads: Class,
     writes: Class,
+    /// Flushes, since the first of them.
+    flushes: Option<Box<Class>>,
     requests: RequestCounts,
     bytes_read: u128,
     bytes_written: u128,
@@ -139,9 +141,9 @@ impl Recorder {
         self.measured_from_ns = from_ns;
     }
 
-    /// Records a completion, in any order. Requests of the warm-up enter the digest and the log only. Trims and flushes count as requests
-    /// and enter the digest and the log, but no class of response times, not even `all`: most complete at once and would hide the drive
-    /// behind zeros. Requests that the drive rejected enter the digest and the log only.
+    /// Records a completion, in any order. Requests of the warm-up enter the digest and the log only. Trims count as requests
+    /// and enter the digest and the log, but no class of response times: they complete at once. Flushes are a class of their own, and not in
+    /// `all`, where those of drives without a volatile buffer would hide the drive behind zeros. Requests that the drive rejected enter the digest and the log only.
     ///
     /// # Errors
     /// [`Error::Io`] if the log cannot be written; [`Error::Simulation`] if memory does not suffice to put completions in order.
@@ -204,6 +206,7 @@ impl Tally {
             sequential_reads: Class::new(),
             random_reads: Class::new(),
             writes: Class::new(),
+            flushes: None,
             requests: RequestCounts::default(),
             bytes_read: 0,
             bytes_written: 0,
@@ -233,7 +236,7 @@ impl Tally {
             }
             RequestKind::Flush => {
                 self.requests.flush += 1;
-                None
+                Some(self.flushes.get_or_insert_with(|| Box::new(Class::new())).as_mut())
             }
         };
         if let Some(class) = class {
@@ -257,8 +260,14 @@ impl Tally {
                 write: self.writes.latency(),
                 seq_read: self.sequential_reads.latency(),
                 rand_read: self.random_reads.latency(),
+                flush: self.flushes.as_ref().and_then(|flushes| flushes.latency()),
             },
-            breakdown_ns: Breakdowns { all: all.breakdown(), read: reads.breakdown(), write: self.writes.breakdown() },
+            breakdown_ns: Breakdowns {
+                all: all.breakdown(),
+                read: reads.breakdown(),
+                write: self.writes.breakdown(),
+                flush: self.flushes.as_ref().and_then(|flushes| flushes.breakdown()),
+            },
         }
     }
 }
@@ -369,6 +378,7 @@ mod tests {
                 (&latency.write, of(&write)),
                 (&latency.seq_read, of(&|c| read(c) && c.sequential)),
                 (&latency.rand_read, of(&|c| read(c) && !c.sequential)),
+                (&latency.flush, of(&|c| c.kind == RequestKind::Flush)),
             ] {
                 prop_assert_eq!(found.as_ref().map(|l| l.mean), mean(&expected));
                 prop_assert_eq!(found.as_ref().map_or(0, |l| l.count), expected.len() as u64);

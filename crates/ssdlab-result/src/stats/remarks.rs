@@ -474,20 +474,14 @@ fn rare_multiplane(result: &Value) -> Option<Remark> {
     })
 }
 
-/// Remark: trims and flushes are in no class of response times.
+/// Remark: trims are in no class of response times.
 fn left_out(result: &Value) -> Option<Remark> {
-    let counts = [("trim", count(result, "/requests/trim")), ("flush", count(result, "/requests/flush"))];
-    let plural = |(kind, count): (&str, u64)| match (count, kind) {
-        (1, _) => format!("1 {kind}"),
-        (_, "flush") => format!("{count} flushes"),
-        _ => format!("{count} {kind}s"),
+    let trims = match count(result, "/requests/trim") {
+        0 => return None,
+        1 => "1 trim is".to_string(),
+        count => format!("{count} trims are"),
     };
-    let named: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).map(plural).collect();
-    if named.is_empty() {
-        return None;
-    }
-    let are = if counts.iter().map(|(_, count)| count).sum::<u64>() == 1 { "is" } else { "are" };
-    let sentence = format!("{} {are} not in the response times, which are those of reads and writes.", named.join(" and "));
+    let sentence = format!("{trims} not in the response times.");
     Some(Remark::note("left-out", "latency_ns", sentence, "The request log has each of them (log_requests, --log-requests)."))
 }
 

@@ -75,7 +75,7 @@ pub struct RunResult {
     pub warm_up: Option<WarmUpResult>,
     /// Number of completed requests by kind.
     pub requests: RequestCounts,
-    /// Response times (completion minus arrival) by class. Trims and flushes are in no class.
+    /// Response times (completion minus arrival) by class. Trims are in no class.
     pub latency_ns: Latencies,
     /// Bound on the relative error of p50 to p99_99: each is at least the exact nearest-rank percentile, and exceeds it by at most this
     /// share. Count, mean, deviation, minimum and maximum are exact.
@@ -288,6 +288,9 @@ pub struct Latencies {
     /// Response times of random reads: all reads that are not sequential.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rand_read: Option<Latency>,
+    /// Response times of flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Latency>,
 }
 
 /// Response times of one class of requests.
@@ -354,6 +357,9 @@ pub struct Breakdowns {
     /// Parts of the response times of writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<Breakdown>,
+    /// Parts of the response times of flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Breakdown>,
 }
 
 /// Mean parts of the response times of one class of requests.

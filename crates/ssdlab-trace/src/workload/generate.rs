@@ -61,6 +61,7 @@ pub struct Generator {
     flows: Vec<Flow>,
     /// The write whose trim was the last request (`trim_first`).
     trimmed: Option<Request>,
+    flushes: Flushes,
     /// Bytes left until the flow ends (`total_bytes`); `None` without that end.
     left_bytes: Option<u64>,
     /// Time at which an open loop ends (`run_s`), ns; [`Ns::MAX`] without that end.
@@ -94,19 +95,22 @@ impl Generator {
         let left_bytes = (config.total_bytes > 0).then_some(config.total_bytes);
         // A closed loop ends by its clock, which is not that of the arrivals.
         let end_ns = if config.queue_depth == 0 { super::terms::run_ns(config) } else { Ns::MAX };
-        Ok(Generator { flows, trimmed: None, left_bytes, end_ns })
+        Ok(Generator { flows, trimmed: None, flushes: Flushes::new(config.flush_every), left_bytes, end_ns })
     }
 }
 
 impl RequestSource for Generator {
     fn next_request(&mut self) -> Result<Option<Request>> {
-        if self.trimmed.is_some() {
-            return Ok(self.trimmed.take());
+        if let Some(request) = self.trimmed.take() {
+            return Ok(Some(self.flushes.count(request)));
         }
         // min_by_key returns the first minimum: the flow listed first.
         let flow = self.flows.iter_mut().min_by_key(|flow| flow.arrivals.now_ps).expect("there is always flow 0");
         if self.left_bytes == Some(0) || (self.end_ns < Ns::MAX && flow.arrivals.now_ns()? >= self.end_ns) {
             return Ok(None);
+        }
+        if let Some(flush) = self.flushes.due() {
+            return Ok(Some(flush));
         }
         let request = flow.request()?;
         flow.arrivals.advance();
@@ -117,7 +121,7 @@ impl RequestSource for Generator {
             self.trimmed = Some(request);
             return Ok(Some(Request { kind: RequestKind::Trim, high_priority: false, ..request }));
         }
-        Ok(Some(request))
+        Ok(Some(self.flushes.count(request)))
     }
 
     fn is_at_hand(&self) -> bool {
@@ -126,6 +130,50 @@ impl RequestSource for Generator {
 
     fn draw_others(&mut self) {
         self.flows.iter_mut().for_each(Flow::draw_others);
+    }
+}
+
+/// Flushes behind every N writes (`flush_every`).
+#[derive(Clone, Debug)]
+struct Flushes {
+    /// Number of writes from one flush to the next; 0: no flushes.
+    every: u32,
+    /// Number of writes since the last flush.
+    writes: u32,
+    /// Arrival of the last write, ns.
+    last_ns: Ns,
+}
+
+impl Flushes {
+    fn new(every: u32) -> Self {
+        Flushes { every, writes: 0, last_ns: 0 }
+    }
+
+    /// Counts a request of the generator if it is a write, and returns it.
+    #[inline]
+    fn count(&mut self, request: Request) -> Request {
+        if self.every > 0 && request.kind == RequestKind::Write {
+            self.writes += 1;
+            self.last_ns = request.arrival_ns;
+        }
+        request
+    }
+
+    /// The flush that is due before the next request; it arrives with the write that it follows.
+    #[inline]
+    fn due(&mut self) -> Option<Request> {
+        (self.every > 0 && self.writes == self.every).then(|| {
+            self.writes = 0;
+            Request {
+                kind: RequestKind::Flush,
+                arrival_ns: self.last_ns,
+                offset: 0,
+                length: 0,
+                high_priority: false,
+                flow: 0,
+                handle: None,
+            }
+        })
     }
 }
 
@@ -640,6 +688,26 @@ mod tests {
         let requests: Vec<_> = std::iter::from_fn(|| generator.next_request().unwrap()).map(|r| (r.kind, r.offset, r.length)).collect();
         let pair = |offset| [(RequestKind::Trim, offset, 4096), (RequestKind::Write, offset, 4096)];
         assert_eq!(requests, [pair(0), pair(4096)].concat());
+    }
+
+    /// As in fio (`get_rw_ddir`): behind every second write and before the next request, so none behind the last. Reads and trims do not count.
+    #[test]
+    fn a_flush_follows_every_n_writes() {
+        let kinds = |requests: u64, config: Workload| {
+            let config = Workload { flush_every: 2, total_bytes: requests * 4096, ..config };
+            let mut generator = Generator::new(&config, 16 * MB, 1).unwrap();
+            let requests: Vec<_> = std::iter::from_fn(|| generator.next_request().unwrap()).collect();
+            for pair in requests.windows(2).filter(|pair| pair[1].kind == RequestKind::Flush) {
+                let (write, flush) = (pair[0], pair[1]);
+                assert_eq!((write.kind, flush.arrival_ns, flush.length), (RequestKind::Write, write.arrival_ns, 0));
+            }
+            requests.iter().map(|request| ['r', 'w', 't', 'f'][request.kind as usize]).collect::<String>()
+        };
+        let writes = Workload { read_share: 0.0, ..Workload::default() };
+        assert_eq!(kinds(5, writes.clone()), "wwfwwfw");
+        assert_eq!(kinds(5, Workload { trim_first: true, ..writes }), "twtwftwtwftw");
+        let mixed = kinds(400, Workload::default());
+        assert!(mixed.contains("wrwf") && mixed.replace('r', "").replace("wwf", "").len() < 3, "{mixed}");
     }
 
     /// 10,000 requests other than reads, a quarter trims: the standard deviation of the share is 0.0043.

@@ -1,4 +1,4 @@
-//! When a flow in closed loop may send: its stage, its end, its pace and its pauses.
+//! When a flow in closed loop may send: its stage, its end, its pace, its pauses and its last flush.
 
 use ssdlab_base::units::Ns;
 use ssdlab_keys::config::Workload;
@@ -16,6 +16,8 @@ pub struct Terms {
     pub think_ns: Ns,
     /// Number of requests from one pause to the next.
     pub think_requests: u32,
+    /// The flow sends a flush when it has ended and all of its requests have completed.
+    pub flush_at_end: bool,
 }
 
 impl Terms {
@@ -27,8 +29,10 @@ impl Terms {
             is_paced: flow.paced,
             think_ns: (flow.think_us * 1e3).round() as Ns,
             think_requests: flow.think_requests,
+            flush_at_end: flow.flush_at_end,
         };
-        (terms.stage > 0 || terms.run_ns < Ns::MAX || terms.is_paced || terms.think_ns > 0).then_some(terms)
+        let Terms { stage, run_ns, is_paced, think_ns, flush_at_end, .. } = terms;
+        (stage > 0 || run_ns < Ns::MAX || is_paced || think_ns > 0 || flush_at_end).then_some(terms)
     }
 }
 

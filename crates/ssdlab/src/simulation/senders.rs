@@ -1,7 +1,7 @@
 //! The flows of a run in progress, with the requests that were drawn ahead.
 
 use ssdlab_base::error::Result;
-use ssdlab_base::request::Request;
+use ssdlab_base::request::{Request, RequestKind};
 use ssdlab_base::units::Ns;
 use ssdlab_trace::workload::flows::ClosedLoop;
 use ssdlab_trace::workload::{Ahead, Flows, RequestSource, Terms};
@@ -48,13 +48,15 @@ struct Turns {
     held: Option<Request>,
     /// Arrival time of the flow's first request, ns; `None` before it.
     first_ns: Option<Ns>,
-    /// Requests sent since the last pause.
+    /// Requests other than flushes sent since the last pause.
     sent: u32,
+    /// The flush at the end was sent.
+    has_flushed: bool,
 }
 
 impl Turns {
     fn new(terms: Terms, delay_ns: Ns) -> Self {
-        Turns { terms, delay_ns, began_ns: None, held: None, first_ns: None, sent: 0 }
+        Turns { terms, delay_ns, began_ns: None, held: None, first_ns: None, sent: 0, has_flushed: false }
     }
 
     /// The turn at the time `at` with `outstanding` requests of the flow under way. [`Turn::Wait`] moves `start_ns` on, unless a completion
@@ -63,7 +65,7 @@ impl Turns {
         let Terms { run_ns, is_paced, think_ns, think_requests, .. } = self.terms;
         let began = *self.began_ns.get_or_insert(at);
         let end = began.saturating_add(run_ns);
-        if at >= end {
+        if self.has_flushed || at >= end {
             return Ok(Turn::Over);
         }
         if think_ns > 0 && self.sent == think_requests {
@@ -81,8 +83,23 @@ impl Turns {
             *start_ns = due;
             return Ok(if due >= end { Turn::Over } else { Turn::Wait });
         }
-        self.sent += u32::from(think_ns > 0);
+        self.sent += u32::from(think_ns > 0 && request.kind != RequestKind::Flush);
         Ok(Turn::Send(request))
+    }
+
+    /// What an ended flow does with `outstanding` requests under way: it flushes after the last, if it shall (`flush_at_end`).
+    #[cold]
+    fn end(&mut self, flow: u16, at: Ns, outstanding: u64, start_ns: &mut Ns) -> Turn {
+        if !self.terms.flush_at_end || self.has_flushed || self.first_ns.is_none() {
+            return Turn::Over;
+        }
+        *start_ns = at;
+        if outstanding > 0 {
+            return Turn::Wait;
+        }
+        self.has_flushed = true;
+        let kind = RequestKind::Flush;
+        Turn::Send(Request { arrival_ns: 0, kind, offset: 0, length: 0, high_priority: false, flow, handle: None })
     }
 }
 
@@ -101,10 +118,13 @@ impl<'a> Sender<'a> {
     /// The flow's turn at the time `at`, with `outstanding` requests of the flow under way, fewer than its depth.
     #[inline]
     pub(super) fn turn(&mut self, at: Ns, outstanding: u64, foresee: impl FnMut(&Request)) -> Result<Turn> {
-        let Sender { start_ns, ahead, turns, .. } = self;
+        let Sender { flow, start_ns, ahead, turns, .. } = self;
         match turns {
             None => Ok(ahead.next(foresee)?.map_or(Turn::Over, Turn::Send)),
-            Some(turns) => turns.turn(at, outstanding, start_ns, || ahead.next(foresee)),
+            Some(turns) => Ok(match turns.turn(at, outstanding, start_ns, || ahead.next(foresee))? {
+                Turn::Over => turns.end(*flow, at, outstanding, start_ns),
+                turn => turn,
+            }),
         }
     }
 
@@ -176,9 +196,8 @@ impl<'a> Senders<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdlab_base::request::RequestKind;
 
-    const PLAIN: Terms = Terms { stage: 0, run_ns: Ns::MAX, is_paced: false, think_ns: 0, think_requests: 1 };
+    const PLAIN: Terms = Terms { stage: 0, run_ns: Ns::MAX, is_paced: false, think_ns: 0, think_requests: 1, flush_at_end: false };
 
     /// The times at which a flow of depth 1, whose requests take 30 ns and arrive at 100, 200, ... ns, sends until 1 us.
     fn sent(terms: Terms, start_ns: Ns) -> Vec<Ns> {
@@ -214,6 +233,25 @@ mod tests {
         let thinks = Terms { think_ns: 200, think_requests: 2, ..PLAIN };
         assert_eq!(sent(thinks, 0), [0, 30, 260, 290, 520, 550, 780, 810]);
         assert_eq!(sent(Terms { run_ns: 300, ..thinks }, 0), [0, 30, 260, 290], "a pause that ends after the flow ends it");
+    }
+
+    /// With a request under way, the flow that ended has no flush to send; then one, and no more.
+    #[test]
+    fn a_flow_flushes_when_its_last_request_has_completed() {
+        let (mut turns, mut start) = (Turns::new(Terms { flush_at_end: true, run_ns: 10, ..PLAIN }, 0), 0);
+        let mut turn = |at, outstanding| {
+            let write =
+                Request { arrival_ns: 0, kind: RequestKind::Write, offset: 0, length: 512, high_priority: false, flow: 3, handle: None };
+            match turns.turn(at, outstanding, &mut start, || Ok(Some(write))).unwrap() {
+                Turn::Over => turns.end(3, at, outstanding, &mut start),
+                other => other,
+            }
+        };
+        assert!(matches!(turn(90, 0), Turn::Send(write) if write.kind == RequestKind::Write));
+        assert!(matches!(turn(100, 2), Turn::Wait));
+        assert!(matches!(turn(130, 1), Turn::Wait));
+        assert!(matches!(turn(150, 0), Turn::Send(flush) if flush.kind == RequestKind::Flush && flush.flow == 3));
+        assert!(matches!(turn(150, 1), Turn::Over));
     }
 
     /// With a request under way, a pause has not begun.

@@ -24,7 +24,7 @@ FEWEST = 10
 BEYOND = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p99_9": 0.001, "p99_99": 0.0001}
 """Share of requests beyond each percentile."""
 
-KINDS = {"all": "all requests", "read": "reads", "write": "writes"}
+KINDS = {"all": "all requests", "read": "reads", "write": "writes", "flush": "flushes"}
 LATENCIES = {"mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99", "max": "longest"}
 UNITS = {
     "_ns": "ns",

@@ -35,6 +35,7 @@ CLASSES = {
     "write": "writes",
     "seq_read": "sequential reads",
     "rand_read": "random reads",
+    "flush": "flushes",
 }
 
 LATENCIES = {"mean": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "max": "max"}
@@ -196,7 +197,7 @@ def _breakdown(result: RunData) -> list[RenderableType]:
     breakdown = result.get("breakdown_ns", {})
     if not breakdown:
         return []
-    parts = [part for part in breakdown.get("all", {}) if any(row.get(part) for row in breakdown.values())]
+    parts = [part for part in next(iter(breakdown.values())) if any(row.get(part) for row in breakdown.values())]
     table = new_table(["requests", *(part.replace("_", " ") for part in parts)])
     for key, row in breakdown.items():
         table.add_row(CLASSES.get(key, key), *(time_of(row, part) for part in parts))
