@@ -369,9 +369,13 @@ def test_several_drives_and_files_without_room_are_refused(text: str, message: s
         ("rw=write; buffered=0", []),
         ("rw=write", ["without direct=1"]),
         ("rw=write; ioengine=io_uring_cmd", []),
-        ("rw=write; direct=1; fdatasync=1", ["fdatasync = 1 flushes behind writes"]),
-        ("rw=write; direct=1; sync=dsync", ["sync = dsync flushes behind writes"]),
-        ("rw=randrw; direct=1; end_fsync", ["end_fsync = 1 flushes behind writes"]),
+        ("rw=write; direct=1; fdatasync=1", []),
+        ("rw=write; fdatasync=1", ["without direct=1", "fdatasync also writes the page cache back"]),
+        ("rw=write; direct=1; sync=dsync", ["in fio a write with sync ends with its flush"]),
+        ("rw=write; direct=1; iodepth=4; fsync=8", ["libaio waits for each flush"]),
+        ("rw=write; direct=1; iodepth=4; fsync=8; ioengine=io_uring", []),
+        ("rw=write; direct=1; fsync=8; fdatasync=12", ["fsync = 12 beside 8 is left out"]),
+        ("rw=randrw; direct=1; end_fsync", []),
         ("rw=read; direct=1; fsync=1; verify=crc32c", []),
         ("rw=write; direct=1; fsync=0; sync=none; verify=0", []),
         ("rw=write; direct=1; verify=crc32c; verify_fatal=1", ["verify = crc32c reads what the job wrote"]),
@@ -384,6 +388,33 @@ def test_what_fio_does_beside_the_requests_is_remarked(options: str, expected: l
     found = flows(tmp_path, f"{ENGINE}[job]\n{options.replace('; ', chr(10))}\n").differs
     assert len(found) == len(expected)
     assert all(text in sentence for text, sentence in zip(expected, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("fsync=32", {"flush_every": 32}),
+        ("fdatasync=1", {"flush_every": 1}),
+        ("fsync=8; fdatasync=4", {"flush_every": 4}),
+        ("fsync=8; fdatasync=0", {"flush_every": 8}),
+        ("sync=1; fsync=8", {"flush_every": 1, "flush_at_end": True}),
+        ("sync=dsync", {"flush_every": 1, "flush_at_end": True}),
+        ("sync=none; fsync=0; end_fsync=0", {}),
+        ("end_fsync=1", {"flush_at_end": True}),
+        ("fsync_on_close", {"flush_at_end": True}),
+        ("rw=read; fsync=1; sync=1; end_fsync=1", {}),
+        ("rw=randtrim; norandommap; fsync=1", {}),
+    ],
+)
+def test_flushes_of_jobs_are_flushes(options: str, expected: dict[str, Any], tmp_path: Path) -> None:
+    found = keys(tmp_path, f"rw=write; direct=1; {options}")
+    assert {key: value for key, value in found.items() if key.startswith("flush")} == expected
+
+
+@pytest.mark.parametrize("options", ["sync=maybe", "fsync=-1", "fdatasync=1.5", "percentile_list=99:101", "percentile_list=99,50"])
+def test_wrong_values_of_flushes_and_percentiles_are_refused(options: str, tmp_path: Path) -> None:
+    with pytest.raises(ssdlab.UsageError, match=f":5: {options.partition('=')[0]} = .*expected"):
+        keys(tmp_path, f"rw=write; {options}")
 
 
 @pytest.mark.parametrize(

@@ -112,3 +112,44 @@ def test_percentiles_are_of_the_times_that_the_job_asks_for(options: str, having
     ssdlab.run(device="demo-4g", fio=tmp_path / "job.fio", fio_json=tmp_path / "out.json")
     write = json.loads((tmp_path / "out.json").read_text())["jobs"][0]["write"]
     assert {name for name in ("clat_ns", "lat_ns", "slat_ns") if "percentile" in write[name]} == having
+
+
+WAL = {"buffer.bytes": 1 << 16, "buffer.protected": False}
+
+
+def wal(folder: Path, options: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The only entry for a job of 16 writes with `options`, and the log of its requests."""
+    (folder / "job.fio").write_text(f"[job]\nrw=write\nsize=64k\nioengine=libaio\n{options}\n")
+    result = ssdlab.run(device="demo-4g", set=WAL, fio=folder / "job.fio", fio_json=folder / "out.json", log_requests=True)
+    return json.loads((folder / "out.json").read_text())["jobs"][0], result.requests.to_pylist()
+
+
+def test_flushes_are_the_section_sync(tmp_path: Path) -> None:
+    entry, rows = wal(tmp_path, "direct=1\nfsync=4\npercentile_list=99.9:50")
+    times = sorted(row["response_ns"] for row in rows if row["kind"] == "flush")
+    # after 4, 8 and 12 writes; fio ends with the last write
+    assert (entry["sync"]["total_ios"], entry["sync"]["lat_ns"]["N"], len(times)) == (3, 3, 3)
+    assert entry["sync"]["lat_ns"]["max"] == times[-1] > 100_000
+    assert entry["sync"]["lat_ns"]["percentile"] == {"50.000000": times[1], "99.900000": times[2]}
+    assert list(entry["write"]["clat_ns"]["percentile"]) == ["50.000000", "99.900000"]
+    assert entry["write"]["clat_ns"]["max"] < 100_000
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_a_write_with_sync_ends_with_its_flush(depth: int, tmp_path: Path) -> None:
+    entry, rows = wal(tmp_path, f"direct=1\nsync=1\niodepth={depth}")
+    writes, flushes = ([row for row in rows if row["kind"] == kind] for kind in ("write", "flush"))
+    ends = [flush["arrival_ns"] + flush["response_ns"] - write["arrival_ns"] for write, flush in zip(writes, flushes, strict=False)]
+    assert entry["sync"] == {"total_ios": 0, "lat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}}
+    assert entry["write"]["total_ios"] == 16 == len(writes)
+    # the last flush is that of the end of the job
+    assert len(flushes) == 16
+    assert entry["write"]["lat_ns"]["mean"] == pytest.approx(sum(ends) / 16)
+    assert entry["write"]["lat_ns"]["min"] > 100_000
+
+
+def test_a_flush_of_the_page_cache_begins_with_its_write(tmp_path: Path) -> None:
+    entry, rows = wal(tmp_path, "fdatasync=1")
+    times = [write["response_ns"] + flush["response_ns"] for write, flush in zip(rows[:-1:2], rows[1::2], strict=True)]
+    assert (entry["sync"]["total_ios"], len(times)) == (15, 15)
+    assert entry["sync"]["lat_ns"]["mean"] == pytest.approx(sum(times) / 15)

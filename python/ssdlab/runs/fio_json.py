@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ssdlab.asking.fio import Flow, Flows
+from ssdlab.asking.fio import Flow, Flows, is_cached, is_synchronous, percentiles_of
 from ssdlab.runs.result import Result
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["fio_json"]
 
 DIRECTIONS = ("read", "write", "trim")
-PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
-"""The percentiles that fio reports by default."""
 PERCENTILES_OF = {"clat_ns": "clat_percentiles", "lat_ns": "lat_percentiles"}
 """Options by which fio reports percentiles; `clat_percentiles` is on by default."""
 NO_TIMES = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
@@ -64,16 +62,41 @@ def _groups(flows: Sequence[Flow]) -> Iterable[Sequence[Flow]]:
     return entries
 
 
+class _Rows(NamedTuple):
+    """Columns of the requests of a job, in the order in which they were sent."""
+
+    kinds: np.ndarray
+    sizes: np.ndarray
+    arrivals: np.ndarray
+    times: np.ndarray
+
+
+def _rows(flow: Flow, table: pa.Table) -> _Rows:
+    """The requests of a job as fio measures them: it has one time for a write and its flush where the host makes both of one call."""
+    import numpy as np  # noqa: PLC0415
+
+    kinds = np.asarray(table["kind"].cast("string").to_pylist(), dtype=object)
+    rows = _Rows(kinds, *(table[name].to_numpy().copy() for name in ("size_bytes", "arrival_ns", "response_ns")))
+    if flow.keys.get("flush_every") != 1 or not (is_synchronous(flow.job) or is_cached(flow.job)):
+        return rows
+    (order,) = np.nonzero((kinds == "write") | (kinds == "flush"))
+    pairs = (kinds[order[:-1]] == "write") & (kinds[order[1:]] == "flush")
+    writes, flushes = order[:-1][pairs], order[1:][pairs]
+    rows.times[writes if is_synchronous(flow.job) else flushes] = rows.times[flushes] + rows.arrivals[flushes] - rows.arrivals[writes]
+    return _Rows(*(column[kinds != "flush"] for column in rows)) if is_synchronous(flow.job) else rows
+
+
 def _entry(flows: Sequence[Flow], tables: Sequence[pa.Table]) -> dict[str, Any]:
     import numpy as np  # noqa: PLC0415
-    import pyarrow as pa  # noqa: PLC0415
 
-    rows, first = pa.concat_tables(tables), flows[0]
-    kinds = np.asarray(rows["kind"].cast("string").to_pylist(), dtype=object)
-    sizes, arrivals, times = (rows[name].to_numpy() for name in ("size_bytes", "arrival_ns", "response_ns"))
-    span_ns = int((arrivals + times).max() - arrivals.min()) if len(times) else 0
+    apart, first = [_rows(flow, table) for flow, table in zip(flows, tables, strict=True)], flows[0]
+    rows = _Rows(*(np.concatenate(columns) for columns in zip(*apart, strict=True)))
+    span_ns = int((rows.arrivals + rows.times).max() - rows.arrivals.min()) if len(rows.times) else 0
     asked = [name for name, option in PERCENTILES_OF.items() if (entry := first.job.get(option)) is not None and entry.truth()]
     asked += ["clat_ns"] if first.job.get("clat_percentiles") is None else []
+    shares = percentiles_of(first.job)
+    directions = {one: _direction(rows, one, span_ns, asked, shares) for one in DIRECTIONS}
+    flushes = rows.times[rows.kinds == "flush"]
     return {
         "jobname": first.job.name,
         "groupid": first.group,
@@ -81,19 +104,19 @@ def _entry(flows: Sequence[Flow], tables: Sequence[pa.Table]) -> dict[str, Any]:
         "eta": 0,
         "elapsed": math.ceil(span_ns / NS_PER_S),
         "job options": {name: entry.value or "1" for name, entry in first.job.options.items()},
-        **{one: _direction(sizes[kinds == one], times[kinds == one], span_ns, asked) for one in DIRECTIONS},
-        "sync": {"total_ios": 0, "lat_ns": dict(NO_TIMES)},
+        **directions,
+        "sync": {"total_ios": len(flushes), "lat_ns": {**_times(flushes), **(_percentiles(flushes, shares) if asked else {})}},
         "job_runtime": math.ceil(span_ns / NS_PER_MS),
     }
 
 
-def _direction(sizes: np.ndarray, times: np.ndarray, span_ns: int, asked: Sequence[str]) -> dict[str, Any]:
+def _direction(rows: _Rows, one: str, span_ns: int, asked: Sequence[str], shares: Sequence[float]) -> dict[str, Any]:
     """Figures of one direction; those in `asked` have percentiles. Rates are over the exact time, which fio rounds to milliseconds."""
+    sizes, times = rows.sizes[rows.kinds == one], rows.times[rows.kinds == one]
     count, total = len(sizes), int(sizes.sum())
     seconds = span_ns / NS_PER_S if count else 0.0
     rate = total / seconds if seconds else 0.0
-    latency = _times(times)
-    percentiles = {"percentile": _percentiles(times)} if count else {}
+    latency, percentiles = _times(times), _percentiles(times, shares)
     latencies = {name: {**latency, **(percentiles if name in asked else {})} for name in PERCENTILES_OF}
     return {
         "io_bytes": total,
@@ -118,11 +141,13 @@ def _times(times: np.ndarray) -> dict[str, Any]:
     return {"min": int(times.min()), "max": int(times.max()), "mean": float(times.mean()), "stddev": deviation, "N": len(times)}
 
 
-def _percentiles(times: np.ndarray) -> Mapping[str, int]:
-    """Percentiles by nearest rank: exact, where fio has bins."""
+def _percentiles(times: np.ndarray, shares: Sequence[float]) -> Mapping[str, Mapping[str, int]]:
+    """Percentiles by nearest rank: exact, where fio has bins. Nothing without times."""
     import numpy as np  # noqa: PLC0415
 
+    if not len(times):
+        return {}
     ordered = np.sort(times)
-    # percentiles in hundredths are whole numbers, so that the rank is exact
-    ranks = (-(-round(share * 100) * len(ordered) // 10_000) for share in PERCENTILES)
-    return {f"{share:.6f}": int(ordered[max(rank, 1) - 1]) for share, rank in zip(PERCENTILES, ranks, strict=True)}
+    # in millionths percentiles are whole numbers, so that the rank is exact
+    ranks = (-(-round(share * 10**6) * len(ordered) // 10**8) for share in shares)
+    return {"percentile": {f"{share:.6f}": int(ordered[max(rank, 1) - 1]) for share, rank in zip(shares, ranks, strict=True)}}

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from ssdlab.asking.fio.flows import Flow, Flows, flows_of
 from ssdlab.asking.fio.job_file import JobFile, load
+from ssdlab.asking.fio.known import is_cached, is_synchronous, percentiles_of
 
-__all__ = ["SUFFIX", "Flow", "Flows", "JobFile", "flows_of", "load"]
+__all__ = ["SUFFIX", "Flow", "Flows", "JobFile", "flows_of", "is_cached", "is_synchronous", "load", "percentiles_of"]
 
 SUFFIX = ".fio"
 """Ending of the name of a job file, by which `trace` takes one."""

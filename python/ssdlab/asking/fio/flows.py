@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ssdlab.asking.fio.job_file import Entry, JobFile, Section
-from ssdlab.asking.fio.known import check_known, depth_of, ignored, is_fdp, said
+from ssdlab.asking.fio.known import check_known, depth_of, ignored, is_cached, is_fdp, is_synchronous, said
 from ssdlab.asking.fio.places import MOST_FLOWS, PART_BYTES, begin_of, copies_of, file_of, places_of
 from ssdlab.asking.fio.requests import Direction, Shape, by_direction, shape_of
 
@@ -198,7 +198,29 @@ def _sending(job: Section, shape: Shape, differs: list[str]) -> dict[str, Any]:
     run = {"run_s": (run_us + ramp_us) / 1e6} if run_us else {}
     delay_us = _time_us(job, "startdelay", "s")
     start = {"start_s": delay_us / 1e6} if delay_us else {}
-    return {"queue_depth": depth, **run, **start, **_thinking(job, depth, differs), **_pace(job, shape, differs)}
+    flushes = _flushes(job, depth, differs) if "write" in shape.directions else {}
+    return {"queue_depth": depth, **run, **start, **flushes, **_thinking(job, depth, differs), **_pace(job, shape, differs)}
+
+
+def _flushes(job: Section, depth: int, differs: list[str]) -> dict[str, Any]:
+    """Flushes behind every N writes, and at the end of the job."""
+    given = [entry for name in ("fsync", "fdatasync") if (entry := job.get(name)) is not None and entry.whole(0, 10**9)]
+    counts = sorted(entry.whole(1, 10**9) for entry in given)
+    at_end = job.is_on("end_fsync") or job.is_on("fsync_on_close")
+    if is_synchronous(job):
+        counts, at_end = [1], True
+        differs.append(
+            f"[{job.name}]: in fio a write with sync ends with its flush; here the flush has a row of its own (--fio-json adds both)"
+        )
+    elif counts and is_cached(job):
+        differs.append(
+            f"[{job.name}]: in fio {given[0].name} also writes the page cache back; here that is the write (--fio-json adds both)"
+        )
+    if len(counts) > 1 and counts[1] % counts[0]:
+        differs.append(f"[{job.name}]: fsync = {counts[1]} beside {counts[0]} is left out: expected a multiple")
+    if counts and depth > 1 and job.options["ioengine"].value == "libaio":
+        differs.append(f"[{job.name}]: libaio waits for each flush before it sends more; here the flush is one of iodepth requests")
+    return {**({"flush_every": counts[0]} if counts else {}), **({"flush_at_end": True} if at_end else {})}
 
 
 def _time_us(job: Section, name: str, unit: str) -> float:

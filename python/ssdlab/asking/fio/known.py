@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ssdlab.asking.fio.job_file import Entry, Section
 from ssdlab.checks import nearest
 from ssdlab.errors import UsageError
 
-__all__ = ["check_known", "depth_of", "ignored", "is_cached", "is_fdp", "said"]
+__all__ = ["check_known", "depth_of", "ignored", "is_cached", "is_fdp", "is_synchronous", "percentiles_of", "said"]
 
 KEYS = frozenset(
     """
-    ba bs bsrange bssplit dataplacement directory fdp fdp_pli filename filename_format group_reporting io_size iodepth ioengine loops
-    new_group norandommap numjobs offset offset_increment percentage_random ramp_time random_distribution randrepeat rate rate_iops
-    rate_process runtime rw rwmixread rwmixwrite size startdelay stonewall thinktime thinktime_blocks time_based
+    ba bs bsrange bssplit clat_percentiles dataplacement directory end_fsync fdatasync fdp fdp_pli filename filename_format fsync
+    fsync_on_close group_reporting io_size iodepth ioengine lat_percentiles loops new_group norandommap numjobs offset offset_increment
+    percentage_random percentile_list ramp_time random_distribution randrepeat rate rate_iops rate_process runtime rw rwmixread
+    rwmixwrite size startdelay stonewall sync thinktime thinktime_blocks time_based
     """.split()  # noqa: SIM905
 )
-"""Options that become keys of the workload."""
+"""Options that become keys of the workload, or of which the JSON form depends."""
 HOST = frozenset(
     """
     allow_file_create allow_mounted_write allrandrepeat buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered
-    bwavgtime clat_percentiles clocksource cmd_type continue_on_error cpumask cpus_allowed cpus_allowed_policy create_fsync
-    create_on_open create_serialize dedupe_mode dedupe_percentage description direct disable_bw_measurement disable_clat disable_lat
-    disable_slat disk_util dp_scheme error_dump exitall_on_error fallocate file_service_type fixedbufs gid group_reporting gtod_cpu
-    gtod_reduce hipri hugepage-size invalidate iodepth_batch iodepth_batch_complete iodepth_batch_complete_max
-    iodepth_batch_complete_min iodepth_batch_submit ioengine iomem iomem_align iopsavgtime ioscheduler lat_percentiles
-    latency_percentiles lockmem log_avg_msec log_hist_msec log_max_value log_offset mem mem_align name nice nonvectored numa_cpu_nodes
-    numa_mem_policy overwrite per_job_logs percentile_list plid_select pool prio prioclass random_generator randseed refill_buffers
-    registerfiles scramble_buffers significant_figures slat_percentiles sqthread_poll sqthread_poll_cpu ss_dur thinktime_spin thread
-    uid unified_rw_reporting unlink verify_async verify_async_cpus verify_backlog verify_backlog_batch verify_dump verify_fatal
-    verify_interval verify_offset verify_pattern verify_state_load verify_state_save verifysort verifysort_nr write_bw_log
-    write_hist_log write_iolog write_iops_log write_lat_log zero_buffers
+    bwavgtime clocksource cmd_type continue_on_error cpumask cpus_allowed cpus_allowed_policy create_fsync create_on_open
+    create_serialize dedupe_mode dedupe_percentage description direct disable_bw_measurement disable_clat disable_lat disable_slat
+    disk_util dp_scheme error_dump exitall_on_error fallocate file_service_type fixedbufs gid gtod_cpu gtod_reduce hipri
+    hugepage-size invalidate iodepth_batch iodepth_batch_complete iodepth_batch_complete_max iodepth_batch_complete_min
+    iodepth_batch_submit iomem iomem_align iopsavgtime ioscheduler latency_percentiles lockmem log_avg_msec log_hist_msec
+    log_max_value log_offset mem mem_align name nice nonvectored numa_cpu_nodes numa_mem_policy overwrite per_job_logs plid_select pool
+    prio prioclass random_generator randseed refill_buffers registerfiles scramble_buffers significant_figures slat_percentiles
+    sqthread_poll sqthread_poll_cpu ss_dur thinktime_spin thread uid unified_rw_reporting unlink verify_async verify_async_cpus
+    verify_backlog verify_backlog_batch verify_dump verify_fatal verify_interval verify_offset verify_pattern verify_state_load
+    verify_state_save verifysort verifysort_nr write_bw_log write_hist_log write_iolog write_iops_log write_lat_log zero_buffers
     """.split()  # noqa: SIM905
 )
 """Options about the host or about fio's own output: they change no request."""
@@ -44,10 +44,10 @@ WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
     "rw_sequencer": frozenset({"sequential"}),
 }
 """Options that are accepted with these values, by which they change nothing."""
-FLUSHES = ("fsync", "fdatasync", "sync", "end_fsync", "fsync_on_close")
-"""Options by which fio flushes behind writes."""
-WITH_REMARK = frozenset({"verify", "do_verify", *FLUSHES})
+WITH_REMARK = frozenset({"verify", "do_verify"})
 """Options that are accepted with a remark, since fio sends further requests."""
+PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""The percentiles that fio reports by default."""
 PAST_CACHE = {"io_uring_cmd", "null", "sg", "xnvme", "libblkio", "spdk"}
 """Engines that have no page cache."""
 ASYNCHRONOUS = {
@@ -68,6 +68,8 @@ def check_known(jobs: Iterable[Section]) -> None:
             raise entry.refuse(f"not an option that is simulated or known to be about the host alone{close}; leave it out")
         if entry.name == "filename" and ":" in entry.value.replace("\\:", ""):
             raise entry.refuse("several files: expected one drive; give each its own job with offset and size")
+        if entry.name == "percentile_list":
+            _percentiles(entry)
 
 
 def ignored(jobs: Iterable[Section]) -> list[str]:
@@ -81,6 +83,12 @@ def is_fdp(job: Section) -> bool:
     return job.is_on("fdp") or (entry is not None and entry.choice({"none": False, "fdp": True}))
 
 
+def is_synchronous(job: Section) -> bool:
+    """Whether each write ends when it is in flash (`O_SYNC`): the host flushes behind it."""
+    entry = job.get("sync")
+    return entry is not None and entry.choice({"1": True, "sync": True, "dsync": True, "0": False, "none": False})
+
+
 def is_cached(job: Section) -> bool:
     """Whether fio reads and writes through the page cache of the host."""
     engine, buffered = job.get("ioengine"), job.get("buffered")
@@ -91,12 +99,6 @@ def is_cached(job: Section) -> bool:
 def said(job: Section, *, writes: bool) -> Iterator[str]:
     """What fio does beside the requests of a job, a sentence each. `writes`: whether the job writes."""
     given = {name for name, entry in job.options.items() if entry.value not in ("0", "none", "false")}
-    for name in FLUSHES:
-        if writes and name in given:
-            yield (
-                f"[{job.name}]: {_text(job.options[name])} flushes behind writes; the flushes are left out, so that writes return "
-                "before they are safe (a trace with the op F has them)"
-            )
     checks = job.get("do_verify")
     if writes and "verify" in given and (checks is None or checks.truth()):
         yield f"[{job.name}]: {_text(job.options['verify'])} reads what the job wrote; these reads are left out (add a job of reads)"
@@ -105,6 +107,16 @@ def said(job: Section, *, writes: bool) -> Iterator[str]:
             yield f"[{job.name}]: {_text(job.options[name])} sends or collects requests in batches; they are sent one by one"
     if is_cached(job):
         yield f"[{job.name}]: without direct=1 fio reads and writes through the page cache; simulated as with direct=1"
+
+
+def percentiles_of(job: Section) -> Sequence[float]:
+    """The percentiles of fio's report, ascending: its default ones, or those of `percentile_list`."""
+    entry = job.get("percentile_list")
+    return PERCENTILES if entry is None else _percentiles(entry)
+
+
+def _percentiles(entry: Entry) -> Sequence[float]:
+    return sorted(part.number(0, 100) for part in entry.parts(":"))
 
 
 def _text(entry: Entry) -> str:
