@@ -181,8 +181,24 @@ fn results_by_flow_add_up() {
     let weighted = found.flows.iter().map(|flow| flow.latency_ns.all.as_ref().map_or(0.0, |all| all.mean * all.count as f64)).sum::<f64>();
     let all = found.latency_ns.all.unwrap();
     assert!((weighted / all.count as f64 / all.mean - 1.0).abs() < 1e-12);
-    let iops: f64 = found.flows.iter().filter_map(|flow| flow.iops).sum();
-    assert!((iops / found.iops.unwrap() - 1.0).abs() < 1e-12);
+}
+
+/// Two stages of 100 reads, one after the other, of 127.4 us each: each has the rate of the run, 7,849 a second and 32.2 MB/s.
+#[test]
+fn rates_of_a_flow_are_over_its_own_time() {
+    let config = changed(drive(Host::default()), |c| {
+        c.workload = serde_json::from_value(json!({
+            "queue_depth": 1, "read_share": 1.0, "total_bytes": 100 * 4096,
+            "flows": [{"name": "b", "queue_depth": 1, "read_share": 1.0, "total_bytes": 100 * 4096, "stage": 1}],
+        }))
+        .unwrap();
+    });
+    let found = result(&Plan { requests: None, ..plan(config) });
+    for flow in &found.flows {
+        assert!((flow.iops.unwrap() - 1e9 / 127_400.0).abs() < 1e-6, "{:?}", flow.iops);
+        assert!((flow.bandwidth_mb_s.as_ref().unwrap().read - 4096.0 * 1e3 / 127_400.0).abs() < 1e-9, "{:?}", flow.bandwidth_mb_s);
+    }
+    assert_eq!((found.flows[1].began_ns, found.simulated_ns), (Some(12_740_000), 25_480_000));
 }
 
 /// Of a single flow with parts nothing is reported apart, and queues change nothing where there is room for all commands.

@@ -193,7 +193,6 @@ class Job:
         if self.jobs is not None:
             more += remarks.of_fio(self.jobs.file, self.jobs.ignored, self.jobs.differs)
             more += fio_jobs.remarks_of(self.jobs, self.device, data)
-            data |= {"flows": fio_jobs.flows_in_own_time(data["flows"])} if "flows" in data else {}
         data["remarks"] = [*data.get("remarks", ()), *remarks.as_dicts(more)]
         if "timeline" in data:
             data["timeline"]["file"] = os.fspath(self.page or final(Path(data["timeline"]["file"])))

@@ -1,41 +1,41 @@
-"""What a result says of jobs of fio: rates over the time of each, and remarks."""
+"""Remarks on a result of jobs of fio."""
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ssdlab import _core
 from ssdlab.analysis.remarks import WARNING, Remark
 from ssdlab.asking.fio import Flows
 
-__all__ = ["flows_in_own_time", "remarks_of"]
+__all__ = ["remarks_of"]
 
-SCALED = {"nvme-tlc-scaled-5g": 8, "consumer-tlc-scaled-4g": 4, "consumer-qlc-scaled-4g": 4}
-"""Dies of the whole drive for each die of a scaled one, by preset."""
 STARVED_SHARE = 0.1
 """Share of the measured time from which on a mean response time of writes is that of starved writes."""
 STARVED_RATIO = 100
 """Least mean response time of starved writes, in mean response times of reads."""
 
 
-def flows_in_own_time(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The flows of a result with rates over the time from the first request of each to the end of its last."""
-    return [_in_own_time(flow) for flow in flows]
-
-
-def _in_own_time(flow: dict[str, Any]) -> dict[str, Any]:
-    span_s = (flow.get("ended_ns", 0) - flow.get("began_ns", 0)) / 1e9
-    if not flow.get("iops") or span_s <= 0:
-        return flow
-    iops = (flow["requests"]["read"] + flow["requests"]["write"]) / span_s
-    bandwidth = {kind: rate * iops / flow["iops"] for kind, rate in flow["bandwidth_mb_s"].items()}
-    return {**flow, "iops": iops, "bandwidth_mb_s": bandwidth}
-
-
 def remarks_of(jobs: Flows, device: str | None, result: Mapping[str, Any]) -> Iterator[Remark]:
     """The remarks on the load of jobs: queue depths of a whole drive on a scaled one, and writes that starve beside reads."""
-    yield from _depth(jobs, SCALED.get(device or "", 1))
+    yield from _depth(jobs, _scale(device, result.get("config", {}).get("device", {})))
     yield from _starved(result)
+
+
+def _scale(device: str | None, simulated: Mapping[str, Any]) -> int:
+    """Dies of the whole drive for each simulated die of a preset that was scaled down, by the first words of its description."""
+    descriptions = {name: description for name, description, _ in _core.presets("device")}
+    whole, scaled, _ = descriptions.get(device or "", "").partition(" scaled down to ")
+    if not scaled or whole not in descriptions or not simulated:
+        return 1
+    return max(1, _dies(tomllib.loads(_core.preset_text("device", whole))["device"]) // _dies(simulated))
+
+
+def _dies(device: Mapping[str, Any]) -> int:
+    return math.prod(device[key] for key in ("channels", "chips_per_channel", "dies_per_chip"))
 
 
 def _depth(jobs: Flows, scale: int) -> Iterator[Remark]:

@@ -31,11 +31,11 @@ pub struct FlowResult {
     pub latency_ns: Latencies,
     /// Mean parts of the response times of the flow's requests, by class.
     pub breakdown_ns: Breakdowns,
-    /// Reads and writes of the flow completed per second of simulated time, without the time and the requests of a warm-up.
+    /// Reads and writes of the flow completed per second, from `began_ns` to `ended_ns`: over its own time. Absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "1/s"))]
     pub iops: Option<f64>,
-    /// Bytes that the flow requested per second of simulated time, without the time and the requests of a warm-up.
+    /// Bytes that the flow requested per second, from `began_ns` to `ended_ns`: over its own time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth_mb_s: Option<Bandwidth>,
     /// Comparison with a run of the same requests without the other flows. Absent unless requested.
@@ -75,11 +75,12 @@ pub struct Fairness {
 }
 
 impl FlowResult {
-    /// The result of a flow in a run of `measured_ns`.
-    pub(super) fn of(name: String, flow: RequestStats, measured_ns: Ns) -> Self {
+    /// The result of a flow.
+    pub(super) fn of(name: String, flow: RequestStats) -> Self {
+        let own_ns = flow.span_ns.map_or(0, |(began, ended)| ended - began);
         FlowResult {
-            iops: flow.iops(measured_ns),
-            bandwidth_mb_s: flow.bandwidth_mb_s(measured_ns),
+            iops: flow.iops(own_ns),
+            bandwidth_mb_s: flow.bandwidth_mb_s(own_ns),
             name,
             requests: flow.requests,
             warm_up_requests: flow.left_out,

@@ -500,7 +500,7 @@ impl RunResult {
             percentile_error: PERCENTILE_ERROR,
             breakdown_ns: requests.breakdown_ns,
             write_stall_ns_max: run.write_stall_ns_max,
-            flows: flows.into_iter().map(|(name, flow)| FlowResult::of(name, flow, measured_ns)).collect(),
+            flows: flows.into_iter().map(|(name, flow)| FlowResult::of(name, flow)).collect(),
             fairness: None,
             gc: GcResult { victim_source: run.victim_source, ..GcResult::of(&device, &bytes_written, measured_ns) },
             slack: device.slack.result(),

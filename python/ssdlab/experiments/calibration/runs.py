@@ -392,7 +392,7 @@ def _simulated(point: Point, result: Result, share: float) -> Simulated:
     if isinstance(point, FullSpeed):
         return {"write_amplification": data["gc"]["write_amplification"], "write_iops": data["iops"] / share}
     flows = {flow["name"]: flow for flow in data["flows"]} if "flows" in data else {"probe": data}
-    values: dict[QuantityName, float] = {"iops": sum(flow["iops"] for flow in flows.values()) / share}
+    values: dict[QuantityName, float] = {"iops": sum(flow.get("iops", 0.0) for flow in flows.values()) / share}
     for quantity, (flow, kind, name) in LATENCIES.items():
         if flow in flows and (latencies := flows[flow]["latency_ns"].get(kind)):
             values[quantity] = latencies[name] / 1e3
