@@ -52,6 +52,7 @@ UNIFORM = {**RANDOM, "address": "uniform"}
             "rw=randwrite; bs=16k; io_size=1g",
             {**MAP, "align_kb": 16.0, "request_kb": 16.0, "total_bytes": 1 << 30, "permutation_repeats": True},
         ),
+        ("rw=randwrite; loops=1; io_size=1m", {**MAP, "total_bytes": MIB}),
         ("rw=randwrite; loops=2; randrepeat=0", {**MAP, "total_bytes": 512 * MIB}),
         ("rw=randwrite; norandommap", UNIFORM),
         # half of 256 MiB
@@ -346,6 +347,17 @@ def test_files_are_never_laid_over_each_other(text: str, expected: list[int], tm
     assert list(begins(tmp_path, f"{ENGINE}rw=write\n{text}").values()) == expected
 
 
+def test_copies_run_as_jobs_at_places_of_their_own(tmp_path: Path) -> None:
+    """Four copies with files of their own, as four jobs that lie one behind another in one file. On one file all four write the same."""
+    common = f"{ENGINE}direct=1\nrw=randwrite\nbs=4k\niodepth=8\nsize=4m\n"
+    jobs = "".join(f"[{place}]\noffset={4 * place}m\nfilename=x\n" for place in range(4))
+    digests = []
+    for text in ("numjobs=4\n[job]\n", jobs, "numjobs=4\nfilename=x\n[job]\n"):
+        (tmp_path / "job.fio").write_text(common + text)
+        digests.append(ssdlab.run(device="demo-4g", fio=tmp_path / "job.fio").digest)
+    assert digests[0] == digests[1] != digests[2]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -370,7 +382,8 @@ def test_several_drives_and_files_without_room_are_refused(text: str, message: s
         ("rw=write", ["without direct=1"]),
         ("rw=write; ioengine=io_uring_cmd", []),
         ("rw=write; direct=1; fdatasync=1", []),
-        ("rw=write; fdatasync=1", ["without direct=1", "fdatasync also writes the page cache back"]),
+        ("rw=write; fdatasync=1", ["without direct=1", "fdatasync also writes the page cache back; here that is the write ("]),
+        ("rw=write; fsync=8", ["without direct=1", "fsync also writes the page cache back; here that is the writes"]),
         ("rw=write; direct=1; sync=dsync", ["in fio a write with sync ends with its flush"]),
         ("rw=write; direct=1; iodepth=4; fsync=8", ["libaio waits for each flush"]),
         ("rw=write; direct=1; iodepth=4; fsync=8; ioengine=io_uring", []),

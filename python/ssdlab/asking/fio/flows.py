@@ -168,7 +168,7 @@ def _ends(job: Section, shape: Shape, size: int) -> dict[str, Any]:
     given, loops = job.get("io_size"), job.get("loops")
     if job.is_on("time_based"):
         return {}
-    if given is not None and loops is not None:
+    if given is not None and loops is not None and loops.whole(1, 10**9) > 1:
         raise loops.refuse("does not go with io_size: leave one of them out")
     if given is not None and shape.directions == ("trim", "write"):
         raise given.refuse("with rw = trimwrite is not simulated; give loops or time_based")
@@ -213,9 +213,8 @@ def _flushes(job: Section, depth: int, differs: list[str]) -> dict[str, Any]:
             f"[{job.name}]: in fio a write with sync ends with its flush; here the flush has a row of its own (--fio-json adds both)"
         )
     elif counts and is_cached(job):
-        differs.append(
-            f"[{job.name}]: in fio {given[0].name} also writes the page cache back; here that is the write (--fio-json adds both)"
-        )
+        before = "the write (--fio-json adds both)" if counts[0] == 1 else "the writes, one by one"
+        differs.append(f"[{job.name}]: in fio {given[0].name} also writes the page cache back; here that is {before}")
     if len(counts) > 1 and counts[1] % counts[0]:
         differs.append(f"[{job.name}]: fsync = {counts[1]} beside {counts[0]} is left out: expected a multiple")
     if counts and depth > 1 and job.options["ioengine"].value == "libaio":

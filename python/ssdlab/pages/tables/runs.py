@@ -182,7 +182,7 @@ def _flows(result: RunData) -> list[RenderableType]:
     for flow in flows:
         latency, bandwidth, alone = flow["latency_ns"].get("all"), flow.get("bandwidth_mb_s"), flow.get("alone")
         times = [time_of(latency, column) if latency else "" for column in ("mean", "p50", "p99", "max")]
-        rates = [three(flow["iops"]) if "iops" in flow else "", three(sum(bandwidth.values())) if bandwidth else ""]
+        rates = [three(flow["iops"]), three(sum(bandwidth.values()))] if flow.get("iops") and bandwidth else ["", ""]
         slowed = [duration(alone["mean_ns"]), f"{alone['slowdown']:.2f}" if "slowdown" in alone else ""] if alone else ["", ""]
         table.add_row(flow["name"], number(sum(flow["requests"].values())), *times, *rates, *(slowed if compared else []))
     fairness = result.get("fairness")
