@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import re
 import shlex
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,7 +20,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import PATIENCE_S, SMALL, SMALL_OPTIONS, Ssdlab, core_at_work
+from conftest import DRIVE_OPTIONS, PATIENCE_S, SMALL, SMALL_OPTIONS, Ssdlab, core_at_work
 from explored import Explored, explored, until_answered
 from ssdlab.asking.option import complete
 from ssdlab.asking.options import ExploreOptions
@@ -288,6 +291,40 @@ def test_a_signal_ends_it_cleanly_also_during_a_run(tmp_path: Path, number: int)
 
         assert asyncio.run(asyncio.wait_for(begun(), PATIENCE_S)) == (0, "")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+@pytest.mark.parametrize("how", ["opened", "read"])
+def test_a_signal_ends_it_while_it_waits_for_a_pipe(tmp_path: Path, how: str) -> None:
+    """Nothing opens the other end of the pipe, or nothing is written into it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    asked = {"scheme": "pgc", "seed": "1", "set": {"workload.trace": str(pipe)}}
+    with explored(tmp_path, *DRIVE_OPTIONS) as found:
+
+        async def begun() -> tuple[int, str]:
+            connection = await found.connect()
+            await connection.write_message(json.dumps({"id": 1, "now": asked}))
+            writer = await asyncio.to_thread(once_awaited, pipe)
+            if how == "opened":
+                os.close(writer)
+                await connection.write_message(json.dumps({"id": 2, "now": {**asked, "scheme": "npgc"}}))
+                await asyncio.sleep(0.5)
+            ended = await asyncio.to_thread(found.stop, signal.SIGINT)
+            if how == "read":
+                os.close(writer)
+            connection.close()
+            return ended
+
+        assert asyncio.run(asyncio.wait_for(begun(), PATIENCE_S)) == (0, "")
+
+
+def once_awaited(pipe: Path) -> int:
+    """A descriptor to write into a pipe, as soon as somebody reads it."""
+    while True:
+        with contextlib.suppress(OSError):  # ENXIO: nobody has opened it yet
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.02)
 
 
 def test_a_port_in_use_is_one_line(ssdlab_command: Ssdlab) -> None:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ssdlab.errors import StoppedError
 from ssdlab.experiments.exploring.choice import Bench, Choice
 from ssdlab.runs.batch import Job, execute
 
-__all__ = ["Key", "Runner", "Told"]
+__all__ = ["Key", "Runner", "Told", "apart"]
 
 KEPT = 60
 """Number of results that are kept, for choices that come back."""
+PATIENCE_S = 2.0
+"""Time in which a run that is to stop does so, s, unless it waits for an input."""
+
+NAME = "explore"
+"""Name of the threads of `apart`."""
+
+T = TypeVar("T")
 
 Told = Callable[["Key", tuple[int, int, int, int]], object]
 """A callback with the progress of a run: phase, completed and expected requests, share of the input in millionths."""
@@ -39,7 +48,7 @@ class Runner:
 
     def __init__(self, bench: Bench, workers: int) -> None:
         self._bench = bench
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="explore")
+        self._free = asyncio.Semaphore(workers)
         self._kept: OrderedDict[Key, dict[str, Any]] = OrderedDict()
         self._stops: set[threading.Event] = set()
 
@@ -61,10 +70,13 @@ class Runner:
         return key in self._kept
 
     def close(self) -> None:
-        """Stops all runs, and waits until they have stopped."""
+        """Stops all runs, and waits until they have stopped; not for those that wait for an input, such as a pipe."""
         for stop in self._stops:
             stop.set()
-        self._pool.shutdown(cancel_futures=True)
+        ends = time.monotonic() + PATIENCE_S
+        for thread in threading.enumerate():
+            if thread.name == NAME:
+                thread.join(max(0.0, ends - time.monotonic()))
 
     async def _run(self, key: Key, told: Told) -> dict[str, Any]:
         loop, stop = asyncio.get_running_loop(), threading.Event()
@@ -74,12 +86,13 @@ class Runner:
                 raise StoppedError("the run is to stop")
             loop.call_soon_threadsafe(told, key, states[0])
 
-        self._stops.add(stop)
-        try:
-            return await loop.run_in_executor(self._pool, self._execute, key, progress)
-        finally:
-            stop.set()
-            self._stops.discard(stop)
+        async with self._free:
+            self._stops.add(stop)
+            try:
+                return await apart(lambda: self._execute(key, progress))
+            finally:
+                stop.set()
+                self._stops.discard(stop)
 
     def _execute(self, key: Key, progress: Callable[[Sequence[tuple[int, int, int, int]]], None]) -> dict[str, Any]:
         setup = self._bench.setup(key.choice, sampled=key.sampled)
@@ -88,3 +101,30 @@ class Runner:
         batch.raise_failure()
         result: dict[str, Any] = batch.finished["run"].to_dict()
         return result
+
+
+async def apart(work: Callable[[], T]) -> T:
+    """What a call returns that is made in a thread of its own.
+
+    The process does not wait for the thread when it ends, as it does for those of an executor: the call may wait for ever, for a pipe that
+    nothing is written into.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(settled: Callable[[], None]) -> None:
+        if not done.done():
+            settled()
+
+    def call() -> None:
+        try:
+            result = work()
+        except BaseException as error:
+            settled = functools.partial(done.set_exception, error)
+        else:
+            settled = functools.partial(done.set_result, result)
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, settled)
+
+    threading.Thread(target=call, name=NAME, daemon=True).start()
+    return await done

@@ -15,7 +15,7 @@ from ssdlab.asking.plans import value_text
 from ssdlab.checks import shown, truth
 from ssdlab.errors import Error, UsageError
 from ssdlab.experiments.exploring.choice import OPTIONS, PRESETS, Bench, Choice, Variant, blamed, compare_command
-from ssdlab.experiments.exploring.runs import Key, Runner
+from ssdlab.experiments.exploring.runs import Key, Runner, apart
 from ssdlab.pages.report.page import changing
 from ssdlab.pages.report.runs import Runs
 from ssdlab.system.progress import DONE, PHASES, WAITING, share_done
@@ -80,8 +80,8 @@ class Asked(NamedTuple):
 async def show(bench: Bench, runner: Runner, asked: Asked, send: Send) -> None:
     """Sends what the page shows, in steps. An error becomes a message; the results that the page has stay."""
     try:
-        send({"kind": "config", **await asyncio.to_thread(described, bench, asked)})
-        sampled = await asyncio.to_thread(lambda: {variant.choice for variant in asked.variants if bench.has_sample(variant.choice)})
+        send({"kind": "config", **await apart(lambda: described(bench, asked))})
+        sampled = await apart(lambda: {variant.choice for variant in asked.variants if bench.has_sample(variant.choice)})
         if all(runner.has(Key(variant.choice, sampled=False)) for variant in asked.variants):
             sampled = set()
         if sampled:
@@ -120,7 +120,7 @@ async def _stage(bench: Bench, runner: Runner, asked: Asked, send: Send, sampled
         if keys[label].choice == asked.now or not isinstance(error, Error):
             raise error
     digest = next(result["digest"] for label, result in results.items() if keys[label].choice == asked.now)
-    parts = await asyncio.to_thread(changing, Runs.of(results, failed={label: str(error) for label, error in failed.items()}))
+    parts = await apart(lambda: changing(Runs.of(results, failed={label: str(error) for label, error in failed.items()})))
     send({"kind": "shown", "sampled": bench.sample if sampled else 0, "digest": digest, **parts})
 
 
