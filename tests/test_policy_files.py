@@ -16,6 +16,8 @@ import pytest
 
 import ssdlab
 from conftest import SMALL, Ssdlab
+from ssdlab.asking.imported import imported
+from ssdlab.asking.policies import Policy
 from ssdlab.experiments.sweeping import remote
 from ssdlab.experiments.sweeping.definition import load
 
@@ -333,3 +335,38 @@ def test_a_study_says_at_its_beginning_what_no_kit_can_have(ours: Path, ssdlab_c
     assert done.err == "warning: own/mine: ../ours.py is not below the current folder: `ssdlab artifact` cannot put it into a kit\n"
     refused = ssdlab_command("artifact", "own/mine.toml", "--results", "results", "--out", tmp_path / "kit").failed(2)
     assert "../ours.py is not below the current folder" in refused
+
+
+@pytest.mark.parametrize("changed", ["ours.py", "own_rules/__init__.py", "own_rules/worn.py"])
+def test_a_sweep_does_not_go_on_with_another_policy(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor with another module of those that the policy imports, also indirectly."""
+    texts = {
+        "ours.py": "import json\nimport own_rules as rules\n\n\ndef ours(candidates):\n    return rules.least(candidates)\n",
+        "own_rules/__init__.py": "from .worn import least\n",
+        "own_rules/worn.py": "import math\n\n\ndef least(candidates):\n    return min(zip(candidates.erases, candidates.blocks))[1]\n",
+        "own_rules/other.py": "",
+    }
+    (tmp_path / "own_rules").mkdir()
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("own_rules", "own_rules.worn"):  # of another case
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    def sweep(**more: Any) -> ssdlab.SweepResult:
+        return ssdlab.sweep({"seed": [1]}, set=DRIVE, requests=100, victim=f"{tmp_path}/ours.py:ours", out=tmp_path / "out", **more)
+
+    sweep()
+    (tmp_path / "own_rules/other.py").write_text("# no policy imports it\n")
+    assert len(sweep(resume=True)) == 1
+    (tmp_path / changed).write_text(f"{texts[changed]}# changed\n")
+    with pytest.raises(ssdlab.UsageError, match=r"sweep\.inputs\.victim is"):
+        sweep(resume=True)
+
+
+def test_only_modules_of_ones_own_are_those_of_a_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_helper.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "import json, numpy.linalg, own_helper, not_there\nfrom os.path import join\nfrom ssdlab import queueing\n"
+    assert set(imported(Policy(print, "ours.py:ours", source, None))) == {"own_helper"}
+    assert imported(Policy(print, "a.function", source, None)) == {}

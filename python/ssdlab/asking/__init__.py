@@ -7,6 +7,7 @@ A module imports only from modules above it in this table, and from rooms below 
 | `fio` | which requests does a job file of fio send? |
 | `option` | what follows from the definition of an option: signature, documentation, checks? |
 | `policies` | how is a policy of the user's own found and loaded? |
+| `imported` | which modules of the user's own does a policy import? |
 | `options` | which options does a run have? |
 | `plans` | which configuration and plan do the options give? |
 | `importing` | which preset does the configuration of another simulator give? |

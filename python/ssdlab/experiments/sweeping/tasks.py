@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import _core
+from ssdlab.asking.imported import imported
 from ssdlab.asking.plans import Setup, requests_of, value_text, warm_up_of
 from ssdlab.errors import FileError, UsageError
 from ssdlab.experiments.sweeping.definition import Point
@@ -110,8 +112,10 @@ def _inputs(config: Mapping[str, Any], setup: Setup) -> dict[str, str | os.PathL
 
 
 def _hashes_of_policies(setup: Setup) -> dict[str, str]:
+    """Hashes of the policies, each with the modules of the user's own that it imports."""
     policies = {kind: policy for kind, policy in setup.policies.items() if policy is not None}
-    return {kind: hashlib.sha256(policy.source.encode()).hexdigest() for kind, policy in policies.items()}
+    texts = {kind: [policy.source, *itertools.chain(*sorted(imported(policy).items()))] for kind, policy in policies.items()}
+    return {kind: hashlib.sha256("\0".join(parts).encode()).hexdigest() for kind, parts in texts.items()}
 
 
 def _hash_of(file: Path) -> str:
