@@ -220,7 +220,7 @@ fn a_drive_with_too_few_blocks_serves_reads_and_rejects_writes() {
     };
     let counters = play_seed(&case, 1);
     assert_eq!((counters.retired_by_endurance, counters.failed_erases, counters.rejected_writes), (2, 2, 2));
-    let mut simulation = Simulation::new(&plan(config), &Control::default()).unwrap();
+    let mut simulation = Simulation::new(&Plan { series: true, ..plan(config) }, &Control::default()).unwrap();
     simulation.take_completions();
     requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
     simulation.run_to_idle().unwrap();
@@ -228,7 +228,11 @@ fn a_drive_with_too_few_blocks_serves_reads_and_rejects_writes() {
     assert_eq!(rejected, [17, 18]);
     let states = [0, 1, 2].map(|block| simulation.ssd().ftl().blocks().state(BlockId(block)));
     assert_eq!(states, [BlockState::Retired, BlockState::Retired, BlockState::Closed]);
-    let life = simulation.finish().unwrap().lifetime.unwrap();
+    let result = simulation.finish().unwrap();
+    let (written, series) = (result.latency_ns.write.unwrap(), result.series.unwrap());
+    let over_time = &series.latency_ns.write;
+    assert_eq!((over_time.count.iter().sum::<u64>(), over_time.max.iter().max()), (written.count, Some(&written.max)), "no rejected write");
+    let life = result.lifetime.unwrap();
     assert_eq!((life.retired_blocks, life.worn_out, life.spare_left), (2, 2, 0));
     assert_eq!(life.one_percent_bytes, Some(17 * 4096), "one of sixteen blocks had failed");
     assert_eq!((life.read_only_ns, life.read_only_cause, life.read_only_pool), (Some(end), Some(ReadOnlyCause::Spare), Some(0)));

@@ -244,9 +244,9 @@ impl Simulation {
             self.stalls.completes(completion.completed_ns, completion.kind);
             if !completion.times.rejected {
                 self.settling.completes(completion.kind, completion.length);
-            }
-            if let Some(series) = &mut self.series {
-                series.completed(completion.kind, completion.completed_ns - completion.arrival_ns, completion.length);
+                if let Some(series) = &mut self.series {
+                    series.completed(completion.kind, completion.completed_ns - completion.arrival_ns, completion.length);
+                }
             }
             if let Some(timeline) = &mut self.timeline {
                 timeline.requests().completes(completion.completed_ns, completion.index, completion.blocked_by());
