@@ -26,7 +26,7 @@ Choices that the model's description leaves open, by function:
   are programmed first.
 * ``_write_page``: the stream of a host write is chosen before the write, and a victim is noted for placement when it is chosen.
 * ``_move_stream``: without a free block, a move goes to the first of the other classes with an open block.
-* ``fill``: fills the stream of the default handle, or of class 0, without noting streams or ages.
+* ``fill``: does not note which stream has filled a block.
 * ``_write_page``: if a die runs one job at a time (``turns``) and the host goes first, all pages of a request are written before the first
   job moves one.
 """
@@ -285,6 +285,7 @@ class ReferenceFtl:
         if first:
             self.filled_by = [None] * len(self.filled_by)
             self.streams = Streams(self.ftl_keys, self.exported_pages)
+            self.streams.filled()
             for pool in self.pools:
                 pool.open = {self.streams.of_fill(): block for block in pool.open.values()}
         self.padded_units = self.parity_programs = 0  # pages without data are not counted either

@@ -21,7 +21,7 @@ class Streams:
         self.hot = math.floor(pages * config.get("hot_within", 0.25))
         self.now = 0
         self.last = [0] * pages
-        """Time of the last write to each page, in pages that the host has written. A page of the first fill has time 0."""
+        """Time of the last write to each page, in pages that the host has written."""
         self.life: float = math.inf
         self.lives: list[int] = []
         self.opened_at: dict[int, int] = {}
@@ -51,7 +51,12 @@ class Streams:
 
     def of_fill(self) -> Stream:
         """The stream whose open block the first fill leaves."""
-        return ("host", self.default_handle if self.policy == "handles" else 0)
+        return self.of_host(0, None, is_new=True)
+
+    def filled(self) -> None:
+        """The first fill has written all pages, in order."""
+        for lpn in range(len(self.last)):
+            self.written(lpn)
 
     def of_move(self, lpn: int, source: Stream | None) -> Stream:
         """The stream of a move out of a block that `source` has filled; `None`: the first fill has."""

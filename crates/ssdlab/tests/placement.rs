@@ -328,7 +328,39 @@ fn an_oracle_refuses_writes_that_are_not_known_ahead() {
     assert!(error.contains("a flow in closed loop beside others sends when its requests complete"), "{error}");
 }
 
-/// `hot-cold` as a user-defined policy.
+/// The first fill writes all 25 pages in order, so that page 0 was written 25 pages ago, and page 24 one page ago. The last 6 are hot.
+#[test]
+fn pages_of_the_first_fill_are_as_old_as_they_were_written() {
+    let config = changed(handles(Isolation::Initial), |c| {
+        (c.ftl.placement, c.ftl.precondition.kind) = (Placement::HotCold, PreconditionKind::Fill);
+    });
+    let simulation = written(&config, &[(0, None), (24, None), (0, None)]);
+    let [first, last] = blocks(&simulation, [0, 24])[..] else { unreachable!() };
+    assert_eq!(first, last, "both have gone to the hot stream in the end");
+    let result = simulation.finish().unwrap();
+    let units = [0, 1].map(|class| stream(&result, Writer::Host, class).host_units);
+    assert_eq!(units, [2, 1]);
+}
+
+/// A drive that is filled at once is the drive that a file of all its pages fills.
+#[test]
+fn the_first_fill_is_a_prefill_of_all_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("all.csv");
+    for placement in [Placement::HotCold, Placement::Sepbit] {
+        let filled = log(placement, Victim::Greedy, |_| ());
+        std::fs::write(&file, format!("offset_bytes,size_bytes\n0,{}\n", filled.exported_bytes().unwrap())).unwrap();
+        let by_file = changed(filled.clone(), |c| {
+            (c.ftl.precondition.kind, c.ftl.precondition.prefill) = (PreconditionKind::Ranges, Some(file.to_str().unwrap().into()));
+        });
+        let digest = |config| {
+            run(&Plan { requests: Some(3 * 8192), verify: Verify::End, ..Plan::new(config, 1) }, &Control::default()).unwrap().digest
+        };
+        assert_eq!(digest(filled), digest(by_file), "{placement:?}");
+    }
+}
+
+/// `hot-cold` as a user-defined policy, for a drive that was filled.
 struct OwnHotCold {
     last: Vec<u32>,
     now: u32,
@@ -336,7 +368,9 @@ struct OwnHotCold {
 
 impl PlacementPolicy for OwnHotCold {
     fn place(&mut self, placing: &Placing<'_>) -> Result<Class, Failure> {
-        self.last.resize(placing.sizes.pages as usize, 0);
+        if self.last.is_empty() {
+            (self.last, self.now) = ((0..placing.sizes.pages).collect(), placing.sizes.pages);
+        }
         for event in placing.events {
             if let Happened::Written { page } = *event {
                 self.last[page as usize] = self.now;

@@ -476,6 +476,7 @@ impl Ftl {
         for (chunk, count) in self.mapped.iter_mut().enumerate() {
             *count = pages.saturating_sub(chunk as u32 * MAPPED_PAGES).min(MAPPED_PAGES) as u16;
         }
+        self.placer.filled(pages);
     }
 
     /// Fills the next block of a pool with `pages` pages, all valid, as if the host had written them.

@@ -27,6 +27,10 @@ impl HotCold {
         if !is_new && age < self.hot_below { HOT } else { COLD }
     }
 
+    pub(super) fn filled(&mut self, pages: u32) {
+        self.last.filled(pages);
+    }
+
     #[inline]
     pub(super) fn written(&mut self, lpn: Lpn) {
         self.last.written(lpn);

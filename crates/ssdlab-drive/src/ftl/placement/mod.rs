@@ -80,12 +80,23 @@ impl Placer {
         self.counts.counts.get_mut(usize::from(stream)).map(change);
     }
 
-    /// The class whose open block the first fill leaves: its data name no handle, and nothing is known of them.
+    /// The class whose open block the first fill leaves: its data name no handle and replace none, and nothing is known of them.
     pub fn fill_class(&self) -> Class {
         match &self.policy {
+            Policy::None | Policy::Own(_) => 0,
             Policy::Handles(policy) => policy.host_class(None),
+            Policy::HotCold(policy) => policy.host_class(Lpn(0), true),
+            Policy::SepBit(policy) => policy.host_class(Lpn(0), true),
             Policy::Oracle(policy) => policy.unknown(),
-            _ => 0,
+        }
+    }
+
+    /// The first fill has written the first `pages` logical pages, in order. A user's own policy is not told of it.
+    pub fn filled(&mut self, pages: u32) {
+        match &mut self.policy {
+            Policy::HotCold(policy) => policy.filled(pages),
+            Policy::SepBit(policy) => policy.filled(pages),
+            Policy::None | Policy::Handles(_) | Policy::Oracle(_) | Policy::Own(_) => {}
         }
     }
 
@@ -272,6 +283,11 @@ impl LastWrites {
     #[inline]
     fn age(&self, lpn: Lpn) -> u32 {
         self.now.wrapping_sub(self.at[lpn.0 as usize])
+    }
+
+    /// The first `pages` pages were written in order.
+    fn filled(&mut self, pages: u32) {
+        (0..pages).for_each(|page| self.written(Lpn(page)));
     }
 
     /// A page of the host is in flash.

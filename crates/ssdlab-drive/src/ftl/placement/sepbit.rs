@@ -40,6 +40,10 @@ impl SepBit {
         if !is_new && replaced < self.life { SHORT } else { LONG }
     }
 
+    pub(super) fn filled(&mut self, pages: u32) {
+        self.last.filled(pages);
+    }
+
     #[inline]
     pub(super) fn written(&mut self, lpn: Lpn) {
         self.last.written(lpn);
