@@ -360,6 +360,23 @@ fn the_first_fill_is_a_prefill_of_all_pages() {
     }
 }
 
+/// A state has the stream of each block, also where there is one handle: its blocks go on where they were.
+#[test]
+fn a_saved_state_keeps_the_streams_of_its_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    for (count, isolation) in [(1, Isolation::Initial), (1, Isolation::Persistent), (2, Isolation::Persistent)] {
+        let config = changed(larger(Placement::Handles), |c| {
+            (c.ftl.handles, c.ftl.isolation, c.workload.read_share) = (count, isolation, 0.0);
+        });
+        let first = Plan { requests: Some(600), save_state: Some(state.clone()), ..plan(config.clone()) };
+        assert!(run(&first, &Control::default()).unwrap().gc.pages_moved > 0);
+        let next = run(&Plan { requests: Some(600), state: Some(state.clone()), ..plan(config) }, &Control::default()).unwrap();
+        let of = |writer| stream(&next, writer, 0).blocks_collected;
+        assert!(next.gc.pages_moved > 0 && of(Writer::Host) + of(Writer::Moves) >= next.gc.jobs, "{count} {isolation:?}");
+    }
+}
+
 /// `hot-cold` as a user-defined policy, for a drive that was filled.
 struct OwnHotCold {
     last: Vec<u32>,

@@ -10,7 +10,6 @@ use super::mapping::Mapping;
 use super::pool::{Frontier, Pool};
 use super::{BlockState, Ftl};
 use ssdlab_base::units::{BlockId, Lpn, PoolId};
-use ssdlab_keys::config::STREAMS_MIN;
 use ssdlab_keys::config::capacity::RESERVE;
 use ssdlab_keys::config::{Allocation, Config, Ftl as Keys, Placement};
 use ssdlab_result::stats::NO_STREAM;
@@ -96,7 +95,7 @@ impl Ftl {
 
     /// What a placement policy needs of the past: its own arrays, and the stream that has filled each block; empty without one.
     fn arrays_of_placement(&self) -> Vec<Vec<u32>> {
-        if usize::from(self.streams.count) <= STREAMS_MIN {
+        if self.placer.placed().counts.is_empty() {
             return Vec::new();
         }
         let mut arrays = self.placer.parts();

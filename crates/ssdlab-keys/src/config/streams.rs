@@ -50,7 +50,7 @@ pub fn oracle_bytes(pages: u64) -> u64 {
 pub const STREAMS_MAX: usize = 16;
 
 /// The fewest open blocks of a pool that saved states have an entry for.
-pub const STREAMS_MIN: usize = 2;
+const STREAMS_MIN: usize = 2;
 
 /// The table of a drive that maps writers to streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
