@@ -130,6 +130,21 @@ fn a_run_from_a_state_is_that_of_the_drive_settled_for_it() {
     assert_eq!(result_of(&from_state).digest, result_of(&plan).digest);
 }
 
+/// Requests come faster than the drive serves them, also those that prepare it: the message says which they were.
+#[test]
+fn an_overload_names_the_preparation_that_it_ends() {
+    let refused = |mut config: Config| {
+        (config.workload.queue_depth, config.workload.interarrival_us, config.workload.max_outstanding) = (0, 1.0, 1000);
+        run(&Plan { requests: Some(20_000), ..plan(config) }, &Control::default()).expect_err("an overload").to_string()
+    };
+    let [prepared, ran] = [settled(), config()].map(refused);
+    assert!(ran.starts_with("the drive is overloaded"), "{ran}");
+    assert!(
+        prepared.starts_with("in the preparation of the drive, before the run (ftl.precondition.settle): the drive is overl"),
+        "{prepared}"
+    );
+}
+
 #[test]
 fn the_state_after_a_run_is_where_the_next_begins() {
     let state = file("after");

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trends::totals;
 use super::{Control, Plan, STEPS_PER_LOOK, Senders, Simulation};
-use ssdlab_base::error::Result;
+use ssdlab_base::error::{Error, Result};
 use ssdlab_base::request::Request;
 use ssdlab_base::units::PoolId;
 use ssdlab_drive::ftl::Ftl;
@@ -39,7 +39,10 @@ pub(super) fn replay(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     if plan.config.ftl.precondition.kind != PreconditionKind::Trace {
         return Ok(prepared);
     }
-    let (mut ftls, mut report) = prepared;
+    replayed(plan, prepared, control).map_err(|error| of_preparation(error, "kind = \"trace\"", "choose another ftl.precondition.kind"))
+}
+
+fn replayed(plan: &Plan, (mut ftls, mut report): Prepared, control: &Control) -> Result<Prepared> {
     let exported = plan.config.exported_bytes()?;
     let (mut requests, mut written) = (0, 0);
     for _ in 0..plan.config.ftl.precondition.rounds {
@@ -69,7 +72,10 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     if most == 0.0 || plan.state.is_some() || plan.config.workload.reads_traces() {
         return Ok(prepared);
     }
-    let (ftls, report) = prepared;
+    settled(plan, prepared, most, control).map_err(|error| of_preparation(error, "settle", "leave this out (ftl.precondition.settle = 0)"))
+}
+
+fn settled(plan: &Plan, (ftls, report): Prepared, most: f64, control: &Control) -> Result<Prepared> {
     let exported = plan.config.exported_bytes()?;
     let open = || {
         let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, Some(u64::MAX), &control.caller)?;
@@ -98,6 +104,17 @@ pub(super) fn settle(plan: &Plan, prepared: Prepared, control: &Control) -> Resu
     };
     let report = with_drives_of(timed, &ftls);
     Ok((ftls, report))
+}
+
+/// The error of requests that prepare the drive, which says so: the run may be a shorter or slower one. `key`: below `ftl.precondition`.
+/// `remedy`: what to do besides.
+fn of_preparation(error: Error, key: &str, remedy: &str) -> Error {
+    match error {
+        Error::Simulation(reason) => {
+            Error::Simulation(format!("in the preparation of the drive, before the run (ftl.precondition.{key}): {reason}; or {remedy}"))
+        }
+        other => other,
+    }
 }
 
 /// The plan of a simulation of which only the drives are kept: without warm-up, series and files.
