@@ -72,6 +72,7 @@ class Buffer(Section):
     trimmed: int
     read_hits: int
     full_waits: int
+    memory_waits: int
     fills: int
     programs: int
     part_programs: int

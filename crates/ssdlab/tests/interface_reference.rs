@@ -180,7 +180,15 @@ impl<'a> Model<'a> {
 fn drive(host: Host) -> Config {
     changed(one_die(), |c| {
         c.ftl.map_unit_bytes = Some(UNIT as u32);
-        c.buffer = Buffer { bytes: 16 * UNIT, access_ns: ACCESS_NS, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+        c.buffer = Buffer {
+            bytes: 16 * UNIT,
+            access_ns: ACCESS_NS,
+            protected: true,
+            drain: Drain::Full,
+            timeout_us: 0,
+            reads_pass: true,
+            bytes_per_us: 0,
+        };
         c.host = host;
     })
 }

@@ -451,7 +451,8 @@ fn a_program_of_all_units_of_a_translation_page_does_not_read_it() {
         c.ftl.map_unit_bytes = Some(512);
         c.ftl.map_entry_bytes = 64;
         (c.ftl.map_cache_bytes, c.device.overprovisioning) = (512, 0.7);
-        c.buffer = Buffer { bytes: 8 * PAGE, access_ns: 0, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+        c.buffer =
+            Buffer { bytes: 8 * PAGE, access_ns: 0, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 };
     });
     let stats = counted(&config, &[write(0, 1), read(2 * MS, 9)]);
     assert_eq!((stats.misses, stats.unread, stats.write_backs, stats.flash_reads), (2, 1, 1, 1), "{stats:?}");
@@ -461,7 +462,8 @@ fn a_program_of_all_units_of_a_translation_page_does_not_read_it() {
 /// the read has gone on.
 #[test]
 fn a_program_of_a_write_buffer_does_not_pass_an_older_read_of_its_page() {
-    let buffer = Buffer { bytes: 8 * PAGE, access_ns: 1_000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+    let buffer =
+        Buffer { bytes: 8 * PAGE, access_ns: 1_000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 };
     play_all(&[case(
         "the program goes behind the read",
         changed(drive(2), |c| c.buffer = buffer),
@@ -479,7 +481,15 @@ fn buffered_units() -> Config {
         c.ftl.map_unit_bytes = Some(UNIT as u32);
         (c.ftl.map_entry_bytes, c.ftl.map_cache_bytes) = (128, 2 * UNIT);
         c.device.overprovisioning = 0.7;
-        c.buffer = Buffer { bytes: 8 * PAGE, access_ns: 1_000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+        c.buffer = Buffer {
+            bytes: 8 * PAGE,
+            access_ns: 1_000,
+            protected: true,
+            drain: Drain::Full,
+            timeout_us: 0,
+            reads_pass: true,
+            bytes_per_us: 0,
+        };
     })
 }
 
@@ -709,7 +719,15 @@ fn a_write_buffer_waits_for_translation_pages_too() {
         c.ftl.map_unit_bytes = Some(1024);
         (c.ftl.map_entry_bytes, c.ftl.map_cache_bytes) = (128, 2_048);
         c.device.overprovisioning = 0.6;
-        c.buffer = Buffer { bytes: 64 * 1024, access_ns: 1_000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+        c.buffer = Buffer {
+            bytes: 64 * 1024,
+            access_ns: 1_000,
+            protected: true,
+            drain: Drain::Full,
+            timeout_us: 0,
+            reads_pass: true,
+            bytes_per_us: 0,
+        };
     });
     let unit = |at: u64, unit: u64| Request { offset: 1024 * unit, length: 1024, ..write(at, 0) };
     // Four units that fill a page, of three translation pages.

@@ -24,7 +24,8 @@ pub fn drive() -> Config {
 
 fn buffered(protected: bool) -> Config {
     changed(drive(), |c| {
-        c.buffer = Buffer { bytes: 8 * 4096, access_ns: US, protected, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+        c.buffer =
+            Buffer { bytes: 8 * 4096, access_ns: US, protected, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 };
     })
 }
 

@@ -65,7 +65,15 @@ fn what_an_array_adds_is_written_below_it() {
 fn buffered() -> Config {
     changed(one_die(), |c| {
         c.ftl.map_unit_bytes = Some(1024);
-        c.buffer = Buffer { bytes: 64 * 1024, access_ns: 1_000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+        c.buffer = Buffer {
+            bytes: 64 * 1024,
+            access_ns: 1_000,
+            protected: true,
+            drain: Drain::Full,
+            timeout_us: 0,
+            reads_pass: true,
+            bytes_per_us: 0,
+        };
     })
 }
 

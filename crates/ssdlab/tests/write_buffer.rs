@@ -14,7 +14,8 @@ use ssdlab::workload::Flows;
 const UNIT: u64 = 1024;
 const US: u64 = 1_000;
 /// Room for four pages.
-const SIXTEEN: Buffer = Buffer { bytes: 16 * UNIT, access_ns: US, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true };
+const SIXTEEN: Buffer =
+    Buffer { bytes: 16 * UNIT, access_ns: US, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 };
 /// Room for one page.
 const FOUR: Buffer = Buffer { bytes: 4 * UNIT, ..SIXTEEN };
 
@@ -162,6 +163,26 @@ fn cases() -> Vec<Case> {
             &[write(0, 0), write(10_000, 1), write(20_000, 2)],
             &[at_once(), at_once(), at_once()],
             &[program(0), program(302_400)],
+        ),
+        case(
+            "at once: each unit is programmed when it comes, and waits for the die there",
+            Buffer { drain: Drain::AtOnce, ..SIXTEEN },
+            &[write(0, 0), write(10_000, 1), write(20_000, 2), write(30_000, 1)],
+            &[at_once(), at_once(), at_once(), at_once()],
+            &[program(0), program(302_400), program(604_800), program(907_200)],
+        ),
+        case(
+            // 1 us and 1,024 bytes at 200 bytes a us: 6,120 ns each.
+            "accesses to a memory with a bandwidth follow each other",
+            Buffer { bytes_per_us: 200, ..SIXTEEN },
+            &[write(0, 0), write(2_000, 1), half_of(read(3_000, 0), 1), write(100_000, 2)],
+            &[
+                (6_120, vec![(Dram, 6_120)]),
+                (10_240, vec![(Dram, 10_240)]),
+                (9_240 + 3_560, vec![(Dram, 9_240 + 3_560)]),
+                (6_120, vec![(Dram, 6_120)]),
+            ],
+            &[],
         ),
         case(
             "the rest of a unit is read when its program is due",
@@ -543,4 +564,14 @@ fn more_units_wait_for_room_than_came_last() {
     // All but those that have room, at once.
     let buffer = result.buffer.unwrap();
     assert!(buffer.units == 128 * 64 && buffer.full_waits >= 127, "{buffer:?}");
+}
+
+#[test]
+fn waits_for_the_memory_are_counted() {
+    let waits = |bytes_per_us| {
+        let mut simulation = simulation(&drive(Buffer { bytes_per_us, ..SIXTEEN }));
+        [write(0, 0), write(2_000, 1), write(100_000, 2)].iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+        simulation.finish().unwrap().buffer.unwrap().memory_waits
+    };
+    assert_eq!((waits(0), waits(200)), (0, 1));
 }

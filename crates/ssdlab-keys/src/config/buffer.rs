@@ -17,6 +17,10 @@ pub struct Buffer {
     /// Time to write the data of a request into the write buffer, or to read them from it, ns.
     #[schemars(range(min = 0, max = 1000000000_u64))]
     pub access_ns: Ns,
+    /// Bandwidth of the write buffer's memory, bytes per us: accesses take `access_ns` and their transfer, one after the other. 0: they take
+    /// `access_ns`, however many come at once.
+    #[schemars(range(min = 0, max = 1000000000_u64))]
+    pub bytes_per_us: u64,
     /// The content of the write buffer survives a power failure, so that a flush completes at once. If not, a flush waits until all data
     /// that came before it are in flash.
     pub protected: bool,
@@ -31,7 +35,7 @@ pub struct Buffer {
 
 impl Default for Buffer {
     fn default() -> Self {
-        Buffer { bytes: 0, access_ns: 1000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true }
+        Buffer { bytes: 0, access_ns: 1000, bytes_per_us: 0, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true }
     }
 }
 
@@ -51,4 +55,6 @@ pub enum Drain {
     /// When the units that wait fill a program; fewer units, while no program of the write buffer waits or runs in their pool (with dynamic
     /// allocation: while there are fewer such programs than dies).
     Eager,
+    /// At once, however many programs of the write buffer wait: its units are never replaced there.
+    AtOnce,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
-    Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, DynamicTies, Erase, Leveling, Order, Pace,
+    Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Drain, DynamicTies, Erase, Leveling, Order, Pace,
     Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads,
     Trigger, Turns, Victim, Volumes, Workload,
 };
@@ -277,7 +277,8 @@ const RULES: &[Rule] = &[
     }),
     parameter("buffer.access_ns", A_BUFFER, |c| c.buffer.is_on()),
     parameter("buffer.protected", A_BUFFER, |c| c.buffer.is_on()),
-    parameter("buffer.drain", BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
+    parameter("buffer.bytes_per_us", A_BUFFER, |c| c.buffer.is_on()),
+    parameter("buffer.drain", BUFFERED_UNITS, |c| c.buffer.is_on() && (c.units_per_program() > 1 || c.buffer.drain == Drain::AtOnce)),
     switch("buffer.timeout_us", |c| c.buffer.timeout_us > 0, BUFFERED_UNITS, |c| c.buffer.is_on() && c.units_per_program() > 1),
     parameter("buffer.reads_pass", A_BUFFER, |c| c.buffer.is_on()),
     switch("host.arbitration", |c| c.host.arbitration != Arbitration::Rr, QUEUES, |c| c.host.queues > 1),

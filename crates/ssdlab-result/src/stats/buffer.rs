@@ -25,6 +25,8 @@ counts! {
             read_hits: u64,
             /// Number of requests that waited for room, or behind one that did.
             full_waits: u64,
+            /// Number of accesses that waited for the memory (`buffer.bytes_per_us`).
+            memory_waits: u64,
             /// Number of flash reads of the rest of a unit.
             fills: u64,
             /// Number of programs sent to the flash.
@@ -47,6 +49,7 @@ impl BufferStats {
             trimmed: self.trimmed,
             read_hits: self.read_hits,
             full_waits: self.full_waits,
+            memory_waits: self.memory_waits,
             fills: self.fills,
             programs: self.programs,
             part_programs: self.part_programs,
@@ -77,6 +80,9 @@ pub struct BufferResult {
     /// Number of requests that waited for room in the write buffer, or behind a request that did.
     #[schemars(extend("unit" = "count"))]
     pub full_waits: u64,
+    /// Number of accesses that waited for the memory of the write buffer (`buffer.bytes_per_us`).
+    #[schemars(extend("unit" = "count"))]
+    pub memory_waits: u64,
     /// Number of flash reads of the rest of a mapping unit that was written in part.
     #[schemars(extend("unit" = "count"))]
     pub fills: u64,

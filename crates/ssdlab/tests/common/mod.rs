@@ -535,7 +535,15 @@ pub fn random_buffer(rng: &mut Rng, config: &mut Config) {
             drain: pick(rng, &[Drain::Full, Drain::Eager]),
             timeout_us: pick(rng, &[0, 0, 100, 3_000]),
             reads_pass: rng.chance(0.5),
+            bytes_per_us: 0,
         };
+        // Without draws of their own, so that other drives stay as they are.
+        if config.device.pages_per_block % 3 == 0 {
+            config.buffer.drain = Drain::AtOnce;
+        }
+        if config.device.blocks_per_plane % 2 == 1 {
+            config.buffer.bytes_per_us = 200;
+        }
     }
 }
 

@@ -86,6 +86,7 @@ struct Waiter {
 /// A transfer of data of a host request into or out of the buffer.
 #[derive(Clone, Copy, Debug)]
 struct Access {
+    came: Ns,
     ends: Ns,
     request: u32,
     /// Times (in `State::waited_before`) of the wait for the rest of a unit before this access; `NONE`: there was no wait.
@@ -148,6 +149,9 @@ pub struct Buffer {
 /// State of a write buffer.
 struct State {
     access_ns: Ns,
+    /// Bandwidth of the memory, whose accesses then follow each other; 0: they do not wait. `memory_free`: when the last of them ends.
+    bytes_per_us: u64,
+    memory_free: Ns,
     protected: bool,
     eager: bool,
     timeout: Option<Ns>,
@@ -281,10 +285,13 @@ impl State {
         let (pools, dies) = (geometry.pools.count.get(), geometry.dies);
         let planes_each = geometry.pools.planes_each.get();
         let handles = config.handles().max(1).into();
+        let (at_once, idle_below) = (config.buffer.drain == Drain::AtOnce, if dynamic { dies } else { 1 });
         State {
             access_ns: config.buffer.access_ns,
+            bytes_per_us: config.buffer.bytes_per_us,
+            memory_free: 0,
             protected: config.buffer.protected,
-            eager: config.buffer.drain == Drain::Eager,
+            eager: config.buffer.drain != Drain::Full,
             timeout: (config.buffer.timeout_us > 0).then_some(config.buffer.timeout_us * 1_000),
             reads_pass: config.buffer.reads_pass,
             skips_rest: config.ftl.partial_write == PartialWrite::Program,
@@ -293,8 +300,8 @@ impl State {
             dynamic,
             handles,
             default_handle: config.ftl.default_handle,
-            most_sent: if dynamic { PROGRAMS_OF_PLANE * geometry.planes } else { PROGRAMS_OF_PLANE * planes_each },
-            idle_below: if dynamic { dies } else { 1 },
+            most_sent: if at_once { u32::MAX } else { PROGRAMS_OF_PLANE * if dynamic { geometry.planes } else { planes_each } },
+            idle_below: if at_once { u32::MAX } else { idle_below },
             entries: Entries::new(capacity, handles * if dynamic { 1 } else { pools }, unit_bytes),
             requests: Desk::default(),
             below: Slab::default(),

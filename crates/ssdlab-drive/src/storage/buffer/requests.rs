@@ -156,7 +156,8 @@ impl State {
         if self.enters(now, place) > 0 {
             drive.drive_mut().note_paced_write();
         }
-        self.access(now, place, NONE);
+        let bytes = self.requests[place].request.length;
+        self.access(now, place, NONE, bytes);
         self.page_done(now, place, None);
         None
     }
@@ -229,7 +230,7 @@ impl State {
     fn read(&mut self, now: Ns, place: u32, passes: bool, drive: &mut MappingCache) {
         self.enters(now, place);
         let (first, end) = self.units_of(&self.requests[place].request);
-        let (mut hits, mut missing) = (false, first);
+        let (mut hits, mut missing) = (0, first);
         for unit in first..end {
             let entry = self.entries.of_unit(unit);
             if let Some(shadow) = &mut self.shadow {
@@ -242,14 +243,14 @@ impl State {
             missing = unit + 1;
             self.stats.read_hits += 1;
             if self.entries.covers(entry, self.bytes_in(place, unit)) || !self.needs_rest(entry, drive) {
-                hits = true;
+                hits += self.bytes_of(place, unit);
             } else {
                 self.wait_for_rest(now, place, entry, drive);
             }
         }
         self.read_below(now, place, missing..end, drive);
-        if hits {
-            self.access(now, place, NONE);
+        if hits > 0 {
+            self.access(now, place, NONE, hits);
         }
         self.page_done(now, place, None);
     }
@@ -303,6 +304,7 @@ impl State {
     /// The rest of an entry's unit has been read: the reads that waited for it go on.
     pub(super) fn rest_read(&mut self, now: Ns, entry: u32, since: Ns, times: &Times) {
         self.filling -= 1;
+        let unit = self.entries.get(entry).unit;
         let mut waiting = std::mem::replace(&mut self.entries.get_mut(entry).readers, NONE);
         while waiting != NONE {
             let Waiter { request, since: from, next } = self.waiters[waiting];
@@ -315,7 +317,7 @@ impl State {
                 times.wait(Blocked::PageOrder, now - from);
             }
             let before = self.waited_before.insert(times);
-            self.access(now, request, before);
+            self.access(now, request, before, self.bytes_of(request, unit));
             self.requests.part_ends(request);
         }
         if self.entries.get(entry).progress == Progress::Dropped {
@@ -386,22 +388,34 @@ impl State {
         self.page_done(now, place, Some((0, &times)));
     }
 
+    /// Number of bytes of a unit that a read touches.
+    fn bytes_of(&self, place: u32, unit: u32) -> u64 {
+        let (from, to) = self.bytes_in(place, unit);
+        (to - from).into()
+    }
+
     /// Begins a transfer of data of a request into or out of the buffer. `before`: see [`Access`].
-    fn access(&mut self, now: Ns, place: u32, before: u32) {
+    fn access(&mut self, now: Ns, place: u32, before: u32, bytes: u64) {
         self.requests.part_begins(place);
-        self.accesses.push_back(Access { ends: now + self.access_ns, request: place, before });
+        let mut ends = now + self.access_ns;
+        if self.bytes_per_us > 0 {
+            self.stats.memory_waits += u64::from(self.memory_free > now);
+            ends = self.memory_free.max(now) + self.access_ns + (bytes * 1_000).div_ceil(self.bytes_per_us);
+            self.memory_free = ends;
+        }
+        self.accesses.push_back(Access { came: now, ends, request: place, before });
     }
 
     /// Ends the accesses that are due.
     pub(super) fn end_accesses(&mut self, now: Ns) {
-        while let Some(&Access { request, before, .. }) = self.accesses.front().filter(|access| access.ends <= now) {
+        while let Some(&Access { came, request, before, .. }) = self.accesses.front().filter(|access| access.ends <= now) {
             self.accesses.pop_front();
             let mut times = Times::default();
             if before != NONE {
                 times = self.waited_before[before];
                 self.waited_before.remove(before);
             }
-            times.serve(Served::Dram, self.access_ns);
+            times.serve(Served::Dram, now - came);
             // Of parts that end at one instant, the part that the drive served counts.
             self.page_done(now, request, Some((0, &times)));
         }
