@@ -63,11 +63,18 @@ def test_mqsim_device_is_converted_as_its_code_reads_it(tmp_path: Path) -> None:
         # 0.5 GB/s x 4
         "host.link_bytes_per_us": 2000,
         "host.queue_depth": 32,
-        # 26 ns + 1024 / 2 times 1.25 ns
-        "buffer.access_ns": 666,
-        # 65,536 pages: (2 x 16 + 16) / 8 = 6 bytes an entry there, (16 + 16) / 8 = 4 in flash: 10,922 x 4 bytes are 5 pages
+        # 26 ns, and 4,096 bytes in 1024 / 2 times 1.25 ns
+        "buffer.access_ns": 26,
+        "buffer.bytes_per_us": 6400,
+        "buffer.drain": "at-once",
+        # a page of each of 2 x 2 x 1 x 2 planes
+        "buffer.bytes": 8 * 8192,
+        "device.partial_reads": True,
+        # 65,536 pages: (2 x 16 + 16) / 8 = 6 bytes an entry there, (16 + 16) / 8 = 4 in flash
+        "ftl.map_cache_unit": "entry",
         "ftl.map_entry_bytes": 4,
-        "ftl.map_cache_bytes": 5 * 8192,
+        "ftl.map_cache_bytes": 10_922 * 4,
+        "ftl.precondition.whole_table": True,
     }
     assert {key: found.get(key) for key in expected} == expected
     assert [row.name for row in one.rows if row.fate is Fate.unknown] == ["Own_Key"]
@@ -396,7 +403,18 @@ def test_mqsim_stops_writes_below_ten_free_blocks(tmp_path: Path, is_preemptible
 )
 def test_mqsim_memory_has_two_bursts_in_a_transfer(tmp_path: Path, rate: int, burst: int, row: int, time: int) -> None:
     text = MQSIM_DEVICE.replace("Data_Rate>800<", f"Data_Rate>{rate}<").replace("Busrt_Size>4<", f"Busrt_Size>{burst}<")
-    assert settings_of(imported(tmp_path, text.replace("Row_Size>8192<", f"Row_Size>{row}<")))["buffer.access_ns"] == time
+    found = settings_of(imported(tmp_path, text.replace("Row_Size>8192<", f"Row_Size>{row}<")))
+    assert found["buffer.access_ns"] == 26
+    assert 26 + 4096 * 1000 / found["buffer.bytes_per_us"] == pytest.approx(time, rel=1e-3)
+
+
+def test_mqsim_flows_decide_about_the_room_of_the_device(tmp_path: Path) -> None:
+    (tmp_path / "d.xml").write_text(MQSIM_DEVICE)
+    (tmp_path / "w.xml").write_text(MQSIM_FLOWS.replace("TURNED_OFF", "WRITE_CACHE"))
+    alone, device = imported(tmp_path, MQSIM_DEVICE), read([tmp_path / "d.xml", tmp_path / "w.xml"])[0]
+    # Requests of 8 sectors take a page of 16 each, and two flows have a mapping cache each.
+    for key in ("buffer.bytes", "ftl.map_cache_bytes"):
+        assert settings_of(device)[key] == 2 * settings_of(alone)[key]
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, ssdlab_command: Ssdlab) -> None:

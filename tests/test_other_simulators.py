@@ -3,6 +3,8 @@
 MQSim's mean response times: MQSim (its version of October 2022) was run without garbage collection, with out-of-order scheduling
 (reads first), and with host link and command cycles that take no time. Both models are then equivalent.
 
+MQSim's own drive and flows: what MQSim 7ec40e3 prints for its ssdconfig.xml and workload.xml.
+
 FEMU's write amplification: as its tutorial 02 (hw/femu/docs/tutorials/02-gc-and-waf.md) prints it, for the tutorial's drive and jobs.
 """
 
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import mqsim_drive
 import ssdlab
 from shares import FULL
 
@@ -75,6 +78,31 @@ def test_mqsim_gives_the_same_means(tmp_path: Path, requests: int, rate: float, 
     assert result.latency_ns.all.count == requests
     # MQSim's figures have four digits.
     assert result.latency_ns.all.mean / 1e3 == pytest.approx(mean_us, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("ideal", "scenario", "requests", "rate", "mean_us"),
+    [
+        (False, 1, 80_000, 37_143, 484.6),
+        (True, 1, 80_000, 40_892, 440),
+        # The first 2 s, in which the mapping cache is not full; the mean is that of both flows.
+        (False, 2, 110_000, 109_994, 290.7),
+        (True, 2, 110_000, 192_101, 166.6),
+    ],
+)
+def test_mqsim_serves_its_own_flows_as_fast(tmp_path: Path, ideal: bool, scenario: int, requests: int, rate: float, mean_us: float) -> None:
+    ssdlab.import_configuration(mqsim_drive.write(tmp_path, ideal=ideal), out=tmp_path)
+    device, scheme, workload = (
+        str(tmp_path / f"{name}.toml") for name in ("ssdconfig-device", "ssdconfig-scheme", f"workload-workload-{scenario}")
+    )
+    result = ssdlab.run(device=device, scheme=scheme, workload=workload, requests=requests)
+    assert result.iops == pytest.approx(rate, rel=0.1)
+    assert result.latency_ns.all.mean / 1e3 == pytest.approx(mean_us, rel=0.1)
+    if not ideal:
+        assert result.mapping is not None
+        # MQSim counts 368,234 misses of 370,966 look-ups in scenario 1, and 219,052 reads of the table for 219,988 requests in scenario 2.
+        assert result.mapping.hit_ratio == pytest.approx(0.005, abs=0.005)
+        assert result.mapping.flash_reads == pytest.approx(requests, rel=0.01)
 
 
 TUTORIAL = "qemu-system-x86_64 -device femu,femu_mode=1,nchs=4,luns_per_ch=4,blks_per_pl=128"

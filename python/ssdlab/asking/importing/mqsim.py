@@ -1,21 +1,21 @@
 """MQSim's ssdconfig.xml as a device and a scheme.
 
 Sources: CMU-SAFARI/MQSim, `Device_Parameter_Set.cpp`, `SSD_Device.cpp`, `ONFI_Channel_NVDDR2.cpp`, `Flash_Chip.h`,
-`GC_and_WL_Unit_Base.cpp`, `GC_and_WL_Unit_Page_Level.cpp`, `Address_Mapping_Unit_Page_Level.cpp`.
+`GC_and_WL_Unit_Base.cpp`, `GC_and_WL_Unit_Page_Level.cpp`, `Address_Mapping_Unit_Page_Level.cpp`, `Data_Cache_Manager_Flash_Advanced.cpp`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ssdlab.asking.importing.ledger import Imported, Ledger
 from ssdlab.asking.importing.presets import drive_presets
 from ssdlab.asking.importing.source import Entry, Source
 from ssdlab.asking.importing.xml_file import Element, parse
 
-__all__ = ["entries_of", "read_device"]
+__all__ = ["Flows", "entries_of", "read_device"]
 
 COMMAND_NS, SETUP_NS, READY_NS = 290, 30, 20
 """ReadCommandTime[1], ReadDataOutSetupTime and the ready/busy delay of a read, by the constructors' defaults."""
@@ -54,8 +54,19 @@ def entries_of(source: Source, element: Element, section: str = "") -> Iterator[
             yield Entry(source, child.line, section, child.name, child.text)
 
 
-def read_device(source: Source, modes: Sequence[str]) -> Imported:
-    """Reads an ssdconfig.xml. `modes`: caching modes of the flows that are imported with it."""
+class Flows(NamedTuple):
+    """What the flows that are imported with a device mean for it."""
+
+    modes: tuple[str, ...]
+    """Their caching modes, in the order of the file."""
+    most: int
+    """The most flows of a scenario."""
+    sectors: int | None
+    """The largest mean size of a request; `None`: it is not known."""
+
+
+def read_device(source: Source, flows: Flows) -> Imported:
+    """Reads an ssdconfig.xml. `flows`: those that are imported with it."""
     ledger = Ledger(source, list(entries_of(source, parse(source), "Execution_Parameter_Set")))
     ledger.require(REQUIRED)
     ledger.all_of(ledger.idle, IDLE)
@@ -64,8 +75,8 @@ def read_device(source: Source, modes: Sequence[str]) -> Imported:
     _times(ledger)
     _channel(ledger)
     _host(ledger)
-    _cache(ledger, modes)
-    _mapping(ledger)
+    _cache(ledger, flows)
+    _mapping(ledger, flows)
     _collection(ledger)
     _suspension(ledger)
     presets, problem = drive_presets(ledger)
@@ -161,7 +172,8 @@ def _channel(ledger: Ledger) -> None:
             entry.name, commands, "commands of reads as there; of programs 30 ns for 361 there, of erases none for 220 there"
         )
     ledger.without_key(
-        {"device.spare_bytes": 0}, "metadata are not transferred. MQSim transfers the sectors of a request, ssdlab the whole page"
+        {"device.spare_bytes": 0, "device.partial_reads": True},
+        "metadata are not transferred. Reads transfer the sectors of a request in both, in sixteenths of a page here; programs a page here",
     )
 
 
@@ -191,23 +203,26 @@ def _host(ledger: Ledger) -> None:
         ledger.mapped(fetch.name, {"host.queue_depth": min(65535, fetch.whole(1, 10**9))}, how)
 
 
-def _cache(ledger: Ledger, modes: Sequence[str]) -> None:
+def _cache(ledger: Ledger, flows: Flows) -> None:
+    modes = flows.modes
     mode = modes[0] if modes else "WRITE_CACHE"
     capacity = ledger.get("Data_Cache_Capacity")
     size = 0 if capacity is None else capacity.whole(0, 2**40)
     assumed = "" if modes else "; the mode is in the workload, and WRITE_CACHE is assumed: import both files together"
     several = f"; the flows have several modes, and that of the first ({mode}) is taken for all" if len(set(modes)) > 1 else ""
-    access = _access_ns(ledger)
+    access, opening = _access_ns(ledger)
     if capacity is not None and (mode == "TURNED_OFF" or not size):
         ledger.mapped(capacity.name, {"buffer.bytes": 0}, f"no cache: {mode}{several}")
     elif capacity is not None and mode == "WRITE_CACHE":
-        settings: dict[str, Any] = {"buffer.bytes": size, "buffer.protected": True, "buffer.access_ns": access}
-        ledger.approximated(capacity.name, settings, f"a write buffer, emptied at once in order of arrival{assumed}{several}")
+        room, how = _room(ledger, size, flows)
+        settings: dict[str, Any] = {"buffer.bytes": room, "buffer.protected": True, "buffer.drain": "at-once"}
+        rate = {"buffer.access_ns": opening, "buffer.bytes_per_us": max(1, round(4096 * 1000 / (access - opening)))}
+        ledger.approximated(capacity.name, settings | rate, f"a write buffer that is emptied at once: {how}{assumed}{several}")
     elif capacity is not None:
         settings = {"cache.policy": "lru", "cache.bytes": size, "cache.reads": True, "cache.writes": mode == "WRITE_READ_CACHE"}
         ledger.approximated(capacity.name, {**settings, "cache.access_ns": access}, f"an LRU cache with write-back by need{several}")
     for name in DRAM:
-        ledger.approximated(name, {}, f"part of the access time: {access:,} ns for 4 KiB; accesses do not wait for each other here")
+        ledger.approximated(name, {}, f"part of the access time: {access:,} ns for 4 KiB; in a write buffer accesses follow each other")
     if (entry := ledger.get("Caching_Mechanism")) is not None:
         ledger.approximated(entry.name, {}, "both mechanisms become the write buffer or the LRU cache of Data_Cache_Capacity")
     _sharing(ledger, "Data_Cache_Sharing_Mode", "cache")
@@ -224,8 +239,27 @@ DRAM = (
 )
 
 
-def _access_ns(ledger: Ledger) -> int:
-    """Time to access 4 KiB, as `estimate_dram_access_time` has it: two bursts in the time of one transfer."""
+def _room(ledger: Ledger, size: int, flows: Flows) -> tuple[int, str]:
+    """Bytes of the write buffer, and how they are computed.
+
+    Writes wait there while as much as a page of each plane is on its way to flash, whatever the capacity is. Here a page takes its place
+    whole, also if a request fills a part of it.
+    """
+    sizes = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die")
+    page = int(ledger.settings["device.page_bytes"])
+    waiting = math.prod(int(ledger.settings[f"device.{name}"]) for name in sizes) * page
+    parts = 1 if flows.sectors is None else max(1, page // 512 // flows.sectors)
+    how = f"writes wait there while {waiting:,} bytes, a page of each plane, are on their way to flash"
+    if parts > 1:
+        how += f"; requests of {flows.sectors} sectors take a page each here: {parts} times as many bytes"
+    return min(size, waiting * parts), how
+
+
+def _access_ns(ledger: Ledger) -> tuple[int, int]:
+    """Time to access 4 KiB, and of this the time that does not depend on the size.
+
+    As `estimate_dram_access_time` has it: two bursts in the time of one transfer.
+    """
 
     def of(name: str, default: int) -> int:
         entry = ledger.get(f"Data_Cache_DRAM_{name}")
@@ -238,7 +272,7 @@ def _access_ns(ledger: Ledger) -> int:
     else:
         rows = opening + (int(row // burst // 2 * transfer) + of("tRP", 13)) * (4096 // row // 2)
         time = rows + opening + int(4096 % row / (burst * transfer))
-    return min(10**9, time)
+    return min(10**9, time), min(10**9 - 1, opening)
 
 
 def _sharing(ledger: Ledger, name: str, what: str) -> None:
@@ -249,7 +283,7 @@ def _sharing(ledger: Ledger, name: str, what: str) -> None:
         ledger.left_out(name, f"the {what} is not divided between flows here")
 
 
-def _mapping(ledger: Ledger) -> None:
+def _mapping(ledger: Ledger, flows: Flows) -> None:
     if (entry := ledger.get("Address_Mapping")) is not None:
         if entry.value.strip().upper() == "PAGE_LEVEL":
             ledger.mapped(entry.name, {}, "the mapping unit is the page")
@@ -264,8 +298,11 @@ def _mapping(ledger: Ledger) -> None:
     if capacity is not None and is_ideal:
         ledger.idle(capacity.name, "the mapping is ideal")
     elif capacity is not None:
-        settings, how = _map_cache(ledger, capacity.whole(1, 2**40))
+        sharing = ledger.get("CMT_Sharing_Mode")
+        is_shared = sharing is None or sharing.value.strip().upper() == "SHARED"
+        settings, how = _map_cache(ledger, capacity.whole(1, 2**40), flows.most if is_shared else 1)
         ledger.approximated(capacity.name, settings, how)
+        ledger.without_key({"ftl.precondition.whole_table": True}, "the whole mapping table is in flash when a run begins")
     _sharing(ledger, "CMT_Sharing_Mode", "mapping cache")
     if (entry := ledger.get("Plane_Allocation_Scheme")) is None:
         ledger.without_key({"ftl.allocation": "CWDP"}, "Plane_Allocation_Scheme is not given: the default there is CWDP")
@@ -277,19 +314,19 @@ def _mapping(ledger: Ledger) -> None:
             ledger.left_out(entry.name, "expected a permutation of C, W, D and P")
 
 
-def _map_cache(ledger: Ledger, capacity: int) -> tuple[dict[str, int], str]:
+def _map_cache(ledger: Ledger, capacity: int, caches: int) -> tuple[dict[str, int | str], str]:
     sizes = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane", "pages_per_block")
     pages = math.prod(int(ledger.settings[f"device.{name}"]) for name in sizes)
     page = int(ledger.settings["device.page_bytes"])
     bits = math.log2(pages)
     there, in_flash = math.ceil((2 * bits + page / 512) / 8), math.ceil((bits + page / 512) / 8)
-    entries = capacity // there
-    size = max(page, entries * in_flash // page * page)
-    how = (
-        f"{entries:,} entries of {there} bytes there, which are cached one by one. Here whole translation pages, of entries of "
-        f"{in_flash} bytes, as many as hold as many entries"
-    )
-    return {"ftl.map_cache_bytes": size, "ftl.map_entry_bytes": in_flash, "ftl.map_page_bytes": page}, how
+    entries = max(1, capacity // there)
+    how = f"{entries:,} entries of {there} bytes there, of {in_flash} bytes in flash"
+    if caches > 1:
+        how += f"; each of {caches} flows has that many to itself, and here all share {caches} times as many"
+    how += ". MQSim reads changed translation pages and never programs them"
+    sizes_here = {"ftl.map_cache_bytes": caches * entries * in_flash, "ftl.map_entry_bytes": in_flash, "ftl.map_page_bytes": page}
+    return {"ftl.map_cache_unit": "entry", **sizes_here}, how
 
 
 def _collection(ledger: Ledger) -> None:

@@ -6,20 +6,21 @@ Sources: CMU-SAFARI/MQSim, `IO_Flow_Parameter_Set.cpp`, `Host_System.cpp`, `IO_F
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ssdlab.asking.importing.ledger import Imported, Ledger, Preset
-from ssdlab.asking.importing.mqsim import entries_of
+from ssdlab.asking.importing.mqsim import Flows, entries_of
 from ssdlab.asking.importing.presets import workload_preset
 from ssdlab.asking.importing.source import Entry, Source
 from ssdlab.asking.importing.xml_file import Element, parse
 
-__all__ = ["modes_of", "read_workloads"]
+__all__ = ["flows_of", "read_workloads"]
 
 MODES = ("TURNED_OFF", "WRITE_CACHE", "READ_CACHE", "WRITE_READ_CACHE")
 SYNTHETIC, TRACE = "IO_Flow_Parameter_Set_Synthetic", "IO_Flow_Parameter_Set_Trace_Based"
 MODE = "Device_Level_Data_Caching_Mode"
+SIZE = "Average_Request_Size"
 MOST_FLOWS = 64
 MOST_SIZES = 400
 """Maximum number of request sizes in a table."""
@@ -32,11 +33,15 @@ PARTS = {
 IDLE = {"Seed": "numbers are drawn by another generator; --seed sets the seed here", "Type": "the element says it"}
 
 
-def modes_of(source: Source) -> Iterator[str]:
-    """The caching modes of the flows of a workload.xml, in the order of the file."""
-    for scenario in _scenarios(parse(source)):
-        for flow in scenario.children:
-            yield from (child.text.upper() for child in flow.children if child.name == MODE and child.text.upper() in MODES)
+def flows_of(sources: Iterable[Source]) -> Flows:
+    """What the flows of workload.xml files mean for a device."""
+    scenarios = [scenario for source in sources for scenario in _scenarios(parse(source))]
+    flows = [flow for scenario in scenarios for flow in scenario.children if flow.children]
+    keys = [(child.name, child.text.strip()) for flow in flows for child in flow.children]
+    modes = tuple(text.upper() for name, text in keys if name == MODE and text.upper() in MODES)
+    sizes = [int(text) for name, text in keys if name == SIZE and text.isdecimal() and int(text)]
+    most = max((sum(bool(flow.children) for flow in scenario.children) for scenario in scenarios), default=1)
+    return Flows(modes, most, max(sizes, default=None))
 
 
 def read_workloads(source: Source, sizes: Mapping[str, int]) -> Imported:

@@ -39,17 +39,17 @@ def read(files: Sequence[Path], *, profile: str | None = None, capacity: int | N
         UsageError: a file is of no known form, or a value in it cannot be read.
     """
     sources = [load(file) for file in files]
-    modes = [mode for source in sources if _FLOWS.search(source.text) for mode in mqsim_flows.modes_of(source)]
+    flows = mqsim_flows.flows_of(source for source in sources if _FLOWS.search(source.text))
     found: dict[int, Imported] = {}
     sizes: dict[str, int] = {}
     for index in sorted(range(len(sources)), key=lambda index: bool(_FLOWS.search(sources[index].text))):  # drives before their flows
-        found[index] = _reader(sources[index], modes, sizes, profile, capacity)(sources[index])
+        found[index] = _reader(sources[index], flows, sizes, profile, capacity)(sources[index])
         sizes.update({key: value for preset in found[index].presets if preset.kind == "device" for key, value in preset.settings.items()})
     return [found[index] for index in range(len(sources))]
 
 
 def _reader(
-    source: Source, modes: Sequence[str], sizes: Mapping[str, int], profile: str | None, capacity: int | None
+    source: Source, flows: mqsim.Flows, sizes: Mapping[str, int], profile: str | None, capacity: int | None
 ) -> Callable[[Source], Imported]:
     text = source.text
     if _RESULTS.search(text):
@@ -57,7 +57,7 @@ def _reader(
     sections = {name.lower() for name in _SIMPLESSD.findall(text)}
     forms: tuple[tuple[object, Callable[[Source], Imported]], ...] = (
         (_FLOWS.search(text), partial(mqsim_flows.read_workloads, sizes=sizes)),
-        (_DEVICE.search(text), partial(mqsim.read_device, modes=modes)),
+        (_DEVICE.search(text), partial(mqsim.read_device, flows=flows)),
         ("<simplessd" in text, simplessd.read_xml_drive),
         (_NVMEVIRT.search(text), partial(nvmevirt.read_device, profile=profile, capacity=capacity)),
         (_FEMU.search(text), femu.read_device),
