@@ -179,6 +179,16 @@ def test_a_comparison_shows_reads_writes_and_suspensions_of_either_way() -> None
     assert "15,777 GC operations suspended for the host (gc.suspend)" in tables.as_text(tables.run_tables(theirs))
 
 
+def test_a_comparison_of_writes_with_flushes_shows_both() -> None:
+    keys = {**DRIVE, "workload.read_share": 0.0, "workload.flush_every": 1, "buffer.bytes": 65536, "buffer.protected": False}
+    runs = ssdlab.compare(schemes=["npgc", "rwp"], set=keys, requests=100)
+    text = tables.as_text(tables.comparison_tables(runs))
+    rows = text[text.index("Writes and flushes by scheme") :].splitlines()
+    mean = runs["npgc"].latency.flush.mean
+    assert mean > runs["npgc"].latency.write.mean > 0
+    assert tables.duration(mean) in next(line for line in rows if line.startswith("npgc"))
+
+
 def test_the_speed_of_the_simulator_stands_below_the_table(ssdlab_command: Ssdlab) -> None:
     out = ssdlab_command("compare", *SMALL_OPTIONS, "--scheme", "npgc", "--scheme", "rwp", "--requests", 300).out
     table, _, below = out.partition("Seed 1, digests:")

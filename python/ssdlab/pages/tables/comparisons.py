@@ -216,7 +216,7 @@ def _change(value: float | None, base: float | None, half: float | None = None) 
     return f"tie ({written})" if half is not None and abs(ratio - 1) <= max(half, NO_DIFFERENCE) else written
 
 
-KINDS = ("read", "write")
+KINDS = {"read": "reads", "write": "writes", "flush": "flushes"}
 SUSPENDED = {
     "by gc.suspend": ("gc.suspensions",),
     "by scheduler.suspend": ("counters.suspended_programs", "counters.suspended_erases"),
@@ -225,17 +225,19 @@ SUSPENDED = {
 
 
 def kinds_table(runs: Mapping[str, RunData], told: Shown, kind: str = "scheme") -> list[RenderableType]:
-    """Means, p99 and its change against the first run, of reads and of writes, and suspensions; nothing for one kind of requests."""
-    if not all(any(_at(result, f"latency_ns.{one}") for result in runs.values()) for one in KINDS):
+    """Means, p99 and its change against the first run, of each kind of requests, and suspensions; nothing for one kind of requests."""
+    kinds = [one for one in KINDS if any(_at(result, f"latency_ns.{one}") for result in runs.values())]
+    if len(kinds) < 2:
         return []
     suspended = {name: places for name, places in SUSPENDED.items() if any(_sum(result, places) for result in runs.values())}
     changes = ["change"] if len(runs) > 1 else []
-    table = new_table([kind, *(head for one in KINDS for head in (f"{one} mean", f"{one} p99", *changes)), *suspended])
+    table = new_table([kind, *(head for one in kinds for head in (f"{one} mean", f"{one} p99", *changes)), *suspended])
     base = next(iter(runs.values()))
     for label, result in runs.items():
-        cells = [cell for one in KINDS for cell in _of_kind(result, base, told, label, one)[: 2 + len(changes)]]
+        cells = [cell for one in kinds for cell in _of_kind(result, base, told, label, one)[: 2 + len(changes)]]
         table.add_row(broken(label), *cells, *(number(_sum(result, places)) for places in suspended.values()))
-    return [titled(f"Reads{', writes and suspensions' if suspended else ' and writes'} by {kind}", table)]
+    *names, last = [*(KINDS[one] for one in kinds), *(["suspensions"] if suspended else [])]
+    return [titled(f"{', '.join(names).capitalize()} and {last} by {kind}", table)]
 
 
 def _of_kind(result: RunData, base: RunData, told: Shown, label: str, kind: str) -> tuple[str, str, str]:
@@ -301,8 +303,9 @@ SEED_COLUMNS = {
 def seed_tables(runs: Seeded, told: Shown, kind: str = "scheme") -> list[RenderableType]:
     """Means over seeds with letters of remarks, and differences from the first variant, both with their intervals."""
     seeds = f"{len(runs.seeds)} seeds ({runs.seeds[0]} to {runs.seeds[-1]})"
-    both = all(any(f"latency_ns.{one}.p99" in figures for figures in runs.estimates.values()) for one in KINDS)
-    columns = SEED_COLUMNS | ({f"latency_ns.{one}.p99": f"{one} p99" for one in KINDS} if both else {})
+    apart = {f"latency_ns.{one}.p99": f"{one} p99" for one in KINDS}
+    given = {place: name for place, name in apart.items() if any(place in figures for figures in runs.estimates.values())}
+    columns = SEED_COLUMNS | (given if len(given) > 1 else {})
     means = new_table([kind, *columns.values()])
     for label, figures in runs.estimates.items():
         means.add_row(_headed(label, told), *(marked(with_interval(place, figures.get(place)), told, place, label) for place in columns))
