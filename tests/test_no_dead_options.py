@@ -368,6 +368,7 @@ CONTEXTS: Mapping[str, Context] = {
     "slc.program_ns": Context((50_000, 100_000, 150_000), base=SLC),
     "slc.erase_ns": Context((500_000, 1_000_000, 2_000_000), base=SLC),
     "wear.endurance": wearing(0, 10, 20),
+    "wear.rated_cycles": Context((0, 1_000, 3_000), base=DRIVE),
     "wear.spread": wearing(0.0, 0.1, 0.3),
     "wear.program_fails_ppm": wearing(0.0, 500.0, 5_000.0),
     "wear.program_fails_worn_ppm": wearing(0.0, 10_000.0, 100_000.0),

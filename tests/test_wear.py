@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ssdlab
+from ssdlab.pages.tables.numbers import three
 
 SMALL = {
     "device.channels": 2,
@@ -106,6 +108,41 @@ def test_the_rating_is_what_erases_allow_whatever_a_block_holds() -> None:
         blocks = dies * device["planes_per_die"] * device["blocks_per_plane"]
         rated = result["bytes_written"]["host"] / result["flash"]["erases"] * blocks * 100_000 / 1e12
         assert result["lifetime"]["tbw"] == pytest.approx(rated, rel=0.005), settings
+
+
+BESIDE: list[tuple[str, str, dict[str, Any]]] = [
+    ("nvme-4g", "nvme", {"ftl.map_cache_bytes": 1 << 20}),
+    ("demo-4g", "fpgc", {"wear.rated_cycles": 500, "ftl.placement": "sepbit", "device.overprovisioning": 0.3}),
+    ("nvme-4g", "nvme", {"slc.static_blocks": 2, "device.blocks_per_plane": 64}),
+    (
+        "nvme-tlc-superpage-2023",
+        "nvme",
+        {"device.blocks_per_plane": 16, "device.pages_per_block": 48, "gc.soft": 2, "device.overprovisioning": 0.6},
+    ),
+    ("demo-4g", "slacker", {}),
+    ("demo-4g", "fpgc", {"array.level": "rais5", "array.drives": 3}),
+    ("demo-4g", "gcar-lru", {}),
+]
+
+
+@pytest.mark.parametrize(("device", "scheme", "keys"), BESIDE)
+def test_any_drive_can_be_rated_and_nothing_fails(device: str, scheme: str, keys: dict[str, Any]) -> None:
+    load = {"workload.read_share": 0.5, "workload.queue_depth": 8, "workload.request_kb": 16, "ftl.precondition.kind": "fill"}
+    rated = {"wear.rated_cycles": 3_000, **keys}
+    bare = {key: value for key, value in keys.items() if key != "wear.rated_cycles"}
+    result = ssdlab.run(device=device, scheme=scheme, requests=2_000, seed=4, set={**load, **rated})
+    assert result["digest"] == ssdlab.run(device=device, scheme=scheme, requests=2_000, seed=4, set={**load, **bare})["digest"]
+    config, life = result["config"].to_dict(), result["lifetime"].to_dict()
+    array = config["array"]
+    drives = 1 if array["level"] == "none" else array["drives"]
+    sizes = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane", "pages_per_block", "page_bytes")
+    flash = drives * math.prod(config["device"][size] for size in sizes)
+    assert life["tbw"] == pytest.approx(rated["wear.rated_cycles"] * flash / result["gc"]["write_amplification"] / 1e12)
+    exported = ssdlab.check(device, scheme=scheme, set=bare).summary.drive.exported_bytes * (drives - 1 if drives > 1 else 1)
+    assert life["dwpd"] == pytest.approx(life["tbw"] * 1e12 / (exported * 5 * 365), rel=1e-4)
+    assert "spare_left" not in life
+    assert not life["retired_blocks"]
+    assert f"rated {three(life['tbw'])} TB written" in str(result)
 
 
 def test_blocks_that_failed_in_the_warm_up_have_their_causes() -> None:

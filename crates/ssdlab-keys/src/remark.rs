@@ -173,7 +173,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "rated-life",
         severity: Severity::Note,
-        rule: "`lifetime.tbw` is given: it follows from `wear.endurance` and the write amplification of the run.",
+        rule: "`lifetime.tbw` is given: it follows from `wear.rated_cycles` (or `wear.endurance`) and the write amplification of the run.",
     },
     Code {
         name: "read-only",

@@ -233,7 +233,7 @@ fn a_drive_with_too_few_blocks_serves_reads_and_rejects_writes() {
     let over_time = &series.latency_ns.write;
     assert_eq!((over_time.count.iter().sum::<u64>(), over_time.max.iter().max()), (written.count, Some(&written.max)), "no rejected write");
     let life = result.lifetime.unwrap();
-    assert_eq!((life.retired_blocks, life.worn_out, life.spare_left), (2, 2, 0));
+    assert_eq!((life.retired_blocks, life.worn_out, life.spare_left), (2, 2, Some(0)));
     assert_eq!(life.one_percent_bytes, Some(17 * 4096), "one of sixteen blocks had failed");
     assert_eq!((life.read_only_ns, life.read_only_cause, life.read_only_pool), (Some(end), Some(ReadOnlyCause::Spare), Some(0)));
     assert_eq!(life.written_bytes, 17 * 4096);

@@ -7,6 +7,7 @@ use super::wear::normal;
 use ssdlab_base::rng::Rng;
 use ssdlab_base::units::{BlockId, Ns};
 use ssdlab_keys::config::{Config, Erase};
+use ssdlab_result::stats::EraseWear;
 
 /// Wear of an erase with whole pulses: erases are counted in this unit.
 pub const WHOLE: u64 = 1_000_000;
@@ -110,10 +111,10 @@ impl Pulses {
         self.erases += 1;
     }
 
-    /// Mean wear by an erase in the run, as a share of one with whole pulses; `None` before the first.
-    pub fn mean_wear(&self) -> Option<f64> {
-        let whole = (self.erases * WHOLE) as f64;
-        (self.erases > 0).then(|| 1.0 - self.spared.iter().sum::<u64>() as f64 / whole)
+    /// Wear by the erases of the run.
+    pub fn wear(&self) -> EraseWear {
+        let spared = self.spared.iter().sum::<u64>() as f64 / WHOLE as f64;
+        EraseWear { erases: self.erases, worn: self.erases as f64 - spared }
     }
 
     /// Verify mode: the same erase, played pulse by pulse.

@@ -78,6 +78,7 @@ const ERRORS: &str = "reads with errors (errors.retry other than \"off\")";
 const A_RETRY: &str = "retries (errors.retry = \"in-order\", \"last-good\", \"pr2\" or \"ar2\")";
 const WEAR: &str = "blocks that fail (wear.endurance, wear.program_fails_ppm or wear.erase_fails_ppm above 0)";
 const ENDURANCE: &str = "wear.endurance above 0";
+const RATING: &str = "wear.rated_cycles or wear.endurance above 0";
 const CYCLES: &str = "reads with errors (errors.retry other than \"off\"), or wear.endurance or wear.erase_growth above 0";
 const SLC: &str = "blocks in SLC mode (slc.static_blocks or slc.dynamic_blocks above 0)";
 const PULSES: &str = "wear.erase = \"pulses\" or \"as-needed\"";
@@ -170,7 +171,7 @@ const RULES: &[Rule] = &[
     parameter("wear.probe_ns", AS_NEEDED, |c| c.wear.erase == Erase::AsNeeded),
     switch("wear.erase_spread", |c| c.wear.erase_spread > 0.0, PULSES, |c| c.wear.erase != Erase::Fixed),
     parameter("wear.end", WEAR, |c| c.wear.is_on()),
-    parameter("wear.warranty_years", ENDURANCE, |c| c.wear.endurance > 0),
+    parameter("wear.warranty_years", RATING, |c| c.wear.rating() > 0),
     parameter("errors.codeword_bytes", ERRORS, |c| c.errors.is_on()),
     parameter("errors.correctable_bits", ERRORS, |c| c.errors.is_on()),
     parameter("errors.decode_ns", ERRORS, |c| c.errors.is_on()),

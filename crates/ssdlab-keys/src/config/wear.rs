@@ -17,6 +17,10 @@ pub struct Wear {
     /// blocks. 0: no block wears out.
     #[schemars(range(min = 0, max = 1000000000))]
     pub endurance: u32,
+    /// Erases that a block is rated for: the ratings TBW and DWPD of any drive follow from it, and no block fails by it. 0: `endurance` is
+    /// the rating.
+    #[schemars(range(min = 0, max = 1000000000))]
+    pub rated_cycles: u32,
     /// Spread of the endurance between blocks: the standard deviation of a normal distribution, as a share of `endurance`. Draws are cut
     /// off at three standard deviations.
     #[schemars(range(min = 0.0, max = 0.33))]
@@ -76,6 +80,7 @@ impl Default for Wear {
     fn default() -> Self {
         Wear {
             endurance: 0,
+            rated_cycles: 0,
             spread: 0.0,
             program_fails_ppm: 0.0,
             program_fails_worn_ppm: 0.0,
@@ -100,6 +105,11 @@ impl Default for Wear {
 }
 
 impl Wear {
+    /// Erases that a block is rated for; 0 without a rating.
+    pub fn rating(&self) -> u32 {
+        if self.rated_cycles > 0 { self.rated_cycles } else { self.endurance }
+    }
+
     /// Blocks can fail.
     pub fn is_on(&self) -> bool {
         self.endurance > 0 || self.program_fails_ppm > 0.0 || self.erase_fails_ppm > 0.0

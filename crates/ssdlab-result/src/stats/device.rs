@@ -18,7 +18,7 @@ use super::series::{Histograms, SeriesResult};
 use super::slack::SlackStats;
 use super::slc::SlcStats;
 use super::streams::Streams;
-use super::wear::WearStats;
+use super::wear::{EraseWear, Rating, WearStats};
 use ssdlab_base::units::Ns;
 use ssdlab_keys::energy::{Drawn, EnergyRates};
 
@@ -43,6 +43,8 @@ pub struct Run {
     pub precondition: Option<PreconditionReport>,
     /// The warm-up that statistics leave out, if there was one.
     pub warm_up: Option<WarmUpResult>,
+    /// What ratings follow from; `None` without rated erases.
+    pub rating: Option<Rating>,
     /// The run over time, if requested.
     pub series: Option<SeriesResult>,
     /// The distribution of response times, if requested.
@@ -124,6 +126,8 @@ pub struct DeviceStats {
     pub slc: Option<SlcStats>,
     /// Blocks that fail; `None` if none can. Arrays have no such drives.
     pub wear: Option<WearStats>,
+    /// Wear by erases since the start of the run; `None` if all are alike.
+    pub erase_wear: Option<EraseWear>,
     /// The slack of completed requests.
     pub slack: SlackStats,
     /// What drew energy, and at which rates; `None` without `energy`.
@@ -178,6 +182,7 @@ impl DeviceStats {
             ages: self.ages.into_iter().chain(other.ages).reduce(|one, other| one.joined(&other)),
             slc: self.slc.into_iter().chain(other.slc).reduce(SlcStats::joined),
             wear: self.wear.or(other.wear),
+            erase_wear: self.erase_wear.into_iter().chain(other.erase_wear).reduce(EraseWear::joined),
             counters,
             array: self.array.or(other.array),
         }

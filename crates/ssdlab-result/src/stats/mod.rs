@@ -63,7 +63,7 @@ pub use slack::{MeanByKind, PausedShare, ShareByKind, Slack, SlackResult, SlackS
 pub use slc::{SlcResult, SlcStats};
 pub use stalls::Stalls;
 pub use streams::{StreamResult, StreamStats, Streams, Writer};
-pub use wear::{LifetimeResult, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
+pub use wear::{EraseWear, LifetimeResult, Rating, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
 pub use written::BytesWritten;
 
 pub use crate::distribution::PERCENTILE_ERROR;

@@ -205,12 +205,13 @@ fn read_only(result: &Value) -> Option<Remark> {
 /// Remark: the bytes that a drive can take follow from a short run.
 fn rated_life(result: &Value) -> Option<Remark> {
     result.pointer("/lifetime/tbw")?;
-    let endurance = count(result, "/config/wear/endurance");
+    let key = if count(result, "/config/wear/rated_cycles") > 0 { "rated_cycles" } else { "endurance" };
+    let cycles = count(result, &format!("/config/wear/{key}"));
     let years = result.pointer("/config/wear/warranty_years").and_then(Value::as_f64).unwrap_or(0.0);
     let by_an_erase = result.pointer("/lifetime/erase_wear").and_then(Value::as_f64).filter(|&wear| wear < 1.0);
     let each = by_an_erase.map(|wear| format!(", of which an erase of this run is {wear:.3} (lifetime.erase_wear)")).unwrap_or_default();
     let sentence = format!(
-        "TBW and DWPD assume that each block takes wear.endurance = {endurance} erases{each}, that all wear evenly, and that the write amplification of \
+        "TBW and DWPD assume that each block takes wear.{key} = {cycles} erases{each}, that all wear evenly, and that the write amplification of \
          this run stays for {years} years; failures before that, and worn blocks that fail earlier than the mean, are left out."
     );
     let remedy = "Run until write amplification has settled; for the spread of blocks, run to the end of life with a small wear.endurance.";

@@ -1,9 +1,13 @@
-//! What a result says of the life of a drive whose blocks can fail.
+//! What a result says of the life of a drive: blocks that failed, and its ratings (TBW, DWPD).
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use ssdlab_base::error::Result;
 use ssdlab_base::units::Ns;
+use ssdlab_keys::config::{Capacity, Config};
+
+use super::device::DeviceStats;
 
 /// When and why a drive became read-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,53 +46,110 @@ pub struct RetiredBlocks {
 /// The wear of a drive at a moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WearStats {
-    /// Rated endurance, erases; 0 if blocks do not wear out.
-    pub endurance: u32,
-    /// Years of warranty.
-    pub warranty_years: f64,
-    /// Bytes of the flash, pages of parity included.
-    pub flash_bytes: u64,
-    /// Bytes that the host can address.
-    pub exported_bytes: u64,
     /// Blocks retired since the start of the run, by cause.
     pub retired: RetiredBlocks,
     /// Blocks that the pool with the fewest can still lose.
     pub spare_left: u32,
     /// Bytes that the host had programmed when 1 % of the blocks had failed; `None` if fewer have.
     pub one_percent_bytes: Option<u64>,
-    /// Mean wear by an erase, as a share of one with whole pulses; `None` without pulses (`wear.erase`).
-    pub erase_wear: Option<f64>,
     /// When and why the drive became read-only.
     pub read_only: Option<ReadOnly>,
 }
 
-impl WearStats {
-    /// The life of the drive as it appears in a result. `written`: bytes that the host wrote; `amplification`: flash bytes for each of them.
-    pub(super) fn result(&self, written: u64, amplification: Option<f64>) -> LifetimeResult {
-        let RetiredBlocks { worn_out, failed_erases, failed_programs } = self.retired;
-        let rated = amplification.filter(|&amplification| self.endurance > 0 && amplification > 0.0);
-        let erases = f64::from(self.endurance) / self.erase_wear.unwrap_or(1.0);
-        let bytes = rated.map(|amplification| erases * self.flash_bytes as f64 / amplification);
-        let days = self.warranty_years * 365.0;
-        LifetimeResult {
+/// What the ratings of all drives of a run follow from, beside its write amplification.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rating {
+    /// Erases that a block is rated for.
+    pub cycles: u32,
+    /// Years of warranty.
+    pub warranty_years: f64,
+    /// Bytes of the flash of all drives, pages of parity included.
+    pub flash_bytes: u64,
+    /// Bytes that the host can address.
+    pub exported_bytes: u64,
+}
+
+impl Rating {
+    /// The rating of a checked configuration; `None` without rated erases.
+    ///
+    /// # Errors
+    /// As [`Capacity::of`].
+    pub fn of(config: &Config) -> Result<Option<Self>> {
+        let (wear, device, capacity) = (&config.wear, &config.device, Capacity::of(config)?);
+        let drive = capacity.pools * capacity.blocks_per_pool * u64::from(device.pages_per_block) * u64::from(device.page_bytes);
+        Ok((wear.rating() > 0).then_some(Rating {
+            cycles: wear.rating(),
+            warranty_years: wear.warranty_years,
+            flash_bytes: drive * u64::from(config.array.drives()),
+            exported_bytes: config.exported_bytes()?,
+        }))
+    }
+
+    /// Bytes that the host can write in the life of the drives. `amplification`: flash bytes for each of them; `erase_wear`: wear by an erase.
+    fn bytes(&self, amplification: f64, erase_wear: f64) -> f64 {
+        f64::from(self.cycles) / erase_wear * self.flash_bytes as f64 / amplification
+    }
+
+    /// Days of the warranty.
+    fn days(&self) -> f64 {
+        self.warranty_years * 365.0
+    }
+}
+
+/// Wear by erases that are as long as their block needs (`wear.erase`), in all drives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EraseWear {
+    /// Number of erases.
+    pub erases: u64,
+    /// Their wear, as a sum of shares of erases with whole pulses.
+    pub worn: f64,
+}
+
+impl EraseWear {
+    /// The erases of both.
+    #[must_use]
+    pub fn joined(self, other: EraseWear) -> Self {
+        EraseWear { erases: self.erases + other.erases, worn: self.worn + other.worn }
+    }
+
+    /// Mean wear by an erase; `None` without one.
+    fn mean(self) -> Option<f64> {
+        (self.erases > 0).then(|| self.worn / self.erases as f64)
+    }
+}
+
+impl LifetimeResult {
+    /// The life of the drive as it appears in a result; `None` if no block can fail and none is rated. `written`: bytes that the host wrote;
+    /// `amplification`: flash bytes for each of them.
+    pub(super) fn of(rating: Option<Rating>, device: &DeviceStats, written: u64, amplification: Option<f64>) -> Option<Self> {
+        let wear = device.wear.as_ref();
+        if wear.is_none() && rating.is_none() {
+            return None;
+        }
+        let RetiredBlocks { worn_out, failed_erases, failed_programs } = wear.map_or_else(RetiredBlocks::default, |wear| wear.retired);
+        let read_only = wear.and_then(|wear| wear.read_only);
+        let erase_wear = device.erase_wear.and_then(EraseWear::mean);
+        let rated = rating.zip(amplification.filter(|&amplification| amplification > 0.0));
+        let bytes = rated.map(|(rating, amplification)| (rating, rating.bytes(amplification, erase_wear.unwrap_or(1.0))));
+        Some(LifetimeResult {
             retired_blocks: worn_out + failed_erases + failed_programs,
             worn_out,
             failed_erases,
             failed_programs,
-            spare_left: self.spare_left.into(),
-            read_only_ns: self.read_only.map(|read_only| read_only.at_ns),
-            read_only_cause: self.read_only.map(|read_only| read_only.cause),
-            read_only_pool: self.read_only.map(|read_only| read_only.pool.into()),
+            spare_left: wear.map(|wear| wear.spare_left.into()),
+            read_only_ns: read_only.map(|read_only| read_only.at_ns),
+            read_only_cause: read_only.map(|read_only| read_only.cause),
+            read_only_pool: read_only.map(|read_only| read_only.pool.into()),
             written_bytes: written,
-            one_percent_bytes: self.one_percent_bytes,
-            erase_wear: self.erase_wear,
-            tbw: bytes.map(|bytes| bytes / 1e12),
-            dwpd: bytes.map(|bytes| bytes / (self.exported_bytes as f64 * days)),
-        }
+            one_percent_bytes: wear.and_then(|wear| wear.one_percent_bytes),
+            erase_wear,
+            tbw: bytes.map(|(_, bytes)| bytes / 1e12),
+            dwpd: bytes.map(|(rating, bytes)| bytes / (rating.exported_bytes as f64 * rating.days())),
+        })
     }
 }
 
-/// The life of a drive whose blocks can fail (`wear`).
+/// The life of a drive whose blocks can fail (`wear`), or that is rated for a number of erases.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LifetimeResult {
     /// Number of retired blocks at the end, whether they failed in the warm-up or later.
@@ -103,9 +164,10 @@ pub struct LifetimeResult {
     /// Number of these blocks of which a program failed.
     #[schemars(extend("unit" = "count"))]
     pub failed_programs: u64,
-    /// Number of blocks that the pool with the fewest can still lose before the drive is read-only.
+    /// Number of blocks that the pool with the fewest can still lose before the drive is read-only. Absent if no block can fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "count"))]
-    pub spare_left: u64,
+    pub spare_left: Option<u64>,
     /// Time at which the drive became read-only. Absent if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "ns"))]
@@ -133,7 +195,8 @@ pub struct LifetimeResult {
     #[schemars(extend("unit" = "share"))]
     pub erase_wear: Option<f64>,
     /// Terabytes (10^12 bytes) that the host can write in the life of the drive (TBW): rated endurance times the flash's bytes, divided by the
-    /// write amplification of the run and by `erase_wear`. It assumes that all blocks wear evenly. Absent without `wear.endurance`, or if the host wrote nothing.
+    /// write amplification of the run and by `erase_wear`. It assumes that all blocks wear evenly. Absent
+    /// without `wear.rated_cycles` and `wear.endurance`, or if the host wrote nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "TB"))]
     pub tbw: Option<f64>,

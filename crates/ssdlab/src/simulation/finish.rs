@@ -13,7 +13,7 @@ use ssdlab_drive::storage::{LevelStats, Storage};
 use ssdlab_keys::config::Allocation;
 use ssdlab_keys::energy::Drawn;
 use ssdlab_keys::scale;
-use ssdlab_result::stats::{DeviceStats, Run, RunResult, Series, SeriesResult, TimelineResult, Trends, WarmUpResult};
+use ssdlab_result::stats::{DeviceStats, Rating, Run, RunResult, Series, SeriesResult, TimelineResult, Trends, WarmUpResult};
 use ssdlab_result::timeline;
 use ssdlab_result::timeline::Output;
 
@@ -82,6 +82,7 @@ impl Simulation {
             workload,
             precondition: Some(self.precondition),
             warm_up,
+            rating: Rating::of(&self.plan.config)?,
             series,
             histograms: self.plan.series.then(|| self.recorder.histograms()),
             write_stall_ns_max: self.stalls.longest(),
@@ -200,6 +201,7 @@ pub(super) fn drive_stats(ssd: &Ssd, end: Ns) -> DeviceStats {
         ages: ssd.age_stats(end),
         slc: ssd.slc_stats(),
         wear: ssd.wear_stats(),
+        erase_wear: ssd.erase_wear(),
         free_blocks_min: ssd.ftl().blocks().free_min(),
         gc_active_pool_ns: ssd.gc_active_ns(end),
         chip_busy_ns: (0..geometry.chips).map(|chip| ssd.chip_busy_ns(chip, end)).collect(),

@@ -342,6 +342,7 @@ pub fn wear(rng: &mut Rng, config: &mut Config) {
     config.ftl.precondition.pe_cycles = if config.errors.is_on() { config.ftl.precondition.pe_cycles } else { pick(rng, &[0, 0, 2]) };
     config.wear = Wear {
         endurance: pick(rng, &[0, 0, 4, 9]) * u32::from(!config.errors.is_on()),
+        rated_cycles: pick(rng, &[0, 3_000]),
         spread: pick(rng, &[0.0, 0.3]),
         program_fails_ppm: pick(rng, &[0.0, 10_000.0, 50_000.0]),
         program_fails_worn_ppm: pick(rng, &[0.0, 100_000.0]),

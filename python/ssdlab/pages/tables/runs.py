@@ -398,7 +398,7 @@ def _slc(result: RunData) -> list[RenderableType]:
 
 
 def _lifetime(result: RunData) -> list[RenderableType]:
-    """Blocks that have failed, and what the drive can take."""
+    """Blocks that have failed, if any can, and what the drive can take."""
     life = result.get("lifetime")
     if life is None:
         return []
@@ -407,9 +407,11 @@ def _lifetime(result: RunData) -> list[RenderableType]:
     end = (
         f", read-only since {duration(life['read_only_ns'])}"
         if "read_only_ns" in life
-        else f"; each pool can lose {life['spare_left']:,} more"
+        else f"; each pool can lose {life.get('spare_left', 0):,} more"
     )
-    lines = [f"Lifetime: {life['retired_blocks']:,} blocks retired{f' ({why})' if why else ''}{end}"]
+    lines = (
+        [f"Lifetime: {life['retired_blocks']:,} blocks retired{f' ({why})' if why else ''}{end}"] if "spare_left" in life else ["Lifetime:"]
+    )
     if "tbw" in life:
         lines.append(f"  rated {three(life['tbw'])} TB written, {three(life['dwpd'])} drive writes a day")
     if life.get("erase_wear", 1) < 1:

@@ -11,7 +11,7 @@
 //! The drive becomes read-only when a pool has lost more blocks than its keys can spare ([`Config::losable_blocks`]), or has no room for the
 //! pages of a GC job: its data would not fit any more. Then no write begins, no GC job goes on, and what waits to be written is rejected.
 
-use crate::flash::{Failures, WHOLE};
+use crate::flash::{Failures, Pulses, WHOLE};
 use crate::ftl::Ftl;
 use crate::gc::Leveling;
 use crate::sched::QueueKind;
@@ -24,16 +24,12 @@ use ssdlab_base::blocked::Served;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, ChipId, DieId, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::{Config, WearEnd};
-use ssdlab_result::stats::{ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
+use ssdlab_result::stats::{EraseWear, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
 
 /// What a drive whose blocks can fail keeps beside the blocks.
 #[derive(Debug)]
 pub(in crate::ssd) struct Wear {
     failures: Failures,
-    /// Rated endurance, and years of warranty.
-    rating: (u32, f64),
-    /// Bytes of the flash, pages of parity included.
-    flash_bytes: u64,
     /// Number of blocks that a pool may lose.
     losable: u32,
     /// By pool: blocks that have failed.
@@ -67,8 +63,6 @@ impl Wear {
         let failures = Failures::new(config, geometry.blocks, seed)?;
         Some(Box::new(Wear {
             failures,
-            rating: (config.wear.endurance, config.wear.warranty_years),
-            flash_bytes: u64::from(geometry.blocks) * u64::from(config.device.pages_per_block) * u64::from(config.device.page_bytes),
             losable: config.losable_blocks(),
             lost: vec![0; geometry.pools.count.get() as usize],
             failing: vec![false; geometry.blocks as usize],
@@ -99,19 +93,14 @@ impl Ssd {
 
     /// Statistics of wear; `None` if no block can fail.
     pub fn wear_stats(&self) -> Option<WearStats> {
-        let (wear, geometry) = (self.wear.as_ref().filter(|wear| wear.fails)?, self.geometry());
+        let wear = self.wear.as_ref().filter(|wear| wear.fails)?;
         let left = wear.lost.iter().map(|&lost| wear.losable.saturating_sub(lost)).min().unwrap_or(0);
-        Some(WearStats {
-            endurance: wear.rating.0,
-            warranty_years: wear.rating.1,
-            flash_bytes: wear.flash_bytes,
-            exported_bytes: geometry.exported_bytes(),
-            retired: wear.retired,
-            spare_left: left,
-            one_percent_bytes: wear.one_percent_bytes,
-            erase_wear: wear.failures.pulses().and_then(|pulses| pulses.mean_wear()),
-            read_only: wear.read_only,
-        })
+        Some(WearStats { retired: wear.retired, spare_left: left, one_percent_bytes: wear.one_percent_bytes, read_only: wear.read_only })
+    }
+
+    /// Wear by the erases of the run; `None` if all wear a block alike.
+    pub fn erase_wear(&self) -> Option<EraseWear> {
+        self.wear.as_ref()?.failures.pulses().map(Pulses::wear)
     }
 
     /// Number of GC jobs that were given up, and the sum of their times, ns.
