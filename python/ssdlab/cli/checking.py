@@ -34,5 +34,5 @@ def check(
         from ssdlab.pages.tables.drive import drive_tables  # noqa: PLC0415 (rendering takes long to import)
 
         print_tables(drive_tables(found.summary.to_dict(), found.rows))
-    for name in found.uncomputed:
-        warn(f"--sheet {name}: nothing is computed to compare it with: {found.summary.amplification.form}")
+    for name, why in found.uncomputed.items():
+        warn(f"--sheet {name}: nothing is computed to compare it with: {why}")

@@ -3,7 +3,8 @@
 | file | content |
 |---|---|
 | `drive` | sizes |
-| `limits` | rates and latencies |
+| `retries` | reads that are repeated |
+| `limits` | rates, power and latencies |
 | `amplification` | closed forms |
 | `claims` | the numbers of a data sheet |
 | `summary` | all of it |

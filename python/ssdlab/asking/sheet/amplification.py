@@ -18,6 +18,10 @@ STEPS = 60
 """Bisections of an interval."""
 MOST_PAGES = 4096
 """Units of a block up to which the mean field of d choices is solved; with more it takes seconds, and greedy's is near."""
+ROUNDS = 20
+"""Steps in which the padding of programs is found."""
+LITTLE = 0.001
+"""Share of a block up to which padding is taken for that of any number of units."""
 
 
 def greedy(pages: int, total: float, user: float) -> float:
@@ -113,7 +117,7 @@ def amplification_of(drive: Drive) -> Amplification:
         return _none("the data fill all blocks beside the free and open ones")
     low, form = _form(drive, free_least)
     high, _ = _form(drive, free_most)
-    return Amplification(_with_padding(drive, low), _with_padding(drive, high), form)
+    return Amplification(low, high, form) if math.isfinite(high) else _none("the data and the padding of programs leave no room for moves")
 
 
 def _none(why: str) -> Amplification:
@@ -121,23 +125,41 @@ def _none(why: str) -> Amplification:
 
 
 def _form(drive: Drive, free: int) -> tuple[float, str]:
-    """The closed form for a number of free blocks when a victim is picked, and its name."""
-    policy, pages = drive.gc["victim"], drive.units_per_reclaim
+    """The write amplification for a number of free blocks when a victim is picked, and the name of its closed form.
+
+    The padding of the last program of a job takes room from data as parity does, and each block has that of one job. Victims of `greedy`
+    have nearly the same number of valid units, which decides about the padding; those of policies that draw have any.
+    """
+    pages, program = drive.units_per_reclaim, drive.units_per_program
     # an own open block of GC is half full of moved pages on average
     user = drive.user_blocks - (0.5 if drive.ftl["frontier"] == "separate" else 0.0)
     total = drive.blocks_per_pool - free - drive.open_blocks
+    form, name, draws = _policy(drive)
+    padding = (program - 1) / 2
+    value = form(pages, total, user * pages / (pages - padding))
+    for _ in range(0 if draws or padding / pages < LITTLE else ROUNDS):
+        valid = (pages - padding) * (1 - 1 / value)
+        padding = (padding + _padding(valid, program)) / 2
+        value = form(pages, total, user * pages / (pages - padding))
+    return value * pages / (pages - padding) * drive.parity, name
+
+
+def _policy(drive: Drive) -> tuple[Callable[[int, float, float], float], str, bool]:
+    """The closed form of a victim policy, its name, and whether victims differ much in what they hold."""
+    policy = drive.gc["victim"]
     if policy == "fifo":
-        return fifo(total, user), "FIFO, Luojie and Kurkoski 2012"
+        return lambda _, total, user: fifo(total, user), "FIFO, Luojie and Kurkoski 2012", True
     if policy == "random":
-        return random(pages, total, user), "random victims, mean field"
-    if policy == "d-choices" and pages <= MOST_PAGES:
-        return d_choices(pages, total, user, int(drive.gc["choices"])), "d choices, mean field of Van Houdt 2013"
+        return random, "random victims, mean field", True
+    if policy == "d-choices" and drive.units_per_reclaim <= MOST_PAGES:
+        choices = int(drive.gc["choices"])
+        return lambda pages, total, user: d_choices(pages, total, user, choices), "d choices, mean field of Van Houdt 2013", True
     near = "" if policy == "greedy" else f"; {policy} is near it under uniform writes"
-    return greedy(pages, total, user), f"greedy, Desnoyers 2014{near}"
+    return greedy, f"greedy, Desnoyers 2014{near}", False
 
 
-def _with_padding(drive: Drive, value: float) -> float:
-    """With the padding of the last program of a job, and with parity."""
-    stripe = int(drive.ftl["parity_stripe"])
-    padded = (drive.units_per_program - 1) / 2 / max(1.0, drive.units_per_reclaim / value)
-    return (value + padded) * (stripe / (stripe - 1) if stripe else 1.0)
+def _padding(valid: float, program: int) -> float:
+    """Units that the last program lacks if jobs move a whole number of units, `valid` on average."""
+    low = math.floor(valid)
+    few, many = -low % program, -(low + 1) % program
+    return few + (valid - low) * (many - few)

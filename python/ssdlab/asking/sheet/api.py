@@ -22,12 +22,12 @@ class DriveCheck:
     """What a drive will do, beside the numbers of a data sheet.
 
     `summary` has the computed numbers, `claims` those of the sheet beside them, and `uncomputed` the names of the sheet that have no
-    computed number.
+    computed number, each with the reason.
     """
 
     summary: Summary
     claims: tuple[Claim, ...]
-    uncomputed: tuple[str, ...]
+    uncomputed: Mapping[str, str]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def check(device: str, *, scheme: str | None = None, set: Set | None = None, she
         scheme: scheme presets joined by `+`, which decide about GC and the cache.
         set: single keys, such as `{"device.program_us": 600}`.
         sheet: numbers of a data sheet to compare with: `read_iops`, `write_iops`, `read_mb_s`, `write_mb_s`, `read_us`, `write_us`,
-            `capacity_gb`.
+            `capacity_gb`, `tbw`, `dwpd`, `watts`.
 
     Raises:
         ConfigError: the configuration is invalid.
@@ -67,4 +67,4 @@ def checked(device: str, scheme: str | None, keys: tuple[tuple[str, str], ...], 
     check_texts({"device": device, "scheme": scheme})
     config = _core.build_config(device=device, schemes=[] if scheme is None else scheme.split("+"), set=list(keys))
     summary = summary_of(config)
-    return DriveCheck(summary, tuple(summary.claims(claims)), tuple(summary.without(claims)))
+    return DriveCheck(summary, tuple(summary.claims(claims)), summary.without(claims))

@@ -12,12 +12,15 @@ __all__ = ["CLAIMS", "Claim", "parse_claims"]
 
 CLAIMS = {
     "read_iops": "random reads of 4 KiB a second",
-    "write_iops": "random writes a second, in steady state",
+    "write_iops": "random writes of 4 KiB a second, steady",
     "read_mb_s": "sequential reads, MB/s",
     "write_mb_s": "sequential writes, MB/s",
     "read_us": "a read of 4 KiB on an idle drive, us",
     "write_us": "a write of 4 KiB on an idle drive, us",
     "capacity_gb": "exported, GB of 10^9 bytes",
+    "tbw": "written in its life, random 4 KiB, TB",
+    "dwpd": "drive writes a day, random 4 KiB",
+    "watts": "highest power of all rates, W",
 }
 AGREES, NEAR = 0.10, 0.25
 """Relative differences up to which a number agrees, or is near."""

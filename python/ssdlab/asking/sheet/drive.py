@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ SCOPES = ("device", "channel", "chip", "die")
 
 @dataclass(frozen=True)
 class Drive:
-    """A configuration, and what follows from it. Names are those of the configuration reference."""
+    """The configuration of a drive, or of one of an array, and what follows from it. Names are those of the configuration reference."""
 
     device: dict[str, Any]
     ftl: dict[str, Any]
@@ -28,14 +28,19 @@ class Drive:
     host: dict[str, Any]
     cache: dict[str, Any]
     slc: dict[str, Any]
+    energy: dict[str, Any]
+    errors: dict[str, Any]
+    wear: dict[str, Any]
+    array: dict[str, Any]
     exported_bytes: int
 
     @classmethod
     def of(cls, config: _core.Config) -> Drive:
-        """The drive of a configuration: one of an array's."""
+        """The drive of a configuration; of an array, one of its drives."""
         tree = json.loads(config.json())
-        sections = ("device", "ftl", "gc", "scheduler", "buffer", "host", "cache", "slc")
-        return cls(**{name: tree[name] for name in sections}, exported_bytes=config.exported_bytes)
+        sections = (field.name for field in fields(cls) if field.name in tree)
+        with_data = {"none": 1, "rais0": tree["array"]["drives"], "rais5": tree["array"]["drives"] - 1}[tree["array"]["level"]]
+        return cls(**{name: tree[name] for name in sections}, exported_bytes=config.exported_bytes // with_data)
 
     @cached_property
     def dies(self) -> int:
@@ -69,6 +74,17 @@ class Drive:
         programs = int(self.device["pages_per_block"]) // int(self.device["pages_per_program"])
         stripe = int(self.ftl["parity_stripe"])
         return programs - (programs // stripe if stripe else 0)
+
+    @cached_property
+    def parity(self) -> float:
+        """Programs for each that holds data."""
+        stripe = int(self.ftl["parity_stripe"])
+        return stripe / (stripe - 1) if stripe else 1.0
+
+    @property
+    def moves_in_parts(self) -> bool:
+        """Whether the read and the program of a page move are operations of their own."""
+        return self.units_per_program > 1 or int(self.gc["moves_in_flight"]) > 1
 
     @property
     def units_per_block(self) -> int:
@@ -156,6 +172,16 @@ class Drive:
     def planes_together(self) -> int:
         """Planes of a die that one operation may use."""
         return int(self.device["planes_per_die"]) if self.device["multiplane"] else 1
+
+    @property
+    def planes_written(self) -> int:
+        """Planes of a die that one operation programs with random writes of the host.
+
+        One, if programs must be aligned, or if the host goes first without pacing: a write then begins once GC has freed a page of its
+        plane.
+        """
+        waits = self.gc["priority"] != "host" or self.gc["pace"] != "none"
+        return self.planes_together if waits and not self.device["multiplane_aligned"] else 1
 
     def transfer_ns(self, share: float = 1.0) -> float:
         """Time of a flash page on the channel, or of a share of it."""

@@ -1,16 +1,34 @@
-"""Rates by each limit, and unloaded latencies: worked out from the timing keys, not simulated."""
+"""Rates by each limit, power, and unloaded latencies: worked out from the timing keys, not simulated."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ssdlab.asking.sheet.drive import Drive
+from ssdlab.asking.sheet.retries import read_time
 
-__all__ = ["Rate", "latencies", "random_read", "random_write", "sequential_read", "sequential_write"]
+__all__ = ["SMALL", "Rate", "latencies", "random_read", "random_write", "sequential_read", "sequential_write"]
 
 SMALL, LARGE = 4096, 131072
 """Bytes of random and of sequential requests."""
+
+
+class Operation(NamedTuple):
+    """Flash operations of one kind that a request causes."""
+
+    milliwatts: float
+    """Power of a plane."""
+    pages: float
+    """Operations of one plane for each request."""
+    array: float
+    """Time of the array, ns."""
+    bus: float
+    """Time of a plane on the channel, ns."""
+    die: float
+    """Time for which the die is occupied, ns."""
+    planes: float = 1.0
+    """Planes that work together."""
 
 
 class Rate(NamedTuple):
@@ -18,6 +36,10 @@ class Rate(NamedTuple):
 
     size: int
     limits: Mapping[str, float]
+    idle_w: float
+    """What the drive always draws, W."""
+    nanojoules: float
+    """Energy of a request beside that."""
 
     @property
     def binding(self) -> str:
@@ -34,67 +56,60 @@ class Rate(NamedTuple):
         """Bandwidth, MB/s of 10^6 bytes."""
         return self.per_s * self.size / 1e6
 
+    @property
+    def watts(self) -> float:
+        """Power at this rate, W; 0 without `energy`."""
+        return self.idle_w + self.per_s * self.nanojoules / 1e9
+
 
 def random_read(drive: Drive) -> Rate:
-    """Random reads of 4 KiB, as many outstanding as keep every die busy."""
+    """Random reads of 4 KiB."""
     planes = 1 if drive.device["multiplane_aligned_reads"] else drive.planes_together
     pages = max(1.0, SMALL / int(drive.device["page_bytes"]))
-    bus = _read_bus_ns(drive, SMALL)
-    die = _cycle(drive, drive.mean_ns("read_ns"), planes * bus)
-    limits = {"die": drive.stations * planes * 1e9 / die / pages, **_channel(drive, bus * pages)}
-    return Rate(SMALL, {**limits, **_host(drive, SMALL)})
+    return _rate(drive, SMALL, _reads(drive, pages, _read_bus_ns(drive, SMALL), planes))
 
 
 def sequential_read(drive: Drive) -> Rate:
     """Sequential reads of 128 KiB."""
-    page, planes = int(drive.device["page_bytes"]), drive.planes_together
-    pages = LARGE / page
-    bus = drive.transfer_ns() + int(drive.device["read_command_ns"])
-    die = _cycle(drive, drive.mean_ns("read_ns"), planes * bus)
-    limits = {"die": drive.stations * planes * 1e9 / die / pages, **_channel(drive, bus * pages)}
-    return Rate(LARGE, {**limits, **_host(drive, LARGE)})
+    pages, page = LARGE / int(drive.device["page_bytes"]), int(drive.device["page_bytes"])
+    return _rate(drive, LARGE, _reads(drive, pages, _read_bus_ns(drive, page), drive.planes_together))
 
 
 def sequential_write(drive: Drive) -> Rate:
     """Sequential writes of 128 KiB, to a drive in which nothing is collected."""
-    pages, planes = LARGE / int(drive.device["page_bytes"]), drive.planes_together
-    per_program = planes * int(drive.device["pages_per_program"])
-    stripe = int(drive.ftl["parity_stripe"])
-    parity = stripe / (stripe - 1) if stripe else 1.0
-    bus = drive.transfer_ns()
-    die = _cycle(drive, drive.mean_ns("program_ns"), per_program * bus) * parity
-    limits = {"die": drive.stations * per_program * 1e9 / die / pages, **_channel(drive, bus * pages)}
-    return Rate(LARGE, {**limits, **_host(drive, LARGE)})
+    programs = LARGE / int(drive.device["page_bytes"]) / int(drive.device["pages_per_program"])
+    return _rate(drive, LARGE, [_program(drive, programs, drive.planes_together, overlaps=_overlaps(drive))], writes=True)
 
 
-def random_write(drive: Drive, amplification: float) -> Rate:
-    """Random writes of a mapping unit in steady state: bux2011 (8), whose moves are programs of several units here."""
-    units, blocks = drive.units_per_program, drive.programs_per_block
-    stripe = int(drive.ftl["parity_stripe"])
-    parity = stripe / (stripe - 1) if stripe else 1.0
-    share = 1 - parity / amplification  # of the units of a victim, valid
-    read, bus, shot = drive.mean_ns("read_ns"), drive.transfer_ns(), int(drive.device["pages_per_program"])
-    copies = bool(drive.device["copyback"]) and units == 1 and drive.gc["moves_in_flight"] == 1
-    pages_read = blocks * shot * (1 - (1 - share) ** drive.units_per_page)
-    program = (drive.mean_ns("program_ns") + (0 if copies else shot * bus)) * parity
-    host = (drive.mean_ns("program_ns") + shot * bus) * parity
-    move = pages_read * (read + (0 if copies else bus)) + blocks * share * program
-    gained = blocks * (1 - share)  # programs that a job frees
-    die = host + (move + int(drive.device["erase_ns"])) / gained
-    on_bus = shot * bus + (0 if copies else (pages_read * bus + blocks * share * shot * bus) / gained)
-    per_s = units * drive.unit_bytes / SMALL if units > 1 else 1.0
-    size = SMALL if units > 1 else drive.unit_bytes
-    limits = {"die": drive.stations * per_s * 1e9 / die, **_channel(drive, on_bus / per_s)}
-    return Rate(size, {**limits, **_host(drive, size)})
+def random_write(drive: Drive, size: int, amplification: float) -> Rate:
+    """Random writes of `size` bytes in steady state: bux2011 (8), whose moves are programs of several units here.
+
+    `amplification`: that of writes of whole mapping units. A write of a part of a unit programs all of it, after a read of the rest.
+    """
+    blocks, shot = drive.programs_per_block, int(drive.device["pages_per_program"])
+    share = 1 - drive.parity / amplification  # of the units of a victim, valid
+    programs = max(1.0, size / drive.unit_bytes) / drive.units_per_program
+    jobs = programs / (blocks * (1 - share))
+    copies = bool(drive.device["copyback"]) and not drive.moves_in_parts
+    pages = blocks * shot * (1 - (1 - share) ** drive.units_per_page)
+    erase = float(drive.device["erase_ns"])
+    operations = [
+        _program(drive, programs, drive.planes_written),
+        *_moves(drive, jobs * pages, jobs * blocks * share, copies=copies),
+        Operation(float(drive.energy["erase_mw"]), jobs, erase, 0.0, erase),
+    ]
+    if size < drive.unit_bytes and drive.ftl["partial_write"] == "rmw":
+        bus = _read_bus_ns(drive, drive.unit_bytes)
+        operations.append(_read(drive, 1.0, bus, aged=False))
+    return _rate(drive, size, operations, writes=True)
 
 
 def latencies(drive: Drive) -> dict[str, float]:
     """Response times of one request on an idle drive, ns. `write` is of 4 KiB, `page` of a flash page."""
     page = int(drive.device["page_bytes"])
-    read = drive.mean_ns("read_ns")
     found = {
-        "read_4k": _command(drive, SMALL) + read + _read_bus_ns(drive, SMALL),
-        "read_page": _command(drive, page) + read + drive.transfer_ns() + int(drive.device["read_command_ns"]),
+        "read_4k": _command(drive, SMALL) + read_time(drive, _read_bus_ns(drive, SMALL)).response,
+        "read_page": _command(drive, page) + read_time(drive, _read_bus_ns(drive, page)).response,
     }
     if drive.buffer["bytes"]:
         return {
@@ -105,8 +120,78 @@ def latencies(drive: Drive) -> dict[str, float]:
     shot = -(-SMALL // page)
     program = drive.mean_ns("program_ns")
     fill = SMALL % drive.unit_bytes and drive.ftl["partial_write"] == "rmw"
-    small = program + shot * drive.transfer_ns() + (read + _read_bus_ns(drive, drive.unit_bytes) if fill else 0)
+    small = program + shot * drive.transfer_ns() + (read_time(drive, _read_bus_ns(drive, drive.unit_bytes)).response if fill else 0)
     return {**found, "write_4k": _command(drive, SMALL) + small, "write_page": _command(drive, page) + program + drive.transfer_ns()}
+
+
+def _read(drive: Drive, pages: float, bus: float, planes: float = 1.0, *, aged: bool = True) -> Operation:
+    time = read_time(drive, bus, planes=planes, aged=aged, overlaps=_overlaps(drive))
+    return Operation(float(drive.energy["read_mw"]), pages, time.array, time.bus, time.die, planes)
+
+
+def _reads(drive: Drive, pages: float, bus: float, planes: float) -> list[Operation]:
+    """Reads of the host, and the moves of the blocks that were read often (`errors.reclaim_reads`), unless these wait for the host."""
+    one, often = _read(drive, pages, bus, planes), int(drive.errors["reclaim_reads"])
+    if drive.errors["retry"] == "off" or not often or drive.gc["priority"] == "host":
+        return [one]
+    shot, blocks = int(drive.device["pages_per_program"]), drive.programs_per_block
+    jobs = pages / often * one.array / drive.mean_ns("read_ns")
+    erase = float(drive.device["erase_ns"])
+    moves = _moves(drive, jobs * blocks * shot, jobs * blocks, copies=False)
+    return [one, *moves, Operation(float(drive.energy["erase_mw"]), jobs, erase, 0.0, erase)]
+
+
+def _program(drive: Drive, programs: float, planes: float = 1.0, *, overlaps: bool = False, moved: bool = True) -> Operation:
+    """Programs, each of one plane; with parity, whose transfers count as time of the array."""
+    shot, array = int(drive.device["pages_per_program"]), drive.mean_ns("program_ns")
+    bus = shot * drive.transfer_ns() if moved else 0.0
+    with_parity = array * drive.parity + (drive.parity - 1) * planes * bus
+    die = max(with_parity, planes * bus) if overlaps else with_parity + planes * bus
+    return Operation(float(drive.energy["program_mw"]), programs, with_parity, bus, die, planes)
+
+
+def _moves(drive: Drive, pages: float, programs: float, *, copies: bool) -> list[Operation]:
+    """The reads and programs of page moves, by GC."""
+    program = _program(drive, programs, moved=not copies)
+    bus = 0.0 if copies else drive.transfer_ns() + int(drive.device["read_command_ns"])
+    time = read_time(drive, bus, aged=False)
+    read = Operation(float(drive.energy["read_mw"]), pages, time.array, time.bus, time.die if copies else time.response)
+    if drive.moves_in_parts:
+        return [read, program]
+    # one operation, which draws the larger power from its start to its end
+    most = max(read.milliwatts, program.milliwatts)
+    return [read._replace(milliwatts=most), program._replace(milliwatts=most)]
+
+
+def _rate(drive: Drive, size: int, operations: Iterable[Operation], *, writes: bool = False) -> Rate:
+    operations = list(operations)
+    bus = sum(one.pages * one.bus for one in operations)
+    limits = {"die": drive.stations * 1e9 / sum(one.pages / one.planes * one.die for one in operations), **_power(drive, operations)}
+    if bus:
+        limits["channel"] = int(drive.device["channels"]) * 1e9 / bus
+    drawn = sum(one.pages * one.milliwatts * one.array for one in operations) + float(drive.energy["bus_mw"]) * bus
+    idle_w = float(drive.energy["idle_mw"]) / 1e3
+    return Rate(size, {**limits, **_host(drive, size, writes=writes)}, idle_w, drawn / 1e3 + _above(drive, size, bus))
+
+
+def _above(drive: Drive, size: int, bus: float) -> float:
+    """Energy of controller, memory and link for a request, nJ. `bus`: time on the channels, ns."""
+    each = int(drive.device["transfer_ps_per_byte"])
+    passing = size + (bus * 1000 / each if each else 0.0)
+    dram, link, command = (float(drive.energy[key]) for key in ("dram_pj_per_bit", "link_pj_per_bit", "command_nj"))
+    return command + (passing * dram + size * link) * 8 / 1e3
+
+
+def _power(drive: Drive, operations: Iterable[Operation]) -> dict[str, float]:
+    """The limit of `energy.cap_w`: an operation draws the power of its array from its start to its end."""
+    drawing = [one for one in operations if one.milliwatts]
+    if not drive.energy["cap_w"] or not drawing:
+        return {}
+    budget = float(drive.energy["cap_w"]) * 1e3 - float(drive.energy["idle_mw"])
+    each = {one.milliwatts for one in drawing}
+    # the rest of the budget is too little for one more operation
+    used = budget // max(each) * max(each) if len(each) == 1 else budget
+    return {"power": used * 1e9 / sum(one.pages * one.milliwatts * one.die for one in drawing)}
 
 
 def _read_bus_ns(drive: Drive, size: int) -> float:
@@ -117,20 +202,16 @@ def _read_bus_ns(drive: Drive, size: int) -> float:
     return drive.transfer_ns(share) + int(drive.device["read_command_ns"])
 
 
-def _cycle(drive: Drive, array: float, bus: float) -> float:
-    """Time for which an operation occupies its die; with pipelining the array works during the transfer of another."""
-    pipelined = drive.scheduler["pipeline"] and drive.device["cache_register"]
-    return max(array, bus) if pipelined else array + bus
+def _overlaps(drive: Drive) -> bool:
+    """Whether the array of a die works during the transfer of another operation."""
+    return bool(drive.scheduler["pipeline"] and drive.device["cache_register"])
 
 
-def _channel(drive: Drive, bus: float) -> dict[str, float]:
-    return {"channel": int(drive.device["channels"]) * 1e9 / bus} if bus else {}
-
-
-def _host(drive: Drive, size: int) -> dict[str, float]:
-    link, cost = int(drive.host["link_bytes_per_us"]), int(drive.host["command_ns"]) + int(drive.host["completion_ns"])
-    limits = {"link": link * 1e6 / size} if link else {}
-    return {**limits, **({"cores": int(drive.host["cores"]) * 1e9 / cost} if cost else {})}
+def _host(drive: Drive, size: int, *, writes: bool) -> dict[str, float]:
+    host, cost = drive.host, int(drive.host["command_ns"]) + int(drive.host["completion_ns"])
+    rates = {"link": host["link_bytes_per_us"], "write rate": host["write_bytes_per_us"] if writes else 0}
+    limits = {name: int(rate) * 1e6 / size for name, rate in rates.items() if rate}
+    return {**limits, **({"cores": int(host["cores"]) * 1e9 / cost} if cost else {})}
 
 
 def _command(drive: Drive, size: int) -> float:

@@ -10,7 +10,7 @@ from ssdlab import _core
 from ssdlab.asking.sheet.amplification import Amplification, amplification_of
 from ssdlab.asking.sheet.claims import Claim
 from ssdlab.asking.sheet.drive import SCOPES, Drive
-from ssdlab.asking.sheet.limits import Rate, latencies, random_read, random_write, sequential_read, sequential_write
+from ssdlab.asking.sheet.limits import SMALL, Rate, latencies, random_read, random_write, sequential_read, sequential_write
 
 __all__ = ["Summary", "summary_of"]
 
@@ -27,16 +27,45 @@ class Summary:
     rates: Mapping[str, Rate]
     latencies: Mapping[str, float]
     amplification: Amplification
+    """That of random writes of mapping units."""
     remarks: tuple[str, ...]
+
+    @property
+    def small_amplification(self) -> Amplification:
+        """That of random writes of 4 KiB: each programs a mapping unit at least."""
+        each = max(1.0, self.drive.unit_bytes / SMALL)
+        return self.amplification._replace(low=self.amplification.low * each, high=self.amplification.high * each)
+
+    @property
+    def rating(self) -> dict[str, float]:
+        """TBW and DWPD under random writes of 4 KiB; empty without rated erases, or without their write amplification."""
+        wear, high = self.drive.wear, self.small_amplification.high
+        cycles = wear["rated_cycles"] or wear["endurance"]
+        if not cycles or not high:
+            return {}
+        written = cycles * self.drive.flash_bytes / high
+        return {"tbw": written / 1e12, "dwpd": written / (self.drive.exported_bytes * wear["warranty_years"] * 365)}
+
+    @property
+    def watts(self) -> float:
+        """The highest power of all rates, W; 0 without `energy`."""
+        return max(rate.watts for rate in self.rates.values())
 
     def claims(self, sheet: Mapping[str, float]) -> list[Claim]:
         """A sheet's numbers beside the computed ones; those without a computed one are left out, with a remark."""
         values = self._values()
         return [Claim(name, number, values[name]) for name, number in sheet.items() if name in values]
 
-    def without(self, sheet: Mapping[str, float]) -> list[str]:
-        """The names of a sheet for which nothing is computed."""
-        return [name for name in sheet if name not in self._values()]
+    def without(self, sheet: Mapping[str, float]) -> dict[str, str]:
+        """The names of a sheet for which nothing is computed, and why."""
+        return {name: self._why_not(name) for name in sheet if name not in self._values()}
+
+    def _why_not(self, name: str) -> str:
+        if name == "watts":
+            return "the drive draws no power: set the keys of energy, such as energy.program_mw"
+        if name in ("tbw", "dwpd") and self.amplification.high:
+            return "no erases are rated: set wear.rated_cycles"
+        return self.amplification.form
 
     def _values(self) -> dict[str, float]:
         rates, times = self.rates, self.latencies
@@ -48,7 +77,8 @@ class Summary:
             "write_us": times["write_4k"] / 1e3,
             "capacity_gb": self.drive.exported_bytes / 1e9,
         }
-        return {**found, **({"write_iops": rates["random write"].per_s} if "random write" in rates else {})}
+        writes = {"write_iops": rates["random write"].per_s} if "random write" in rates else {}
+        return {**found, **writes, **self.rating, **({"watts": self.watts} if self.watts else {})}
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON."""
@@ -66,14 +96,28 @@ class Summary:
             "soft_blocks": drive.soft_blocks,
             "hard_blocks": drive.hard_blocks,
             "rates": {
-                name: {"per_s": rate.per_s, "mb_s": rate.mb_s, "bytes": rate.size, "binding": rate.binding, "limits": dict(rate.limits)}
+                name: {
+                    "per_s": rate.per_s,
+                    "mb_s": rate.mb_s,
+                    "bytes": rate.size,
+                    "binding": rate.binding,
+                    "limits": dict(rate.limits),
+                    **({"watts": rate.watts} if rate.watts else {}),
+                }
                 for name, rate in self.rates.items()
             },
             "latencies_ns": dict(self.latencies),
-            **({"write_amplification": [self.amplification.low, self.amplification.high]} if self.amplification.high else {}),
+            **self._amplifications(),
             "write_amplification_by": self.amplification.form,
+            **({"rating": self.rating} if self.rating else {}),
             "remarks": list(self.remarks),
         }
+
+    def _amplifications(self) -> dict[str, list[float]]:
+        """Write amplification of random writes of 4 KiB, and of units, if these are larger: lower and upper bound."""
+        small, unit = self.small_amplification, self.amplification
+        found = {"write_amplification": small, **({"unit_write_amplification": unit} if small.high != unit.high else {})}
+        return {name: [one.low, one.high] for name, one in found.items() if one.high}
 
 
 def summary_of(config: _core.Config) -> Summary:
@@ -82,7 +126,9 @@ def summary_of(config: _core.Config) -> Summary:
     amplification = amplification_of(drive)
     rates = {"random read": random_read(drive), "sequential read": sequential_read(drive), "sequential write": sequential_write(drive)}
     if amplification.high:
-        rates["random write"] = random_write(drive, amplification.high)
+        rates["random write"] = random_write(drive, SMALL, amplification.high)
+        if drive.unit_bytes > SMALL:
+            rates["random write of a unit"] = random_write(drive, drive.unit_bytes, amplification.high)
     return Summary(drive, rates, latencies(drive), amplification, tuple(_remarks(drive)))
 
 
@@ -93,16 +139,17 @@ def _remarks(drive: Drive) -> Iterator[str]:
             "computed, and write at random that much faster."
         )
     if drive.planes_together > 1:
-        yield (
-            "Planes that work together: rates hold if requests for all planes of a die wait; random writes are "
-            "computed plane by plane, and may be faster."
-        )
+        yield "Planes that work together: rates hold if requests for all planes of a die wait."
     if drive.gc["scope"] in SCOPES[:3] and drive.dies > 1:
         yield f"gc.scope = {drive.gc['scope']}: other dies wait while one collects, so random writes are slower than computed."
     if drive.scheduler["suspend"]:
         yield "Suspension is not in these numbers: under a mix it makes reads faster and writes slower."
+    if drive.array["level"] != "none":
+        yield f"All numbers are those of one of the {drive.array['drives']} drives of the array."
     if drive.has_slc:
         yield "Blocks in SLC mode are not in these numbers: writes to the cache are faster, and slower while it is folded."
+    if drive.wear["erase"] != "fixed" or drive.wear["erase_growth"]:
+        yield "Pulses and growth of erases are not in these numbers: an erase takes device.erase_ns, and wears its block by one."
     if drive.ftl["map_cache_bytes"]:
         yield "The mapping cache is not in these numbers: each miss costs a read, and often a program, of the flash."
     if drive.cache["policy"] != "none":

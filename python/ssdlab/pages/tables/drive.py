@@ -38,19 +38,31 @@ def _space(summary: Mapping[str, Any]) -> RenderableType:
     table.add_row("spare blocks of a pool", f"{summary['spare_blocks']:,}")
     table.add_row("open, reserve", f"{summary['open_blocks']}, {summary['reserve_blocks']}")
     table.add_row("T_soft, T_hard (blocks)", f"{summary['soft_blocks']:,}, {summary['hard_blocks'] or 'none'}")
-    low, high = summary.get("write_amplification", (0.0, 0.0))
-    shown = f"{high:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
-    table.add_row("write amplification", shown if high else "none computed")
+    table.add_row("write amplification, random 4 KiB", _range(summary.get("write_amplification")))
+    if "unit_write_amplification" in summary:
+        unit = size(summary["rates"]["random write of a unit"]["bytes"])
+        table.add_row(f"write amplification, random {unit}", _range(summary["unit_write_amplification"]))
     table.add_row("  by", summary["write_amplification_by"])
+    if "rating" in summary:
+        table.add_row("rated, random 4 KiB", f"{three(summary['rating']['tbw'])} TBW, {three(summary['rating']['dwpd'])} DWPD")
     return titled("Space", table)
+
+
+def _range(bounds: Sequence[float] | None) -> str:
+    if bounds is None:
+        return "none computed"
+    low, high = bounds
+    return f"{high:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
 
 
 def _rates(rates: Mapping[str, Mapping[str, Any]]) -> RenderableType:
     names = list(dict.fromkeys(name for rate in rates.values() for name in rate["limits"]))
-    table = new_table(["", "size", "/s", "MB/s", "binds", *(f"{name} /s" for name in names)])
+    drawn = ["W"] if any("watts" in rate for rate in rates.values()) else []
+    table = new_table(["", "size", "/s", "MB/s", *drawn, "binds", *(f"{name} /s" for name in names)])
     for name, rate in rates.items():
         limits = [three(rate["limits"][limit]) if limit in rate["limits"] else "-" for limit in names]
-        table.add_row(name, size(rate["bytes"]), three(rate["per_s"]), three(rate["mb_s"]), rate["binding"], *limits)
+        watts = [three(rate["watts"])] if drawn else []
+        table.add_row(name, size(rate["bytes"]), three(rate["per_s"]), three(rate["mb_s"]), *watts, rate["binding"], *limits)
     return titled("Rates by limit", table)
 
 
