@@ -447,3 +447,21 @@ def test_the_page_and_the_verdict_say_what_a_variant_changes(three: tuple[ssdlab
     said = verdict(Runs.of({"a": slow, "b": fast}, variants=given))
     assert "b has the shortest mean response time" in said
     assert "It has gc.soft 0.2 instead of 0.1." in said
+
+
+def test_variants_that_differ_in_what_is_measured_are_said() -> None:
+    """Responses are the same, and the statistics are not: neither one configuration nor one result."""
+    found = ssdlab.compare(
+        variants={"all": {}, "late": {"warm_up": 50}, "again": {}, "more": {"requests": 120}, "zero": {"warm_up": 0}},
+        set=SMALL,
+        requests=100,
+    )
+    said = {remark.where: remark.sentence for remark in found.remarks if remark.code == "other-requests"}
+    assert list(said) == [("late",), ("more",)]
+    assert "The measured requests are not those of all (warm_up)" in said["late",]
+    assert "(requests)" in said["more",]
+    assert [remark.where for remark in found.remarks if remark.code == "same-result"] == [("all", "again", "zero")]
+    assert found["all"]["digest"] == found["late"]["digest"]
+    assert "late: Warm-up: the first 50 requests" in str(found)
+    swept = ssdlab.sweep({"warm_up": [0, 50]}, requests=100, set=SMALL)
+    assert not [remark for remark in swept.remarks if remark.code == "same-result"]

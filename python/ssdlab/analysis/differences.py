@@ -26,6 +26,8 @@ NEITHER = ("max_outstanding",)
 """Keys of a workload that change no request."""
 LENGTHS = ("seed", "requests")
 """Options that change which requests are sent."""
+WARM_UP = "warm_up"
+"""The option that changes which requests are measured."""
 APART_LEAST = 0.0001
 """Relative difference of exported bytes below which it is not written in digits."""
 CLOSE = 0.01
@@ -149,7 +151,7 @@ def of_variants(runs: Mapping[str, RunData], variants: Mapping[str, Any]) -> lis
 
 
 def _load(first: str, label: str, runs: Mapping[str, RunData], variants: Mapping[str, Any]) -> tuple[str, ...]:
-    """Kind of the difference in the load of two runs (`requests`, `times`, or empty) and what it comes from."""
+    """Kind of the difference in the load of two runs (`requests`, `measured`, `times`, or empty) and what it comes from."""
     workloads = [dict(_leaves((runs[name].get("config") or {}).get("workload", {}))) for name in (first, label)]
     options = [variants.get(name, {}).get("options", {}) for name in (first, label)]
     keys = dict.fromkeys(key for key in (*workloads[0], *workloads[1]) if key not in NEITHER)
@@ -160,7 +162,10 @@ def _load(first: str, label: str, runs: Mapping[str, RunData], variants: Mapping
     if generated and len({variants.get(name, {}).get("exported_bytes") for name in (first, label)}) > 1:
         found.append("the size of the drive, which the addresses cover")
     times = [f"workload.{key}" for key in differing if key in TIMES]
-    return ("requests", *found, *times) if found else ("times", *times) if times else ("",)
+    measured = [WARM_UP] if (options[0].get(WARM_UP) or None) != (options[1].get(WARM_UP) or None) else []
+    if found:
+        return ("requests", *found, *measured, *times)
+    return ("measured", *measured, *times) if measured else ("times", *times) if times else ("",)
 
 
 def _of_load(first: str, found: tuple[str, ...], labels: Sequence[str]) -> Remark:
@@ -169,6 +174,9 @@ def _of_load(first: str, found: tuple[str, ...], labels: Sequence[str]) -> Remar
     if kind == "times":
         sentence = f"The requests are those of {first}, at other times ({told}): differences include that of the load."
         return Remark("other-times", NOTE, "", sentence, "Give all variants one load to compare drives and policies.", tuple(labels))
+    if kind == "measured":
+        sentence = f"The measured requests are not those of {first} ({told}): differences are between parts of a run too."
+        return Remark("other-requests", WARNING, "", sentence, "Give all variants one warm-up.", tuple(labels))
     sentence = f"The requests are not those of {first} ({told}): differences are between loads too, and none are request by request."
     return Remark("other-requests", WARNING, "", sentence, "Give all variants one load to compare drives and policies.", tuple(labels))
 

@@ -317,8 +317,9 @@ def _same(runs: Mapping[str, RunData], later: Sequence[Mapping[str, RunData]] = 
 
 
 def _is_same(one: RunData, other: RunData) -> bool:
-    """Whether all requests took the same time in two runs, or all figures are equal."""
-    return _digest(one) == _digest(other) != "" or _figures(one) == _figures(other) != ""
+    """Whether the same requests were measured and took the same time in two runs, or all figures are equal."""
+    measured = _at(one, "warm_up.requests") == _at(other, "warm_up.requests")
+    return (measured and _digest(one) == _digest(other) != "") or _figures(one) == _figures(other) != ""
 
 
 def _digest(result: RunData) -> str:

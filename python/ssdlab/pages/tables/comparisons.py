@@ -280,10 +280,18 @@ def comparison_tables(comparison: Compared, figure: str | None = None) -> list[R
     )
     paired = [paired_table(next(iter(runs)), comparison.paired, kind)] if comparison.paired else []
     best = [] if figure is None else [_best_line(comparison.outcome(figure), figure)]
-    first = [line for result in list(runs.values())[:1] for line in setup_lines(result)]
     timelines = [line for label, result in runs.items() for line in _recorded(result, f" of {label}")]
-    others = [*first, *timelines, *remark_lines(told)]
+    others = [*_setups(runs), *timelines, *remark_lines(told)]
     return [*title, *given, *tables, *paired, *_identities(runs), *best, *others]
+
+
+def _setups(runs: Mapping[str, RunData]) -> list[RenderableType]:
+    """What was fitted, left out and read: lines of all runs, each with the runs that it is about, if it is not about all."""
+    found: dict[str, list[str]] = {}
+    for label, result in runs.items():
+        for line in setup_lines(result):
+            found.setdefault(line, []).append(label)
+    return [Text(line if len(labels) == len(runs) else f"{', '.join(labels)}: {line}") for line, labels in found.items()]
 
 
 def _best_line(outcome: str, figure: str) -> RenderableType:

@@ -83,7 +83,7 @@ def run_tables(result: RunData, title: str = "") -> list[RenderableType]:
         *_lifetime(result),
         *_interface(result),
         *_array(result),
-        *setup_lines(result),
+        *map(Text, setup_lines(result)),
         *timeline_line(result),
         *blocks_line(result),
         *remark_lines(told),
@@ -92,9 +92,9 @@ def run_tables(result: RunData, title: str = "") -> list[RenderableType]:
     ]
 
 
-def setup_lines(result: RunData) -> list[RenderableType]:
+def setup_lines(result: RunData) -> list[str]:
     """Lines on fitting the device, on the warm-up, and on how a trace was read."""
-    return [*_fit_line(result), *_warm_up_line(result), *map(Text, reading_lines(result.get("workload")))]
+    return [*_fit_line(result), *_warm_up_line(result), *reading_lines(result.get("workload"))]
 
 
 def remark_lines(told: Shown) -> list[RenderableType]:
@@ -125,19 +125,20 @@ def blocks_line(result: RunData, whose: str = "") -> list[RenderableType]:
     return [Text(f"States of blocks{whose}, {blocks['file']}: {every}{thinned}")]
 
 
-def _fit_line(result: RunData) -> list[RenderableType]:
+def _fit_line(result: RunData) -> list[str]:
     fit = result.get("fit")
     if not fit:
         return []
     before, after, exported = (number(fit[key]) for key in ("blocks_per_plane_before", "blocks_per_plane", "exported_bytes"))
-    return [Text(f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {exported} bytes exported")]
+    spare = " -> ".join(dict.fromkeys(share(fit[f"overprovisioning{when}"]) for when in ("_before", "")))
+    return [f"Fit to {number(fit['to'])}: {before} -> {after} blocks a plane, {spare} over-provisioning, {exported} bytes exported"]
 
 
-def _warm_up_line(result: RunData) -> list[RenderableType]:
+def _warm_up_line(result: RunData) -> list[str]:
     warm_up = result.get("warm_up")
     if not warm_up:
         return []
-    return [Text(f"Warm-up: the first {warm_up['requests']:,} requests, {duration(warm_up['ns'])}, are left out of all figures")]
+    return [f"Warm-up: the first {warm_up['requests']:,} requests, {duration(warm_up['ns'])}, are left out of all figures"]
 
 
 def _header(result: RunData, title: str) -> list[RenderableType]:
