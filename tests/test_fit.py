@@ -202,6 +202,45 @@ def test_the_command_says_what_it_did(ssdlab_command: Ssdlab) -> None:
     assert "Fit to trace: 2,048 -> 255 blocks a plane" in done.out
 
 
+FITTED = {"device": "demo-4g", "scheme": "npgc", "fit": 4 << 30, "requests": 20}
+
+
+def test_the_spare_of_a_fitted_drive_is_what_axes_tables_and_figures_have(tmp_path: Path) -> None:
+    """40 blocks of 16 KiB pages: 7 % asked for are 13.51 %, since pools are whole blocks; 15 % are 15.78 %."""
+    axis = "device.overprovisioning"
+    found = ssdlab.sweep({axis: [0.07, 0.15]}, out=tmp_path / "a", **FITTED)
+    spare = [point.result["config"]["device"]["overprovisioning"] for point in found]
+    assert spare == pytest.approx([0.1351, 0.1578], abs=1e-3)
+    assert found.axes[axis] == [point.values[axis] for point in found] == found.table()[axis].to_pylist() == spare
+    assert [group.values[axis] for group in found.groups] == spare
+    assert f"{axis} = 0.1351" in str(found)
+    assert f"{axis} = 0.07" not in str(found)
+    picture = found.plot("latency_ns.all.mean", axis)
+    picture.save(tmp_path / "spare.svg")
+    assert "0.07" not in (tmp_path / "spare.svg").read_text().split("<metadata>")[0]
+    again = ssdlab.load(tmp_path / "a")
+    assert isinstance(again, ssdlab.SweepResult)
+    assert again.axes[axis] == spare
+    assert "0.1351" in (tmp_path / "a" / "report.html").read_text()
+
+
+def test_values_that_give_one_fitted_drive_are_named_with_what_was_asked() -> None:
+    axis = "device.overprovisioning"
+    found = ssdlab.sweep({axis: [0.07, 0.1, 0.15], "seed": [1, 2]}, **FITTED)
+    assert found.axes[axis] == ["0.1351 (0.07 asked)", "0.1351 (0.1 asked)", 0.1578]
+    assert len(found.groups) == 3
+    unfitted = ssdlab.sweep({axis: [0.25, 0.3]}, **{**FITTED, "fit": None})
+    assert unfitted.axes[axis] == [0.25, 0.3]
+
+
+def test_titles_have_the_spare_of_the_fitted_drive(ssdlab_command: Ssdlab) -> None:
+    result = ssdlab.run(**FITTED, set={"device.overprovisioning": 0.07})
+    assert "device.overprovisioning = 0.1351" in str(result)
+    assert "blocks a plane, 7.0% -> 13.5% over-provisioning" in str(result)
+    words = ["--device", "demo-4g", "--scheme", "npgc", "--scheme", "pgc", "--fit", "4GiB", "--requests", 20]
+    assert "device.overprovisioning = 0.1351" in ssdlab_command("compare", *words, "--set", "device.overprovisioning=0.07").out
+
+
 def test_a_device_without_spare_names_a_size_that_works(ssdlab_command: Ssdlab) -> None:
     words = ["run", "--device", "nvme-4g", "--scheme", "nvme", "--requests", 100, "--quiet", "--set", "device.overprovisioning=0"]
     error = ssdlab_command(*words, "--fit", "64MiB").failed(2)

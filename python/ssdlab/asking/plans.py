@@ -35,6 +35,7 @@ __all__ = [
     "Setup",
     "Slowest",
     "Timeline",
+    "as_fitted",
     "files_of",
     "fitted_device",
     "grown_warning",
@@ -211,6 +212,17 @@ def needed_bytes(config: _core.Config, fit: str | int) -> int:
 
 Pairs = tuple[tuple[str, str], ...]
 """Configuration keys with their TOML text."""
+
+
+def as_fitted(parts: Sequence[str], fit: Mapping[str, Any] | None) -> list[str]:
+    """The parts of a run's description with the over-provisioning of the fitted drive, which may be more than was asked for.
+
+    Args:
+        parts: the parts, such as `device.overprovisioning = 0.07`.
+        fit: the entry of the run's result; `None` if the drive was not fitted.
+    """
+    asked = f"{SPARE_KEY} = "
+    return [f"{asked}{fit['overprovisioning']:g}" if fit and part.startswith(asked) else part for part in parts]
 
 
 class Fitted(NamedTuple):
@@ -557,7 +569,7 @@ class Setup:
 
     def title(self, scheme: str | None) -> str:
         """A line that describes a run: device, scheme, workload, and keys set by hand."""
-        return ", ".join(self.title_parts(scheme))
+        return ", ".join(as_fitted(self.title_parts(scheme), self.fitted(scheme)))
 
     def title_parts(self, scheme: str | None) -> list[str]:
         """The parts of the line that describes a run."""

@@ -11,6 +11,7 @@ from ssdlab.checks import few, nearest, path
 from ssdlab.errors import UsageError
 from ssdlab.experiments.sweeping.definition import Point
 from ssdlab.experiments.sweeping.definition import load as load_definition
+from ssdlab.experiments.sweeping.fitted import with_spare
 from ssdlab.experiments.sweeping.points import SweepPoint
 from ssdlab.experiments.sweeping.result import SweepResult
 from ssdlab.experiments.sweeping.running import DEFINITION_FILE
@@ -132,4 +133,4 @@ def load_sweep(folder: Path) -> SweepResult:
             left.append(point)
     if not points:
         raise UsageError(f"{folder}: a sweep of which no point has a result (`ssdlab sweep` with --resume makes them)")
-    return SweepResult(sweep, points, left=left, folder=folder)
+    return with_spare(SweepResult(sweep, points, left=left, folder=folder))

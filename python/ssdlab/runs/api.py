@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Unpack, cast
 from ssdlab import _core
 from ssdlab.asking.option import complete, picked, takes
 from ssdlab.asking.options import CompareOptions, Path_, PreconditionOptions, RunOptions, SetupOptions, SimulatorOptions
-from ssdlab.asking.plans import Setup, Slowest, Timeline, grown_warning, timeline_of, warn_of_idle_keys
+from ssdlab.asking.plans import Setup, Slowest, Timeline, as_fitted, grown_warning, timeline_of, warn_of_idle_keys
 from ssdlab.checks import check_texts, positive, shown, text, truth, whole
 from ssdlab.checks import path as checked_path
 from ssdlab.errors import Error, UsageError
@@ -188,7 +188,8 @@ def prepared_comparison(asked: CompareOptions, common: tuple[tuple[str, str], ..
         "slowest": whole("slowest", asked["slowest"]),
     }
     jobs = comparison_jobs(setup, variants, folder.runs, **wants, seeds=seeds)
-    title = common_title([one.setup(setup).title_parts(one.scheme) for one in variants])
+    parts = [one.setup(setup).title_parts(one.scheme) for one in variants]
+    title = common_title([as_fitted(part, job.entries.get("fit")) for part, job in zip(parts, jobs, strict=False)])
     exported = [job.plan.config.exported_bytes for job in jobs[: len(variants)]]
     return Prepared(folder, jobs, title, variants, seeds, entries(variants, setup, exported))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ssdlab import _core
 from ssdlab.analysis import remarks
 from ssdlab.asking.fio import Flows
-from ssdlab.asking.plans import Setup, Slowest, Timeline, memory_of
+from ssdlab.asking.plans import Setup, Slowest, Timeline, as_fitted, memory_of
 from ssdlab.checks import truth, whole
 from ssdlab.errors import Error, Interrupted, StoppedError, UsageError
 from ssdlab.runs import fio_jobs
@@ -159,7 +159,8 @@ class Job:
         states = folder / BLOCKS_FILE if blocks and folder is not None else None
         # first, since it checks the options that the rest depends on
         plan = setup.plan(scheme, file, timeline, save_state, slowest, states)
-        entries = {"fit": setup.fitted(scheme), "command": setup.command(scheme)}
+        fit = setup.fitted(scheme)
+        entries = {"fit": fit, "command": setup.command(scheme)}
         written = [
             *([] if fio_json is None else [fio_json]),
             *([] if folder is None else [final(folder) / name for name in WRITTEN]),
@@ -174,7 +175,7 @@ class Job:
             keep=keep,
             page=page,
             staged=staged,
-            title=setup.title(scheme),
+            title=", ".join(as_fitted(setup.title_parts(scheme), fit)),
             entries={key: value for key, value in entries.items() if value is not None},
             idle=setup.idle(plan.config),
             base=base,

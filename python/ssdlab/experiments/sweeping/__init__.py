@@ -5,6 +5,7 @@
 | `definition` | axes and points of a sweep, parsed and checked |
 | `running` | runs, with resumption, and result files |
 | `result` | results of a sweep: points, table, figure |
+| `fitted` | the over-provisioning of fitted drives, on its axis |
 | `outcome` | what was found: the best point, differences along the axes |
 | `axes`, `figure`, `page` | what is drawn how, for print and on the page |
 | `point_pages` | the pages of single points |

@@ -15,6 +15,7 @@ from ssdlab.checks import shown, whole
 from ssdlab.errors import Error, StoppedError, UsageError
 from ssdlab.experiments.sweeping import columns, screening
 from ssdlab.experiments.sweeping.definition import Point, Sweep
+from ssdlab.experiments.sweeping.fitted import with_spare
 from ssdlab.experiments.sweeping.outcome import differ
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.experiments.sweeping.result import SweepResult
@@ -208,7 +209,7 @@ def _result(prepared: Prepared, batch: Batch, dropped: Mapping[str, int]) -> Swe
             points.append(SweepPoint(dict(task.point.values), result, task.job.folder, values))
             absent |= reasons
     left = [task.point for task in prepared.tasks if task.point.folder not in known and _name_but_seed(task.point) not in dropped]
-    return SweepResult(
+    result = SweepResult(
         sweep=prepared.sweep,
         points=points,
         failed=failed,
@@ -219,6 +220,7 @@ def _result(prepared: Prepared, batch: Batch, dropped: Mapping[str, int]) -> Swe
         folder=prepared.out.folder,
         interrupt=batch.interrupt,
     )
+    return with_spare(result)
 
 
 def _refuse_results(folder: Path) -> None:

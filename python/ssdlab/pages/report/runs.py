@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.analysis.differences import Change, changes
+from ssdlab.asking.plans import as_fitted
 from ssdlab.checks import nearest, shown
 from ssdlab.errors import Error, UsageError
 from ssdlab.system.folders import COMPARISON_FILE, RESULT_FILE, settle
@@ -264,7 +265,7 @@ def title_parts(data: Mapping[str, Any]) -> list[str]:
     parts = [f"Device {options.get('--device', 'default')}", f"scheme {options.get('--scheme', 'default')}"]
     parts.append(f"workload {options.get('--workload', 'default')}" if trace is None else f"trace {trace}")
     parts += [f"config {options['--config']}"] if "--config" in options else []
-    return [*parts, *(f"{key} = {value}" for key, _, value in settings if key != "workload.trace")]
+    return as_fitted([*parts, *(f"{key} = {value}" for key, _, value in settings if key != "workload.trace")], data.get("fit"))
 
 
 def _read(file: Path) -> dict[str, Any]:
