@@ -190,8 +190,13 @@ class Drive:
 
     def mean_ns(self, key: str) -> float:
         """`read_ns` or `program_ns`: the mean over the pages of a block, if they differ."""
+        return self.slowest_ns(key, 1)
+
+    def slowest_ns(self, key: str, draws: int) -> float:
+        """`read_ns` or `program_ns`: the mean of the slowest of several pages at random."""
         times = self.device[f"{key}_by_page"]
         if not times:
             return float(self.device[key])
         count = int(self.device["pages_per_block"]) // (1 if key == "read_ns" else int(self.device["pages_per_program"]))
-        return float(sum(times[index % len(times)] for index in range(count)) / count)
+        ordered = sorted(times[index % len(times)] for index in range(count))
+        return float(sum(time * ((index + 1) ** draws - index**draws) for index, time in enumerate(ordered)) / count**draws)

@@ -27,7 +27,7 @@ class Operation(NamedTuple):
     """Time of a plane on the channel, ns."""
     die: float
     """Time for which the die is occupied, ns."""
-    planes: float = 1.0
+    planes: int = 1
     """Planes that work together."""
 
 
@@ -66,7 +66,7 @@ def random_read(drive: Drive) -> Rate:
     """Random reads of 4 KiB."""
     planes = 1 if drive.device["multiplane_aligned_reads"] else drive.planes_together
     pages = max(1.0, SMALL / int(drive.device["page_bytes"]))
-    return _rate(drive, SMALL, _reads(drive, pages, _read_bus_ns(drive, SMALL), planes))
+    return _rate(drive, SMALL, _reads(drive, pages, _read_bus_ns(drive, SMALL), planes, at_random=planes))
 
 
 def sequential_read(drive: Drive) -> Rate:
@@ -124,14 +124,14 @@ def latencies(drive: Drive) -> dict[str, float]:
     return {**found, "write_4k": _command(drive, SMALL) + small, "write_page": _command(drive, page) + program + drive.transfer_ns()}
 
 
-def _read(drive: Drive, pages: float, bus: float, planes: float = 1.0, *, aged: bool = True) -> Operation:
-    time = read_time(drive, bus, planes=planes, aged=aged, overlaps=_overlaps(drive))
+def _read(drive: Drive, pages: float, bus: float, planes: int = 1, *, at_random: int = 1, aged: bool = True) -> Operation:
+    time = read_time(drive, bus, planes=planes, pages=at_random, aged=aged, overlaps=_overlaps(drive))
     return Operation(float(drive.energy["read_mw"]), pages, time.array, time.bus, time.die, planes)
 
 
-def _reads(drive: Drive, pages: float, bus: float, planes: float) -> list[Operation]:
+def _reads(drive: Drive, pages: float, bus: float, planes: int, *, at_random: int = 1) -> list[Operation]:
     """Reads of the host, and the moves of the blocks that were read often (`errors.reclaim_reads`), unless these wait for the host."""
-    one, often = _read(drive, pages, bus, planes), int(drive.errors["reclaim_reads"])
+    one, often = _read(drive, pages, bus, planes, at_random=at_random), int(drive.errors["reclaim_reads"])
     if drive.errors["retry"] == "off" or not often or drive.gc["priority"] == "host":
         return [one]
     shot, blocks = int(drive.device["pages_per_program"]), drive.programs_per_block
@@ -141,7 +141,7 @@ def _reads(drive: Drive, pages: float, bus: float, planes: float) -> list[Operat
     return [one, *moves, Operation(float(drive.energy["erase_mw"]), jobs, erase, 0.0, erase)]
 
 
-def _program(drive: Drive, programs: float, planes: float = 1.0, *, overlaps: bool = False, moved: bool = True) -> Operation:
+def _program(drive: Drive, programs: float, planes: int = 1, *, overlaps: bool = False, moved: bool = True) -> Operation:
     """Programs, each of one plane; with parity, whose transfers count as time of the array."""
     shot, array = int(drive.device["pages_per_program"]), drive.mean_ns("program_ns")
     bus = shot * drive.transfer_ns() if moved else 0.0

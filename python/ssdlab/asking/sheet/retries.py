@@ -48,17 +48,25 @@ def failed_steps(drive: Drive, *, aged: bool) -> Mapping[int, float]:
     return {step: count / found.total() for step, count in found.items()}
 
 
-def read_time(drive: Drive, transfer: float, *, planes: float = 1.0, aged: bool = True, overlaps: bool = False) -> ReadTime:
-    """The mean read. `transfer`: time of a plane on the channel, ns; `overlaps`: the array works during the transfer of another read."""
-    times = [
-        (share, with_failed(drive, failed, transfer, planes, overlaps=overlaps)) for failed, share in failed_steps(drive, aged=aged).items()
-    ]
+def read_time(drive: Drive, transfer: float, *, planes: int = 1, pages: int = 1, aged: bool = True, overlaps: bool = False) -> ReadTime:
+    """The mean read.
+
+    Args:
+        drive: the drive.
+        transfer: time of a plane on the channel, ns.
+        planes: planes that are read together.
+        pages: number of pages at random among these; the array takes as long as the slowest.
+        aged: whether the data are as old as configured; if not, they were just written.
+        overlaps: whether the array works during the transfer of another read.
+    """
+    array, shares = drive.slowest_ns("read_ns", pages), failed_steps(drive, aged=aged)
+    times = [(share, with_failed(drive, failed, array, transfer, planes, overlaps=overlaps)) for failed, share in shares.items()]
     return ReadTime(*(sum(share * time[place] for share, time in times) for place in range(4)))
 
 
-def with_failed(drive: Drive, failed: int, transfer: float, planes: float, *, overlaps: bool) -> ReadTime:
-    """The read of which `failed` steps fail before the last."""
-    errors, array, moved = drive.errors, drive.mean_ns("read_ns"), planes * transfer
+def with_failed(drive: Drive, failed: int, array: float, transfer: float, planes: int, *, overlaps: bool) -> ReadTime:
+    """The read of which `failed` steps fail before the last. `array`, `transfer`: times of a step, of one plane, ns."""
+    errors, moved = drive.errors, planes * transfer
     decode = int(errors["decode_ns"]) if errors["retry"] != "off" else 0
     last = max(array, moved) if overlaps else array + moved
     if not failed or errors["retry"] not in ("pr2", "ar2"):
