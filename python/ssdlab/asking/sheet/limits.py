@@ -29,6 +29,8 @@ class Operation(NamedTuple):
     """Time for which the die is occupied, ns."""
     planes: int = 1
     """Planes that work together."""
+    capped: float | None = None
+    """Power of a plane that counts for `energy.cap_w`, if it is another one."""
 
 
 class Rate(NamedTuple):
@@ -92,11 +94,9 @@ def random_write(drive: Drive, size: int, amplification: float) -> Rate:
     jobs = programs / (blocks * (1 - share))
     copies = bool(drive.device["copyback"]) and not drive.moves_in_parts
     pages = blocks * shot * (1 - (1 - share) ** drive.units_per_page)
-    erase = float(drive.device["erase_ns"])
     operations = [
         _program(drive, programs, drive.planes_written),
-        *_moves(drive, jobs * pages, jobs * blocks * share, copies=copies),
-        Operation(float(drive.energy["erase_mw"]), jobs, erase, 0.0, erase),
+        *_jobs(drive, jobs, pages, blocks * share, copies=copies),
     ]
     if size < drive.unit_bytes and drive.ftl["partial_write"] == "rmw":
         bus = _read_bus_ns(drive, drive.unit_bytes)
@@ -136,9 +136,7 @@ def _reads(drive: Drive, pages: float, bus: float, planes: int, *, at_random: in
         return [one]
     shot, blocks = int(drive.device["pages_per_program"]), drive.programs_per_block
     jobs = pages / often * one.array / drive.mean_ns("read_ns")
-    erase = float(drive.device["erase_ns"])
-    moves = _moves(drive, jobs * blocks * shot, jobs * blocks, copies=False)
-    return [one, *moves, Operation(float(drive.energy["erase_mw"]), jobs, erase, 0.0, erase)]
+    return [one, *_jobs(drive, jobs, blocks * shot, blocks, copies=False)]
 
 
 def _program(drive: Drive, programs: float, planes: int = 1, *, overlaps: bool = False, moved: bool = True) -> Operation:
@@ -150,17 +148,19 @@ def _program(drive: Drive, programs: float, planes: int = 1, *, overlaps: bool =
     return Operation(float(drive.energy["program_mw"]), programs, with_parity, bus, die, planes)
 
 
-def _moves(drive: Drive, pages: float, programs: float, *, copies: bool) -> list[Operation]:
-    """The reads and programs of page moves, by GC."""
-    program = _program(drive, programs, moved=not copies)
+def _jobs(drive: Drive, jobs: float, pages: float, programs: float, *, copies: bool) -> list[Operation]:
+    """The reads, programs and erase of GC jobs that move this many pages in this many programs each."""
+    program = _program(drive, jobs * programs, moved=not copies)
+    array = float(drive.device["erase_ns"])
+    erase = Operation(float(drive.energy["erase_mw"]), jobs, array, 0.0, array)
     bus = 0.0 if copies else drive.transfer_ns() + int(drive.device["read_command_ns"])
     time = read_time(drive, bus, aged=False)
-    read = Operation(float(drive.energy["read_mw"]), pages, time.array, time.bus, time.die if copies else time.response)
+    read = Operation(float(drive.energy["read_mw"]), jobs * pages, time.array, time.bus, time.die if copies else time.response)
     if drive.moves_in_parts:
-        return [read, program]
-    # one operation, which draws the larger power from its start to its end
+        return [read, program, erase]
+    # one operation, which counts with the larger power from its start to its end
     most = max(read.milliwatts, program.milliwatts)
-    return [read._replace(milliwatts=most), program._replace(milliwatts=most)]
+    return [read._replace(capped=most), program._replace(capped=most), erase]
 
 
 def _rate(drive: Drive, size: int, operations: Iterable[Operation], *, writes: bool = False) -> Rate:
@@ -184,14 +184,14 @@ def _above(drive: Drive, size: int, bus: float) -> float:
 
 def _power(drive: Drive, operations: Iterable[Operation]) -> dict[str, float]:
     """The limit of `energy.cap_w`: an operation draws the power of its array from its start to its end."""
-    drawing = [one for one in operations if one.milliwatts]
-    if not drive.energy["cap_w"] or not drawing:
+    counted = [(one, round(1e3 * (one.milliwatts if one.capped is None else one.capped))) for one in operations]
+    each = {microwatts for _, microwatts in counted if microwatts}
+    if not drive.energy["cap_w"] or not each:
         return {}
-    budget = float(drive.energy["cap_w"]) * 1e3 - float(drive.energy["idle_mw"])
-    each = {one.milliwatts for one in drawing}
-    # the rest of the budget is too little for one more operation
+    budget = round(float(drive.energy["cap_w"]) * 1e6) - round(float(drive.energy["idle_mw"]) * 1e3)
+    # of operations that draw alike, the rest of the budget is too little for one more
     used = budget // max(each) * max(each) if len(each) == 1 else budget
-    return {"power": used * 1e9 / sum(one.pages * one.milliwatts * one.die for one in drawing)}
+    return {"power": used * 1e9 / sum(one.pages * microwatts * one.die for one, microwatts in counted)}
 
 
 def _read_bus_ns(drive: Drive, size: int) -> float:
