@@ -93,7 +93,13 @@ def test_closed_forms_are_those_of_a_reference_written_apart(spare: float) -> No
     assert d_choices(pages, total, user, 5) == pytest.approx(d_choices_write_amplification(pages, total, user, 5), rel=1e-6)
 
 
-UNLOADED = [("demo-4g", "fr-fcfs", {}), ("nvme-4g", "nvme", {}), ("bux2011", "cep", {})]
+UNLOADED = [
+    ("demo-4g", "fr-fcfs", {}),
+    ("demo-4g", "fr-fcfs", {"device.partial_reads": True}),
+    ("nvme-4g", "nvme", {}),
+    ("nvme-4g", "nvme", {"device.partial_reads": True}),
+    ("bux2011", "cep", {}),
+]
 
 
 @pytest.mark.parametrize(("device", "scheme", "keys"), UNLOADED)

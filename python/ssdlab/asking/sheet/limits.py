@@ -195,9 +195,10 @@ def _power(drive: Drive, operations: Iterable[Operation]) -> dict[str, float]:
 
 
 def _read_bus_ns(drive: Drive, size: int) -> float:
-    """Time of a read on the channel: its command, and its page or the units of it."""
+    """Time of a read on the channel: its command, and its page or the parts of it (units, or sixteenths of a page that is one unit)."""
     page = int(drive.device["page_bytes"])
-    needed = -(-min(size, page) // drive.unit_bytes) * drive.unit_bytes
+    part = drive.unit_bytes if drive.units_per_page > 1 else page // 16
+    needed = -(-min(size, page) // part) * part
     share = needed / page if drive.device["partial_reads"] and drive.device["transfer_ps_per_byte"] else 1.0
     return drive.transfer_ns(share) + int(drive.device["read_command_ns"])
 
