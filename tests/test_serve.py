@@ -170,6 +170,34 @@ def test_the_record_has_simulated_times(tmp_path: Path) -> None:
     assert 0.1 <= between_s <= spent / 10 + 0.01
 
 
+def test_late_answers_are_said_beside_every_number(tmp_path: Path) -> None:
+    """A write takes 0.2 s. The server is stopped for half a second while one is under way, whose answer is late by 0.4 s."""
+    with served(tmp_path, scale=300) as drive, Client(drive.socket) as client:
+        for place in range(4):
+            cookie = client.send(WRITE, place * 16_384, 16_384, bytes(16_384))
+            if place == 2:
+                time.sleep(0.1)  # until it has read the request
+                drive.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.5)
+                drive.process.send_signal(signal.SIGCONT)
+            client.wait(cookie)
+    late = drive.result["late"]
+    assert late["count"] >= 1
+    assert late["max"] > 100e6
+    (remark,) = [remark for remark in drive.result["remarks"] if remark["code"] == "served-late"]
+    assert remark["severity"] == "warning"
+    assert f"{late['count']} of 4 answers came more than 100 us late" in remark["sentence"]
+    scale = int(re.findall(r"--scale (\d+)", remark["remedy"])[0])
+    assert scale * drive.result["latency_ns"]["all"]["mean"] >= 10 * late["mean"]
+    (tmp_path / "late").mkdir()
+    (tmp_path / "late" / "result.json").write_text(json.dumps(drive.result))
+    lines = str(ssdlab.load(tmp_path / "late")).splitlines()
+    letter = next(line for line in lines if "(served-late)" in line)[1]
+    for heading in ("IOPS", "Response times", "Garbage collection"):
+        line = next(line for line in lines if heading in line)
+        assert letter in line.partition("[")[2].partition("]")[0].split(", "), heading
+
+
 def test_answers_come_when_the_simulated_drive_is_done(tmp_path: Path) -> None:
     """At a tenth of the speed a read of 80 us takes at least 0.8 ms: an answer is never early."""
     with served(tmp_path, "--record", "record.csv", scale=100) as drive, Client(drive.socket) as client:

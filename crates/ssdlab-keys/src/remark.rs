@@ -143,7 +143,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "other-requests",
         severity: Severity::Warning,
-        rule: "Of a comparison of variants: a variant has another trace, seed, number of requests or workload than the first, or a generated workload on a drive of another size, so that its requests are others. `paired` leaves it out.",
+        rule: "Of a comparison of variants: a variant has another trace, seed, number of requests or workload than the first, or a generated workload on a drive of another size, so that its requests are others, and `paired` leaves it out; or another warm-up, so that other requests are measured.",
     },
     Code {
         name: "other-sizes",
@@ -190,6 +190,11 @@ pub const CODES: &[Code] = &[
         name: "seeds-of-a-trace",
         severity: Severity::Note,
         rule: "Of a comparison under several seeds: the requests are those of a trace, which no seed changes.",
+    },
+    Code {
+        name: "served-late",
+        severity: Severity::Warning,
+        rule: "Of a served drive: more than 1 % of the answers came more than 100 us late, or one did and the mean delay is above a tenth of the simulated response time times the scale.",
     },
     Code { name: "short-span", severity: Severity::Warning, rule: "A trace in open loop spans less than 1 ms." },
     Code { name: "small-blocks", severity: Severity::Note, rule: "Pages have 16 KiB or more, and a block has fewer than 1,152 of them." },

@@ -141,8 +141,10 @@ pub fn serve(plan: &Plan, options: &Options, control: &Control, status: &Status)
     if let Err(reason) = kept {
         let _ = status.unkept.set(format!("{reason}; the next drive on these data begins as if this one had been killed"));
     }
-    let late = LateResult { scale: options.scale, count: late.count, mean: late.mean_ns(), max: late.max.as_nanos() as u64 };
-    Ok(RunResult { late: Some(late), power_cut, ..result })
+    let response_ns = result.latency_ns.all.as_ref().map_or(0.0, |all| all.mean);
+    let result_late = LateResult { scale: options.scale, count: late.count, mean: late.mean_ns(), max: late.max.as_nanos() as u64 };
+    let remarks = result.remarks.iter().cloned().chain(result_late.remark(late.answered, response_ns)).collect();
+    Ok(RunResult { late: Some(result_late), power_cut, remarks, ..result })
 }
 
 /// The bytes of the drive, and the path of its state beside them; `None` for bytes in memory and for an array.

@@ -471,9 +471,14 @@ class Shown:
         known = set(codes)
         return _mark(letter for letter, remark in self.lettered() if remark.code in known)
 
-    def heading(self, part: str) -> str:
-        """The reference after the heading of a part of the result: letters of the remarks about the part itself."""
+    def row(self, part: str) -> str:
+        """The reference after the name of a part of the result: letters of the remarks about the part itself."""
         return _mark(letter for letter, remark in self.lettered() if remark.about == part)
+
+    def heading(self, part: str) -> str:
+        """The reference after the heading of a part of the result: as for a row, and letters of the warnings about the whole result."""
+        whole = [letter for letter, _ in self.of_whole()]
+        return _mark(letter for letter, remark in self.lettered() if remark.about == part or letter in whole)
 
     def lines(self) -> list[tuple[str, bool]]:
         """A line for each remark, and whether it is a warning."""

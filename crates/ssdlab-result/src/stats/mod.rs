@@ -17,6 +17,7 @@ mod flash;
 mod flow;
 mod gc;
 mod interface;
+mod late;
 mod load;
 mod log;
 mod mapping;
@@ -45,6 +46,7 @@ pub use flash::{FlashResult, Utilisation, Wear, WearHistogram};
 pub use flow::{Alone, Fairness, FlowResult};
 pub use gc::{Duration, GcResult, Shared, StateTimes};
 pub use interface::{InterfaceResult, InterfaceStats};
+pub use late::LateResult;
 pub use load::{Load, Overload};
 pub use log::Extra;
 pub use mapping::{MappingResult, MappingStats};
@@ -52,8 +54,8 @@ pub use preparation::PreconditionReport;
 pub use recorder::{Recorded, Recorder, RequestStats};
 pub use remarks::{Filled, Trends, of_result as remarks_of_result, of_run as remarks_of_run};
 pub use result::{
-    Bandwidth, BlocksResult, Breakdown, Breakdowns, LateResult, Latencies, Latency, PowerCutResult, RequestCounts, RunResult,
-    TimelineResult, WarmUpResult, schema,
+    Bandwidth, BlocksResult, Breakdown, Breakdowns, Latencies, Latency, PowerCutResult, RequestCounts, RunResult, TimelineResult,
+    WarmUpResult, schema,
 };
 pub use series::{
     CacheSeries, FreeBlockSeries, Gauged, GcSeries, Histogram, Histograms, LatencySeries, Level, MOST_BINS, NARROWEST_NS,

@@ -20,6 +20,7 @@ use super::flash::{FlashResult, Utilisation, Wear};
 use super::flow::{Fairness, FlowResult};
 use super::gc::GcResult;
 use super::interface::InterfaceResult;
+use super::late::LateResult;
 use super::mapping::{MappingResult, MappingStats};
 use super::preparation::PreconditionReport;
 use super::recorder::Recorded;
@@ -203,24 +204,6 @@ pub struct WarmUpResult {
     /// Simulated time at which the warm-up ended.
     #[schemars(extend("unit" = "ns"))]
     pub ns: Ns,
-}
-
-/// Delay of answers, in real time, beyond the times at which the simulated drive had completed the requests: the host or the simulator was
-/// slower than the drive. Response times are simulated times, without this delay.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LateResult {
-    /// Factor by which the drive was slower than real time.
-    #[schemars(extend("unit" = "number"))]
-    pub scale: f64,
-    /// Number of answers that came more than 100 us after they were due.
-    #[schemars(extend("unit" = "count"))]
-    pub count: u64,
-    /// Mean delay of all answers, in real time.
-    #[schemars(extend("unit" = "ns"))]
-    pub mean: f64,
-    /// Longest delay of an answer, in real time.
-    #[schemars(extend("unit" = "ns"))]
-    pub max: u64,
 }
 
 /// The power failure that ended the run of a drive that was served to programs.

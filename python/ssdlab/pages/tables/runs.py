@@ -64,7 +64,7 @@ def run_tables(result: RunData, title: str = "") -> list[RenderableType]:
     """The output of `ssdlab run`; `title`: device, scheme and workload in a line."""
     told = shown(of_run(result))
     return [
-        *_header(result, title),
+        *_header(result, title, told),
         latency_table(result, told),
         *_flows(result),
         *_breakdown(result),
@@ -141,10 +141,10 @@ def _warm_up_line(result: RunData) -> list[str]:
     return [f"Warm-up: the first {warm_up['requests']:,} requests, {duration(warm_up['ns'])}, are left out of all figures"]
 
 
-def _header(result: RunData, title: str) -> list[RenderableType]:
+def _header(result: RunData, title: str, told: Shown) -> list[RenderableType]:
     """Lines on the drive and workload, the speed of the drive, and its utilisation."""
     lines = [Text(title, style="bold")] if title else []
-    return [*lines, Text(_throughput(result)), ""]
+    return [*lines, Text(_throughput(result) + told.heading("iops")), ""]
 
 
 def _throughput(result: RunData) -> str:
@@ -169,7 +169,7 @@ def latency_table(result: RunData, told: Shown) -> RenderableType:
         return Text(f"Response times{told.heading('latency_ns')}: none, since no read or write was measured")
     for key, name in CLASSES.items():
         if row := rows.get(key):
-            table.add_row(name + told.heading(f"latency_ns.{key}"), number(row["count"]), *(time_of(row, column) for column in LATENCIES))
+            table.add_row(name + told.row(f"latency_ns.{key}"), number(row["count"]), *(time_of(row, column) for column in LATENCIES))
     return titled(f"Response times{told.heading('latency_ns')}", table)
 
 
