@@ -539,7 +539,7 @@ pub fn random_buffer(rng: &mut Rng, config: &mut Config) {
             bytes_per_us: 0,
         };
         // Without draws of their own, so that other drives stay as they are.
-        if config.device.pages_per_block % 3 == 0 {
+        if config.device.pages_per_block.is_multiple_of(3) {
             config.buffer.drain = Drain::AtOnce;
         }
         if config.device.blocks_per_plane % 2 == 1 {
