@@ -236,7 +236,7 @@ pub const CODES: &[Code] = &[
     Code {
         name: "uneven-dies",
         severity: Severity::Warning,
-        rule: "With dynamic allocation, units that hold data at the end, or (where the host programs more than it reads) busy times of chips, differ between dies by more than a tenth of their mean, and by more than chance explains.",
+        rule: "With dynamic allocation, units that hold data at the end, or (where there are more writes than reads) busy times of chips, differ between dies by more than a tenth of their mean, and by more than chance explains.",
     },
     Code {
         name: "unmapped-reads",

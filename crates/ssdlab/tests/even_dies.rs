@@ -138,3 +138,26 @@ fn under_uniform_writes_dies_fill_alike() {
     println!("{tally:?}");
     assert!(tally["dynamic"] > 60 && tally["several pools"] > 20 || !is_full(), "{tally:?}");
 }
+
+/// Where the jobs of a chip exclude its dies, writes wait for them together: each time another die takes the first.
+#[test]
+fn dies_that_come_free_together_fill_alike() {
+    let mut config = Layers { schemes: vec!["dynalloc".into()], ..Layers::default() }.build().expect("a preset");
+    (config.device.channels, config.device.chips_per_channel, config.device.dies_per_chip, config.device.planes_per_die) = (1, 1, 4, 1);
+    (config.device.blocks_per_plane, config.device.pages_per_block, config.device.overprovisioning) = (40, 32, 0.2);
+    (config.ftl.allocation, config.ftl.precondition.kind) = (Allocation::Dynamic, PreconditionKind::Fill);
+    (config.gc.scope, config.gc.soft) = (Scope::Chip, 2.0);
+    let page = u64::from(config.device.page_bytes);
+    let exported = config.exported_bytes().unwrap() / page;
+    let mut rng = Rng::new(3, "writes");
+    let mut simulation = simulation(&config);
+    for number in 0..6 * exported {
+        simulation.submit(Request { offset: page * rng.below(exported), length: page, ..write(2 * MS * number, 0) }).unwrap();
+        simulation.run_until(2 * MS * number).unwrap();
+    }
+    simulation.run_to_idle().unwrap();
+    let dies = valid(simulation.ssd());
+    let mean = dies.iter().sum::<f64>() / dies.len() as f64;
+    assert!(dies.iter().all(|units| (units - mean).abs() < 3.0 * mean.sqrt()), "{dies:?}");
+    simulation.finish().unwrap();
+}

@@ -7,7 +7,7 @@ use super::{Planted, Ssd};
 use crate::ftl::Allocated;
 use crate::gc::Excluded;
 use crate::sched::{QueueId, QueueKind, Transaction, linked};
-use ssdlab_base::units::{DieId, Ns, PoolId, TxnId};
+use ssdlab_base::units::{ChipId, DieId, Ns, PoolId, TxnId};
 use ssdlab_keys::config::{Begin, Scope};
 
 impl Ssd {
@@ -189,7 +189,13 @@ impl Ssd {
         match self.gc.set_exclusion(&self.ftl, pool, on) {
             Excluded::Nothing => {}
             Excluded::Plane(_) => self.ready.wake(self.geometry().die_of_pool(pool)),
-            Excluded::Dies(first, end) => (first..end).for_each(|die| self.ready.wake(DieId(die))),
+            Excluded::Dies(first, end) => {
+                let [first_chip, last_chip] = [first, end - 1].map(|die| self.geometry().chip_of_die(DieId(die)));
+                for chip in (first_chip.0..=last_chip.0).map(ChipId) {
+                    let dies = self.dies_for_write(chip).filter(|die| (first..end).contains(&die.0));
+                    dies.for_each(|die| self.ready.wake(die));
+                }
+            }
         }
     }
 

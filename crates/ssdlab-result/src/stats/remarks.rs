@@ -40,6 +40,8 @@ pub struct Filled {
     pub valid: Vec<u64>,
     /// Mapping units that a program takes to one die.
     pub units_per_program: u32,
+    /// Size of a mapping unit, bytes.
+    pub unit_bytes: u32,
 }
 
 /// The remarks that need the run itself, on load and on write amplification. `result`: its result, as JSON.
@@ -60,9 +62,10 @@ fn uneven_dies(filled: &Filled, result: &Value) -> Option<Remark> {
     let together = f64::from(filled.units_per_program);
     let valid = spread(filled.valid.iter().map(|&units| units as f64)).filter(|found| found.share() > chance(found.mean / together));
     // Reads go where their data are: where they prevail, the workload may keep one chip busier than another.
-    let (programs, reads) = (count(result, "/gc/host_programs") as f64 / together, count(result, "/counters/host_reads") as f64);
+    let programs = count(result, "/bytes_written/data") as f64 / f64::from(filled.unit_bytes) / together;
+    let by_writes = count(result, "/requests/write") > count(result, "/requests/read");
     let busy = spread(list(result, "/utilisation/chips").iter().filter_map(Value::as_f64));
-    let busy = busy.filter(|found| programs > reads && found.share() > chance(jobs_or(result, programs) / found.count as f64));
+    let busy = busy.filter(|found| by_writes && found.share() > chance(jobs_or(result, programs) / found.count as f64));
     let sentence = match (valid, busy) {
         (Some(units), _) => format!(
             "Dynamic allocation filled the dies unevenly: one holds {} mapping units at the end, another {}, so that garbage collection has more \
@@ -570,4 +573,32 @@ fn count(result: &Value, place: &str) -> u64 {
 
 fn list<'a>(result: &'a Value, place: &str) -> &'a [Value] {
     result.pointer(place).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn dies_are_uneven_beyond_chance_only() {
+        let said = |valid: [u64; 2], busy: [f64; 2], [read, write]: [u64; 2]| {
+            let result = json!({
+                "requests": { "read": read, "write": write },
+                "bytes_written": { "data": 4_096_000_000_u64 },
+                "utilisation": { "chips": busy },
+                "gc": { "jobs": 20_000 },
+            });
+            let filled = Filled { valid: valid.to_vec(), units_per_program: 1, unit_bytes: 4096 };
+            uneven_dies(&filled, &result).map(|remark| remark.sentence)
+        };
+        let (even, alike) = ([100_000, 104_000], [0.5, 0.55]);
+        assert_eq!(said(even, alike, [0, 10]), None);
+        assert!(said([100_000, 114_000], alike, [0, 10]).unwrap().contains("one holds 100000 mapping units at the end, another 114000"));
+        // Of 36 units each, 18 more may be chance.
+        assert_eq!(said([36, 54], alike, [0, 10]), None);
+        assert!(said(even, [0.5, 0.65], [4, 10]).unwrap().contains("one 50.0 % of the time, another 65.0 %"));
+        assert_eq!(said(even, [0.5, 0.65], [10, 4]), None);
+    }
 }

@@ -113,12 +113,12 @@ pub(super) fn with_remarks(result: RunResult, trends: &Trends, more: Vec<Remark>
 
 /// What the dies of all drives hold.
 pub(super) fn filled(storage: &Storage) -> Filled {
-    let (mut valid, mut units_per_program) = (Vec::new(), 1);
+    let (mut valid, mut units_per_program, mut unit_bytes) = (Vec::new(), 1, 1);
     for drive in storage.drives() {
         let (blocks, geometry) = (drive.ftl().blocks(), drive.ftl().geometry());
         let of_die = |die| geometry.pools_of_die(DieId(die)).map(|pool| u64::from(blocks.valid_in_pool(PoolId(pool)))).sum();
         valid.extend((0..geometry.dies).map(of_die).collect::<Vec<u64>>());
-        units_per_program = geometry.units_per_program;
+        (units_per_program, unit_bytes) = (geometry.units_per_program, geometry.unit_bytes);
     }
-    Filled { valid, units_per_program }
+    Filled { valid, units_per_program, unit_bytes }
 }
