@@ -93,9 +93,10 @@ impl Ftl {
         encoder.inner.finish()?.flush()
     }
 
-    /// What a placement policy needs of the past: its own arrays, and the stream that has filled each block; empty without one.
+    /// What a placement policy, or a cache of blocks in SLC mode, needs of the past: the policy's arrays, and the stream that has filled each
+    /// block; empty without either.
     fn arrays_of_placement(&self) -> Vec<Vec<u32>> {
-        if self.placer.placed().counts.is_empty() {
+        if self.placer.placed().counts.is_empty() && self.geometry.slc.is_none() {
             return Vec::new();
         }
         let mut arrays = self.placer.parts();
