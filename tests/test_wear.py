@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,13 @@ def test_any_drive_can_be_rated_and_nothing_fails(device: str, scheme: str, keys
     assert "spare_left" not in life
     assert not life["retired_blocks"]
     assert f"rated {three(life['tbw'])} TB written" in str(result)
+
+
+def test_a_rating_has_the_letters_of_its_write_amplification() -> None:
+    result = ssdlab.run(device="demo-4g", scheme="pgc", workload="uniform-4k-write", requests=300, set={"wear.rated_cycles": 3_000})
+    letters = {remark: letter for letter, remark in re.findall(r"\[([a-z])\] .*\(([a-z-]+)\)", str(result))}
+    rated = next(line for line in str(result).splitlines() if "  rated" in line)
+    assert rated.endswith(f" [{letters['not-settled']}] [{letters['rated-life']}]"), rated
 
 
 def test_blocks_that_failed_in_the_warm_up_have_their_causes() -> None:

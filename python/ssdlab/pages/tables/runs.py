@@ -80,7 +80,7 @@ def run_tables(result: RunData, title: str = "") -> list[RenderableType]:
         *_mapping(result),
         *_ages(result),
         *_slc(result),
-        *_lifetime(result),
+        *_lifetime(result, told),
         *_interface(result),
         *_array(result),
         *map(Text, setup_lines(result)),
@@ -398,7 +398,7 @@ def _slc(result: RunData) -> list[RenderableType]:
     return [Text(line) for line in lines]
 
 
-def _lifetime(result: RunData) -> list[RenderableType]:
+def _lifetime(result: RunData, told: Shown) -> list[RenderableType]:
     """Blocks that have failed, if any can, and what the drive can take."""
     life = result.get("lifetime")
     if life is None:
@@ -414,7 +414,9 @@ def _lifetime(result: RunData) -> list[RenderableType]:
         [f"Lifetime: {life['retired_blocks']:,} blocks retired{f' ({why})' if why else ''}{end}"] if "spare_left" in life else ["Lifetime:"]
     )
     if "tbw" in life:
-        lines.append(f"  rated {three(life['tbw'])} TB written, {three(life['dwpd'])} drive writes a day")
+        # as true as the write amplification that it comes from
+        marks = told.mark("gc.write_amplification") + told.row("lifetime.tbw")
+        lines.append(f"  rated {three(life['tbw'])} TB written, {three(life['dwpd'])} drive writes a day{marks}")
     if life.get("erase_wear", 1) < 1:
         lines.append(f"  an erase wears a block by {three(life['erase_wear'])} of one with whole pulses")
     counters = result.get("counters", {})
