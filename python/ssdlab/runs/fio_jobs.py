@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -31,6 +30,8 @@ def _scale(device: str | None, simulated: Mapping[str, Any]) -> int:
     whole, scaled, _ = descriptions.get(device or "", "").partition(" scaled down to ")
     if not scaled or whole not in descriptions or not simulated:
         return 1
+    import tomllib  # noqa: PLC0415 (only runs of fio jobs need it)
+
     return max(1, _dies(tomllib.loads(_core.preset_text("device", whole))["device"]) // _dies(simulated))
 
 
