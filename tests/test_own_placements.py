@@ -20,14 +20,14 @@ SETTLED = {"ftl.precondition.kind": "steady", "workload.address": "zipf", "workl
 
 
 class Ages:
-    """When each page was last written, in pages that the host has written."""
+    """When each page was last written, in pages that the host has written, on a drive that was filled in order."""
 
     def __init__(self) -> None:
-        self.last: dict[int, int] = {}
-        self.now = 0
+        self.last = list(range(PAGES))
+        self.now = PAGES
 
     def age(self, page: int) -> int:
-        return self.now - self.last.get(page, 0)
+        return self.now - self.last[page]
 
     def written(self, page: int) -> None:
         self.last[page] = self.now
