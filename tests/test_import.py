@@ -173,6 +173,7 @@ def test_femu_handles_are_placement_handles(tmp_path: Path, options: str, blocks
     [
         ("qemu -device femu,femu_mode=3,zns_num_ch=8", "zoned"),
         ("qemu -device femu,devsz_mb=32768,femu_mode=1", "the geometry is not in the file"),
+        ("qemu -device femu,devsz_mb=32768,femu_mode=1,nchs=4", "lower devsz_mb, or raise blks_per_pl"),
     ],
 )
 def test_femu_that_cannot_be_simulated_gives_no_preset(tmp_path: Path, text: str, problem: str) -> None:

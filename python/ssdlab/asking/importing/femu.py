@@ -253,10 +253,10 @@ def _size(ledger: Ledger) -> str:
     exported = (1024 if size is None else size.whole(1, 2**40)) << 20
     how = f"1 - {exported >> 20:,} MiB / {flash / 2**20:,.0f} MiB of flash"
     if exported > flash:
-        problem = (
-            f"devsz_mb = {exported >> 20} is more than the {flash >> 20} MiB of flash: the geometry is not in the "
-            "file (older versions have it in hw/femu/bbssd/ftl.c)"
-        )
+        given = any(entry.name in DEFAULTS for entry in ledger.entries)
+        absent = "the geometry is not in the file (older versions have it in hw/femu/bbssd/ftl.c)"
+        remedy = "lower devsz_mb, or raise blks_per_pl or pgs_per_blk" if given else absent
+        problem = f"devsz_mb = {exported >> 20} is more than the {flash >> 20} MiB of flash: {remedy}"
         ledger.left_out("devsz_mb", problem)
         return problem
     ledger.mapped("devsz_mb", {"device.overprovisioning": round(1 - exported / flash, 6)}, how)
