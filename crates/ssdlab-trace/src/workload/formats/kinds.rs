@@ -43,7 +43,7 @@ const LATENCIES: &str = "latencies without addresses";
 const SUMMARY: &str = "the summary of a benchmark, which has no single requests";
 const WINDOWS_FILES: &str = "file operations of Windows (Procmon), which have no addresses on a device";
 const OF_FIO: Instead = Instead::Other(
-    "record its requests with write_iolog=FILE, run its job with --fio, or calibrate a drive to its JSON output (ssdlab calibrate --fio-json)",
+    "record its requests with write_iolog=FILE, run its job with --fio, or calibrate a drive to its JSON output (--output-format=json, then ssdlab calibrate FILE.json)",
 );
 
 static KINDS: &[Kind] = &[
