@@ -99,7 +99,11 @@ def text(number: float | None) -> str:
 def row_line(study: str, row: Mapping[str, Any]) -> dict[str, str]:
     """The line of a row of `study.json`."""
     measured = row.get("measured", {})
-    numbers = (row.get("paper"), measured.get("mean"), measured.get("interval"), row.get("difference"))
+    difference = row.get("difference")
+    if difference is not None:
+        # Of the numbers that are stored.
+        difference = float(text(measured["mean"])) - float(text(row["paper"]))
+    numbers = (row.get("paper"), measured.get("mean"), measured.get("interval"), difference)
     bounds = (row.get("at_least"), row.get("at_most"))
     cells = (*map(text, numbers), row.get("unit", ""), *map(text, bounds), row.get("reproduced", ""), row["grade"])
     return dict(zip(ROWS, (study, row["what"], *cells, "yes" if "calibrated" in row else "", row.get("note", "")), strict=True))
