@@ -1,11 +1,11 @@
 //! The mapping cache (`ftl.map_cache_bytes`), worked by hand to the nanosecond. One die; a translation page is a page and has the entries of
 //! eight pages. A page takes 102.4 us on the bus, a read 25 us, a program 200 us, an erase 1.5 ms.
 
-use crate::common::{one_die, plan, simulation};
+use crate::common::{one_die, plan, protected_buffer, simulation};
 use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
 use ssdlab::config::{
-    Allocation, ArrayLevel, Buffer, CachePlace, CachePolicy, Config, Drain, Frontier, MapCachePolicy, MapCacheUnit, Order, PartialWrite,
-    PreconditionKind, Priority, Scope, Trigger, UnmappedRead, validate,
+    Allocation, ArrayLevel, CachePlace, CachePolicy, Config, Frontier, MapCachePolicy, MapCacheUnit, Order, PartialWrite, PreconditionKind,
+    Priority, Scope, Trigger, UnmappedRead, validate,
 };
 use ssdlab::ftl::Ftl;
 use ssdlab::precondition::{Own, prepare};
@@ -451,8 +451,7 @@ fn a_program_of_all_units_of_a_translation_page_does_not_read_it() {
         c.ftl.map_unit_bytes = Some(512);
         c.ftl.map_entry_bytes = 64;
         (c.ftl.map_cache_bytes, c.device.overprovisioning) = (512, 0.7);
-        c.buffer =
-            Buffer { bytes: 8 * PAGE, access_ns: 0, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 };
+        c.buffer = protected_buffer(8 * PAGE, 0);
     });
     let stats = counted(&config, &[write(0, 1), read(2 * MS, 9)]);
     assert_eq!((stats.misses, stats.unread, stats.write_backs, stats.flash_reads), (2, 1, 1, 1), "{stats:?}");
@@ -462,8 +461,7 @@ fn a_program_of_all_units_of_a_translation_page_does_not_read_it() {
 /// the read has gone on.
 #[test]
 fn a_program_of_a_write_buffer_does_not_pass_an_older_read_of_its_page() {
-    let buffer =
-        Buffer { bytes: 8 * PAGE, access_ns: 1_000, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 };
+    let buffer = protected_buffer(8 * PAGE, 1_000);
     play_all(&[case(
         "the program goes behind the read",
         changed(drive(2), |c| c.buffer = buffer),
@@ -481,15 +479,7 @@ fn buffered_units() -> Config {
         c.ftl.map_unit_bytes = Some(UNIT as u32);
         (c.ftl.map_entry_bytes, c.ftl.map_cache_bytes) = (128, 2 * UNIT);
         c.device.overprovisioning = 0.7;
-        c.buffer = Buffer {
-            bytes: 8 * PAGE,
-            access_ns: 1_000,
-            protected: true,
-            drain: Drain::Full,
-            timeout_us: 0,
-            reads_pass: true,
-            bytes_per_us: 0,
-        };
+        c.buffer = protected_buffer(8 * PAGE, 1_000);
     })
 }
 
@@ -719,15 +709,7 @@ fn a_write_buffer_waits_for_translation_pages_too() {
         c.ftl.map_unit_bytes = Some(1024);
         (c.ftl.map_entry_bytes, c.ftl.map_cache_bytes) = (128, 2_048);
         c.device.overprovisioning = 0.6;
-        c.buffer = Buffer {
-            bytes: 64 * 1024,
-            access_ns: 1_000,
-            protected: true,
-            drain: Drain::Full,
-            timeout_us: 0,
-            reads_pass: true,
-            bytes_per_us: 0,
-        };
+        c.buffer = protected_buffer(64 * 1024, 1_000);
     });
     let unit = |at: u64, unit: u64| Request { offset: 1024 * unit, length: 1024, ..write(at, 0) };
     // Four units that fill a page, of three translation pages.

@@ -1,9 +1,9 @@
 //! Write amplification in bytes, worked by hand: bytes written to flash for each byte of the host, whatever comes in between.
 
 use crate::common::pages::{PAGE, read, write};
-use crate::common::{one_die, plan, simulation};
+use crate::common::{one_die, plan, protected_buffer, simulation};
 use crate::timelines::changed;
-use ssdlab::config::{ArrayLevel, Buffer, CachePolicy, Config, Drain};
+use ssdlab::config::{ArrayLevel, CachePolicy, Config};
 use ssdlab::request::Request;
 use ssdlab::simulation::{Control, Simulation, WarmUp};
 use ssdlab::stats::{BytesWritten, RunResult};
@@ -65,15 +65,7 @@ fn what_an_array_adds_is_written_below_it() {
 fn buffered() -> Config {
     changed(one_die(), |c| {
         c.ftl.map_unit_bytes = Some(1024);
-        c.buffer = Buffer {
-            bytes: 64 * 1024,
-            access_ns: 1_000,
-            protected: true,
-            drain: Drain::Full,
-            timeout_us: 0,
-            reads_pass: true,
-            bytes_per_us: 0,
-        };
+        c.buffer = protected_buffer(64 * 1024, 1_000);
     })
 }
 

@@ -38,6 +38,11 @@ pub fn one_die() -> Config {
     config
 }
 
+/// A protected write buffer whose memory takes `access_ns`, and which programs what fills a program.
+pub fn protected_buffer(bytes: u64, access_ns: u64) -> Buffer {
+    Buffer { bytes, access_ns, protected: true, drain: Drain::Full, timeout_us: 0, reads_pass: true, bytes_per_us: 0 }
+}
+
 pub fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.below(from.len() as u64) as usize]
 }
