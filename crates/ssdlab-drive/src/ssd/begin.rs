@@ -94,11 +94,11 @@ impl Ssd {
 
     #[inline(always)]
     pub(super) fn take_from_queue(&mut self, now: Ns, die: DieId, candidate: HostCandidate) -> TxnId {
-        let (chip, dies) = (self.geometry().chip_of_die(die), self.geometry().dies_per_chip.get());
         if candidate.kind == QueueKind::Write
             && let Some(placement) = self.sched.placement_mut()
         {
-            placement.took_pool(die, chip, dies);
+            let geometry = self.ftl.geometry();
+            placement.took_pool(die, geometry.chip_of_die(die), geometry.dies_per_chip.get());
         }
         self.leave_queue(now, die, candidate)
     }
