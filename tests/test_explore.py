@@ -10,7 +10,6 @@ import re
 import shlex
 import signal
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -293,7 +292,6 @@ def test_a_signal_ends_it_cleanly_also_during_a_run(tmp_path: Path, number: int)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
 @pytest.mark.parametrize("how", ["opened", "read"])
 def test_a_signal_ends_it_while_it_waits_for_a_pipe(tmp_path: Path, how: str) -> None:
     """Nothing opens the other end of the pipe, or nothing is written into it."""
