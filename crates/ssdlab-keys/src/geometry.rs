@@ -411,13 +411,6 @@ impl Geometry {
         lead..lead + self.pools.per_group.get()
     }
 
-    /// The block of `pool` in the superblock of `block`; a superblock has the blocks at the same place of each pool of a group.
-    #[inline(always)]
-    pub fn member(&self, block: BlockId, pool: PoolId) -> BlockId {
-        let place = block.0 - self.pool_of_block(block).0 * self.pools.blocks_each;
-        BlockId(pool.0 * self.pools.blocks_each + place)
-    }
-
     /// Units of what is filled, collected and erased as one that hold data.
     #[inline(always)]
     pub fn units_per_reclaim(&self) -> u32 {

@@ -164,7 +164,7 @@ impl Ftl {
             return (block, false);
         }
         let first = self.open_superblock(self.geometry.lead_pool(pool), stream);
-        let block = self.geometry.member(first, pool);
+        let block = self.blocks.member(first, pool);
         self.blocks.begin_member(block);
         (block, true)
     }

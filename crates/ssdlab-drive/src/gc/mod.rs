@@ -229,7 +229,7 @@ impl Collector {
         let moves = ftl.start_job(pool, victim);
         self.start_part(ftl, pool, (victim, cause), moves, ready);
         for part in ftl.geometry().pools_of_group(pool).skip(1).map(PoolId) {
-            let victim = ftl.geometry().member(victim, part);
+            let victim = ftl.blocks().member(victim, part);
             let moves = ftl.start_part(part, victim);
             self.start_part(ftl, part, (victim, cause), moves, ready);
         }

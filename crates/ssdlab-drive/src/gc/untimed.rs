@@ -156,7 +156,7 @@ fn collect_superblock(ftl: &mut Ftl, lead: PoolId, first: BlockId, counts: &mut 
     let mut units: Vec<(Lpn, Ppn)> = Vec::with_capacity(ftl.geometry().units_per_program as usize);
     let parts = ftl.geometry().pools_of_group(lead).map(PoolId);
     for part in parts.clone() {
-        let block = ftl.geometry().member(first, part);
+        let block = ftl.blocks().member(first, part);
         if part != lead {
             ftl.start_part(part, block);
         }
@@ -174,7 +174,7 @@ fn collect_superblock(ftl: &mut Ftl, lead: PoolId, first: BlockId, counts: &mut 
         program_dealt(ftl, &mut units, counts);
     }
     for part in parts {
-        ftl.commit_erase(part, ftl.geometry().member(first, part));
+        ftl.commit_erase(part, ftl.blocks().member(first, part));
         counts.erases += 1;
     }
 }

@@ -1,7 +1,7 @@
 //! Superblocks of several pools (`ftl.reclaim_unit = "superblock"`): which are open, how many valid units each closed one has, and when
 //! their blocks close and come free together.
 //!
-//! A superblock has the blocks at the same place of all pools of a group. The group takes a superblock for a stream; each pool then begins
+//! A superblock has a block of each pool of a group: at first those at the same place of all. The group takes a superblock for a stream; each pool then begins
 //! its block when it needs one. The block in the first pool of the group stands for the superblock in the lists of closed blocks and by
 //! age, so that victim policies see superblocks where they would see blocks.
 
@@ -15,8 +15,12 @@ use ssdlab_keys::geometry::{Divisor, Geometry};
 pub(super) struct Superblocks {
     /// Pools of a group.
     members: Divisor,
-    /// Blocks of a pool.
+    /// Blocks of a pool, and so superblocks of a group.
     blocks_each: Divisor,
+    /// By superblock, and then by pool of its group: its block there.
+    blocks: Vec<BlockId>,
+    /// By block: the number of its superblock.
+    of: Vec<u32>,
     /// By superblock: units that are valid in it, while it is closed.
     valid: Vec<u32>,
     /// By superblock: number of its blocks that are full and at rest.
@@ -29,10 +33,20 @@ impl Superblocks {
     pub(super) fn new(geometry: &Geometry) -> Self {
         let members = geometry.pools.per_group;
         let groups = geometry.pools.count.get() / members.get();
-        let superblocks = (groups * geometry.pools.blocks_each) as usize;
+        let each = geometry.pools.blocks_each;
+        let superblocks = (groups * each) as usize;
+        let at_place = |superblock: u32| {
+            let (group, place) = (superblock / each, superblock % each);
+            (group * members.get()..(group + 1) * members.get()).map(move |pool| BlockId(pool * each + place))
+        };
+        let blocks: Vec<BlockId> = (0..groups * each).flat_map(at_place).collect();
+        let mut of = vec![0; blocks.len()];
+        blocks.iter().enumerate().for_each(|(index, block)| of[block.index()] = (index / members.get() as usize) as u32);
         Superblocks {
             members,
-            blocks_each: Divisor::new(geometry.pools.blocks_each),
+            blocks_each: Divisor::new(each),
+            blocks,
+            of,
             valid: vec![0; superblocks],
             full: vec![0; superblocks],
             open: vec![Vec::new(); groups as usize],
@@ -45,32 +59,43 @@ impl Superblocks {
         self.members.quotient(pool.0) as usize
     }
 
-    /// The group of a block, and its place in its pool, which all blocks of its superblock have.
-    #[inline(always)]
-    fn split(&self, block: BlockId) -> (u32, u32) {
-        let (pool, place) = self.blocks_each.split(block.0);
-        (self.members.quotient(pool), place)
-    }
-
     /// The number of a block's superblock.
     #[inline(always)]
     fn number(&self, block: BlockId) -> usize {
-        let (group, place) = self.split(block);
-        (group * self.blocks_each.get() + place) as usize
+        self.of[block.index()] as usize
     }
 
-    /// The block that stands for the superblock of a block.
+    /// The group of a superblock, by its number.
     #[inline(always)]
-    fn lead(&self, block: BlockId) -> BlockId {
-        let (group, place) = self.split(block);
-        BlockId(group * self.members.get() * self.blocks_each.get() + place)
+    fn group(&self, number: usize) -> usize {
+        self.blocks_each.quotient(number as u32) as usize
+    }
+
+    /// The blocks of a superblock, by its number.
+    #[inline(always)]
+    fn blocks_of(&self, number: usize) -> &[BlockId] {
+        let members = self.members.get() as usize;
+        &self.blocks[number * members..][..members]
+    }
+
+    /// The block that stands for a superblock, by its number.
+    #[inline(always)]
+    fn lead(&self, number: usize) -> BlockId {
+        self.blocks_of(number)[0]
+    }
+
+    /// The block of a pool in a superblock, by its number.
+    #[inline(always)]
+    fn in_pool(&self, number: usize, pool: PoolId) -> BlockId {
+        self.blocks_of(number)[self.members.split(pool.0).1 as usize]
     }
 
     /// The blocks of the superblock of a block, each with its pool.
-    fn blocks(&self, block: BlockId) -> impl Iterator<Item = (PoolId, BlockId)> + use<> {
-        let (group, place) = self.split(block);
-        let (members, each) = (self.members.get(), self.blocks_each.get());
-        (group * members..(group + 1) * members).map(move |pool| (PoolId(pool), BlockId(pool * each + place)))
+    fn members(&self, block: BlockId) -> impl Iterator<Item = (PoolId, BlockId)> + use<> {
+        let number = self.number(block);
+        let first = self.group(number) as u32 * self.members.get();
+        let blocks = self.blocks_of(number).to_vec();
+        (first..).map(PoolId).zip(blocks)
     }
 
     /// Number of valid units of the closed superblock of a block.
@@ -95,9 +120,15 @@ impl Blocks {
         self.superblocks.as_mut().expect("there are superblocks")
     }
 
+    /// The block of a pool in the superblock of a block; without superblocks the block itself.
+    #[inline(always)]
+    pub fn member(&self, block: BlockId, pool: PoolId) -> BlockId {
+        self.superblocks.as_ref().map_or(block, |superblocks| superblocks.in_pool(superblocks.number(block), pool))
+    }
+
     /// The blocks of the superblock of a block, each with its pool; without superblocks none.
     pub fn members(&self, block: BlockId) -> impl Iterator<Item = (PoolId, BlockId)> + use<> {
-        self.superblocks.as_ref().map(|superblocks| superblocks.blocks(block)).into_iter().flatten()
+        self.superblocks.as_ref().map(|superblocks| superblocks.members(block)).into_iter().flatten()
     }
 
     /// Takes the oldest free superblock of the group of a pool for a stream to fill, and returns the block that stands for it.
@@ -125,10 +156,7 @@ impl Blocks {
     /// The blocks of the pool, with their streams, that were taken with their superblocks and have not been begun.
     pub fn taken_members(&self, pool: PoolId) -> impl Iterator<Item = (BlockId, Stream)> + '_ {
         let open = self.superblocks.iter().flat_map(move |superblocks| &superblocks.open[superblocks.group_of(pool)]);
-        let each = move |&(first, stream): &(BlockId, Stream)| {
-            let block = BlockId(first.0 + (pool.0 - self.lead_of(pool).0) * self.superblocks().blocks_each.get());
-            (block, stream)
-        };
+        let each = move |&(first, stream): &(BlockId, Stream)| (self.member(first, pool), stream);
         open.map(each).filter(|&(block, _)| self.state(block) == BlockState::Taken)
     }
 
@@ -157,12 +185,12 @@ impl Blocks {
     /// A block of a superblock is full and at rest: the superblock closes with its last.
     pub(super) fn close_member(&mut self, block: BlockId) {
         let superblocks = self.superblocks_mut();
-        let (number, first) = (superblocks.number(block), superblocks.lead(block));
+        let number = superblocks.number(block);
+        let (first, group) = (superblocks.lead(number), superblocks.group(number));
         superblocks.full[number] += 1;
         if superblocks.full[number] < superblocks.members.get() {
             return;
         }
-        let group = superblocks.split(block).0 as usize;
         superblocks.open[group].retain(|&(open, _)| open != first);
         self.set_members(block, BlockState::Closed);
         let valid = self.members(block).map(|(_, block)| self.valid(block)).sum();
@@ -174,7 +202,8 @@ impl Blocks {
     /// A unit of a block in a closed superblock has become invalid.
     pub(super) fn invalidate_member(&mut self, block: BlockId) {
         let superblocks = self.superblocks_mut();
-        let (number, first, group) = (superblocks.number(block), superblocks.lead(block), superblocks.split(block).0 as usize);
+        let number = superblocks.number(block);
+        let (first, group) = (superblocks.lead(number), superblocks.group(number));
         let valid = superblocks.valid[number];
         superblocks.valid[number] = valid - 1;
         self.delist(group, first, valid);
@@ -211,7 +240,8 @@ impl Blocks {
     /// Plants a defect: the closed superblock of a block counts a valid unit that it has not.
     pub fn count_too_many(&mut self, block: BlockId) {
         let superblocks = self.superblocks_mut();
-        let (number, first, group) = (superblocks.number(block), superblocks.lead(block), superblocks.split(block).0 as usize);
+        let number = superblocks.number(block);
+        let (first, group) = (superblocks.lead(number), superblocks.group(number));
         let valid = superblocks.valid[number];
         if self.state(block) == BlockState::Closed && valid < self.valid_max {
             self.superblocks_mut().valid[number] = valid + 1;
@@ -240,11 +270,9 @@ impl Blocks {
     /// A sentence if the arrays contradict the blocks.
     pub fn restore_superblocks(&mut self, parts: &[Vec<u32>], streams: u8) -> Result<(), String> {
         let [open, ranks] = parts else { return Ok(()) };
-        let each = self.superblocks().blocks_each.get();
         let mut found: Vec<(u32, BlockId, Stream)> = Vec::new();
-        for (number, (&stream, &rank)) in (0u32..).zip(open.iter().zip(ranks)) {
-            let (group, place) = (number / each, number % each);
-            let first = BlockId(group * self.superblocks().members.get() * each + place);
+        for (number, (&stream, &rank)) in open.iter().zip(ranks).enumerate() {
+            let first = self.superblocks().lead(number);
             let states: Vec<BlockState> = self.members(first).map(|(_, block)| self.state(block)).collect();
             let is_open = states.iter().all(|&state| state == BlockState::Open);
             if stream > u32::from(streams) || is_open != (stream > 0) || !is_open && states.iter().any(|state| *state != states[0]) {
@@ -257,7 +285,7 @@ impl Blocks {
         }
         found.sort_by_key(|&(rank, first, _)| (rank, first));
         for (_, first, stream) in found {
-            let group = self.superblocks().split(first).0 as usize;
+            let group = self.superblocks().group(self.superblocks().number(first));
             self.superblocks_mut().open[group].push((first, stream));
         }
         Ok(())
@@ -281,11 +309,12 @@ impl Blocks {
     /// A sentence if its blocks are not all full.
     pub(super) fn restore_closed(&mut self, first: BlockId) -> Result<(), String> {
         let pages = u32::from(self.pages_per_block);
-        if self.superblocks().lead(first) != first || self.members(first).any(|(_, block)| self.programmed(block) != pages) {
+        let number = self.superblocks().number(first);
+        if self.superblocks().lead(number) != first || self.members(first).any(|(_, block)| self.programmed(block) != pages) {
             return Err(format!("block {first} stands for no closed superblock"));
         }
         let valid = self.members(first).map(|(_, block)| self.valid(block)).sum();
-        let (number, group) = (self.superblocks().number(first), self.superblocks().split(first).0 as usize);
+        let group = self.superblocks().group(number);
         let superblocks = self.superblocks_mut();
         superblocks.valid[number] = valid;
         superblocks.full[number] = superblocks.members.get();
@@ -301,9 +330,9 @@ impl Blocks {
     pub fn check_superblocks(&self, lead: PoolId) -> Result<(), String> {
         use BlockState::{Closed, Erased, Free, Open, Taken, Victim};
         let Some(superblocks) = &self.superblocks else { return Ok(()) };
-        let each = superblocks.blocks_each.get();
+        let (each, group) = (superblocks.blocks_each.get() as usize, superblocks.group_of(lead));
         let pages = u32::from(self.pages_per_block);
-        for first in (lead.0 * each..(lead.0 + 1) * each).map(BlockId) {
+        for first in (group * each..(group + 1) * each).map(|number| superblocks.lead(number)) {
             let states: Vec<BlockState> = self.members(first).map(|(_, block)| self.state(block)).collect();
             let all = |among: &[BlockState]| states.iter().all(|state| among.contains(state));
             let listed = self.open_superblocks(lead).iter().filter(|(open, _)| *open == first).count();

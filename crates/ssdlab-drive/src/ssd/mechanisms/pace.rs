@@ -133,7 +133,7 @@ pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
         return;
     }
     let victim = ssd.gc.job(pool).map(Job::victim).expect("it has just started");
-    let members = ssd.group_of(pool).map(|part| ssd.geometry().member(victim, part));
+    let members = ssd.group_of(pool).map(|part| ssd.ftl.blocks().member(victim, part));
     let (pages, valid) =
         members.fold((0, 0), |(pages, valid), block| (pages + ssd.ftl.units_freed(block), valid + ssd.ftl.blocks().valid(block)));
     let room = room(ssd, pool);
