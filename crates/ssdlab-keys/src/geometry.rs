@@ -3,7 +3,7 @@
 //! A *unit* is what the map has an entry for: a flash page, or, with `ftl.map_unit_bytes`, a part of it, of which a flash page holds
 //! [`Geometry::units_per_flash_page`]. Addresses of the host ([`Lpn`]) and places in the flash ([`Ppn`]) count units.
 
-use crate::config::{Allocation, Config, Dimension, PoolScope, Streams};
+use crate::config::{Allocation, Config, Dimension, Mode, PoolScope};
 use ssdlab_base::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn};
 
 /// What the array time of a page depends on. `flash::Timing` is the one place that turns it into times.
@@ -11,8 +11,8 @@ use ssdlab_base::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId
 pub struct PageFacts {
     /// Offset of the flash page in its block, parity pages counted.
     pub offset: u32,
-    /// The block is in SLC mode.
-    pub slc: bool,
+    /// The mode of its block.
+    pub mode: Mode,
 }
 
 /// Division by a fixed number through one multiplication (Lemire, Kaser, Kurz 2019): exact for every `u32`.
@@ -105,8 +105,6 @@ pub struct Geometry {
 /// Which blocks of a drive can be in SLC mode, and which of their pages hold data then.
 #[derive(Clone, Copy, Debug)]
 pub struct SlcShape {
-    /// The stream of host writes to blocks in SLC mode.
-    pub stream: u8,
     /// Units of a block that hold no data in SLC mode: those in front. Its last units do.
     pub skipped: u32,
     /// Blocks of a plane from this number on are always in SLC mode.
@@ -120,8 +118,7 @@ pub struct SlcShape {
 impl SlcShape {
     fn new(config: &Config) -> Option<Self> {
         let (slc, planes) = (&config.slc, config.planes_per_pool());
-        Streams::new(config).slc.map(|stream| SlcShape {
-            stream,
+        slc.is_on().then(|| SlcShape {
             skipped: config.data_units_per_block() - config.slc_units_per_block(),
             static_from: config.device.blocks_per_plane.saturating_sub(slc.static_blocks),
             static_each: slc.static_blocks * planes,

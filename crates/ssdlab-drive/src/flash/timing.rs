@@ -2,7 +2,7 @@
 
 use super::op::{Op, OpKind, Parts};
 use ssdlab_base::units::{Ns, part_transfer_ns, transfer_ns};
-use ssdlab_keys::config::Config;
+use ssdlab_keys::config::{Config, Mode};
 use ssdlab_keys::geometry::PageFacts;
 
 /// Parts of a share.
@@ -72,7 +72,7 @@ impl Timing {
     /// Array time of a read of a page, ns.
     #[inline(always)]
     pub fn read(&self, page: &PageFacts) -> Ns {
-        if page.slc {
+        if page.mode == Mode::Slc {
             return self.slc[0];
         }
         Self::of_page(&self.read_ns, page.offset)
@@ -88,7 +88,7 @@ impl Timing {
     /// Array time of the program that begins with a page, ns.
     #[inline(always)]
     pub fn program(&self, first: &PageFacts) -> Ns {
-        if first.slc {
+        if first.mode == Mode::Slc {
             return self.slc[1];
         }
         let offset = first.offset;
@@ -99,9 +99,9 @@ impl Timing {
         }
     }
 
-    /// Time of an erase of a block, ns. `slc`: the block is in SLC mode.
-    pub fn erase(&self, slc: bool) -> Ns {
-        if slc { self.slc[2] } else { self.erase_ns }
+    /// Time of an erase of a block in this mode, ns.
+    pub fn erase(&self, mode: Mode) -> Ns {
+        if mode == Mode::Slc { self.slc[2] } else { self.erase_ns }
     }
 
     /// Transfer time of a page of an operation that reads, by its number in the operation.

@@ -13,7 +13,7 @@ mod superblocks;
 use crate::advice::prefetch;
 use crate::lists::{EMPTY, Links, List, NONE};
 use ssdlab_base::units::{BlockId, PoolId};
-use ssdlab_keys::config::Stream;
+use ssdlab_keys::config::{Mode, Stream};
 use ssdlab_keys::geometry::Geometry;
 use ssdlab_result::stats::NO_STREAM;
 
@@ -65,6 +65,8 @@ pub struct Blocks {
     erases: Vec<u32>,
     /// By block: the stream that has filled it since its last erase, or [`NO_STREAM`].
     streams: Vec<u8>,
+    /// By block: its mode. An erased block is in native mode, until a stream opens it in its own.
+    modes: Vec<Mode>,
     links: Links,
     free: Vec<List>,
     free_count: Vec<u32>,
@@ -115,6 +117,7 @@ impl Blocks {
             words_beyond,
             erases: vec![0; count],
             streams: vec![NO_STREAM; count],
+            modes: vec![Mode::Native; count],
             links: Links::new(count),
             free: vec![EMPTY; pools as usize],
             free_count: vec![0; pools as usize],
@@ -206,6 +209,12 @@ impl Blocks {
     /// The stream that has filled a block since its last erase; [`NO_STREAM`] if it is free, or was filled before the run.
     pub fn stream(&self, block: BlockId) -> Stream {
         self.streams[block.index()]
+    }
+
+    /// The mode of a block.
+    #[inline(always)]
+    pub fn mode(&self, block: BlockId) -> Mode {
+        self.modes[block.index()]
     }
 
     /// Number of blocks on the pool's free list; write frontiers do not count.
@@ -343,12 +352,15 @@ impl Blocks {
         self.streams[block.index()] = stream;
     }
 
-    /// Takes the oldest free block of the pool for a stream to fill.
+    /// Opens a block of the pool in a mode, for a stream to fill. Returns it, and the number of its first page that holds data.
     #[inline]
-    pub fn take_free_for(&mut self, pool: PoolId, stream: Stream) -> BlockId {
-        let block = self.take_free(pool);
+    pub fn open(&mut self, pool: PoolId, stream: Stream, mode: Mode) -> (BlockId, u32) {
+        let (block, first) = match mode {
+            Mode::Native => (self.take_free(pool), 0),
+            Mode::Slc => self.take_free_slc(pool),
+        };
         self.streams[block.index()] = stream;
-        block
+        (block, first)
     }
 
     /// A page of the block has been programmed, `valid` if it holds data; with its last page the block closes.
@@ -503,6 +515,7 @@ impl Blocks {
         self.erases[block.index()] += 1;
         if self.is_slc(block) {
             self.leaves_cache(pool, block);
+            self.modes[block.index()] = Mode::Native;
         }
         self.streams[block.index()] = NO_STREAM;
         self.erases_in_pool[pool.index()] += 1;

@@ -95,7 +95,7 @@ impl Ftl {
             pools: vec![Pool::new(pages, streams); geometry.pools.count.get() as usize],
             streams,
             places: config.ftl.placement != Placement::None,
-            slc: slc::SlcCache::new(config, &geometry),
+            slc: slc::SlcCache::new(config, &geometry, streams),
             placer: Placer::new(config, geometry.logical_units, geometry.blocks, geometry.units_per_reclaim()),
             displaced: 0,
             superblocks: SuperblockCounts::new(config, &geometry),
@@ -187,13 +187,13 @@ impl Ftl {
     /// What the array time of the flash page that holds `ppn` depends on.
     #[inline(always)]
     pub fn page_facts(&self, ppn: Ppn) -> PageFacts {
-        PageFacts { offset: self.geometry.flash_page(ppn), slc: self.mode_of(ppn) }
+        PageFacts { offset: self.geometry.flash_page(ppn), mode: self.mode_of(ppn) }
     }
 
     /// What the program of the parity page depends on, if the program that begins at `first` completes a parity stripe.
     #[inline(always)]
     pub fn parity_facts(&self, first: Ppn) -> Option<PageFacts> {
-        self.geometry.parity_with(first).map(|offset| PageFacts { offset, slc: self.mode_of(first) })
+        self.geometry.parity_with(first).map(|offset| PageFacts { offset, mode: self.mode_of(first) })
     }
 
     /// A page holds the newest data of its logical page.
@@ -384,14 +384,15 @@ impl Ftl {
     /// Opens the next block of the pool for a stream, whose last is full. Returns true if that took a free block, or a superblock.
     #[inline(always)]
     fn open_block(&mut self, pool: PoolId, stream: Stream) -> bool {
-        let (block, took) = if self.geometry.spans_pools() {
-            self.open_member(pool, stream)
+        let (frontier, took) = if self.geometry.spans_pools() {
+            let (block, took) = self.open_member(pool, stream);
+            (Frontier { block, next_page: 0 }, took)
         } else {
-            let block = self.blocks.take_free_for(pool, stream);
+            let (block, first) = self.blocks.open(pool, stream, self.streams.mode(stream));
             self.placer.block_opened(block, stream);
-            (block, true)
+            (Frontier { block, next_page: first }, true)
         };
-        self.pools[pool.index()].open[usize::from(stream)] = Frontier { block, next_page: 0 };
+        self.pools[pool.index()].open[usize::from(stream)] = frontier;
         took
     }
 

@@ -1,9 +1,9 @@
 //! The cache of blocks in SLC mode: whether host writes go there, and which of its blocks is folded next.
 
-use super::{Allocated, Frontier, Ftl};
+use super::{Allocated, Ftl};
 use ssdlab_base::units::{BlockId, PoolId, Ppn};
 use ssdlab_keys::config::capacity::RESERVE;
-use ssdlab_keys::config::{Config, SlcFull, Stream};
+use ssdlab_keys::config::{Config, Mode, SlcFull, Stream, Streams};
 use ssdlab_keys::geometry::Geometry;
 
 /// Parts of a share.
@@ -28,10 +28,10 @@ pub(super) struct SlcCache {
 }
 
 impl SlcCache {
-    pub(super) fn new(config: &Config, geometry: &Geometry) -> Option<Self> {
+    pub(super) fn new(config: &Config, geometry: &Geometry, streams: Streams) -> Option<Self> {
         let shape = geometry.slc?;
         Some(SlcCache {
-            stream: shape.stream,
+            stream: streams.slc?,
             dynamic_each: shape.dynamic_each,
             waits: config.slc.full == SlcFull::Fold,
             level: libm::round(config.slc.fold_level * MILLION as f64) as u64,
@@ -72,10 +72,13 @@ impl Ftl {
         self.slc.is_some() && self.blocks.is_slc(self.geometry.split_page(ppn).0)
     }
 
-    /// Whether the flash takes a page for one of a block in SLC mode.
+    /// The mode in which the flash takes the block of a page to be.
     #[inline(always)]
-    pub(super) fn mode_of(&self, ppn: Ppn) -> bool {
-        self.slc.as_ref().is_some_and(|slc| !slc.forgets_mode) && self.is_slc(ppn)
+    pub(super) fn mode_of(&self, ppn: Ppn) -> Mode {
+        match &self.slc {
+            Some(slc) if !slc.forgets_mode => self.blocks.mode(self.geometry.split_page(ppn).0),
+            _ => Mode::Native,
+        }
     }
 
     /// The next write of the host to a pool goes to a block in SLC mode.
@@ -120,10 +123,7 @@ impl Ftl {
         }
         let took_block = self.frontier_full(pool, 0);
         if took_block {
-            let stream = self.pools[pool.index()].host_stream(0);
-            let (block, next_page) =
-                if self.writes_slc(pool) { self.blocks.take_free_slc(pool) } else { (self.blocks.take_free_for(pool, stream), 0) };
-            *self.pools[pool.index()].host_mut(0) = Frontier { block, next_page };
+            self.open_block(pool, self.pools[pool.index()].host_stream(0));
         }
         let ppn = self.pools[pool.index()].host_mut(0).next(&self.geometry);
         self.steer(pool);

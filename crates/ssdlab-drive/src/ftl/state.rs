@@ -112,7 +112,7 @@ impl Ftl {
             self.blocks.set_stream(block, known.ok_or_else(|| format!("block {block} was filled by stream {stream}, which there is not"))?);
         }
         self.placer.restore(&arrays)?;
-        self.blocks.restore_slc(&self.geometry)
+        self.blocks.restore_slc(&self.geometry, &self.streams)
     }
 
     /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.

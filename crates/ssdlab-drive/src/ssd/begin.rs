@@ -10,6 +10,7 @@ use crate::ftl::Class;
 use crate::gc::{Job, Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
 use ssdlab_base::units::{DieId, Ns, PoolId, Ppn, TxnId};
+use ssdlab_keys::config::Mode;
 use ssdlab_keys::geometry::PageFacts;
 
 /// Times of a program after the transfer of its data, for one plane or several at once: programs of the data and of parity pages, if any.
@@ -294,8 +295,8 @@ impl Ssd {
 
     /// Time of the erase of the victim of a pool's job, ns.
     fn erase_ns(&mut self, pool: PoolId) -> Ns {
-        let in_slc = self.rules.slc && self.gc.job(pool).is_some_and(|job| self.ftl.blocks().is_slc(job.victim()));
-        let ns = self.flash.timing().erase(in_slc);
+        let mode = self.gc.job(pool).map_or(Mode::Native, |job| self.ftl.blocks().mode(job.victim()));
+        let ns = self.flash.timing().erase(mode);
         if self.wear.is_none() {
             return ns;
         }

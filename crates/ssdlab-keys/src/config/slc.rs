@@ -87,6 +87,17 @@ impl Config {
     }
 }
 
+/// How the cells of a block are programmed, from when it is opened until it is erased.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Mode {
+    /// With all bits of a cell.
+    #[default]
+    Native,
+    /// With one bit in a cell: fewer pages, which are faster.
+    Slc,
+}
+
 /// Where host writes go when no block can be opened in SLC mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
 #[serde(rename_all = "kebab-case")]

@@ -17,9 +17,9 @@
 //! | `custom` (h and m streams) | `separate` | not `block` | 0 to h - 1 | as before | h to h + m - 1 |
 //!
 //! With a cache of blocks in SLC mode (`slc`), which goes with neither a policy nor a shared block, stream 2 is that of host writes to the
-//! cache. A block in that stream is in SLC mode.
+//! cache. Its blocks are opened in SLC mode, those of the others in native mode.
 
-use super::{Config, Frontier, Isolation, Placement};
+use super::{Config, Frontier, Isolation, Mode, Placement};
 
 /// Number of a stream in its pool.
 pub type Stream = u8;
@@ -91,6 +91,12 @@ impl Streams {
         let count = (host.max(host_during_job) + host_classes).max(moves + move_classes);
         let slc = config.slc.is_on().then_some(count);
         Streams { count: count + u8::from(slc.is_some()), host, host_during_job, moves, host_classes, move_classes, slc }
+    }
+
+    /// The mode in which the blocks of a stream are opened. Blocks that no stream of this table has filled are in native mode.
+    #[inline(always)]
+    pub fn mode(&self, stream: Stream) -> Mode {
+        if self.slc == Some(stream) { Mode::Slc } else { Mode::Native }
     }
 
     /// Entries for open blocks that a saved state has for each pool.

@@ -1,4 +1,4 @@
-//! Blocks in SLC mode. A block is in that mode from when it is opened for the stream of the cache until it is erased.
+//! Blocks in SLC mode. A block is in that mode from when a stream opens it in SLC mode until it is erased.
 //!
 //! In SLC mode a word line has one page in place of two to four. A block's pages keep their numbers: those in front are skipped, and count
 //! as programmed and invalid from the start. So all lists and counts see what the erase of such a block gains.
@@ -6,6 +6,7 @@
 use super::{BlockState, Blocks};
 use crate::lists::{EMPTY, List, NONE};
 use ssdlab_base::units::{BlockId, PoolId};
+use ssdlab_keys::config::{Mode, Streams};
 use ssdlab_keys::geometry::{Geometry, SlcShape};
 
 /// The blocks in SLC mode of all pools.
@@ -53,7 +54,7 @@ impl Blocks {
     /// A block is in SLC mode.
     #[inline(always)]
     pub fn is_slc(&self, block: BlockId) -> bool {
-        self.slc.as_ref().is_some_and(|slc| self.streams[block.index()] == slc.shape.stream)
+        self.mode(block) == Mode::Slc
     }
 
     /// A block is of the static part of the cache.
@@ -100,10 +101,10 @@ impl Blocks {
     }
 
     /// Opens a block in SLC mode: an erased one of the static part, or else any free block. Returns it, and the number of its first page.
-    pub fn take_free_slc(&mut self, pool: PoolId) -> (BlockId, u32) {
+    pub(super) fn take_free_slc(&mut self, pool: PoolId) -> (BlockId, u32) {
         let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
         let list = &mut slc.free[pool.index()];
-        let (stream, skipped) = (slc.shape.stream, slc.shape.skipped);
+        let skipped = slc.shape.skipped;
         let block = if list.head == NONE {
             slc.dynamic[pool.index()] += 1;
             self.take_free(pool)
@@ -114,7 +115,7 @@ impl Blocks {
             self.blocks[block.index()].state = BlockState::Open;
             block
         };
-        self.streams[block.index()] = stream;
+        self.modes[block.index()] = Mode::Slc;
         self.blocks[block.index()].programmed = skipped as u16;
         (0..skipped).for_each(|page| self.mark_stale(block, page));
         (block, skipped)
@@ -167,12 +168,13 @@ impl Blocks {
         slc.dynamic[pool.index()] -= u32::from(!slc.is_static[block.index()]);
     }
 
-    /// Sorts the blocks of a saved state, whose streams are known, into those in SLC mode and others.
+    /// Sorts the blocks of a saved state, each in the mode of the stream that has filled it, into those in SLC mode and others.
     ///
     /// # Errors
     /// A sentence if a block of the static part is not in SLC mode, one in SLC mode has data in skipped pages, or there are more than may be.
-    pub fn restore_slc(&mut self, geometry: &Geometry) -> Result<(), String> {
+    pub fn restore_slc(&mut self, geometry: &Geometry, streams: &Streams) -> Result<(), String> {
         let Some(skipped) = self.slc.as_ref().map(|slc| slc.shape.skipped) else { return Ok(()) };
+        self.modes = self.streams.iter().map(|&stream| streams.mode(stream)).collect();
         let in_use: Vec<_> = (0..geometry.blocks).map(BlockId).filter(|&block| self.state(block) != BlockState::Free).collect();
         if let Some(block) = in_use.iter().find(|&&block| self.is_static(block) && !self.is_slc(block)) {
             return Err(format!("block {block} is of the static part of the cache and not in SLC mode"));

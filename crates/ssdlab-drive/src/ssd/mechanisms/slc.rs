@@ -13,8 +13,8 @@ use crate::ssd::mechanisms::pace;
 use crate::ssd::watch::probes;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Ns, PoolId, Ppn};
-use ssdlab_keys::config::Config;
 use ssdlab_keys::config::capacity::RESERVE;
+use ssdlab_keys::config::{Config, Mode};
 use ssdlab_keys::geometry::PageFacts;
 use ssdlab_result::stats::SlcStats;
 
@@ -156,11 +156,12 @@ pub(in crate::ssd) fn check_program(ssd: &mut Ssd, first: Ppn, ns: Ns) {
 fn check(ssd: &mut Ssd, ppn: Ppn, what: &str, ns: Ns, time: fn(&Timing, &PageFacts) -> Ns) {
     let block = ssd.block_of_page(ppn);
     let Some(slc) = ssd.probes.verifier().map(|verifier| verifier.is_slc(block)) else { return };
-    let expected = time(ssd.flash.timing(), &PageFacts { offset: ssd.geometry().flash_page(ppn), slc });
+    let mode = if slc { Mode::Slc } else { Mode::Native };
+    let expected = time(ssd.flash.timing(), &PageFacts { offset: ssd.geometry().flash_page(ppn), mode });
     if ns != expected
         && let Some(verifier) = ssd.probes.verifier_mut()
     {
-        verifier.found(Err(format!("the {what} of page {ppn} takes {ns} ns, and {expected} in the mode of its block (SLC: {slc})")));
+        verifier.found(Err(format!("the {what} of page {ppn} takes {ns} ns, and {expected} in the mode of its block ({mode:?})")));
     }
 }
 
