@@ -62,7 +62,7 @@ fn present(simulation: &Simulation) -> Snapshot {
             let pool: PoolId = geometry.pool_of_block(block);
             let blocks = ftl.blocks();
             let state = match blocks.state(block) {
-                BlockState::Free => "free",
+                BlockState::Free | BlockState::Spare => "free",
                 BlockState::Open | BlockState::Taken => "open",
                 BlockState::Closed | BlockState::Cached => "closed",
                 BlockState::Victim | BlockState::Erased => "victim",

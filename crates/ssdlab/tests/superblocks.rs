@@ -3,14 +3,17 @@
 use crate::common::pages::{READ, WRITE, read, write};
 use crate::common::{one_die, plan, random_config, random_requests, simulation};
 use crate::timelines::changed;
+use ssdlab::cause::Cause;
 use ssdlab::config::{
-    Allocation, Begin, Capacity, Config, Pace, Placement, PreconditionKind, Priority, ReclaimUnit, Scope, SuperblockSpan, Victim, validate,
+    Allocation, Begin, Capacity, Config, Pace, Placement, PreconditionKind, Priority, ReclaimUnit, Scope, SuperblockSpan, Victim, WearEnd,
+    validate,
 };
+use ssdlab::flash::Failures;
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
-use ssdlab::stats::{RunResult, Writer};
+use ssdlab::stats::{ReadOnlyCause, RunResult, Writer};
 use ssdlab::units::{BlockId, Lpn, PoolId};
 
 const MS: u64 = 1_000_000;
@@ -348,4 +351,99 @@ fn superblocks_of_several_dies_need_chips_of_one_die() {
     let error = validate(&changed(two_dies(), |c| c.device.dies_per_chip = 2)).unwrap_err().to_string();
     assert!(error.starts_with("device.dies_per_chip = 2: superblocks of several pools"), "{error}");
     assert!(error.contains("set device.dies_per_chip = 1 and device.chips_per_channel = 2"), "{error}");
+}
+
+/// A seed with which of the programs of new blocks, given as block and page, those of `failed` fail and those of `good` do not.
+fn seed_where(config: &Config, blocks: u32, failed: &[(u32, u32)], good: &[(u32, u32)]) -> u64 {
+    let fits = |&seed: &u64| {
+        let failures = Failures::new(config, blocks, seed).expect("blocks can fail");
+        let fails = |&(block, page): &(u32, u32)| failures.program_fails(BlockId(block), 0, page);
+        failed.iter().all(fails) && !good.iter().any(fails)
+    };
+    (1..100_000).find(fits).expect("some seed does")
+}
+
+/// Superblocks of two blocks of two pages. The third write fails in page 1 of block 0, and is repeated at once on the same die, in the first
+/// page of superblock 1. The fourth fills superblock 0, so that its pages 1, 0 and 3 move to superblock 2
+/// (both dies read at once, and the one whose program has just ended is woken first); block 0 is retired, and block 16
+/// has no partner: it is spare. Of superblock 1, pages 5, 6 and 7 follow, of which the last fails in page 1 of block 17. It goes to superblock 3,
+/// the others move, block 17 is retired, and block 16 takes its place.
+#[test]
+fn a_block_that_fails_leaves_its_superblock() {
+    let config = changed(two_dies(), |c| (c.gc.soft, c.wear.program_fails_ppm, c.wear.end) = (2.0, 200_000.0, WearEnd::Reads));
+    validate(&config).unwrap();
+    let good = [(0, 0), (16, 0), (16, 1), (1, 0), (1, 1), (17, 0), (2, 0), (2, 1), (18, 0), (18, 1), (3, 0), (19, 0), (4, 0), (20, 0)];
+    let seed = seed_where(&config, 32, &[(0, 1), (17, 1)], &good);
+    let plan = Plan { seed, ..plan(config) };
+    let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+    simulation.take_completions();
+    let play = |simulation: &mut Simulation, writes: &[(u64, u64)]| {
+        writes.iter().for_each(|&(at, page)| _ = simulation.submit(write(at * MS, page)).unwrap());
+        simulation.run_until(simulation.now() + 40 * MS).unwrap();
+        simulation.ssd().ftl().check().unwrap();
+        simulation.take_completions().iter().map(|done| done.completed_ns - done.arrival_ns).collect::<Vec<_>>()
+    };
+    assert_eq!(play(&mut simulation, &[(0, 0), (10, 1), (20, 2), (30, 3)]), [WRITE, WRITE, 2 * WRITE, WRITE]);
+    let (ftl, counters) = (simulation.ssd().ftl(), simulation.ssd().counters());
+    let at = |ftl: &Ftl, page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap());
+    assert_eq!([0, 1, 2, 3].map(|page| at(ftl, page).0.0), [18, 2, 1, 2]);
+    assert_eq!(states(ftl, 0), [BlockState::Retired, BlockState::Spare]);
+    assert_eq!((counters.jobs_for(Cause::Retirement), counters.pages_moved, counters.replaced_blocks), (1, 3, 0));
+    assert_eq!(play(&mut simulation, &[(41, 5), (50, 6), (60, 7)]), [WRITE, WRITE, 2 * WRITE]);
+    let (ftl, counters) = (simulation.ssd().ftl(), simulation.ssd().counters());
+    assert_eq!(at(ftl, 7), (BlockId(19), 0));
+    assert_eq!(states(ftl, 1), [BlockState::Free, BlockState::Retired]);
+    assert_eq!((ftl.blocks().state(BlockId(16)), ftl.blocks().member(BlockId(1), POOLS[1])), (BlockState::Free, BlockId(16)));
+    assert_eq!((counters.retired_by_program, counters.replaced_blocks, counters.jobs_for(Cause::Retirement)), (2, 1, 2));
+    // Superblock 0 is gone; 2 is full, since the second job has moved pages 2, 5 and 6; 3 and 4 are open.
+    assert_eq!(POOLS.map(|pool| ftl.blocks().free_count(pool)), [12, 12]);
+}
+
+/// Random overwrites until the drive is read-only: a pool has lost a block more than it can, all its pages can be read, and writes before were
+/// all taken.
+#[test]
+fn a_drive_of_superblocks_wears_out() {
+    let (mut replaced, mut again) = (0, 0);
+    for case in 0..12 {
+        let mut config = changed(two_dies(), |c| {
+            (c.device.chips_per_channel, c.device.pages_per_block) = (1 + case as u32 % 2, 4);
+            (c.device.overprovisioning, c.gc.soft, c.gc.victim) = (0.6, 2.0, Victim::Greedy);
+            (c.wear.endurance, c.wear.spread, c.wear.program_fails_ppm) = (12, 0.2, 3_000.0);
+            c.wear.end = WearEnd::Reads;
+        });
+        if case % 3 == 0 {
+            (config.device.pages_per_program, config.ftl.map_unit_bytes) = (2, Some(config.device.page_bytes / 2));
+        }
+        validate(&config).unwrap();
+        let losable = config.losable_blocks();
+        let mut rng = Rng::new(case, "superblocks wear out");
+        let plan = Plan { verify: Verify::End, seed: case, ..plan(config) };
+        let mut simulation = Simulation::new(&plan, &Control::default()).unwrap();
+        let pages = u64::from(simulation.ssd().ftl().geometry().exported_units / simulation.ssd().ftl().geometry().units_per_flash_page);
+        let mut number = 0;
+        while simulation.ssd().wear_stats().unwrap().read_only.is_none() {
+            let now = simulation.now();
+            for step in 1..=50 {
+                let page = if number < pages { number } else { rng.below(pages) };
+                simulation.submit(write(now + step * MS, page)).unwrap();
+                number += 1;
+            }
+            simulation.run_to_idle().unwrap();
+            assert!(number < 100_000, "case {case} has no end");
+        }
+        let now = simulation.now();
+        (0..pages).for_each(|page| _ = simulation.submit(read(now + (1 + page) * MS, page)).unwrap());
+        simulation.run_to_idle().unwrap();
+        let (ssd, stats) = (simulation.ssd(), simulation.ssd().wear_stats().unwrap());
+        let read_only = stats.read_only.unwrap();
+        let lost = match read_only.cause {
+            ReadOnlyCause::Spare => read_only.lost == losable + 1,
+            ReadOnlyCause::NoRoom => read_only.lost <= losable,
+        };
+        assert!(lost, "case {case}: {read_only:?}, {losable} of each pool can be lost");
+        ssd.ftl().check().unwrap();
+        (replaced, again) = (replaced + ssd.counters().replaced_blocks, again + ssd.counters().programs_dealt_again);
+        assert_eq!(ssd.counters().unmapped_reads, 0, "case {case}: a page that was written holds no data");
+    }
+    assert!(replaced > 5 && again > 0, "{replaced} blocks replaced, {again} programs dealt again");
 }

@@ -17,6 +17,7 @@ use ssdlab_keys::config::{Mode, Stream};
 use ssdlab_keys::geometry::Geometry;
 use ssdlab_result::stats::NO_STREAM;
 
+pub use superblocks::Freed;
 use superblocks::Superblocks;
 
 /// The state of a block.
@@ -39,6 +40,8 @@ pub enum BlockState {
     Cached,
     /// Failed and erased: never used again.
     Retired,
+    /// Erased, and in no superblock: takes the place of a block that fails.
+    Spare,
 }
 
 /// The part of a block's state that each operation on it reads and writes: 16 bytes, so that it lies in one cache line.

@@ -12,7 +12,7 @@ mod state;
 mod superblocks;
 mod wear;
 
-pub use blocks::BlockState;
+pub use blocks::{BlockState, Freed};
 pub use placement::{Class, CustomPlacement, Failure, Foretold, Happened, PlacementPolicy, Placer, Placing, Sizes, Source};
 
 use blocks::Blocks;

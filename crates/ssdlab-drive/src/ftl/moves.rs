@@ -1,7 +1,7 @@
 //! The page moves of a collection: one by one, or several of a job as one batch.
 
 use super::pool::Frontier;
-use super::{Allocated, Class, Ftl};
+use super::{Allocated, Class, Freed, Ftl};
 use ssdlab_base::units::{BlockId, Lpn, PoolId, Ppn};
 
 /// Result of a batch of page moves.
@@ -128,6 +128,11 @@ impl Ftl {
     #[inline(always)]
     pub fn next_valid(&self, victim: BlockId, from: u32) -> Option<Ppn> {
         self.blocks.next_valid(victim, from).map(|page| self.geometry.page(victim, page))
+    }
+
+    /// Number of valid pages of a victim at or after page offset `from`.
+    pub fn valid_from(&self, victim: BlockId, from: u32) -> u32 {
+        self.blocks.valid_words(victim, from).map(|(_, bits)| bits.count_ones()).sum()
     }
 
     /// Prefetches the logical pages that the physical pages a little behind this one hold, for the moves that follow.
@@ -259,16 +264,16 @@ impl Ftl {
         (end, moves)
     }
 
-    /// The victim of the pool's job, or part of a job, has been erased. Returns true if the job ends: its blocks are free.
+    /// The victim of the pool's job, or part of a job, has been erased. Returns what is free if the job ends.
     #[inline]
-    pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) -> bool {
+    pub fn commit_erase(&mut self, pool: PoolId, victim: BlockId) -> Option<Freed> {
         self.blocks.erased(pool, victim);
         if self.geometry.spans_pools() {
             return self.member_erased(victim);
         }
         self.pools[pool.index()].end_job(self.streams);
         self.steer(pool);
-        true
+        Some(Freed::Whole { replaced: 0 })
     }
 }
 

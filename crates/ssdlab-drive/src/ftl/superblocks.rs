@@ -5,7 +5,7 @@
 //! write is dealt to a chip when it is admitted ([`crate::sched::Placement`]), a page move to a pool once its data are in the controller's
 //! buffer ([`Ftl::deal_move`]).
 
-use super::{Allocated, Class, Ftl, RESERVE};
+use super::{Allocated, Class, Freed, Ftl, RESERVE};
 use ssdlab_base::units::{BlockId, PoolId, Ppn};
 use ssdlab_keys::config::{Config, Stream};
 use ssdlab_keys::geometry::Geometry;
@@ -120,6 +120,9 @@ impl Ftl {
 
     /// Pages of the pool's blocks that were taken for a stream with their superblocks and have not been begun.
     pub(super) fn taken_room(&self, pool: PoolId, stream: Stream) -> u32 {
+        if self.kept_from_host == u32::MAX {
+            return 0;
+        }
         let blocks = self.blocks.taken_members(pool).filter(|&(_, of)| of == stream).count();
         blocks as u32 * self.geometry.units_per_block.get()
     }
@@ -137,7 +140,7 @@ impl Ftl {
     /// The pools of the group of `lead` can hold one more valid page and leave the room that GC needs.
     pub fn group_has_room(&self, lead: PoolId) -> bool {
         let pools = self.geometry.pools_of_group(lead);
-        let room = u64::from(self.room_of_pool()) * u64::from(self.geometry.pools.per_group.get());
+        let room = u64::from(self.room_of_pool() - self.lost_pages(lead)) * u64::from(self.geometry.pools.per_group.get());
         pools.map(|pool| u64::from(self.blocks.valid_in_pool(PoolId(pool)))).sum::<u64>() < room
     }
 
@@ -284,15 +287,38 @@ impl Ftl {
         }
     }
 
-    /// A block of a superblock has been erased. Returns true if it was the last: all of them are free, and the job ends.
-    pub(super) fn member_erased(&mut self, block: BlockId) -> bool {
+    /// A block of a superblock has been erased, perhaps for the last time. If it was the last, the job ends: returns what became of the
+    /// superblock.
+    pub(super) fn member_erased(&mut self, block: BlockId) -> Option<Freed> {
         if !self.blocks.all_erased(block) {
-            return false;
+            return None;
         }
-        self.blocks.free_members(block);
-        for (pool, _) in self.blocks.members(block) {
-            self.pools[pool.index()].end_job(self.streams);
+        let freed = self.blocks.free_members(block);
+        for pool in self.geometry.pools_of_group(self.geometry.pool_of_block(block)) {
+            self.pools[pool as usize].end_job(self.streams);
         }
-        true
+        Some(freed)
+    }
+
+    /// Programs that were to fill the rest of a pool's block, of `pages` pages, go elsewhere: their turns have passed.
+    pub(super) fn rest_left_out(&mut self, pool: PoolId, stream: Stream, pages: u32) {
+        if self.geometry.spans_pools() {
+            self.program_begins(pool, stream, pages / self.geometry.units_per_program);
+        }
+    }
+
+    /// The group of a pool has room for `units` units that its job has still to place.
+    pub fn group_can_collect(&self, lead: PoolId, units: u32) -> bool {
+        let each = self.geometry.units_per_program;
+        // Each class may leave a program in part.
+        let needed = u64::from(units.next_multiple_of(each) + (u32::from(self.streams.move_classes) - 1) * each);
+        let pages = self.geometry.units_per_block.get();
+        let open = |(pool, class): (u32, Class)| {
+            let stream = self.streams.moves + class;
+            u64::from(pages - self.pools[pool as usize].moves(class).next_page + self.taken_room(PoolId(pool), stream))
+        };
+        let classes = 0..self.streams.move_classes;
+        let open: u64 = self.geometry.pools_of_group(lead).flat_map(|pool| classes.clone().map(move |class| (pool, class))).map(open).sum();
+        open + u64::from(self.blocks.free_count(lead)) * u64::from(self.geometry.units_per_reclaim()) >= needed
     }
 }

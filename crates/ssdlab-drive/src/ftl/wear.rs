@@ -1,6 +1,6 @@
 //! What failures of blocks change: blocks that are filled no further, room that is lost, and a drive that takes no more data (`wear`).
 
-use super::Ftl;
+use super::{Freed, Ftl};
 use ssdlab_base::units::{BlockId, PoolId, Ppn};
 
 impl Ftl {
@@ -11,11 +11,12 @@ impl Ftl {
         let (units, pages) = (self.geometry.units_per_program, self.geometry.units_per_block.get());
         (page..page + units).for_each(|page| self.blocks.mark_stale(block, page));
         self.blocks.programs_ended(pool, block, units, 0);
-        let fills = |frontier: &&mut super::Frontier| frontier.block == block && frontier.next_page < pages;
-        match self.pools[pool.index()].open.iter_mut().find(fills) {
-            Some(frontier) => pages - std::mem::replace(&mut frontier.next_page, pages),
-            None => 0,
-        }
+        let fills = |frontier: &super::Frontier| frontier.block == block && frontier.next_page < pages;
+        let mut open = (0..).zip(&mut self.pools[pool.index()].open);
+        let Some((stream, frontier)) = open.find(|(_, frontier)| fills(frontier)) else { return 0 };
+        let left = pages - std::mem::replace(&mut frontier.next_page, pages);
+        self.rest_left_out(pool, stream, left);
+        left
     }
 
     /// Closes a block of which the last `left` pages are left out, unless programs of it are under way. Returns true if it is closed.
@@ -34,27 +35,41 @@ impl Ftl {
         self.pools[pool.index()].owed += self.geometry.units_per_program;
     }
 
-    /// The block of the pool's job has been erased, and is retired: it is never free again. Returns true: the job has ended.
-    pub fn commit_retirement(&mut self, pool: PoolId, victim: BlockId) -> bool {
+    /// The block of the pool's job, or part of a job, has been erased, and is retired: it is never free again. Returns what is free if the
+    /// job ends.
+    pub fn commit_retirement(&mut self, pool: PoolId, victim: BlockId) -> Option<Freed> {
         self.blocks.retire(pool, victim);
+        if self.geometry.spans_pools() {
+            return self.member_erased(victim);
+        }
         self.pools[pool.index()].end_job(self.streams);
-        true
+        Some(Freed::Dissolved)
     }
 
-    /// The job of a pool is given up. Its block keeps the pages that were not moved.
+    /// The job of a pool, or of its group, is given up. What it collected keeps the pages that were not moved.
     pub fn give_up_job(&mut self, pool: PoolId, victim: BlockId) {
-        self.blocks.give_up_victim(pool, victim);
-        self.pools[pool.index()].end_job(self.streams);
+        if self.geometry.spans_pools() {
+            self.blocks.give_up_superblock(victim);
+        } else {
+            self.blocks.give_up_victim(pool, victim);
+        }
+        for pool in self.geometry.pools_of_group(pool) {
+            self.pools[pool as usize].end_job(self.streams);
+        }
     }
 
-    /// A block of the pool has failed: the pool can hold a block less of valid pages.
-    pub fn lose_block(&mut self, pool: PoolId) {
+    /// A block of the pool has failed: the pool can hold a block less of valid pages. Returns the pages that it and the pools of its group can
+    /// hold less: where there are superblocks, a block of each, unless another pool has lost as many before, whose superblocks can spare a
+    /// block of this one.
+    pub fn lose_block(&mut self, pool: PoolId) -> u32 {
+        let before = self.lost_pages(pool);
         self.lost[pool.index()] += self.geometry.units_per_block.get();
+        (self.lost_pages(pool) - before) * self.geometry.pools.per_group.get()
     }
 
-    /// Pages of the pool's blocks that have failed.
+    /// Pages of the pool's blocks that have failed; where there are superblocks, of the pool of its group that has lost the most.
     pub fn lost_pages(&self, pool: PoolId) -> u32 {
-        self.lost[pool.index()]
+        self.geometry.pools_of_group(pool).map(|pool| self.lost[pool as usize]).max().unwrap_or(0)
     }
 
     /// Some block has failed.
@@ -62,7 +77,8 @@ impl Ftl {
         self.lost.iter().any(|&pages| pages > 0)
     }
 
-    /// The pool has room for all pages that its job has to move, or, without a job, the block that the next may need.
+    /// The pool has room for all pages that its job has to move, or, without a job, the block or superblock that the next may
+    /// need. The job of a superblock has a function of its own ([`Ftl::group_can_collect`]).
     pub fn can_collect(&self, pool: PoolId, has_job: bool) -> bool {
         let state = &self.pools[pool.index()];
         let pages = self.geometry.units_per_block.get();

@@ -499,6 +499,9 @@ impl Jobs {
         if let Some(gathering) = &mut self.gathering {
             return gathering.program_failed(pool);
         }
+        if self.spread.is_some() {
+            return self.part_failed(pool);
+        }
         let again = Move::new(moved.lpn, moved.from);
         if self.moves_in_flight > 1 {
             self.flights[pool.index()].buffered.push_front((again, ready));
@@ -508,10 +511,11 @@ impl Jobs {
         job.cursor = job.cursor.min(ftl.geometry().split_page(moved.from).1);
     }
 
-    /// Gives up all moves of the pool's job that are in the controller's buffer. Returns the host writes that had merged with them.
+    /// Gives up all moves of the job of the pool, or of its group, that are in the controller's buffer. Returns the host writes that had merged with them.
     pub fn give_up_moves(&mut self, pool: PoolId) -> Vec<TxnId> {
         let buffered = match &mut self.gathering {
             Some(gathering) => gathering.give_up(pool),
+            None if self.spread.is_some() => self.give_up_parts(pool),
             None => self.flights[pool.index()].buffered.drain(..).map(|(moved, _)| moved).collect(),
         };
         buffered.into_iter().filter_map(|moved| moved.writer).collect()

@@ -28,7 +28,7 @@ pub struct Placement {
     next_die: Vec<u32>,
     /// By chip, or by group of superblocks: pages that hold data, or will when the write to which they are allocated ends.
     held: Vec<u64>,
-    /// By chip: pages of its blocks that have failed, which count as held.
+    /// By chip, or by group of superblocks: pages of its blocks that have failed, which count as held.
     lost: Vec<u64>,
     /// The most pages that a chip, or a group of superblocks, may hold.
     room: u64,
@@ -253,10 +253,11 @@ impl Placement {
         self.page_invalid(chip);
     }
 
-    /// A block of `pages` pages on this chip has failed: it holds no data any more. Superblocks have no such blocks.
+    /// A block has failed, so that this chip, or its group of superblocks, can hold `pages` pages less.
     pub fn lose_block(&mut self, chip: ChipId, pages: u32) {
-        self.held[chip.index()] += u64::from(pages);
-        self.lost[chip.index()] += u64::from(pages);
+        let place = self.place(chip);
+        self.held[place] += u64::from(pages);
+        self.lost[place] += u64::from(pages);
         self.held_changes(chip);
     }
 

@@ -6,6 +6,7 @@ use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
 use crate::flash::{Begun, Op, OpKind, Owner, Phase, Progress};
+use crate::ftl::Freed;
 use crate::gc::Move;
 use crate::sched::{Transaction, TransactionKind, linked, page_order};
 use ssdlab_base::blocked::{Blocked, Served};
@@ -489,31 +490,34 @@ impl Ssd {
         let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
         self.probes.count().slc_erases += u64::from(self.rules.slc && self.ftl.blocks().is_slc(victim));
         let retires = self.wear.is_some() && wear::erase_retires(self, victim);
-        let ended = if retires { self.ftl.commit_retirement(pool, victim) } else { self.ftl.commit_erase(pool, victim) };
+        let freed = if retires { self.ftl.commit_retirement(pool, victim) } else { self.ftl.commit_erase(pool, victim) };
         self.probes.note(now, &self.ftl, Event::Erased(victim));
+        if retires {
+            wear::block_retired(self, now, pool, victim);
+        }
         if self.rules.notes_moves {
             self.gained += i64::from(self.geometry().units_per_block.get());
         }
         if let Some(slack) = self.sched.slack_mut() {
             slack.erased(die);
         }
-        if !ended {
+        let Some(freed) = freed else {
             if self.probes.has(Planted::FreesMembersApart) {
                 self.ftl.free_apart(pool, victim);
             }
             return self.gc.part_ended(pool);
-        }
+        };
         let begun = self.gc.job(pool).expect("a job had an operation in service").started_ns();
         self.probes.note(now, &self.ftl, Event::JobEnded(now - begun));
-        if retires {
-            wear::block_retired(self, now, pool, victim);
-        } else {
+        if freed != Freed::Dissolved {
             self.probes.note(now, &self.ftl, Event::BlocksFreed { blocks: self.geometry().pools.per_group.get() });
-            if self.wear.is_some() {
-                wear::block_freed(self, pool, victim);
-            }
+        }
+        let lead = self.geometry().lead_pool(pool);
+        if self.wear.is_some() {
+            let victim = self.gc.job(lead).expect("as before").victim();
+            wear::collected(self, now, lead, victim, freed);
         }
         pace::block_erased(self, now, pool);
-        self.job_ended(now, self.geometry().lead_pool(pool));
+        self.job_ended(now, lead);
     }
 }

@@ -126,6 +126,8 @@ counters! {
         reads_along,
         /// Times that a program made way for reads between two planes (`device.plane_programs`).
         reads_between_planes,
+        /// Programs of page moves that had been dealt to a die and went to another, since a program there had failed (`ftl.reclaim_unit`, `wear`).
+        programs_dealt_again,
         /// Pages read while a program or erase was suspended for them (`scheduler.suspend`), or was between two planes.
         reads_while_suspended,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.
@@ -136,6 +138,8 @@ counters! {
         relocated_reads,
         /// Page moves that began out of order because a host operation merges with them.
         reordered_moves,
+        /// Spare blocks that took the places of retired blocks in superblocks (`ftl.reclaim_unit`, `wear`).
+        replaced_blocks,
         /// Writes that went to another chip, since failed blocks left no room in that for which they waited (`wear`, dynamic allocation).
         rerouted_writes,
         /// Blocks retired since they had been erased as often as they can be (`wear.endurance`).

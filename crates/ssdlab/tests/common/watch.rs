@@ -99,7 +99,11 @@ impl Watch {
         let mut collects = vec![false; ftl.geometry().pools.count.get() as usize];
         let collected = |block| matches!(ftl.blocks().state(block), BlockState::Victim | BlockState::Erased);
         for block in blocks(ftl).filter(|&block| collected(block)) {
-            collects[ftl.geometry().pool_of_block(block).index()] = true;
+            let pool = ftl.geometry().pool_of_block(block);
+            // A block that is retired leaves the others of its superblock to be erased.
+            for pool in [pool, ftl.geometry().lead_pool(pool)] {
+                collects[pool.index()] = true;
+            }
         }
         let seen = |(pool, collects): (usize, bool)| {
             let pool = PoolId(pool as u32);

@@ -10,6 +10,9 @@ use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::Stream;
 use ssdlab_keys::geometry::{Divisor, Geometry};
 
+/// In the table of superblocks: there is no superblock of this number any more.
+const GONE: BlockId = BlockId(u32::MAX);
+
 /// The superblocks of all groups.
 #[derive(Clone, Debug)]
 pub(super) struct Superblocks {
@@ -19,14 +22,28 @@ pub(super) struct Superblocks {
     blocks_each: Divisor,
     /// By superblock, and then by pool of its group: its block there.
     blocks: Vec<BlockId>,
-    /// By block: the number of its superblock.
+    /// By block: the number of its superblock; of one that was retired or is spare, of its last.
     of: Vec<u32>,
+    /// By pool: erased blocks that are in no superblock.
+    spare: Vec<Vec<BlockId>>,
     /// By superblock: units that are valid in it, while it is closed.
     valid: Vec<u32>,
     /// By superblock: number of its blocks that are full and at rest.
     full: Vec<u32>,
     /// By group: its open superblocks, each with its stream, in the order in which they were taken.
     open: Vec<Vec<(BlockId, Stream)>>,
+}
+
+/// What became of a superblock whose blocks were all erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freed {
+    /// Its blocks are free, of which so many have taken the places of others that were retired.
+    Whole {
+        /// Spare blocks that have joined.
+        replaced: u32,
+    },
+    /// There was no spare block for one that was retired: its other blocks are spare.
+    Dissolved,
 }
 
 impl Superblocks {
@@ -47,6 +64,7 @@ impl Superblocks {
             blocks_each: Divisor::new(each),
             blocks,
             of,
+            spare: vec![Vec::new(); geometry.pools.count.get() as usize],
             valid: vec![0; superblocks],
             full: vec![0; superblocks],
             open: vec![Vec::new(); groups as usize],
@@ -217,18 +235,64 @@ impl Blocks {
         }
     }
 
-    /// All blocks of the superblock of a block have been erased.
+    /// All blocks of the superblock of a block have been erased, perhaps for the last time.
     pub fn all_erased(&self, block: BlockId) -> bool {
         self.members(block).all(|(_, block)| self.state(block) != BlockState::Victim)
     }
 
-    /// The blocks of a superblock, all erased, come free together.
-    pub fn free_members(&mut self, block: BlockId) {
+    /// The blocks of a superblock, all erased, come free together. If some of them were retired, spare blocks of their pools take the places;
+    /// where a pool has none, the other blocks become spare. Returns what became of the superblock.
+    pub fn free_members(&mut self, block: BlockId) -> Freed {
         let number = self.superblocks().number(block);
         self.superblocks_mut().full[number] = 0;
-        for (pool, block) in self.members(block).filter(|&(_, block)| self.state(block) == BlockState::Erased).collect::<Vec<_>>() {
-            self.free_member(pool, block);
+        let members: Vec<_> = self.members(block).collect();
+        let (failed, erased): (Vec<_>, Vec<_>) = members.into_iter().partition(|&(_, block)| self.state(block) == BlockState::Retired);
+        if failed.iter().any(|(pool, _)| self.superblocks().spare[pool.index()].is_empty()) {
+            self.dissolve(number, &erased);
+            return Freed::Dissolved;
         }
+        failed.iter().for_each(|&(pool, _)| self.replace(number, pool));
+        // A defect that is planted has freed some of them.
+        for (pool, block) in erased {
+            if self.state(block) == BlockState::Erased {
+                self.free_member(pool, block);
+            }
+        }
+        Freed::Whole { replaced: failed.len() as u32 }
+    }
+
+    /// A spare block of the pool takes the place of the one that was retired.
+    fn replace(&mut self, number: usize, pool: PoolId) {
+        let superblocks = self.superblocks_mut();
+        let spare = superblocks.spare[pool.index()].pop().expect("the pool has a spare block");
+        let members = superblocks.members;
+        superblocks.blocks[number * members.get() as usize + members.split(pool.0).1 as usize] = spare;
+        superblocks.of[spare.index()] = number as u32;
+        self.push_free(pool, spare);
+    }
+
+    /// There is no superblock of this number any more: its blocks that are left, all erased, are spare.
+    fn dissolve(&mut self, number: usize, erased: &[(PoolId, BlockId)]) {
+        for &(pool, block) in erased {
+            self.blocks[block.index()].state = BlockState::Spare;
+            self.superblocks_mut().spare[pool.index()].push(block);
+        }
+        let members = self.superblocks().members.get() as usize;
+        self.superblocks_mut().blocks[number * members..][..members].fill(GONE);
+    }
+
+    /// The collection of a superblock is given up, of which no block has been erased: it is closed again, with the units that were not moved.
+    pub fn give_up_superblock(&mut self, first: BlockId) {
+        if self.members(first).any(|(_, block)| self.state(block) != BlockState::Victim) {
+            return;
+        }
+        let number = self.superblocks().number(first);
+        let group = self.superblocks().group(number);
+        let valid = self.members(first).map(|(_, block)| self.valid(block)).sum();
+        self.superblocks_mut().valid[number] = valid;
+        self.set_members(first, BlockState::Closed);
+        self.enlist(group, first, valid);
+        self.begin_to_age(self.lead_of(self.pool_of(first)), first);
     }
 
     /// An erased block of a superblock comes free.
@@ -328,15 +392,17 @@ impl Blocks {
     /// # Errors
     /// A sentence about the first contradiction.
     pub fn check_superblocks(&self, lead: PoolId) -> Result<(), String> {
-        use BlockState::{Closed, Erased, Free, Open, Taken, Victim};
+        use BlockState::{Closed, Erased, Free, Open, Retired, Taken, Victim};
         let Some(superblocks) = &self.superblocks else { return Ok(()) };
         let (each, group) = (superblocks.blocks_each.get() as usize, superblocks.group_of(lead));
         let pages = u32::from(self.pages_per_block);
-        for first in (group * each..(group + 1) * each).map(|number| superblocks.lead(number)) {
+        for first in (group * each..(group + 1) * each).map(|number| superblocks.lead(number)).filter(|&first| first != GONE) {
             let states: Vec<BlockState> = self.members(first).map(|(_, block)| self.state(block)).collect();
             let all = |among: &[BlockState]| states.iter().all(|state| among.contains(state));
             let listed = self.open_superblocks(lead).iter().filter(|(open, _)| *open == first).count();
-            if !(all(&[Free]) || all(&[Closed]) || all(&[Victim, Erased]) || all(&[Taken, Open])) || (listed == 1) != all(&[Taken, Open]) {
+            if !(all(&[Free]) || all(&[Closed]) || all(&[Victim, Erased, Retired]) || all(&[Taken, Open]))
+                || (listed == 1) != all(&[Taken, Open])
+            {
                 return Err(format!(
                     "the blocks of the superblock of block {first} are {states:?}, and it is listed as open {listed} times"
                 ));
@@ -351,6 +417,26 @@ impl Blocks {
             }
             if let Some((_, taken)) = self.members(first).find(|&(_, block)| self.state(block) == Taken && self.programmed(block) > 0) {
                 return Err(format!("block {taken} has pages programmed and has not been begun"));
+            }
+        }
+        self.check_spare(group)
+    }
+
+    /// Each superblock that is gone has left a block in each pool of its group, which is spare, was retired, or has taken the place of one that
+    /// was.
+    fn check_spare(&self, group: usize) -> Result<(), String> {
+        let superblocks = self.superblocks();
+        let (each, members) = (superblocks.blocks_each.get() as usize, superblocks.members.get());
+        let numbers = group * each..(group + 1) * each;
+        let gone = numbers.clone().filter(|&number| superblocks.lead(number) == GONE).count();
+        for pool in (group as u32 * members..(group as u32 + 1) * members).map(PoolId) {
+            let in_place = numbers.clone().map(|number| superblocks.in_pool(number, pool)).filter(|&block| block != GONE);
+            let failing = in_place.filter(|&block| self.state(block) == BlockState::Retired).count();
+            let spare = &superblocks.spare[pool.index()];
+            if spare.len() + self.retired(pool) as usize - failing != gone
+                || spare.iter().any(|&block| self.state(block) != BlockState::Spare)
+            {
+                return Err(format!("pool {pool} has {} spare blocks, and {gone} superblocks of its group are gone", spare.len()));
             }
         }
         Ok(())

@@ -231,6 +231,49 @@ impl Jobs {
         self.becomes_ready(ftl, pool, had_step, now);
     }
 
+    /// Units that the job of the group of `lead` has still to place: those in the controller's buffer, being read, or to be read.
+    pub fn units_to_place(&self, ftl: &Ftl, lead: PoolId) -> u32 {
+        let spread = self.spread();
+        let of_part = |pool: PoolId| {
+            let part = &spread.parts[pool.index()];
+            let unread = self.of(pool).map_or(0, |job| ftl.valid_from(job.victim, job.cursor));
+            (part.units.len() + if part.reads { part.in_service.len() } else { 0 }) as u32 + unread
+        };
+        let parts = ftl.geometry().pools_of_group(lead).map(|pool| of_part(PoolId(pool)));
+        parts.sum::<u32>() + spread.wholes[spread.group(lead)].gathered.len() as u32
+    }
+
+    /// The program of the part in a pool has failed: its units are to be dealt again, ahead of the others.
+    pub(super) fn part_failed(&mut self, pool: PoolId) {
+        let spread = self.spread_mut();
+        let group = spread.group(pool);
+        let units = spread.parts[pool.index()].in_service.drain(..).map(|moved| Move::new(moved.lpn, moved.from));
+        spread.wholes[group].gathered.splice(0..0, units);
+    }
+
+    /// The programs that were dealt to a pool and have not begun are to be dealt again, since its open block has failed. Returns their classes.
+    pub fn dealt_again(&mut self, pool: PoolId) -> Vec<Class> {
+        let spread = self.spread_mut();
+        let group = spread.group(pool);
+        let part = &mut spread.parts[pool.index()];
+        spread.wholes[group].gathered.splice(0..0, part.units.drain(..));
+        part.programs.drain(..).map(|(_, class)| class).collect()
+    }
+
+    /// Gives up all units of the job of the group of `lead` that are in the controller's buffer, and returns them.
+    pub(super) fn give_up_parts(&mut self, lead: PoolId) -> Vec<Move> {
+        let spread = self.spread_mut();
+        let (group, pools) = (spread.group(lead), spread.pools_per_group.get() as usize);
+        let mut units = std::mem::take(&mut spread.wholes[group].gathered);
+        for part in &mut spread.parts[lead.index()..][..pools] {
+            units.extend(part.units.drain(..));
+            part.programs.clear();
+            part.held = 0;
+        }
+        spread.wholes[group].held = 0;
+        units
+    }
+
     /// Lets the parts of the job of the group of `lead` erase their blocks, if all units were moved. Returns true if they may from now on.
     pub fn begin_erases(&mut self, ftl: &Ftl, lead: PoolId, now: Ready) -> bool {
         let group = self.spread().group(lead);

@@ -5,6 +5,7 @@ use crate::ftl::BlockState;
 use crate::gc::Move;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::Ssd;
+use crate::ssd::mechanisms::wear;
 use crate::ssd::watch::waits;
 use ssdlab_base::units::{Lpn, Ns, PoolId, Ppn};
 
@@ -12,7 +13,7 @@ use ssdlab_base::units::{Lpn, Ns, PoolId, Ppn};
 /// the job has started, and when a unit of its victim was read, moved or became invalid.
 pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     let lead = ssd.geometry().lead_pool(pool);
-    if ssd.gc.job(lead).is_none() {
+    if ssd.gc.job(lead).is_none() || wear::is_read_only(ssd) {
         return;
     }
     while let Some(first) = ssd.gc.jobs.to_deal(&ssd.ftl, lead) {
@@ -49,6 +50,16 @@ pub(in crate::ssd) fn units_done(ssd: &mut Ssd, now: Ns, pool: PoolId, units: &[
         ssd.ready.wake(ssd.geometry().die_of_pool(ssd.geometry().pool_of_page(moved.from)));
     }
     look(ssd, now, pool);
+}
+
+/// A program in `pool` has failed, so that its block is filled no further: the programs that were dealt to the pool are to be dealt again.
+pub(in crate::ssd) fn deal_again(ssd: &mut Ssd, pool: PoolId) {
+    if ssd.rules.gc.spreads && ssd.gc.job(pool).is_some() {
+        for class in ssd.gc.jobs.dealt_again(pool) {
+            ssd.ftl.take_back(pool, class);
+            ssd.probes.count().programs_dealt_again += 1;
+        }
+    }
 }
 
 /// The part in `pool` drops its operation, since none of its units is needed.

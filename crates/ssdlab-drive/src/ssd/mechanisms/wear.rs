@@ -12,11 +12,11 @@
 //! pages of a GC job: its data would not fit any more. Then no write begins, no GC job goes on, and what waits to be written is rejected.
 
 use crate::flash::{Failures, Pulses, WHOLE};
-use crate::ftl::Ftl;
+use crate::ftl::{Freed, Ftl};
 use crate::gc::Leveling;
 use crate::sched::QueueKind;
 use crate::ssd::candidates::HostCandidate;
-use crate::ssd::mechanisms::{ages, units};
+use crate::ssd::mechanisms::{ages, superblock, units};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::watch::waits;
 use crate::ssd::{Planted, Ssd};
@@ -179,7 +179,6 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
         }
         program_failed(ssd, now, pool, to);
         ssd.ftl.owe_again(pool);
-        look_for_room(ssd, now, pool, true);
     }
     let writers: Vec<TxnId> = if ssd.rules.gc.gathers() {
         ssd.gc.units(pool).iter().filter_map(|moved| moved.writer).collect()
@@ -188,9 +187,15 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
     };
     let serial = ssd.next_serial();
     ssd.gc.jobs.move_failed(&ssd.ftl, pool, (now, serial));
+    if moved.to.is_some() {
+        look_for_room(ssd, now, pool, true);
+    }
     for writer in writers {
         ssd.transactions[writer].served(Served::Array, now);
         leave_move(ssd, now, pool, writer);
+    }
+    if ssd.rules.gc.spreads {
+        superblock::look(ssd, now, pool);
     }
     true
 }
@@ -214,9 +219,11 @@ fn program_failed(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
         wear.open.push((block, left));
     }
     if !std::mem::replace(&mut wear.failing[block.index()], true) {
-        ssd.gc.due.push(pool, block, Cause::Retirement);
+        let lead = ssd.geometry().lead_pool(pool);
+        ssd.gc.due.push(lead, ssd.ftl.blocks().member(block, lead), Cause::Retirement);
         lose_block(ssd, pool);
     }
+    superblock::deal_again(ssd, pool);
 }
 
 /// An erase of a block has ended. Returns true if it has failed, or was the last that the block can have: the block is retired then.
@@ -249,9 +256,8 @@ pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
     true
 }
 
-/// Call when a block of the pool is free after an erase: data of another may move, so that this one takes them.
-pub(in crate::ssd) fn block_freed(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
-    ssd.gc.due.forget(pool, block);
+/// A block of the pool is free after an erase: data of another may move, so that this one takes them.
+fn block_freed(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
     let Ssd { wear: Some(wear), ftl, gc, .. } = ssd else { return };
     let Some(leveling) = &mut wear.leveling else { return };
     let may_move = !gc.due.waits_for(pool, Cause::Leveling);
@@ -322,20 +328,30 @@ pub(in crate::ssd) fn check_spared(ssd: &Ssd) -> Result<(), String> {
 
 /// Call when a block of the pool has been retired, before its job ends.
 pub(in crate::ssd) fn block_retired(ssd: &mut Ssd, now: Ns, pool: PoolId, block: BlockId) {
-    ssd.gc.due.forget(pool, block);
     ssd.probes.note(now, &ssd.ftl, Event::Retired(block));
     if ssd.probes.has(Planted::UsesRetiredBlock) {
         ssd.ftl.free_retired(pool, block);
         ssd.probes.note(now, &ssd.ftl, Event::BlocksFreed { blocks: 1 });
     }
-    look_for_room(ssd, now, pool, false);
+    // The job goes on where other blocks of a superblock are not erased.
+    look_for_room(ssd, now, pool, ssd.rules.gc.spreads);
+}
+
+/// Call when what a job collected has been erased, before the job ends. `victim`: of a superblock, the block in the first pool, `pool`, of its
+/// group, as the job began; `freed`: what became of it.
+pub(in crate::ssd) fn collected(ssd: &mut Ssd, now: Ns, pool: PoolId, victim: BlockId, freed: Freed) {
+    ssd.gc.due.forget(pool, victim);
+    match freed {
+        Freed::Whole { replaced: 0 } => block_freed(ssd, pool, victim),
+        Freed::Whole { replaced } => ssd.probes.count().replaced_blocks += u64::from(replaced),
+        Freed::Dissolved => look_for_room(ssd, now, pool, false),
+    }
 }
 
 /// A block of the pool has failed: what it could hold is lost.
 fn lose_block(ssd: &mut Ssd, pool: PoolId) {
     ssd.wear_mut().lost[pool.index()] += 1;
-    ssd.ftl.lose_block(pool);
-    let (chip, pages) = (ssd.geometry().chip_of_die(ssd.geometry().die_of_pool(pool)), ssd.geometry().units_per_block.get());
+    let (chip, pages) = (ssd.geometry().chip_of_die(ssd.geometry().die_of_pool(pool)), ssd.ftl.lose_block(pool));
     if let Some(placement) = ssd.sched.placement_mut() {
         placement.lose_block(chip, pages);
     }
@@ -355,7 +371,8 @@ fn note_one_percent(ssd: &mut Ssd) {
 /// Makes the drive read-only if the data of the pool may not fit any more. `has_job`: the pool's job goes on.
 fn look_for_room(ssd: &mut Ssd, now: Ns, pool: PoolId, has_job: bool) {
     note_one_percent(ssd);
-    let can_collect = ssd.ftl.can_collect(pool, has_job);
+    let spreads = has_job && ssd.rules.gc.spreads;
+    let can_collect = if spreads { group_can_collect(ssd, pool) } else { ssd.ftl.can_collect(pool, has_job) };
     let wear = ssd.wear_mut();
     let lost = wear.lost[pool.index()];
     let cause = match lost > wear.losable {
@@ -374,6 +391,12 @@ fn look_for_room(ssd: &mut Ssd, now: Ns, pool: PoolId, has_job: bool) {
         ssd.pool_changed(now, pool);
         ssd.ready.wake(ssd.geometry().die_of_pool(pool));
     }
+}
+
+/// The group of a pool has room for all units that its job has still to place.
+fn group_can_collect(ssd: &Ssd, pool: PoolId) -> bool {
+    let lead = ssd.geometry().lead_pool(pool);
+    ssd.ftl.group_can_collect(lead, ssd.gc.jobs.units_to_place(&ssd.ftl, lead))
 }
 
 /// Call when a round begins to dispatch: blocks that failed, and are filled no further, close once their last program has ended, and wait to
@@ -414,7 +437,7 @@ fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
         while let Some(candidate) = write_for_chip(ssd, chip).filter(|_| !has_room(ssd, chip)) {
             let placement = ssd.sched.placement().expect("writes go by load");
             let Some(other) = placement.next_chip(&ssd.ftl, ssd.transactions[candidate.id].class) else { break };
-            if other == chip || !ssd.sched.has_place(other, QueueKind::Write) {
+            if other == chip || !has_room(ssd, other) || !ssd.sched.has_place(other, QueueKind::Write) {
                 break;
             }
             let die = ssd.geometry().die_of_pool(candidate.pool);
@@ -431,9 +454,13 @@ fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
     any
 }
 
-/// Some pool of the chip has room for one more page.
+/// Some pool of the chip, or its group of superblocks, has room for one more page.
 fn has_room(ssd: &Ssd, chip: ChipId) -> bool {
     let placement = ssd.sched.placement().expect("writes go by load");
+    if placement.by_turns() {
+        let first = DieId(ssd.geometry().dies_of_chip(chip).start);
+        return ssd.ftl.group_has_room(PoolId(ssd.geometry().pools_of_die(first).start));
+    }
     let held = |pool| ssd.ftl.blocks().valid_in_pool(pool) + ssd.ftl.lost_pages(pool) + placement.writing(pool);
     let mut pools = ssd.geometry().dies_of_chip(chip).flat_map(|die| ssd.geometry().pools_of_die(DieId(die)).map(PoolId));
     pools.any(|pool| held(pool) < ssd.ftl.room_of_pool())
@@ -442,10 +469,8 @@ fn has_room(ssd: &Ssd, chip: ChipId) -> bool {
 /// A drive that is read-only gives up its GC jobs, and rejects the writes that wait. Returns true if it had any.
 fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
     let mut any = false;
-    for pool in ssd.pools() {
-        let die = ssd.geometry().die_of_pool(pool);
-        let suspended = ssd.flash.suspended(die).is_some_and(|(suspended, _)| suspended == pool);
-        if ssd.gc.job(pool).is_some_and(|job| !job.is_busy()) && !suspended {
+    for pool in ssd.pools().filter(|&pool| ssd.ftl.geometry().lead_pool(pool) == pool).collect::<Vec<_>>() {
+        if ssd.gc.job(pool).is_some() && ssd.group_of(pool).all(|part| is_at_rest(ssd, part)) {
             give_up_job(ssd, now, pool);
             any = true;
         }
@@ -458,6 +483,12 @@ fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
         any = true;
     }
     any
+}
+
+/// No operation of the pool's job, or of its part of one, is in service or suspended.
+fn is_at_rest(ssd: &Ssd, pool: PoolId) -> bool {
+    let suspended = ssd.flash.suspended(ssd.geometry().die_of_pool(pool)).is_some_and(|(suspended, _)| suspended == pool);
+    ssd.gc.job(pool).is_some_and(|job| !job.is_busy()) && !suspended
 }
 
 fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {

@@ -35,7 +35,7 @@ impl Ssd {
 /// that was taken, and a victim until all are erased.
 fn recorded(state: BlockState) -> u8 {
     match state {
-        BlockState::Free => 0,
+        BlockState::Free | BlockState::Spare => 0,
         BlockState::Open | BlockState::Taken => 1,
         BlockState::Closed | BlockState::Cached => 2,
         BlockState::Victim | BlockState::Erased => 3,

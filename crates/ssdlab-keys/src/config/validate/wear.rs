@@ -44,7 +44,6 @@ const ESTIMATES: &str = "scheduler: estimates of ends know neither repeated prog
 
 fn failures(config: &Config, messages: &mut Vec<String>) {
     let refused = [
-        (config.ftl.reclaim_unit == ReclaimUnit::Superblock, SUPERBLOCK),
         (config.ftl.placement != Placement::None, "ftl.placement: the room for moves of each stream is not kept; set \"none\""),
         (config.slc.is_on(), SLC),
         (config.caches_map(), "ftl.map_cache_bytes: updates of the mapping table that the drive rejects are not modelled; set 0"),
