@@ -148,7 +148,7 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
         Some(stats) => agrees_with_cache(config, &stats, pages, below)?,
         None => {}
     }
-    agrees_with_slc(config, &counters, ssd.ftl().geometry().pools.count.get().into())?;
+    agrees_with_slc(config, &counters, ssd.ftl())?;
     let erased: u64 = ssd.ftl().blocks().erases().iter().map(|&count| u64::from(count)).sum();
     let states = ssd.state_ns(simulation.now()).iter().sum::<u128>() as u64;
     if states != simulation.now() * u64::from(ssd.ftl().geometry().pools.count.get()) {
@@ -182,12 +182,13 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
 }
 
 /// Each unit of the host went to the cache of blocks in SLC mode or past it, and only blocks in that mode were folded. Folds may be under way.
-fn agrees_with_slc(config: &Config, counters: &ssdlab::stats::Counters, pools: u64) -> Result<(), String> {
+fn agrees_with_slc(config: &Config, counters: &ssdlab::stats::Counters, ftl: &Ftl) -> Result<(), String> {
+    let (pools, each) = (ftl.geometry().pools.count.get(), ftl.geometry().pools.per_group.get());
     let on = config.slc.is_on();
     let written = if on { counters.host_programs } else { 0 };
     let agree = counters.slc_writes + counters.direct_writes == written
         && counters.folded_pages <= counters.slc_writes
-        && (counters.slc_erases..=counters.slc_erases + pools).contains(&counters.folds)
+        && (counters.slc_erases..=counters.slc_erases + u64::from(pools)).contains(&(counters.folds * u64::from(each)))
         && counters.jobs_for(Cause::FoldIdle) + counters.jobs_for(Cause::FoldSpace) <= counters.folds
         && (!on || config.slc.full == SlcFull::Direct || counters.direct_writes == counters.merged_writes);
     if agree { Ok(()) } else { Err(format!("writes and folds of the cache in SLC mode do not add up: {counters:?}")) }
@@ -405,7 +406,7 @@ fn found_so(how: How) -> Failure {
 fn planted_defects_are_found() {
     let defects: [(Planted, &[&str]); 16] = [
         (Planted::ErasesInWholePulses, &["and its pulses"]),
-        (Planted::UsesRetiredBlock, &["in a block that was retired"]),
+        (Planted::UsesRetiredBlock, &["in a block that was retired", "the blocks of a superblock are free together"]),
         (Planted::ForgetsFailedWrite, &["where"]),
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim", "valid pages and has"]),

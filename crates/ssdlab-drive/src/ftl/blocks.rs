@@ -422,10 +422,10 @@ impl Blocks {
         self.valid_in_pool[pool.index()] -= 1;
         let valid = self.valid(block);
         self.blocks[block.index()].valid -= 1;
-        if self.state(block) == BlockState::Closed {
-            if self.superblocks.is_some() {
-                return self.invalidate_member(block);
-            }
+        let state = self.state(block);
+        if self.superblocks.is_some() && matches!(state, BlockState::Closed | BlockState::Cached) {
+            self.invalidate_member(block);
+        } else if state == BlockState::Closed {
             self.delist(pool.index(), block, valid);
             self.enlist(pool.index(), block, valid - 1);
         }
@@ -487,12 +487,11 @@ impl Blocks {
     pub fn make_victim(&mut self, pool: PoolId, block: BlockId) {
         if self.state(block) == BlockState::Cached {
             self.take_from_cache(pool, block);
-            self.blocks[block.index()].state = BlockState::Victim;
-            return;
+        } else {
+            assert!(self.state(block) == BlockState::Closed, "block {block} cannot be collected: it is {:?}", self.state(block));
+            self.delist(self.lists_of(pool), block, self.valid_together(block));
+            self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
         }
-        assert!(self.state(block) == BlockState::Closed, "block {block} cannot be collected: it is {:?}", self.state(block));
-        self.delist(self.lists_of(pool), block, self.valid_together(block));
-        self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
         match self.superblocks {
             None => self.blocks[block.index()].state = BlockState::Victim,
             Some(_) => self.set_members(block, BlockState::Victim),
@@ -516,9 +515,8 @@ impl Blocks {
         self.blocks[block.index()] = ERASED;
         self.invalid_beyond[block.index() * self.words_beyond..][..self.words_beyond].fill(0);
         self.erases[block.index()] += 1;
-        if self.is_slc(block) {
+        if self.is_slc(block) && self.superblocks.is_none() {
             self.leaves_cache(pool, block);
-            self.modes[block.index()] = Mode::Native;
         }
         self.streams[block.index()] = NO_STREAM;
         self.erases_in_pool[pool.index()] += 1;

@@ -386,7 +386,7 @@ impl Ftl {
     fn open_block(&mut self, pool: PoolId, stream: Stream) -> bool {
         let (frontier, took) = if self.geometry.spans_pools() {
             let (block, took) = self.open_member(pool, stream);
-            (Frontier { block, next_page: 0 }, took)
+            (Frontier { block, next_page: self.blocks.programmed(block) }, took)
         } else {
             let (block, first) = self.blocks.open(pool, stream, self.streams.mode(stream));
             self.placer.block_opened(block, stream);
@@ -400,8 +400,8 @@ impl Ftl {
     pub fn room(&self, pool: PoolId) -> u64 {
         let pages = self.geometry.units_per_block.get();
         let open: u32 = self.pools[pool.index()].open.iter().map(|frontier| pages - frontier.next_page).sum();
-        let blocks = u64::from(self.blocks.free_count(pool)) + self.blocks.taken_members(pool).count() as u64;
-        blocks * u64::from(pages) + u64::from(open) + self.static_room(pool)
+        let taken: u32 = self.blocks.taken_members(pool).map(|(block, _)| pages - self.blocks.programmed(block)).sum();
+        u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(taken + open) + self.static_room(pool)
     }
 
     /// The pool can hold one more valid page and leave the room that GC needs. With static allocation this always holds; dynamic allocation

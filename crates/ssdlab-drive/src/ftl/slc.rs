@@ -106,8 +106,13 @@ impl Ftl {
     /// Number of pages of a pool that can be programmed outside the cache: as [`Ftl::room`], without its static part and its open block.
     pub fn room_outside_cache(&self, pool: PoolId) -> u64 {
         let Some(slc) = &self.slc else { return self.room(pool) };
-        let open = self.geometry.units_per_block.get() - self.pools[pool.index()].open[usize::from(slc.stream)].next_page;
-        self.room(pool) - self.static_room(pool) - u64::from(open)
+        self.room(pool) - self.static_room(pool) - u64::from(self.room_of_stream(pool, slc.stream))
+    }
+
+    /// Pages of the open block of a stream in a pool that no program has taken, and of those that its superblocks have for it.
+    fn room_of_stream(&self, pool: PoolId, stream: Stream) -> u32 {
+        let open = self.geometry.units_per_block.get() - self.pools[pool.index()].open[usize::from(stream)].next_page;
+        if self.geometry.spans_pools() { open + self.taken_room(pool, stream) } else { open }
     }
 
     /// A block of the dynamic part can be opened.
@@ -121,13 +126,14 @@ impl Ftl {
         if !self.can_write(pool, 0) {
             return None;
         }
-        let took_block = self.frontier_full(pool, 0);
-        if took_block {
-            self.open_block(pool, self.pools[pool.index()].host_stream(0));
+        let began_block = self.frontier_full(pool, 0);
+        let took_block = began_block && self.open_block(pool, self.pools[pool.index()].host_stream(0));
+        if self.geometry.spans_pools() {
+            self.program_begins(pool, self.pools[pool.index()].host_stream(0), 1);
         }
         let ppn = self.pools[pool.index()].host_mut(0).next(&self.geometry);
         self.steer(pool);
-        Some(Allocated { ppn, began_block: took_block, took_block, redirected: false })
+        Some(Allocated { ppn, began_block, took_block, redirected: false })
     }
 
     /// A block can be opened for the next host write of a pool. Only where its open block is full, and there is a cache.
@@ -143,7 +149,8 @@ impl Ftl {
     /// Free blocks of a pool that host writes leave: those that GC keeps, and one that a job still takes of which no free block comes.
     fn kept(&self, pool: PoolId) -> u32 {
         let state = &self.pools[pool.index()];
-        let room = self.geometry.units_per_block.get() - state.moves(0).next_page;
+        // The job of a superblock counts no room.
+        let room = if self.geometry.spans_pools() { 0 } else { self.geometry.units_per_block.get() - state.moves(0).next_page };
         RESERVE + u32::from(self.blocks.folds_static(pool) && state.owed > room)
     }
 
@@ -166,7 +173,7 @@ impl Ftl {
     #[inline(never)]
     fn steer_host(&mut self, pool: PoolId) {
         let slc = self.slc.expect("seen by the caller");
-        let has_room = self.pools[pool.index()].open[usize::from(slc.stream)].next_page < self.geometry.units_per_block.get();
+        let has_room = self.room_of_stream(pool, slc.stream) > 0;
         // With fewer free blocks GC would have to start, to free what the cache takes.
         let kept = if slc.waits { self.kept(pool) } else { self.wanted_free.max(self.kept(pool)) };
         let in_cache = slc.waits || has_room || self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, kept);
@@ -181,7 +188,11 @@ impl Ftl {
     /// Folding is wanted in a pool beside host writes: the cache has reached the level, or no block can be opened for writes that wait.
     pub fn wants_folding(&self, pool: PoolId) -> bool {
         let Some(slc) = self.slc else { return false };
-        let open = self.pools[pool.index()].open[usize::from(slc.stream)].next_page < self.geometry.units_per_block.get();
+        let open = if self.geometry.spans_pools() {
+            self.blocks.open_superblocks(pool).iter().any(|&(_, stream)| stream == slc.stream)
+        } else {
+            self.room_of_stream(pool, slc.stream) > 0
+        };
         self.has_level(slc, pool, open) || slc.waits && !open && !self.can_open_host(pool)
     }
 

@@ -111,8 +111,8 @@ impl Ftl {
             let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.count || stream == NO_STREAM);
             self.blocks.set_stream(block, known.ok_or_else(|| format!("block {block} was filled by stream {stream}, which there is not"))?);
         }
-        self.placer.restore(&arrays)?;
-        self.blocks.restore_slc(&self.geometry, &self.streams)
+        self.blocks.restore_modes(&self.streams);
+        self.placer.restore(&arrays)
     }
 
     /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.
@@ -200,8 +200,9 @@ impl Ftl {
         let lengths: Vec<usize> = ftl.arrays_of_placement().iter().map(Vec::len).collect();
         let placed = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
         decoder.finish()?;
-        ftl.restore_superblocks(&superblocks)?;
         ftl.restore_placed(placed)?;
+        ftl.restore_superblocks(&superblocks)?;
+        ftl.blocks.restore_slc(&ftl.geometry)?;
         ftl.recount_mapped();
         // The hash detects damage; a file that another program wrote may have the right hash and contradict itself.
         ftl.check()

@@ -123,13 +123,15 @@ impl Ftl {
         if self.kept_from_host == u32::MAX {
             return 0;
         }
-        let blocks = self.blocks.taken_members(pool).filter(|&(_, of)| of == stream).count();
-        blocks as u32 * self.geometry.units_per_block.get()
+        let taken = self.blocks.taken_members(pool).filter(|&(_, of)| of == stream);
+        taken.map(|(block, _)| self.geometry.units_per_block.get() - self.blocks.programmed(block)).sum()
     }
 
-    /// Programs that the class of host writes has begun in a pool.
+    /// Programs that the class of host writes has begun in a pool, in the stream that it fills in the first pool of the group: in a cache of
+    /// blocks in SLC mode some pools may have begun to write past it.
     pub fn programs_begun(&self, pool: PoolId, class: Class) -> u64 {
-        self.turns.begun[self.turns.at(pool, self.pools[pool.index()].host_stream(class))]
+        let lead = self.geometry.lead_pool(pool);
+        self.turns.begun[self.turns.at(pool, self.pools[lead.index()].host_stream(class))]
     }
 
     /// The pool of the group of `lead` whose turn it is in a class of host writes.
@@ -153,7 +155,7 @@ impl Ftl {
 
     /// The group of `lead` takes a free superblock for a stream.
     fn open_superblock(&mut self, lead: PoolId, stream: Stream) -> BlockId {
-        let first = self.blocks.take_superblock(lead, stream);
+        let first = self.blocks.take_superblock(lead, stream, self.streams.mode(stream));
         self.placer.block_opened(first, stream);
         self.superblocks.opened += 1;
         first
@@ -231,7 +233,7 @@ impl Ftl {
     /// The page from which on the pool goes on to fill this block of an open superblock; the number of its pages if it does not.
     fn next_page_of(&self, pool: PoolId, block: BlockId) -> u32 {
         if self.blocks.state(block) == super::BlockState::Taken {
-            return 0;
+            return self.blocks.programmed(block);
         }
         let pages = self.geometry.units_per_block.get();
         let filled = self.pools[pool.index()].open.iter().find(|frontier| frontier.block == block && frontier.next_page < pages);
@@ -296,6 +298,7 @@ impl Ftl {
         let freed = self.blocks.free_members(block);
         for pool in self.geometry.pools_of_group(self.geometry.pool_of_block(block)) {
             self.pools[pool as usize].end_job(self.streams);
+            self.steer(PoolId(pool));
         }
         Some(freed)
     }

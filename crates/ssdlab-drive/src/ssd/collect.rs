@@ -18,7 +18,7 @@ impl Ssd {
             ages::block_opened(self, now, allocated.ppn);
         }
         if self.rules.slc {
-            slc::block_opened(self, now, pool, allocated.ppn);
+            slc::block_opened(self, now, pool, allocated.ppn, allocated.took_block);
         }
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));

@@ -329,7 +329,7 @@ pub fn slc(rng: &mut Rng, config: &mut Config) {
     let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
     let blocks = |config: &Config| f64::from(config.device.blocks_per_plane * planes);
     // As many spare blocks as before, beside those of the cache and the open one of its dynamic part, and as many pages at least.
-    let open = f64::from(u32::from(config.slc.dynamic_blocks > 0));
+    let open = f64::from(u32::from(config.slc.dynamic_blocks > 0) * config.open_each());
     let more = blocks(config) - blocks(&before) - f64::from(config.slc.static_blocks * planes) - open;
     config.device.overprovisioning = 1.0 - (1.0 - before.device.overprovisioning) * (blocks(&before) - more.min(0.0)) / blocks(config);
     let pages = f64::from(config.device.pages_per_block) / f64::from(before.device.pages_per_block);

@@ -110,7 +110,8 @@ impl Watch {
             let free = ftl.blocks().free_count(pool);
             let gains = ftl.blocks().eligible_blocks(pool).next().is_some();
             let next = |class| (ftl.next_write_block(pool, class), ftl.next_offset(pool, class), ftl.takes_free(pool, class));
-            let open = ftl.blocks().open_superblocks(pool).iter().filter(|(_, stream)| *stream < self.host_streams);
+            let of_host = |&&(first, stream): &&(BlockId, u8)| stream < self.host_streams || ftl.blocks().is_slc(first);
+            let open = ftl.blocks().open_superblocks(pool).iter().filter(of_host);
             let superblocks = open.map(|&(first, _)| (first, 0, false)).collect();
             Seen {
                 free,

@@ -159,22 +159,39 @@ impl Blocks {
         self.slc.as_ref().is_some_and(|slc| slc.folds_static[pool.index()])
     }
 
-    /// A block in SLC mode has been erased.
+    /// A block in SLC mode has been erased; of a superblock the last.
     #[cold]
     #[inline(never)]
     pub(super) fn leaves_cache(&mut self, pool: PoolId, block: BlockId) {
         let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
         slc.folds_static[pool.index()] = false;
         slc.dynamic[pool.index()] -= u32::from(!slc.is_static[block.index()]);
+        self.modes[block.index()] = Mode::Native;
     }
 
-    /// Sorts the blocks of a saved state, each in the mode of the stream that has filled it, into those in SLC mode and others.
+    /// Pages of a block that are skipped in its mode.
+    pub(super) fn skipped(&self, block: BlockId) -> u32 {
+        self.slc.as_ref().filter(|_| self.is_slc(block)).map_or(0, |slc| slc.shape.skipped)
+    }
+
+    /// A block takes the place of another, in the static part of the cache or not.
+    pub(super) fn takes_part_of(&mut self, block: BlockId, other: BlockId) {
+        if let Some(slc) = &mut self.slc {
+            slc.is_static[block.index()] = slc.is_static[other.index()];
+        }
+    }
+
+    /// Sets the modes of the blocks of a saved state: each is in that of the stream that has filled it.
+    pub fn restore_modes(&mut self, streams: &Streams) {
+        self.modes = self.streams.iter().map(|&stream| streams.mode(stream)).collect();
+    }
+
+    /// Sorts the blocks of a saved state into those in SLC mode and others.
     ///
     /// # Errors
     /// A sentence if a block of the static part is not in SLC mode, one in SLC mode has data in skipped pages, or there are more than may be.
-    pub fn restore_slc(&mut self, geometry: &Geometry, streams: &Streams) -> Result<(), String> {
+    pub fn restore_slc(&mut self, geometry: &Geometry) -> Result<(), String> {
         let Some(skipped) = self.slc.as_ref().map(|slc| slc.shape.skipped) else { return Ok(()) };
-        self.modes = self.streams.iter().map(|&stream| streams.mode(stream)).collect();
         let in_use: Vec<_> = (0..geometry.blocks).map(BlockId).filter(|&block| self.state(block) != BlockState::Free).collect();
         if let Some(block) = in_use.iter().find(|&&block| self.is_static(block) && !self.is_slc(block)) {
             return Err(format!("block {block} is of the static part of the cache and not in SLC mode"));
@@ -187,10 +204,11 @@ impl Blocks {
                 return Err(format!("block {block} is in SLC mode and has data in pages that are skipped"));
             }
             let is_static = self.is_static(block);
-            if self.state(block) == BlockState::Closed {
-                self.delist(pool.index(), block, self.valid(block));
+            if self.state(block) == BlockState::Closed && self.lead_of(pool) == pool {
+                self.delist(self.lists_of(pool), block, self.valid_together(block));
                 self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
                 self.blocks[block.index()].state = BlockState::Cached;
+                self.set_members(block, BlockState::Cached);
                 let slc = self.slc.as_mut().expect("seen above");
                 self.links.push(&mut slc.full[pool.index()], block.0);
                 slc.full_count[pool.index()] += 1;
@@ -222,7 +240,9 @@ impl Blocks {
         let all = || (0..geometry.pools.blocks_each).map(|index| geometry.block_of_pool(pool, index));
         let in_slc = || all().filter(|&block| self.is_slc(block));
         let full: Vec<_> = self.slc_blocks_by_age(pool).collect();
-        let cached = all().filter(|&block| self.state(block) == BlockState::Cached).count();
+        // The first pool of a group lists its superblocks.
+        let leads = self.lead_of(pool) == pool;
+        let cached = all().filter(|&block| leads && self.state(block) == BlockState::Cached).count();
         if full.len() != cached || cached != slc.full_count[pool.index()] as usize || full.iter().any(|&block| !self.is_slc(block)) {
             return Err(format!("pool {pool} lists {} full blocks in SLC mode and has {cached}", full.len()));
         }
@@ -241,7 +261,8 @@ impl Blocks {
                 slc.dynamic[pool.index()]
             ));
         }
-        if let Some(block) = all().find(|&block| self.is_static(block) && self.state(block) != BlockState::Free && !self.is_slc(block)) {
+        let unused = |block| matches!(self.state(block), BlockState::Free | BlockState::Spare | BlockState::Retired);
+        if let Some(block) = all().find(|&block| self.is_static(block) && !unused(block) && !self.is_slc(block)) {
             return Err(format!("block {block} of the static part is in use and not in SLC mode"));
         }
         match in_slc().find(|&block| self.state(block) == BlockState::Closed) {

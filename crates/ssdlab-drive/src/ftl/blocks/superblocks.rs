@@ -7,7 +7,7 @@
 
 use super::{BlockState, Blocks};
 use ssdlab_base::units::{BlockId, PoolId};
-use ssdlab_keys::config::Stream;
+use ssdlab_keys::config::{Mode, Stream};
 use ssdlab_keys::geometry::{Divisor, Geometry};
 
 /// In the table of superblocks: there is no superblock of this number any more.
@@ -149,16 +149,15 @@ impl Blocks {
         self.superblocks.as_ref().map(|superblocks| superblocks.members(block)).into_iter().flatten()
     }
 
-    /// Takes the oldest free superblock of the group of a pool for a stream to fill, and returns the block that stands for it.
-    pub fn take_superblock(&mut self, pool: PoolId, stream: Stream) -> BlockId {
+    /// Takes the oldest free superblock of the group of a pool in a mode, for a stream to fill, and returns the block that stands for it.
+    pub fn take_superblock(&mut self, pool: PoolId, stream: Stream, mode: Mode) -> BlockId {
         let group = self.superblocks().group_of(pool);
-        let first = self.take_free(self.lead_of(pool));
+        let first = self.open(self.lead_of(pool), stream, mode).0;
         for (pool, block) in self.members(first) {
             if block != first {
-                let taken = self.take_free(pool);
+                let taken = self.open(pool, stream, mode).0;
                 assert_eq!(taken, block, "the blocks of a superblock are free together");
             }
-            self.streams[block.index()] = stream;
             self.blocks[block.index()].state = BlockState::Taken;
         }
         self.superblocks_mut().open[group].push((first, stream));
@@ -195,6 +194,7 @@ impl Blocks {
         if self.state(block) == BlockState::Taken {
             self.begin_member(block);
         }
+        let from = from.max(self.programmed(block));
         let pages = u32::from(self.pages_per_block);
         (from..pages).for_each(|page| self.mark_stale(block, page));
         self.programs_ended(pool, block, pages - from, 0);
@@ -210,20 +210,34 @@ impl Blocks {
             return;
         }
         superblocks.open[group].retain(|&(open, _)| open != first);
-        self.set_members(block, BlockState::Closed);
-        let valid = self.members(block).map(|(_, block)| self.valid(block)).sum();
-        self.superblocks_mut().valid[number] = valid;
-        self.enlist(group, first, valid);
-        self.begin_to_age(self.lead_of(self.pool_of(first)), first);
+        self.close_superblock(first);
     }
 
-    /// A unit of a block in a closed superblock has become invalid.
+    /// All blocks of a superblock are full and at rest.
+    fn close_superblock(&mut self, first: BlockId) {
+        let number = self.superblocks().number(first);
+        let (group, lead) = (self.superblocks().group(number), self.lead_of(self.pool_of(first)));
+        let valid = self.members(first).map(|(_, block)| self.valid(block)).sum();
+        self.superblocks_mut().valid[number] = valid;
+        if self.is_slc(first) {
+            self.set_members(first, BlockState::Cached);
+            return self.slc_block_full(lead, first);
+        }
+        self.set_members(first, BlockState::Closed);
+        self.enlist(group, first, valid);
+        self.begin_to_age(lead, first);
+    }
+
+    /// A unit of a block in a superblock that is closed, or full in SLC mode, has become invalid.
     pub(super) fn invalidate_member(&mut self, block: BlockId) {
         let superblocks = self.superblocks_mut();
         let number = superblocks.number(block);
         let (first, group) = (superblocks.lead(number), superblocks.group(number));
         let valid = superblocks.valid[number];
         superblocks.valid[number] = valid - 1;
+        if self.is_slc(first) {
+            return;
+        }
         self.delist(group, first, valid);
         self.enlist(group, first, valid - 1);
     }
@@ -246,6 +260,7 @@ impl Blocks {
         let number = self.superblocks().number(block);
         self.superblocks_mut().full[number] = 0;
         let members: Vec<_> = self.members(block).collect();
+        self.superblock_leaves_cache(number);
         let (failed, erased): (Vec<_>, Vec<_>) = members.into_iter().partition(|&(_, block)| self.state(block) == BlockState::Retired);
         if failed.iter().any(|(pool, _)| self.superblocks().spare[pool.index()].is_empty()) {
             self.dissolve(number, &erased);
@@ -261,13 +276,22 @@ impl Blocks {
         Freed::Whole { replaced: failed.len() as u32 }
     }
 
+    /// The blocks of a superblock were erased: they are in native mode again.
+    fn superblock_leaves_cache(&mut self, number: usize) {
+        let blocks: Vec<_> = self.superblocks().blocks_of(number).to_vec();
+        for block in blocks.into_iter().filter(|&block| self.is_slc(block)).collect::<Vec<_>>() {
+            self.leaves_cache(self.pool_of(block), block);
+        }
+    }
+
     /// A spare block of the pool takes the place of the one that was retired.
     fn replace(&mut self, number: usize, pool: PoolId) {
         let superblocks = self.superblocks_mut();
         let spare = superblocks.spare[pool.index()].pop().expect("the pool has a spare block");
         let members = superblocks.members;
-        superblocks.blocks[number * members.get() as usize + members.split(pool.0).1 as usize] = spare;
+        let failed = std::mem::replace(&mut superblocks.blocks[number * members.get() as usize + members.split(pool.0).1 as usize], spare);
         superblocks.of[spare.index()] = number as u32;
+        self.takes_part_of(spare, failed);
         self.push_free(pool, spare);
     }
 
@@ -286,13 +310,7 @@ impl Blocks {
         if self.members(first).any(|(_, block)| self.state(block) != BlockState::Victim) {
             return;
         }
-        let number = self.superblocks().number(first);
-        let group = self.superblocks().group(number);
-        let valid = self.members(first).map(|(_, block)| self.valid(block)).sum();
-        self.superblocks_mut().valid[number] = valid;
-        self.set_members(first, BlockState::Closed);
-        self.enlist(group, first, valid);
-        self.begin_to_age(self.lead_of(self.pool_of(first)), first);
+        self.close_superblock(first);
     }
 
     /// An erased block of a superblock comes free.
@@ -358,7 +376,7 @@ impl Blocks {
     /// Finds out which blocks of an open superblock have not been begun, and which are full.
     fn restore_open(&mut self, first: BlockId) {
         for (_, block) in self.members(first) {
-            if self.programmed(block) == 0 {
+            if self.programmed(block) == self.skipped(block) {
                 self.blocks[block.index()].state = BlockState::Taken;
             } else if self.programmed(block) == u32::from(self.pages_per_block) {
                 let number = self.superblocks().number(first);
@@ -392,7 +410,7 @@ impl Blocks {
     /// # Errors
     /// A sentence about the first contradiction.
     pub fn check_superblocks(&self, lead: PoolId) -> Result<(), String> {
-        use BlockState::{Closed, Erased, Free, Open, Retired, Taken, Victim};
+        use BlockState::{Cached, Closed, Erased, Free, Open, Retired, Taken, Victim};
         let Some(superblocks) = &self.superblocks else { return Ok(()) };
         let (each, group) = (superblocks.blocks_each.get() as usize, superblocks.group_of(lead));
         let pages = u32::from(self.pages_per_block);
@@ -400,7 +418,7 @@ impl Blocks {
             let states: Vec<BlockState> = self.members(first).map(|(_, block)| self.state(block)).collect();
             let all = |among: &[BlockState]| states.iter().all(|state| among.contains(state));
             let listed = self.open_superblocks(lead).iter().filter(|(open, _)| *open == first).count();
-            if !(all(&[Free]) || all(&[Closed]) || all(&[Victim, Erased, Retired]) || all(&[Taken, Open]))
+            if !(all(&[Free]) || all(&[Closed]) || all(&[Cached]) || all(&[Victim, Erased, Retired]) || all(&[Taken, Open]))
                 || (listed == 1) != all(&[Taken, Open])
             {
                 return Err(format!(
@@ -412,10 +430,10 @@ impl Blocks {
                 return Err(format!("the superblock of block {first} has {full} full blocks and counts others"));
             }
             let valid: u32 = self.members(first).map(|(_, block)| self.valid(block)).sum();
-            if all(&[Closed]) && valid != superblocks.valid(first) {
+            if (all(&[Closed]) || all(&[Cached])) && valid != superblocks.valid(first) {
                 return Err(format!("the superblock of block {first} has {valid} valid units and counts {}", superblocks.valid(first)));
             }
-            if let Some((_, taken)) = self.members(first).find(|&(_, block)| self.state(block) == Taken && self.programmed(block) > 0) {
+            if let Some((_, taken)) = self.members(first).find(|&(_, block)| self.state(block) == Taken && self.programmed(block) > self.skipped(block)) {
                 return Err(format!("block {taken} has pages programmed and has not been begun"));
             }
         }

@@ -7,6 +7,7 @@
 //! | `gc/fold.rs` | which pools fold now |
 
 use crate::flash::Timing;
+use crate::ftl::BlockState;
 use crate::gc::Idle;
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::pace;
@@ -97,14 +98,21 @@ fn look_at_cache(ssd: &mut Ssd, now: Ns) {
 }
 
 /// Call when a block was taken for writes of the host, to program its page `first`.
-pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
-    if !ssd.ftl.is_slc(first) {
+/// `took`: a free block, or superblock, was taken for it, not one that a superblock had.
+pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn, took: bool) {
+    if !took || !ssd.ftl.is_slc(first) {
         return;
     }
     let (block, _) = ssd.geometry().split_page(first);
+    for part in ssd.group_of(pool) {
+        opened(ssd, now, part, ssd.ftl.blocks().member(block, part));
+    }
+}
+
+fn opened(ssd: &mut Ssd, now: Ns, pool: PoolId, block: BlockId) {
     ssd.probes.note(now, &ssd.ftl, probes::Event::OpenedInSlc(block));
     // Of the static part, these pages never counted as room.
-    if !ssd.geometry().is_static(block) {
+    if !ssd.ftl.blocks().is_static(block) {
         let skipped = ssd.ftl.skipped_pages();
         pace::pages_taken(ssd, pool, skipped);
         pace::padding_taken(ssd, pool, skipped);
@@ -173,7 +181,9 @@ pub(in crate::ssd) fn check_modes(ssd: &Ssd) -> Result<(), String> {
     if let Some(pool) = ssd.pools().find(short) {
         return Err(format!("pool {pool} has no free block between two jobs"));
     }
-    let mut blocks = (0..ssd.geometry().blocks).map(BlockId);
+    // The blocks of a superblock keep their mode until all are erased.
+    let is_erased = |&block: &BlockId| matches!(ssd.ftl.blocks().state(block), BlockState::Erased | BlockState::Retired);
+    let mut blocks = (0..ssd.geometry().blocks).map(BlockId).filter(|block| !is_erased(block));
     match blocks.find(|&block| ssd.ftl.blocks().is_slc(block) != verifier.is_slc(block)) {
         Some(block) => Err(format!("block {block} has changed its mode without an erase")),
         None => Ok(()),

@@ -218,13 +218,13 @@ impl Verifier {
     fn fold_begins(&mut self, ftl: &Ftl, block: BlockId, cause: Cause) {
         let geometry = ftl.geometry();
         let pool = geometry.pool_of_block(block);
-        let counts = |other: BlockId| cause != Cause::FoldSpace || !geometry.is_static(other);
+        let counts = |other: BlockId| cause != Cause::FoldSpace || !ftl.blocks().is_static(other);
         let mut others = (0..geometry.pools.blocks_each).map(|index| geometry.block_of_pool(pool, index));
         let older = others.find(|&other| {
             let full = ftl.blocks().state(other) == BlockState::Cached && counts(other);
             full && self.slc[other.index()] < self.slc[block.index()]
         });
-        let is_static = cause == Cause::FoldSpace && geometry.is_static(block);
+        let is_static = cause == Cause::FoldSpace && ftl.blocks().is_static(block);
         if !self.is_slc(block) || is_static {
             self.found(Err(format!("block {block} is folded ({cause:?}), which is not of that part of the cache")));
         } else if let Some(older) = older {

@@ -1,6 +1,6 @@
 //! Checks of a cache of blocks in SLC mode.
 
-use crate::config::{Advance, Config, Frontier, Placement, ReclaimUnit, SlcFull};
+use crate::config::{Advance, Config, Frontier, Placement, SlcFull};
 
 /// Checks that the cache can be simulated together with all other keys, and that something empties it.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
@@ -39,10 +39,6 @@ fn other_mechanisms(config: &Config, messages: &mut Vec<String>) {
             "ftl.frontier = \"shared\": host writes and page moves fill different blocks; set \"separate\"",
         ),
         (config.ftl.placement != Placement::None, "ftl.placement: host writes to these blocks have one open block; set \"none\""),
-        (
-            config.ftl.reclaim_unit == ReclaimUnit::Superblock,
-            "ftl.reclaim_unit = \"superblock\": blocks of one superblock would differ in size; set \"block\"",
-        ),
         (config.gc.advance != Advance::Alone, "gc.advance: folding would wait for writes that wait for it; set \"alone\""),
         (config.caches_map(), "ftl.map_cache_bytes: where the mapping table goes is not modelled; set 0"),
         (config.errors.is_on(), "errors.retry: how cells in SLC mode age is not modelled; set \"off\""),
