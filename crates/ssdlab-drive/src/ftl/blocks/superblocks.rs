@@ -433,7 +433,9 @@ impl Blocks {
             if (all(&[Closed]) || all(&[Cached])) && valid != superblocks.valid(first) {
                 return Err(format!("the superblock of block {first} has {valid} valid units and counts {}", superblocks.valid(first)));
             }
-            if let Some((_, taken)) = self.members(first).find(|&(_, block)| self.state(block) == Taken && self.programmed(block) > self.skipped(block)) {
+            if let Some((_, taken)) =
+                self.members(first).find(|&(_, block)| self.state(block) == Taken && self.programmed(block) > self.skipped(block))
+            {
                 return Err(format!("block {taken} has pages programmed and has not been begun"));
             }
         }
