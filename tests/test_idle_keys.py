@@ -95,11 +95,8 @@ def test_a_key_that_changes_a_result_is_not_called_idle(key: str) -> None:
     assert not any(key in idle_in({**context.base, **trace, key: value}) for value in context.values)
 
 
-MAKES_ESTIMATES = ("dynalloc-slacker", "rbyp-wp", "rbyp", "slacker", "wbyp", "wp")
-# Schemes that merge with page moves or estimate ends.
-NOT_WITH_SUPERBLOCKS = """
-dynalloc-slacker fpgc pgc pgc-idle pgc-merge pgc-se pgc-wear rbyp rbyp-wp slacker wbyp wp
-""".strip().split(" ")
+# Schemes that merge with page moves.
+NOT_WITH_SUPERBLOCKS = ("fpgc", "pgc", "pgc-idle", "pgc-merge", "pgc-se", "pgc-wear")
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -122,10 +119,6 @@ def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device
             continue
         if of_today and scheme == "msr":
             with pytest.raises(ssdlab.ConfigError, match="takes one step of one page move at a time"):
-                ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
-            continue
-        if has_cache and scheme in MAKES_ESTIMATES:
-            with pytest.raises(ssdlab.ConfigError, match=r"slc \(blocks in SLC mode\) does not go with scheduler: estimates"):
                 ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
             continue
         result = ssdlab.run(device=device, scheme=scheme, requests=20, set=small)

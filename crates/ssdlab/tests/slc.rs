@@ -457,7 +457,6 @@ fn what_cannot_be_right_is_refused_with_a_reason() {
     refused("ftl.placement", &|c| c.ftl.placement = ssdlab::config::Placement::HotCold);
     refused("ftl.map_cache_bytes", &|c| c.ftl.map_cache_bytes = 4096);
     refused("errors.retry", &|c| c.errors.retry = ssdlab::config::RetryPolicy::InOrder);
-    refused("estimates", &|c| c.scheduler.estimates = true);
     refused("nothing would ever fold", &|c| c.slc.idle_us = 0);
     refused("nothing would ever fold", &|c| (c.slc.idle_us, c.slc.dynamic_blocks) = (0, 2));
     refused("leaves no other block", &|c| c.slc.static_blocks = 12);

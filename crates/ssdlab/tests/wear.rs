@@ -526,9 +526,8 @@ fn what_does_not_go_together_is_refused() {
         let message = validate(&config).unwrap_err().to_string();
         assert!(message.contains("wear (blocks that fail)") && message.contains(key), "{message}");
     }
-    let pulses: [(&str, Change); 4] = [
+    let pulses: [(&str, Change); 3] = [
         ("slc.static_blocks", |c| (c.slc.static_blocks, c.slc.idle_us) = (1, 1)),
-        ("read_bypass", |c| c.scheduler.estimates = true),
         ("wear.probe_ns = 4000000", |c| c.wear.probe_ns = 4 * MS),
         ("wear.step_ns = 4000000", |c| c.wear.step_ns = 4 * MS),
     ];

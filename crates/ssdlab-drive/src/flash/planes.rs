@@ -37,17 +37,22 @@ impl Flash {
         self.slots[at.index()].runs_since = runs_since;
     }
 
-    /// The program in a slot, which is between two planes, may make way for reads.
-    pub fn may_make_way(&self, at: SlotId) -> bool {
+    /// The program in a slot, which is between two planes, may be suspended for reads.
+    pub fn may_be_suspended(&self, at: SlotId) -> bool {
         let rules = &self.rules.for_reads;
-        let may = if self.slots[at.index()].op.owner.is_host() { rules.host_programs } else { rules.gc_programs };
-        may && self.is_alone(at) && self.suspended_op[at.die().index()].is_none()
+        if self.slots[at.index()].op.owner.is_host() { rules.host_programs } else { rules.gc_programs }
+    }
+
+    /// The program in a slot may make way for another operation: it is alone on its die, on which nothing is suspended.
+    pub fn may_make_way(&self, at: SlotId) -> bool {
+        self.is_alone(at) && self.suspended_op[at.die().index()].is_none()
     }
 
     /// The program in a slot, which is between two planes, makes way for reads: it moves to the die's place for that, without a delay.
-    pub fn make_way_between_planes(&mut self, now: Ns, at: SlotId) {
-        let slot = &mut self.slots[at.index()];
-        (slot.suspended, slot.left, slot.pauses) = (slot.stage, 0, false);
-        self.make_way(now, at);
+    /// `pauses`: for those for which it has slack; else it is suspended for them.
+    pub fn make_way_between_planes(&mut self, now: Ns, at: SlotId, pauses: bool) {
+        let mut slot = self.slots[at.index()];
+        (slot.left, slot.since, slot.pauses, slot.for_reads) = (0, now, pauses, false);
+        self.lay_beside(now, at, slot, pauses);
     }
 }

@@ -33,8 +33,9 @@ pub struct Pulses {
     step_ns: Ns,
     /// With `as_needed`: length of the first pulse, 0 if there is none before the first loop.
     probe_ns: Ns,
-    /// By block: time of pulses that it needs while it is new.
+    /// By block: time of pulses that it needs while it is new; and its mean.
     new_ns: Vec<Ns>,
+    mean_ns: Ns,
     /// Millionths of that time by which 1,000 erases lengthen it.
     growth: u64,
     /// By block: wear that erases as needed have spared it in the run, in millionths of an erase.
@@ -62,6 +63,7 @@ impl Pulses {
             step_ns: wear.step_ns,
             probe_ns: wear.probe_ns,
             new_ns: (0..blocks).map(new_ns).collect(),
+            mean_ns: config.device.erase_ns,
             growth: (wear.erase_growth * 1e6).round() as u64,
             spared: vec![0; blocks as usize],
             erases: 0,
@@ -75,17 +77,29 @@ impl Pulses {
 
     /// Time of pulses that a block needs that is worn by `cycles` erases, ns; at least 1.
     pub fn needed_ns(&self, block: BlockId, cycles: u32) -> Ns {
-        let new_ns = self.new_ns[block.index()];
+        self.grown_ns(self.new_ns[block.index()], cycles)
+    }
+
+    fn grown_ns(&self, new_ns: Ns, cycles: u32) -> Ns {
         let more = u128::from(new_ns) * u128::from(self.growth) * u128::from(cycles) / 1_000_000_000;
         (new_ns + more as Ns).max(1)
     }
 
     /// The next erase of a block that is worn by `cycles` erases.
     pub fn erase(&self, block: BlockId, cycles: u32) -> ErasePlan {
-        let needed = self.needed_ns(block, cycles);
+        self.plan(self.needed_ns(block, cycles))
+    }
+
+    /// Time of the next erase of a block of mean need that is worn by `cycles` erases, ns.
+    pub fn expected_ns(&self, cycles: u32) -> Ns {
+        self.plan(self.grown_ns(self.mean_ns, cycles)).ns
+    }
+
+    /// The erase of a block that needs pulses of this time.
+    fn plan(&self, needed: Ns) -> ErasePlan {
         let loops = needed.div_ceil(self.pulse_ns);
         if !self.as_needed {
-            return ErasePlan { ns: self.whole_ns(block, cycles), pulses: loops as u32, wear: WHOLE };
+            return ErasePlan { ns: loops * (self.pulse_ns + self.verify_ns), pulses: loops as u32, wear: WHOLE };
         }
         let whole_ns = loops * self.pulse_ns;
         let (applied, pulses) = if needed <= self.probe_ns {

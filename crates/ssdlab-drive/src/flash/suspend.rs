@@ -155,7 +155,7 @@ impl Flash {
         })?;
         let slot = &self.slots[at.index()];
         let from = now.max(slot.runs_since + rules.min_run_ns);
-        let may = slot.suspensions < rules.most && self.is_alone(at) && self.suspended_op[die.index()].is_none();
+        let may = slot.suspensions < rules.most && self.may_make_way(at);
         (may && from + self.rules.suspend_ns < slot.due).then_some((at, from))
     }
 
@@ -185,7 +185,7 @@ impl Flash {
     }
 
     /// Moves an operation from its slot to the die's place for one that is paused or suspended for reads.
-    fn lay_beside(&mut self, now: Ns, at: SlotId, slot: Slot, pauses: bool) {
+    pub(super) fn lay_beside(&mut self, now: Ns, at: SlotId, slot: Slot, pauses: bool) {
         let paused = &mut self.paused_op[at.die().index()];
         assert!(paused.is_none(), "one operation of a die is paused at a time");
         *paused = Some(slot);
@@ -194,13 +194,13 @@ impl Flash {
     }
 
     /// The host program that is alone in the array of a die on which nothing is suspended: its slot, its first transaction, and when the
-    /// next of its steps ends, ns. `None` in its last step.
+    /// next of its steps ends, ns; plane by plane, of the plane that is programmed. `None` in the last step.
     pub fn pausable(&self, now: Ns, die: DieId) -> Option<(SlotId, TxnId, Ns)> {
         let first = Flash::first_slot(die);
         let at = [first, first.other()].into_iter().find(|at| self.slots[at.index()].stage == Stage::Program)?;
         let slot = &self.slots[at.index()];
         let pages = slot.host()?;
-        if !self.is_alone(at) || self.suspended_op[die.index()].is_some() {
+        if !self.may_make_way(at) {
             return None;
         }
         let (total, steps) = (slot.op.write_ns, self.rules.ispp_steps);

@@ -13,6 +13,8 @@ const MILLION: u128 = 1_000_000;
 pub struct Timing {
     read_ns: Vec<Ns>,
     program_ns: Vec<Ns>,
+    /// Means of both over the pages of a block.
+    mean_ns: [Ns; 2],
     /// Pages that one program writes.
     pages_per_program: u32,
     /// A block erase, of a block that is not in SLC mode.
@@ -54,6 +56,7 @@ impl Timing {
         Timing {
             read_ns: by_page(&device.read_ns_by_page, device.read_ns),
             program_ns: by_page(&device.program_ns_by_page, device.program_ns),
+            mean_ns: [device.mean_read_ns(), device.mean_program_ns()],
             erase_ns: device.erase_ns,
             slc: [config.slc.read_ns, Ns::from(device.pages_per_program) * config.slc.program_ns, config.slc.erase_ns],
             pages_per_program: device.pages_per_program,
@@ -102,6 +105,17 @@ impl Timing {
     /// Time of an erase of a block in this mode, ns.
     pub fn erase(&self, mode: Mode) -> Ns {
         if mode == Mode::Slc { self.slc[2] } else { self.erase_ns }
+    }
+
+    /// Expected service time of a page read that nothing keeps waiting, transfer included, ns. `mode`: that of its block.
+    pub fn expected_read(&self, mode: Mode) -> Ns {
+        let array_ns = if mode == Mode::Slc { self.slc[0] } else { self.mean_ns[0] };
+        self.read_command_ns + array_ns + self.transfer_ns + self.decode_ns + self.mean_retry_ns
+    }
+
+    /// Expected service time of a program of one plane that nothing keeps waiting, transfers included, ns. `mode`: that of its block.
+    pub fn expected_program(&self, mode: Mode) -> Ns {
+        self.program_transfer_ns + if mode == Mode::Slc { self.slc[1] } else { self.mean_ns[1] }
     }
 
     /// Transfer time of a page of an operation that reads, by its number in the operation.

@@ -5,37 +5,6 @@
 use super::QueueKind;
 use crate::flash::Timing;
 use ssdlab_base::units::Ns;
-use ssdlab_keys::config::Device;
-
-/// Service times of operations that nothing keeps waiting, ns.
-#[derive(Clone, Copy, Debug)]
-pub struct Latencies {
-    /// A read and a write of the host, transfer included.
-    pub host: [Ns; 2],
-    /// An erase.
-    pub erase: Ns,
-    /// A transfer of one page.
-    pub transfer: Ns,
-}
-
-impl Latencies {
-    fn new(device: &Device, timing: &Timing) -> Self {
-        let transfer = timing.transfer_ns;
-        Latencies {
-            host: [
-                timing.read_command_ns + device.mean_read_ns() + transfer + timing.decode_ns + timing.mean_retry_ns,
-                timing.program_transfer_ns + device.mean_program_ns(),
-            ],
-            erase: timing.erase_ns,
-            transfer,
-        }
-    }
-
-    /// Service time of a page move, a read and a write, ns.
-    pub fn page_move(&self) -> Ns {
-        self.host[0] + self.host[1]
-    }
-}
 
 /// Counters of the operations that a station has served.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,25 +15,24 @@ struct Done {
     commands: [u64; 2],
     /// Of the host pages read and programmed, those in commands for more than one page.
     together: [u64; 2],
-    /// Pages moved and blocks erased by collection: Cntr_Move, Cntr_ER.
-    moved: u64,
-    erased: u64,
+    /// Expected times of the page moves and erases of collection, ns: Cntr_Move and Cntr_ER times their latencies.
+    collection: u128,
 }
 
-/// Numbers of operations of one kind that go before another operation.
+/// Expected times of the operations of one kind that go before another operation, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
     /// Operations on the same plane, which a command serves one at a time.
-    pub own: u64,
+    pub own: Ns,
     /// Operations on other planes of the same die, which a command may serve together with one of the same plane.
-    pub beside: u64,
+    pub beside: Ns,
     /// Operations elsewhere, or of unknown plane.
-    pub elsewhere: u64,
+    pub elsewhere: Ns,
 }
 
 impl Before {
-    /// Number of operations, wherever they are.
-    pub fn all(&self) -> u64 {
+    /// The times of all operations, wherever they are.
+    pub fn all(&self) -> Ns {
         self.own + self.beside + self.elsewhere
     }
 }
@@ -89,25 +57,20 @@ fn quotient(wide: u128, by: u64) -> u64 {
 /// The counters of all stations and channels.
 #[derive(Clone, Debug)]
 pub struct Estimator {
-    latencies: Latencies,
+    /// A transfer of one page, ns.
+    transfer_ns: Ns,
     stations: Vec<Done>,
     /// By channel: page operations admitted, Cntr_Total. The buses count Cntr_Ready.
     admitted: Vec<u64>,
 }
 
 impl Estimator {
-    pub(super) fn new(device: &Device, timing: &Timing, stations: u32, channels: u32) -> Self {
+    pub(super) fn new(timing: &Timing, stations: u32, channels: u32) -> Self {
         Estimator {
-            latencies: Latencies::new(device, timing),
+            transfer_ns: timing.transfer_ns,
             stations: vec![Done::default(); stations as usize],
             admitted: vec![0; channels as usize],
         }
-    }
-
-    /// The service times of operations.
-    #[inline]
-    pub fn latencies(&self) -> &Latencies {
-        &self.latencies
     }
 
     /// Counts a page operation that was admitted to a channel.
@@ -123,14 +86,9 @@ impl Estimator {
         done.together[kind as usize] += if pages > 1 { u64::from(pages) } else { 0 };
     }
 
-    /// Counts a page that GC has moved on a station.
-    pub fn moved(&mut self, station: u32) {
-        self.stations[station as usize].moved += 1;
-    }
-
-    /// Counts a block that GC has erased on a station.
-    pub fn erased(&mut self, station: u32) {
-        self.stations[station as usize].erased += 1;
+    /// Counts an operation of collection on a station that was expected to take this long.
+    pub fn collected(&mut self, station: u32, expected: Ns) {
+        self.stations[station as usize].collection += u128::from(expected);
     }
 
     /// How long a station takes to serve these operations of a kind, ns: (3), reduced by advanced commands (4). With Pr the share of pages
@@ -142,41 +100,34 @@ impl Estimator {
             return 0;
         }
         let (done, kind) = (&self.stations[station as usize], kind as usize);
-        let latency = u128::from(self.latencies.host[kind]);
-        let [own, beside, elsewhere] = [before.own, before.beside, before.elsewhere].map(|count| u128::from(count) * latency);
-        let share = |time: u128, part: u64| match done.pages[kind] {
+        let share = |time: Ns, part: u64| match done.pages[kind] {
             pages if pages == 0 || time == 0 => time,
-            pages => u128::from(quotient(time * u128::from(part), pages)),
+            pages => quotient(u128::from(time) * u128::from(part), pages),
         };
         let alone = done.pages[kind] - done.together[kind];
-        (own + share(beside, alone) + share(elsewhere, done.commands[kind])) as Ns
+        before.own + share(before.beside, alone) + share(before.elsewhere, done.commands[kind])
     }
 
     /// T_GC (5): time of collection so far, divided by the host pages read and programmed, ns.
     fn collection(&self, station: u32) -> Ns {
         let done = &self.stations[station as usize];
         let pages = done.pages[0] + done.pages[1];
-        let cost = |count: u64, ns: Ns| u128::from(count) * u128::from(ns);
-        if pages == 0 { 0 } else { quotient(cost(done.moved, self.latencies.page_move()) + cost(done.erased, self.latencies.erase), pages) }
+        if pages == 0 { 0 } else { quotient(done.collection, pages) }
     }
 
     /// T_interference (6): mean time that a page operation has waited for the channel, ns.
     fn interference(&self, channel: u32, ready: u64) -> Ns {
         match self.admitted[channel as usize] {
             0 => 0,
-            admitted => quotient(u128::from(self.latencies.transfer) * u128::from(ready), admitted),
+            admitted => quotient(u128::from(self.transfer_ns) * u128::from(ready), admitted),
         }
     }
 
-    /// The estimated time from now to the end of a page operation (1), (2), ns. `ready`: Cntr_Ready of the channel, summed over its
-    /// transfers the operations that waited during each.
-    pub fn response(&self, station: u32, channel: u32, kind: QueueKind, ahead: Ahead, ready: u64) -> Ns {
+    /// The estimated time from now to the end of a page operation that is expected to take `alone` (1), (2), ns. `ready`: Cntr_Ready of
+    /// the channel, summed over its transfers the operations that waited during each.
+    pub fn response(&self, station: u32, channel: u32, alone: Ns, ahead: Ahead, ready: u64) -> Ns {
         let queue: Ns =
             [QueueKind::Read, QueueKind::Write].map(|kind| self.queue_of(station, kind, ahead.waiting[kind as usize])).iter().sum();
-        queue / ahead.width
-            + self.collection(station)
-            + self.interference(channel, ready)
-            + ahead.residual
-            + self.latencies.host[kind as usize]
+        queue / ahead.width + self.collection(station) + self.interference(channel, ready) + ahead.residual + alone
     }
 }

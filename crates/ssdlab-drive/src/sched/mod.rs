@@ -24,7 +24,7 @@ mod slack;
 mod transaction;
 
 pub use crate::views::QueueKind;
-pub use estimate::{Ahead, Before, Latencies};
+pub use estimate::{Ahead, Before};
 pub use order::{Cause, Choices, CustomOrder, Failure, JobState, Operation, OperationKind, OrderPolicy, Situation};
 pub use placement::Placement;
 pub use queues::QueueId;

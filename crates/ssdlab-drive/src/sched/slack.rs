@@ -21,6 +21,8 @@ struct StationQueue {
     head: Option<TxnId>,
     tail: Option<TxnId>,
     length: u32,
+    /// Expected times of the operations in it, ns.
+    expected: Ns,
 }
 
 /// State of a page operation that has been admitted and has not ended.
@@ -31,6 +33,8 @@ struct Entry {
     next: Option<TxnId>,
     /// The station queue that the operation is in, if any.
     queue: Option<u32>,
+    /// Expected times of the operation's read and program, as far as it has them, ns.
+    expected: [Ns; 2],
     /// Operations ahead in the station's queue when the operation got its place there.
     ahead: Before,
     /// When the operation will end, as estimated at its admission, ns.
@@ -57,8 +61,18 @@ struct Walk {
 }
 
 const NOBODY: Before = Before { own: 0, beside: 0, elsewhere: 0 };
-const EMPTY: Entry =
-    Entry { previous: None, next: None, queue: None, ahead: NOBODY, end: 0, correction: 0, taken: 0, passed: false, paused: false };
+const EMPTY: Entry = Entry {
+    previous: None,
+    next: None,
+    queue: None,
+    expected: [0; 2],
+    ahead: NOBODY,
+    end: 0,
+    correction: 0,
+    taken: 0,
+    passed: false,
+    paused: false,
+};
 
 /// The slack of all page operations under way.
 #[derive(Clone, Debug)]
@@ -76,10 +90,11 @@ pub struct Slack {
     pools_per_die: u32,
     /// Two queues, of reads and of writes, for each station: the dies, then the chips.
     queues: Vec<StationQueue>,
-    /// Number of reads and of writes of each pool in station queues, without writes that have no pool yet.
-    of_pool: Vec<u32>,
-    /// By station: writes admitted that are not in its queue yet, behind older operations on their page or behind their own read.
-    coming: Vec<u32>,
+    /// Expected times of the reads and of the writes of each pool in station queues, without writes that have no pool yet, ns.
+    of_pool: Vec<Ns>,
+    /// By station: expected times of writes admitted that are not in its queue yet, behind older operations on their page or behind their own
+    /// read, ns.
+    coming: Vec<Ns>,
     /// The state of operations, by number of the transaction.
     entries: Vec<Entry>,
     /// By request: the latest estimated end of its pages, ns.
@@ -103,7 +118,7 @@ impl Slack {
         }
         let stations = geometry.dies + geometry.chips;
         Some(Box::new(Slack {
-            estimator: Estimator::new(&config.device, timing, stations, geometry.channels),
+            estimator: Estimator::new(timing, stations, geometry.channels),
             bypass: [scheduler.read_bypass, scheduler.write_bypass],
             by_chip: !config.device.die_interleave,
             dynamic: config.ftl.allocation == Allocation::Dynamic,
@@ -172,14 +187,9 @@ impl Slack {
         self.each_station(die, |estimator, station| estimator.served(station, kind, pages));
     }
 
-    /// Counts a page that GC has moved on a die.
-    pub fn moved(&mut self, die: DieId) {
-        self.each_station(die, Estimator::moved);
-    }
-
-    /// Counts a block that GC has erased on a die.
-    pub fn erased(&mut self, die: DieId) {
-        self.each_station(die, Estimator::erased);
+    /// Counts an operation of GC on a die that was expected to take this long, ns.
+    pub fn collected(&mut self, die: DieId, expected: Ns) {
+        self.each_station(die, |estimator, station| estimator.collected(station, expected));
     }
 
     /// Counts at the die's station, and at that of its chip if it is another.
@@ -192,14 +202,14 @@ impl Slack {
         }
     }
 
-    /// Number of operations of a kind that wait for a station.
-    fn waiting(&self, station: u32, kind: QueueKind) -> u64 {
-        let length = |station: u32| u64::from(self.queues[queue_of(station, kind)].length);
+    /// Expected times of the operations of a kind that wait for a station, ns.
+    fn waiting(&self, station: u32, kind: QueueKind) -> Ns {
+        let expected = |station: u32| self.queues[queue_of(station, kind)].expected;
         // A chip that is a station for writes only: its reads wait for their dies.
         if station >= self.dies && !self.by_chip && kind == QueueKind::Read {
-            self.dies(station).map(length).sum()
+            self.dies(station).map(expected).sum()
         } else {
-            length(station)
+            expected(station)
         }
     }
 
@@ -213,32 +223,32 @@ impl Slack {
         if self.has_no_pool(kind) {
             return self.all(station, kind);
         }
-        let of = |pool: u32| u64::from(self.of_pool[2 * pool as usize + kind as usize]);
+        let of = |pool: u32| self.of_pool[2 * pool as usize + kind as usize];
         let first = pool.0 / self.pools_per_die * self.pools_per_die;
-        let on_die: u64 = (first..first + self.pools_per_die).map(of).sum();
+        let on_die: Ns = (first..first + self.pools_per_die).map(of).sum();
         Before { own: of(pool.0), beside: on_die - of(pool.0), elsewhere: self.waiting(station, kind) - on_die }
     }
 
-    /// One operation of the pool `other`, as it counts for an operation of the pool `by`.
-    fn seen(&self, by: PoolId, other: PoolId) -> Before {
+    /// An operation of the pool `other` that is expected to take `ns`, as it counts for an operation of the pool `by`.
+    fn seen(&self, by: PoolId, other: PoolId, ns: Ns) -> Before {
         match () {
-            () if by == other => Before { own: 1, ..NOBODY },
-            () if by.0 / self.pools_per_die == other.0 / self.pools_per_die => Before { beside: 1, ..NOBODY },
-            () => Before { elsewhere: 1, ..NOBODY },
+            () if by == other => Before { own: ns, ..NOBODY },
+            () if by.0 / self.pools_per_die == other.0 / self.pools_per_die => Before { beside: ns, ..NOBODY },
+            () => Before { elsewhere: ns, ..NOBODY },
         }
     }
 
     /// Counts a write of a die that has been admitted but is not in its queue yet (`comes`), or one such that enters it.
-    pub fn write_to_come(&mut self, die: DieId, comes: bool) {
-        let station = self.station(die, QueueKind::Write);
+    pub fn write_to_come(&mut self, die: DieId, id: TxnId, comes: bool) {
+        let (station, expected) = (self.station(die, QueueKind::Write), self.expected(id, QueueKind::Write));
         let coming = &mut self.coming[station as usize];
-        *coming = if comes { *coming + 1 } else { *coming - 1 };
+        *coming = if comes { *coming + expected } else { *coming - expected };
     }
 
-    /// Number of writes admitted to a station that are not in its queue yet, behind older operations on their page or behind their own
-    /// read.
-    pub fn coming(&self, station: u32) -> u64 {
-        u64::from(self.coming[station as usize])
+    /// Expected times of writes admitted to a station that are not in its queue yet, behind older operations on their page or behind their
+    /// own read, ns.
+    pub fn coming(&self, station: u32) -> Ns {
+        self.coming[station as usize]
     }
 
     /// Reserves memory for this many operations and requests under way.
@@ -268,11 +278,17 @@ impl Slack {
     }
 
     /// Call when a page operation of the request with this serial number is about to be admitted to a chip, request by request. Returns
-    /// true if it is the request's first on that chip.
-    pub fn new_operation(&mut self, id: TxnId, serial: u64, chip: ChipId) -> bool {
+    /// true if it is the request's first on that chip. `expected`: expected times of its read and its program, ns.
+    pub fn new_operation(&mut self, id: TxnId, serial: u64, chip: ChipId, expected: [Ns; 2]) -> bool {
         grow(&mut self.entries, id.number(), EMPTY);
-        *self.entry_mut(id) = EMPTY;
+        *self.entry_mut(id) = Entry { expected, ..EMPTY };
         std::mem::replace(&mut self.seen_on_chip[chip.index()], serial + 1) != serial + 1
+    }
+
+    /// The expected time of an operation's read or program, as at its admission, ns.
+    #[inline]
+    pub fn expected(&self, id: TxnId, kind: QueueKind) -> Ns {
+        self.entry(id).expected[kind as usize]
     }
 
     /// The operations ahead in the station's queue when the operation got its place there; `None` if it is in no queue.
@@ -357,9 +373,11 @@ impl Slack {
             None => self.queues[number].tail = Some(id),
             Some(next) => self.entry_mut(next).previous = Some(id),
         }
+        let expected = self.expected(id, kind);
         self.queues[number].length += 1;
+        self.queues[number].expected += expected;
         if !self.has_no_pool(kind) {
-            self.of_pool[2 * pool.index() + kind as usize] += 1;
+            self.of_pool[2 * pool.index() + kind as usize] += expected;
         }
         self.on_chip[(die.0 / self.dies_per_chip) as usize] += 1;
         self.passes[kind as usize] += u64::from(passed);
@@ -381,7 +399,7 @@ impl Slack {
 
     /// Bypasses operations ahead that have enough slack, and takes the slack from them. Returns their number.
     fn pass(&mut self, transactions: &mut Transactions, kind: QueueKind, id: TxnId, walk: &mut Walk) -> u32 {
-        let latency = self.estimator.latencies().host[kind as usize];
+        let latency = self.expected(id, kind);
         let request = transactions[id].request;
         let mut passed = 0;
         while let Some(after) = walk.after
@@ -400,12 +418,12 @@ impl Slack {
         let rank = transactions[after].rank;
         transactions[after].rank = std::mem::replace(&mut transactions[id].rank, rank);
         let one_queue = self.has_no_pool(kind);
-        let (pool, other) = (transactions[id].pool, transactions[after].pool);
-        let seen = if one_queue { Before { elsewhere: 1, ..NOBODY } } else { self.seen(pool, other) };
+        let (pool, other, ns) = (transactions[id].pool, transactions[after].pool, self.expected(after, kind));
+        let seen = if one_queue { Before { elsewhere: ns, ..NOBODY } } else { self.seen(pool, other, ns) };
         walk.ahead.own -= seen.own;
         walk.ahead.beside -= seen.beside;
         walk.ahead.elsewhere -= seen.elsewhere;
-        if one_queue || seen.own > 0 {
+        if one_queue || pool == other {
             walk.before_in_queue = Some(after);
         }
         walk.after = self.entry(after).previous;
@@ -416,13 +434,15 @@ impl Slack {
         let Entry { previous, next, queue, .. } = *self.entry(id);
         let number = queue.expect("an operation that leaves a queue stands in one");
         let kind = if number.is_multiple_of(2) { QueueKind::Read } else { QueueKind::Write };
+        let expected = self.expected(id, kind);
         if !self.has_no_pool(kind) {
-            self.of_pool[2 * transactions[id].pool.index() + kind as usize] -= 1;
+            self.of_pool[2 * transactions[id].pool.index() + kind as usize] -= expected;
         }
         let chip = self.dies(number / 2).start / self.dies_per_chip;
         self.on_chip[chip as usize] -= 1;
         let queue = &mut self.queues[number as usize];
         queue.length -= 1;
+        queue.expected -= expected;
         match previous {
             None => queue.head = next,
             Some(previous) => self.entries[previous.number() as usize].next = next,
@@ -445,13 +465,14 @@ impl Slack {
         (entry.passed, entry.paused)
     }
 
-    /// Checks the queues: links, lengths, and the order of ranks.
+    /// Checks the queues: links, lengths, expected times, and the order of ranks.
     ///
     /// # Errors
     /// The first contradiction found.
     pub fn check(&self, transactions: &Transactions) -> Result<(), String> {
         for (number, queue) in self.queues.iter().enumerate() {
-            let (mut previous, mut here, mut length) = (None, queue.head, 0);
+            let kind = if number.is_multiple_of(2) { QueueKind::Read } else { QueueKind::Write };
+            let (mut previous, mut here, mut length, mut expected) = (None, queue.head, 0, 0);
             while let Some(id) = here {
                 let entry = self.entry(id);
                 if entry.previous != previous || entry.queue != Some(number as u32) || !transactions[id].queued {
@@ -460,10 +481,11 @@ impl Slack {
                 if let Some(previous) = previous.filter(|&previous| transactions[previous].rank >= transactions[id].rank) {
                     return Err(format!("operation {id} stands behind {previous} in queue {number}, but ranks before it"));
                 }
-                (previous, here, length) = (Some(id), entry.next, length + 1);
+                (previous, here, length, expected) = (Some(id), entry.next, length + 1, expected + self.expected(id, kind));
             }
-            if (previous, length) != (queue.tail, queue.length) {
-                return Err(format!("queue {number} has {length} operations, not {}", queue.length));
+            if (previous, length, expected) != (queue.tail, queue.length, queue.expected) {
+                let StationQueue { length: noted, expected: ns, .. } = *queue;
+                return Err(format!("queue {number} has {length} operations of {expected} ns, not {noted} of {ns} ns"));
             }
         }
         let on_chips: u32 = self.on_chip.iter().sum();
@@ -505,12 +527,10 @@ mod tests {
         Slack::new(&config, &geometry, &Timing::new(&config)).expect("reads that bypass have slack")
     }
 
-    /// Time that two waiting writes elsewhere at a station take, in tenths of that of one: less than 20 if pages have shared a command
-    /// there.
+    /// Time that two waiting writes of 10 ns elsewhere at a station take, ns: less than 20 if pages have shared a command there.
     fn two_writes(slack: &Slack, station: u32) -> Ns {
-        let before = |elsewhere| Before { elsewhere, ..NOBODY };
-        let [one, two] = [1, 2].map(|count| slack.estimator.queue_of(station, QueueKind::Write, before(count)));
-        two * 10 / one.max(slack.estimator.latencies().host[1])
+        let before = Before { elsewhere: 20, ..NOBODY };
+        slack.estimator.queue_of(station, QueueKind::Write, before)
     }
 
     #[test]
@@ -529,9 +549,9 @@ mod tests {
     #[test]
     fn operations_are_seen_on_the_own_plane_beside_it_and_elsewhere() {
         let slack = slack(false, true);
-        let seen = [0, 1, 2, 3].map(|other| slack.seen(PoolId(1), PoolId(other)));
-        let elsewhere = Before { elsewhere: 1, ..NOBODY };
-        assert_eq!(seen, [Before { beside: 1, ..NOBODY }, Before { own: 1, ..NOBODY }, elsewhere, elsewhere]);
+        let seen = [0, 1, 2, 3].map(|other| slack.seen(PoolId(1), PoolId(other), 7));
+        let elsewhere = Before { elsewhere: 7, ..NOBODY };
+        assert_eq!(seen, [Before { beside: 7, ..NOBODY }, Before { own: 7, ..NOBODY }, elsewhere, elsewhere]);
     }
 
     #[test]

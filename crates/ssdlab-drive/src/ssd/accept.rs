@@ -324,11 +324,16 @@ impl Ssd {
         }
     }
 
-    /// Puts an active transaction into the queue where it waits for its die, at the place of its age.
-    pub(super) fn enter_queue(&mut self, now: Ns, id: TxnId) {
-        // Where slack gives the order, an operation enters at the end of its station's queue, and exchanges ranks with those it passes.
+    /// Gives a transaction that is about to enter a queue its rank there. Where slack gives the order, it enters at the end of its station's queue,
+    /// and exchanges ranks with those it passes.
+    pub(super) fn give_rank(&mut self, id: TxnId) {
         let rank = if self.sched.slack().is_some() { self.next_serial() } else { self.transactions[id].ready.1 };
         self.transactions[id].rank = rank;
+    }
+
+    /// Puts an active transaction into the queue where it waits for its die, at the place of its age.
+    pub(super) fn enter_queue(&mut self, now: Ns, id: TxnId) {
+        self.give_rank(id);
         let Transaction { kind, lpn, chip, pool, high_priority, on_page, .. } = self.transactions[id];
         let write = kind == TransactionKind::Write;
         if write && self.rules.dynamic {

@@ -7,10 +7,9 @@ use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
 use crate::ftl::Class;
-use crate::gc::{Job, Move, Step};
+use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
-use ssdlab_base::units::{DieId, Ns, PoolId, Ppn, TxnId};
-use ssdlab_keys::config::Mode;
+use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, TxnId};
 use ssdlab_keys::geometry::PageFacts;
 
 /// Times of a program after the transfer of its data, for one plane or several at once: programs of the data and of parity pages, if any.
@@ -295,13 +294,15 @@ impl Ssd {
 
     /// Time of the erase of the victim of a pool's job, ns.
     fn erase_ns(&mut self, pool: PoolId) -> Ns {
-        let mode = self.gc.job(pool).map_or(Mode::Native, |job| self.ftl.blocks().mode(job.victim()));
-        let ns = self.flash.timing().erase(mode);
-        if self.wear.is_none() {
-            return ns;
-        }
-        let victim = self.gc.job(pool).map(Job::victim);
-        victim.map_or(ns, |victim| wear::erase_ns(self, victim, ns))
+        let victim = self.gc.job(pool).expect("a job erases its victim").victim();
+        let ns = self.flash.timing().erase(self.ftl.blocks().mode(victim));
+        wear::erase_ns(self, victim, ns)
+    }
+
+    /// Expected time of the next erase of a block, ns.
+    pub(super) fn expected_erase_ns(&self, block: BlockId) -> Ns {
+        let ns = self.flash.timing().erase(self.ftl.blocks().mode(block));
+        self.wear.as_ref().map_or(ns, |wear| wear.expected_erase_ns(&self.ftl, block, ns))
     }
 
     /// The kind of operation that moves a page, and, unless host operations may come between its read and its program, its target page.

@@ -416,8 +416,9 @@ impl Ssd {
     }
 
     fn gc_operation_ended(&mut self, now: Ns, die: DieId, pool: PoolId, kind: OpKind) {
+        estimates::gc_operation_ends(self, die, pool, kind);
         match kind {
-            OpKind::Erase => self.victim_erased(now, die, pool),
+            OpKind::Erase => self.victim_erased(now, pool),
             OpKind::Read => self.page_buffered(now, pool),
             _ => self.page_moved(now, die, pool, kind),
         }
@@ -445,7 +446,7 @@ impl Ssd {
             return;
         }
         if self.rules.gc.gathers() {
-            return units::moved(self, now, die, pool);
+            return units::moved(self, now, pool);
         }
         let moved = self.gc.moving(pool).expect("a page was moved");
         let to = moved.to.expect("it was programmed somewhere");
@@ -467,9 +468,6 @@ impl Ssd {
         self.note_move(moved.lpn, current);
         let cause = self.gc.job(pool).expect("a page was moved").cause();
         self.probes.note(now, &self.ftl, Event::PageMoved { cause, current });
-        if let Some(slack) = self.sched.slack_mut() {
-            slack.moved(die);
-        }
         self.gc.jobs.move_ended(&self.ftl, pool, (now, serial));
     }
 
@@ -486,7 +484,7 @@ impl Ssd {
         }
     }
 
-    fn victim_erased(&mut self, now: Ns, die: DieId, pool: PoolId) {
+    fn victim_erased(&mut self, now: Ns, pool: PoolId) {
         let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
         self.probes.count().slc_erases += u64::from(self.rules.slc && self.ftl.blocks().is_slc(victim));
         let retires = self.wear.is_some() && wear::erase_retires(self, victim);
@@ -497,9 +495,6 @@ impl Ssd {
         }
         if self.rules.notes_moves {
             self.gained += i64::from(self.geometry().units_per_block.get());
-        }
-        if let Some(slack) = self.sched.slack_mut() {
-            slack.erased(die);
         }
         let Some(freed) = freed else {
             if self.probes.has(Planted::FreesMembersApart) {

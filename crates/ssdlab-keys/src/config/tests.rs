@@ -239,11 +239,6 @@ fn config_relations_between_keys() {
             "device.plane_programs = 4: does not go with energy: what a program of one of its planes draws is not modelled; set it to 1, or \
              leave that out",
         ),
-        (
-            &[("device.plane_programs", "4"), ("scheduler.order", "fr-fcfs"), ("scheduler.write_pausing", "true")],
-            "device.plane_programs = 4: does not go with scheduler.write_pausing: the steps of a program are those of all planes together; set it \
-             to 1, or leave that out",
-        ),
         (&[("scheduler.pipeline", "true")], "scheduler.pipeline = true: needs device.cache_register = true; change one of them"),
         (
             &[("device.overprovisioning", "0.02")],
@@ -409,7 +404,7 @@ fn config_presets_set_only_what_is_theirs() {
 }
 
 /// Some combinations are refused: GC that advances with requests, on drives whose programs have several pages; GC-aware caches by groups
-/// of pages, on drives with dynamic allocation; estimates of ends, on drives with an SLC cache; and what superblocks do not go with.
+/// of pages, on drives with dynamic allocation; and what superblocks do not go with.
 #[test]
 fn config_every_combination_of_presets_loads() {
     // A thread for each device: all combinations take a minute of processor time.
@@ -440,12 +435,8 @@ fn loads_with_every_scheme(at: usize, device: Option<&str>) {
             Some("msr") if spreads || has_cache || device.is_some_and(|name| name.starts_with("nvme-")) => {
                 Some("gc.advance = \"with-requests\": takes one step")
             }
-            // These merge host operations with page moves, or need estimates.
+            // These merge host operations with page moves.
             Some("fpgc" | "pgc-idle" | "pgc-merge" | "pgc-se" | "pgc-wear" | "pgc") if is("-superblock") => Some(SUPERBLOCK),
-            Some("dynalloc-slacker" | "rbyp-wp" | "rbyp" | "slacker" | "wbyp" | "wp") if is("-superblock") => Some(SUPERBLOCK),
-            Some("dynalloc-slacker" | "rbyp-wp" | "rbyp" | "slacker" | "wbyp" | "wp") if has_cache => {
-                Some("slc (blocks in SLC mode) does not go with scheduler: estimates")
-            }
             Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
             _ => None,
         };

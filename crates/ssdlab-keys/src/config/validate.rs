@@ -434,7 +434,6 @@ fn plane_programs(config: &Config, messages: &mut Vec<String>) {
         (config.device.planes_per_die > 1, "device.planes_per_die above 1", "the planes that a page spans are one plane here"),
         (config.slc.is_on(), "blocks in SLC mode", "how their programs go is not modelled"),
         (config.energy.is_on(), "energy", "what a program of one of its planes draws is not modelled"),
-        (config.scheduler.write_pausing, "scheduler.write_pausing", "the steps of a program are those of all planes together"),
     ];
     for (_, what, why) in refused.into_iter().filter(|(is, ..)| *is) {
         messages.push(format!("device.plane_programs = {planes}: does not go with {what}: {why}; set it to 1, or leave that out"));
@@ -481,7 +480,7 @@ fn superblocks(config: &Config, messages: &mut Vec<String>) {
 }
 
 /// What superblocks of several pools do not go together with, each with the reason and what to set.
-fn superblocks_exclude(config: &Config) -> [(bool, String); 7] {
+fn superblocks_exclude(config: &Config) -> [(bool, String); 6] {
     let errors = &config.errors;
     [
         (
@@ -492,16 +491,14 @@ fn superblocks_exclude(config: &Config) -> [(bool, String); 7] {
             matches!(config.ftl.placement, Placement::Oracle | Placement::Custom),
             "a write goes to a die before such a placement (ftl.placement) names its class; set another".into(),
         ),
-        (config.gc.merges(), "the read and the program of a page move are on different dies, and no die holds the page for the host; set gc.merge = false".into()),
+        (
+            config.gc.merges(),
+            "the read and the program of a page move are on different dies, and no die holds the page for the host; set gc.merge = false"
+                .into(),
+        ),
         (
             config.gc.advances_with_requests(),
             "a part of a job waits for parts on other dies, and not for host operations on its own; set gc.advance = \"alone\"".into(),
-        ),
-        (
-            config.scheduler.makes_estimates(),
-            "estimates of a die's work know the page moves of its own blocks only; set scheduler.read_bypass, write_bypass, write_pausing and \
-             estimates = false"
-                .into(),
         ),
         (config.caches_map(), "the mapping table is in memory then; set ftl.map_cache_bytes = 0".into()),
         (

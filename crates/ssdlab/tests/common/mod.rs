@@ -230,8 +230,6 @@ pub fn superblocks(rng: &mut Rng, config: &mut Config) {
         config.ftl.frontier = Frontier::Separate;
         (config.gc.merge, config.gc.advance) = (false, Advance::Alone);
         (config.errors.reclaim_reads, config.errors.refresh_days) = (0, 0.0);
-        let scheduler = &mut config.scheduler;
-        (scheduler.read_bypass, scheduler.write_bypass, scheduler.write_pausing, scheduler.estimates) = (false, false, false, false);
         if matches!(config.ftl.placement, Placement::Oracle | Placement::Custom) {
             config.ftl.placement = Placement::HotCold;
         }
@@ -304,9 +302,6 @@ pub fn slc(rng: &mut Rng, config: &mut Config) {
     }
     let before = config.clone();
     config.ftl.frontier = Frontier::Separate;
-    let scheduler = &mut config.scheduler;
-    (scheduler.read_bypass, scheduler.write_bypass, scheduler.estimates) = (false, false, false);
-    (scheduler.write_pausing, scheduler.error_feedback) = (false, false);
     let bits = if config.device.pages_per_program > 1 { config.device.pages_per_program } else { pick(rng, &[2, 3, 4]) };
     (config.device.read_ns_by_page, config.device.program_ns_by_page) = (Vec::new(), Vec::new());
     // Blocks that hold at least two programs in SLC mode, so that they are filled and folded.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ssdlab::config::Config;
+use ssdlab::config::{Allocation, Config, ReclaimUnit};
 use ssdlab::flash::{Interval, OpKind, Resource};
 use ssdlab::geometry::Geometry;
 use ssdlab::request::{Request, RequestKind};
@@ -22,6 +22,8 @@ struct Command {
     pages: u64,
     begin: Ns,
     end: Ns,
+    /// Time of each of its array stages, in order: of a page move, of its read and its program.
+    array: Vec<Ns>,
     /// When a page of it ended: at the end of its transfer out, or with the command.
     page_ends: Vec<Ns>,
     /// Transfers: start, end, and whether another of the command's pages had been transferred until then.
@@ -53,6 +55,7 @@ fn commands_of(die: DieId, intervals: &[Interval]) -> Vec<Command> {
                 pages: 0,
                 begin: start,
                 end: 0,
+                array: Vec::new(),
                 page_ends: Vec::new(),
                 transfers: Vec::new(),
                 waits: Vec::new(),
@@ -69,6 +72,9 @@ fn commands_of(die: DieId, intervals: &[Interval]) -> Vec<Command> {
         if !array {
             let follows = command.transfers.last().is_some_and(|&(_, end, _)| end == stage.start) && stage.kind != OpKind::Move;
             command.transfers.push((stage.start, stage.end, follows));
+        }
+        if array {
+            command.array.push(stage.end - stage.start);
         }
         command.end = stage.end;
         command.pages += u64::from(!array);
@@ -90,14 +96,23 @@ fn commands_of(die: DieId, intervals: &[Interval]) -> Vec<Command> {
 }
 
 /// A page operation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Op {
     key: Key,
     read: bool,
-    die: DieId,
-    pool: PoolId,
+    /// Where it was, from when on: a read that waits follows a page that moves to another pool.
+    pools: Vec<(Ns, PoolId)>,
+    /// Of a read: its page lay in a block in SLC mode when it was admitted.
+    in_slc: bool,
     page: Page,
+    arrival: Ns,
     begin: Ns,
+}
+
+impl Op {
+    fn pool(&self, now: Ns) -> PoolId {
+        self.pools.iter().rev().find(|(since, _)| *since <= now).unwrap_or(&self.pools[0]).1
+    }
 }
 
 /// A run whose estimates are to be recomputed.
@@ -117,6 +132,7 @@ pub struct Compared {
     pub collection: u64,
     pub interference: u64,
     pub advanced: u64,
+    pub in_slc: u64,
 }
 
 impl Recount {
@@ -132,7 +148,10 @@ impl Recount {
             arrivals.push(if rng.chance(0.3) { last } else { last + rng.below(gap) });
         }
         let exported = simulation.ssd().ftl().geometry().exported_units;
-        let (mut pages, mut reads) = (BTreeMap::new(), Vec::new());
+        let (mut pages, mut reads, mut came) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (mut places, mut in_slc) = (BTreeMap::<Key, Vec<(Ns, PoolId)>>::new(), BTreeMap::new());
+        let mut before: Vec<Key> = Vec::new();
+        let in_parts = config.ftl.allocation == Allocation::Dynamic;
         let mut arrivals = arrivals.into_iter().peekable();
         while let Some(due) = simulation.ssd().next_event().into_iter().chain(arrivals.peek().copied()).min() {
             let mut taken: Vec<u64> = under_way(&simulation).iter().map(|(key, ..)| key.1).collect();
@@ -145,6 +164,7 @@ impl Recount {
                 taken.extend(first..last);
                 let kind = kinds[rng.below(kinds.len() as u64) as usize];
                 reads.push(kind == RequestKind::Read);
+                came.push(due);
                 let request = Request {
                     arrival_ns: due,
                     kind,
@@ -157,7 +177,18 @@ impl Recount {
                 simulation.submit(request).map_err(|error| error.to_string())?;
             }
             simulation.run_until(due).map_err(|error| error.to_string())?;
-            look(&mut pages, due, under_way(&simulation), false)?;
+            let under_way = under_way(&simulation);
+            let ftl = simulation.ssd().ftl();
+            // Writes are where they have gone to once they have ended.
+            let now: Vec<Key> = under_way.iter().map(|(key, ..)| *key).collect();
+            let ended = before.iter().filter(|key| !now.contains(key));
+            for &key in now.iter().chain(ended).filter(|key| reads[key.0 as usize] || !now.contains(key)) {
+                let Some(place) = ftl.lookup(Lpn(key.1 as u32)) else { continue };
+                places.entry(key).or_default().push((due, ftl.geometry().pool_of_page(place)));
+                in_slc.entry(key).or_insert(ftl.is_slc(place));
+            }
+            before = now;
+            look(&mut pages, due, under_way, in_parts)?;
         }
         let geometry = simulation.ssd().ftl().geometry().clone();
         let intervals = &simulation.ssd().trace().expect("kept").intervals;
@@ -169,11 +200,15 @@ impl Recount {
         };
         let mut ops = Vec::new();
         for (&key, &page) in &pages {
-            // Pages are moved and written where they were.
-            let pool = geometry.home(Lpn(key.1 as u32)).0;
-            let (die, read) = (geometry.die_of_pool(pool), reads[key.0 as usize]);
-            let begin = begun(die, read, page.end).ok_or_else(|| format!("no command ends {key:?}: {page:?}"))?;
-            ops.push(Op { key, read, die, pool, page, begin });
+            let (read, mut pools) = (reads[key.0 as usize], places.remove(&key).ok_or("a page of an operation has a place")?);
+            // A read that ends with the move of its page was served where the page lay before.
+            let die = |pools: &[(Ns, PoolId)]| pools.last().map(|&(_, pool)| geometry.die_of_pool(pool)).expect("a place");
+            if read && pools.len() > 1 && pools.last().is_some_and(|&(since, _)| since == page.end) {
+                pools.pop();
+            }
+            let begin = begun(die(&pools), read, page.end).ok_or_else(|| format!("no command ends {key:?}: {page:?}"))?;
+            pools.retain(|&(since, _)| !read || since <= begin);
+            ops.push(Op { key, read, pools, in_slc: in_slc[&key], page, arrival: came[key.0 as usize], begin });
         }
         simulation.finish().map_err(|error| error.to_string())?;
         Ok(Recount { config: config.clone(), geometry, commands, ops })
@@ -218,13 +253,63 @@ impl Recount {
         Some(ready)
     }
 
+    /// What a command is taken for: its array time, and its transfers if nothing else wants the bus. A page move counts two of them however
+    /// it goes; of moves whose reads and programs are commands apart, where both are of one die, `Program` stands for both.
+    fn latency(&self, command: &Command, ends: bool) -> Ns {
+        let transfer = self.transfer_ns();
+        let array: Ns = command.array.iter().sum();
+        let apart = self.config.ftl.reclaim_unit == ReclaimUnit::Superblock && self.geometry.dies > 1;
+        match command.kind {
+            OpKind::Erase => array,
+            OpKind::Read if !command.host && ends && !apart => 0,
+            OpKind::Program if !command.host && ends && !apart => array + self.config.device.read_ns + 2 * transfer,
+            OpKind::Read | OpKind::Program => array + transfer,
+            _ => array + 2 * transfer,
+        }
+    }
+
+    fn transfer_ns(&self) -> Ns {
+        PAGE * self.config.device.transfer_ps_per_byte / 1000 + self.config.device.command_ns
+    }
+
+    /// The next write of this die is expected to go to a block in SLC mode: those of its one pool have room.
+    fn has_room_in_slc(&self, die: DieId, now: Ns) -> bool {
+        let Config { device, slc, .. } = &self.config;
+        let each = u64::from(device.pages_per_block / slc.bits_per_cell);
+        let of_die = || self.commands.iter().filter(|command| command.die == die);
+        let is = |command: &&Command, kind: OpKind, ns: Ns| command.kind == kind && command.array == [ns];
+        let erased = of_die().filter(|command| is(command, OpKind::Erase, slc.erase_ns) && command.end <= now).count() as u64;
+        let written = of_die().filter(|command| is(command, OpKind::Program, slc.program_ns) && command.begin < now).count() as u64;
+        (u64::from(slc.static_blocks) + erased) * each > written
+    }
+
+    /// What an operation was expected to take when it was admitted.
+    fn expected(&self, op: &Op) -> Ns {
+        let Config { device, slc, .. } = &self.config;
+        let in_slc = if op.read { op.in_slc } else { self.has_room_in_slc(self.die(op, op.page.admitted), op.page.admitted) };
+        let array = match (op.read, in_slc && slc.is_on()) {
+            (true, true) => slc.read_ns,
+            (true, false) => device.read_ns,
+            (false, true) => slc.program_ns,
+            (false, false) => device.program_ns,
+        };
+        array + self.transfer_ns()
+    }
+
+    fn die(&self, op: &Op, now: Ns) -> DieId {
+        self.geometry.die_of_pool(op.pool(now))
+    }
+
     /// The estimate of an operation from what its station, its channel and the queues had done when it was admitted.
     fn estimate(&self, index: usize, compared: &mut Compared) -> Option<Ns> {
-        let (op, device) = (&self.ops[index], &self.config.device);
+        let op = &self.ops[index];
         let now = op.page.admitted;
-        let transfer = PAGE * device.transfer_ps_per_byte / 1000 + device.command_ns;
-        let (l_r, l_w) = (device.read_ns + transfer, transfer + device.program_ns);
-        let station = self.station(op.die);
+        if now > op.arrival {
+            // It has waited for room: what began at the instant of its admission may have begun before.
+            return None;
+        }
+        let (transfer, pool, die) = (self.transfer_ns(), op.pool(now), self.die(op, now));
+        let station = self.station(die);
         let on_station = || self.commands.iter().filter(|command| self.station(command.die) == station);
         // Pages, commands, and pages that shared theirs, of a kind that the station had begun for the host; those it begins now it begins after
         // the arrivals.
@@ -238,47 +323,42 @@ impl Recount {
         let ahead = |read: bool| {
             let waits = |other: &&Op| {
                 let before = (other.page.admitted, other.key) < (now, op.key);
-                other.read == read && self.station(other.die) == station && before && other.begin >= now
+                other.read == read && self.station(self.die(other, now)) == station && before && other.begin >= now
             };
             let ahead = || self.ops.iter().filter(waits);
-            let own = ahead().filter(|other| other.pool == op.pool).count() as u64;
-            let beside = ahead().filter(|other| other.pool != op.pool && other.die == op.die).count() as u64;
-            [own, beside, ahead().count() as u64 - own - beside]
+            let sum = |ops: &mut dyn Iterator<Item = &Op>| ops.map(|other| self.expected(other)).sum::<Ns>();
+            let own = sum(&mut ahead().filter(|other| other.pool(now) == pool));
+            let beside = sum(&mut ahead().filter(|other| other.pool(now) != pool && self.die(other, now) == die));
+            [own, beside, sum(&mut ahead()) - own - beside]
         };
-        let queue = |[own, beside, elsewhere]: [u64; 3], latency: Ns, (pages, commands, shared): (u64, u64, u64)| {
-            let part = |count: u64, of: u64| (latency * count * of).checked_div(pages).unwrap_or(latency * count);
-            latency * own + part(beside, pages - shared) + part(elsewhere, commands)
+        let queue = |[own, beside, elsewhere]: [Ns; 3], (pages, commands, shared): (u64, u64, u64)| {
+            let part = |ns: Ns, of: u64| (ns * of).checked_div(pages).unwrap_or(ns);
+            own + part(beside, pages - shared) + part(elsewhere, commands)
         };
         let t_queue = if op.read {
-            queue(ahead(true), l_r, of_reads)
+            queue(ahead(true), of_reads)
         } else {
-            queue([0, 0, ahead(true).iter().sum()], l_r, of_reads) + queue(ahead(false), l_w, of_writes)
+            queue([0, 0, ahead(true).iter().sum()], of_reads) + queue(ahead(false), of_writes)
         };
         let (c_r, c_w) = (of_reads.0, of_writes.0);
-        let ended = |kinds: &[OpKind]| {
-            on_station().filter(|command| !command.host && kinds.contains(&command.kind) && command.end <= now).count() as u64
-        };
-        let (moved, erased) = (ended(&[OpKind::Move, OpKind::Program]), ended(&[OpKind::Erase]));
-        let t_gc = (moved * (l_r + l_w) + erased * device.erase_ns).checked_div(c_r + c_w).unwrap_or(0);
-        let channel = self.geometry.channel_of_die(op.die);
+        let ended = on_station().filter(|command| !command.host && command.end <= now);
+        let collection: Ns = ended.map(|command| self.latency(command, true)).sum();
+        let t_gc = collection.checked_div(c_r + c_w).unwrap_or(0);
+        let channel = self.geometry.channel_of_die(die);
         let on_channel = |die: DieId| self.geometry.channel_of_die(die) == channel;
         let ready = self.ready(channel, now)?;
-        let admitted = |other: &&Op| on_channel(other.die) && (other.page.admitted, other.key) < (now, op.key);
+        let admitted = |other: &&Op| on_channel(self.die(other, other.page.admitted)) && (other.page.admitted, other.key) < (now, op.key);
         let total = self.ops.iter().filter(admitted).count() as u64;
         let t_interference = (transfer * ready).checked_div(total).unwrap_or(0);
-        let latency = |command: &Command| match command.kind {
-            OpKind::Read => l_r,
-            OpKind::Program => l_w,
-            OpKind::Erase => device.erase_ns,
-            _ => l_r + l_w,
-        };
         let running = on_station().filter(|command| command.begin < now && command.end > now);
-        let t_residual = running.map(|command| latency(command).saturating_sub(now - command.begin)).max().unwrap_or(0);
+        let t_residual = running.map(|command| self.latency(command, false).saturating_sub(now - command.begin)).max().unwrap_or(0);
         compared.estimates += 1;
         compared.residual += u64::from(t_residual > 0);
         compared.collection += u64::from(t_gc > 0);
         compared.interference += u64::from(t_interference > 0);
         compared.advanced += u64::from(of_reads.1 < c_r || of_writes.1 < c_w);
-        Some(now + t_queue + t_gc + t_interference + t_residual + if op.read { l_r } else { l_w })
+        let alone = self.expected(op);
+        compared.in_slc += u64::from(alone != transfer + if op.read { self.config.device.read_ns } else { self.config.device.program_ns });
+        Some(now + t_queue + t_gc + t_interference + t_residual + alone)
     }
 }

@@ -6,13 +6,14 @@
 //! | (7) T_residual | `residual` here, over `Flash::residual_ns` |
 //! | (8) slack | [`crate::sched::Slack::left`] |
 
-use crate::flash::{Op, OpKind};
+use crate::flash::{Op, OpKind, Owner};
 use crate::sched::page_order::{self, ChainEnds};
-use crate::sched::{Ahead, Before, Latencies, QueueKind, Slack, TRIMMED, Transaction, TransactionKind};
+use crate::sched::{Ahead, Before, QueueKind, Slack, TRIMMED, Transaction, TransactionKind};
 use crate::ssd::Ssd;
 use crate::ssd::host::{Completed, PageTimes};
 use ssdlab_base::request::RequestKind;
-use ssdlab_base::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, ReqId, TxnId};
+use ssdlab_base::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
+use ssdlab_keys::config::Mode;
 
 /// The estimate for a page operation that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +59,12 @@ pub(in crate::ssd) fn check(ssd: &Ssd) -> Result<(), String> {
 
 /// Puts a page operation into its page's chain and its queue, and estimates from its place there when it will end.
 pub(in crate::ssd) fn enter(ssd: &mut Ssd, now: Ns, id: TxnId, ends: Option<ChainEnds>) {
-    let Transaction { chip, request, .. } = ssd.transactions[id];
+    let Transaction { chip, lpn, request, .. } = ssd.transactions[id];
     let channel = channel_of_chip(ssd, chip);
     let serial = ssd.host.request(request).index;
+    let expected = [expected_read(ssd, ssd.ftl.lookup(lpn)), expected_program(ssd, &ssd.transactions[id])];
     let slack = ssd.sched.slack_mut().expect("the caller has looked");
-    let first_on_chip = slack.new_operation(id, serial, chip);
+    let first_on_chip = slack.new_operation(id, serial, chip, expected);
     ssd.host.ends(request).chips += u32::from(first_on_chip);
     ssd.enter_page_order(now, id, ends);
     let Transaction { kind, active, .. } = ssd.transactions[id];
@@ -104,7 +106,7 @@ fn response(ssd: &Ssd, now: Ns, id: TxnId) -> (QueueKind, Ns, Ns) {
     let station = slack.station(die, kind);
     let mut own = slack.ahead(id).unwrap_or_else(|| slack.before(station, pool, kind));
     if kind == QueueKind::Write {
-        own.elsewhere += slack.coming(station) - u64::from(!transaction.active);
+        own.elsewhere += slack.coming(station) - if transaction.active { 0 } else { slack.expected(id, kind) };
     }
     let ahead = Ahead {
         waiting: match kind {
@@ -115,22 +117,23 @@ fn response(ssd: &Ssd, now: Ns, id: TxnId) -> (QueueKind, Ns, Ns) {
         width: slack.width(station),
     };
     let channel = channel_of_chip(ssd, transaction.chip);
-    let response = slack.estimator().response(station, channel.0, kind, ahead, ssd.flash.bus_stalls(channel));
-    let latencies = slack.estimator().latencies().host;
-    let (response, alone) = if at_once { (0, 0) } else { (response, latencies[kind as usize]) };
+    let alone = slack.expected(id, kind);
+    let response = slack.estimator().response(station, channel.0, alone, ahead, ssd.flash.bus_stalls(channel));
+    let (response, alone) = if at_once { (0, 0) } else { (response, alone) };
     if !reads_first {
         return (kind, response, alone);
     }
     // Its page is read first; then come the reads that it bypassed, and all writes before it.
-    let behind = slack.ahead(id).map_or(0, |ahead| slack.all(station, kind).elsewhere - 1 - ahead.all());
+    let behind = slack.ahead(id).map_or(0, |ahead| slack.all(station, kind).elsewhere - slack.expected(id, kind) - ahead.all());
     let reads = slack.estimator().queue_of(station, kind, Before { elsewhere: behind, ..Before::default() });
     let (die, pool) = place_of(ssd, id, QueueKind::Write);
     let station = slack.station(die, QueueKind::Write);
     let mut writes = slack.before(station, pool, QueueKind::Write);
+    let write = slack.expected(id, QueueKind::Write);
     // Less the operation itself.
-    writes.elsewhere += slack.coming(station) - 1;
+    writes.elsewhere += slack.coming(station) - write;
     let queue = reads + slack.estimator().queue_of(station, QueueKind::Write, writes) / slack.width(station);
-    (QueueKind::Write, response + queue + latencies[1], alone + latencies[1])
+    (QueueKind::Write, response + queue + write, alone + write)
 }
 
 /// Counts an admitted write that is not in its queue yet (`comes`), behind older operations on its page or its own read, or that enters
@@ -139,7 +142,7 @@ fn response(ssd: &Ssd, now: Ns, id: TxnId) -> (QueueKind, Ns, Ns) {
 pub(in crate::ssd) fn write_to_come(ssd: &mut Ssd, id: TxnId, comes: bool) {
     if ssd.sched.slack().is_some() {
         let die = place_of(ssd, id, QueueKind::Write).0;
-        ssd.sched.slack_mut().expect("just seen").write_to_come(die, comes);
+        ssd.sched.slack_mut().expect("just seen").write_to_come(die, id, comes);
     }
 }
 
@@ -178,8 +181,7 @@ fn place_of(ssd: &Ssd, id: TxnId, kind: QueueKind) -> (DieId, PoolId) {
 /// T_residual (7): the residual service time of a station, ns. Of several operations in service the largest, or, where the station
 /// serves several at once (width above 1), the smallest. A suspended GC operation counts 0, unless it is suspended for reads.
 fn residual(ssd: &Ssd, now: Ns, slack: &Slack, station: u32) -> Ns {
-    let latencies = slack.estimator().latencies();
-    let left = slack.dies(station).map(|die| ssd.flash.residual_ns(now, DieId(die), |op| latency(latencies, op)));
+    let left = slack.dies(station).map(|die| ssd.flash.residual_ns(now, DieId(die), |op| expected_of(ssd, op)));
     let left = if slack.width(station) > 1 { left.min() } else { left.max() };
     left.expect("a station has dies")
 }
@@ -226,12 +228,79 @@ pub(in crate::ssd) fn request_ended(ssd: &mut Ssd, now: Ns, Completed { place, r
     }
 }
 
-/// Service time of an operation that nothing keeps waiting, ns.
-fn latency(latencies: &Latencies, op: &Op) -> Ns {
+/// Counts an operation of GC that ends on a die, for T_GC: a page move or an erase; where page moves go from die to die, each read and each
+/// program. Call before the operation has its effects.
+#[inline(always)]
+pub(in crate::ssd) fn gc_operation_ends(ssd: &mut Ssd, die: DieId, pool: PoolId, kind: OpKind) {
+    if ssd.sched.slack().is_some() {
+        let expected = collected(ssd, pool, kind);
+        ssd.sched.slack_mut().expect("just seen").collected(die, expected);
+    }
+}
+
+/// Time that an operation of GC which ends is expected to have cost its die, ns. The read of a page that its own die programs counts with the
+/// program, and a move with which a write of the host has merged is none of GC.
+fn collected(ssd: &Ssd, pool: PoolId, kind: OpKind) -> Ns {
+    let rules = &ssd.rules.gc;
+    let merged = || !rules.gathers() && ssd.gc.moving(pool).is_some_and(|moved| moved.writer.is_some());
+    match kind {
+        OpKind::Erase => expected_of_step(ssd, pool, kind),
+        _ if rules.spreads => expected_of_step(ssd, pool, kind),
+        OpKind::Read => 0,
+        _ if merged() => 0,
+        _ => expected_of_step(ssd, pool, OpKind::Move),
+    }
+}
+
+/// The mode of the block that holds a page; `None`: a page without a place.
+fn mode_of(ssd: &Ssd, place: Option<Ppn>) -> Mode {
+    place.map_or(Mode::Native, |ppn| ssd.ftl.page_facts(ppn).mode)
+}
+
+/// Expected time of the read of a page, by the mode of the block in which it lies, ns.
+fn expected_read(ssd: &Ssd, place: Option<Ppn>) -> Ns {
+    ssd.flash.timing().expected_read(mode_of(ssd, place))
+}
+
+/// Expected time of the program of a write that has no page yet, by the mode of the block that its pool fills next, ns. With dynamic allocation
+/// the mean over the pools of its chip.
+fn expected_program(ssd: &Ssd, transaction: &Transaction) -> Ns {
+    let mode = |pool| if ssd.ftl.writes_slc(pool) { Mode::Slc } else { Mode::Native };
+    let in_pool = |pool| ssd.flash.timing().expected_program(mode(pool));
+    if !ssd.rules.dynamic || !ssd.rules.slc {
+        return in_pool(ssd.geometry().static_pool(transaction.lpn));
+    }
+    let dies = ssd.geometry().dies_of_chip(transaction.chip).map(DieId);
+    let pools = dies.flat_map(|die| ssd.geometry().pools_of_die(die).map(PoolId));
+    let (sum, count) = pools.fold((0, 0), |(sum, count), pool| (sum + in_pool(pool), count + 1));
+    sum / count
+}
+
+/// Expected time of the operation in service, by the page with which it begins, ns.
+fn expected_of(ssd: &Ssd, op: &Op) -> Ns {
+    let first = match op.owner {
+        Owner::Gc(pool) => return expected_of_step(ssd, pool, op.kind),
+        Owner::Host(first) => &ssd.transactions[first],
+    };
+    let place = ssd.ftl.lookup(first.lpn);
     match op.kind {
-        OpKind::Read | OpKind::RegisterRead => latencies.host[0],
-        OpKind::Program => latencies.host[1],
-        OpKind::Erase => latencies.erase,
-        OpKind::Move | OpKind::CopybackMove => latencies.page_move(),
+        OpKind::Program => ssd.flash.timing().expected_program(mode_of(ssd, Some(first.ppn))),
+        // The page may have been moved since the read began.
+        OpKind::Read => expected_read(ssd, place.map(|_| first.ppn)),
+        _ => expected_read(ssd, place),
+    }
+}
+
+/// Expected time of the operation of a pool's job that is in service, ns.
+fn expected_of_step(ssd: &Ssd, pool: PoolId, kind: OpKind) -> Ns {
+    let job = ssd.gc.job(pool).expect("a job has an operation in service");
+    let moved = job.moving();
+    let read = || expected_read(ssd, moved.map(|moved| moved.from));
+    let program = || ssd.flash.timing().expected_program(mode_of(ssd, moved.and_then(|moved| moved.to)));
+    match kind {
+        OpKind::Read | OpKind::RegisterRead => read(),
+        OpKind::Program => program(),
+        OpKind::Erase => ssd.expected_erase_ns(job.victim()),
+        OpKind::Move | OpKind::CopybackMove => read() + program(),
     }
 }

@@ -13,13 +13,15 @@ use crate::ssd::mechanisms::power;
 use crate::views::DiePhase;
 use ssdlab_base::blocked::{Blocked, Served};
 use ssdlab_base::units::{DieId, Ns, PoolId, SlotId, TxnId};
+use ssdlab_keys::config::Mode;
 
 fn slack(ssd: &Ssd) -> &Slack {
     ssd.sched.slack().expect("pauses need slack")
 }
 
-fn read_latency(ssd: &Ssd) -> Ns {
-    slack(ssd).estimator().latencies().host[QueueKind::Read as usize]
+/// Expected time of a read that is waiting, ns.
+fn expected_read(ssd: &Ssd, read: TxnId) -> Ns {
+    slack(ssd).expected(read, QueueKind::Read)
 }
 
 /// Makes the operation in the array of the die stop, now or later, if a read could go first. Returns true if it does.
@@ -71,12 +73,21 @@ fn suspend_for_reads(ssd: &mut Ssd, now: Ns, at: SlotId) {
 /// The program in a slot is between two planes: puts it aside, without a delay, if a read could go first. Returns true if it does.
 pub(in crate::ssd) fn made_way_between_planes(ssd: &mut Ssd, now: Ns, at: SlotId) -> bool {
     let (die, owner) = (at.die(), ssd.flash.op(at).owner);
-    if !ssd.flash.may_make_way(at) || read_to_serve(ssd, now, die, owner).is_none() {
+    if !ssd.rules.flash.pauses || !ssd.flash.may_make_way(at) {
         return false;
     }
-    ssd.probes.count().reads_between_planes += 1;
+    let pauses = match owner {
+        Owner::Host(first) if ssd.rules.flash.write_pausing => read_with_slack(ssd, now, die, first).is_some(),
+        Owner::Host(_) | Owner::Gc(_) => false,
+    };
+    if !pauses && (!ssd.flash.may_be_suspended(at) || read_to_serve(ssd, now, die, owner).is_none()) {
+        return false;
+    }
+    let count = ssd.probes.count();
+    count.reads_between_planes += 1;
+    count.write_pauses += u64::from(pauses);
     order::suspended(ssd, die);
-    ssd.flash.make_way_between_planes(now, at);
+    ssd.flash.make_way_between_planes(now, at, pauses);
     if let Owner::Host(first) = owner {
         ssd.all_served(now, first, Served::Array);
     }
@@ -133,11 +144,14 @@ pub(in crate::ssd) fn step_ended(ssd: &mut Ssd, now: Ns, die: DieId, at: SlotId,
 /// The read that would begin next on a die, if each page of the program that it would delay has slack for it. `first`: its first
 /// transaction.
 fn read_with_slack(ssd: &mut Ssd, now: Ns, die: DieId, first: TxnId) -> Option<HostCandidate> {
-    let latency = read_latency(ssd);
-    if !ssd.pages_of(first).all(|id| slack(ssd).left(&ssd.transactions, id) >= latency) {
+    let left = ssd.pages_of(first).map(|id| slack(ssd).left(&ssd.transactions, id)).min().expect("an operation has pages");
+    let of_mode = |mode| ssd.flash.timing().expected_read(mode);
+    let shortest = if ssd.rules.slc { of_mode(Mode::Slc).min(of_mode(Mode::Native)) } else { of_mode(Mode::Native) };
+    // The order of the user's own is not asked in vain.
+    if left < shortest {
         return None;
     }
-    next_read(ssd, now, die)
+    next_read(ssd, now, die).filter(|read| left >= expected_read(ssd, read.id))
 }
 
 /// The die with an operation paused or suspended for reads, which keeps this die from all but reads: this one, or one that excludes it.
@@ -190,7 +204,7 @@ fn read_in_pause(ssd: &mut Ssd, now: Ns, die: DieId, read: HostCandidate, aside:
 
 /// Takes slack for a read that has begun while a program is paused: its time from the program's pages, nothing from the read.
 fn takes_slack(ssd: &mut Ssd, read: TxnId, program: TxnId) {
-    let latency = read_latency(ssd);
+    let latency = expected_read(ssd, read);
     let mut page = Some(program);
     while let Some(id) = page {
         take_slack(ssd, id, latency);

@@ -98,6 +98,7 @@ pub(in crate::ssd) fn readers_follow(ssd: &mut Ssd, now: Ns, lpn: Lpn, pool: Poo
             ssd.host.place_freed();
         }
         ssd.transactions[id].pool = pool;
+        ssd.give_rank(id);
         ssd.clocks.note_pool(now, pool, to, &mut ssd.transactions[id].noted);
         ssd.sched.push(&mut ssd.transactions, to, id);
         ssd.probes.count().relocated_reads += 1;

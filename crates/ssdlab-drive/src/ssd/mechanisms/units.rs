@@ -305,7 +305,7 @@ pub(in crate::ssd) fn buffered(ssd: &mut Ssd, now: Ns, pool: PoolId) {
 }
 
 /// Handles the end of the program of a job's units.
-pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) {
+pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     let units = std::mem::take(ssd.gc.units_mut(pool));
     let first = units[0].to.expect("it was programmed somewhere");
     let padding = ssd.ftl.pad(pool, first, units.len() as u32);
@@ -317,9 +317,6 @@ pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) {
     }
     plant_second_count(ssd, first, units.len());
     pace::earn(ssd, pool, units.iter().filter(|moved| moved.writer.is_none()).count() as u32);
-    if let Some(slack) = ssd.sched.slack_mut() {
-        slack.moved(die);
-    }
     let serial = ssd.next_serial();
     ssd.gc.jobs.move_ended(&ssd.ftl, pool, (now, serial));
     for writer in units.iter().filter_map(|moved| moved.writer) {

@@ -78,6 +78,18 @@ impl Wear {
             retired: RetiredBlocks::default(),
         }))
     }
+
+    /// Time of an erase of a block worn by `cycles` erases that has no pulses, ns; `ns`: that of a new block.
+    fn grown_ns(&self, ns: Ns, cycles: u32) -> Ns {
+        ns + (u128::from(ns) * u128::from(self.erase_growth) * u128::from(cycles) / 1_000_000_000) as Ns
+    }
+
+    /// Expected time of the next erase of a block by its wear, ns: with pulses that of a block of mean need. `ns`: that of a new block without
+    /// pulses.
+    pub(in crate::ssd) fn expected_erase_ns(&self, ftl: &Ftl, block: BlockId, ns: Ns) -> Ns {
+        let cycles = self.failures.cycles(block, ftl.blocks().erases()[block.index()]);
+        self.failures.pulses().map_or_else(|| self.grown_ns(ns, cycles), |pulses| pulses.expected_ns(cycles))
+    }
 }
 
 impl Ssd {
@@ -285,9 +297,7 @@ pub(in crate::ssd) fn erase_ns(ssd: &mut Ssd, block: BlockId, ns: Ns) -> Ns {
         check_erase(ssd, block, ns);
         return ns;
     }
-    let cycles = wear.failures.cycles(block, erases);
-    let more = u128::from(ns) * u128::from(wear.erase_growth) * u128::from(cycles) / 1_000_000_000;
-    ns + more as Ns
+    wear.grown_ns(ns, wear.failures.cycles(block, erases))
 }
 
 /// An erase of a block after `erases` others has ended: counts its pulses, which wear the block.

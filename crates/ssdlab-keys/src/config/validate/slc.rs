@@ -42,10 +42,6 @@ fn other_mechanisms(config: &Config, messages: &mut Vec<String>) {
         (config.gc.advance != Advance::Alone, "gc.advance: folding would wait for writes that wait for it; set \"alone\""),
         (config.caches_map(), "ftl.map_cache_bytes: where the mapping table goes is not modelled; set 0"),
         (config.errors.is_on(), "errors.retry: how cells in SLC mode age is not modelled; set \"off\""),
-        (
-            config.scheduler.makes_estimates(),
-            "scheduler: estimates of ends know one time of each operation; set scheduler.estimates, read_bypass, write_bypass and write_pausing to false",
-        ),
     ];
     for (_, why) in refused.iter().filter(|(is, _)| *is) {
         messages.push(format!("slc (blocks in SLC mode) does not go with {why}, or slc.static_blocks = slc.dynamic_blocks = 0"));

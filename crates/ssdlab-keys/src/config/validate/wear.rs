@@ -10,9 +10,6 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
     if config.wear.leveling != Leveling::None {
         leveling(config, messages);
     }
-    if config.wear.erase_growth > 0.0 && config.scheduler.makes_estimates() {
-        messages.push(format!("wear.erase_growth = {} does not go with {ESTIMATES}, or wear.erase_growth = 0", config.wear.erase_growth));
-    }
     if config.wear.erase != Erase::Fixed {
         pulses(config, messages);
     }
@@ -21,10 +18,10 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
 /// Refuses pulses whose number or length is not known.
 fn pulses(config: &Config, messages: &mut Vec<String>) {
     let wear = &config.wear;
-    let refused = [
-        (config.slc.is_on(), "blocks in SLC mode: which pulses they need is not modelled; set slc.static_blocks = slc.dynamic_blocks = 0"),
-        (config.scheduler.makes_estimates(), ESTIMATES),
-    ];
+    let refused = [(
+        config.slc.is_on(),
+        "blocks in SLC mode: which pulses they need is not modelled; set slc.static_blocks = slc.dynamic_blocks = 0",
+    )];
     for (_, why) in refused.iter().filter(|(is, _)| *is) {
         messages.push(format!("wear.erase (erase pulses) does not go with {why}, or wear.erase = \"fixed\""));
     }
@@ -39,8 +36,6 @@ fn pulses(config: &Config, messages: &mut Vec<String>) {
 const SUPERBLOCK: &str =
     "ftl.reclaim_unit = \"superblock\": what becomes of a superblock without one of its blocks is not modelled; set \"block\"";
 const SLC: &str = "blocks in SLC mode: how they wear is not modelled; set slc.static_blocks = slc.dynamic_blocks = 0";
-const ESTIMATES: &str = "scheduler: estimates of ends know neither repeated programs nor erases of different times; set scheduler.estimates, \
-                         read_bypass, write_bypass and write_pausing to false";
 
 fn failures(config: &Config, messages: &mut Vec<String>) {
     let refused = [
@@ -48,7 +43,6 @@ fn failures(config: &Config, messages: &mut Vec<String>) {
         (config.slc.is_on(), SLC),
         (config.caches_map(), "ftl.map_cache_bytes: updates of the mapping table that the drive rejects are not modelled; set 0"),
         (config.gc.pace != Pace::None, "gc.pace: GC would earn credit for blocks that never come free; set \"none\""),
-        (config.scheduler.makes_estimates(), ESTIMATES),
         (config.cache.is_on(), "cache: what it does with writes that the drive rejects is not modelled; leave the cache out"),
         (config.buffer.is_on(), "buffer: what it does with writes that the drive rejects is not modelled; set buffer.bytes = 0"),
         (
