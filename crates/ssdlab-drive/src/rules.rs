@@ -3,11 +3,21 @@
 
 use ssdlab_base::units::Ns;
 use ssdlab_keys::config::{
-    Advance, Allocation, Begin, Config, Frontier, Isolation, Order, Pace, PartialWrite, Placement, Priority, Scope, Streams, Suspendable,
-    SuspendedForReads, Trigger, Turns, UnmappedRead,
+    Advance, Allocation, Begin, Config, Isolation, Order, PartialWrite, Placement, Priority, Scope, Suspendable, SuspendedForReads, Turns,
+    UnmappedRead,
 };
 use ssdlab_keys::energy::EnergyRates;
 use ssdlab_keys::geometry::Geometry;
+
+/// What a mechanism says of bursts (page moves of a job as one event): whether results remain those of move after move with it. Each mechanism
+/// has one, beside what it does; all must agree, and a key that differs from its default and is in no rule refuses bursts.
+#[derive(Clone, Copy, Debug)]
+pub struct BurstRule {
+    /// Keys of the mechanism; a name that ends with a dot is a section.
+    pub keys: &'static [&'static str],
+    /// Bursts remain exact with these values.
+    pub exact: fn(&Config) -> bool,
+}
 
 /// All rules of one drive.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +52,7 @@ pub struct Rules {
     pub notes_moves: bool,
     /// Host operations wait by plane, not by die.
     pub waits_by_plane: bool,
-    /// Page moves of a job, if nothing can come between them, may be simulated as one event. Results do not differ.
+    /// Page moves of a job, if nothing can come between them, may be simulated as one event ([`BurstRule`]). Set by the drive.
     pub bursts: bool,
     /// `bursts` was true before a timeline began, and is again once that has ended.
     pub bursts_after_timeline: bool,
@@ -258,12 +268,7 @@ impl Rules {
         Rules {
             energy: EnergyRates::new(config),
             slc: config.slc.is_on(),
-            bursts: geometry.dies_per_channel.get() == 1
-                && Streams::new(config).move_classes == 1
-                && flash.interleave
-                && !flash.pipeline
-                && !flash.for_reads.of_gc()
-                && may_burst(config, &gc, geometry),
+            bursts: false,
             bursts_after_timeline: false,
             flash,
             gc,
@@ -301,38 +306,6 @@ impl Rules {
     pub fn timeline_ends(&mut self) {
         self.bursts |= self.bursts_after_timeline;
     }
-}
-
-/// Whether the page moves of a job may be one event: nothing but an operation that waits for the die itself comes between moves, each move
-/// takes the same time, and the order of what happens on several dies at one instant changes nothing.
-fn may_burst(config: &Config, gc: &GcRules, geometry: &Geometry) -> bool {
-    let Config { device, scheduler, ftl, cache, .. } = config;
-    let uniform = device.read_ns_by_page.len() <= 1 && device.program_ns_by_page.len() <= 1;
-    // Caches look up which chips have GC jobs and free blocks, which is not up to date during a burst.
-    let watched = cache.is_on();
-    let by_age = gc.priority == Priority::Fifo || scheduler.makes_estimates();
-    let pauses = config.gc.trigger == Trigger::Idle;
-    // A page that moves to another plane of its pool may become eligible to be read; with a block taken by GC a write may find a page.
-    let by_moves = gc.plane_in_pool || gc.priority == Priority::Host && ftl.frontier == Frontier::Shared && !config.redirects_writes();
-    // Victims that are drawn, and jobs of several dies that wait for each other.
-    let by_order = config.gc.victim.draws() || gc.scope == Scope::Device && geometry.dies > 1;
-    // Waiting host operations decide when a job begins or goes on.
-    let by_requests = gc.begin != Begin::Frontier || gc.until > 0 || gc.with_requests;
-    // Each move earns credit when it ends.
-    let paced = config.gc.pace != Pace::None;
-    let parity = ftl.parity_stripe > 0;
-    // Updates of the mapping table in flash need each move at the time when it ends.
-    let plain = !config.caches_map()
-        && !config.slc.is_on()
-        && !gc.copyback
-        && !gc.several_moves()
-        && !parity
-        && device.read_command_ns == 0
-        && device.plane_programs == 1
-        && !config.errors.is_on()
-        && !config.wear.is_active()
-        && ftl.allocation != Allocation::Dynamic;
-    uniform && plain && config.energy.cap_w == 0.0 && !watched && !by_age && !pauses && !by_moves && !by_order && !by_requests && !paced
 }
 
 impl FlashRules {

@@ -6,8 +6,12 @@ mod eligible;
 
 pub use eligible::eligible;
 
+use crate::rules::BurstRule;
 use crate::views::{DiePhase, DieView, GcView, HostView};
 use ssdlab_keys::config::Priority;
+
+/// Bursts: in the order of age an operation may come between two moves since it has waited for longer.
+pub const BURSTS: BurstRule = BurstRule { keys: &["gc.priority"], exact: |config| config.gc.priority != Priority::Fifo };
 
 /// What happens next on a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

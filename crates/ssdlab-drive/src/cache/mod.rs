@@ -29,6 +29,7 @@ pub use sectors::{Extent, SECTOR_BYTES, Sectors};
 pub use targets::{Groups, Targets};
 
 use crate::lists::NONE;
+use crate::rules::BurstRule;
 use custom::CustomOrder;
 use policy::{Order, Policy, Use};
 use recency::Recency;
@@ -36,6 +37,9 @@ use sectors::Held;
 use ssdlab_base::error::Error;
 use ssdlab_keys::config::{Cache as Config, CacheGroup, Padding, whole_part};
 use ssdlab_result::stats::CacheCounters;
+
+/// Bursts: a cache looks up which chips have GC jobs and free blocks, which is not up to date during one.
+pub const BURSTS: BurstRule = BurstRule { keys: &["cache."], exact: |config| !config.cache.is_on() };
 
 /// The result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

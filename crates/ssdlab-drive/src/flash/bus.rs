@@ -8,7 +8,25 @@ use std::collections::VecDeque;
 use super::Flash;
 use super::op::{OpKind, Slot, Stage};
 use crate::event::{Event, EventQueue};
+use crate::rules::BurstRule;
 use ssdlab_base::units::{ChannelId, DieId, Ns, SlotId};
+
+/// Bursts: other dies want the bus between the stages of a move, and commands of reads.
+pub const BUS_BURSTS: BurstRule = BurstRule {
+    keys: &[
+        "device.channels",
+        "device.chips_per_channel",
+        "device.dies_per_chip",
+        "device.die_interleave",
+        "device.transfer_ps_per_byte",
+        "device.command_ns",
+        "device.read_command_ns",
+    ],
+    exact: |config| {
+        let device = &config.device;
+        device.chips_per_channel == 1 && device.dies_per_chip == 1 && device.die_interleave && device.read_command_ns == 0
+    },
+};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bus {

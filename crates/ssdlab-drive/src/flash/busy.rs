@@ -3,8 +3,15 @@
 use super::bus::Bus;
 use super::op::{Op, OpKind, Owner, Slot, Stage};
 use super::{Flash, Interval, Resource, Timing};
+use crate::rules::BurstRule;
 use ssdlab_base::units::{ChannelId, DieId, Ns, SlotId};
 use ssdlab_keys::energy::ArrayTimes;
+
+/// Bursts: a host operation may share the die with another. One that begins beside a page move interrupts them.
+pub const BUSY_BURSTS: BurstRule = BurstRule {
+    keys: &["device.cache_register", "scheduler.pipeline", "gc.pipeline"],
+    exact: |config| !(config.scheduler.pipeline && config.device.cache_register),
+};
 
 impl Flash {
     pub(super) fn empty(&mut self, now: Ns, at: SlotId) {

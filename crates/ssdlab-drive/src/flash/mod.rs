@@ -36,7 +36,8 @@ mod timing;
 mod trace;
 mod wear;
 
-pub use bus::Grant;
+pub use bus::{BUS_BURSTS, Grant};
+pub use busy::BUSY_BURSTS;
 pub use cells::Cells;
 pub use errors::{Age, DAY_NS, ErrorModel, Need};
 pub use op::{Op, OpKind, Owner, Parts, Phase};
@@ -45,7 +46,7 @@ pub use repeat::Unrolled;
 pub use retry::{Pace, Steps};
 pub use stages::{Begun, Progress};
 pub use steps::Retry;
-pub use timing::Timing;
+pub use timing::{TIMING_BURSTS, Timing};
 pub use trace::{Interval, Resource, Trace};
 pub use wear::Failures;
 

@@ -1,9 +1,16 @@
 //! How long each stage of an operation takes.
 
 use super::op::{Op, OpKind, Parts};
+use crate::rules::BurstRule;
 use ssdlab_base::units::{Ns, part_transfer_ns, transfer_ns};
 use ssdlab_keys::config::{Config, Mode};
 use ssdlab_keys::geometry::PageFacts;
+
+/// Bursts: all moves take the same time.
+pub const TIMING_BURSTS: BurstRule = BurstRule {
+    keys: &["device.read_ns", "device.program_ns", "device.erase_ns", "device.read_ns_by_page", "device.program_ns_by_page"],
+    exact: |config| config.device.read_ns_by_page.len() <= 1 && config.device.program_ns_by_page.len() <= 1,
+};
 
 /// Parts of a share.
 const MILLION: u128 = 1_000_000;

@@ -17,14 +17,21 @@ pub use placement::{Class, CustomPlacement, Failure, Foretold, Happened, Placeme
 
 use blocks::Blocks;
 use mapping::Mapping;
+pub use placement::PLACEMENT_BURSTS;
+pub use pool::POOL_BURSTS;
 use pool::{Frontier, Pool};
 use superblocks::Turns;
 pub use superblocks::{Dealt, SuperblockCounts};
 
+use crate::rules::BurstRule;
 use ssdlab_base::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 use ssdlab_keys::config::capacity::RESERVE;
 use ssdlab_keys::config::{Config, Placement, Stream, Streams, Trigger};
 use ssdlab_keys::geometry::{Geometry, PageFacts, Pools};
+
+/// Bursts: the program that completes a parity stripe takes longer.
+pub const PARITY_BURSTS: BurstRule =
+    BurstRule { keys: &["ftl.parity_stripe", "ftl.parity_in_spare"], exact: |config| config.ftl.parity_stripe == 0 };
 
 /// A page allocated for a host write or a page move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,19 @@
 //! Pools: the open block of each stream, and what the pool's job fills.
 
 use super::placement::Class;
+use crate::rules::BurstRule;
 use ssdlab_base::units::{BlockId, Ppn};
+use ssdlab_keys::config as keys;
 use ssdlab_keys::config::{STREAMS_MAX, Stream, Streams};
 use ssdlab_keys::geometry::Geometry;
+
+/// Bursts: a write that waits may find a page in the block that a move has taken.
+pub const POOL_BURSTS: BurstRule = BurstRule {
+    keys: &["ftl.frontier", "ftl.pool"],
+    exact: |config| {
+        config.gc.priority != keys::Priority::Host || config.ftl.frontier != keys::Frontier::Shared || config.redirects_writes()
+    },
+};
 
 /// A write frontier: a block being filled.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,14 @@
 //! than enough, and no request is served in between.
 
 use crate::ftl::Ftl;
+use crate::rules::BurstRule;
 use ssdlab_base::units::PoolId;
+use ssdlab_keys::config::Begin;
 use ssdlab_keys::geometry::Geometry;
+
+/// Bursts: host operations that wait decide when a job begins.
+pub const EPISODE_BURSTS: BurstRule =
+    BurstRule { keys: &["gc.begin", "gc.until"], exact: |config| config.gc.begin == Begin::Frontier && config.gc.until == 0 };
 
 /// The pools that are in an episode.
 #[derive(Debug)]

@@ -1,8 +1,19 @@
 //! The planes or dies from which an active job excludes the host (`gc.scope`). With scope `block`, `ssd::candidates` decides, from the FTL.
 
+use crate::rules::BurstRule;
 use ssdlab_base::units::{DieId, PlaneId, PoolId};
-use ssdlab_keys::config::Scope;
+use ssdlab_keys::config::{PoolScope, Scope};
 use ssdlab_keys::geometry::Geometry;
+
+/// Bursts: jobs of several dies wait for each other, or a page that moves to another plane of its pool becomes eligible to be read.
+pub const EXCLUSION_BURSTS: BurstRule = BurstRule {
+    keys: &["gc.scope"],
+    exact: |config| match config.gc.scope {
+        Scope::Device => config.device.channels * config.device.chips_per_channel * config.device.dies_per_chip == 1,
+        Scope::Plane => config.ftl.pool == PoolScope::Plane || config.device.planes_per_die == 1,
+        _ => true,
+    },
+};
 
 /// The dies or the plane from which a job excludes the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

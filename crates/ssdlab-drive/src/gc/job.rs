@@ -12,8 +12,15 @@ use ssdlab_keys::geometry::Geometry;
 mod gathering;
 mod spread;
 
+use crate::rules::BurstRule;
 use gathering::Gathering;
 use spread::Spread;
+
+/// Bursts: a move is one operation, which needs the bus.
+pub const JOB_BURSTS: BurstRule = BurstRule {
+    keys: &["gc.moves_in_flight", "gc.turns", "gc.poll_ns", "device.copyback"],
+    exact: |config| config.gc.moves_in_flight == 1 && (!config.device.copyback || config.gc.merge),
+};
 
 /// The next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,13 +34,15 @@ pub mod victim;
 
 pub use credits::Credits;
 pub use due::DueBlocks;
-pub use exclusion::Excluded;
+pub use episode::EPISODE_BURSTS;
+pub use exclusion::{EXCLUSION_BURSTS, Excluded};
 pub use fold::Folds;
 pub use idle::Idle;
-pub use job::{Job, Jobs, Move, Step};
+pub use job::{JOB_BURSTS, Job, Jobs, Move, Step};
 pub use leveling::Leveling;
 pub use pace::Pace;
 pub use states::{StateChange, States};
+pub use victim::VICTIM_BURSTS;
 
 use episode::Episodes;
 use exclusion::Exclusion;

@@ -26,7 +26,7 @@ mod transaction;
 pub use crate::views::QueueKind;
 pub use estimate::{Ahead, Before};
 pub use order::{Cause, Choices, CustomOrder, Failure, JobState, Operation, OperationKind, OrderPolicy, Situation};
-pub use placement::Placement;
+pub use placement::{PLACEMENT_BURSTS, Placement};
 pub use queues::QueueId;
 pub use slack::Slack;
 pub use transaction::{Change, ClockNote, SCATTERED, TRIMMED, Transaction, TransactionKind, Transactions, linked};

@@ -3,8 +3,13 @@
 //! channel before the next of each, whatever their load.
 
 use crate::ftl::{Class, Ftl};
+use crate::rules::BurstRule;
 use ssdlab_base::units::{ChipId, DieId, PoolId};
-use ssdlab_keys::config::{DynamicTies, STREAMS_MAX};
+use ssdlab_keys::config::{Allocation, DynamicTies, STREAMS_MAX};
+
+/// Bursts: writes choose a chip by the pages that its pools have left.
+pub const PLACEMENT_BURSTS: BurstRule =
+    BurstRule { keys: &["ftl.allocation", "ftl.dynamic_ties"], exact: |config| config.ftl.allocation != Allocation::Dynamic };
 
 /// Bits of a key of [`MinTree`] for the pages that a chip holds; its load is in the bits above.
 const HELD_BITS: u32 = 40;

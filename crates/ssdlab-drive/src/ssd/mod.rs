@@ -55,6 +55,7 @@ pub use watch::planted::Planted;
 
 use host::HostRequests;
 use mechanisms::ages::Ages;
+use mechanisms::burst;
 use mechanisms::merge::Merging;
 use mechanisms::order::OwnOrder;
 use mechanisms::power::Power;
@@ -123,7 +124,7 @@ impl Ssd {
         ftl.begin_run();
         ftl.begin_counting();
         let geometry = ftl.geometry();
-        let rules = Rules::new(config, geometry);
+        let rules = Rules { bursts: burst::remain_exact(config), ..Rules::new(config, geometry) };
         let mut flash = Flash::new(config, rules.flash, geometry);
         let flash_pages = geometry.units_per_block.get() / geometry.units_per_flash_page;
         let ages = ages::of(&ftl, &mut flash, Cells::new(config, geometry.blocks, flash_pages, seed));

@@ -16,10 +16,26 @@ use hot_cold::HotCold;
 use oracle::Oracle;
 use sepbit::SepBit;
 
+use crate::rules::BurstRule;
 use ssdlab_base::error::Error;
 use ssdlab_base::units::{BlockId, Lpn};
 use ssdlab_keys::config::{Config, Placement, Stream, Streams};
 use ssdlab_result::stats::{NO_STREAM, StreamStats, Streams as Placed};
+
+/// Bursts: moves of several classes go to several blocks.
+pub const PLACEMENT_BURSTS: BurstRule = BurstRule {
+    keys: &[
+        "ftl.placement",
+        "ftl.handles",
+        "ftl.default_handle",
+        "ftl.isolation",
+        "ftl.hot_within",
+        "ftl.groups",
+        "ftl.host_streams",
+        "ftl.move_streams",
+    ],
+    exact: |config| Streams::new(config).move_classes == 1,
+};
 
 /// Number of a stream among those of its writer, from 0.
 pub type Class = u8;

@@ -22,10 +22,14 @@ pub use custom::{Candidate, Candidates, CustomVictim, Failure, VictimPolicy};
 
 use crate::custom::AtWork;
 use crate::ftl::Ftl;
+use crate::rules::BurstRule;
 use ssdlab_base::error::Error;
 use ssdlab_base::rng::Rng;
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::{Gc, Victim};
+
+/// Bursts: the order in which victims are drawn depends on that of the moves of several dies.
+pub const VICTIM_BURSTS: BurstRule = BurstRule { keys: &["gc.victim", "gc.choices"], exact: |config| !config.gc.victim.draws() };
 
 /// A victim policy in use, with its parameters and its state between picks.
 #[derive(Debug)]

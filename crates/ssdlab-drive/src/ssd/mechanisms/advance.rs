@@ -7,10 +7,14 @@
 //! that wait for the die cannot begin before, a host write has merged with the move, GC runs to completion (S3), or the drive is idle.
 
 use crate::flash::Phase;
+use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use crate::ssd::candidates::{GcCandidate, Limits};
 use crate::ssd::mechanisms::pace;
 use ssdlab_base::units::{DieId, PoolId, SlotId};
+
+/// Bursts: host operations that begin let the steps of a job begin.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["gc.advance"], exact: |config| !config.gc.advances_with_requests() };
 
 impl Ssd {
     /// Lets jobs advance without host operations: call when no more of these come.

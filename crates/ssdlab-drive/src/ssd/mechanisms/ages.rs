@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use crate::event::Event;
 use crate::flash::{Cells, DAY_NS, Flash, Pace, Retry, Steps};
 use crate::ftl::{BlockState, Ftl};
+use crate::rules::BurstRule;
 use crate::ssd::mechanisms::units;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
@@ -20,6 +21,9 @@ use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Ns, Ppn, SlotId, TxnId};
 use ssdlab_keys::geometry::PageFacts;
 use ssdlab_result::stats::{AgeStats, AgedBlock};
+
+/// Bursts: each read of a page has steps of its own.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["errors."], exact: |config| !config.errors.is_on() };
 
 /// What a drive whose reads have errors keeps beside the age of its cells.
 #[derive(Debug, Default)]

@@ -7,12 +7,124 @@
 
 use crate::flash::{Op, OpKind, Owner, Parts, Unrolled};
 use crate::gc::{Move, Step};
+use crate::rules::BurstRule;
 use crate::sched::{QueueKind, linked};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::Limits;
+use crate::ssd::mechanisms::{advance, ages, estimates, idle, merge, order, pace, pause, planes, power, slc, superblock, units, wear};
+use serde_json::Value;
 use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, SlotId, TxnId};
-use ssdlab_keys::config::Priority;
+use ssdlab_keys::config::{Config, Priority};
 use ssdlab_keys::geometry::PageFacts;
+
+/// What all mechanisms say of bursts.
+const RULES: &[BurstRule] = &[
+    SHAPE,
+    ABOVE,
+    advance::BURSTS,
+    ages::BURSTS,
+    estimates::BURSTS,
+    idle::BURSTS,
+    merge::BURSTS,
+    order::BURSTS,
+    pace::BURSTS,
+    pause::BURSTS,
+    planes::BURSTS,
+    power::BURSTS,
+    slc::BURSTS,
+    superblock::BURSTS,
+    units::BURSTS,
+    wear::BURSTS,
+    crate::arbiter::BURSTS,
+    crate::cache::BURSTS,
+    crate::flash::BUS_BURSTS,
+    crate::flash::BUSY_BURSTS,
+    crate::flash::TIMING_BURSTS,
+    crate::ftl::PARITY_BURSTS,
+    crate::ftl::PLACEMENT_BURSTS,
+    crate::ftl::POOL_BURSTS,
+    crate::gc::EPISODE_BURSTS,
+    crate::gc::EXCLUSION_BURSTS,
+    crate::gc::JOB_BURSTS,
+    crate::gc::VICTIM_BURSTS,
+    crate::sched::PLACEMENT_BURSTS,
+];
+
+/// Bursts remain exact: sizes and thresholds say how many moves there are and when a job begins, not what comes between two of them.
+const SHAPE: BurstRule = BurstRule {
+    keys: &[
+        "device.planes_per_die",
+        "device.blocks_per_plane",
+        "device.pages_per_block",
+        "device.page_bytes",
+        "device.multiplane",
+        "device.multiplane_aligned",
+        "device.multiplane_aligned_reads",
+        "device.overprovisioning",
+        "ftl.precondition.",
+        "ftl.partial_write",
+        "ftl.unmapped_read",
+        "gc.soft",
+        "gc.hard",
+        "gc.hard_stops",
+        "gc.invalid_share",
+        "gc.forced",
+        "scheduler.alpha",
+        "scheduler.read_queue",
+        "scheduler.write_queue",
+    ],
+    exact: |_| true,
+};
+
+/// Bursts: levels above the drive see its requests and completions, but a mapping table in flash is updated for each move when it ends.
+const ABOVE: BurstRule = BurstRule {
+    keys: &[
+        "array.",
+        "buffer.",
+        "host.",
+        "workload.",
+        "ftl.map_cache_bytes",
+        "ftl.map_cache_unit",
+        "ftl.map_cache_policy",
+        "ftl.map_page_bytes",
+        "ftl.map_entry_bytes",
+    ],
+    exact: |config| !config.caches_map(),
+};
+
+/// Bursts remain exact with this configuration: all mechanisms say so, and each key that is not at its default is of one.
+pub(in crate::ssd) fn remain_exact(config: &Config) -> bool {
+    agree(RULES, config)
+}
+
+fn agree(rules: &[BurstRule], config: &Config) -> bool {
+    let mut agree = rules.iter().all(|rule| (rule.exact)(config));
+    if agree {
+        let default = Config::default().to_value();
+        changed("", &config.to_value(), &default, &mut |key| agree &= rules.iter().any(|rule| is_of(key, rule)));
+    }
+    agree
+}
+
+/// The key belongs to the mechanism.
+fn is_of(key: &str, rule: &BurstRule) -> bool {
+    rule.keys.iter().any(|&of| if of.ends_with('.') { key.starts_with(of) } else { key == of })
+}
+
+/// Calls `each` with the name of each key whose value differs from its default.
+fn changed(name: &str, value: &Value, default: &Value, each: &mut dyn FnMut(&str)) {
+    match value {
+        _ if value == default => {}
+        Value::Object(section) if section.is_empty() || !default.is_object() => each(name),
+        Value::Object(section) => {
+            for (key, value) in section {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                changed(&name, value, default.get(key).unwrap_or(&Value::Null), each);
+            }
+        }
+        _ => each(name),
+    }
+}
 
 /// Progress of the round of an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +171,7 @@ pub(in crate::ssd) fn begin(ssd: &mut Ssd, now: Ns, die: DieId, pool: PoolId) ->
     if moves < 2 || ssd.gc.jobs.on_die(die) > 1 || !ssd.flash.idle(die) || waits_for_move(ssd, die, pool, victim, moves) {
         return false;
     }
-    // Bursts are allowed only where all pages take the same time (`may_burst` in rules.rs).
+    // Bursts are allowed only where all pages take the same time.
     let (poll, timing, any) = (ssd.rules.gc.poll_ns, ssd.flash.timing(), PageFacts::default());
     let (read_ns, write_ns) = (timing.read(&any) + poll, timing.program(&any) + poll);
     let op = Op { kind: OpKind::Move, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
@@ -98,7 +210,7 @@ pub(in crate::ssd) fn interrupt_to_merge(ssd: &mut Ssd, now: Ns, die: DieId, id:
 /// Call when a host operation has come to wait for the die: interrupts the burst there if it may come between two of its moves.
 #[inline(always)]
 pub(in crate::ssd) fn interrupt_for_host(ssd: &mut Ssd, now: Ns, die: DieId) {
-    // Where bursts are allowed their moves cannot make an operation eligible that is not (`may_burst`).
+    // Where bursts are allowed their moves cannot make an operation eligible that is not.
     if ssd.rules.bursts
         && ssd.rules.gc.priority == Priority::Host
         && ssd.gc.jobs.burst_on(die).is_some()
@@ -219,5 +331,30 @@ fn move_pages(ssd: &mut Ssd, pool: PoolId, at: SlotId, count: u32, began: Ns) {
         let move_ns = ssd.flash.repeated(at).1;
         let placed_after = ssd.flash.placed_after(at, ssd.rules.gc.places_late());
         ssd.block_taken(began + Ns::from(before) * move_ns + placed_after, pool, left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_keys::config::schema::keys;
+
+    #[test]
+    fn each_key_is_of_one_mechanism_which_says_whether_bursts_remain_exact() {
+        for key in keys() {
+            let count = RULES.iter().filter(|rule| is_of(&key.name, rule)).count();
+            assert_eq!(count, 1, "{} has {count} rules of bursts", key.name);
+        }
+    }
+
+    #[test]
+    fn a_mechanism_that_says_nothing_refuses_bursts() {
+        let mut config = Config::default();
+        (config.device.chips_per_channel, config.device.dies_per_chip) = (1, 1);
+        assert!(agree(RULES, &config));
+        let others: Vec<_> = RULES.iter().copied().filter(|rule| !is_of("gc.merge", rule)).collect();
+        assert!(agree(&others, &config), "it is off");
+        config.gc.merge = !config.gc.merge;
+        assert!(agree(RULES, &config) && !agree(&others, &config));
     }
 }

@@ -7,6 +7,7 @@
 //! | (8) slack | [`crate::sched::Slack::left`] |
 
 use crate::flash::{Op, OpKind, Owner};
+use crate::rules::BurstRule;
 use crate::sched::page_order::{self, ChainEnds};
 use crate::sched::{Ahead, Before, QueueKind, Slack, TRIMMED, Transaction, TransactionKind};
 use crate::ssd::Ssd;
@@ -14,6 +15,18 @@ use crate::ssd::host::{Completed, PageTimes};
 use ssdlab_base::request::RequestKind;
 use ssdlab_base::units::{ChannelId, ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::Mode;
+
+/// Bursts: estimates count the moves that have ended, and the time that is left of the one in service.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule {
+    keys: &[
+        "scheduler.read_bypass",
+        "scheduler.write_bypass",
+        "scheduler.write_pausing",
+        "scheduler.estimates",
+        "scheduler.error_feedback",
+    ],
+    exact: |config| !config.scheduler.makes_estimates(),
+};
 
 /// The estimate for a page operation that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

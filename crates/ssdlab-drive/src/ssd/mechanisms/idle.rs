@@ -4,9 +4,17 @@
 
 use crate::event::{Event, IdleWork};
 use crate::gc::Idle;
+use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{Ns, PoolId};
+use ssdlab_keys::config::Trigger;
+
+/// Bursts: a job that began in idle time pauses between two moves.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule {
+    keys: &["gc.trigger", "gc.idle_us", "gc.idle_timeout", "gc.idle_free"],
+    exact: |config| config.gc.trigger != Trigger::Idle,
+};
 
 /// The detector of idle time for this work; `None` if the drive does none.
 #[inline(always)]

@@ -6,6 +6,7 @@
 
 use crate::flash::{OpKind, Phase};
 use crate::gc::Move;
+use crate::rules::BurstRule;
 use crate::sched::{QueueKind, TransactionKind, page_order};
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::pace;
@@ -13,6 +14,9 @@ use crate::ssd::watch::probes::Event;
 use crate::ssd::watch::{timeline, waits};
 use ssdlab_base::blocked::Served;
 use ssdlab_base::units::{DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
+
+/// Bursts remain exact: an operation that may merge with one of the moves interrupts them.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["gc.merge"], exact: |_| true };
 
 /// Pages that registers or the controller's buffer hold for reads.
 #[derive(Clone, Debug)]

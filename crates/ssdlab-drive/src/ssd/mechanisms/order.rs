@@ -4,6 +4,7 @@
 //! that runs to completion (S3), the write that waits for it, and a GC step whose turn it is go first without a question.
 
 use crate::custom::AtWork;
+use crate::rules::BurstRule;
 use crate::sched::{
     Cause, Choices, CustomOrder, JobState, Operation, OperationKind, OrderPolicy, QueueKind, SCATTERED, Situation, TransactionKind,
 };
@@ -14,6 +15,9 @@ use crate::views::DiePhase;
 use ssdlab_base::error::Error;
 use ssdlab_base::units::{ChipId, DieId, Ns, PoolId};
 use ssdlab_keys::config::Priority;
+
+/// Bursts remain exact: an operation that comes to wait for the die and may go first interrupts them.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["scheduler.order"], exact: |_| true };
 
 /// Suspensions on a chip in a row, each without an operation of the host that begins then, after which the policy has failed: it could go
 /// on like that for ever.

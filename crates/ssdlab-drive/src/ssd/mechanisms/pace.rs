@@ -1,11 +1,16 @@
 //! Pacing (`gc.pace`): which writes may come in, and the credit that GC earns for them.
 
 use crate::gc::{Job, Pace};
+use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::advance;
 use ssdlab_base::units::{DieId, Lpn, Ns, PoolId};
 use ssdlab_keys::config::{Allocation, Config, Pace as PaceBy};
 use ssdlab_keys::geometry::Geometry;
+
+/// Bursts: each move earns credit when it ends.
+pub(in crate::ssd) const BURSTS: BurstRule =
+    BurstRule { keys: &["gc.pace", "gc.pace_window"], exact: |config| config.gc.pace == PaceBy::None };
 
 /// The accounts of a drive; `None` if its writes are not paced.
 pub(in crate::ssd) fn of(config: &Config, geometry: &Geometry) -> Option<Box<Pace>> {

@@ -5,6 +5,7 @@
 
 use crate::arbiter::Decision;
 use crate::flash::{OpKind, Owner};
+use crate::rules::{BurstRule, ForReads};
 use crate::sched::{QueueKind, Slack, TransactionKind};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::{GcCandidate, HostCandidate};
@@ -14,6 +15,21 @@ use crate::views::DiePhase;
 use ssdlab_base::blocked::{Blocked, Served};
 use ssdlab_base::units::{DieId, Ns, PoolId, SlotId, TxnId};
 use ssdlab_keys::config::Mode;
+
+/// Bursts: operations of GC may be suspended for reads. Those that `gc.suspend` allows to be are interrupted by the host operation that comes.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule {
+    keys: &[
+        "scheduler.suspend",
+        "gc.suspend",
+        "device.suspend_ns",
+        "device.resume_ns",
+        "device.min_run_ns",
+        "device.max_suspends",
+        "device.ispp_steps",
+        "device.page_registers",
+    ],
+    exact: |config| !ForReads::new(config).of_gc(),
+};
 
 fn slack(ssd: &Ssd) -> &Slack {
     ssd.sched.slack().expect("pauses need slack")

@@ -4,8 +4,13 @@
 //! A die that programs plane by plane is busy for longer with the same data, so more reads find it busy.
 
 use super::pause;
+use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use ssdlab_base::units::{Ns, PoolId, SlotId};
+
+/// Bursts: each program decides plane by plane how it goes on.
+pub(in crate::ssd) const BURSTS: BurstRule =
+    BurstRule { keys: &["device.plane_programs"], exact: |config| config.device.plane_programs == 1 };
 
 /// The program in a slot is before its first plane, or between two: makes way for reads between two, or goes on with one plane or with all.
 pub(in crate::ssd) fn goes_on(ssd: &mut Ssd, now: Ns, at: SlotId) {

@@ -7,8 +7,12 @@
 use std::collections::VecDeque;
 
 use crate::flash::{Op, OpKind};
+use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use ssdlab_base::units::{DieId, PoolId, SlotId};
+
+/// Bursts: each move waits for power.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["energy."], exact: |config| config.energy.cap_w == 0.0 };
 
 /// The power that operations may draw, and the dies that wait for it.
 #[derive(Debug)]

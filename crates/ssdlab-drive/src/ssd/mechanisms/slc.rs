@@ -9,6 +9,7 @@
 use crate::flash::Timing;
 use crate::ftl::BlockState;
 use crate::gc::Idle;
+use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::pace;
 use crate::ssd::watch::probes;
@@ -18,6 +19,9 @@ use ssdlab_keys::config::capacity::RESERVE;
 use ssdlab_keys::config::{Config, Mode};
 use ssdlab_keys::geometry::PageFacts;
 use ssdlab_result::stats::SlcStats;
+
+/// Bursts: moves from blocks in SLC mode take other times, and what is folded depends on free blocks.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["slc."], exact: |config| !config.slc.is_on() };
 
 /// What a drive with a cache of blocks in SLC mode keeps beside the blocks.
 #[derive(Debug)]

@@ -3,11 +3,16 @@
 
 use crate::ftl::BlockState;
 use crate::gc::Move;
+use crate::rules::BurstRule;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::wear;
 use crate::ssd::watch::waits;
 use ssdlab_base::units::{Lpn, Ns, PoolId, Ppn};
+
+/// Bursts: moves go from die to die.
+pub(in crate::ssd) const BURSTS: BurstRule =
+    BurstRule { keys: &["ftl.reclaim_unit", "ftl.superblock_span"], exact: |config| config.pools_per_group() == 1 };
 
 /// Deals the programs that the job of the pool's group has gathered, and lets it erase its blocks once nothing is left to be moved. Call when
 /// the job has started, and when a unit of its victim was read, moved or became invalid.

@@ -7,6 +7,7 @@
 
 use crate::flash::{OpKind, Parts};
 use crate::gc::Move;
+use crate::rules::BurstRule;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::{ages, merge, pace, superblock};
@@ -15,6 +16,12 @@ use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
 use ssdlab_base::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
 use ssdlab_keys::config::{PROGRAM_UNITS_MAX, UNITS_MAX};
+
+/// Bursts: jobs gather units until they fill a program.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule {
+    keys: &["ftl.map_unit_bytes", "device.pages_per_program", "device.partial_reads", "device.spare_bytes"],
+    exact: |config| config.units_per_program() == 1,
+};
 
 /// Units that share a flash operation with a first one.
 struct Companions {

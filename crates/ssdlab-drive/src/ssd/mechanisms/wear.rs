@@ -14,6 +14,7 @@
 use crate::flash::{Failures, Pulses, WHOLE};
 use crate::ftl::{Freed, Ftl};
 use crate::gc::Leveling;
+use crate::rules::BurstRule;
 use crate::sched::QueueKind;
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::{ages, superblock, units};
@@ -25,6 +26,9 @@ use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, ChipId, DieId, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::{Config, WearEnd};
 use ssdlab_result::stats::{EraseWear, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
+
+/// Bursts: programs may fail, and data move to wear blocks evenly.
+pub(in crate::ssd) const BURSTS: BurstRule = BurstRule { keys: &["wear."], exact: |config| !config.wear.is_active() };
 
 /// What a drive whose blocks can fail keeps beside the blocks.
 #[derive(Debug)]
