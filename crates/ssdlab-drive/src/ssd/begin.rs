@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::candidates::HostCandidate;
-use super::mechanisms::{advance, ages, merge, order, pace, power, slc, units, wear};
+use super::mechanisms::{self, ages, pace, power, slc, units, wear};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
@@ -41,15 +41,30 @@ impl ProgramTime {
 impl Ssd {
     /// Takes a host operation out of its queue, with operations that can join it on other planes, and starts it.
     pub(super) fn start_host(&mut self, now: Ns, die: DieId, candidate: HostCandidate, kind: OpKind) {
-        advance::lets_job_step(self, die);
-        order::host_begins(self, die);
+        let kind = mechanisms::host_begins(self, now, die, candidate, kind);
         let overlaps = !self.flash.idle(die);
-        let in_register =
-            kind == OpKind::Read && !overlaps && self.rules.gc.merge && merge::is_left_in_register(self, now, die, candidate.id);
-        let kind = if in_register { OpKind::RegisterRead } else { kind };
         let (first, last) = units::take_page(self, now, die, candidate, kind);
         let joins = self.rules.multiplane && kind != OpKind::RegisterRead;
         let pages = 1 + if joins { self.join_planes(now, die, candidate, last) } else { 0 };
+        let (read_ns, program, operations) = self.prepare_pages(now, first, kind);
+        mechanisms::host_prepared(self, die, candidate.kind, operations);
+        timeline::host_operation(self, kind, first);
+        let parts = units::parts_of(self, kind, first);
+        let op = Op { kind, owner: Owner::Host(first), pages, parts, read_ns, write_ns: program.array_ns() };
+        let at = self.flash.start(now, die, op, &mut self.events);
+        mechanisms::host_begun(self, at, kind);
+        self.probes.count().multiplane_operations += u64::from(pages > 1);
+        self.probes.count().multiplane_programs += u64::from(pages > 1 && kind == OpKind::Program);
+        self.probes.count().overlapped_operations += u64::from(overlaps);
+        if self.flash.is_transferring(at) {
+            self.transfer_begun(now, at);
+        }
+    }
+
+    /// Finds or allocates the pages of a host operation that starts, from its transaction `first` on. Returns the array time of a read, ns, the
+    /// times of a program, and the number of transactions.
+    #[inline(always)]
+    fn prepare_pages(&mut self, now: Ns, first: TxnId, kind: OpKind) -> (Ns, ProgramTime, u32) {
         let (mut read_ns, mut program) = (0, ProgramTime::default());
         let (mut page, mut before, mut operations, mut first_of_page) = (Some(first), Ppn(0), 0, first);
         while let Some(id) = page {
@@ -63,26 +78,9 @@ impl Ssd {
                 _ => read_ns = self.prepare_read(now, id).max(read_ns),
             }
             (page, before, operations) = (self.transactions[id].next, self.transactions[id].ppn, operations + 1);
-            if self.rules.gc.gathers() && kind == OpKind::Program && !page.is_some_and(|next| self.transactions[next].same_page) {
-                units::note_padding(self, now, before);
-            }
+            units::page_prepared(self, now, kind, before, page);
         }
-        if let Some(slack) = self.sched.slack_mut() {
-            slack.served(die, candidate.kind, operations);
-        }
-        timeline::host_operation(self, kind, first);
-        let parts = if self.rules.partial_reads && kind == OpKind::Read { units::parts_to_transfer(self, first) } else { Parts::WHOLE };
-        let op = Op { kind, owner: Owner::Host(first), pages, parts, read_ns, write_ns: program.array_ns() };
-        let at = self.flash.start(now, die, op, &mut self.events);
-        if self.rules.flash.errors && kind == OpKind::Read {
-            ages::steps_begin(self, at);
-        }
-        self.probes.count().multiplane_operations += u64::from(pages > 1);
-        self.probes.count().multiplane_programs += u64::from(pages > 1 && kind == OpKind::Program);
-        self.probes.count().overlapped_operations += u64::from(overlaps);
-        if self.flash.is_transferring(at) {
-            self.transfer_begun(now, at);
-        }
+        (read_ns, program, operations)
     }
 
     fn prepare_register_read(&mut self, now: Ns, id: TxnId) {
@@ -116,14 +114,7 @@ impl Ssd {
         waits::stop_waiting(self, now, id);
         let transaction = &mut self.transactions[id];
         (transaction.pool, transaction.next, transaction.same_page) = (pool, None, false);
-        if self.rules.places && self.rules.dynamic {
-            // The next write of the chip may be of a class for which another die has room.
-            self.dies_for_write(chip).for_each(|die| self.ready.wake(die));
-        }
-        if kind == QueueKind::Write && self.rules.gc.spreads {
-            let class = self.transactions[id].class;
-            self.sched.placement_mut().expect("superblocks are filled in turn").write_leaves(chip, class);
-        }
+        mechanisms::left_queue(self, chip, candidate);
         if kind == QueueKind::Write && self.gc.states.urgent(pool).is_some() {
             self.leave_s3(now, pool);
         }
@@ -251,13 +242,11 @@ impl Ssd {
             Step::Erase => (None, OpKind::Erase, 0, self.erase_ns(pool) + poll),
             Step::Move(moved) => {
                 let (kind, moved, write_ns) = self.prepare_move(now, pool, moved);
-                let failed_ns = if self.rules.flash.errors && kind == OpKind::Move { ages::move_read(self, now, moved.from) } else { 0 };
+                let failed_ns = if kind == OpKind::Move { ages::move_read(self, now, moved.from) } else { 0 };
                 (Some(moved), kind, self.move_read_ns(moved) + failed_ns + poll, write_ns + poll)
             }
             Step::Read(moved) => {
-                if self.rules.flash.errors {
-                    ages::gc_read(self, now, moved.from);
-                }
+                ages::gc_read(self, now, moved.from);
                 (Some(moved), OpKind::Read, self.move_read_ns(moved) + poll, 0)
             }
             Step::Program(moved) if moved.writer.is_none() && !self.ftl.is_valid(moved.from) => {
@@ -270,17 +259,14 @@ impl Ssd {
                 (Some(moved), OpKind::Program, 0, write_ns + poll)
             }
         };
-        advance::takes_step(self, die, false);
+        mechanisms::step_begins(self, die);
         self.gc.jobs.begin_step(pool, moving);
         timeline::gc_operation(self, pool);
         self.probes.count().gc_reads += u64::from(read_ns > 0);
         self.probes.count().pipelined_reads += u64::from(read_ns > 0 && !self.flash.idle(die));
         let op = Op { kind, owner: Owner::Gc(pool), pages: 1, parts: Parts::WHOLE, read_ns, write_ns };
         let at = self.flash.start(now, die, op, &mut self.events);
-        if self.rules.flash.errors && kind == OpKind::Read {
-            ages::steps_begin(self, at);
-        }
-        merge::merge_waiting(self, now, pool);
+        mechanisms::step_begun(self, now, at, pool, kind);
         if self.flash.is_transferring(at) {
             self.transfer_begun(now, at);
         }

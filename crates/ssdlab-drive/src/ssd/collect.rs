@@ -1,6 +1,6 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::mechanisms::{advance, ages, burst, idle, pace, slc, superblock, wear};
+use super::mechanisms::{self, advance, burst, idle, pace};
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
@@ -14,12 +14,7 @@ impl Ssd {
     /// Call when a block of a pool begins with this page.
     #[inline(always)]
     pub(super) fn block_opened(&mut self, now: Ns, pool: PoolId, allocated: Allocated) {
-        if self.rules.flash.errors {
-            ages::block_opened(self, now, allocated.ppn);
-        }
-        if self.rules.slc {
-            slc::block_opened(self, now, pool, allocated.ppn, allocated.took_block);
-        }
+        mechanisms::block_opened(self, now, pool, allocated);
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
@@ -144,14 +139,10 @@ impl Ssd {
             let started = self.gc.start(&mut self.ftl, pool, (now, serial), set_off);
             self.group_changed(now, pool);
             if started {
-                idle::job_starts(self, pool);
+                mechanisms::job_begins(self, pool);
                 self.count_begin(now, pool, follows);
                 self.group_of(pool).for_each(|part| self.job_started(now, part, follows));
-                pace::job_starts(self, pool);
-                if self.rules.gc.spreads {
-                    // The victim may have no valid page.
-                    superblock::look(self, now, pool);
-                }
+                mechanisms::job_begun(self, now, pool);
                 return;
             }
             next = self.gc.next_in_scope(&self.ftl, pool);
@@ -163,8 +154,7 @@ impl Ssd {
         let cause = self.gc.job(pool).expect("it has just started").cause();
         self.probes.count().jobs_by_cause[cause as usize] += 1;
         if !cause.collects() {
-            wear::job_starts(self, pool, cause);
-            return slc::job_starts(self, now, pool, cause);
+            return mechanisms::moving_begins(self, now, pool, cause);
         }
         let mut dies = self.group_of(pool).map(|pool| self.geometry().die_of_pool(pool));
         let waited_for = dies.any(|die| self.sched.any_waiting(die, self.geometry().chip_of_die(die)));
@@ -253,17 +243,11 @@ impl Ssd {
             self.probes.count().host_first_between_jobs += u64::from(self.host_goes_first(pool, barrier));
             self.gc.note_barrier(pool);
         }
-        self.group_of(pool).for_each(|part| advance::limit_credit(self, self.geometry().die_of_pool(part)));
+        mechanisms::job_ends(self, pool);
         let next = self.gc.next_in_scope(&self.ftl, pool);
         self.start_jobs(now, next);
-        if job.cause().folds() {
-            slc::fold_ended(self, now, pool);
-        }
-        for part in self.group_of(pool) {
-            let die = self.geometry().die_of_pool(part);
-            advance::forget_credit(self, die);
-            self.ready.wake(die);
-        }
+        mechanisms::job_ended(self, now, pool, job.cause());
+        self.group_of(pool).for_each(|part| self.ready.wake(self.ftl.geometry().die_of_pool(part)));
     }
 
     /// Removes host barriers behind which no host operation waits that could go first. Returns true if something may begin because of it.

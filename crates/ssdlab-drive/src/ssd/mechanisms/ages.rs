@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use crate::event::Event;
-use crate::flash::{Cells, DAY_NS, Flash, Pace, Retry, Steps};
+use crate::flash::{Cells, DAY_NS, Flash, OpKind, Pace, Retry, Steps};
 use crate::ftl::{BlockState, Ftl};
 use crate::rules::BurstRule;
 use crate::ssd::mechanisms::units;
@@ -139,21 +139,36 @@ pub(in crate::ssd) fn host_read(ssd: &mut Ssd, now: Ns, ppn: Ppn) -> bool {
 }
 
 /// A read by garbage collection of this page into the controller's buffer begins. Reads ahead need that nothing comes between its stages.
+#[inline]
 pub(in crate::ssd) fn gc_read(ssd: &mut Ssd, now: Ns, ppn: Ppn) {
+    if !ssd.rules.flash.errors {
+        return;
+    }
     let (steps, pace, step_ns) = read_begins(ssd, now, ppn, false);
     let retry = Retry::new(steps, pace, step_ns);
     ssd.ages_mut().retry = if ssd.rules.flash.staged { retry.one_by_one() } else { retry };
 }
 
-/// The prepared read has begun in a slot: its steps go there.
-pub(in crate::ssd) fn steps_begin(ssd: &mut Ssd, at: SlotId) {
+/// The prepared operation has begun in a slot: the steps of a read go there.
+#[inline(always)]
+pub(in crate::ssd) fn operation_begun(ssd: &mut Ssd, at: SlotId, kind: OpKind) {
+    if ssd.rules.flash.errors && kind == OpKind::Read {
+        steps_begin(ssd, at);
+    }
+}
+
+fn steps_begin(ssd: &mut Ssd, at: SlotId) {
     let retry = std::mem::take(&mut ssd.ages_mut().retry);
     ssd.flash.set_steps(at, retry);
 }
 
 /// A page move whose data stay in the register of the die reads this page. Returns the time of its failed steps and of decoding, ns, which
 /// counts as array time.
+#[inline]
 pub(in crate::ssd) fn move_read(ssd: &mut Ssd, now: Ns, ppn: Ppn) -> Ns {
+    if !ssd.rules.flash.errors {
+        return 0;
+    }
     let (steps, pace, step_ns) = read_begins(ssd, now, ppn, false);
     let timing = ssd.flash.timing();
     let after = timing.transfer_ns + timing.decode_ns;
@@ -185,7 +200,11 @@ pub(in crate::ssd) fn decoded(ssd: &mut Ssd, now: Ns) {
 }
 
 /// The first page of a block is about to be programmed.
+#[inline]
 pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, first: Ppn) {
+    if !ssd.rules.flash.errors {
+        return;
+    }
     let block = ssd.block_of_page(first);
     let Some(cells) = ssd.flash.cells_mut() else { return };
     cells.opened(now, block);

@@ -91,6 +91,14 @@ pub(in crate::ssd) fn enter(ssd: &mut Ssd, now: Ns, id: TxnId, ends: Option<Chai
     slack.will_end(now, id, request, kind, response, alone);
 }
 
+/// Counts a command of a die for `pages` pages of the host that is about to begin.
+#[inline(always)]
+pub(in crate::ssd) fn host_prepared(ssd: &mut Ssd, die: DieId, kind: QueueKind, pages: u32) {
+    if let Some(slack) = ssd.sched.slack_mut() {
+        slack.served(die, kind, pages);
+    }
+}
+
 /// Notes the arrival of a request, for slack.
 #[inline(always)]
 pub(in crate::ssd) fn request_arrived(ssd: &mut Ssd, now: Ns, request: ReqId) {

@@ -225,8 +225,15 @@ pub(in crate::ssd) fn moves_page_of(ssd: &Ssd, moved: &Move, id: TxnId) -> bool 
     moved.lpn == lpn && ssd.ftl.lookup(lpn) == Some(moved.from)
 }
 
+/// The kind of the flash operation that serves a host operation of this kind, which begins on a die.
+#[inline(always)]
+pub(in crate::ssd) fn kind_of(ssd: &Ssd, now: Ns, die: DieId, id: TxnId, kind: OpKind) -> OpKind {
+    let in_register = kind == OpKind::Read && ssd.rules.gc.merge && ssd.flash.idle(die) && is_left_in_register(ssd, now, die, id);
+    if in_register { OpKind::RegisterRead } else { kind }
+}
+
 /// The page of a read is still in a register of its die: of a move that was suspended, or whose program ends at this instant.
-pub(in crate::ssd) fn is_left_in_register(ssd: &Ssd, now: Ns, die: DieId, id: TxnId) -> bool {
+fn is_left_in_register(ssd: &Ssd, now: Ns, die: DieId, id: TxnId) -> bool {
     ssd.merging.just_moved[die.index()] == Some((ssd.transactions[id].lpn, now)) || is_in_suspended_register(ssd, die, id)
 }
 

@@ -10,6 +10,7 @@
 //! | `advance` | which steps of a job may begin where it advances with host operations only? | `gc.advance` |
 //! | `idle` | what does idle time change? | `gc.trigger = "idle"` |
 //! | `pace` | which writes wait for credit that GC earns? | `gc.pace` |
+//! | `dynamic` | what does a write change whose address does not say where it goes? | `ftl.allocation = "dynamic"` |
 //! | `estimates` | when will operations end (elyasi2017)? | `scheduler.read_bypass`, `write_bypass`, `write_pausing`, `estimates` |
 //! | `slc` | when are blocks in SLC mode folded in idle time, and what is counted of them? | `slc` |
 //! | `order` | what does a user-defined order decide? | none: the policy comes with the plan |
@@ -19,9 +20,22 @@
 //! | `planes` | which programs go plane by plane? | `device.plane_programs` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
+//!
+//! At the moments of an operation's life that have a function here, the spine calls that, and the function calls what each mechanism does then: to
+//! add a mechanism, add its call.
+
+use crate::flash::OpKind;
+use crate::ftl::Allocated;
+use crate::sched::QueueKind;
+use crate::ssd::Ssd;
+use crate::ssd::candidates::HostCandidate;
+use ssdlab_base::cause::Cause;
+use ssdlab_base::units::{ChipId, DieId, Ns, PoolId, SlotId};
+
 pub(super) mod advance;
 pub(super) mod ages;
 pub(super) mod burst;
+pub(super) mod dynamic;
 pub(super) mod estimates;
 pub(super) mod idle;
 pub(super) mod merge;
@@ -34,3 +48,78 @@ pub(super) mod slc;
 pub(super) mod superblock;
 pub(super) mod units;
 pub(super) mod wear;
+
+/// A host operation has left its queue.
+#[inline(always)]
+pub(super) fn left_queue(ssd: &mut Ssd, chip: ChipId, left: HostCandidate) {
+    dynamic::left_queue(ssd, chip);
+    superblock::left_queue(ssd, chip, left);
+}
+
+/// A host operation is about to begin on a die. Returns the kind of the flash operation that serves it.
+#[inline(always)]
+pub(super) fn host_begins(ssd: &mut Ssd, now: Ns, die: DieId, operation: HostCandidate, kind: OpKind) -> OpKind {
+    advance::lets_job_step(ssd, die);
+    order::host_begins(ssd, die);
+    merge::kind_of(ssd, now, die, operation.id, kind)
+}
+
+/// The pages of a host operation are known, and it goes to the flash now. `operations`: the number of its transactions.
+#[inline(always)]
+pub(super) fn host_prepared(ssd: &mut Ssd, die: DieId, kind: QueueKind, operations: u32) {
+    estimates::host_prepared(ssd, die, kind, operations);
+}
+
+/// A host operation has begun in a slot.
+#[inline(always)]
+pub(super) fn host_begun(ssd: &mut Ssd, at: SlotId, kind: OpKind) {
+    ages::operation_begun(ssd, at, kind);
+}
+
+/// A step of a GC job is about to begin on a die.
+#[inline(always)]
+pub(super) fn step_begins(ssd: &mut Ssd, die: DieId) {
+    advance::takes_step(ssd, die, false);
+}
+
+/// A step of the job of a pool has begun in a slot.
+#[inline(always)]
+pub(super) fn step_begun(ssd: &mut Ssd, now: Ns, at: SlotId, pool: PoolId, kind: OpKind) {
+    ages::operation_begun(ssd, at, kind);
+    merge::merge_waiting(ssd, now, pool);
+}
+
+/// A block of a pool has been opened: its first page is about to be programmed.
+#[inline(always)]
+pub(super) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, opened: Allocated) {
+    ages::block_opened(ssd, now, opened.ppn);
+    slc::block_opened(ssd, now, pool, opened.ppn, opened.took_block);
+}
+
+/// The job of a pool and its group begins.
+pub(super) fn job_begins(ssd: &mut Ssd, pool: PoolId) {
+    idle::job_starts(ssd, pool);
+}
+
+/// A job that is not for space begins.
+pub(super) fn moving_begins(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Cause) {
+    wear::job_starts(ssd, pool, cause);
+    slc::job_starts(ssd, now, pool, cause);
+}
+
+/// The job of a pool has begun, with its parts in all pools of its group.
+pub(super) fn job_begun(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    pace::job_starts(ssd, pool);
+    superblock::job_begun(ssd, now, pool);
+}
+
+/// The job of a pool has ended; the next of its scope has not begun.
+pub(super) fn job_ends(ssd: &mut Ssd, pool: PoolId) {
+    ssd.group_of(pool).for_each(|part| advance::limit_credit(ssd, ssd.geometry().die_of_pool(part)));
+}
+
+/// The job of a pool has ended, and its scope has had its turn.
+pub(super) fn job_ended(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Cause) {
+    slc::job_ended(ssd, now, pool, cause);
+    ssd.group_of(pool).for_each(|part| advance::forget_credit(ssd, ssd.geometry().die_of_pool(part)));
+}

@@ -103,8 +103,9 @@ fn look_at_cache(ssd: &mut Ssd, now: Ns) {
 
 /// Call when a block was taken for writes of the host, to program its page `first`.
 /// `took`: a free block, or superblock, was taken for it, not one that a superblock had.
+#[inline]
 pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn, took: bool) {
-    if !took || !ssd.ftl.is_slc(first) {
+    if !ssd.rules.slc || !took || !ssd.ftl.is_slc(first) {
         return;
     }
     let (block, _) = ssd.geometry().split_page(first);
@@ -132,9 +133,12 @@ pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Ca
     }
 }
 
-/// Call when a job that folded a block of a pool has ended, and its scope has had its turn: the pools that wait for it (`slc.fold_jobs`) fold
+/// Call when a job of a pool has ended, and its scope has had its turn. If it folded a block, the pools that wait for it (`slc.fold_jobs`) fold
 /// in turn, from the next pool on, so that none waits for ever.
-pub(in crate::ssd) fn fold_ended(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+pub(in crate::ssd) fn job_ended(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Cause) {
+    if !cause.folds() {
+        return;
+    }
     ssd.gc.folds.ended();
     if !ssd.gc.folds.is_limited() {
         return;

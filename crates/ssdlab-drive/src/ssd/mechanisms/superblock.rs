@@ -6,9 +6,10 @@ use crate::gc::Move;
 use crate::rules::BurstRule;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::Ssd;
+use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::wear;
 use crate::ssd::watch::waits;
-use ssdlab_base::units::{Lpn, Ns, PoolId, Ppn};
+use ssdlab_base::units::{ChipId, Lpn, Ns, PoolId, Ppn};
 
 /// Bursts: moves go from die to die.
 pub(in crate::ssd) const BURSTS: BurstRule =
@@ -33,6 +34,23 @@ pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     let serial = ssd.next_serial();
     if ssd.gc.jobs.begin_erases(&ssd.ftl, lead, (now, serial)) {
         ssd.group_of(lead).for_each(|part| ssd.ready.wake(ssd.ftl.geometry().die_of_pool(part)));
+    }
+}
+
+/// A host operation has left the queue of a chip.
+#[inline(always)]
+pub(in crate::ssd) fn left_queue(ssd: &mut Ssd, chip: ChipId, left: HostCandidate) {
+    if left.kind == QueueKind::Write && ssd.rules.gc.spreads {
+        let class = ssd.transactions[left.id].class;
+        ssd.sched.placement_mut().expect("superblocks are filled in turn").write_leaves(chip, class);
+    }
+}
+
+/// The job of a group has begun: its victim may have no valid page.
+#[inline(always)]
+pub(in crate::ssd) fn job_begun(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+    if ssd.rules.gc.spreads {
+        look(ssd, now, pool);
     }
 }
 

@@ -119,8 +119,14 @@ pub(in crate::ssd) fn prepare_read_along(ssd: &mut Ssd, now: Ns, id: TxnId, firs
     ssd.probes.note(now, &ssd.ftl, Event::ReadAlong(lpn, ssd.ftl.lookup(lpn)));
 }
 
+/// The parts of each page of a host operation that are transferred, from its transaction `first` on.
+#[inline(always)]
+pub(in crate::ssd) fn parts_of(ssd: &mut Ssd, kind: OpKind, first: TxnId) -> Parts {
+    if ssd.rules.partial_reads && kind == OpKind::Read { parts_to_transfer(ssd, first) } else { Parts::WHOLE }
+}
+
 /// The parts of each page of a read that are transferred: as many units as it is for or, where the unit is the page, as many sixteenths.
-pub(in crate::ssd) fn parts_to_transfer(ssd: &mut Ssd, first: TxnId) -> Parts {
+fn parts_to_transfer(ssd: &mut Ssd, first: TxnId) -> Parts {
     let (mut parts, mut next, mut page) = (Parts::WHOLE, Some(first), 0);
     while let Some(of_page) = next {
         let (mut last, mut count) = (of_page, 1);
@@ -158,8 +164,16 @@ pub(in crate::ssd) fn prepare_program_along(ssd: &mut Ssd, now: Ns, id: TxnId, b
     ssd.probes.note(now, &ssd.ftl, Event::HostProgram(ppn, ssd.transactions[id].version));
 }
 
+/// The unit at `unit` of a host operation is prepared; `next`: the transaction behind it. If it is the last of a program, the rest is padding.
+#[inline(always)]
+pub(in crate::ssd) fn page_prepared(ssd: &mut Ssd, now: Ns, kind: OpKind, unit: Ppn, next: Option<TxnId>) {
+    if ssd.rules.gc.gathers() && kind == OpKind::Program && !next.is_some_and(|next| ssd.transactions[next].same_page) {
+        note_padding(ssd, now, unit);
+    }
+}
+
 /// Notes the padding of a program whose last unit is at `last`.
-pub(in crate::ssd) fn note_padding(ssd: &mut Ssd, now: Ns, last: Ppn) {
+fn note_padding(ssd: &mut Ssd, now: Ns, last: Ppn) {
     let units = ssd.geometry().units_per_program;
     let padding = units - 1 - ssd.geometry().split_page(last).1 % units;
     ssd.probes.note(now, &ssd.ftl, Event::Padded(Ppn(last.0 + 1), padding));
