@@ -265,6 +265,14 @@ fn keeps_every_invariant(case: u64) -> Result<Tally, String> {
     if !same(&result, &staged) {
         return Err("gives another result with every stage played".into());
     }
+    let slack_used = ["read_passes", "write_passes", "write_pauses"].iter().map(|name| result.counters[*name]).sum();
+    let beside = [
+        ("slack_with_slc", config.slc.is_on()),
+        ("slack_with_superblocks", config.pools_per_group() > 1),
+        ("slack_with_wear", config.wear.is_active()),
+        ("slack_plane_by_plane", config.device.plane_programs > 1),
+    ];
+    add(&mut tally, beside.map(|(name, on)| (name.to_string(), if on { slack_used } else { 0 })).into());
     add(&mut tally, fired(result));
     Ok(tally)
 }
@@ -415,7 +423,10 @@ fn planted_defects_are_found() {
         (Planted::CountsCreditTwice, &["pages for writes to pool"]),
         (Planted::WritesToAnotherStream, &["data of the host at page"]),
         (Planted::ForgetsHandles, &["moved data at page"]),
-        (Planted::FreesMembersApart, &["the blocks of the superblock of block", "the blocks of a superblock are free together"]),
+        (
+            Planted::FreesMembersApart,
+            &["the blocks of the superblock of block", "the blocks of a superblock are free together", "cannot come free: it is Retired"],
+        ),
         (Planted::ForgetsOneInvalid, &["valid units and counts"]),
         (Planted::ForgetsRetryStep, &["is needed and step"]),
         (Planted::MixesRetrySteps, &["is needed and step"]),
