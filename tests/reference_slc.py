@@ -73,8 +73,6 @@ class ReferenceSlc(ReferenceFtl):
 
     def _write_to_cache(self, pool: Pool, lpn: int) -> None:
         if CACHE not in pool.open and not self._can_open(pool):
-            self._jobs(pool, waits=True)
-        if CACHE not in pool.open and not self._can_open(pool):
             raise OutOfSpace("folding frees no block for the write")
         first = None
         if CACHE not in pool.open:
@@ -109,22 +107,20 @@ class ReferenceSlc(ReferenceFtl):
         self.first = self._next_job(pool)
         return None if self.first is None else self.first[0]
 
-    def _jobs(self, pool: Pool, *, waits: bool = False) -> None:
+    def _jobs(self, pool: Pool) -> None:
         pool.starved = False
-        while (job := self._next_job(pool, waits=waits)) is not None:
+        while (job := self._next_job(pool)) is not None:
             self._run(pool, *job)
-            if waits and self._can_open(pool):
-                return
         pool.starved = self._wants_collection(pool)
 
-    def _next_job(self, pool: Pool, *, waits: bool = False) -> tuple[int, str] | None:
+    def _next_job(self, pool: Pool) -> tuple[int, str] | None:
         """The block that the next job empties, and why."""
         number = self.pools.index(pool)
         wanted = self._wants_collection(pool)
         dynamic = [block for block in self.full[number] if not self.is_static[block]]
         if wanted and dynamic:
             return dynamic[0], "space"
-        cause = "full" if waits or self._has_level(pool) else "idle" if self.idle else None
+        cause = "full" if self._has_level(pool) or self._lacks_room(pool) else "idle" if self.idle else None
         folds = cause is not None and bool(self.full[number]) and len(pool.free) > RESERVE
         if folds and not (wanted and self.last_folded[number]):
             return self.full[number][0], str(cause)
@@ -140,6 +136,10 @@ class ReferenceSlc(ReferenceFtl):
         full = len(self.full[number])
         size = full + (CACHE in pool.open) + len(self.free_static[number]) + more
         return level > 0 and full > 0 and full >= level * size
+
+    def _lacks_room(self, pool: Pool) -> bool:
+        """Whether a write would wait for a fold."""
+        return self.slc["full"] == "fold" and CACHE not in pool.open and not self._can_open(pool)
 
     def _choice(self, pool: Pool) -> int | None:
         hidden = [block for block in pool.blocks if self.in_mode[block]]

@@ -19,7 +19,9 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
     dice = random.Random(seed)
     static, dynamic = dice.choice([(0, 3), (0, 6), (2, 0), (2, 3), (3, 2)])
     soft, blocks, full = dice.choice([1, 2, 3]), dice.choice([20, 24]), dice.choice(["direct", "fold"])
-    level, idle_us = dice.choice([(0.0, 1000), (0.5, 0), (0.8, 0), (0.5, 1000)])
+    # Static blocks are not folded for space.
+    never = (0.0, 0) if full == "fold" or static == 0 else (1.0, 0)
+    level, idle_us = dice.choice([(0.0, 1000), (0.5, 0), (0.8, 0), (0.5, 1000), never])
     return {
         "device": {
             "channels": 1,
