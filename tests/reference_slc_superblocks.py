@@ -82,8 +82,8 @@ class ReferenceSlcSuperblocks(ReferenceSuperblocks):
     def _dynamic_left(self) -> int:
         """Superblocks of the dynamic part that can be opened now."""
         kept = RESERVE if self.slc["full"] == "fold" else self.wanted
-        dynamic = sum(not self._is_static(one) for one in self.in_mode)
-        return min(max(len(self.free) - kept, 0), self.slc["dynamic_blocks"] - dynamic)
+        most: int = self.slc["dynamic_blocks"]
+        return min(max(len(self.free) - kept, 0), most - sum(not self._is_static(one) for one in self.in_mode))
 
     def _is_static(self, one: Superblock) -> bool:
         return one.number >= self.first_static
@@ -126,9 +126,10 @@ class ReferenceSlcSuperblocks(ReferenceSuperblocks):
 
     def _has_level(self) -> bool:
         """Whether the share ``fold_level`` of the cache is full."""
+        level: float = self.slc["fold_level"]
         opened = sum(one.stream == "cache" for one in self.open)
         size = len(self.full) + opened + len(self.free_static) + self._dynamic_left()
-        return self.slc["fold_level"] > 0 and len(self.full) >= self.slc["fold_level"] * size
+        return level > 0 and len(self.full) >= level * size
 
     def _lacks_room(self) -> bool:
         """Whether a write would wait for a fold."""
