@@ -147,6 +147,58 @@ fn the_moves_of_a_job_go_from_die_to_die() {
     assert_eq!((counted, result.gc.jobs, result.gc.erases, result.gc.preemptions), ([9, 2, 0, 0], 2, 4, 1));
 }
 
+/// A superblock in SLC mode that fills and is folded after 1 ms of idle time, to the nanosecond. A page takes 102.4 us on the bus. In SLC mode
+/// a read takes 10 us, a program 50 us, an erase 500 us; else a read 25 us, a program 200 us. Each block of the cache holds two pages. Pages 0
+/// and 2 fill that of die 0, so page 3 goes past the cache, where it is the first and die 0 has the turn. Page 4 has the turn of die 1 there,
+/// and finds room in the cache. With T = 952.4 us (the end of that write) + 1 ms:
+///
+/// | from | die 0 | die 1 |
+/// |--:|---|---|
+/// | T | reads page 0 (112.4 us), which goes to die 0 | reads page 1 (112.4 us), which goes to die 1 |
+/// | T + 112.4 us | programs page 0 (302.4 us); a read of page 2 comes at T + 200 us | programs page 1 (302.4 us) |
+/// | T + 414.8 us | the host's read (112.4 us) | reads page 4 (112.4 us), which goes to die 0, whose turn it is |
+/// | T + 527.2 us | programs page 4 (302.4 us) before it reads on | has no page left to read |
+/// | T + 829.6 us | reads page 2 (112.4 us), which goes to die 1 | |
+/// | T + 942 us | has no page left to read | programs page 2 (302.4 us) |
+/// | T + 1,244.4 us | both erase (500 us), and the superblock is free for the cache again | |
+#[test]
+fn a_superblock_in_slc_mode_fills_and_is_folded() {
+    const T: u64 = 1_952_400;
+    let config = changed(two_dies(), |c| {
+        (c.device.pages_per_block, c.gc.soft) = (6, 1.0);
+        (c.slc.static_blocks, c.slc.idle_us) = (1, 1_000);
+        (c.slc.read_ns, c.slc.program_ns, c.slc.erase_ns) = (10_000, 50_000, 500_000);
+    });
+    let mut simulation = simulation(&config);
+    let writes = (0..5).map(|page| write(200_000 * page, page));
+    let later = [read(T + 200_000, 2), read(T + 5 * MS, 2), write(T + 5 * MS + 500_000, 5)];
+    writes.chain(later).for_each(|request| _ = simulation.submit(request).unwrap());
+    let place = |ftl: &Ftl, page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap());
+    let mut seen = |until: u64| {
+        simulation.run_until(until).unwrap();
+        let (ftl, counters) = (simulation.ssd().ftl(), simulation.ssd().counters());
+        (states(ftl, 15), [counters.gc_reads, counters.pages_moved, counters.slc_erases])
+    };
+    let (open, full, victim) = ([BlockState::Open; 2], [BlockState::Cached; 2], [BlockState::Victim; 2]);
+    assert_eq!((seen(952_399), seen(952_400)), ((open, [0; 3]), (full, [0; 3])));
+    assert_eq!((seen(T - 1), seen(T)), ((full, [0; 3]), (victim, [2, 0, 0])));
+    assert_eq!((seen(T + 414_799), seen(T + 414_800)), ((victim, [2, 0, 0]), (victim, [3, 2, 0])));
+    assert_eq!((seen(T + 829_599), seen(T + 829_600)), ((victim, [3, 2, 0]), (victim, [4, 3, 0])));
+    assert_eq!((seen(T + 1_244_399), seen(T + 1_244_400)), ((victim, [4, 3, 0]), (victim, [4, 4, 0])));
+    assert_eq!((seen(T + 1_744_399), seen(T + 1_744_400)), ((victim, [4, 4, 0]), ([BlockState::Free; 2], [4, 4, 2])));
+    simulation.run_to_idle().unwrap();
+    let ftl = simulation.ssd().ftl();
+    let places = [0, 1, 2, 3, 4, 5].map(|page| place(ftl, page));
+    assert_eq!(places, [(1, 0), (17, 0), (17, 1), (0, 0), (1, 1), (15, 4)].map(|(block, page)| (BlockId(block), page)));
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.arrival_ns);
+    let responses: Vec<u64> = completions.iter().map(|completion| completion.completed_ns - completion.arrival_ns).collect();
+    assert_eq!(responses, [152_400, 152_400, 152_400, 302_400, 152_400, 327_200, 127_400, 152_400]);
+    let counters = simulation.ssd().counters();
+    let counted = [counters.slc_writes, counters.direct_writes, counters.folds, counters.folded_pages, counters.jobs];
+    assert_eq!(counted, [5, 1, 1, 4, 1]);
+}
+
 /// Writes are paced by the job of a superblock as a whole, by hand. Of its four units three are valid, so that its third move earns the only unit
 /// of credit. The window has a unit for each die: of three writes that come at T + 10 us two are let in, and the third waits.
 ///
