@@ -1,6 +1,6 @@
 //! The drive's state when a run begins. Nothing here takes simulated time.
 
-use crate::ftl::{CustomPlacement, Ftl};
+use crate::ftl::{Class, CustomPlacement, Ftl};
 use crate::gc::untimed::{self, Packs, PagesAhead, UntimedCounts};
 use crate::gc::victim::{CustomVictim, Picker};
 use ssdlab_base::error::{Error, Result};
@@ -95,8 +95,10 @@ struct Preparation<'a> {
     counts: UntimedCounts,
     /// Dynamic allocation: the pool to try first for the next write; with superblocks of several pools the group, by class.
     next_pool: [u32; STREAMS_MAX],
-    /// Units gathered until they fill a program.
+    /// Units gathered until they fill a program: the packs of a pool, or of all, are those of each class.
     packs: Packs,
+    /// Number of classes of host writes that do not share programs; 1 where the first unit of a program has its class.
+    classes: usize,
     write_amplification: Option<f64>,
     steady: Option<bool>,
     overwritten: u64,
@@ -118,9 +120,12 @@ impl<'a> Preparation<'a> {
     fn of(config: &'a Config, ftl: Ftl, seed: u64, watch: Watch<'a>) -> Self {
         // With dynamic allocation, the address does not determine the pool: all units are gathered in one pack.
         let ways = if config.ftl.allocation == Allocation::Dynamic { 1 } else { ftl.geometry().pools.count.get() };
+        let each = ftl.geometry().units_per_program;
+        let classes = if each > 1 { ftl.classes_of_write().into() } else { 1 };
         Preparation {
             config,
-            packs: Packs::new(ways as usize, ftl.geometry().units_per_program),
+            packs: Packs::new(ways as usize * classes, each),
+            classes,
             ftl,
             seed,
             victims: Picker::new(&config.gc, seed, "precondition/victim"),
@@ -135,8 +140,8 @@ impl<'a> Preparation<'a> {
         }
     }
 
-    /// The pool that takes a page: its home, or with dynamic allocation the next one with room.
-    fn pool_for(&mut self, lpn: Lpn) -> PoolId {
+    /// The pool that takes a page of a class: its home, or with dynamic allocation the next one with room.
+    fn pool_for(&mut self, lpn: Lpn, class: Class) -> PoolId {
         if self.config.ftl.allocation != Allocation::Dynamic {
             return self.ftl.geometry().home(lpn).0;
         }
@@ -144,7 +149,7 @@ impl<'a> Preparation<'a> {
         let geometry = self.ftl.geometry();
         let (spans, each) = (geometry.spans_pools(), geometry.pools.per_group.get());
         let count = geometry.pools.count.get() / each;
-        let class = if spans { self.ftl.host_class_now(lpn, None) } else { 0 };
+        let class = if spans { class } else { 0 };
         let start = self.next_pool[usize::from(class)];
         let has_room = |&first: &PoolId| if spans { self.ftl.group_has_room(first) } else { self.ftl.has_room(first) };
         let found = (0..count).map(|step| PoolId((start + step) % count * each)).find(has_room);
@@ -153,25 +158,43 @@ impl<'a> Preparation<'a> {
         if spans { self.ftl.host_turn(first, class) } else { first }
     }
 
-    /// Number of the pack in [`Packs`] that gathers a unit.
-    fn way_of(&self, lpn: Lpn) -> usize {
-        if self.packs.pools() == 1 { 0 } else { self.ftl.geometry().home(lpn).0.index() }
+    /// Numbers of the packs in [`Packs`], one for each class, of which one gathers a unit.
+    fn ways_of(&self, lpn: Lpn) -> std::ops::Range<usize> {
+        let first = if self.packs.pools() == self.classes { 0 } else { self.ftl.geometry().home(lpn).0.index() * self.classes };
+        first..first + self.classes
+    }
+
+    /// Number of the pack that has this unit.
+    fn pack_with(&self, lpn: Lpn) -> Option<usize> {
+        self.ways_of(lpn).find(|&way| self.packs.has(way, lpn))
+    }
+
+    /// Adds a unit to the pack of its class. Returns the pack if that fills a program.
+    fn add(&mut self, lpn: Lpn) -> Option<usize> {
+        let class = if self.classes > 1 { self.ftl.host_class(lpn, None) } else { 0 };
+        let way = self.ways_of(lpn).start + usize::from(class);
+        self.packs.add(way, lpn).then_some(way)
+    }
+
+    /// The class of the units of a pack, the first of which is given.
+    fn class_of(&mut self, way: usize, first: Lpn) -> Class {
+        if self.classes > 1 { (way % self.classes) as Class } else { self.ftl.host_class(first, None) }
     }
 
     /// Writes a page, or adds a unit to its pack, which is written once it fills a program.
     fn write(&mut self, lpn: Lpn) -> Result<()> {
-        let way = self.way_of(lpn);
-        if self.packs.has(way, lpn) {
+        if let Some(way) = self.pack_with(lpn) {
             self.write_pack(way)?;
         }
-        if self.packs.add(way, lpn) { self.write_pack(way) } else { Ok(()) }
+        self.add(lpn).map_or(Ok(()), |way| self.write_pack(way))
     }
 
     fn write_pack(&mut self, way: usize) -> Result<()> {
         let pack = self.packs.take(way);
         let Some(&first) = pack.first() else { return Ok(()) };
-        let pool = self.pool_for(first);
-        let written = untimed::write(&mut self.ftl, &mut self.victims, pool, &pack, &mut self.counts);
+        let class = self.class_of(way, first);
+        let pool = self.pool_for(first, class);
+        let written = untimed::write_class(&mut self.ftl, &mut self.victims, pool, class, &pack, &mut self.counts);
         self.packs.give_back(way, pack);
         let failure = self.victims.take_failure();
         if let Some(failure) = failure.or_else(|| self.ftl.placer_mut().take_failure()) {
@@ -221,7 +244,7 @@ impl<'a> Preparation<'a> {
         for lpn in ranges.iter().flat_map(pages) {
             // Ranges may share a page; it is written once.
             let lpn = Lpn(lpn as u32);
-            if self.ftl.lookup(lpn).is_none() && !self.packs.has(self.way_of(lpn), lpn) {
+            if self.ftl.lookup(lpn).is_none() && self.pack_with(lpn).is_none() {
                 self.write(lpn)?;
             }
             self.look_out()?;
@@ -264,8 +287,8 @@ impl<'a> Preparation<'a> {
         self.ftl.expect_accesses(self.pages_until_soft());
         loop {
             let lpn = pages.next(&self.ftl);
-            let way = self.way_of(lpn);
-            if self.packs.has(way, lpn) && !self.overwrite_above_soft(way) || self.packs.add(way, lpn) && !self.overwrite_above_soft(way) {
+            let had = self.pack_with(lpn);
+            if had.is_some_and(|way| !self.overwrite_above_soft(way)) || self.add(lpn).is_some_and(|way| !self.overwrite_above_soft(way)) {
                 return Ok(());
             }
             self.look_out()?;
@@ -275,8 +298,8 @@ impl<'a> Preparation<'a> {
     /// Programs the units of a pack. Returns false, with nothing programmed, if that would trigger collection.
     fn overwrite_above_soft(&mut self, way: usize) -> bool {
         let pack = self.packs.take(way);
-        let pool = self.pool_for(pack[0]);
-        let class = self.ftl.host_class(pack[0], None);
+        let class = self.class_of(way, pack[0]);
+        let pool = self.pool_for(pack[0], class);
         if self.ftl.takes_free(pool, class) && self.ftl.wants_collection_after_one_block(pool) {
             return false;
         }
@@ -294,13 +317,13 @@ impl<'a> Preparation<'a> {
         let mut left = units;
         for _ in 0..units.saturating_mul(TRIES_PER_UNIT) {
             let lpn = Lpn(rng.below(range) as u32);
-            let way = self.way_of(lpn);
-            if left == 0 || self.ftl.lookup(lpn).is_none() || self.packs.has(way, lpn) || !self.packs.add(way, lpn) {
+            if left == 0 || self.ftl.lookup(lpn).is_none() || self.pack_with(lpn).is_some() {
                 continue;
             }
+            let Some(way) = self.add(lpn) else { continue };
             let pack = self.packs.take(way);
-            let pool = self.pool_for(pack[0]);
-            let class = self.ftl.host_class(pack[0], None);
+            let class = self.class_of(way, pack[0]);
+            let pool = self.pool_for(pack[0], class);
             if let Some(first) = self.ftl.try_allocate_outside_cache(pool, class) {
                 untimed::program(&mut self.ftl, pool, &pack, first.ppn, &mut self.counts);
                 left = left.saturating_sub(pack.len() as u64);

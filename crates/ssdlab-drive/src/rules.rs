@@ -3,8 +3,8 @@
 
 use ssdlab_base::units::Ns;
 use ssdlab_keys::config::{
-    Advance, Allocation, Begin, Config, Isolation, Order, PartialWrite, Placement, Priority, Scope, Suspendable, SuspendedForReads, Turns,
-    UnmappedRead,
+    Advance, Allocation, Begin, Config, Isolation, Order, PartialWrite, Placement, Priority, Scope, Stream, Streams, Suspendable,
+    SuspendedForReads, Turns, UnmappedRead,
 };
 use ssdlab_keys::energy::EnergyRates;
 use ssdlab_keys::geometry::Geometry;
@@ -256,6 +256,10 @@ pub struct HandleRules {
     pub default: u8,
     /// Moved pages stay with their handle.
     pub persistent: bool,
+    /// The first stream of page moves.
+    pub moves: Stream,
+    /// Host writes may take the place of moves of their page.
+    pub merges: bool,
 }
 
 impl Rules {
@@ -278,6 +282,8 @@ impl Rules {
                 count: config.ftl.handles,
                 default: config.ftl.default_handle,
                 persistent: config.ftl.isolation == Isolation::Persistent,
+                moves: Streams::new(config).moves,
+                merges: gc.merge,
             }),
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             multiplane: config.device.multiplane,

@@ -236,8 +236,6 @@ fn refused(set: &[(&str, &str)]) -> String {
 
 #[test]
 fn what_cannot_be_is_refused_with_a_remedy() {
-    let several = refused(&[("gc.advance", "with-requests"), ("gc.moves_in_flight", "2")]);
-    assert!(several.contains("gc.moves_in_flight = 2; set gc.moves_in_flight = 1, or gc.advance = \"alone\""), "{several}");
     let many = refused(&[("gc.until", "100000")]);
     assert!(many.contains("gc.until = 100000") && many.contains("lower it to at most"), "{many}");
 }

@@ -31,6 +31,7 @@ mod orders;
 mod overload;
 mod pacing;
 mod parity;
+mod parted;
 mod partial_reads;
 mod perfetto;
 mod placement;

@@ -38,6 +38,8 @@ pub const PARITY_BURSTS: BurstRule =
 pub struct Allocated {
     /// The page to program.
     pub ppn: Ppn,
+    /// The class of its block among the streams of the writer.
+    pub class: Class,
     /// The page is the first of a block.
     pub began_block: bool,
     /// The write frontier took a free block, or a superblock, for the page: GC triggers are evaluated then.
@@ -175,6 +177,21 @@ impl Ftl {
     /// Plants a defect: the class of host writes behind another one.
     pub fn next_class(&self, class: Class) -> Class {
         (class + 1) % self.streams.host_classes
+    }
+
+    /// The placement policy counts the calls of [`Ftl::host_class`], so that [`Ftl::host_class_now`] cannot tell its answer.
+    pub fn counts_calls(&self) -> bool {
+        self.placer.counts_calls()
+    }
+
+    /// Number of classes among which the units of one write of the host may be parted.
+    pub fn classes_of_write(&self) -> u8 {
+        if self.placer.parts_blocks() { self.streams.host_classes } else { 1 }
+    }
+
+    /// Number of classes among which the units of one victim may be parted when they are moved.
+    pub fn classes_of_victim(&self) -> u8 {
+        if self.placer.parts_blocks() { self.streams.move_classes } else { 1 }
     }
 
     /// The class that [`Ftl::host_class`] would give now.
@@ -320,7 +337,14 @@ impl Ftl {
             return if self.slc.is_some() { self.can_open_host(pool) } else { free > self.kept_from_host };
         }
         // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
-        !state.shares() || free > 0 || room > state.owed
+        !self.streams.of_moves().contains(&state.host_stream(class)) || free > 0 || self.room_of_moves(pool) > state.owed
+    }
+
+    /// Pages left in the open blocks that page moves fill.
+    #[inline(always)]
+    fn room_of_moves(&self, pool: PoolId) -> u32 {
+        let (state, pages) = (&self.pools[pool.index()], self.geometry.units_per_block.get());
+        (0..self.streams.move_classes).map(|class| pages - state.moves(class).next_page).sum()
     }
 
     /// The pool's host frontier for this class is full.
@@ -385,7 +409,7 @@ impl Ftl {
             self.program_begins(pool, stream, 1);
         }
         let frontier = self.pools[pool.index()].host_mut(class);
-        Some(Allocated { ppn: frontier.next(&self.geometry), began_block: full, took_block, redirected })
+        Some(Allocated { ppn: frontier.next(&self.geometry), class, began_block: full, took_block, redirected })
     }
 
     /// Opens the next block of the pool for a stream, whose last is full. Returns true if that took a free block, or a superblock.

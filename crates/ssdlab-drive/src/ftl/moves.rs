@@ -35,10 +35,38 @@ impl Ftl {
     #[inline]
     pub fn start_part(&mut self, pool: PoolId, victim: BlockId) -> u32 {
         let moves = self.blocks.valid(victim);
-        let placed = moves.next_multiple_of(self.geometry.units_per_program);
+        let placed = self.most_programs(moves) * self.geometry.units_per_program;
         self.pools[pool.index()].start_job(placed, self.geometry.units_per_block.get(), self.streams);
         self.steer(pool);
         moves
+    }
+
+    /// The most programs that a job with this many units to move begins. Its room is bounded by that.
+    ///
+    /// If the units are of one class, as many as they fill. If they may be of n classes, each may leave a program that is not full: n - 1
+    /// programs more at most. But a job that collects a block must gain a program, or GC might never end; so it begins at least one fewer than
+    /// a block has, where the units fit into these (a block is a victim only if they do; one that is moved for another reason may be full of
+    /// valid units, and takes as many as it has). Units of several classes share programs rather than begin more
+    /// ([`crate::gc`], `packing`): with r programs left and at most r programs of units, each of the n classes that are left has a program of
+    /// its own if n <= r, after which r - 1 are left for n - 1 classes of less than a program each; else the next program is full, and as many
+    /// programs are left as the rest fills.
+    ///
+    /// The reserve has a block of room when a job starts, for which that is enough, whichever streams it goes to: a class without room takes a
+    /// free block, or, without one, goes to a class that has room ([`Ftl::allocate_move`]).
+    #[inline]
+    pub fn most_programs(&self, units: u32) -> u32 {
+        let each = self.geometry.units_per_program;
+        let least = units.div_ceil(each);
+        if each == 1 || !self.placer.parts_blocks() {
+            return least;
+        }
+        let apart = (units + u32::from(self.streams.move_classes) * (each - 1)) / each;
+        apart.min(least.max(self.geometry.units_per_reclaim() / each - 1))
+    }
+
+    /// Programs that the pool's active job may still begin.
+    pub fn programs_owed(&self, pool: PoolId) -> u32 {
+        self.pools[pool.index()].owed / self.geometry.units_per_program
     }
 
     /// Prefetches the map entries of all valid pages of a victim from offset `from` on. They are scattered over the whole map; together
@@ -56,16 +84,17 @@ impl Ftl {
         self.pools[pool.index()].owed
     }
 
-    /// Allocates the page for a move of the pool's active job, of the data at `from` (where programs have several pages, the first of a
-    /// program).
+    /// Allocates the page for a move of the pool's active job to a class (where programs have several pages, the first of a program). If the
+    /// class has no room, and no block is free, the page is one of another class that has: a job has room for all its programs, but not in
+    /// each class.
     #[inline(always)]
-    pub fn allocate_move(&mut self, pool: PoolId, from: Ppn) -> Allocated {
-        let class = if self.streams.move_classes == 1 { 0 } else { self.move_class(pool, from) };
+    pub fn allocate_move(&mut self, pool: PoolId, wanted: Class) -> Allocated {
+        let class = if self.streams.move_classes == 1 { 0 } else { self.class_with_room(pool, wanted) };
         let (began_block, took_block) = self.open_for_move(pool, class);
         let state = &mut self.pools[pool.index()];
         state.owed -= self.geometry.units_per_program;
         let ppn = state.moves_mut(class).next(&self.geometry);
-        Allocated { ppn, began_block, took_block, redirected: false }
+        Allocated { ppn, class, began_block, took_block, redirected: false }
     }
 
     /// The class of all moves of a victim, where the placement policy does not part its pages.
@@ -73,11 +102,18 @@ impl Ftl {
         if self.streams.move_classes == 1 { 0 } else { self.placer.move_class(Lpn(0), self.blocks.stream(victim)) }
     }
 
-    /// The class that the data of a page go to, among the streams of page moves. If that has no room, and no block is free, another class
-    /// that has: a job has room for all its pages, but not in each class.
-    fn move_class(&mut self, pool: PoolId, from: Ppn) -> Class {
+    /// The class that the placement policy gives to the data at `from`, if they are moved now.
+    #[inline(always)]
+    pub fn class_to_move(&self, from: Ppn) -> Class {
+        if self.streams.move_classes == 1 { 0 } else { self.class_of_data(from) }
+    }
+
+    fn class_of_data(&self, from: Ppn) -> Class {
         let lpn = self.map.content(&self.geometry, from);
-        let wanted = self.placer.move_class(lpn, self.blocks.stream(self.geometry.split_page(from).0));
+        self.placer.move_class(lpn, self.blocks.stream(self.geometry.split_page(from).0))
+    }
+
+    fn class_with_room(&mut self, pool: PoolId, wanted: Class) -> Class {
         let state = &self.pools[pool.index()];
         let pages = self.geometry.units_per_block.get();
         let has_room = |class: Class| state.moves(class).next_page < pages;
@@ -85,11 +121,17 @@ impl Ftl {
             return wanted;
         }
         let other = (0..self.streams.move_classes).find(|&class| has_room(class)).expect("a job has room for its pages");
-        self.displaced += 1;
+        // The units of a program of several are counted by their own classes.
+        self.displaced += u64::from(self.geometry.units_per_program == 1);
         other
     }
 
-    /// Page moves that went to another stream than the placement policy wanted, for lack of a free block.
+    /// Notes units of a program of several that went to another class than the placement policy wanted.
+    pub fn note_displaced(&mut self, units: usize) {
+        self.displaced += units as u64;
+    }
+
+    /// Page moves that went to another stream than the placement policy wanted, for lack of a free block or of a program.
     pub fn displaced_moves(&self) -> u64 {
         self.displaced
     }
@@ -105,7 +147,7 @@ impl Ftl {
         let stream = state.move_stream(class);
         let took = self.open_block(pool, stream);
         let state = &mut self.pools[pool.index()];
-        state.job_took(state.moves(class).block);
+        state.job_took(class, state.moves(class).block);
         self.steer(pool);
         (true, took)
     }
@@ -205,7 +247,7 @@ impl Ftl {
         while batch.moves < count
             && let Some((page, from, lpn)) = self.next_move(victim, batch.end)
         {
-            let allocated = self.allocate_move(pool, from);
+            let allocated = self.allocate_move(pool, self.class_to_move(from));
             if allocated.took_block {
                 took(batch.moves, self.blocks.free_count(pool));
             }
@@ -235,7 +277,7 @@ impl Ftl {
     fn move_begun(&mut self, pool: PoolId, victim: BlockId, page: u32) -> (Allocated, bool) {
         let from = self.geometry.page(victim, page);
         let lpn = self.map.content(&self.geometry, from);
-        let allocated = self.allocate_move(pool, from);
+        let allocated = self.allocate_move(pool, self.class_to_move(from));
         (allocated, self.commit_move(pool, lpn, from, allocated.ppn))
     }
 
@@ -327,7 +369,7 @@ mod tests {
         while batch.moves < count
             && let Some((page, source, lpn)) = ftl.next_move(victim, batch.end)
         {
-            let target = ftl.allocate_move(POOL, source);
+            let target = ftl.allocate_move(POOL, ftl.class_to_move(source));
             if target.took_block {
                 taken.push((batch.moves, ftl.blocks().free_count(POOL)));
             }
@@ -441,7 +483,7 @@ mod tests {
                 assert_eq!(ftl.move_batch(POOL, victim, 0, false, 1, |_, _| ()).moves, 1);
             } else {
                 let (_, source, _) = ftl.next_move(victim, 0).expect("it has valid pages");
-                let moved_to = ftl.allocate_move(POOL, source).ppn;
+                let moved_to = ftl.allocate_move(POOL, ftl.class_to_move(source)).ppn;
                 assert_eq!(ftl.geometry().split_page(moved_to).0, free);
             }
             assert!(ftl.job_fills(POOL, free), "in a batch: {in_a_batch}");

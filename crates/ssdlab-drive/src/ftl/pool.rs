@@ -44,25 +44,28 @@ pub struct Pool {
     moves: Stream,
     /// Pages that the active job still has to place, in whole programs.
     pub owed: u32,
-    /// The blocks that the active job, or else the last, fills: one with room when it started, and one taken since. A job moves fewer pages
-    /// than a block has, so there are no more.
-    filling: [Option<BlockId>; 2],
     /// The open block of each stream; those of streams that the table does not have stay unused. Behind the rest: most drives use the first
     /// two, which share a line of the processor's cache with it.
     pub open: [Frontier; STREAMS_MAX],
+    /// By stream of page moves: the blocks that the active job, or else the last, fills: one with room when it started, and one taken since. A
+    /// job moves no more pages than a block has, so there are no more.
+    filling: [[Option<BlockId>; 2]; STREAMS_MAX],
 }
 
 impl Pool {
     /// A pool without open blocks; its blocks have `pages` pages.
     pub fn new(pages: u32, streams: Streams) -> Self {
         let none = Frontier { block: BlockId(0), next_page: pages };
-        Pool { open: [none; STREAMS_MAX], host: streams.host, moves: streams.moves, owed: 0, filling: [None; 2] }
+        Pool { open: [none; STREAMS_MAX], host: streams.host, moves: streams.moves, owed: 0, filling: [[None; 2]; STREAMS_MAX] }
     }
 
     /// A job with `moves` pages to move, in whole programs, starts; blocks have `pages` pages.
     pub fn start_job(&mut self, moves: u32, pages: u32, streams: Streams) {
         self.owed = moves;
-        self.filling = [Some(self.moves(0).block).filter(|_| self.moves(0).next_page < pages), None];
+        for stream in streams.of_moves().map(usize::from) {
+            let Frontier { block, next_page } = self.open[stream];
+            self.filling[stream] = [Some(block).filter(|_| next_page < pages), None];
+        }
         self.host = streams.host_during_job;
     }
 
@@ -71,9 +74,9 @@ impl Pool {
         self.host = stream;
     }
 
-    /// The active job has taken a free block to fill.
-    pub fn job_took(&mut self, block: BlockId) {
-        self.filling[1] = Some(block);
+    /// The active job has taken a free block to fill with a class.
+    pub fn job_took(&mut self, class: Class, block: BlockId) {
+        self.filling[usize::from(self.move_stream(class))][1] = Some(block);
     }
 
     /// The active job has ended.
@@ -85,7 +88,7 @@ impl Pool {
     /// The active job, or else the last, fills the block.
     #[inline]
     pub fn job_fills(&self, block: BlockId) -> bool {
-        self.filling.contains(&Some(block))
+        self.filling.iter().any(|blocks| blocks.contains(&Some(block)))
     }
 
     /// The stream of host writes of a class now.
@@ -124,12 +127,6 @@ impl Pool {
         &mut self.open[usize::from(self.move_stream(class))]
     }
 
-    /// Host writes and page moves fill the same block now.
-    #[inline(always)]
-    pub fn shares(&self) -> bool {
-        self.host == self.moves
-    }
-
     /// Host writes fill another stream than while no job is active.
     #[inline(always)]
     pub fn is_redirected(&self, streams: Streams) -> bool {
@@ -155,7 +152,7 @@ mod tests {
         pool.open[1] = Frontier { block: BlockId(5), next_page: 2 };
         pool.start_job(3, 4, separate);
         assert_eq!([5, 7, 0].map(|block| pool.job_fills(BlockId(block))), [true, false, false]);
-        pool.job_took(BlockId(7));
+        pool.job_took(0, BlockId(7));
         pool.end_job(separate);
         assert_eq!([5, 7, 0].map(|block| pool.job_fills(BlockId(block))), [true, true, false]);
         pool.open[1] = Frontier { block: BlockId(7), next_page: 4 };
@@ -177,7 +174,7 @@ mod tests {
     fn host_writes_leave_the_block_of_the_moves_while_a_job_is_active() {
         let redirected = table(Sharing::Shared, Scope::Block);
         let mut pool = Pool::new(4, redirected);
-        let seen = |pool: &Pool| (pool.shares(), pool.is_redirected(redirected));
+        let seen = |pool: &Pool| (redirected.of_moves().contains(&pool.host_stream(0)), pool.is_redirected(redirected));
         assert_eq!(seen(&pool), (true, false));
         pool.start_job(1, 4, redirected);
         assert_eq!(seen(&pool), (false, true));

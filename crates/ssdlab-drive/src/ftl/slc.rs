@@ -133,7 +133,7 @@ impl Ftl {
         }
         let ppn = self.pools[pool.index()].host_mut(0).next(&self.geometry);
         self.steer(pool);
-        Some(Allocated { ppn, began_block, took_block, redirected: false })
+        Some(Allocated { ppn, class: 0, began_block, took_block, redirected: false })
     }
 
     /// A block can be opened for the next host write of a pool. Only where its open block is full, and there is a cache.

@@ -108,7 +108,7 @@ impl Ftl {
     fn restore_placed(&mut self, mut arrays: Vec<Vec<u32>>) -> Result<(), String> {
         let Some(streams) = arrays.pop() else { return Ok(()) };
         for (block, stream) in (0..).map(BlockId).zip(streams) {
-            let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.count || stream == NO_STREAM);
+            let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.noted() || stream == NO_STREAM);
             self.blocks.set_stream(block, known.ok_or_else(|| format!("block {block} was filled by stream {stream}, which there is not"))?);
         }
         self.blocks.restore_modes(&self.streams);

@@ -174,13 +174,9 @@ impl Ftl {
         (block, true)
     }
 
-    /// Deals a program of page moves of a job, whose first unit lies at `from`, to the pool whose turn it is in its stream. If that pool has
+    /// Deals a program of page moves of a job of the group of `lead` to the pool whose turn it is in the stream of the class. If that pool has
     /// no page left in the open superblocks of the stream, the group takes a free one, or without one the data go to another stream.
-    pub fn deal_move(&mut self, from: Ppn) -> Dealt {
-        let block = self.geometry.split_page(from).0;
-        let lead = self.geometry.lead_pool(self.geometry.pool_of_block(block));
-        let lpn = self.map.content(&self.geometry, from);
-        let wanted = if self.streams.move_classes == 1 { 0 } else { self.placer.move_class(lpn, self.blocks.stream(block)) };
+    pub fn deal_move(&mut self, lead: PoolId, wanted: Class) -> Dealt {
         let mut dealt = Dealt { pool: self.move_turn(lead, wanted), class: wanted, took: false };
         if !self.has_program_left(dealt) {
             if self.blocks.free_count(lead) > 0 {
@@ -190,7 +186,6 @@ impl Ftl {
                 let mut others =
                     (0..self.streams.move_classes).map(|class| Dealt { pool: self.move_turn(lead, class), class, took: false });
                 dealt = others.find(|&other| self.has_program_left(other)).expect("a job has room for its pages");
-                self.displaced += 1;
             }
         }
         let at = self.turns.at(dealt.pool, self.streams.moves + dealt.class);
@@ -216,7 +211,7 @@ impl Ftl {
         let stream = self.streams.moves + class;
         self.program_begins(pool, stream, 1);
         let ppn = self.pools[pool.index()].moves_mut(class).next(&self.geometry);
-        Allocated { ppn, began_block, took_block, redirected: false }
+        Allocated { ppn, class, began_block, took_block, redirected: false }
     }
 
     /// A program of page moves that was dealt to the pool is not needed: its turn is free again.

@@ -83,7 +83,7 @@ impl Ftl {
         let state = &self.pools[pool.index()];
         let pages = self.geometry.units_per_block.get();
         let free = self.blocks.free_count(pool);
-        if has_job { free * pages + pages - state.moves(0).next_page >= state.owed } else { free > 0 }
+        if has_job { free * pages + self.room_of_moves(pool) >= state.owed } else { free > 0 }
     }
 
     /// Makes a block the next that the pool opens, if it is free.

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ftl::Ftl;
+use crate::ftl::{Class, Ftl};
 use crate::views::Ready;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, SlotId, TxnId};
@@ -50,6 +50,8 @@ impl Step {
 pub struct Move {
     /// The logical page.
     pub lpn: Lpn,
+    /// The class that the placement policy gave to a unit that is gathered, from the end of its read.
+    pub class: Class,
     /// The physical page it is read from.
     pub from: Ppn,
     /// The physical page it is programmed to, once chosen.
@@ -63,7 +65,7 @@ pub struct Move {
 impl Move {
     /// The move of a page that lies at `from`.
     pub fn new(lpn: Lpn, from: Ppn) -> Self {
-        Move { lpn, from, to: None, readers: None, writer: None }
+        Move { lpn, class: 0, from, to: None, readers: None, writer: None }
     }
 }
 
@@ -175,14 +177,16 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub(super) fn new(geometry: &Geometry, moves_in_flight: u32) -> Self {
+    /// `classes`: see [`Ftl::classes_of_victim`].
+    pub(super) fn new(geometry: &Geometry, classes: u8, moves_in_flight: u32) -> Self {
         let pools = geometry.pools.count.get() as usize;
         Jobs {
             jobs: vec![None; pools],
             flights: vec![Flight::default(); pools],
             moves_in_flight,
-            gathering: (geometry.units_per_program > 1 && !geometry.spans_pools()).then(|| Gathering::new(geometry, moves_in_flight)),
-            spread: geometry.spans_pools().then(|| Spread::new(geometry, moves_in_flight)),
+            gathering: (geometry.units_per_program > 1 && !geometry.spans_pools())
+                .then(|| Gathering::new(geometry, classes, moves_in_flight)),
+            spread: geometry.spans_pools().then(|| Spread::new(geometry, classes, moves_in_flight)),
             on_die: vec![0; geometry.dies as usize],
             bursts: vec![None; geometry.dies as usize],
             bursts_begun: 0,
@@ -226,7 +230,7 @@ impl Jobs {
             gathering.start(pool);
         }
         if let Some(spread) = &mut self.spread {
-            spread.start(pool);
+            spread.start(pool, moves);
         }
         self.on_die[die.index()] += 1;
         self.jobs[pool.index()] = Some(Job {
@@ -351,6 +355,50 @@ impl Jobs {
         Step::Read(moved)
     }
 
+    /// The operation that the pool's job has begun last is the first of its step (`gc.advance`). Where units are gathered, a step reads a
+    /// program's worth of them, which may take several reads.
+    pub fn begins_step(&self, pool: PoolId) -> bool {
+        self.gathering.as_ref().is_none_or(|gathering| gathering.begins_step(pool))
+    }
+
+    /// The next operation of the pool's job belongs to the step under way: another read of it.
+    pub fn is_inside_step(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        let Some(job) = self.of(pool) else { return false };
+        self.gathering.as_ref().is_some_and(|gathering| gathering.is_inside_step(ftl, pool, job.victim, job.cursor))
+    }
+
+    /// A host write has merged with a move of the pool's job that is in the controller's buffer.
+    pub fn carries_write(&self, pool: PoolId) -> bool {
+        match &self.gathering {
+            Some(gathering) => gathering.carries_write(pool),
+            None => self.flights[pool.index()].buffered.iter().any(|(moved, _)| moved.writer.is_some()),
+        }
+    }
+
+    /// Steps of the pool's job (`gc.advance`) that have not begun, where moves pass through the controller's buffer: the reads that bring
+    /// a program's worth of units, the programs, and the erase. Where classes share no programs, each may need one that is not full.
+    pub fn steps_left(&self, ftl: &Ftl, pool: PoolId) -> u32 {
+        let Some(job) = self.of(pool) else { return 0 };
+        if job.busy && job.moving.is_none() {
+            return 0;
+        }
+        let (valid, reads) = (ftl.blocks().valid(job.victim), job.moving.is_some_and(|moved| moved.to.is_none()));
+        let (held, in_service) = match &self.gathering {
+            Some(gathering) => gathering.units_held(ftl, pool, job.victim),
+            None => {
+                let is_valid = |moved: &Move| ftl.lookup(moved.lpn) == Some(moved.from);
+                let buffered = &self.flights[pool.index()].buffered;
+                (buffered.iter().filter(|(moved, _)| is_valid(moved)).count() as u32, u32::from(job.moving.as_ref().is_some_and(is_valid)))
+            }
+        };
+        let to_read = valid.saturating_sub(held + in_service);
+        let to_program = to_read + held + if reads { in_service } else { 0 };
+        let each = ftl.geometry().units_per_program;
+        let classes = u32::from(ftl.classes_of_victim()).min(to_program);
+        let programs = (to_program + classes * (each - 1)) / each;
+        to_read.div_ceil(each) + programs.min(ftl.programs_owed(pool)) + 1
+    }
+
     /// One more move of the pool's job may begin.
     pub fn may_move(&self, pool: PoolId) -> bool {
         if let Some(gathering) = &self.gathering {
@@ -419,6 +467,14 @@ impl Jobs {
         self.bursts[die.index()]
     }
 
+    /// The class of the program that the pool's job has begun. Only where jobs gather units.
+    pub fn class_in_service(&self, pool: PoolId) -> Class {
+        match &self.gathering {
+            Some(gathering) => gathering.class_in_service(pool),
+            None => self.class_of_part(pool),
+        }
+    }
+
     /// Mutable access to the move in service or suspended of the pool's job.
     pub fn moving_mut(&mut self, pool: PoolId) -> &mut Move {
         self.of_mut(pool).moving.as_mut().expect("a page is being moved")
@@ -469,12 +525,12 @@ impl Jobs {
         job.busy = false;
         let moved = job.moving.take().expect("a page was read");
         if let Some(gathering) = &mut self.gathering {
-            gathering.read_ended(pool);
+            gathering.read_ended(ftl, pool);
             self.of_mut(pool).ready = ready;
             return;
         }
         if self.spread.is_some() {
-            self.part_has_read(pool);
+            self.part_has_read(ftl, pool);
             self.of_mut(pool).ready = ready;
             return;
         }
@@ -566,7 +622,7 @@ mod tests {
     }
 
     fn program(ftl: &mut Ftl, moved: &Move) {
-        let to = ftl.allocate_move(POOL, moved.from).ppn;
+        let to = ftl.allocate_move(POOL, ftl.class_to_move(moved.from)).ppn;
         assert!(ftl.commit_move(POOL, moved.lpn, moved.from, to));
     }
 
@@ -623,7 +679,7 @@ mod tests {
     fn no_more_moves_are_in_flight_than_may_be_in_one_job_after_the_other() {
         for most in [2, 3, 100] {
             let (mut ftl, mut clock) = (drive(), 0);
-            let mut jobs = Jobs::new(ftl.geometry(), most);
+            let mut jobs = Jobs::new(ftl.geometry(), 1, most);
             let pages = |numbers: [u32; 8]| numbers.map(Lpn).to_vec();
             for (victim, out_of_order, expected) in
                 [(0, None, pages([0, 1, 2, 4, 5, 6, 7, 9])), (1, Some(Lpn(12)), pages([12, 10, 11, 14, 15, 16, 17, 19]))]
@@ -639,7 +695,7 @@ mod tests {
     #[test]
     fn one_move_at_a_time_is_ready_when_the_one_before_has_ended() {
         let mut ftl = drive();
-        let mut jobs = Jobs::new(ftl.geometry(), 1);
+        let mut jobs = Jobs::new(ftl.geometry(), 1, 1);
         begin(&mut ftl, &mut jobs, 0, (5, 1));
         assert_eq!((jobs.on_die(DIE), jobs.count(), jobs.of(POOL).unwrap().ready()), (1, 1, (5, 1)));
         for time in 6..14 {

@@ -6,6 +6,7 @@
 //! | `mod` | when does a job start and end? |
 //! | `victim/` | which block is collected? |
 //! | `job`, `job/gathering` | what is the next step of a job? |
+//! | `packing` | which moved units share a program? |
 //! | `scope_queue` | which pool's job is next inside a scope, and does the host go first between two? |
 //! | `exclusion` | from which dies and planes does a job exclude the host? |
 //! | `states` | what is allowed while a pool is short of free blocks (S0 to S3)? |
@@ -27,6 +28,7 @@ mod idle;
 mod job;
 mod leveling;
 mod pace;
+mod packing;
 mod scope_queue;
 mod states;
 pub mod untimed;
@@ -95,7 +97,7 @@ impl Collector {
         Collector {
             excludes_dies: rules.excludes_dies() || rules.scope == ssdlab_keys::config::Scope::Plane,
             victims: Picker::new(&config.gc, seed, "gc/victim"),
-            jobs: Jobs::new(geometry, rules.moves_in_flight),
+            jobs: Jobs::new(geometry, ftl.classes_of_victim(), rules.moves_in_flight),
             queues: ScopeQueues::new(rules.scope, rules.jobs_in_turn, geometry),
             exclusion: Exclusion::new(rules.scope, geometry),
             states: States::new(config, geometry),
@@ -493,7 +495,7 @@ mod tests {
 
     fn play_job(ftl: &mut Ftl, collector: &mut Collector, pool: PoolId) {
         while let Step::Move(moved) = collector.jobs.next_step(ftl, pool) {
-            let to = ftl.allocate_move(pool, moved.from).ppn;
+            let to = ftl.allocate_move(pool, ftl.class_to_move(moved.from)).ppn;
             ftl.commit_move(pool, moved.lpn, moved.from, to);
         }
         let victim = collector.job(pool).expect("it is active").victim();

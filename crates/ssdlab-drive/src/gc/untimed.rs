@@ -1,6 +1,8 @@
 //! Writes and collection on the FTL without a clock: for preconditioning, and as a lower bound on run times in the benchmarks.
 
-use crate::ftl::Ftl;
+use super::Move;
+use super::packing::Packing;
+use crate::ftl::{Class, Ftl};
 use crate::gc::victim::Picker;
 use ssdlab_base::rng::Rng;
 use ssdlab_base::units::{BlockId, Lpn, PoolId, Ppn};
@@ -25,6 +27,12 @@ pub struct UntimedCounts {
 #[inline]
 pub fn write(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, units: &[Lpn], counts: &mut UntimedCounts) -> bool {
     let class = units.first().map_or(0, |&lpn| ftl.host_class(lpn, None));
+    write_class(ftl, victims, pool, class, units, counts)
+}
+
+/// As [`write`], of units that go to this class of host writes.
+#[inline]
+pub fn write_class(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, class: Class, units: &[Lpn], counts: &mut UntimedCounts) -> bool {
     let allocated = match ftl.try_allocate_outside_cache(pool, class) {
         Some(allocated) => allocated,
         None => {
@@ -136,9 +144,9 @@ pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut U
     let lead = ftl.geometry().lead_pool(pool);
     while ftl.wants_collection(lead) {
         let Some(victim) = victims.pick_or_close(ftl, lead) else { return };
-        ftl.start_job(lead, victim);
-        if ftl.geometry().spans_pools() {
-            collect_superblock(ftl, lead, victim, counts);
+        let units = ftl.start_job(lead, victim);
+        if ftl.geometry().spans_pools() || ftl.geometry().units_per_program > 1 && ftl.classes_of_victim() > 1 {
+            collect_packed(ftl, lead, victim, units, counts);
             continue;
         }
         ftl.prefetch_moves(victim, 0);
@@ -151,27 +159,33 @@ pub fn collect(ftl: &mut Ftl, victims: &mut Picker, pool: PoolId, counts: &mut U
     }
 }
 
-/// Collects the superblock for which `first` stands: gathers its units block by block, deals them in whole programs, and pads the last.
-fn collect_superblock(ftl: &mut Ftl, lead: PoolId, first: BlockId, counts: &mut UntimedCounts) {
-    let mut units: Vec<(Lpn, Ppn)> = Vec::with_capacity(ftl.geometry().units_per_program as usize);
+/// Collects a block, or the superblock for which `first` stands: gathers its units block by block, and programs those of a class in whole
+/// programs, and then the rest ([`Packing`]). `units`: those to move in the first block.
+fn collect_packed(ftl: &mut Ftl, lead: PoolId, first: BlockId, mut units: u32, counts: &mut UntimedCounts) {
+    let mut packing = Packing::new(ftl.geometry().units_per_program, ftl.classes_of_victim(), 1);
     let parts = ftl.geometry().pools_of_group(lead).map(PoolId);
+    for part in parts.clone().skip(1) {
+        units += ftl.start_part(part, ftl.blocks().member(first, part));
+    }
+    let mut allowed = ftl.most_programs(units);
+    let mut next = Vec::with_capacity(ftl.geometry().units_per_program as usize);
     for part in parts.clone() {
         let block = ftl.blocks().member(first, part);
-        if part != lead {
-            ftl.start_part(part, block);
-        }
         ftl.prefetch_moves(block, 0);
         let mut cursor = 0;
         while let Some((page, from, lpn)) = ftl.next_move(block, cursor) {
             cursor = page + 1;
-            units.push((lpn, from));
-            if units.len() == ftl.geometry().units_per_program as usize {
-                program_dealt(ftl, &mut units, counts);
+            packing.push(Move { class: ftl.class_to_move(from), ..Move::new(lpn, from) });
+            // As a job reads them: all units of a flash page before the next program.
+            let of_page = cursor.next_multiple_of(ftl.geometry().units_per_flash_page);
+            let more = ftl.next_valid(block, cursor).is_some_and(|ppn| ftl.geometry().split_page(ppn).1 < of_page);
+            while !more && packing.filled() > 0 {
+                program_packed(ftl, lead, &mut packing, &mut next, &mut allowed, counts);
             }
         }
     }
-    if !units.is_empty() {
-        program_dealt(ftl, &mut units, counts);
+    while !packing.units().is_empty() {
+        program_packed(ftl, lead, &mut packing, &mut next, &mut allowed, counts);
     }
     for part in parts {
         ftl.commit_erase(part, ftl.blocks().member(first, part));
@@ -179,19 +193,28 @@ fn collect_superblock(ftl: &mut Ftl, lead: PoolId, first: BlockId, counts: &mut 
     }
 }
 
-/// Programs gathered units in the pool whose turn it is.
-fn program_dealt(ftl: &mut Ftl, units: &mut Vec<(Lpn, Ppn)>, counts: &mut UntimedCounts) {
-    let dealt = ftl.deal_move(units[0].1);
-    let first = ftl.allocate_dealt(dealt.pool, dealt.class).ppn;
-    for (&(lpn, from), to) in units.iter().zip(first.0..) {
-        ftl.commit_move(dealt.pool, lpn, from, Ppn(to));
+/// Programs the next units of a packing: of a superblock of several pools in the pool whose turn it is. `next`: empty, reused from call to
+/// call; `allowed`: programs that the job may still begin.
+fn program_packed(ftl: &mut Ftl, lead: PoolId, packing: &mut Packing, next: &mut Vec<Move>, allowed: &mut u32, counts: &mut UntimedCounts) {
+    let class = packing.take(*allowed, next).expect("there are units");
+    *allowed = allowed.saturating_sub(1);
+    let (pool, allocated) = if ftl.geometry().spans_pools() {
+        let dealt = ftl.deal_move(lead, class);
+        (dealt.pool, ftl.allocate_dealt(dealt.pool, dealt.class))
+    } else {
+        (lead, ftl.allocate_move(lead, class))
+    };
+    let first = allocated.ppn;
+    ftl.note_displaced(next.iter().filter(|moved| moved.class != allocated.class).count());
+    for (&Move { lpn, from, .. }, to) in next.iter().zip(first.0..) {
+        ftl.commit_move(pool, lpn, from, Ppn(to));
     }
-    counts.pages_moved += units.len() as u64;
-    counts.padded_units += u64::from(ftl.pad(dealt.pool, first, units.len() as u32));
+    counts.pages_moved += next.len() as u64;
+    counts.padded_units += u64::from(ftl.pad(pool, first, next.len() as u32));
     if ftl.geometry().parity_with(first).is_some() {
         counts.parity_units += u64::from(ftl.geometry().units_per_program);
     }
-    units.clear();
+    next.clear();
 }
 
 #[cfg(test)]

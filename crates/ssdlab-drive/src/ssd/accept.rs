@@ -1,6 +1,7 @@
 //! Requests become page transactions, which wait for older operations on their page, then in a queue for their die.
 
 use super::Ssd;
+use super::host::Outstanding;
 use super::mechanisms::{burst, estimates, idle, merge, slc, superblock, wear};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
@@ -190,7 +191,9 @@ impl Ssd {
         let mut transaction = Transaction::new(kind, request, lpn, bytes, chip, arrival_ns);
         (transaction.high_priority, transaction.version) = (write && high_priority, version);
         if write && self.rules.places {
-            transaction.class = self.ftl.host_class(lpn, handle);
+            let &Outstanding { class, asked, .. } = self.host.request(request);
+            let known = class.or_else(|| asked.filter(|&(of, _)| of == lpn).map(|(_, class)| class));
+            transaction.class = known.unwrap_or_else(|| self.ftl.host_class(lpn, handle));
             if self.probes.has(Planted::WritesToAnotherStream) {
                 transaction.class = self.ftl.next_class(transaction.class);
             }
@@ -238,33 +241,57 @@ impl Ssd {
         }
     }
 
+    /// The class of a page of the host that comes into a write buffer, which gathers what it programs together by class; `None` where it
+    /// need not, since the handle says the class, or each unit is a program.
+    pub fn class_of_program(&mut self, lpn: Lpn, handle: Option<u8>) -> Option<Class> {
+        let apart = self.geometry().units_per_program > 1 && self.ftl.classes_of_write() > 1;
+        apart.then(|| self.ftl.host_class(lpn, handle))
+    }
+
     /// Dynamic allocation: chooses the chip of a page of a request. Pages that fill one program go to the chip that the first of them
-    /// chooses.
+    /// chooses; where chips take writes in turn by class, as far as they have one class.
     fn choose_chip(&mut self, id: ReqId, page: u32, together: u32) {
         let first = self.host.request(id).pages(self.geometry()).0;
-        let placement = self.sched.placement().expect("writes go by load");
         let goes_on = !(page - first).is_multiple_of(together);
-        let before = self.host.request(id).chip.filter(|&chip| goes_on && placement.has_room(chip));
         let class = self.class_for_turn(id, self.host.page(id, page, self.geometry().unit_bytes).0);
-        self.host.set_chip(id, before.or_else(|| placement.next_chip(&self.ftl, class)));
+        let placement = self.sched.placement().expect("writes go by load");
+        let before = self.host.request(id).chip.filter(|&(chip, of)| goes_on && of == class && placement.has_room(chip));
+        let chip = before.or_else(|| placement.next_chip(&self.ftl, class).map(|chip| (chip, class)));
+        self.host.set_chip(id, chip);
     }
 
     /// The chip whose queue takes a write, and its pool. With dynamic allocation the pool is chosen later; `None` if no chip has room for a
     /// page now.
     #[inline(always)]
-    fn destination(&self, request: ReqId, lpn: Lpn) -> Option<(ChipId, PoolId)> {
+    fn destination(&mut self, request: ReqId, lpn: Lpn) -> Option<(ChipId, PoolId)> {
         let pool = self.geometry().static_pool(lpn);
         match self.sched.placement() {
-            Some(_) if self.geometry().units_per_program > 1 => self.host.request(request).chip.map(|chip| (chip, pool)),
-            Some(placement) => placement.next_chip(&self.ftl, self.class_for_turn(request, lpn)).map(|chip| (chip, pool)),
+            Some(_) if self.geometry().units_per_program > 1 => self.host.request(request).chip.map(|(chip, _)| (chip, pool)),
+            Some(_) => {
+                let class = self.class_for_turn(request, lpn);
+                self.sched.placement()?.next_chip(&self.ftl, class).map(|chip| (chip, pool))
+            }
             None => Some((self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)),
         }
     }
 
-    /// The class of a write, where chips take writes in turn by class; else 0.
-    fn class_for_turn(&self, request: ReqId, lpn: Lpn) -> Class {
+    /// The class of a write, where chips take writes in turn by class; else 0. A policy that counts its calls is asked once, and its answer kept
+    /// until the write is admitted.
+    fn class_for_turn(&mut self, request: ReqId, lpn: Lpn) -> Class {
         let by_turns = self.rules.places && self.sched.placement().is_some_and(Placement::by_turns);
-        if by_turns { self.ftl.host_class_now(lpn, self.host.request(request).request.handle) } else { 0 }
+        if !by_turns {
+            return 0;
+        }
+        let &Outstanding { class, asked, request: Request { handle, .. }, .. } = self.host.request(request);
+        if let Some(class) = class.or_else(|| asked.filter(|&(of, _)| of == lpn).map(|(_, class)| class)) {
+            return class;
+        }
+        if !self.ftl.counts_calls() {
+            return self.ftl.host_class_now(lpn, handle);
+        }
+        let class = self.ftl.host_class(lpn, handle);
+        self.host.set_asked(request, (lpn, class));
+        class
     }
 
     /// Puts a transaction at the end of its page's chain, and activates it if it need not wait for older operations.

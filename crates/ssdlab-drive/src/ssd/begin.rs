@@ -259,7 +259,7 @@ impl Ssd {
                 (Some(moved), OpKind::Program, 0, write_ns + poll)
             }
         };
-        mechanisms::step_begins(self, die);
+        mechanisms::step_begins(self, die, pool);
         self.gc.jobs.begin_step(pool, moving);
         timeline::gc_operation(self, pool);
         self.probes.count().gc_reads += u64::from(read_ns > 0);
@@ -304,7 +304,7 @@ impl Ssd {
 
     /// Allocates the target page of a move. Returns the move with it, and the array time of its program, ns.
     pub(super) fn place_move(&mut self, now: Ns, pool: PoolId, moved: Move) -> (Move, Ns) {
-        let allocated = self.ftl.allocate_move(pool, moved.from);
+        let allocated = self.ftl.allocate_move(pool, self.ftl.class_to_move(moved.from));
         let to = allocated.ppn;
         pace::pages_taken(self, pool, u32::from(moved.writer.is_some()));
         let placed = match moved.writer {

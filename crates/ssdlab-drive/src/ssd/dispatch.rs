@@ -278,7 +278,9 @@ impl Ssd {
                 self.flash.suspend_stopped(now, at);
             }
             (Decision::Pair, Some(write)) => {
-                advance::takes_step(self, die, true);
+                if advance::steps_at_a(self) {
+                    advance::takes_step(self, die, true);
+                }
                 self.go_on(now, at);
                 self.start_host(now, die, write, OpKind::Program);
             }
@@ -294,7 +296,7 @@ impl Ssd {
     fn go_on_to_program(&mut self, now: Ns, die: DieId, at: SlotId) -> bool {
         let stays = advance::stays_before_program(self, die, self.pool_in(at), at);
         if !stays {
-            advance::takes_step(self, die, advance::steps_ahead(self, die));
+            advance::program_goes_on(self, die);
             self.go_on(now, at);
         }
         !stays

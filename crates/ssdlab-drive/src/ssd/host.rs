@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::ftl::Class;
 use crate::lists::NONE;
 use crate::sched::SCATTERED;
 use crate::slab::Slab;
@@ -27,8 +28,13 @@ pub(super) struct Outstanding {
     scattered: bool,
     /// Place of the request's units in [`Units`], or [`NONE`] if they follow each other.
     units: u32,
-    /// Dynamic allocation, where programs have several pages: the chip for the request's program under way.
-    pub chip: Option<ChipId>,
+    /// The class of all units of the request, if a level above the drive has asked the placement policy.
+    pub class: Option<Class>,
+    /// Class that the placement policy gave to a page of the request that is not admitted yet.
+    pub asked: Option<(Lpn, Class)>,
+    /// Dynamic allocation, where programs have several pages: the chip for the request's program under way, and the program's class where
+    /// chips take writes in turn by class (else 0).
+    pub chip: Option<(ChipId, Class)>,
     /// Value of [`Held::for_room`] when the request came.
     noted: Ns,
     /// Number of transactions that have not ended, plus 1 until all pages are admitted.
@@ -207,8 +213,8 @@ impl HostRequests {
     }
 
     /// Takes in a write of whole units that need not follow each other. It counts as pending until all of its units are admitted.
-    pub(super) fn take_in_units(&mut self, now: Ns, index: u64, request: Request, units: &[u32]) -> ReqId {
-        let outstanding = Outstanding { units: self.units.store(units), ..self.arriving(now, request, index) };
+    pub(super) fn take_in_units(&mut self, now: Ns, index: u64, request: Request, units: &[u32], class: Option<Class>) -> ReqId {
+        let outstanding = Outstanding { units: self.units.store(units), class, ..self.arriving(now, request, index) };
         self.requests.insert(outstanding)
     }
 
@@ -221,6 +227,8 @@ impl HostRequests {
             sequential: false,
             scattered: false,
             units: NONE,
+            class: None,
+            asked: None,
             chip: None,
             noted: self.held.for_room(now),
             pending: 1,
@@ -247,8 +255,13 @@ impl HostRequests {
         &self.requests[id]
     }
 
+    /// Notes the class that the placement policy gave to a page of a request.
+    pub(super) fn set_asked(&mut self, id: ReqId, asked: (Lpn, Class)) {
+        self.requests[id].asked = Some(asked);
+    }
+
     /// Sets the chip that takes the next pages of a request.
-    pub(super) fn set_chip(&mut self, id: ReqId, chip: Option<ChipId>) {
+    pub(super) fn set_chip(&mut self, id: ReqId, chip: Option<(ChipId, Class)>) {
         self.requests[id].chip = chip;
     }
 

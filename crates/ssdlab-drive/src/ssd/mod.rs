@@ -39,7 +39,7 @@ mod watch;
 use self::mechanisms::{ages, pace};
 use crate::event::EventQueue;
 use crate::flash::{Cells, Flash};
-use crate::ftl::Ftl;
+use crate::ftl::{Class, Ftl};
 use crate::gc::{Collector, Pace};
 use crate::rules::Rules;
 use crate::sched::{Scheduler, Transactions};
@@ -115,6 +115,17 @@ pub struct Ssd {
     dispatched_at: Option<Ns>,
     /// See [`Ssd::changes`].
     changes: u64,
+}
+
+/// What the units of a program from a write buffer have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Drained {
+    /// A host write of high priority is among them.
+    pub high_priority: bool,
+    /// Their placement handle.
+    pub handle: Option<u8>,
+    /// Their class, if the placement policy was asked when they came into the buffer.
+    pub class: Option<Class>,
 }
 
 impl Ssd {

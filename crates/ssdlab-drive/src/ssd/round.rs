@@ -6,9 +6,9 @@
 //!
 //! Each completion is noted as it happens; [`Ssd::drain_completions`] fetches them.
 
-use super::Ssd;
 use super::mechanisms::{ages, idle, merge, pace, pause, power, slc, wear};
 use super::watch::{verify, waits};
+use super::{Drained, Ssd};
 use crate::event::Event;
 use crate::flash::{Doing, Grant};
 use crate::gc::Idle;
@@ -77,13 +77,14 @@ impl Ssd {
     }
 
     /// Step 2 of a round, for a write of whole units that need not follow each other: units that go to one pool share programs.
-    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool, handle: Option<u8>) {
+    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], of: Drained) {
+        let Drained { high_priority, handle, class } = of;
         self.changes += 1;
         // Most of the units have been in a write buffer for long.
         units.iter().for_each(|&unit| self.ftl.prefetch(Lpn(unit)));
         let length = u64::from(self.geometry().unit_bytes) * units.len() as u64;
         let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0, handle };
-        let id = self.host.take_in_units(now, index, request, units);
+        let id = self.host.take_in_units(now, index, request, units, class);
         self.admit_request(now, id, index);
     }
 

@@ -10,11 +10,16 @@
 //! | `none` | `separate` | any | 0 | 0 | 1 |
 //! | `none` | `shared` | `block` (ae2022 section 4.2) | 0 | 1 | 0 |
 //! | `none` | `shared` | others | 0 | 0 | 0 |
-//! | `handles` (n of them) | `separate` | not `block` | 0 to n - 1 | as before | n, or n to 2 n - 1 (`ftl.isolation`) |
-//! | `hot-cold` | `separate` | not `block` | 0, 1 | as before | 2, 3 |
-//! | `sepbit` | `separate` | not `block` | 0, 1 | as before | 2 to 5 |
-//! | `oracle` (n groups) | `separate` | not `block` | 0 to n - 1 | as before | n to 2 n - 1 |
-//! | `custom` (h and m streams) | `separate` | not `block` | 0 to h - 1 | as before | h to h + m - 1 |
+//! | `handles` (n of them) | `separate` | any | 0 to n - 1 | as before | n, or n to 2 n - 1 (`ftl.isolation`) |
+//! | `hot-cold` | `separate` | any | 0, 1 | as before | 2, 3 |
+//! | `sepbit` | `separate` | any | 0, 1 | as before | 2 to 5 |
+//! | `oracle` (n groups) | `separate` | any | 0 to n - 1 | as before | n to 2 n - 1 |
+//! | `custom` (h and m streams) | `separate` | any | 0 to h - 1 | as before | h to h + m - 1 |
+//! | any but `none`, h classes of the host | `shared` | `block` | 0 to h - 1 | h to 2 h - 1 | 0 to h - 1, or the first |
+//! | any but `none`, h classes of the host | `shared` | others | 0 to h - 1 | as before | 0 to h - 1, or the first |
+//!
+//! With a shared frontier the page moves of a class fill the host's block of that class, so that they have no more classes than the host:
+//! `sepbit` parts them in two, `custom` in at most h, and `handles` with initial isolation moves all to the first.
 //!
 //! With a cache of blocks in SLC mode (`slc`), which goes with neither a policy nor a shared block, stream 2 is that of host writes to the
 //! cache. Its blocks are opened in SLC mode, those of the others in native mode.
@@ -83,9 +88,11 @@ impl Streams {
             Placement::Oracle => (config.ftl.groups, config.ftl.groups),
             Placement::Custom => (config.ftl.host_streams, config.ftl.move_streams),
         };
+        let shared = config.ftl.frontier == Frontier::Shared;
+        let move_classes = if shared { host_classes.min(move_classes) } else { move_classes };
         let (host, host_during_job, moves) = match config.ftl.frontier {
             Frontier::Separate => (0, 0, host_classes),
-            Frontier::Shared if config.redirects_writes() => (0, 1, 0),
+            Frontier::Shared if config.redirects_writes() => (0, host_classes, 0),
             Frontier::Shared => (0, 0, 0),
         };
         let count = (host.max(host_during_job) + host_classes).max(moves + move_classes);
@@ -97,6 +104,22 @@ impl Streams {
     #[inline(always)]
     pub fn mode(&self, stream: Stream) -> Mode {
         if self.slc == Some(stream) { Mode::Slc } else { Mode::Native }
+    }
+
+    /// The streams that page moves fill.
+    #[inline(always)]
+    pub fn of_moves(&self) -> std::ops::Range<Stream> {
+        self.moves..self.moves + self.move_classes
+    }
+
+    /// Page moves have streams of their own.
+    pub fn parts_moves(&self) -> bool {
+        self.moves > 0
+    }
+
+    /// Number of streams that blocks may have been filled by: also those for redirected writes of a run with another `gc.scope`.
+    pub fn noted(&self) -> u8 {
+        if self.parts_moves() { self.count } else { self.count.max(2 * self.host_classes) }
     }
 
     /// Entries for open blocks that a saved state has for each pool.
@@ -139,5 +162,27 @@ mod tests {
         assert_eq!(row(Placement::Sepbit, Isolation::Initial), [0, 2, 2, 4, 6]);
         assert_eq!(row(Placement::Oracle, Isolation::Initial), [0, 8, 8, 8, 16]);
         assert_eq!(row(Placement::Custom, Isolation::Initial), [0, 2, 2, 2, 4]);
+    }
+
+    #[test]
+    fn with_a_shared_frontier_moves_fill_the_blocks_of_the_host() {
+        let row = |placement, isolation, scope| {
+            let mut config = Config::default();
+            (config.ftl.placement, config.ftl.isolation, config.ftl.handles) = (placement, isolation, 3);
+            (config.ftl.frontier, config.gc.scope, config.ftl.host_streams, config.ftl.move_streams) = (Frontier::Shared, scope, 2, 5);
+            let Streams { count, host_during_job, moves, host_classes, move_classes, .. } = Streams::new(&config);
+            [host_during_job, host_classes, moves, move_classes, count]
+        };
+        for (placement, isolation, classes, moves) in [
+            (Placement::Handles, Isolation::Initial, 3, 1),
+            (Placement::Handles, Isolation::Persistent, 3, 3),
+            (Placement::HotCold, Isolation::Initial, 2, 2),
+            (Placement::Sepbit, Isolation::Initial, 2, 2),
+            (Placement::Oracle, Isolation::Initial, 8, 8),
+            (Placement::Custom, Isolation::Initial, 2, 2),
+        ] {
+            assert_eq!(row(placement, isolation, Scope::Die), [0, classes, 0, moves, classes], "{placement:?}");
+            assert_eq!(row(placement, isolation, Scope::Block), [classes, classes, 0, moves, 2 * classes], "{placement:?}");
+        }
     }
 }

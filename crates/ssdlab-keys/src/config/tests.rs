@@ -168,11 +168,6 @@ fn config_relations_between_keys() {
              set device.partial_reads or device.multiplane to false",
         ),
         (
-            &[("ftl.map_unit_bytes", "1024"), ("gc.advance", "in-turns")],
-            "gc.advance = \"in-turns\": takes one step of one page move at a time, and with ftl.map_unit_bytes = 1024 a program has units of \
-             several pages; set gc.advance = \"alone\", or leave ftl.map_unit_bytes out",
-        ),
-        (
             &[("ftl.map_unit_bytes", "1024"), ("device.overprovisioning", "0.05")],
             "gc.soft = 0.05: 5 of the 100 blocks of a pool, but 5 are spare, of which 2 are being filled and 2 may be held by invalid units \
              too few for a program (ftl.map_unit_bytes, device.pages_per_program), and the threshold must lie below the rest; set device.overprovisioning to at least 0.1",
@@ -218,11 +213,6 @@ fn config_relations_between_keys() {
                 ("device.program_ns_by_page", "[1, 2, 3]"),
             ],
             "device.program_ns_by_page: has 3 entries for device.pages_per_block = 4 and device.pages_per_program = 2; leave out those beyond",
-        ),
-        (
-            &[("device.pages_per_program", "2"), ("device.overprovisioning", "0.5"), ("gc.scope", "none"), ("gc.advance", "with-requests")],
-            "gc.advance = \"with-requests\": takes one step of one page move at a time, and with device.pages_per_program = 2 a program has \
-             several pages; set gc.advance = \"alone\", or device.pages_per_program = 1",
         ),
         (
             &[("buffer.bytes", "8192"), ("device.pages_per_program", "4"), ("device.overprovisioning", "0.5")],

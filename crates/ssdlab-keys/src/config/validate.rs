@@ -9,8 +9,8 @@ use serde_json::Value;
 use ssdlab_base::error::{Error, Result};
 
 use super::{
-    Advance, Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Frontier, Ftl, MapCacheUnit, Order, Pace, Placement,
-    PoolScope, PreconditionKind, Scope, SuspendedForReads, Trigger, check, workload_rules,
+    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Frontier, Ftl, MapCacheUnit, Order, Pace, Placement, PoolScope,
+    PreconditionKind, Scope, SuspendedForReads, Trigger, check, workload_rules,
 };
 
 /// Checks a whole configuration: each key by itself, and relations between keys.
@@ -153,14 +153,6 @@ fn map_unit(config: &Config, messages: &mut Vec<String>) {
             units * pages
         ));
     }
-    let advance = config.gc.advance;
-    if units > 1 && advance != Advance::Alone {
-        let advance = serde_json::to_value(advance).unwrap_or_default();
-        messages.push(format!(
-            "gc.advance = {advance}: takes one step of one page move at a time, and with ftl.map_unit_bytes = {unit} a program has units of \
-             several pages; set gc.advance = \"alone\", or leave ftl.map_unit_bytes out"
-        ));
-    }
 }
 
 /// Checks that the streams of a data placement policy can be kept apart.
@@ -170,17 +162,6 @@ fn placement(config: &Config, messages: &mut Vec<String>) {
     }
     let name = serde_json::to_value(config.ftl.placement).unwrap_or_default();
     let mut needs = |what: &str| messages.push(format!("ftl.placement = {name}: {what}"));
-    if config.ftl.frontier != Frontier::Separate {
-        needs("host writes and page moves have streams of their own; set ftl.frontier = \"separate\"");
-    }
-    if config.units_per_program() > 1 && config.ftl.placement != Placement::Handles {
-        needs(
-            "page moves are placed unit by unit, so a program must hold one mapping unit; leave out ftl.map_unit_bytes and device.pages_per_program",
-        );
-    }
-    if config.gc.scope == Scope::Block {
-        needs("a job fills blocks of several streams, and gc.scope = \"block\" excludes the host from one; set another gc.scope");
-    }
     if config.ftl.placement == Placement::Custom && (config.ftl.host_streams, config.ftl.move_streams) == (1, 1) {
         needs(
             "with one stream of host writes and one of page moves there is nothing to choose; raise ftl.host_streams or ftl.move_streams",
@@ -274,21 +255,8 @@ fn abilities(config: &Config, messages: &mut Vec<String>) {
             config.gc.hard
         ));
     }
-    steps(config, messages);
     slack(config, messages);
     suspension(config, messages);
-}
-
-/// Checks that GC which advances with requests moves one page at a time.
-fn steps(config: &Config, messages: &mut Vec<String>) {
-    let gc = &config.gc;
-    if gc.advance != Advance::Alone && gc.moves_in_flight > 1 {
-        let (moves, advance) = (gc.moves_in_flight, serde_json::to_value(gc.advance).unwrap_or_default());
-        messages.push(format!(
-            "gc.advance = {advance}: takes one step of one page move at a time, not of gc.moves_in_flight = {moves}; set \
-             gc.moves_in_flight = 1, or gc.advance = \"alone\""
-        ));
-    }
 }
 
 /// Checks the needs of slack-aware scheduling (elyasi2017): queue order, program steps and page registers.
@@ -404,7 +372,7 @@ fn page_types(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// Checks that a block is a whole number of programs, and that GC which advances with requests has programs of one page.
+/// Checks that a block is a whole number of programs.
 fn programs(config: &Config, messages: &mut Vec<String>) {
     let (pages, each) = (config.device.pages_per_block, config.device.pages_per_program);
     if !pages.is_multiple_of(each) {
@@ -412,14 +380,6 @@ fn programs(config: &Config, messages: &mut Vec<String>) {
         messages.push(format!(
             "device.pages_per_block = {pages}: must be a multiple of device.pages_per_program = {each}; set it to {}",
             if below == 0 { each } else { below }
-        ));
-    }
-    let advance = config.gc.advance;
-    if each > 1 && advance != Advance::Alone {
-        let advance = serde_json::to_value(advance).unwrap_or_default();
-        messages.push(format!(
-            "gc.advance = {advance}: takes one step of one page move at a time, and with device.pages_per_program = {each} a program has \
-             several pages; set gc.advance = \"alone\", or device.pages_per_program = 1"
         ));
     }
 }
@@ -480,16 +440,12 @@ fn superblocks(config: &Config, messages: &mut Vec<String>) {
 }
 
 /// What superblocks of several pools do not go together with, each with the reason and what to set.
-fn superblocks_exclude(config: &Config) -> [(bool, String); 6] {
+fn superblocks_exclude(config: &Config) -> [(bool, String); 5] {
     let errors = &config.errors;
     [
         (
             config.ftl.frontier != Frontier::Separate,
             "page moves go to the die whose turn it is, in superblocks of their own; set ftl.frontier = \"separate\"".into(),
-        ),
-        (
-            matches!(config.ftl.placement, Placement::Oracle | Placement::Custom),
-            "a write goes to a die before such a placement (ftl.placement) names its class; set another".into(),
         ),
         (
             config.gc.merges(),

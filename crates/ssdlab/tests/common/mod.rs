@@ -187,18 +187,10 @@ pub fn placement(rng: &mut Rng, config: &mut Config, requests: &mut [Request]) {
     }
     let before = config.clone();
     let ftl = &mut config.ftl;
-    ftl.frontier = Frontier::Separate;
-    ftl.placement = if config.device.pages_per_program > 1 || ftl.map_unit_bytes.is_some() {
-        Placement::Handles
-    } else {
-        pick(rng, &[Placement::Handles, Placement::HotCold, Placement::Sepbit])
-    };
+    ftl.placement = pick(rng, &[Placement::Handles, Placement::HotCold, Placement::Sepbit]);
     (ftl.handles, ftl.isolation) = (pick(rng, &[1, 2, 3]), pick(rng, &[Isolation::Initial, Isolation::Persistent]));
     ftl.default_handle = rng.below(ftl.handles.into()) as u8;
     ftl.hot_within = pick(rng, &[0.0, 0.1, 0.5]);
-    if config.gc.scope == Scope::Block {
-        config.gc.scope = Scope::Plane;
-    }
     let handles = u64::from(config.ftl.handles);
     // As many blocks more as there are streams more, so that the same pages are exported at the same threshold.
     config.device.blocks_per_plane += 8;
@@ -416,9 +408,6 @@ pub fn pacing(rng: &mut Rng, config: &mut Config) {
 
 /// Room for the units that are left over in each block, since they fill no program.
 fn room_for_programs(rng: &mut Rng, config: &mut Config) {
-    if config.units_per_program() > 1 {
-        config.gc.advance = Advance::Alone;
-    }
     config.device.blocks_per_plane += 8;
     let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
     let blocks = config.device.blocks_per_plane * planes;
@@ -445,7 +434,6 @@ fn by_requests(rng: &mut Rng, config: &mut Config) {
     config.gc.begin = pick(rng, &[Begin::Frontier, Begin::Request, Begin::Write]);
     if rng.chance(0.5) {
         config.gc.advance = pick(rng, &[Advance::WithRequests, Advance::InTurns]);
-        config.gc.moves_in_flight = 1;
     }
     config.gc.until = pick(rng, &[0, 1, 2]);
     // The spare blocks may be fewer than this.

@@ -19,10 +19,10 @@ use sepbit::SepBit;
 use crate::rules::BurstRule;
 use ssdlab_base::error::Error;
 use ssdlab_base::units::{BlockId, Lpn};
-use ssdlab_keys::config::{Config, Placement, Stream, Streams};
+use ssdlab_keys::config::{Config, Frontier, Placement, Stream, Streams};
 use ssdlab_result::stats::{NO_STREAM, StreamStats, Streams as Placed};
 
-/// Bursts: moves of several classes go to several blocks.
+/// Bursts: moves of several classes go to several blocks, and those that fill one of the host's take room that its writes wait for.
 pub const PLACEMENT_BURSTS: BurstRule = BurstRule {
     keys: &[
         "ftl.placement",
@@ -34,7 +34,10 @@ pub const PLACEMENT_BURSTS: BurstRule = BurstRule {
         "ftl.host_streams",
         "ftl.move_streams",
     ],
-    exact: |config| Streams::new(config).move_classes == 1,
+    exact: |config| {
+        let shared = config.ftl.frontier == Frontier::Shared && config.ftl.placement != Placement::None;
+        Streams::new(config).move_classes == 1 && !shared
+    },
 };
 
 /// Number of a stream among those of its writer, from 0.
@@ -72,7 +75,7 @@ impl Placer {
             Placement::None => Policy::None,
             Placement::Handles => Policy::Handles(Handles::new(config)),
             Placement::HotCold => Policy::HotCold(HotCold::new(config, pages)),
-            Placement::Sepbit => Policy::SepBit(SepBit::new(pages, blocks)),
+            Placement::Sepbit => Policy::SepBit(SepBit::new(pages, blocks, streams.parts_moves())),
             Placement::Oracle => Policy::Oracle(Oracle::new(config.ftl.groups, pages)),
             Placement::Custom => Policy::Own(Own::new(streams, pages, blocks, block_units)),
         };
@@ -142,6 +145,11 @@ impl Placer {
             Policy::HotCold(policy) => policy.host_class(lpn, is_new),
             Policy::SepBit(policy) => policy.host_class(lpn, is_new),
         }
+    }
+
+    /// The policy counts the calls of [`Placer::host_class`]: an oracle, or a user's own.
+    pub fn counts_calls(&self) -> bool {
+        matches!(self.policy, Policy::Oracle(_) | Policy::Own(_))
     }
 
     /// Asks a user-defined policy from now on (`ftl.placement = "custom"`).

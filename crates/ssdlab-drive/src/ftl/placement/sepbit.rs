@@ -20,6 +20,8 @@ const AGES: [u64; 2] = [4, 16];
 #[derive(Clone, Debug)]
 pub struct SepBit {
     last: LastWrites,
+    /// Page moves have streams of their own.
+    parts_moves: bool,
     /// By block: the clock when it was opened.
     opened: Vec<u32>,
     /// The threshold: the mean life of the last blocks of short lives that were collected. `u32::MAX`: none has been averaged yet.
@@ -30,8 +32,8 @@ pub struct SepBit {
 }
 
 impl SepBit {
-    pub(super) fn new(pages: u32, blocks: u32) -> Self {
-        SepBit { last: LastWrites::new(pages), opened: vec![0; blocks as usize], life: u32::MAX, collected: 0, total: 0 }
+    pub(super) fn new(pages: u32, blocks: u32, parts_moves: bool) -> Self {
+        SepBit { last: LastWrites::new(pages), parts_moves, opened: vec![0; blocks as usize], life: u32::MAX, collected: 0, total: 0 }
     }
 
     #[inline]
@@ -51,6 +53,10 @@ impl SepBit {
 
     #[inline]
     pub(super) fn move_class(&self, lpn: Lpn, from: Stream) -> Class {
+        if !self.parts_moves {
+            // A block has data of the host and moved data: only the age tells their lives.
+            return if u64::from(self.last.age(lpn)) < AGES[0] * u64::from(self.life) { SHORT } else { LONG };
+        }
         if from == SHORT {
             return 0;
         }

@@ -1,18 +1,26 @@
 //! Gathering, where a program takes several mapping units: a job reads each page of its victim that has a valid unit once, and gathers the
-//! units in the controller's buffer until they fill a program. Its last program takes the rest, and padding.
+//! units in the controller's buffer until those of a class fill a program ([`Packing`]). Its last programs take the rest, and padding.
 
 use super::{Move, Step};
-use crate::ftl::Ftl;
+use crate::ftl::{Class, Ftl};
+use crate::gc::packing::Packing;
 use ssdlab_base::units::{BlockId, Lpn, PoolId, Ppn};
 use ssdlab_keys::geometry::Geometry;
 
 /// The mapping units that one pool's job moves.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Gathered {
-    /// Units in the controller's buffer, in the order of the reads that brought them.
-    buffered: Vec<Move>,
+    /// Units in the controller's buffer.
+    buffered: Packing,
     /// Units of the operation in service or suspended: of a read, those valid in the page when it began; of a program, all that it takes.
     in_service: Vec<Move>,
+    /// Class of the last program.
+    class: Class,
+    /// Units that the reads of the step under way (`gc.advance`) have brought or will bring, fewer than fill a program; 0: the next operation
+    /// begins a step.
+    step_units: u32,
+    /// The last operation has begun a step.
+    begins_step: bool,
     /// The last step was a program: programs go on as long as they can be filled.
     programs: bool,
     /// A page of the victim has been read before its turn.
@@ -25,31 +33,33 @@ struct Gathered {
 #[derive(Debug)]
 pub(in crate::gc) struct Gathering {
     pools: Vec<Gathered>,
-    /// Units that fill a program.
-    per_program: usize,
-    /// Reads go on until this many units are in the buffer.
+    /// Reads go on until this many programs can be filled.
     wanted: usize,
     /// Buffered units that were overwritten or trimmed, since the last call of `take_discarded`.
     discarded: u32,
 }
 
 impl Gathering {
-    pub(super) fn new(geometry: &Geometry, programs_in_flight: u32) -> Self {
-        let per_program = geometry.units_per_program as usize;
-        let wanted = per_program * programs_in_flight as usize;
-        // The last read may bring up to a page of units more.
+    /// `classes`: of page moves, where units of one block may have several.
+    pub(super) fn new(geometry: &Geometry, classes: u8, programs_in_flight: u32) -> Self {
+        let per_program = geometry.units_per_program;
         let room = Gathered {
-            buffered: Vec::with_capacity(wanted + per_program),
-            in_service: Vec::with_capacity(per_program),
-            ..Gathered::default()
+            buffered: Packing::new(per_program, classes, programs_in_flight),
+            in_service: Vec::with_capacity(per_program as usize),
+            class: 0,
+            step_units: 0,
+            begins_step: true,
+            programs: false,
+            out_of_order: false,
+            all_needed_at: None,
         };
-        Gathering { pools: vec![room; geometry.pools.count.get() as usize], per_program, wanted, discarded: 0 }
+        Gathering { pools: vec![room; geometry.pools.count.get() as usize], wanted: programs_in_flight as usize, discarded: 0 }
     }
 
     /// Call when the job of a pool starts.
     pub(super) fn start(&mut self, pool: PoolId) {
         let gathered = &mut self.pools[pool.index()];
-        (gathered.out_of_order, gathered.all_needed_at) = (false, None);
+        (gathered.out_of_order, gathered.all_needed_at, gathered.step_units) = (false, None, 0);
     }
 
     /// A buffered unit is still needed: its data are the newest, or a host write has merged with its move.
@@ -58,22 +68,20 @@ impl Gathering {
         moved.writer.is_some() || ftl.is_valid(moved.from)
     }
 
-    /// Number of buffered units that are still needed.
-    fn needed(&self, ftl: &Ftl, pool: PoolId, victim: BlockId) -> usize {
+    /// Number of programs that the buffered units fill which are still needed, and number of these units.
+    fn needed(&self, ftl: &Ftl, pool: PoolId, victim: BlockId) -> (usize, usize) {
         let Gathered { buffered, all_needed_at, .. } = &self.pools[pool.index()];
         if *all_needed_at == Some(ftl.blocks().valid(victim)) {
-            return buffered.len();
+            return (buffered.filled(), buffered.units().len());
         }
-        buffered.iter().filter(|moved| Self::is_needed(ftl, moved)).count()
+        buffered.needed(|moved| Self::is_needed(ftl, moved))
     }
 
     /// Drops buffered units that are not needed any more.
     fn discard(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId) {
         let (gathered, valid) = (&mut self.pools[pool.index()], Some(ftl.blocks().valid(victim)));
         if gathered.all_needed_at != valid {
-            let before = gathered.buffered.len();
-            gathered.buffered.retain(|moved| Self::is_needed(ftl, moved));
-            self.discarded += (before - gathered.buffered.len()) as u32;
+            self.discarded += gathered.buffered.keep(|moved| Self::is_needed(ftl, moved));
             gathered.all_needed_at = valid;
         }
     }
@@ -99,8 +107,8 @@ impl Gathering {
 
     /// Whether the next step is a program; if not, the first unit of the page to be read, `None` for the erase.
     fn next_operation(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> (bool, Option<Ppn>) {
-        let needed = self.needed(ftl, pool, victim);
-        if needed >= self.wanted || self.pools[pool.index()].programs && needed >= self.per_program {
+        let (filled, needed) = self.needed(ftl, pool, victim);
+        if filled >= self.wanted || self.pools[pool.index()].programs && filled > 0 {
             return (true, None);
         }
         let next = self.next_page(ftl, pool, victim, cursor);
@@ -108,20 +116,22 @@ impl Gathering {
     }
 
     pub(super) fn next_is_erase(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
-        self.needed(ftl, pool, victim) == 0 && self.next_page(ftl, pool, victim, cursor).is_none()
+        self.needed(ftl, pool, victim).1 == 0 && self.next_page(ftl, pool, victim, cursor).is_none()
     }
 
     /// Begins the next step of a job, and returns it.
     pub(super) fn next_step(&mut self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: &mut u32) -> Step {
         let (program, next) = self.next_operation(ftl, pool, victim, *cursor);
-        let per_program = self.per_program;
         self.discard(ftl, pool, victim);
         let gathered = &mut self.pools[pool.index()];
         gathered.programs = program;
+        if program || next.is_none() {
+            (gathered.step_units, gathered.begins_step) = (0, true);
+        }
         if program {
-            let units = per_program.min(gathered.buffered.len());
             gathered.in_service.clear();
-            gathered.in_service.extend(gathered.buffered.drain(..units));
+            let allowed = ftl.programs_owed(pool);
+            gathered.class = gathered.buffered.take(allowed, &mut gathered.in_service).expect("a program has units");
             return Step::Program(gathered.in_service[0]);
         }
         match next {
@@ -143,23 +153,50 @@ impl Gathering {
 
     /// Begins the read of the flash page of the unit at `from`.
     fn read(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
-        let in_service = &mut self.pools[pool.index()].in_service;
+        let Gathered { in_service, step_units, begins_step, .. } = &mut self.pools[pool.index()];
         in_service.clear();
         in_service.extend(ftl.units_with(from).map(|(from, lpn)| Move::new(lpn, from)));
+        *begins_step = *step_units == 0;
+        *step_units += in_service.len() as u32;
+        if *step_units >= ftl.geometry().units_per_program {
+            *step_units = 0;
+        }
         Step::Read(in_service[0])
+    }
+
+    /// The operation that the pool's job has begun last is the first of its step: the reads that bring a program's worth of units are one.
+    pub(super) fn begins_step(&self, pool: PoolId) -> bool {
+        self.pools[pool.index()].begins_step
+    }
+
+    /// The next operation of the pool's job is a read that belongs to the step under way.
+    pub(super) fn is_inside_step(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
+        self.pools[pool.index()].step_units > 0 && matches!(self.next_operation(ftl, pool, victim, cursor), (false, Some(_)))
+    }
+
+    /// Of the pool's job: units that were read and whose programs have not begun, and those of the operation in service; as far as they are
+    /// needed.
+    pub(super) fn units_held(&self, ftl: &Ftl, pool: PoolId, victim: BlockId) -> (u32, u32) {
+        let in_service = self.in_service(pool).iter().filter(|moved| Self::is_needed(ftl, moved)).count();
+        (self.needed(ftl, pool, victim).1 as u32, in_service as u32)
+    }
+
+    /// A host write has merged with a gathered unit.
+    pub(super) fn carries_write(&self, pool: PoolId) -> bool {
+        self.pools[pool.index()].buffered.units().iter().any(|moved| moved.writer.is_some())
     }
 
     /// The buffer has room for the units of another page.
     pub(super) fn has_room(&self, pool: PoolId) -> bool {
-        self.pools[pool.index()].buffered.len() < self.wanted
+        self.pools[pool.index()].buffered.filled() < self.wanted
     }
 
     pub(super) fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
-        self.pools[pool.index()].buffered.iter().find(|moved| moved.lpn == lpn)
+        self.pools[pool.index()].buffered.units().iter().find(|moved| moved.lpn == lpn)
     }
 
     pub(super) fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
-        self.pools[pool.index()].buffered.iter_mut().find(|moved| moved.lpn == lpn)
+        self.pools[pool.index()].buffered.units_mut().iter_mut().find(|moved| moved.lpn == lpn)
     }
 
     /// The units of the operation in service or suspended.
@@ -171,22 +208,27 @@ impl Gathering {
         &mut self.pools[pool.index()].in_service
     }
 
-    /// The read in service has ended: its units are in the buffer.
-    pub(super) fn read_ended(&mut self, pool: PoolId) {
+    /// The class of the program that the pool's job has begun.
+    pub(super) fn class_in_service(&self, pool: PoolId) -> Class {
+        self.pools[pool.index()].class
+    }
+
+    /// The read in service has ended: its units are in the buffer, each with the class that it has now.
+    pub(super) fn read_ended(&mut self, ftl: &Ftl, pool: PoolId) {
         let Gathered { buffered, in_service, .. } = &mut self.pools[pool.index()];
-        buffered.append(in_service);
+        in_service.drain(..).for_each(|moved| buffered.push(Move { class: ftl.class_to_move(moved.from), ..moved }));
     }
 
     /// The program in service has failed: its units are in the buffer again, ahead of the others.
     pub(super) fn program_failed(&mut self, pool: PoolId) {
         let Gathered { buffered, in_service, .. } = &mut self.pools[pool.index()];
-        buffered.splice(0..0, in_service.drain(..).map(|moved| Move::new(moved.lpn, moved.from)));
+        buffered.put_back(in_service.drain(..).map(|moved| Move { class: moved.class, ..Move::new(moved.lpn, moved.from) }));
         self.pools[pool.index()].all_needed_at = None;
     }
 
     /// Gives up all units in the buffer.
     pub(super) fn give_up(&mut self, pool: PoolId) -> Vec<Move> {
-        std::mem::take(&mut self.pools[pool.index()].buffered)
+        self.pools[pool.index()].buffered.give_up()
     }
 
     /// Number of buffered units dropped as not needed any more since the last call.
@@ -216,7 +258,7 @@ mod tests {
         assert_eq!([0, 7].map(|unit| ftl.lookup(Lpn(unit))), [Some(Ppn(0)), Some(Ppn(7))]);
         trimmed.iter().for_each(|&unit| _ = ftl.trim(Lpn(unit)));
         ftl.start_job(POOL, VICTIM);
-        let mut gathering = Gathering::new(ftl.geometry(), programs_in_flight);
+        let mut gathering = Gathering::new(ftl.geometry(), 1, programs_in_flight);
         gathering.start(POOL);
         (ftl, gathering)
     }
@@ -235,7 +277,7 @@ mod tests {
                 let step = gathering.next_step(&ftl, POOL, VICTIM, &mut cursor);
                 steps.push(step);
                 match step {
-                    Step::Read(_) => gathering.read_ended(POOL),
+                    Step::Read(_) => gathering.read_ended(&ftl, POOL),
                     Step::Program(_) => gathering.in_service_mut(POOL).clear(),
                     _ => return steps,
                 }
@@ -251,10 +293,10 @@ mod tests {
     fn the_unit_behind_one_that_was_read_out_of_order_is_read() {
         let (ftl, mut gathering) = collecting(1, &[0, 3]);
         assert_eq!(gathering.read_out_of_order(&ftl, POOL, Ppn(1)), Step::Read(unit(1)));
-        gathering.read_ended(POOL);
+        gathering.read_ended(&ftl, POOL);
         let mut cursor = 0;
         assert_eq!(gathering.next_step(&ftl, POOL, VICTIM, &mut cursor), Step::Read(unit(2)));
-        gathering.read_ended(POOL);
+        gathering.read_ended(&ftl, POOL);
         assert_eq!((gathering.next_step(&ftl, POOL, VICTIM, &mut cursor), cursor), (Step::Program(unit(1)), 4));
     }
 }

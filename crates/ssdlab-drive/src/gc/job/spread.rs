@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::{Jobs, Move, Step};
 use crate::ftl::{Class, Ftl};
+use crate::gc::packing::Packing;
 use crate::views::Ready;
 use ssdlab_base::units::{PoolId, Ppn};
 use ssdlab_keys::geometry::{Divisor, Geometry};
@@ -28,10 +29,15 @@ struct Part {
 }
 
 /// All parts of the job of one group.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Whole {
-    /// Units in the controller's buffer that were not dealt, in the order of the reads that brought them.
-    gathered: Vec<Move>,
+    /// Units in the controller's buffer that were not dealt.
+    gathered: Packing,
+    /// The units of the program to be dealt next; else empty.
+    next: Vec<Move>,
+    /// Units of the victim when the job started, and programs dealt since.
+    units: u32,
+    dealt: u32,
     /// Units read, or being read, whose programs have not ended.
     held: usize,
     /// Reads in service or suspended.
@@ -49,22 +55,30 @@ pub(in crate::gc) struct Spread {
     /// By group.
     wholes: Vec<Whole>,
     pools_per_group: Divisor,
-    /// Units that fill a program.
-    per_program: usize,
     /// Reads of a part go on until it holds this many units.
     wanted: usize,
 }
 
 impl Spread {
-    pub(super) fn new(geometry: &Geometry, moves_in_flight: u32) -> Self {
+    /// `classes`: of page moves, where units of one superblock may have several.
+    pub(super) fn new(geometry: &Geometry, classes: u8, moves_in_flight: u32) -> Self {
         let (per_program, pools) = (geometry.units_per_program as usize, geometry.pools.count.get());
         let groups = pools / geometry.pools.per_group.get();
         let part = Part { in_service: Vec::with_capacity(per_program), ..Part::default() };
+        let whole = Whole {
+            gathered: Packing::new(geometry.units_per_program, classes, 1),
+            next: Vec::with_capacity(per_program),
+            units: 0,
+            dealt: 0,
+            held: 0,
+            reading: 0,
+            pools_read: 0,
+            erases: false,
+        };
         Spread {
             parts: vec![part; pools as usize],
-            wholes: vec![Whole::default(); groups as usize],
+            wholes: vec![whole; groups as usize],
             pools_per_group: geometry.pools.per_group,
-            per_program,
             wanted: per_program * moves_in_flight as usize,
         }
     }
@@ -73,11 +87,15 @@ impl Spread {
         self.pools_per_group.quotient(pool.0) as usize
     }
 
-    /// Call when the part of a job in a pool starts.
-    pub(super) fn start(&mut self, pool: PoolId) {
+    /// Call when the part of a job in a pool starts, with its number of units to move. The first pool of a group comes first.
+    pub(super) fn start(&mut self, pool: PoolId, units: u32) {
         let group = self.group(pool);
         let whole = &mut self.wholes[group];
-        assert!(whole.held == 0 && whole.gathered.is_empty(), "the job before has moved all its units");
+        assert!(whole.held == 0 && whole.gathered.units().is_empty(), "the job before has moved all its units");
+        if self.pools_per_group.split(pool.0).1 == 0 {
+            (whole.units, whole.dealt) = (0, 0);
+        }
+        whole.units += units;
         (whole.pools_read, whole.erases) = (0, false);
     }
 
@@ -155,7 +173,7 @@ impl Jobs {
     }
 
     /// The class of the program that the part in a pool has begun.
-    pub fn class_in_service(&self, pool: PoolId) -> Class {
+    pub(super) fn class_of_part(&self, pool: PoolId) -> Class {
         self.spread().parts[pool.index()].class
     }
 
@@ -164,12 +182,12 @@ impl Jobs {
         self.spread().parts[pool.index()].reads
     }
 
-    /// The read of the part in a pool has ended: its units are gathered.
-    pub(super) fn part_has_read(&mut self, pool: PoolId) {
+    /// The read of the part in a pool has ended: its units are gathered, each with the class that it has now.
+    pub(super) fn part_has_read(&mut self, ftl: &Ftl, pool: PoolId) {
         let spread = self.spread_mut();
         let group = spread.group(pool);
         let (part, whole) = (&mut spread.parts[pool.index()], &mut spread.wholes[group]);
-        whole.gathered.append(&mut part.in_service);
+        part.in_service.drain(..).for_each(|moved| whole.gathered.push(Move { class: ftl.class_to_move(moved.from), ..moved }));
         whole.reading -= 1;
         part.reads = false;
     }
@@ -210,24 +228,30 @@ impl Jobs {
         true
     }
 
-    /// The first of the units that are to be dealt as one program now: as many as fill one, or the rest once all were read.
-    pub fn to_deal(&mut self, ftl: &Ftl, lead: PoolId) -> Option<Ppn> {
-        let spread = self.spread();
-        let Whole { gathered, reading, .. } = &spread.wholes[spread.group(lead)];
-        let first = gathered.first()?.from;
-        let fills = gathered.len() >= spread.per_program;
-        (fills || *reading == 0 && self.all_read(ftl, lead)).then_some(first)
+    /// Takes the units that are to be dealt as one program now, as many of a class as fill one, or the rest once all were read. Returns the
+    /// class.
+    pub fn to_deal(&mut self, ftl: &Ftl, lead: PoolId) -> Option<Class> {
+        let group = self.spread().group(lead);
+        let Whole { gathered, reading, .. } = &self.spread().wholes[group];
+        let fills = gathered.filled() > 0;
+        if !(fills || *reading == 0 && !gathered.units().is_empty() && self.all_read(ftl, lead)) {
+            return None;
+        }
+        let spread = self.spread_mut();
+        let Whole { gathered, next, units, dealt, .. } = &mut spread.wholes[group];
+        let allowed = ftl.most_programs(*units).saturating_sub(*dealt);
+        *dealt += 1;
+        gathered.take(allowed, next)
     }
 
-    /// Deals the next program of gathered units to a pool of the group.
+    /// Deals the program whose units [`Jobs::to_deal`] has taken to a pool of the group.
     pub fn deal(&mut self, ftl: &Ftl, pool: PoolId, class: Class, now: Ready) {
         let had_step = self.part_has_step(ftl, pool);
         let spread = self.spread_mut();
         let group = spread.group(pool);
-        let (part, gathered) = (&mut spread.parts[pool.index()], &mut spread.wholes[group].gathered);
-        let count = spread.per_program.min(gathered.len());
-        part.units.extend(gathered.drain(..count));
-        part.programs.push_back((count, class));
+        let (part, next) = (&mut spread.parts[pool.index()], &mut spread.wholes[group].next);
+        part.programs.push_back((next.len(), class));
+        part.units.extend(next.drain(..));
         self.becomes_ready(ftl, pool, had_step, now);
     }
 
@@ -240,23 +264,26 @@ impl Jobs {
             (part.units.len() + if part.reads { part.in_service.len() } else { 0 }) as u32 + unread
         };
         let parts = ftl.geometry().pools_of_group(lead).map(|pool| of_part(PoolId(pool)));
-        parts.sum::<u32>() + spread.wholes[spread.group(lead)].gathered.len() as u32
+        parts.sum::<u32>() + spread.wholes[spread.group(lead)].gathered.units().len() as u32
     }
 
     /// The program of the part in a pool has failed: its units are to be dealt again, ahead of the others.
     pub(super) fn part_failed(&mut self, pool: PoolId) {
         let spread = self.spread_mut();
         let group = spread.group(pool);
-        let units = spread.parts[pool.index()].in_service.drain(..).map(|moved| Move::new(moved.lpn, moved.from));
-        spread.wholes[group].gathered.splice(0..0, units);
+        let units = spread.parts[pool.index()].in_service.drain(..);
+        let whole = &mut spread.wholes[group];
+        whole.gathered.put_back(units.map(|moved| Move { class: moved.class, ..Move::new(moved.lpn, moved.from) }));
+        whole.dealt -= 1;
     }
 
     /// The programs that were dealt to a pool and have not begun are to be dealt again, since its open block has failed. Returns their classes.
     pub fn dealt_again(&mut self, pool: PoolId) -> Vec<Class> {
         let spread = self.spread_mut();
         let group = spread.group(pool);
-        let part = &mut spread.parts[pool.index()];
-        spread.wholes[group].gathered.splice(0..0, part.units.drain(..));
+        let (part, whole) = (&mut spread.parts[pool.index()], &mut spread.wholes[group]);
+        whole.gathered.put_back(part.units.drain(..));
+        whole.dealt -= part.programs.len() as u32;
         part.programs.drain(..).map(|(_, class)| class).collect()
     }
 
@@ -264,7 +291,7 @@ impl Jobs {
     pub(super) fn give_up_parts(&mut self, lead: PoolId) -> Vec<Move> {
         let spread = self.spread_mut();
         let (group, pools) = (spread.group(lead), spread.pools_per_group.get() as usize);
-        let mut units = std::mem::take(&mut spread.wholes[group].gathered);
+        let mut units = spread.wholes[group].gathered.give_up();
         for part in &mut spread.parts[lead.index()..][..pools] {
             units.extend(part.units.drain(..));
             part.programs.clear();

@@ -59,7 +59,7 @@ impl Bench {
         self.ftl.start_job(PoolId(0), victim);
         let (mut from, mut moved) = (0, 0);
         while let Some((page, source, lpn)) = self.ftl.next_move(victim, from) {
-            let target = self.ftl.allocate_move(PoolId(0), source).ppn;
+            let target = self.ftl.allocate_move(PoolId(0), self.ftl.class_to_move(source)).ppn;
             self.ftl.commit_move(PoolId(0), lpn, source, target);
             (from, moved) = (page + 1, moved + 1);
         }

@@ -50,6 +50,9 @@ pub(in crate::ssd) fn limit_credit(ssd: &mut Ssd, die: DieId) {
 /// Steps of the pool's job that have not begun: two for each page that is still to be moved, and the erase.
 fn steps_left(ssd: &Ssd, pool: PoolId) -> u32 {
     let Some(job) = ssd.gc.job(pool) else { return 0 };
+    if ssd.rules.gc.several_moves() {
+        return ssd.gc.jobs.steps_left(&ssd.ftl, pool);
+    }
     let valid = ssd.ftl.blocks().valid(job.victim());
     match job.moving() {
         None if job.is_busy() => 0,
@@ -66,6 +69,13 @@ fn steps_left(ssd: &Ssd, pool: PoolId) -> u32 {
 pub(in crate::ssd) fn forget_credit(ssd: &mut Ssd, die: DieId) {
     if ssd.rules.gc.with_requests && ssd.gc.jobs.on_die(die) == 0 {
         ssd.gc.credits.change(die, -ssd.gc.credits.of(die));
+    }
+}
+
+/// Counts the step of the operation that the pool's job begins, if it begins one: the reads that bring a program's worth of units are one step.
+pub(in crate::ssd) fn operation_begins(ssd: &mut Ssd, die: DieId, pool: PoolId) {
+    if ssd.rules.gc.with_requests && ssd.gc.jobs.begins_step(pool) {
+        takes_step(ssd, die, false);
     }
 }
 
@@ -89,7 +99,10 @@ pub(in crate::ssd) fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool
     }
     let suspended = ssd.flash.suspended(die).map(|(_, phase)| phase);
     // An operation suspended in the array or before a transfer is in the middle of a step.
-    let inside_step = matches!(step, GcCandidate::Resume(..)) && suspended != Some(Phase::BeforeProgram);
+    let inside_step = match step {
+        GcCandidate::Resume(..) => suspended != Some(Phase::BeforeProgram) || !steps_at_a(ssd),
+        GcCandidate::Step(pool) => ssd.gc.jobs.is_inside_step(&ssd.ftl, pool) || ssd.gc.jobs.carries_write(pool),
+    };
     inside_step || only_gc_helps(ssd, die)
 }
 
@@ -102,8 +115,12 @@ pub(in crate::ssd) fn has_turn(ssd: &Ssd, pool: PoolId) -> bool {
     }
     let die = ssd.geometry().die_of_pool(pool);
     let suspends = &ssd.rules.gc.suspends;
-    let may_be_suspended = || if ssd.gc.jobs.next_is_erase(&ssd.ftl, pool) { suspends.erase } else { suspends.read };
-    ssd.gc.credits.of(die) > 0 && ssd.flash.suspended(die).is_none() && !may_be_suspended()
+    let may_be_suspended = || match () {
+        () if ssd.gc.jobs.next_is_erase(&ssd.ftl, pool) => suspends.erase,
+        () if ssd.gc.jobs.next_is_program(&ssd.ftl, pool) => suspends.program,
+        () => suspends.read,
+    };
+    (ssd.gc.credits.of(die) > 0 || ssd.gc.jobs.is_inside_step(&ssd.ftl, pool)) && ssd.flash.suspended(die).is_none() && !may_be_suspended()
 }
 
 /// The pool's job needs no host operations to advance: GC runs to completion (S3), or the drive is idle.
@@ -116,11 +133,17 @@ fn only_gc_helps(ssd: &Ssd, die: DieId) -> bool {
     ssd.sched.any_waiting(die, ssd.geometry().chip_of_die(die)) && ssd.host_candidate(die, ssd.limits_beside_suspended(die)).is_none()
 }
 
+/// A page move takes a step at preemption point A, for its program. A program from the controller's buffer has taken its step when it began.
+pub(in crate::ssd) fn steps_at_a(ssd: &Ssd) -> bool {
+    !ssd.rules.gc.several_moves()
+}
+
 /// A page move that has stopped at preemption point A stays there: no operation waits for the die, and no host operation has begun
 /// since.
 pub(in crate::ssd) fn stays_before_program(ssd: &Ssd, die: DieId, pool: PoolId, at: SlotId) -> bool {
     let carries_write = ssd.gc.moving(pool).is_some_and(|moved| moved.writer.is_some());
     ssd.rules.gc.with_requests
+        && steps_at_a(ssd)
         && ssd.gc.credits.of(die) <= 0
         && !ssd.flash.is_merged(at)
         && !carries_write
@@ -128,10 +151,12 @@ pub(in crate::ssd) fn stays_before_program(ssd: &Ssd, die: DieId, pool: PoolId, 
         && !is_needed(ssd, die)
 }
 
-/// The step of a move that goes on from preemption point A is taken ahead: for a waiting host operation, which begins after its
-/// program.
-pub(in crate::ssd) fn steps_ahead(ssd: &Ssd, die: DieId) -> bool {
-    ssd.rules.gc.with_requests && ssd.gc.credits.of(die) == 0 && ssd.host_candidate(die, Limits::default()).is_some()
+/// A move goes on from preemption point A: counts its step, which is taken ahead if a host operation waits, which begins after its program.
+pub(in crate::ssd) fn program_goes_on(ssd: &mut Ssd, die: DieId) {
+    if ssd.rules.gc.with_requests && steps_at_a(ssd) {
+        let ahead = ssd.gc.credits.of(die) == 0 && ssd.host_candidate(die, Limits::default()).is_some();
+        takes_step(ssd, die, ahead);
+    }
 }
 
 /// Host operations wait for the die, or writes wait for credit that a job on it can earn; where the dies of a chip exclude each other,

@@ -76,10 +76,10 @@ pub(super) fn host_begun(ssd: &mut Ssd, at: SlotId, kind: OpKind) {
     ages::operation_begun(ssd, at, kind);
 }
 
-/// A step of a GC job is about to begin on a die.
+/// An operation of the job of a pool is about to begin on a die.
 #[inline(always)]
-pub(super) fn step_begins(ssd: &mut Ssd, die: DieId) {
-    advance::takes_step(ssd, die, false);
+pub(super) fn step_begins(ssd: &mut Ssd, die: DieId, pool: PoolId) {
+    advance::operation_begins(ssd, die, pool);
 }
 
 /// A step of the job of a pool has begun in a slot.

@@ -22,8 +22,8 @@ pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if ssd.gc.job(lead).is_none() || wear::is_read_only(ssd) {
         return;
     }
-    while let Some(first) = ssd.gc.jobs.to_deal(&ssd.ftl, lead) {
-        let dealt = ssd.ftl.deal_move(first);
+    while let Some(class) = ssd.gc.jobs.to_deal(&ssd.ftl, lead) {
+        let dealt = ssd.ftl.deal_move(lead, class);
         let serial = ssd.next_serial();
         ssd.gc.jobs.deal(&ssd.ftl, dealt.pool, dealt.class, (now, serial));
         ssd.ready.wake(ssd.ftl.geometry().die_of_pool(dealt.pool));

@@ -68,14 +68,17 @@ fn take_units(ssd: &mut Ssd, now: Ns, die: DieId, candidate: HostCandidate, kind
     (first, last)
 }
 
-/// The writes of the same request that wait directly behind one, as many as its program has room for.
+/// The writes of the same request and class that wait directly behind one, as many as its program has room for; those of other classes among
+/// them wait for programs of their own.
 fn writes_behind(ssd: &Ssd, id: TxnId) -> Companions {
-    let (mut along, request) = (Companions::none(), ssd.transactions[id].request);
+    let (mut along, Transaction { request, class, .. }) = (Companions::none(), ssd.transactions[id]);
     let mut next = ssd.transactions[id].next;
     while let Some(id) = next.filter(|&id| ssd.transactions[id].request == request)
         && along.count + 1 < ssd.geometry().units_per_program as usize
     {
-        along.add(id);
+        if ssd.transactions[id].class == class {
+            along.add(id);
+        }
         next = ssd.transactions[id].next;
     }
     along
@@ -277,11 +280,8 @@ fn unit_ends(ssd: &mut Ssd, now: Ns, id: TxnId) {
 
 /// Allocates the pages of the units that a pool's job programs next. Returns the move of the first unit, and the array time, ns.
 pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) {
-    let allocated = if ssd.rules.gc.spreads {
-        ssd.ftl.allocate_dealt(pool, ssd.gc.jobs.class_in_service(pool))
-    } else {
-        ssd.ftl.allocate_move(pool, ssd.gc.units(pool)[0].from)
-    };
+    let class = ssd.gc.jobs.class_in_service(pool);
+    let allocated = if ssd.rules.gc.spreads { ssd.ftl.allocate_dealt(pool, class) } else { ssd.ftl.allocate_move(pool, class) };
     let mut to = allocated.ppn;
     for unit in 0..ssd.gc.units(pool).len() {
         to = Ppn(allocated.ppn.0 + unit as u32);
@@ -296,6 +296,7 @@ pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) 
         ssd.probes.note(now, &ssd.ftl, placed);
     }
     let units = ssd.gc.units(pool);
+    ssd.ftl.note_displaced(units.iter().filter(|moved| moved.class != allocated.class).count());
     let own = units.iter().filter(|moved| moved.writer.is_none()).count() as u32;
     pace::pages_taken(ssd, pool, ssd.geometry().units_per_program - own);
     note_padding(ssd, now, to);

@@ -3,6 +3,7 @@
 use crate::ftl::Ftl;
 use crate::rules::HandleRules;
 use ssdlab_base::units::{BlockId, Ppn};
+use ssdlab_keys::config::Stream;
 use ssdlab_result::stats::NO_STREAM;
 
 /// Handles of data, and the streams that they belong to.
@@ -42,31 +43,38 @@ impl Placed {
     /// Checks a program of the host's data.
     pub fn host(&mut self, ftl: &Ftl, ppn: Ppn, version: u32) -> Result<(), String> {
         let (stream, handle) = (self.stream(ftl, ppn), self.of_version[version as usize]);
-        if stream == NO_STREAM {
-            // The block that the first fill has left open: its data, and so its rest, are of the default handle.
-            self.of_page[ppn.index()] = self.rules.default;
-            return if handle == self.rules.default { Ok(()) } else { Err(wrong("data of the host", ppn, handle, stream)) };
-        }
+        let HandleRules { count, moves, merges, .. } = self.rules;
+        self.of_page[ppn.index()] = stream % count;
+        // Redirected writes fill streams behind those of the host, which page moves then share with it.
+        let of_host = (stream < count || moves == 0) && stream % count == handle;
         // The data may go along with the move of their page.
-        let moves = stream >= self.rules.count;
-        self.of_page[ppn.index()] = if moves { stream % self.rules.count } else { handle };
-        if moves || stream == handle { Ok(()) } else { Err(wrong("data of the host", ppn, handle, stream)) }
+        if of_host || merges && self.takes_moves(stream) { Ok(()) } else { Err(wrong("data of the host", ppn, handle, stream)) }
     }
 
     /// Checks the program of a page move.
     pub fn moved(&mut self, ftl: &Ftl, from: Ppn, to: Ppn) -> Result<(), String> {
         let (stream, handle) = (self.stream(ftl, to), self.of_page[from.index()]);
-        let wanted = self.rules.count + if self.rules.persistent { handle } else { 0 };
+        let wanted = self.rules.moves + if self.rules.persistent { handle } else { 0 };
         self.of_page[to.index()] = if self.rules.persistent { stream % self.rules.count } else { handle };
         let displaced = std::mem::replace(&mut self.displaced, ftl.displaced_moves()) != self.displaced;
-        if stream == wanted || displaced && stream >= self.rules.count { Ok(()) } else { Err(wrong("moved data", to, handle, stream)) }
+        if stream == wanted || displaced && self.takes_moves(stream) { Ok(()) } else { Err(wrong("moved data", to, handle, stream)) }
     }
 
-    fn stream(&self, ftl: &Ftl, ppn: Ppn) -> u8 {
-        ftl.blocks().stream(ftl.geometry().split_page(ppn).0)
+    /// Page moves fill this stream.
+    fn takes_moves(&self, stream: Stream) -> bool {
+        let HandleRules { count, moves, persistent, .. } = self.rules;
+        (moves..moves + if persistent { count } else { 1 }).contains(&stream)
+    }
+
+    /// The stream of a page: that of the default handle in the block that the first fill has left open.
+    fn stream(&self, ftl: &Ftl, ppn: Ppn) -> Stream {
+        match ftl.blocks().stream(ftl.geometry().split_page(ppn).0) {
+            NO_STREAM => self.rules.default,
+            stream => stream,
+        }
     }
 }
 
-fn wrong(what: &str, ppn: Ppn, handle: u8, stream: u8) -> String {
+fn wrong(what: &str, ppn: Ppn, handle: u8, stream: Stream) -> String {
     format!("{what} at page {ppn} have handle {handle} and lie in stream {stream}")
 }

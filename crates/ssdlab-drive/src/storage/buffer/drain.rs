@@ -1,7 +1,9 @@
 //! When the content of a write buffer is programmed, and what happens when it is.
 
+use super::entries::Entry;
 use super::{Below, Progress, Purpose, State};
 use crate::lists::NONE;
+use crate::ssd::Drained;
 use crate::storage::Store;
 use crate::storage::mapping::MappingCache;
 use ssdlab_base::units::Ns;
@@ -54,8 +56,8 @@ impl State {
         let (part, waited) = (count < self.program_units, !self.is_idle(destination));
         let first = self.entries.send(destination, count);
         let (mut entry, mut high_priority, mut timed_out) = (first, false, false);
-        // All units of a destination have one handle.
-        let handle = self.entries.get(first).handle;
+        // All units of a destination have one handle, or one class.
+        let Entry { handle, class, .. } = *self.entries.get(first);
         while entry != NONE {
             let of = *self.entries.get(entry);
             units.push(of.unit);
@@ -72,7 +74,7 @@ impl State {
         self.stats.timeouts += u64::from(part && waited && timed_out);
         let below = self.below.insert(Below { purpose: Purpose::Programs(first, destination), since: now });
         drive.next_request_is(Origin::nobody(Cause::Drain));
-        drive.accept_units(now, below.into(), &units, high_priority, handle);
+        drive.accept_units(now, below.into(), &units, Drained { high_priority, handle, class });
         units.clear();
         self.chosen = units;
         self.passed = true;

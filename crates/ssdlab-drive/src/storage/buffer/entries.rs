@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::table::Table;
+use crate::ftl::Class;
 use crate::lists::{EMPTY, Links, List, NONE};
 use crate::sched::{Change, SCATTERED};
 use ssdlab_base::units::Ns;
@@ -41,6 +42,8 @@ pub(super) struct Entry {
     pub(super) high_priority: bool,
     /// Placement handle of the host write that inserted the entry.
     pub(super) handle: Option<u8>,
+    /// Class that the placement policy gave to the data when they came, where programs take units of one class.
+    pub(super) class: Option<Class>,
     /// When the entry was inserted.
     since: Ns,
     /// Version of the data, in verify mode.
@@ -67,6 +70,7 @@ const NOTHING: Entry = Entry {
     timed_out: false,
     high_priority: false,
     handle: None,
+    class: None,
     since: 0,
     version: 0,
     first_write: 0,
@@ -76,7 +80,7 @@ const NOTHING: Entry = Entry {
     readers: NONE,
 };
 
-/// A destination of programs: a pool, or with dynamic allocation the whole drive; with placement handles, one of their streams there.
+/// A destination of programs: a pool, or with dynamic allocation the whole drive; with a placement policy that parts the units of a program, one of its streams there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Destination {
     /// The entries that wait for a program, oldest first.

@@ -163,8 +163,8 @@ struct State {
     program_units: u32,
     /// Dynamic allocation: programs go wherever there is room, so that there is one pool.
     dynamic: bool,
-    /// Number of placement handles, each with destinations of its own; 1 without them.
-    handles: u32,
+    /// Number of placement handles, or of classes of host writes that do not share programs, each with destinations of its own; else 1.
+    classes: u32,
     /// The handle of writes that name none.
     default_handle: u8,
     /// Most programs to a destination outstanding at a time. With fewer than `idle_below` outstanding, some die has none.
@@ -284,7 +284,8 @@ impl State {
         let dynamic = drive.allocates_dynamically();
         let (pools, dies) = (geometry.pools.count.get(), geometry.dies);
         let planes_each = geometry.pools.planes_each.get();
-        let handles = config.handles().max(1).into();
+        let apart = if geometry.units_per_program > 1 { drive.ftl().classes_of_write() } else { 1 };
+        let classes = config.handles().max(apart).into();
         let (at_once, idle_below) = (config.buffer.drain == Drain::AtOnce, if dynamic { dies } else { 1 });
         State {
             access_ns: config.buffer.access_ns,
@@ -298,11 +299,11 @@ impl State {
             unit_bytes,
             program_units: geometry.units_per_program,
             dynamic,
-            handles,
+            classes,
             default_handle: config.ftl.default_handle,
             most_sent: if at_once { u32::MAX } else { PROGRAMS_OF_PLANE * if dynamic { geometry.planes } else { planes_each } },
             idle_below: if at_once { u32::MAX } else { idle_below },
-            entries: Entries::new(capacity, handles * if dynamic { 1 } else { pools }, unit_bytes),
+            entries: Entries::new(capacity, classes * if dynamic { 1 } else { pools }, unit_bytes),
             requests: Desk::default(),
             below: Slab::default(),
             waiters: Slab::default(),

@@ -2,6 +2,7 @@
 
 use super::{Access, Below, HostRequest, Lacks, PlantedInBuffer, Progress, Purpose, State, Waiter};
 use crate::cache::Targets;
+use crate::ftl::Class;
 use crate::lists::NONE;
 use crate::sched::{Change, SCATTERED};
 use crate::storage::Store;
@@ -200,10 +201,11 @@ impl State {
             self.hold(now, Some(unit), drive);
             return false;
         } else {
-            let destination = self.destination_of(unit, request.handle, drive);
+            let class = drive.drive_mut().class_of_program(Lpn(unit), request.handle);
+            let destination = self.destination_of(unit, request.handle, class, drive);
             let entry = self.entries.insert(now, unit, bytes, destination, origin.request);
             let inserted = self.entries.get_mut(entry);
-            (inserted.handle, inserted.flushes_before) = (request.handle, self.flushes.entry_comes());
+            (inserted.handle, inserted.class, inserted.flushes_before) = (request.handle, class, self.flushes.entry_comes());
             entry
         };
         let entry = self.entries.get_mut(entry);
@@ -220,10 +222,11 @@ impl State {
         true
     }
 
-    /// The destination of the program for `unit`, written with a placement handle. Data that replace an entry stay with its handle.
-    fn destination_of(&self, unit: u32, handle: Option<u8>, drive: &MappingCache) -> u32 {
+    /// The destination of the program for `unit`, written with a placement handle and of this class. Data that replace an entry stay with its
+    /// handle and class.
+    fn destination_of(&self, unit: u32, handle: Option<u8>, class: Option<Class>, drive: &MappingCache) -> u32 {
         let pool = if self.dynamic { 0 } else { drive.ftl().geometry().static_pool(Lpn(unit)).0 };
-        pool * self.handles + u32::from(handle.unwrap_or(self.default_handle)) % self.handles
+        pool * self.classes + u32::from(class.or(handle).unwrap_or(self.default_handle)) % self.classes
     }
 
     /// A read finds its units in the buffer, or goes on to the drive. `passes`: it has not waited for older requests.

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::pages::Progress;
 use super::{PlantedInMap, Purpose, State};
+use crate::ftl::Class;
 use crate::lists::NONE;
-use crate::ssd::Ssd;
+use crate::ssd::{Drained, Ssd};
 use crate::storage::desk::Tracked;
 use ssdlab_base::blocked::Blocked;
 use ssdlab_base::request::{Request, RequestKind};
@@ -23,6 +24,8 @@ pub(super) struct Command {
     /// Units of a write that need not be consecutive; `items`: their items. Empty for other commands.
     units: Vec<u32>,
     items: Vec<u32>,
+    /// The class of these units, if the placement policy was asked above the drive.
+    class: Option<Class>,
     /// Items that the command has not used: their numbers or, if `items` is not empty, their places in `items`.
     left: Range<u32>,
     /// Number of items that the command waits for; `behind`: number of older commands of the same units.
@@ -65,12 +68,13 @@ impl State {
     }
 
     /// A write of whole units that need not be consecutive arrives.
-    pub(super) fn take_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool, handle: Option<u8>) {
+    pub(super) fn take_units(&mut self, now: Ns, index: u64, units: &[u32], of: Drained) {
+        let Drained { high_priority, handle, class } = of;
         let length = u64::from(self.unit_bytes) * units.len() as u64;
         let request = Request { arrival_ns: now, kind: RequestKind::Write, offset: 0, length, high_priority, flow: 0, handle };
         self.came += 1;
         let (own_units, items) = (self.spare.pop().unwrap_or_default(), self.spare.pop().unwrap_or_default());
-        let mut command = Command { number: self.came, units: own_units, items, ..Command::default() };
+        let mut command = Command { number: self.came, units: own_units, items, class, ..Command::default() };
         command.units.extend_from_slice(units);
         for &unit in units {
             let item = self.item_of(unit);
@@ -264,7 +268,9 @@ impl State {
         let request = Request { arrival_ns: now, ..command.request };
         drive.next_request_is(command.origin);
         if !command.own.units.is_empty() {
-            drive.accept_units(now, below.into(), &command.own.units, request.high_priority, request.handle);
+            let Request { high_priority, handle, .. } = request;
+            let of = Drained { high_priority, handle, class: command.own.class };
+            drive.accept_units(now, below.into(), &command.own.units, of);
         } else if command.own.scattered {
             drive.accept_scattered(now, below.into(), request);
         } else {

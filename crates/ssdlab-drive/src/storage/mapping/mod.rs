@@ -25,7 +25,7 @@ use super::store::{EachVolatile, Layer, each_written};
 use crate::ftl::Ftl;
 use crate::lists::{EMPTY, Links, List};
 use crate::slab::Slab;
-use crate::ssd::Ssd;
+use crate::ssd::{Drained, Ssd};
 use commands::{Command, Waiter};
 use pages::Pages;
 use shadow::Shadow;
@@ -156,11 +156,11 @@ impl MappingCache {
     }
 
     /// Accepts a write of whole units that need not follow each other.
-    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], high_priority: bool, handle: Option<u8>) {
+    pub fn accept_units(&mut self, now: Ns, index: u64, units: &[u32], of: Drained) {
         match self.state.as_deref_mut() {
-            None => self.drive.accept_units(now, index, units, high_priority, handle),
+            None => self.drive.accept_units(now, index, units, of),
             Some(state) => {
-                state.take_units(now, index, units, high_priority, handle);
+                state.take_units(now, index, units, of);
                 self.settle(now);
             }
         }
