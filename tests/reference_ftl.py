@@ -20,12 +20,14 @@ Choices that the model's description leaves open, by function:
 * ``write_bytes``: a partial write reads the old page only if there is one.
 * ``write_bytes``: units of one request in the same pool share programs in address order, up to the size of a program. Units that need a
   read first are included.
-* ``_run_job``: the last program of a job is padded.
+* ``_run_job``: the last programs of a job are padded, one for each class that is left, as long as the job gains a program; else units of
+  several classes share programs, in the order in which they were read.
+* ``_programs``, ``_send``: units of different classes share no program; each has the class of the moment when it came.
 * ``_has_parity``: position of parity; it is programmed with the preceding program of data.
 * ``prefill``, ``overwrite``: units that wait for a program of one pool share it, across requests. If a unit comes again, the waiting ones
   are programmed first.
 * ``_write_page``: the stream of a host write is chosen before the write, and a victim is noted for placement when it is chosen.
-* ``_move_stream``: without a free block, a move goes to the first of the other classes with an open block.
+* ``_stream_with_room``: without a free block, a move goes to the first of the other classes with an open block.
 * ``fill``: does not note which stream has filled a block.
 * ``_write_page``: if a die runs one job at a time (``turns``) and the host goes first, all pages of a request are written before the first
   job moves one.
@@ -78,6 +80,8 @@ class Pool:
     """Open block of each stream that has one. With a shared frontier moves are in the host's."""
     starved: bool = False
     """Whether garbage collection ended because no block had an invalid page."""
+    units_decided: int | None = None
+    """Valid units of the victim when its job was decided, if that was before it begins."""
     log: list[int] = field(default_factory=list)
     """Blocks in the order of closing. A block may occur several times; its last entry counts."""
 
@@ -103,7 +107,7 @@ class ReferenceFtl:
         self.dies_per_chip: int = device["dies_per_chip"]
         self.planes_per_die: int = device["planes_per_die"]
         self.blocks_per_plane: int = device["blocks_per_plane"]
-        self._read_pages(device, ftl)
+        self._read_pages(device, ftl, config.get("gc", {}))
         self.allocation = _one_of(ftl, "allocation", "CWDP", _permutations("CWDP"))
         self.pool_scope = _one_of(ftl, "pool", "plane", ["plane", "die"])
         self.frontier = _one_of(ftl, "frontier", "separate", ["separate", "shared"])
@@ -140,21 +144,23 @@ class ReferenceFtl:
         """Number of erases of each block."""
         self.clock = 0
         self._count_from_zero()
-        self.on_their_way: list[list[int]] = [[] for _ in self.pools]
-        """Units that wait for a full program, by pool, while nothing takes time."""
+        self.on_their_way: list[dict[Stream, list[int]]] = [{} for _ in self.pools]
+        """Units that wait for a full program, by pool and stream, while nothing takes time."""
         self.collecting: set[int] = set()
         """Dies with a job that started and ends only after the present request."""
         self.waits_for_turn = 0
         """Number of jobs that waited for a job of another pool on their die."""
         self.buffer = ReferenceBuffer(self, config["buffer"]) if config.get("buffer", {}).get("bytes", 0) > 0 else None
 
-    def _read_pages(self, device: dict[str, Any], ftl: dict[str, Any]) -> None:
+    def _read_pages(self, device: dict[str, Any], ftl: dict[str, Any], gc: dict[str, Any]) -> None:
         flash_page_bytes: int = device.get("page_bytes", 4096)
         self.page_bytes: int = ftl.get("map_unit_bytes", flash_page_bytes)
         self.units: int = flash_page_bytes // self.page_bytes
         """Units in a flash page, which are read together."""
         self.program_units: int = self.units * device.get("pages_per_program", 1)
         """Units that are programmed together."""
+        self.moves_in_flight: int = gc.get("moves_in_flight", 1)
+        """Programs that a job can fill before it begins the first."""
         self.pages_per_block: int = device["pages_per_block"] * self.units
         self.parity_stripe: int = ftl.get("parity_stripe", 0)
         self._data: dict[int, dict[int, int]] = {}  # see `_pages_of_data`
@@ -277,11 +283,12 @@ class ReferenceFtl:
         for offset, length in ranges:
             self._check_range(offset, length)
             for lpn in range(offset // self.page_bytes, self._page_after(offset + length)):
-                if self.place_of[lpn] == NOWHERE and lpn not in self.on_their_way[self.pool_of(lpn)]:
+                if self.place_of[lpn] == NOWHERE and not any(lpn in way for way in self.on_their_way[self.pool_of(lpn)].values()):
                     self._send(lpn, self._fill_page)
-        for way in self.on_their_way:
-            self._fill_page(way)
-            way.clear()
+        for ways in self.on_their_way:
+            for stream, way in sorted(ways.items()):
+                self._fill_page(way, stream)
+                way.clear()
         if first:
             self.filled_by = [None] * len(self.filled_by)
             self.streams = Streams(self.ftl_keys, self.exported_pages)
@@ -296,21 +303,26 @@ class ReferenceFtl:
         self.collecting.clear()
         self._send(lpn, self._write_page)
 
-    def _send(self, lpn: int, write: Callable[[list[int]], None]) -> None:
-        """Writes the queued units of the pool of ``lpn`` once they fill a program."""
-        way = self.on_their_way[self.pool_of(lpn)]
-        if lpn in way:
-            write(way)
-            way.clear()
+    def _send(self, lpn: int, write: Callable[[list[int], Stream], None]) -> None:
+        """Writes the queued units of the pool and stream of ``lpn`` once they fill a program."""
+        ways = self.on_their_way[self.pool_of(lpn)]
+        for stream, way in ways.items():
+            if lpn in way:
+                write(way, stream)
+                way.clear()
+        stream = self._stream_of(lpn, None)
+        way = ways.setdefault(stream, [])
         way.append(lpn)
         if len(way) == self.program_units:
-            write(way)
+            write(way, stream)
             way.clear()
 
-    def _fill_page(self, lpns: list[int]) -> None:
+    def _stream_of(self, lpn: int, handle: int | None) -> Stream:
+        return self.streams.of_host(lpn, handle, is_new=self.place_of[lpn] == NOWHERE)
+
+    def _fill_page(self, lpns: list[int], stream: Stream) -> None:
         if lpns:
             pool = self.pools[self.pool_of(lpns[0])]
-            stream = self.streams.of_host(lpns[0], None, is_new=True)
             self._open_host_block(pool, stream)
             self._program_page(pool, lpns, pool.open[stream])
             self._note_written(lpns)
@@ -324,7 +336,7 @@ class ReferenceFtl:
         """Writes one logical page."""
         self._check_page(lpn)
         self.collecting.clear()
-        self._write_page([lpn])
+        self._write_page([lpn], self._stream_of(lpn, None))
 
     def trim(self, lpn: int) -> None:
         """Trims one logical page."""
@@ -341,7 +353,7 @@ class ReferenceFtl:
 
     def write_units(self, lpns: list[int]) -> None:
         """Writes units of one pool that share a program."""
-        self._write_page(lpns)
+        self._write_page(lpns, self._stream_of(lpns[0], None))
 
     def holds_data(self, lpn: int) -> bool:
         """Whether a logical page has a place in flash."""
@@ -370,18 +382,20 @@ class ReferenceFtl:
         for lpn in lpns:
             if not self._wholly_inside(lpn, offset, length):
                 self._read_for_partial_write(lpn)
-        for together in self._programs(lpns):
-            self._write_page(together, handle)
+        for together, stream in self._programs(lpns, handle):
+            self._write_page(together, stream)
 
-    def _programs(self, lpns: range) -> list[list[int]]:
-        """The pages of a request by program, in the order of their first pages."""
-        programs: list[list[int]] = []
-        last_of: dict[int, list[int]] = {}
+    def _programs(self, lpns: range, handle: int | None) -> list[tuple[list[int], Stream]]:
+        """The pages of a request by program, in the order of their first pages, each with its stream."""
+        programs: list[tuple[list[int], Stream]] = []
+        last_of: dict[tuple[int, Stream], list[int]] = {}
         for lpn in lpns:
-            program = last_of.get(self.pool_of(lpn), [])
+            stream = self._stream_of(lpn, handle)
+            to = (self.pool_of(lpn), stream)
+            program = last_of.get(to, [])
             if len(program) % self.program_units == 0:
-                program = last_of[self.pool_of(lpn)] = []
-                programs.append(program)
+                program = last_of[to] = []
+                programs.append((program, stream))
             program.append(lpn)
         return programs
 
@@ -417,11 +431,10 @@ class ReferenceFtl:
 
     # writing
 
-    def _write_page(self, lpns: list[int], handle: int | None = None) -> None:
+    def _write_page(self, lpns: list[int], stream: Stream) -> None:
         """Writes the units of one program."""
         lpn = lpns[0]
         pool = self.pools[self.pool_of(lpn)]
-        stream = self.streams.of_host(lpn, handle, is_new=self.place_of[lpn] == NOWHERE)
         took_a_block = self._open_host_block(pool, stream)
         first_victim = None
         decides = took_a_block
@@ -432,6 +445,7 @@ class ReferenceFtl:
             waits = decides and self._waits_for_turn(lpn)
             self.waits_for_turn += waits
             first_victim = self._victim(pool) if decides and not waits else None
+        pool.units_decided = None if first_victim is None else self.valid_pages(first_victim)
         jobs = self.jobs
         self._program_page(pool, lpns, pool.open[stream])
         self._note_written(lpns)
@@ -643,28 +657,67 @@ class ReferenceFtl:
 
     def _run_job(self, pool: Pool, victim: int) -> None:
         """Moves the valid pages in order, erases the block, and returns it to the free list."""
-        stream = None
-        for ppn in self._pages_of(victim):
-            if self.owner_of[ppn] != NOWHERE:
-                lpn = self.owner_of[ppn]
-                stream = self._move_stream(pool, lpn, victim)
-                self._program(pool, lpn, pool.open[stream])
-                self.gc_programs += 1
-        # no padding is needed if the last unit filled its block
-        if stream in pool.open:
-            self._pad(pool, pool.open[stream])
+        units = self.valid_pages(victim) if pool.units_decided is None else pool.units_decided
+        pool.units_decided = None
+        programs = self._most_programs(victim, units)
+        held: list[tuple[int, Stream]] = []
+        pages = self._pages_of(victim)
+        for first in range(pages.start, pages.stop, self.units):
+            lpns = [self.owner_of[ppn] for ppn in range(first, first + self.units) if self.owner_of[ppn] != NOWHERE]
+            held += [(lpn, self.streams.of_move(lpn, self.filled_by[victim])) for lpn in lpns]
+            if self._filled(held) >= self.moves_in_flight:
+                while self._filled(held):
+                    programs -= 1
+                    self._move_together(pool, held, programs)
+        while held:
+            programs -= 1
+            self._move_together(pool, held, programs)
         self._erase(victim)
         pool.free.append(victim)
         self.jobs += 1
 
-    def _move_stream(self, pool: Pool, lpn: int, victim: int) -> Stream:
-        """The stream of a move, which has an open block. That may be the pool's last free one."""
-        stream = self.streams.of_move(lpn, self.filled_by[victim])
+    def _most_programs(self, victim: int, units: int) -> int:
+        """The most programs that a job takes, so that it gains one if its units fit into fewer."""
+        of_block = len(self._pages_of_data(victim)) // self.program_units
+        classes = self.streams.move_classes if self.streams.parts_programs else 1
+        apart = (units + classes * (self.program_units - 1)) // self.program_units
+        return min(apart, max(math.ceil(units / self.program_units), of_block - 1))
+
+    def _by_stream(self, held: list[tuple[int, Stream]]) -> dict[Stream, int]:
+        """Number of units of each stream, in the order of their first units."""
+        counts: dict[Stream, int] = {}
+        for _, stream in held:
+            counts[stream] = counts.get(stream, 0) + 1
+        return counts
+
+    def _filled(self, held: list[tuple[int, Stream]]) -> int:
+        """Number of programs that units fill."""
+        return sum(count // self.program_units for count in self._by_stream(held).values())
+
+    def _move_together(self, pool: Pool, held: list[tuple[int, Stream]], others: int) -> None:
+        """Programs the next units of a job. ``others``: programs that the job may take after this one."""
+        counts = self._by_stream(held)
+        full = [stream for stream, count in counts.items() if count >= self.program_units]
+        stream = (full or list(counts))[0]
+        mixed = not full and len(counts) > others + 1
+        moved = [unit for unit in held if mixed or unit[1] == stream][: self.program_units]
+        to = self._stream_with_room(pool, stream)
+        block = pool.open[to]
+        for unit in moved:
+            held.remove(unit)
+            self.streams.displaced += unit[1] != to
+            self._program(pool, unit[0], block)
+            self.gc_programs += 1
+        # no padding is needed if the last unit filled its block
+        if block in pool.open.values():
+            self._pad(pool, block)
+
+    def _stream_with_room(self, pool: Pool, stream: Stream) -> Stream:
+        """The stream of a program of moves, which has an open block. That may be the pool's last free one."""
         if stream not in pool.open and not pool.free:
-            others = (("move", other) for other in range(self.streams.move_classes))
-            stream = next(other for other in others if other in pool.open)
-            self.streams.displaced += 1
-        elif stream not in pool.open:
+            others = ((stream[0], other) for other in range(self.streams.move_classes))
+            return next(other for other in others if other in pool.open)
+        if stream not in pool.open:
             self._open(pool, stream)
         return stream
 

@@ -29,14 +29,25 @@ class Streams:
         """Moves to another class than the policy's, for lack of a free block."""
 
     @property
+    def host_classes(self) -> int:
+        """Number of classes of host writes."""
+        return {"handles": self.handles, "hot-cold": 2, "sepbit": 2}.get(self.policy, 1)
+
+    @property
     def move_classes(self) -> int:
-        """Number of classes of moves."""
-        return {"handles": self.handles if self.persistent else 1, "hot-cold": 2, "sepbit": 4}.get(self.policy, 1)
+        """Number of classes of moves. With a shared frontier they fill the blocks of the host."""
+        sepbit = 2 if self.shares else 4
+        return {"handles": self.handles if self.persistent else 1, "hot-cold": 2, "sepbit": sepbit}.get(self.policy, 1)
 
     @property
     def count(self) -> int:
         """Number of streams."""
-        return (1 if self.shares else self.move_classes) + {"handles": self.handles, "hot-cold": 2, "sepbit": 2}.get(self.policy, 1)
+        return self.host_classes + (0 if self.shares else self.move_classes)
+
+    @property
+    def parts_programs(self) -> bool:
+        """Whether units that come, or are moved, together may have several classes."""
+        return self.policy in ("hot-cold", "sepbit")
 
     def of_host(self, lpn: int, handle: int | None, *, is_new: bool) -> Stream:
         """The stream of a host write."""
@@ -60,16 +71,18 @@ class Streams:
 
     def of_move(self, lpn: int, source: Stream | None) -> Stream:
         """The stream of a move out of a block that `source` has filled; `None`: the first fill has."""
-        if self.shares:
-            return ("host", 0)
+        writer = "host" if self.shares else "move"
         age = self.now - self.last[lpn]
         if self.policy == "handles" and self.persistent:
-            return ("move", self.default_handle if source is None else source[1])
+            return (writer, self.default_handle if source is None else source[1])
         if self.policy == "hot-cold":
-            return ("move", int(age >= self.hot))
+            return (writer, int(age >= self.hot))
+        if self.policy == "sepbit" and self.shares:
+            # A block has data of the host and moved data, so that its stream tells nothing.
+            return (writer, int(age >= 4 * self.life))
         if self.policy == "sepbit":
-            return ("move", 0 if source == ("host", 0) else 1 + (age >= 4 * self.life) + (age >= 16 * self.life))
-        return ("move", 0)
+            return (writer, 0 if source == ("host", 0) else 1 + (age >= 4 * self.life) + (age >= 16 * self.life))
+        return (writer, 0)
 
     def written(self, lpn: int) -> None:
         """A page of the host is in flash."""

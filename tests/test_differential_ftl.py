@@ -122,8 +122,6 @@ def cases(draw: st.DrawFn) -> Case:
     gc = draw(collectors())
     if crowded:
         gc |= {"scope": draw(st.sampled_from(["none", "plane", "block"])), "trigger": "soft"}
-    if ftl.get("placement", "none") != "none" and gc["scope"] == "block":
-        gc["scope"] = "plane"
     # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
     frontiers = max(frontiers, streams)
@@ -179,15 +177,16 @@ def cases(draw: st.DrawFn) -> Case:
 @st.composite
 def placements(draw: st.DrawFn, ftl: dict[str, Any], device: dict[str, Any], together: int) -> int:
     """Chooses data placement, with blocks for its streams, and returns the number of these."""
-    policies = [*["none"] * 4, "handles", "handles", *(["hot-cold", "sepbit"] if together == 1 else [])]
-    ftl["placement"] = draw(st.sampled_from(policies)) if ftl["frontier"] == "separate" else "none"
+    policies = [*["none"] * 4, "handles", "handles", "hot-cold", "sepbit"]
+    ftl["placement"] = draw(st.sampled_from(policies))
     if ftl["placement"] == "handles":
         ftl["handles"] = draw(st.integers(1, 3))
         ftl["default_handle"] = draw(st.integers(0, ftl["handles"] - 1))
         ftl["isolation"] = draw(st.sampled_from(["initial", "persistent"]))
     elif ftl["placement"] == "hot-cold":
         ftl["hot_within"] = draw(st.sampled_from([0.1, 0.25, 0.5, 1.0]))
-    streams = Streams(ftl, 0).count
+    # With scope `block` and a shared frontier the host has as many streams again, for redirected writes.
+    streams = Streams(ftl, 0).count * (2 if ftl["frontier"] == "shared" and ftl["placement"] != "none" else 1)
     device["blocks_per_plane"] += max(streams - 2, 0)
     return streams
 
@@ -233,6 +232,7 @@ def collectors(draw: st.DrawFn) -> dict[str, Any]:
         "trigger": draw(st.sampled_from(["soft", "soft", "invalid-share", "both"])),
         "invalid_share": draw(st.sampled_from([0.0, 0.3, 0.5, 0.7, 1.0])),
         "until": draw(st.sampled_from([0, 0, 1, 2])),
+        "moves_in_flight": draw(st.sampled_from([1, 1, 2])),
     }
 
 
