@@ -5,6 +5,7 @@
 //! `blocked_on` in `ssd/watch/waits.rs`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`, or in front of
 //! its write buffer, `storage/buffer`; for the mapping table, `storage/mapping`).
 
+use crate::status::Status;
 use crate::units::Ns;
 
 /// A named part of a response time, as results show it.
@@ -264,16 +265,14 @@ pub struct Times {
     /// Times in the host interface, the write buffer and the mapping table, and of waiting for credit (`gc.pace`): first those of waiting by
     /// reason, then those of being served; `None`: all are 0.
     outside: Option<[Ns; OUTSIDE]>,
-    /// A flash read for the request has too many errors: its data are lost (`errors.retry`).
-    pub lost: bool,
-    /// The drive has rejected the request, or a part of it: it is read-only (`wear`).
-    pub rejected: bool,
+    /// What became of the request, or of the part that these times are of.
+    pub status: Status,
 }
 
 impl From<&DriveTimes> for Times {
     #[inline]
     fn from(times: &DriveTimes) -> Self {
-        Times { inside: *times, outside: None, lost: false, rejected: false }
+        Times { inside: *times, outside: None, status: Status::Done }
     }
 }
 
@@ -338,8 +337,7 @@ impl Times {
     /// Adds the times of a later part of the request.
     #[inline]
     pub fn then(&mut self, later: &Times) {
-        self.lost |= later.lost;
-        self.rejected |= later.rejected;
+        self.status.add(later.status);
         // Sums of times fit, as those of clocks do ([`DriveTimes::wait_by_clocks`]): unchecked, the loops are a few vector instructions.
         self.inside.waited.iter_mut().zip(&later.inside.waited).for_each(|(sum, ns)| *sum = sum.wrapping_add(*ns));
         self.inside.served.iter_mut().zip(&later.inside.served).for_each(|(sum, ns)| *sum = sum.wrapping_add(*ns));

@@ -11,6 +11,7 @@ pub mod files;
 pub mod inputs;
 pub mod request;
 pub mod rng;
+pub mod status;
 pub mod table;
 pub mod units;
 pub mod version;

@@ -15,7 +15,7 @@
 
 #![deny(missing_docs, unsafe_code)]
 
-pub use ssdlab_base::{blocked, caller, cause, error, files, inputs, request, rng, units, version};
+pub use ssdlab_base::{blocked, caller, cause, error, files, inputs, request, rng, status, units, version};
 pub use ssdlab_drive::{advice, arbiter, cache, custom, event, flash, ftl, gc, precondition, rules, sched, ssd, storage, views};
 pub use ssdlab_keys::{config, energy, geometry, memory, remark, scale};
 pub use ssdlab_result::{distribution, queueing, settled, slowest, stats, timeline};

@@ -8,6 +8,7 @@ use ssdlab::config::{Config, Frontier, Order, PoolScope, Priority, RetryPolicy, 
 use ssdlab::request::Request;
 use ssdlab::simulation::Simulation;
 use ssdlab::stats::Part;
+use ssdlab::status::Status;
 use ssdlab::units::BlockId;
 
 const MS: u64 = 1_000_000;
@@ -270,7 +271,7 @@ fn data_that_no_step_can_correct_are_lost() {
                 .flat_map(|at| [array(0, at, at + 25_000), bus(0, at + 25_000, at + 127_400)])
                 .collect(),
         };
-        assert!(play(&case, false).iter().all(|completion| completion.times.lost));
+        assert!(play(&case, false).iter().all(|completion| completion.times.status == Status::Lost));
         let mut simulation = submitted(&case.config, &case.requests);
         simulation.run_to_idle().unwrap();
         assert_eq!(simulation.ssd().counters().uncorrectable_reads, 2);

@@ -224,7 +224,7 @@ fn a_drive_with_too_few_blocks_serves_reads_and_rejects_writes() {
     simulation.take_completions();
     requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
     simulation.run_to_idle().unwrap();
-    let rejected: Vec<_> = simulation.take_completions().iter().filter(|done| done.times.rejected).map(|done| done.index).collect();
+    let rejected: Vec<_> = simulation.take_completions().iter().filter(|done| done.is_rejected()).map(|done| done.index).collect();
     assert_eq!(rejected, [17, 18]);
     let states = [0, 1, 2].map(|block| simulation.ssd().ftl().blocks().state(BlockId(block)));
     assert_eq!(states, [BlockState::Retired, BlockState::Retired, BlockState::Closed]);

@@ -10,6 +10,7 @@ use crate::ftl::Freed;
 use crate::gc::Move;
 use crate::sched::{Transaction, TransactionKind, linked, page_order};
 use ssdlab_base::blocked::{Blocked, Served};
+use ssdlab_base::status::Status;
 use ssdlab_base::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
 impl Ssd {
@@ -362,7 +363,7 @@ impl Ssd {
             }
             slowest::page_ended(self, now, id);
             if self.transactions[id].uncorrectable {
-                self.host.page_lost(request);
+                self.host.note_status(request, Status::Lost);
             }
             let completed = self.host.page_done(now, request, Some((lpn, &self.transactions[id].times)));
             self.transactions.remove(id);

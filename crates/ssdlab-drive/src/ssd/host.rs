@@ -9,6 +9,7 @@ use crate::sched::SCATTERED;
 use crate::slab::Slab;
 use ssdlab_base::blocked::{Blocked, DriveTimes, Times};
 use ssdlab_base::request::{LastEnd, Request, RequestKind};
+use ssdlab_base::status::Status;
 use ssdlab_base::units::{ChipId, Lpn, Ns, ReqId};
 use ssdlab_keys::geometry::Geometry;
 use ssdlab_keys::memory::{self, Exhausted};
@@ -43,10 +44,8 @@ pub(super) struct Outstanding {
     times: DriveTimes,
     /// When the transaction that completed last did so, ns, and its logical page.
     last: (Ns, Lpn),
-    /// The data of a page of the request are lost.
-    lost: bool,
-    /// The drive has rejected the request, or a part of it: it is read-only.
-    rejected: bool,
+    /// What became of the request's pages so far.
+    status: Status,
     /// Times of the request's pages, for their slack.
     pub ends: PageTimes,
 }
@@ -234,8 +233,7 @@ impl HostRequests {
             pending: 1,
             times: DriveTimes::default(),
             last: (0, Lpn(0)),
-            lost: false,
-            rejected: false,
+            status: Status::Done,
             ends: PageTimes { in_warm_up: self.warming_up, ..PageTimes::default() },
         }
     }
@@ -308,26 +306,24 @@ impl HostRequests {
             }
             return None;
         }
-        let Outstanding { request, index, sequential, units, lost, rejected, ends, .. } = *outstanding;
+        let Outstanding { request, index, sequential, units, status, ends, .. } = *outstanding;
         if units != NONE {
             self.units.free.push(units);
         }
         let times = last.map_or(&outstanding.times, |(_, times)| times);
         let mut times = Times::from(times);
-        (times.lost, times.rejected) = (lost, rejected);
+        times.status = status;
         self.completions.push(Completion::of(&request, index, sequential, now, &times));
         self.requests.remove(id);
         Some(Completed { place: id, request, ends })
     }
 
-    /// Notes that the data of a page of a request are lost: they have too many errors.
-    pub(super) fn page_lost(&mut self, id: ReqId) {
-        self.requests[id].lost = true;
-    }
-
-    /// Notes that the drive rejects a request, or what is left of it. Returns true if it had rejected no part of it before.
-    pub(super) fn reject(&mut self, id: ReqId) -> bool {
-        !std::mem::replace(&mut self.requests[id].rejected, true)
+    /// Notes what became of a page of a request. Returns true if that of no page was as bad.
+    pub(super) fn note_status(&mut self, id: ReqId, page: Status) -> bool {
+        let status = &mut self.requests[id].status;
+        let worse = page > *status;
+        status.add(page);
+        worse
     }
 
     /// Puts a request at the end of the host queue, before its page `first`.

@@ -33,11 +33,11 @@ pub(super) struct Tracked<T> {
 impl<T> Tracked<T> {
     #[inline(always)]
     fn note_times(&mut self, now: Ns, position: u64, times: &Times) {
-        let (lost, rejected) = (self.times.lost | times.lost, self.times.rejected | times.rejected);
+        let status = self.times.status.max(times.status);
         if (now, position) >= self.last {
             (self.last, self.times) = ((now, position), *times);
         }
-        (self.times.lost, self.times.rejected) = (lost, rejected);
+        self.times.status = status;
     }
 
     #[inline(always)]

@@ -12,6 +12,7 @@ use super::{Blocked, Completion, Part};
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::files::WholeFile;
 use ssdlab_base::table::{Holds, ROWS_AT_ONCE, Table, Values};
+use ssdlab_base::status::Status;
 
 /// Names for the column `kind`, in the order of [`ssdlab_base::request::RequestKind`].
 const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
@@ -231,8 +232,8 @@ impl Rows {
         }
         self.warm_up.push(in_warm_up);
         self.blocked_by.push(completion.blocked_by().map(|reason| reason as u8));
-        self.uncorrectable.push(completion.times.lost);
-        self.rejected.push(completion.times.rejected);
+        self.uncorrectable.push(completion.times.status == Status::Lost);
+        self.rejected.push(completion.is_rejected());
         self.handle.push(completion.handle);
         self.flow.push(Some(u8::try_from(completion.flow).expect("there are at most 256 flows")));
     }

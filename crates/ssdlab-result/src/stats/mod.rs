@@ -71,6 +71,7 @@ pub use written::BytesWritten;
 pub use crate::distribution::PERCENTILE_ERROR;
 pub use ssdlab_base::blocked::{Blocked, Part, Parts, Times};
 use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::status::Status;
 use ssdlab_base::units::Ns;
 
 /// One completed request, as handed to the recorder.
@@ -115,6 +116,12 @@ impl Completion {
     pub fn of(request: &Request, index: u64, sequential: bool, completed_ns: Ns, times: &Times) -> Self {
         let Request { arrival_ns, kind, offset, length, flow, handle, .. } = *request;
         Completion { index, flow, kind, sequential, offset, length, handle, arrival_ns, completed_ns, times: *times }
+    }
+
+    /// The drive rejected the request, or a part of it.
+    #[inline(always)]
+    pub fn is_rejected(&self) -> bool {
+        self.times.status == Status::Rejected
     }
 
     /// The parts of the response time.

@@ -159,7 +159,7 @@ impl Recorder {
             log.take(completion, in_warm_up)?;
         }
         if in_warm_up {
-            if completion.kind == RequestKind::Write && !completion.times.rejected && completion.completed_ns >= self.measured_from_ns {
+            if completion.kind == RequestKind::Write && !completion.is_rejected() && completion.completed_ns >= self.measured_from_ns {
                 self.written_late += u128::from(completion.length);
             }
             self.all.left_out += 1;
@@ -168,7 +168,7 @@ impl Recorder {
             }
             return Ok(());
         }
-        if completion.times.rejected {
+        if completion.is_rejected() {
             return Ok(());
         }
         let parts = completion.parts();

@@ -242,7 +242,7 @@ impl Simulation {
         for completion in &self.completions {
             self.recorder.record(completion)?;
             self.stalls.completes(completion.completed_ns, completion.kind);
-            if !completion.times.rejected {
+            if !completion.is_rejected() {
                 self.settling.completes(completion.kind, completion.length);
                 if let Some(series) = &mut self.series {
                     series.completed(completion.kind, completion.completed_ns - completion.arrival_ns, completion.length);

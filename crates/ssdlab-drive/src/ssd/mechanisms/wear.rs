@@ -23,6 +23,7 @@ use crate::ssd::watch::waits;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
 use ssdlab_base::cause::Cause;
+use ssdlab_base::status::Status;
 use ssdlab_base::units::{BlockId, ChipId, DieId, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::{Config, WearEnd};
 use ssdlab_result::stats::{EraseWear, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
@@ -537,6 +538,6 @@ fn write_for_chip(ssd: &Ssd, chip: ChipId) -> Option<HostCandidate> {
 
 /// The drive rejects a request, or what is left of it.
 pub(in crate::ssd) fn reject(ssd: &mut Ssd, request: ReqId) {
-    let first = ssd.host.reject(request);
+    let first = ssd.host.note_status(request, Status::Rejected);
     ssd.probes.count().rejected_writes += u64::from(first);
 }

@@ -135,6 +135,7 @@ impl<D: Store> Array<D> {
 
     fn update_request_done(&mut self, now: Ns, place: u32, ended: (Ns, u64, Times)) {
         let op = self.locks.get_mut(place);
+        op.times.status.add(ended.2.status);
         if (ended.0, ended.1) >= (op.last.0, op.last.1) {
             op.last = ended;
         }

@@ -313,13 +313,14 @@ impl State {
             let Waiter { request, since: from, next } = self.waiters[waiting];
             self.waiters.remove(waiting);
             waiting = next;
-            let mut times = *times;
+            let mut own = *times;
             if from != since {
                 // The request waited for a read that another request has begun.
-                times = Times::default();
-                times.wait(Blocked::PageOrder, now - from);
+                own = Times::default();
+                own.wait(Blocked::PageOrder, now - from);
+                own.status = times.status;
             }
-            let before = self.waited_before.insert(times);
+            let before = self.waited_before.insert(own);
             self.access(now, request, before, self.bytes_of(request, unit));
             self.requests.part_ends(request);
         }

@@ -5,6 +5,7 @@ use crate::lists::NONE;
 use crate::storage::desk::Tracked;
 use ssdlab_base::blocked::{Blocked, Served};
 use ssdlab_base::request::RequestKind;
+use ssdlab_base::status::Status;
 use ssdlab_base::units::Ns;
 use ssdlab_result::stats::Times;
 
@@ -84,22 +85,19 @@ impl<B: Store> Front<B> {
             reversed = waiting;
             waiting = next;
         }
+        // What becomes of data that leave the cache does not concern the page that takes their place.
+        let status = if matches!(op.purpose, Purpose::Fetch | Purpose::Pass) { times.status } else { Status::Done };
         while reversed != NONE {
             let Waiter { request, page, since_ns, accesses, next } = self.waiters[reversed];
             self.waiters.remove(reversed);
             reversed = next;
-            let behind;
-            let times = if since_ns == op.issued_ns {
-                times
-            } else {
-                behind = behind_others(now - since_ns);
-                &behind
-            };
+            let mut times = if since_ns == op.issued_ns { *times } else { behind_others(now - since_ns) };
+            times.status = status;
             if accesses {
                 // The access is a part in the place of the wait.
-                self.access(now, request, page, Some(times));
+                self.access(now, request, page, Some(&times));
             } else {
-                self.page_done(now, request, Some((page, times)));
+                self.page_done(now, request, Some((page, &times)));
             }
         }
     }
