@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, ClassVar, Literal, TypeAlias, final
 
 __all__ = [
     "Candidates",
@@ -220,6 +220,8 @@ class Completion:
     def arrival_ns(self) -> int: ...
     @property
     def completed_ns(self) -> int: ...
+    @property
+    def status(self) -> Literal["done", "lost", "rejected"]: ...
     @property
     def response_ns(self) -> int: ...
     @property

@@ -13,6 +13,15 @@ pub enum Status {
 }
 
 impl Status {
+    /// The name of the status.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Done => "done",
+            Status::Lost => "lost",
+            Status::Rejected => "rejected",
+        }
+    }
+
     /// Adds what became of another part of the request.
     #[inline(always)]
     pub fn add(&mut self, part: Status) {

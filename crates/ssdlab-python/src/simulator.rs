@@ -72,6 +72,13 @@ impl PyCompletion {
         self.0.completed_ns
     }
 
+    /// What became of the request: `done`; `lost` if data that it needed could not be read; `rejected` if the drive, being read-only, did not
+    /// carry out all of it.
+    #[getter]
+    fn status(&self) -> &'static str {
+        self.0.times.status.name()
+    }
+
     /// Completion - arrival, ns.
     #[getter]
     fn response_ns(&self) -> u64 {

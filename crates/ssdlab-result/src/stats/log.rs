@@ -11,8 +11,8 @@ use super::order::InOrder;
 use super::{Blocked, Completion, Part};
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::files::WholeFile;
-use ssdlab_base::table::{Holds, ROWS_AT_ONCE, Table, Values};
 use ssdlab_base::status::Status;
+use ssdlab_base::table::{Holds, ROWS_AT_ONCE, Table, Values};
 
 /// Names for the column `kind`, in the order of [`ssdlab_base::request::RequestKind`].
 const KINDS: [&str; 4] = ["read", "write", "trim", "flush"];
