@@ -46,6 +46,39 @@ def test_drives_of_all_schemes_live_until_their_blocks_are_worn(scheme: str) -> 
     assert [remark["code"] for remark in result["remarks"] if remark["code"] in ("read-only", "rated-life")] == ["read-only", "rated-life"]
 
 
+TODAY = {
+    "device.channels": 2,
+    "device.dies_per_chip": 2,
+    "device.blocks_per_plane": 24,
+    "device.pages_per_block": 48,
+    "device.overprovisioning": 0.6,
+    "buffer.bytes": 1 << 19,
+    "ftl.precondition.kind": "fill",
+    "workload.read_share": 0.2,
+    "workload.queue_depth": 16,
+    "workload.request_kb": 4,
+    "wear.endurance": 8,
+    "wear.spread": 0.1,
+    "wear.program_fails_ppm": 200.0,
+    "wear.erase_fails_ppm": 1_000.0,
+}
+"""A drive of today, scaled down: one-shot programs, a protected buffer, parity, suspension, pacing, and blocks that fail."""
+
+
+@pytest.mark.parametrize("keys", [{}, {"ftl.placement": "handles", "ftl.handles": 2}, {"ftl.allocation": "dynamic"}])
+def test_a_drive_of_today_lives_until_its_blocks_are_worn(keys: dict[str, Any]) -> None:
+    result = ssdlab.run(device="nvme-4g", scheme="nvme", requests=200_000, seed=4, verify="end", set={**TODAY, **keys})
+    life, counters = result["lifetime"], result["counters"]
+    assert life["read_only_ns"] <= result["simulated_ns"]
+    assert counters["failed_programs"] > 0
+    assert counters["paced_writes"] + counters["place_waits"] > 0
+    assert counters["lost_units"] == 0
+    # What blocks could take if all wore evenly, and failed at 8 erases.
+    assert 0.3 < life["written_bytes"] / 1e12 / life["tbw"] < 1.05
+    expected = ssdlab.check("nvme-4g", scheme="nvme", set={**TODAY, **keys}).summary
+    assert life["dwpd"] == pytest.approx(life["tbw"] * 1e12 / (expected.drive.exported_bytes * 5 * 365), rel=1e-4)
+
+
 def test_the_log_names_rejected_requests(tmp_path: Path) -> None:
     keys = {**WORN, "wear.end": "reads"}
     result = ssdlab.run(device="demo-4g", scheme="npgc", requests=60_000, seed=4, set=keys, log_requests=True, out=tmp_path)
@@ -90,8 +123,8 @@ def test_erases_as_long_as_needed_let_a_drive_live_longer() -> None:
 
 
 def test_what_does_not_go_with_wear_says_what_to_change() -> None:
-    with pytest.raises(ssdlab.ConfigError, match=r"gc.pace: GC would earn credit .*; set \"none\""):
-        run("nvme", **{"gc.pace": "proportional"})
+    with pytest.raises(ssdlab.ConfigError, match=r"array: what it does with writes that a drive rejects .*; simulate one drive"):
+        run("npgc", **{"array.level": "rais0", "array.drives": 2})
 
 
 def test_the_rating_is_what_erases_allow_whatever_a_block_holds() -> None:

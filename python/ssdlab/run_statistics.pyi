@@ -146,6 +146,7 @@ class Counters(Section):
     jobs_set_off: int
     leveling_jobs: int
     leveling_moves: int
+    lost_units: int
     misaligned_reads: int
     moves_put_aside: int
     multiplane_operations: int
@@ -159,9 +160,11 @@ class Counters(Section):
     parity_programs: int
     partial_reads: int
     pause_reads: int
+    place_waits: int
     plane_by_plane: int
     planes_together: int
     power_waits: int
+    programs_dealt_again: int
     read_commands: int
     read_passes: int
     reads_along: int
@@ -175,6 +178,7 @@ class Counters(Section):
     rejected_writes: int
     relocated_reads: int
     reordered_moves: int
+    replaced_blocks: int
     rerouted_writes: int
     retired_by_endurance: int
     retired_by_erase: int

@@ -14,6 +14,7 @@ mod caching;
 mod closed_loops;
 mod data_sheets;
 mod defects;
+mod end_of_life;
 mod energy;
 mod even_dies;
 mod floors;

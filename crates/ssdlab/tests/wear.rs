@@ -513,11 +513,8 @@ fn erases_as_needed_wear_blocks_less() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     type Change = fn(&mut Config);
-    let refused: [(&str, Change); 5] = [
-        ("gc.pace", |c| c.gc.pace = ssdlab::config::Pace::Proportional),
+    let refused: [(&str, Change); 2] = [
         ("slc.static_blocks", |c| (c.slc.static_blocks, c.slc.idle_us) = (1, 1)),
-        ("ftl.placement", |c| c.ftl.placement = ssdlab::config::Placement::HotCold),
-        ("buffer.bytes", |c| c.buffer.bytes = 1 << 20),
         ("array", |c| c.array.level = ssdlab::config::ArrayLevel::Rais0),
     ];
     for (key, change) in refused {

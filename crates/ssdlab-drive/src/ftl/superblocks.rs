@@ -305,8 +305,9 @@ impl Ftl {
         }
     }
 
-    /// The group of a pool has room for `units` units that its job has still to place.
-    pub fn group_can_collect(&self, lead: PoolId, units: u32) -> bool {
+    /// The group of a pool has room for `units` units that its job has still to place, and `kept` free superblocks beside that.
+    pub fn group_can_collect(&self, lead: PoolId, units: u32, kept: u32) -> bool {
+        let Some(free) = self.blocks.free_count(lead).checked_sub(kept) else { return false };
         let each = self.geometry.units_per_program;
         // Each class may leave a program in part.
         let needed = u64::from(units.next_multiple_of(each) + (u32::from(self.streams.move_classes) - 1) * each);
@@ -317,6 +318,6 @@ impl Ftl {
         };
         let classes = 0..self.streams.move_classes;
         let open: u64 = self.geometry.pools_of_group(lead).flat_map(|pool| classes.clone().map(move |class| (pool, class))).map(open).sum();
-        open + u64::from(self.blocks.free_count(lead)) * u64::from(self.geometry.units_per_reclaim()) >= needed
+        open + u64::from(free) * u64::from(self.geometry.units_per_reclaim()) >= needed
     }
 }

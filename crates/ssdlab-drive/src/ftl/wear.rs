@@ -2,6 +2,7 @@
 
 use super::{Freed, Ftl};
 use ssdlab_base::units::{BlockId, PoolId, Ppn};
+use ssdlab_keys::config::Streams;
 
 impl Ftl {
     /// The program that began at `first` has failed: its pages hold no data, and the block is filled no further. Returns the number of pages
@@ -77,13 +78,45 @@ impl Ftl {
         self.lost.iter().any(|&pages| pages > 0)
     }
 
-    /// The pool has room for all pages that its job has to move, or, without a job, the block or superblock that the next may
-    /// need. The job of a superblock has a function of its own ([`Ftl::group_can_collect`]).
-    pub fn can_collect(&self, pool: PoolId, has_job: bool) -> bool {
+    /// The pool has room for all pages that its job has to move, or, without a job, the block or superblock that the next may need, and `kept`
+    /// free blocks beside that. The job of a superblock has a function of its own ([`Ftl::group_can_collect`]).
+    pub fn can_collect(&self, pool: PoolId, has_job: bool, kept: u32) -> bool {
         let state = &self.pools[pool.index()];
         let pages = self.geometry.units_per_block.get();
-        let free = self.blocks.free_count(pool);
+        let Some(free) = self.blocks.free_count(pool).checked_sub(kept) else { return false };
         if has_job { free * pages + self.room_of_moves(pool) >= state.owed } else { free > 0 }
+    }
+
+    /// Pages for which no program has ended, of the open block of a pool that all host writes and no page moves fill; 0 if the block is full, there
+    /// are several, or it changes with GC jobs.
+    pub fn open_to_host(&self, pool: PoolId) -> u32 {
+        let Streams { host, host_during_job, host_classes, .. } = self.streams;
+        let (state, pages) = (&self.pools[pool.index()], self.geometry.units_per_block.get());
+        let one = host_classes == 1 && host == host_during_job && host != self.streams.moves && !self.geometry.spans_pools();
+        let open = state.host(0);
+        if one && open.next_page < pages { pages - self.blocks.programmed(open.block) } else { 0 }
+    }
+
+    /// Free blocks of a pool, or superblocks of its group, that `pages` pages of host writes take at most, beside `open` pages of
+    /// the open block ([`Ftl::open_to_host`]).
+    pub fn blocks_for(&self, pages: u64, open: u64) -> u32 {
+        let each = u64::from(self.geometry.units_per_reclaim());
+        let classes = self.streams.host_classes;
+        // Each class, or pool of a superblock, may leave a block that is not full.
+        let in_turn = classes > 1 || self.geometry.spans_pools();
+        let blocks = if in_turn { pages / each + u64::from(classes) } else { pages.saturating_sub(open).div_ceil(each) };
+        if pages == 0 { 0 } else { u32::try_from(blocks).unwrap_or(u32::MAX) }
+    }
+
+    /// The pool has a free block for each of `blocks` beside those that the host may not take. One for each further stream of host writes counts
+    /// among both.
+    pub fn has_beside_reserve(&self, pool: PoolId, blocks: u32) -> bool {
+        self.blocks.free_count(pool) + u32::from(self.streams.host_classes) > self.reserve + blocks
+    }
+
+    /// GC has stopped: the host may take the blocks that were kept for it.
+    pub fn open_reserve(&mut self) {
+        self.kept_from_host = 0;
     }
 
     /// Makes a block the next that the pool opens, if it is free.

@@ -154,6 +154,14 @@ impl Pace {
         self.jobs[pool.index()].credit
     }
 
+    /// Call when the victim is retired, and frees nothing: takes back what its moves have earned, and the pages that these took. Returns the
+    /// credit of the whole job, below 0.
+    pub fn retired(&mut self, pool: PoolId) -> i64 {
+        let job = self.jobs[pool.index()];
+        self.earns_up_to(pool, -i64::from(job.moved));
+        self.jobs[pool.index()].credit
+    }
+
     fn earns_up_to(&mut self, pool: PoolId, due: i64) {
         let account = self.account(pool) as usize;
         let job = &mut self.jobs[pool.index()];
@@ -233,6 +241,17 @@ mod tests {
         pace.set_short(POOL, false);
         (0..200).for_each(|_| assert!(pace.take(POOL)));
         assert_eq!(pace.credit(POOL), 100, "the pool has what it wants");
+    }
+
+    /// Of 7 valid pages of 10 five are moved, which earns 2. A block that is retired frees nothing: the 2 are taken back, and the 5 pages that the
+    /// moves have taken.
+    #[test]
+    fn a_retired_block_earns_nothing() {
+        let mut pace = empty();
+        pace.job_starts(POOL, 10, 7);
+        pace.moved(POOL, 5);
+        assert_eq!((pace.retired(POOL), pace.credit(POOL)), (-5, -5));
+        assert!(!pace.take(POOL));
     }
 
     #[test]

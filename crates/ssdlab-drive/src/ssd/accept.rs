@@ -118,7 +118,7 @@ impl Ssd {
 
     /// Admits one page of a request if its chip's queue has a place, or answers it at once; else returns why it has to wait.
     fn admit_page(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change) -> Result<(), Blocked> {
-        if self.wear.is_some() && kind == TransactionKind::Write && wear::is_read_only(self) {
+        if self.wear.is_some() && kind == TransactionKind::Write && wear::rejects(self, lpn) {
             wear::reject(self, request);
             self.page_answered(now, request);
             return Ok(());
@@ -256,7 +256,7 @@ impl Ssd {
         let class = self.class_for_turn(id, self.host.page(id, page, self.geometry().unit_bytes).0);
         let placement = self.sched.placement().expect("writes go by load");
         let before = self.host.request(id).chip.filter(|&(chip, of)| goes_on && of == class && placement.has_room(chip));
-        let chip = before.or_else(|| placement.next_chip(&self.ftl, class).map(|chip| (chip, class)));
+        let chip = before.or_else(|| wear::next_chip(self, placement, class).map(|chip| (chip, class)));
         self.host.set_chip(id, chip);
     }
 
@@ -269,7 +269,7 @@ impl Ssd {
             Some(_) if self.geometry().units_per_program > 1 => self.host.request(request).chip.map(|(chip, _)| (chip, pool)),
             Some(_) => {
                 let class = self.class_for_turn(request, lpn);
-                self.sched.placement()?.next_chip(&self.ftl, class).map(|chip| (chip, pool))
+                wear::next_chip(self, self.sched.placement()?, class).map(|chip| (chip, pool))
             }
             None => Some((self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)),
         }
@@ -337,7 +337,7 @@ impl Ssd {
         let (lpn, kind, bytes) = (transaction.lpn, transaction.kind, transaction.bytes);
         match kind {
             // The caller finishes the trim, at this same instant.
-            TransactionKind::Trim if wear::is_read_only(self) => wear::reject(self, self.transactions[id].request),
+            TransactionKind::Trim if wear::is_closed(self) => wear::reject(self, self.transactions[id].request),
             TransactionKind::Trim => self.trim_page(now, lpn),
             TransactionKind::Write => {
                 let partial = bytes != (0, self.geometry().unit_bytes);
@@ -404,7 +404,7 @@ impl Ssd {
         let Request { offset, length, .. } = self.host.request(id).request;
         // This is the answer for the pages that are unmapped at once, if there are any.
         self.page_answered(now, id);
-        if wear::is_read_only(self) {
+        if wear::is_closed(self) {
             return wear::reject(self, id);
         }
         let page_bytes = u64::from(self.geometry().unit_bytes);

@@ -388,10 +388,11 @@ impl Ssd {
     /// Dynamic allocation: the pool could take a write now, and has room for its data.
     pub(super) fn takes_any_write(&self, pool: PoolId) -> bool {
         let writing = self.sched.placement().map_or(0, |placement| placement.writing(pool));
-        // The groups of superblocks check their room before a write is admitted.
+        // The groups of superblocks check their room before a write is admitted. Without GC there is nothing to leave room for.
         self.may_write(pool, Limits::default())
             && (self.rules.gc.spreads
-                || self.ftl.blocks().valid_in_pool(pool) + self.ftl.lost_pages(pool) + writing < self.ftl.room_of_pool())
+                || self.ftl.blocks().valid_in_pool(pool) + self.ftl.lost_pages(pool) + writing < self.ftl.room_of_pool()
+                || wear::is_read_only(self))
     }
 
     /// Order of GC steps: a pool in S3 first, then the step that became ready first.

@@ -1,6 +1,6 @@
 //! GC jobs start, exclude host operations from their scope, and end; the states of pools follow.
 
-use super::mechanisms::{self, advance, burst, idle, pace};
+use super::mechanisms::{self, accepted, advance, burst, idle, pace};
 use super::watch::probes::Event;
 use super::watch::{gauges, slowest, timeline};
 use super::{Planted, Ssd};
@@ -53,7 +53,7 @@ impl Ssd {
     /// The event that starts GC in a pool that wants it has come (`gc.begin`): always, or if an operation or a write waits for the die. In
     /// idle time, where that is the trigger, GC needs no such event.
     fn sets_off(&self, pool: PoolId) -> bool {
-        let idle = || self.gc.idle().is_some_and(|idle| idle.is_idle());
+        let idle = || self.gc.idle().is_some_and(|idle| idle.is_idle()) || accepted::is_awaited(self, pool);
         let mut dies = self.group_of(pool).map(|pool| self.geometry().die_of_pool(pool));
         match self.rules.gc.begin {
             Begin::Frontier => true,

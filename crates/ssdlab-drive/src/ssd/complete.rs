@@ -494,7 +494,7 @@ impl Ssd {
         if retires {
             wear::block_retired(self, now, pool, victim);
         }
-        if self.rules.notes_moves {
+        if self.rules.notes_moves && !retires {
             self.gained += i64::from(self.geometry().units_per_block.get());
         }
         let Some(freed) = freed else {
@@ -513,7 +513,7 @@ impl Ssd {
             let victim = self.gc.job(lead).expect("as before").victim();
             wear::collected(self, now, lead, victim, freed);
         }
-        pace::block_erased(self, now, pool);
+        pace::block_erased(self, now, pool, freed == Freed::Dissolved);
         self.job_ended(now, lead);
     }
 }

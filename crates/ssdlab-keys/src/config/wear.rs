@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
 use super::capacity::RESERVE;
-use super::{Config, Trigger};
+use super::{Config, Streams, Trigger};
 
 /// Blocks that fail, and the end of the drive's life. Off while no block can fail: `endurance`, `program_fails_ppm` and `erase_fails_ppm` are
 /// 0.
@@ -164,10 +164,39 @@ pub enum WearEnd {
 }
 
 impl Config {
-    /// Number of free blocks of a pool that only GC may take: one for the pages that a job moves, and, where blocks can fail, one for the
-    /// next job, if the block that a job erases fails.
+    /// Number of free blocks of a pool that the host may not take: one for the pages that a job moves; where blocks can fail, one for the next
+    /// job, if the block that a job erases fails; and where a level above the drive accepts writes before they are in flash, the two whose
+    /// failure these writes outlive ([`Config::KEPT_BLOCKS`]), one for each further stream of writes and of page moves, of which each may take
+    /// one, and those that the mapping table may take.
     pub fn reserve(&self) -> u32 {
-        RESERVE + u32::from(self.wear.is_on())
+        let more_streams = || {
+            let Streams { host_classes, move_classes, .. } = Streams::new(self);
+            u32::from(host_classes + move_classes) - 2
+        };
+        RESERVE
+            + match (self.wear.is_on(), self.accepts_early()) {
+                (false, _) => 0,
+                (true, false) => 1,
+                (true, true) => 1 + Self::KEPT_BLOCKS + more_streams() + self.map_kept_blocks(),
+            }
+    }
+
+    /// Blocks of a pool that may fail under data that a level above the drive has accepted: the one with which the drive becomes read-only,
+    /// and one while the data are written after that.
+    pub const KEPT_BLOCKS: u32 = 2;
+
+    /// A level above the drive completes writes, or holds changes of the mapping table, before they are in flash.
+    pub fn accepts_early(&self) -> bool {
+        self.buffer.is_on() || self.caches_map()
+    }
+
+    /// Blocks of a pool that its share of the mapping table takes at most, if each translation page is written once more while it is being
+    /// written, each unit alone; 0 if the whole table is in memory.
+    pub fn map_kept_blocks(&self) -> u32 {
+        let Some(capacity) = super::Capacity::of(self).ok().filter(|_| self.caches_map()) else { return 0 };
+        let units = 2 * capacity.map_units.div_ceil(capacity.pools) * capacity.units_per_program;
+        let classes = u64::from(Streams::new(self).host_classes);
+        u32::try_from(units.div_ceil(capacity.units_per_block) + if classes > 1 { classes } else { 0 }).unwrap_or(u32::MAX)
     }
 
     /// Number of blocks that a pool may lose before the drive is read-only: beyond those, a drive of the blocks that are left would be

@@ -132,6 +132,10 @@ counters! {
         reads_while_suspended,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.
         redirected_writes,
+        /// Mapping units that waited in front of a level above the drive, since the drive had no place for them that it could keep (`wear`).
+        place_waits,
+        /// Mapping units that a level above the drive had accepted, and for which no page was left once the drive was read-only (`wear`).
+        lost_units,
         /// Writes and trims that the drive rejected, in whole or in part, since it was read-only (`wear`).
         rejected_writes,
         /// Host reads that waited while their page moved to another die, and have followed it (`ftl.reclaim_unit`).

@@ -357,7 +357,7 @@ pub fn wear(rng: &mut Rng, config: &mut Config) {
         config.wear.leveling = Leveling::OldBlock;
     }
     let more = pick(rng, &[1, 4, 12]);
-    config.device.blocks_per_plane += more;
+    config.device.blocks_per_plane += more + config.reserve();
     let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
     let blocks = |config: &Config| f64::from(config.device.blocks_per_plane * planes);
     // All blocks more are spare.

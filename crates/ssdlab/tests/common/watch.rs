@@ -51,6 +51,8 @@ pub struct Watch {
     outstanding: usize,
     /// Jobs begun by then for another reason than a want of free blocks.
     otherwise: u64,
+    /// Units that have waited for a place in front of the drive.
+    place_waits: u64,
     erases: u64,
     /// Instants at which the host took a free block while collection was wanted and there is a T_hard.
     pub takes: u64,
@@ -86,6 +88,7 @@ impl Watch {
             active: 0,
             outstanding: 0,
             otherwise: 0,
+            place_waits: 0,
             erases: 0,
             takes: 0,
             episodes: 0,
@@ -155,7 +158,9 @@ impl Watch {
             self.pool_keeps_free_blocks(simulation, pool, &before)?;
             self.episode_is_whole(simulation, pool, &before)?;
         }
-        self.begins_for_requests(simulation, began_otherwise)?;
+        let waits = simulation.ssd().counters().place_waits;
+        let awaited = std::mem::replace(&mut self.place_waits, waits) < waits;
+        self.begins_for_requests(simulation, began_otherwise || awaited)?;
         self.erases = simulation.ssd().counters().erases;
         self.gets_somewhere(simulation)
     }

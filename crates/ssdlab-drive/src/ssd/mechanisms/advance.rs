@@ -10,7 +10,7 @@ use crate::flash::Phase;
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use crate::ssd::candidates::{GcCandidate, Limits};
-use crate::ssd::mechanisms::pace;
+use crate::ssd::mechanisms::{accepted, pace};
 use ssdlab_base::units::{DieId, PoolId, SlotId};
 
 /// Bursts: host operations that begin let the steps of a job begin.
@@ -94,7 +94,7 @@ pub(in crate::ssd) fn takes_step(ssd: &mut Ssd, die: DieId, ahead: bool) {
 
 /// The next GC step between two moves may begin, as far as it needs host operations to have begun.
 pub(in crate::ssd) fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool {
-    if !ssd.rules.gc.with_requests || ssd.gc.credits.of(die) > 0 || goes_alone(ssd, step.pool()) || pace::is_paced_on(ssd, die) {
+    if !ssd.rules.gc.with_requests || ssd.gc.credits.of(die) > 0 || goes_alone(ssd, step.pool()) || room_is_awaited(ssd, die) {
         return true;
     }
     let suspended = ssd.flash.suspended(die).map(|(_, phase)| phase);
@@ -159,10 +159,15 @@ pub(in crate::ssd) fn program_goes_on(ssd: &mut Ssd, die: DieId) {
     }
 }
 
-/// Host operations wait for the die, or writes wait for credit that a job on it can earn; where the dies of a chip exclude each other,
+/// Host operations wait for the die, or writes in front of the drive for room that a job on it can make; where the dies of a chip exclude each other,
 /// also for another die of the chip.
 pub(in crate::ssd) fn is_needed(ssd: &Ssd, die: DieId) -> bool {
     let chip = ssd.geometry().chip_of_die(die);
-    let needed = |die| ssd.sched.any_waiting(die, chip) || pace::is_paced_on(ssd, die);
+    let needed = |die| ssd.sched.any_waiting(die, chip) || room_is_awaited(ssd, die);
     if ssd.rules.flash.interleave { needed(die) } else { ssd.dies_of_chip_of(die).any(needed) }
+}
+
+/// Writes that have not come in wait for room that a job on this die can make.
+fn room_is_awaited(ssd: &Ssd, die: DieId) -> bool {
+    pace::is_paced_on(ssd, die) || accepted::is_awaited_on(ssd, die)
 }

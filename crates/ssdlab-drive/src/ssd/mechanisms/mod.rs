@@ -17,6 +17,7 @@
 //! | `power` | which operation waits for power? | `energy.cap_w` |
 //! | `superblock` | to which die do the page moves of a superblock go, and the reads that wait for the pages? | `ftl.reclaim_unit` |
 //! | `wear` | what if a program or an erase fails, and when is the drive read-only? | `wear` |
+//! | `accepted` | which place does the drive keep for data that a level above has accepted? | `wear` |
 //! | `planes` | which programs go plane by plane? | `device.plane_programs` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
 
@@ -32,6 +33,7 @@ use crate::ssd::candidates::HostCandidate;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{ChipId, DieId, Ns, PoolId, SlotId};
 
+pub(super) mod accepted;
 pub(super) mod advance;
 pub(super) mod ages;
 pub(super) mod burst;

@@ -31,6 +31,9 @@ impl Ssd {
     #[inline]
     pub fn lets_in(&mut self, unit: Lpn) -> bool {
         let pool = self.geometry().static_pool(unit);
+        if self.is_read_only() {
+            return true;
+        }
         let Some(pace) = &mut self.pace else { return true };
         let comes = pace.take(pool) || !is_paced(self, pool);
         // Pages in a write buffer are limited by the buffer (docs/model/pacing.md).
@@ -51,7 +54,7 @@ impl Ssd {
     #[inline]
     pub fn would_let_in(&self, unit: Lpn) -> bool {
         let pool = self.geometry().static_pool(unit);
-        self.pace.as_ref().is_none_or(|pace| pace.can_take(pool)) || !is_paced(self, pool)
+        self.pace.as_ref().is_none_or(|pace| pace.can_take(pool)) || !is_paced(self, pool) || self.is_read_only()
     }
 
     /// Sets the page (mapping unit) for which a write waits for credit; `None`: no write waits. Returns true if a GC step may begin because
@@ -180,10 +183,15 @@ pub(in crate::ssd) fn pages_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
 }
 
 /// Earns the rest of the credit of the job of the pool, or of its group, whose victim is erased.
-pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId) {
+/// `retired`: it takes no data any more.
+pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId, retired: bool) {
+    if ssd.is_read_only() {
+        // No write waits for credit any more.
+        return;
+    }
     let lead = ssd.geometry().lead_pool(pool);
     let Some(pace) = &mut ssd.pace else { return };
-    let earned = pace.erased(lead);
+    let earned = if retired { pace.retired(lead) } else { pace.erased(lead) };
     ssd.group_of(lead).for_each(|part| pace_block(ssd, part));
     let room = room(ssd, lead);
     if let Some(verifier) = ssd.probes.verifier_mut() {

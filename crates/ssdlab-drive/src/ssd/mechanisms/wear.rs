@@ -9,22 +9,24 @@
 //! | `gc/due.rs` | blocks that wait to be moved, since a program of them failed |
 //!
 //! The drive becomes read-only when a pool has lost more blocks than its keys can spare ([`Config::losable_blocks`]), or has no room for the
-//! pages of a GC job: its data would not fit any more. Then no write begins, no GC job goes on, and what waits to be written is rejected.
+//! pages of a GC job: its data would not fit any more. Then no GC job goes on, and no write begins but of data that a level above has accepted
+//! ([`accepted`]). What waits to be written otherwise is rejected.
 
 use crate::flash::{Failures, Pulses, WHOLE};
-use crate::ftl::{Freed, Ftl};
+use crate::ftl::{Class, Freed, Ftl};
 use crate::gc::Leveling;
 use crate::rules::BurstRule;
-use crate::sched::QueueKind;
+use crate::sched::{Placement, QueueKind, linked};
 use crate::ssd::candidates::HostCandidate;
-use crate::ssd::mechanisms::{ages, superblock, units};
+use crate::ssd::mechanisms::accepted::{self, Accepted};
+use crate::ssd::mechanisms::{ages, pace, superblock, units};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::watch::waits;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::status::Status;
-use ssdlab_base::units::{BlockId, ChipId, DieId, Ns, PoolId, Ppn, ReqId, TxnId};
+use ssdlab_base::units::{BlockId, ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::{Config, WearEnd};
 use ssdlab_result::stats::{EraseWear, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
 
@@ -46,6 +48,10 @@ pub(in crate::ssd) struct Wear {
     /// Bytes that the host had programmed when 1 % of the blocks had failed.
     one_percent_bytes: Option<u64>,
     read_only: Option<ReadOnly>,
+    /// By pool, from when the drive became read-only: blocks that had failed.
+    lost_before: Vec<u32>,
+    /// Data that levels above have accepted; `None`: none accepts any before they are in flash.
+    pub(in crate::ssd) accepted: Option<Accepted>,
     /// The run ends once the drive is read-only.
     stops: bool,
     /// Blocks can fail.
@@ -74,6 +80,8 @@ impl Wear {
             open: Vec::new(),
             one_percent_bytes: None,
             read_only: None,
+            lost_before: Vec::new(),
+            accepted: Accepted::new(config, geometry),
             stops: config.wear.end == WearEnd::Stop,
             fails: config.wear.is_on(),
             leveling: Leveling::new(config, ftl),
@@ -100,6 +108,17 @@ impl Wear {
 impl Ssd {
     fn wear_mut(&mut self) -> &mut Wear {
         self.wear.as_mut().expect("blocks can fail")
+    }
+
+    /// The drive is read-only: it takes no writes and trims.
+    #[inline(always)]
+    pub fn is_read_only(&self) -> bool {
+        is_read_only(self)
+    }
+
+    /// Counts a write or trim that a level above has rejected, since the drive is read-only.
+    pub fn note_rejected(&mut self) {
+        self.probes.count().rejected_writes += 1;
     }
 
     /// The drive is read-only, and the run is to end.
@@ -137,6 +156,18 @@ impl Ssd {
 #[inline(always)]
 pub(in crate::ssd) fn is_read_only(ssd: &Ssd) -> bool {
     ssd.wear.as_ref().is_some_and(|wear| wear.read_only.is_some())
+}
+
+/// The drive is read-only, and has written all that a level above had accepted: it takes no data of the host.
+#[inline(always)]
+pub(in crate::ssd) fn is_closed(ssd: &Ssd) -> bool {
+    is_read_only(ssd) && !ssd.has_accepted()
+}
+
+/// The drive rejects a write of this page: it is closed, and the page is not one of the mapping table.
+#[inline(always)]
+pub(in crate::ssd) fn rejects(ssd: &Ssd, lpn: Lpn) -> bool {
+    is_closed(ssd) && !ssd.geometry().is_of_map(lpn)
 }
 
 /// The program that begins at this page fails.
@@ -190,18 +221,18 @@ fn write_again(ssd: &mut Ssd, now: Ns, id: TxnId) {
 /// victim, from where they are moved again.
 pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {
     let moved = ssd.gc.moving(pool).expect("a page was moved");
+    let gathers = ssd.rules.gc.gathers();
+    let units = if gathers { ssd.gc.units(pool).len() } else { 1 };
+    let writers: Vec<TxnId> =
+        if gathers { ssd.gc.units(pool).iter().filter_map(|moved| moved.writer).collect() } else { moved.writer.into_iter().collect() };
     if let Some(to) = moved.to {
         if !program_fails(ssd, to) {
             return false;
         }
+        pace::pages_taken(ssd, pool, (units - writers.len()) as u32);
         program_failed(ssd, now, pool, to);
         ssd.ftl.owe_again(pool);
     }
-    let writers: Vec<TxnId> = if ssd.rules.gc.gathers() {
-        ssd.gc.units(pool).iter().filter_map(|moved| moved.writer).collect()
-    } else {
-        moved.writer.into_iter().collect()
-    };
     let serial = ssd.next_serial();
     ssd.gc.jobs.move_failed(&ssd.ftl, pool, (now, serial));
     if moved.to.is_some() {
@@ -231,6 +262,7 @@ fn program_failed(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
     ssd.probes.count().failed_programs += 1;
     ssd.probes.note(now, &ssd.ftl, Event::ProgramFailed(first));
     let left = ssd.ftl.program_failed(pool, first);
+    pace::pages_taken(ssd, pool, left);
     let wear = ssd.wear_mut();
     if left > 0 {
         wear.open.push((block, left));
@@ -387,7 +419,8 @@ fn note_one_percent(ssd: &mut Ssd) {
 fn look_for_room(ssd: &mut Ssd, now: Ns, pool: PoolId, has_job: bool) {
     note_one_percent(ssd);
     let spreads = has_job && ssd.rules.gc.spreads;
-    let can_collect = if spreads { group_can_collect(ssd, pool) } else { ssd.ftl.can_collect(pool, has_job) };
+    let kept = accepted::blocks_left_alone(ssd, pool);
+    let can_collect = if spreads { group_can_collect(ssd, pool, kept) } else { ssd.ftl.can_collect(pool, has_job, kept) };
     let wear = ssd.wear_mut();
     let lost = wear.lost[pool.index()];
     let cause = match lost > wear.losable {
@@ -399,7 +432,13 @@ fn look_for_room(ssd: &mut Ssd, now: Ns, pool: PoolId, has_job: bool) {
         return;
     }
     wear.read_only = Some(ReadOnly { at_ns: now, pool: pool.0, lost, cause });
-    ssd.ftl.close_for_writes();
+    wear.lost_before.clone_from(&wear.lost);
+    if accepted::writes_on(ssd) {
+        ssd.ftl.open_reserve();
+        check_places(ssd);
+    } else {
+        ssd.ftl.close_for_writes();
+    }
     ssd.gc.halt();
     ssd.host.place_freed();
     for pool in ssd.pools() {
@@ -408,10 +447,20 @@ fn look_for_room(ssd: &mut Ssd, now: Ns, pool: PoolId, has_job: bool) {
     }
 }
 
-/// The group of a pool has room for all units that its job has still to place.
-fn group_can_collect(ssd: &Ssd, pool: PoolId) -> bool {
+/// The group of a pool has room for all units that its job has still to place, and `kept` free superblocks beside that.
+fn group_can_collect(ssd: &Ssd, pool: PoolId, kept: u32) -> bool {
     let lead = ssd.geometry().lead_pool(pool);
-    ssd.ftl.group_can_collect(lead, ssd.gc.jobs.units_to_place(&ssd.ftl, lead))
+    ssd.ftl.group_can_collect(lead, ssd.gc.jobs.units_to_place(&ssd.ftl, lead), kept)
+}
+
+/// Verify mode, when the drive becomes read-only: each pool has a place for the data that were accepted, and a block that may fail.
+fn check_places(ssd: &mut Ssd) {
+    let short = ssd.pools().find(|&pool| ssd.ftl.blocks().free_count(pool) <= accepted::blocks_kept(ssd, pool));
+    let Some(pool) = short else { return };
+    let (free, kept) = (ssd.ftl.blocks().free_count(pool), accepted::blocks_kept(ssd, pool));
+    if let Some(verifier) = ssd.probes.verifier_mut() {
+        verifier.found(Err(format!("the drive is read-only, and pool {pool} has {free} free blocks for accepted data that take {kept}")));
+    }
 }
 
 /// Call when a round begins to dispatch: blocks that failed, and are filled no further, close once their last program has ended, and wait to
@@ -420,7 +469,31 @@ fn group_can_collect(ssd: &Ssd, pool: PoolId) -> bool {
 pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns) {
     if ssd.wear.is_some() {
         close_blocks(ssd, now);
+        if is_closed(ssd) && accepted::has_table(ssd) {
+            reject_waiting(ssd, now);
+        }
     }
+}
+
+/// Rejects the writes of the host that wait, where those of the mapping table go on.
+fn reject_waiting(ssd: &mut Ssd, now: Ns) {
+    while let Some(candidate) = first_write(ssd, |id| rejects(ssd, ssd.transactions[id].lpn)) {
+        let die = ssd.geometry().die_of_pool(candidate.pool);
+        let id = ssd.leave_queue(now, die, candidate);
+        reject(ssd, ssd.transactions[id].request);
+        ssd.finish_transaction(now, id);
+    }
+}
+
+/// The first write of any queue for which this holds.
+fn first_write(ssd: &Ssd, holds: impl Fn(TxnId) -> bool) -> Option<HostCandidate> {
+    let of_pool = |pool| {
+        let chip = ssd.geometry().chip_of_die(ssd.geometry().die_of_pool(pool));
+        let queue = if ssd.rules.dynamic { ssd.sched.chip_queue(chip) } else { ssd.sched.queue(pool, QueueKind::Write) };
+        let id = linked(&ssd.transactions, ssd.sched.head(queue)).find(|&id| holds(id))?;
+        Some(HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
+    };
+    ssd.pools().find_map(of_pool)
 }
 
 fn close_blocks(ssd: &mut Ssd, now: Ns) {
@@ -449,10 +522,11 @@ pub(in crate::ssd) fn nothing_begins(ssd: &mut Ssd, now: Ns) -> bool {
 fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
     let mut any = false;
     for chip in (0..ssd.geometry().chips).map(ChipId) {
-        while let Some(candidate) = write_for_chip(ssd, chip).filter(|_| !has_room(ssd, chip)) {
+        while let Some(candidate) = write_for_chip(ssd, chip).filter(|write| !has_room(ssd, chip, ssd.transactions[write.id].class)) {
             let placement = ssd.sched.placement().expect("writes go by load");
-            let Some(other) = placement.next_chip(&ssd.ftl, ssd.transactions[candidate.id].class) else { break };
-            if other == chip || !has_room(ssd, other) || !ssd.sched.has_place(other, QueueKind::Write) {
+            let class = ssd.transactions[candidate.id].class;
+            let Some(other) = next_chip(ssd, placement, class) else { break };
+            if other == chip || !has_room(ssd, other, class) || !ssd.sched.has_place(other, QueueKind::Write) {
                 break;
             }
             let die = ssd.geometry().die_of_pool(candidate.pool);
@@ -469,16 +543,28 @@ fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
     any
 }
 
-/// Some pool of the chip, or its group of superblocks, has room for one more page.
-fn has_room(ssd: &Ssd, chip: ChipId) -> bool {
+/// Some pool of the chip, or its group of superblocks, has room for one more page of a write of this class.
+fn has_room(ssd: &Ssd, chip: ChipId, class: Class) -> bool {
+    if is_read_only(ssd) {
+        return pools_of_chip(ssd, chip).any(|pool| ssd.ftl.can_write(pool, class));
+    }
     let placement = ssd.sched.placement().expect("writes go by load");
     if placement.by_turns() {
         let first = DieId(ssd.geometry().dies_of_chip(chip).start);
         return ssd.ftl.group_has_room(PoolId(ssd.geometry().pools_of_die(first).start));
     }
     let held = |pool| ssd.ftl.blocks().valid_in_pool(pool) + ssd.ftl.lost_pages(pool) + placement.writing(pool);
-    let mut pools = ssd.geometry().dies_of_chip(chip).flat_map(|die| ssd.geometry().pools_of_die(DieId(die)).map(PoolId));
-    pools.any(|pool| held(pool) < ssd.ftl.room_of_pool())
+    pools_of_chip(ssd, chip).any(|pool| held(pool) < ssd.ftl.room_of_pool())
+}
+
+/// Dynamic allocation: the chip that takes the next write of a class. Once GC rests, a chip with a page.
+#[inline(always)]
+pub(in crate::ssd) fn next_chip(ssd: &Ssd, placement: &Placement, class: Class) -> Option<ChipId> {
+    if is_read_only(ssd) { chip_with_page(ssd, class) } else { placement.next_chip(&ssd.ftl, class) }
+}
+
+fn chip_with_page(ssd: &Ssd, class: Class) -> Option<ChipId> {
+    (0..ssd.geometry().chips).map(ChipId).find(|&chip| has_room(ssd, chip, class) && ssd.sched.has_place(chip, QueueKind::Write))
 }
 
 /// A drive that is read-only gives up its GC jobs, and rejects the writes that wait. Returns true if it had any.
@@ -490,10 +576,17 @@ fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
             any = true;
         }
     }
+    if ssd.rules.dynamic && accepted::writes_on(ssd) {
+        any |= choose_chips_again(ssd, now);
+    }
     while let Some(candidate) = waiting_write(ssd) {
         let die = ssd.geometry().die_of_pool(candidate.pool);
         let id = ssd.leave_queue(now, die, candidate);
-        reject(ssd, ssd.transactions[id].request);
+        if rejects(ssd, ssd.transactions[id].lpn) {
+            reject(ssd, ssd.transactions[id].request);
+        } else {
+            lose(ssd, candidate.pool, ssd.transactions[id].request);
+        }
         ssd.finish_transaction(now, id);
         any = true;
     }
@@ -504,6 +597,19 @@ fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
 fn is_at_rest(ssd: &Ssd, pool: PoolId) -> bool {
     let suspended = ssd.flash.suspended(ssd.geometry().die_of_pool(pool)).is_some_and(|(suspended, _)| suspended == pool);
     ssd.gc.job(pool).is_some_and(|job| !job.is_busy()) && !suspended
+}
+
+/// Accepted data have no place: more blocks have failed since the drive is read-only than it kept ([`Config::KEPT_BLOCKS`]).
+fn lose(ssd: &mut Ssd, pool: PoolId, request: ReqId) {
+    ssd.host.note_status(request, Status::Rejected);
+    ssd.probes.count().lost_units += 1;
+    let wear = ssd.wear_mut();
+    let most = wear.lost.iter().zip(&wear.lost_before).map(|(lost, before)| lost - before).max().unwrap_or(0);
+    if most < Config::KEPT_BLOCKS
+        && let Some(verifier) = ssd.probes.verifier_mut()
+    {
+        verifier.found(Err(format!("accepted data have no place in pool {pool}, though {most} of its blocks have failed since")));
+    }
 }
 
 fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {
@@ -518,15 +624,22 @@ fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     ssd.job_ended(now, pool);
 }
 
-/// A write that waits in a queue.
+/// A write that waits in a queue, and finds no page.
 fn waiting_write(ssd: &Ssd) -> Option<HostCandidate> {
+    let goes_on = |pool, id: TxnId| ssd.ftl.can_write(pool, ssd.transactions[id].class) && !ssd.probes.has(Planted::LosesAccepted);
     if ssd.rules.dynamic {
-        return (0..ssd.geometry().chips).find_map(|chip| write_for_chip(ssd, ChipId(chip)));
+        let waits = |chip| write_for_chip(ssd, chip).filter(|write| !pools_of_chip(ssd, chip).any(|pool| goes_on(pool, write.id)));
+        return (0..ssd.geometry().chips).map(ChipId).find_map(waits);
     }
     let in_queue = |pool| {
-        ssd.sched.head(ssd.sched.queue(pool, QueueKind::Write)).map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
+        let head = ssd.sched.head(ssd.sched.queue(pool, QueueKind::Write)).filter(|&id| !goes_on(pool, id));
+        head.map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
     };
     ssd.pools().find_map(in_queue)
+}
+
+fn pools_of_chip(ssd: &Ssd, chip: ChipId) -> impl Iterator<Item = PoolId> + '_ {
+    ssd.geometry().dies_of_chip(chip).flat_map(|die| ssd.geometry().pools_of_die(DieId(die)).map(PoolId))
 }
 
 /// Dynamic allocation: the first write that waits for a chip.

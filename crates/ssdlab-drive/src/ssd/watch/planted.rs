@@ -36,6 +36,8 @@ pub enum Planted {
     UsesRetiredBlock,
     /// A write whose program has failed is not programmed again.
     ForgetsFailedWrite,
+    /// A drive that is read-only gives up accepted data that wait, though they have a place.
+    LosesAccepted,
     /// An erase as needed takes the time of whole pulses.
     ErasesInWholePulses,
 }

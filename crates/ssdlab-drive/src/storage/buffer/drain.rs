@@ -6,7 +6,7 @@ use crate::lists::NONE;
 use crate::ssd::Drained;
 use crate::storage::Store;
 use crate::storage::mapping::MappingCache;
-use ssdlab_base::units::Ns;
+use ssdlab_base::units::{Lpn, Ns};
 use ssdlab_result::stats::Times;
 use ssdlab_result::timeline::{Cause, Origin};
 
@@ -105,36 +105,49 @@ impl State {
         let mut ended = std::mem::take(&mut self.ended);
         drive.drain_completions(&mut ended);
         for completion in ended.drain(..) {
-            self.ended_below(now, completion.index as u32, &completion.times);
+            self.ended_below(now, completion.index as u32, &completion.times, drive);
         }
         self.ended = ended;
     }
 
-    fn ended_below(&mut self, now: Ns, index: u32, times: &Times) {
+    fn ended_below(&mut self, now: Ns, index: u32, times: &Times, drive: &mut MappingCache) {
         let Below { purpose, since } = self.below[index];
         self.below.remove(index);
         match purpose {
             Purpose::Serves(place, unit) => self.page_done(now, place, Some((unit, times))),
-            Purpose::Fills(entry) => self.rest_read(now, entry, since, times),
-            Purpose::Programs(first, destination) => self.programmed(first, destination),
+            Purpose::Fills(entry) => self.rest_read(now, entry, since, times, drive),
+            Purpose::Programs(first, destination) => self.programmed(first, destination, drive),
         }
     }
 
-    fn programmed(&mut self, first: u32, destination: u32) {
+    fn programmed(&mut self, first: u32, destination: u32, drive: &mut MappingCache) {
         self.sent -= 1;
         let mut entry = first;
         while entry != NONE {
             let next = self.entries.get(entry).next;
             debug_assert_eq!(self.entries.get(entry).progress, Progress::Sent);
-            self.entry_ends(entry);
+            self.entry_ends(entry, drive);
             self.entries.in_flash(entry);
             entry = next;
         }
         self.entries.program_ended(destination);
     }
 
-    /// The data of `entry` are in flash, or no longer needed: no flush waits for them any more.
-    pub(super) fn entry_ends(&mut self, entry: u32) {
+    /// The drive is read-only: what was accepted is programmed, whatever would fill its programs.
+    pub(super) fn close(&mut self) {
+        self.closing = true;
+        self.hurry_all();
+    }
+
+    /// The drive has become read-only since the last turn.
+    #[inline(always)]
+    pub(super) fn is_to_close(&self, drive: &MappingCache) -> bool {
+        drive.drive().is_read_only() && !self.closing
+    }
+
+    /// The data of `entry` are in flash, or no longer needed: no flush waits for them any more, and the drive keeps no place for them.
+    pub(super) fn entry_ends(&mut self, entry: u32, drive: &mut MappingCache) {
+        drive.drive_mut().is_in_flash(Lpn(self.entries.get(entry).unit));
         let before = self.entries.get(entry).flushes_before;
         self.flushes.entry_ends(before);
     }

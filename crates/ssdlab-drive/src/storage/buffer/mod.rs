@@ -106,6 +106,8 @@ pub enum PlantedInBuffer {
 #[derive(Clone, Copy, Debug)]
 enum Lacks {
     Room,
+    /// The drive has no place for this unit, whatever fails (`wear`).
+    Place(u32),
     /// There was no credit for this unit (`gc.pace`).
     Credit(u32),
 }
@@ -188,6 +190,8 @@ struct State {
     /// `sent`: number of outstanding programs; `filling`: number of outstanding reads of the rest of a unit.
     sent: u32,
     filling: u32,
+    /// The drive is read-only, and what was accepted goes to flash.
+    closing: bool,
     /// Operations of the drive may begin since `settle` last returned: it has got a request, or a write has come to wait for credit.
     passed: bool,
     /// Buffers reused from call to call.
@@ -249,7 +253,7 @@ impl Buffer {
     #[inline(always)]
     fn may_settle(&mut self) -> bool {
         match self.state.as_deref_mut() {
-            Some(state) => Store::has_completed(&self.drive) || state.may_admit(&self.drive),
+            Some(state) => Store::has_completed(&self.drive) || state.may_admit(&self.drive) || state.is_to_close(&self.drive),
             None => self.pacing.as_deref().is_some_and(|pacing| !pacing.is_empty()),
         }
     }
@@ -259,6 +263,9 @@ impl Buffer {
         let Some(state) = self.state.as_deref_mut() else {
             return self.pacing.as_deref_mut().is_some_and(|pacing| pacing.admit(now, &mut self.drive));
         };
+        if state.is_to_close(&self.drive) {
+            state.close();
+        }
         loop {
             if Store::has_completed(&self.drive) {
                 state.take_completions(now, &mut self.drive);
@@ -317,6 +324,7 @@ impl State {
             flushes: Flushes::new(),
             sent: 0,
             filling: 0,
+            closing: false,
             passed: false,
             ended: Vec::new(),
             chosen: Vec::new(),

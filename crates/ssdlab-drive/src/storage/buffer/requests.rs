@@ -10,6 +10,7 @@ use crate::storage::desk::Tracked;
 use crate::storage::mapping::MappingCache;
 use ssdlab_base::blocked::{Blocked, Served};
 use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::status::Status;
 use ssdlab_base::units::{Lpn, Ns};
 use ssdlab_result::stats::Times;
 use ssdlab_result::timeline::{Cause, Origin};
@@ -29,6 +30,9 @@ impl State {
         };
         let own = HostRequest { scattered, version, entered: now, paced: self.held.paced(now) };
         let place = self.requests.accept(index, request, own);
+        if drive.drive().is_read_only() && matches!(request.kind, RequestKind::Write | RequestKind::Trim) {
+            return self.reject(now, place, first, drive);
+        }
         match request.kind {
             RequestKind::Read | RequestKind::Trim if self.reads_pass => self.take_passing(now, place, drive),
             _ if self.waiting.is_empty() => self.enter(now, place, first, drive),
@@ -92,7 +96,9 @@ impl State {
         }
         match self.lacks {
             None => true,
+            _ if drive.drive().is_read_only() => true,
             Some(Lacks::Room) => !self.entries.is_full(),
+            Some(Lacks::Place(unit)) => drive.drive().has_place(Lpn(unit)),
             Some(Lacks::Credit(unit)) => {
                 let changes = drive.drive().changes();
                 if self.has_credit.1 != changes {
@@ -107,6 +113,9 @@ impl State {
     pub(super) fn admit(&mut self, now: Ns, drive: &mut MappingCache) {
         if !self.may_admit(drive) {
             return;
+        }
+        if matches!(self.lacks, Some(Lacks::Place(_))) {
+            drive.drive_mut().awaits_place(now, None);
         }
         self.lacks = None;
         while let Some((place, next)) = self.waiting.front() {
@@ -149,6 +158,10 @@ impl State {
     fn write(&mut self, now: Ns, place: u32, from: u32, drive: &mut MappingCache) -> Option<u32> {
         let end = self.units_of(&self.requests[place].request).1;
         for unit in from..end {
+            if drive.drive().is_read_only() {
+                self.reject(now, place, unit, drive);
+                return None;
+            }
             if !self.put(now, place, unit, drive) {
                 return Some(unit);
             }
@@ -161,6 +174,19 @@ impl State {
         self.access(now, place, NONE, bytes);
         self.page_done(now, place, None);
         None
+    }
+
+    /// The drive is read-only: a write or trim is rejected, as far as its units from `from` on are concerned.
+    fn reject(&mut self, now: Ns, place: u32, from: u32, drive: &mut MappingCache) {
+        self.hold(now, None, drive);
+        self.enters(now, place);
+        let end = self.units_of(&self.requests[place].request).1;
+        if let Some(shadow) = &mut self.shadow {
+            shadow.rejected(from..end);
+        }
+        self.requests[place].times.status.add(Status::Rejected);
+        drive.drive_mut().note_rejected();
+        self.page_done(now, place, None);
     }
 
     /// Records that the oldest waiting request waits for credit for `unit`; `None`: not for credit.
@@ -195,12 +221,19 @@ impl State {
             self.lacks = Some(Lacks::Room);
             self.hold(now, None, drive);
             return false;
+        } else if !drive.drive().has_place(Lpn(unit)) {
+            self.lacks = Some(Lacks::Place(unit));
+            drive.drive_mut().awaits_place(now, Some(Lpn(unit)));
+            self.passed = true;
+            self.hold(now, None, drive);
+            return false;
         } else if !drive.drive_mut().lets_in(Lpn(unit)) {
             self.lacks = Some(Lacks::Credit(unit));
             self.has_credit = (false, drive.drive().changes());
             self.hold(now, Some(unit), drive);
             return false;
         } else {
+            drive.drive_mut().is_accepted(Lpn(unit));
             let class = drive.drive_mut().class_of_program(Lpn(unit), request.handle);
             let destination = self.destination_of(unit, request.handle, class, drive);
             let entry = self.entries.insert(now, unit, bytes, destination, origin.request);
@@ -305,7 +338,7 @@ impl State {
     }
 
     /// The rest of an entry's unit has been read: the reads that waited for it go on.
-    pub(super) fn rest_read(&mut self, now: Ns, entry: u32, since: Ns, times: &Times) {
+    pub(super) fn rest_read(&mut self, now: Ns, entry: u32, since: Ns, times: &Times, drive: &mut MappingCache) {
         self.filling -= 1;
         let unit = self.entries.get(entry).unit;
         let mut waiting = std::mem::replace(&mut self.entries.get_mut(entry).readers, NONE);
@@ -325,7 +358,7 @@ impl State {
             self.requests.part_ends(request);
         }
         if self.entries.get(entry).progress == Progress::Dropped {
-            self.entry_ends(entry);
+            self.entry_ends(entry, drive);
             return self.entries.free(entry);
         }
         self.entries.filled(entry);
@@ -335,6 +368,10 @@ impl State {
 
     fn trim(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
         let Tracked { request, origin, .. } = self.requests[place];
+        if drive.drive().is_read_only() {
+            let first = self.units_of(&request).0;
+            return self.reject(now, place, first, drive);
+        }
         self.enters(now, place);
         let (first, end) = inner_units(&request, self.unit_bytes);
         for entry in self.entries.within(first, end) {
@@ -342,7 +379,7 @@ impl State {
             self.entries.trim(entry);
             self.stats.trimmed += u64::from(was.progress != Progress::Sent);
             if was.progress != Progress::Sent && !was.filling {
-                self.entry_ends(entry);
+                self.entry_ends(entry, drive);
             }
         }
         if let Some(shadow) = &mut self.shadow {

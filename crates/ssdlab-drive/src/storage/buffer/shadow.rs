@@ -27,6 +27,12 @@ impl Shadow {
         self.arrived[units.start as usize..units.end as usize].fill(0);
     }
 
+    /// A write or trim of `units` is rejected: what has come in remains the newest.
+    pub(super) fn rejected(&mut self, units: std::ops::Range<u32>) {
+        let range = units.start as usize..units.end as usize;
+        self.arrived[range.clone()].copy_from_slice(&self.entered[range]);
+    }
+
     /// Notes the version of a unit that a write brings into the buffer.
     pub(super) fn enters(&mut self, unit: u32, version: u32) {
         self.entered[unit as usize] = version;

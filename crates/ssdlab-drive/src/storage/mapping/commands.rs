@@ -11,6 +11,7 @@ use crate::ssd::{Drained, Ssd};
 use crate::storage::desk::Tracked;
 use ssdlab_base::blocked::Blocked;
 use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::status::Status;
 use ssdlab_base::units::Ns;
 use ssdlab_result::stats::Times;
 
@@ -31,8 +32,6 @@ pub(super) struct Command {
     /// Number of items that the command waits for; `behind`: number of older commands of the same units.
     missing: u32,
     behind: u32,
-    /// The command has used all of its items.
-    entered: bool,
     /// The command has gone on to the drive, after a wait of `waited` ns.
     pub(super) passed: bool,
     waited: Ns,
@@ -65,6 +64,14 @@ impl State {
             self.commands[place].own.left = self.item_of(units.start)..self.item_of(units.end - 1) + 1;
         }
         self.line.push_back(place);
+    }
+
+    /// A write or trim arrives at a drive that is read-only.
+    pub(super) fn reject(&mut self, now: Ns, index: u64, request: Request, drive: &mut Ssd) {
+        let place = self.commands.accept(index, Request { arrival_ns: now, ..request }, Command::default());
+        self.commands[place].times.status.add(Status::Rejected);
+        drive.note_rejected();
+        self.commands.complete(now, place);
     }
 
     /// A write of whole units that need not be consecutive arrives.
@@ -128,7 +135,7 @@ impl State {
     pub(super) fn serve_line(&mut self, now: Ns, drive: &mut Ssd) -> bool {
         let mut any = false;
         while let Some(&place) = self.line.front() {
-            while let Some(item) = self.next_item(place) {
+            while let Some(item) = self.next_item(place).filter(|_| !self.is_rejected(place, drive)) {
                 if !self.use_item(now, place, item, drive) {
                     let held = std::mem::replace(&mut self.commands[place].own.held, true);
                     self.stats.full_waits += u64::from(!held);
@@ -142,6 +149,12 @@ impl State {
             any = true;
         }
         any
+    }
+
+    /// The drive is read-only, and the command is a write or trim of the host that no write buffer has accepted.
+    fn is_rejected(&self, place: u32, drive: &Ssd) -> bool {
+        let command = &self.commands[place];
+        drive.is_read_only() && command.changes() && command.own.units.is_empty()
     }
 
     /// The next item that a command has not used.
@@ -229,7 +242,7 @@ impl State {
         let behind = self.waiting.iter().filter(|&&older| ordered && self.conflict(&self.commands[older], command)).count() as u32;
         self.stats.order_waits += u64::from(behind > 0);
         let command = &mut self.commands[place];
-        (command.own.behind, command.own.entered) = (behind, true);
+        command.own.behind = behind;
         if command.own.missing == 0 && behind == 0 {
             return self.go_on(now, place, drive);
         }
@@ -240,19 +253,17 @@ impl State {
     fn go_on_if_free(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         let mut free = vec![place];
         while let Some(place) = free.pop() {
-            let Command { missing, behind, entered, passed, .. } = self.commands[place].own;
-            // A command may have followed several others, and be here once for each.
-            if missing > 0 || behind > 0 || !entered || passed {
+            // A command may have followed several others, and be here once for each: it has gone on, or been rejected.
+            let Some(at) = self.waiting.iter().position(|&waits| waits == place) else { continue };
+            let Command { missing, behind, .. } = self.commands[place].own;
+            if missing > 0 || behind > 0 {
                 continue;
             }
-            let at = self.waiting.iter().position(|&waits| waits == place).expect("it waits");
             self.waiting.remove(at);
-            self.go_on(now, place, drive);
-            if self.planted == Some(PlantedInMap::ForgetsOrder) {
-                continue;
-            }
-            let follows = |&younger: &u32| self.conflict(&self.commands[place], &self.commands[younger]);
+            let ordered = self.planted != Some(PlantedInMap::ForgetsOrder);
+            let follows = |&younger: &u32| ordered && self.conflict(&self.commands[place], &self.commands[younger]);
             let followers: Vec<u32> = self.waiting.iter().skip(at).copied().filter(follows).collect();
+            self.go_on(now, place, drive);
             followers.iter().for_each(|&younger| self.commands[younger].own.behind -= 1);
             // The oldest command is on top of the stack.
             free.extend(followers.into_iter().rev());
@@ -262,9 +273,17 @@ impl State {
     /// Sends a command on to the drive.
     fn go_on(&mut self, now: Ns, place: u32, drive: &mut Ssd) {
         self.check_order(place);
-        let below = self.below.insert(Purpose::Serves(place));
+        let is_rejected = self.is_rejected(place, drive);
         let command = &mut self.commands[place];
         (command.own.passed, command.own.waited) = (true, now - command.request.arrival_ns);
+        if is_rejected {
+            let mut times = Times::default();
+            times.status.add(Status::Rejected);
+            drive.note_rejected();
+            return self.complete(now, place, times);
+        }
+        let below = self.below.insert(Purpose::Serves(place));
+        let command = &self.commands[place];
         let request = Request { arrival_ns: now, ..command.request };
         drive.next_request_is(command.origin);
         if !command.own.units.is_empty() {

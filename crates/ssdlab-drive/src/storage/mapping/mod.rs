@@ -29,7 +29,7 @@ use crate::ssd::{Drained, Ssd};
 use commands::{Command, Waiter};
 use pages::Pages;
 use shadow::Shadow;
-use ssdlab_base::request::Request;
+use ssdlab_base::request::{Request, RequestKind};
 use ssdlab_base::units::{Lpn, Ns};
 use ssdlab_keys::config::{Config, MapCacheUnit, PartialWrite};
 use ssdlab_keys::geometry::MapPages;
@@ -177,6 +177,9 @@ impl MappingCache {
     fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         match self.state.as_deref_mut() {
             Some(state) => {
+                if self.drive.is_read_only() && matches!(request.kind, RequestKind::Write | RequestKind::Trim) {
+                    return state.reject(now, index, request, &mut self.drive);
+                }
                 state.take(now, index, request, scattered);
                 self.settle(now);
             }

@@ -1,6 +1,6 @@
 //! Checks of wear.
 
-use crate::config::{ArrayLevel, Config, Erase, Leveling, Pace, Placement, ReclaimUnit};
+use crate::config::{ArrayLevel, Config, Erase, Leveling, ReclaimUnit};
 
 /// Refuses mechanisms for which it is not known what they do when a block fails, or is moved for levelling.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
@@ -39,12 +39,8 @@ const SLC: &str = "blocks in SLC mode: how they wear is not modelled; set slc.st
 
 fn failures(config: &Config, messages: &mut Vec<String>) {
     let refused = [
-        (config.ftl.placement != Placement::None, "ftl.placement: the room for moves of each stream is not kept; set \"none\""),
         (config.slc.is_on(), SLC),
-        (config.caches_map(), "ftl.map_cache_bytes: updates of the mapping table that the drive rejects are not modelled; set 0"),
-        (config.gc.pace != Pace::None, "gc.pace: GC would earn credit for blocks that never come free; set \"none\""),
         (config.cache.is_on(), "cache: what it does with writes that the drive rejects is not modelled; leave the cache out"),
-        (config.buffer.is_on(), "buffer: what it does with writes that the drive rejects is not modelled; set buffer.bytes = 0"),
         (
             config.array.level != ArrayLevel::None,
             "array: what it does with writes that a drive rejects is not modelled; simulate one drive",
