@@ -84,6 +84,29 @@ fn a_stage_that_goes_on_counts_in_part() {
     }
 }
 
+/// A program of which no other operation waits writes four planes one after the other, each with a quarter of the power. That of page 1 waits
+/// from the first plane on, so that the three others go at once.
+#[test]
+fn planes_that_are_programmed_one_by_one_share_the_power() {
+    let mut config = one_die();
+    config.device.plane_programs = 4;
+    energetic(&mut config);
+    let mut simulation = simulation(&config);
+    for request in [write(0, 0), write(150_000, 1)] {
+        simulation.submit(request).unwrap();
+    }
+    let mut programs_at = |now: Ns| {
+        simulation.run_until(now).unwrap();
+        simulation.ssd().drawn(now).arrays.program[0]
+    };
+    assert_eq!([152_400, 302_400].map(&mut programs_at), [12_500, 50_000], "one plane");
+    assert_eq!([402_400, 502_400].map(&mut programs_at), [125_000, 200_000], "three planes");
+    // The transfer until 604.8 us, and four planes.
+    assert_eq!([804_800, 1_004_800, 1_404_800, 3_000_000].map(&mut programs_at), [250_000, 300_000, 400_000, 400_000]);
+    let energy = simulation.finish().unwrap().energy.expect("it is asked for");
+    assert_eq!(picojoules(energy.program_j), 400_000.0 * 100.0);
+}
+
 /// The array times of a random drive of one plane a die, all of whose operations have ended, against its stages. A suspension takes a time of
 /// its own, which does not count as array time.
 fn array_times_are_those_of_stages(case: u64) -> Result<Tally, String> {

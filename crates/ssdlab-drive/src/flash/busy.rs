@@ -74,8 +74,9 @@ impl Flash {
             let (done, counted) = self.array_stages(slot, now);
             let (read, written) = times_of_op(&mut times, &slot.op);
             let planes = Ns::from(slot.op.pages);
+            let drawing = |ns| slot.drawing_ns(ns, self.rules.plane_programs);
             *read = *read + planes * done.0 - planes * counted.0;
-            *written = *written + planes * done.1 - planes * counted.1;
+            *written = *written + drawing(done.1) - drawing(counted.1);
         }
         times
     }

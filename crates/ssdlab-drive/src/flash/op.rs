@@ -148,12 +148,20 @@ pub(super) struct Slot {
     pub(super) merged: bool,
     /// Of a program that may go plane by plane: number of planes that it has not begun; 0 for all other operations.
     pub(super) planes_left: u32,
+    /// Number of planes in service; 0 for all other operations.
+    pub(super) planes_now: u32,
     /// How often the operation was suspended for reads; and whether it is being suspended for reads now (`for_reads`).
     pub(super) suspensions: u32,
     pub(super) for_reads: bool,
 }
 
 impl Slot {
+    /// Time of `ns` in the array as energy counts it: for each page, or of its `planes` planes (`device.plane_programs`) the share in service.
+    pub(super) fn drawing_ns(&self, ns: Ns, planes: u32) -> Ns {
+        let ns = ns * Ns::from(self.op.pages);
+        if self.planes_now == 0 { ns } else { ns * Ns::from(self.planes_now) / Ns::from(planes) }
+    }
+
     pub(super) const IDLE: Slot = Slot {
         stage: Stage::Empty,
         op: Op { kind: OpKind::Erase, owner: Owner::Gc(PoolId(0)), pages: 0, parts: Parts::WHOLE, read_ns: 0, write_ns: 0 },
@@ -171,6 +179,7 @@ impl Slot {
         pauses: false,
         merged: false,
         planes_left: 0,
+        planes_now: 0,
         suspensions: 0,
         for_reads: false,
     };

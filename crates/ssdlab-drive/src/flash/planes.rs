@@ -31,7 +31,8 @@ impl Flash {
     pub fn program_planes(&mut self, now: Ns, at: SlotId, all: bool, events: &mut EventQueue) {
         let slot = &mut self.slots[at.index()];
         let (runs_since, ns) = (slot.runs_since, slot.op.write_ns);
-        slot.planes_left = if all { 0 } else { slot.planes_left - 1 };
+        slot.planes_now = if all { slot.planes_left } else { 1 };
+        slot.planes_left -= slot.planes_now;
         slot.suspensions = 0;
         self.begin_array(now, at, Stage::Program, ns, events);
         self.slots[at.index()].runs_since = runs_since;

@@ -100,7 +100,7 @@ impl Flash {
         slot.due = now + ns;
         events.push(slot.due, slot.serial, Event::Slot(at.0));
         if self.rules.energy && !matches!(stage, Stage::Decode | Stage::Stopping) {
-            *time_of(&mut self.arrays, stage, &slot.op.owner) += ns * Ns::from(slot.op.pages);
+            *time_of(&mut self.arrays, stage, &slot.op.owner) += slot.drawing_ns(ns, self.rules.plane_programs);
         }
         self.note(now, at);
     }

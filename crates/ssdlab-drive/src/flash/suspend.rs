@@ -38,7 +38,7 @@ impl Flash {
         slot.serial = self.serial;
         slot.left = slot.due - now;
         if self.rules.energy {
-            *time_of(&mut self.arrays, slot.stage, &slot.op.owner) -= slot.left * Ns::from(slot.op.pages);
+            *time_of(&mut self.arrays, slot.stage, &slot.op.owner) -= slot.drawing_ns(slot.left, self.rules.plane_programs);
         }
         slot.suspended = std::mem::replace(&mut slot.stage, Stage::Suspending);
         events.push(now + self.rules.suspend_ns, slot.serial, Event::Slot(at.0));
@@ -170,7 +170,7 @@ impl Flash {
             slot.suspended = slot.stage;
         }
         if self.rules.energy {
-            *time_of(&mut self.arrays, slot.suspended, &slot.op.owner) -= (slot.due - now) * Ns::from(slot.op.pages);
+            *time_of(&mut self.arrays, slot.suspended, &slot.op.owner) -= slot.drawing_ns(slot.due - now, self.rules.plane_programs);
         }
         slot.stage = Stage::Suspending;
         events.push(now + self.rules.suspend_ns, slot.serial, Event::Slot(at.0));
@@ -241,7 +241,7 @@ impl Flash {
         let mut slot = self.slots[at.index()];
         (slot.stage, slot.left) = (slot.suspended, slot.due - now);
         if self.rules.energy {
-            *time_of(&mut self.arrays, slot.stage, &slot.op.owner) -= slot.left * Ns::from(slot.op.pages);
+            *time_of(&mut self.arrays, slot.stage, &slot.op.owner) -= slot.drawing_ns(slot.left, self.rules.plane_programs);
         }
         self.lay_beside(now, at, slot, true);
     }

@@ -224,11 +224,6 @@ fn config_relations_between_keys() {
             "device.plane_programs = 2: does not go with device.planes_per_die above 1: the planes that a page spans are one plane here; set \
              it to 1, or leave that out",
         ),
-        (
-            &[("device.plane_programs", "4"), ("energy.read_mw", "40")],
-            "device.plane_programs = 4: does not go with energy: what a program of one of its planes draws is not modelled; set it to 1, or \
-             leave that out",
-        ),
         (&[("scheduler.pipeline", "true")], "scheduler.pipeline = true: needs device.cache_register = true; change one of them"),
         (
             &[("device.overprovisioning", "0.02")],

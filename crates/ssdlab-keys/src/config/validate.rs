@@ -390,13 +390,11 @@ fn plane_programs(config: &Config, messages: &mut Vec<String>) {
     if planes == 1 {
         return;
     }
-    let refused = [
-        (config.device.planes_per_die > 1, "device.planes_per_die above 1", "the planes that a page spans are one plane here"),
-        (config.slc.is_on(), "blocks in SLC mode", "how their programs go is not modelled"),
-        (config.energy.is_on(), "energy", "what a program of one of its planes draws is not modelled"),
-    ];
-    for (_, what, why) in refused.into_iter().filter(|(is, ..)| *is) {
-        messages.push(format!("device.plane_programs = {planes}: does not go with {what}: {why}; set it to 1, or leave that out"));
+    if config.device.planes_per_die > 1 {
+        messages.push(format!(
+            "device.plane_programs = {planes}: does not go with device.planes_per_die above 1: the planes that a page spans are one plane here; \
+             set it to 1, or leave that out"
+        ));
     }
 }
 
