@@ -263,6 +263,8 @@ SLC: Mapping[str, Value] = {
 }
 """A drive with a cache of blocks in SLC mode."""
 
+RETRIES = {"errors.retry": "in-order", "errors.correctable_bits": 57}
+
 WORN: Mapping[str, Value] = {
     **DRIVE,
     "device.blocks_per_plane": 24,
@@ -367,6 +369,8 @@ CONTEXTS: Mapping[str, Context] = {
     "slc.read_ns": Context((10_000, 20_000, 30_000), base=SLC),
     "slc.program_ns": Context((50_000, 100_000, 150_000), base=SLC),
     "slc.erase_ns": Context((500_000, 1_000_000, 2_000_000), base=SLC),
+    "slc.errors": Context((1.0, 0.8, 0.3), base={**SLC, **RETRIES, "errors.epsilon": 1.2e-2}),
+    "slc.wear": Context((1.0, 0.5, 0.0), base={**SLC, **RETRIES, "errors.epsilon": 5e-3, "errors.alpha": 1e-3, "errors.k": 1.0}),
     "wear.endurance": wearing(0, 10, 20),
     "wear.rated_cycles": Context((0, 1_000, 3_000), base=DRIVE),
     "wear.spread": wearing(0.0, 0.1, 0.3),

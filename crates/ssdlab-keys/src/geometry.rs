@@ -15,6 +15,41 @@ pub struct PageFacts {
     pub mode: Mode,
 }
 
+/// Wear of an erase in the mode of blocks that are not in SLC mode, with whole pulses: wear is counted in this unit.
+pub const WHOLE: u64 = 1_000_000;
+
+/// What the age of a block and its wear depend on. `flash::Cells` and `flash::Failures` are the places that turn it into errors and failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockFacts {
+    /// Number of its erases, in preparation and run.
+    pub erases: u32,
+    /// Wear that those in SLC mode have spared it, in units of 1 / [`WHOLE`] erases.
+    pub spared: u64,
+    /// Wear by its next erase, if its pulses are whole, in units of 1 / [`WHOLE`] erases.
+    pub each: u64,
+    /// Its mode.
+    pub mode: Mode,
+}
+
+impl BlockFacts {
+    /// A block after this number of erases, none of them in SLC mode, nor the next.
+    pub fn after(erases: u32) -> Self {
+        BlockFacts { erases, spared: 0, each: WHOLE, mode: Mode::Native }
+    }
+
+    /// The block after one more erase in its mode.
+    #[must_use]
+    pub fn erased(self) -> Self {
+        BlockFacts { erases: self.erases + 1, spared: self.spared + WHOLE - self.each, ..self }
+    }
+
+    /// Wear that its next erase spares it beside what its mode does, if it wears by this share of one with whole pulses; both in units of 1 /
+    /// [`WHOLE`] erases.
+    pub fn spared_by_pulses(&self, wear: u64) -> u64 {
+        (WHOLE - wear) * self.each / WHOLE
+    }
+}
+
 /// Division by a fixed number through one multiplication (Lemire, Kaser, Kurz 2019): exact for every `u32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
@@ -113,16 +148,20 @@ pub struct SlcShape {
     pub static_each: u32,
     /// The most other blocks of a pool in SLC mode at a time.
     pub dynamic_each: u32,
+    /// Wear of a block by an erase in SLC mode, in units of 1 / [`WHOLE`] erases.
+    pub wear: u64,
 }
 
 impl SlcShape {
     fn new(config: &Config) -> Option<Self> {
         let (slc, planes) = (&config.slc, config.planes_per_pool());
+        let wear = libm::round(slc.wear * WHOLE as f64) as u64;
         slc.is_on().then(|| SlcShape {
             skipped: config.data_units_per_block() - config.slc_units_per_block(),
             static_from: config.device.blocks_per_plane.saturating_sub(slc.static_blocks),
             static_each: slc.static_blocks * planes,
             dynamic_each: slc.dynamic_blocks.min(config.device.blocks_per_plane.saturating_sub(slc.static_blocks)) * planes,
+            wear,
         })
     }
 }

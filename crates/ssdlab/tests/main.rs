@@ -49,6 +49,7 @@ mod series;
 mod settling;
 mod slack;
 mod slc;
+mod slc_wear;
 mod statistics;
 mod superblocks;
 mod suspension;

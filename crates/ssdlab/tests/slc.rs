@@ -4,7 +4,9 @@
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, array, bus, pages, play_all, read, write};
 use ssdlab::cause::Cause;
-use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Priority, Scope, SlcFull, SuspendedForReads, Trigger, validate};
+use ssdlab::config::{
+    Config, Frontier, PoolScope, PreconditionKind, Priority, RetryPolicy, Scope, SlcFull, SuspendedForReads, Trigger, validate,
+};
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::{Control, Plan, Simulation};
@@ -14,7 +16,7 @@ use ssdlab::units::{BlockId, Lpn};
 const MS: u64 = 1_000_000;
 
 /// A die with one block that is always in SLC mode, which is folded after 1 ms of idle time.
-fn one_block(change: impl FnOnce(&mut Config)) -> Config {
+pub fn one_block(change: impl FnOnce(&mut Config)) -> Config {
     let mut config = one_die();
     (config.device.blocks_per_plane, config.device.pages_per_block) = (12, 6);
     config.ftl.frontier = Frontier::Separate;
@@ -28,7 +30,7 @@ fn one_block(change: impl FnOnce(&mut Config)) -> Config {
 }
 
 /// The parts of an operation with this array time.
-fn parts(array: u64) -> Vec<(Part, u64)> {
+pub fn parts(array: u64) -> Vec<(Part, u64)> {
     vec![(Part::Array, array), (Part::Transfer, 102_400)]
 }
 
@@ -37,23 +39,115 @@ fn and_waits(reason: Part, ns: u64, array: u64) -> Vec<(Part, u64)> {
 }
 
 /// The stages of a write with this array time, and of a read.
-fn writes(at: u64, array_ns: u64) -> Vec<crate::timelines::Stage> {
+pub fn writes(at: u64, array_ns: u64) -> Vec<crate::timelines::Stage> {
     vec![bus(0, at, at + 102_400), array(0, at + 102_400, at + 102_400 + array_ns)]
 }
 
-fn reads(at: u64, array_ns: u64) -> Vec<crate::timelines::Stage> {
+pub fn reads(at: u64, array_ns: u64) -> Vec<crate::timelines::Stage> {
     vec![array(0, at, at + array_ns), bus(0, at + array_ns, at + array_ns + 102_400)]
 }
 
+/// A page that is folded, after a retry step of 132.4 us. All of its read counts as array time.
+fn moves_after_a_step(at: u64) -> Vec<crate::timelines::Stage> {
+    vec![
+        array(0, at, at + 162_400),
+        bus(0, at + 162_400, at + 264_800),
+        bus(0, at + 264_800, at + 367_200),
+        array(0, at + 367_200, at + 567_200),
+    ]
+}
+
 /// A page that is folded: read in SLC mode, transferred out and in, programmed in the other: 414.8 us.
-fn folds(at: u64) -> Vec<crate::timelines::Stage> {
+pub fn folds(at: u64) -> Vec<crate::timelines::Stage> {
     [reads(at, 10_000), writes(at + 112_400, 200_000)].concat()
 }
 
 const FOLD: u64 = 414_800;
 
+/// Reads of blocks that are not in SLC mode need the second retry step, and those of others have this share of their errors.
+fn with_errors(share: f64, change: impl FnOnce(&mut Config)) -> Config {
+    one_block(|c| {
+        c.slc.idle_us = 1_000_000;
+        let errors = &mut c.errors;
+        (errors.retry, errors.retry_table) = (RetryPolicy::InOrder, vec![0.5, 0.25, 0.125]);
+        (errors.alpha, errors.beta, errors.gamma) = (0.0, 0.0, 0.0);
+        // A plain read is good up to 72 bits of 1 KiB.
+        (errors.epsilon, c.slc.errors) = (72.0 / 8192.0 * 3.0, share);
+        change(c);
+    })
+}
+
+/// The parts of a read with this array time of which `steps` steps fail: each is an array read, a transfer and the decoding.
+fn retried(steps: u64, array: u64) -> (u64, Vec<(Part, u64)>) {
+    let step = array + 122_400;
+    ((steps + 1) * step, [vec![(Part::Retry, steps * step)], parts(array), vec![(Part::Decode, 20_000)]].concat())
+}
+
+/// The stages of a host read of which `steps` steps fail. The last decoding does not hold the die.
+fn steps(at: u64, array: u64, steps: u64) -> Vec<crate::timelines::Stage> {
+    (0..=steps).flat_map(|step| reads(at + step * (array + 122_400), array)).collect()
+}
+
 fn cases() -> Vec<Case> {
     vec![
+        Case {
+            name: "a read in SLC mode has half of the errors, so needs a step less, of the shorter array read",
+            config: with_errors(0.5, |_| ()),
+            requests: vec![write(0, 0), write(MS, 1), write(2 * MS, 2), read(3 * MS, 0), read(4 * MS, 2)],
+            responses: vec![
+                (152_400, parts(50_000)),
+                (152_400, parts(50_000)),
+                (302_400, parts(200_000)),
+                retried(1, 10_000),
+                retried(2, 25_000),
+            ],
+            stages: [writes(0, 50_000), writes(MS, 50_000), writes(2 * MS, 200_000), steps(3 * MS, 10_000, 1), steps(4 * MS, 25_000, 2)]
+                .concat(),
+        },
+        Case {
+            name: "cells in SLC mode without a factor of their own age as others, without errors as none",
+            config: with_errors(1.0, |_| ()),
+            requests: vec![write(0, 0), write(MS, 1), read(3 * MS, 0)],
+            responses: vec![(152_400, parts(50_000)), (152_400, parts(50_000)), retried(2, 10_000)],
+            stages: [writes(0, 50_000), writes(MS, 50_000), steps(3 * MS, 10_000, 2)].concat(),
+        },
+        Case {
+            // The third read begins at 3 ms. Its die is free after 112.4 us. To move a page takes the failed step of 132.4 us, a read of 10 us
+            // and the decoding of 20 us, two transfers and the program: 567.2 us.
+            name: "a block in SLC mode that has been read three times is folded for that, and takes writes again",
+            config: with_errors(0.5, |c| c.errors.reclaim_reads = 5),
+            requests: vec![
+                write(0, 0),
+                write(200_000, 1),
+                read(MS, 0),
+                read(2 * MS, 1),
+                read(3 * MS, 0),
+                write(8 * MS, 2),
+                read(9 * MS, 0),
+            ],
+            responses: vec![
+                (152_400, parts(50_000)),
+                (152_400, parts(50_000)),
+                retried(1, 10_000),
+                retried(1, 10_000),
+                retried(1, 10_000),
+                (152_400, parts(50_000)),
+                retried(2, 25_000),
+            ],
+            stages: [
+                writes(0, 50_000),
+                writes(200_000, 50_000),
+                steps(MS, 10_000, 1),
+                steps(2 * MS, 10_000, 1),
+                steps(3 * MS, 10_000, 1),
+                moves_after_a_step(3_244_800),
+                moves_after_a_step(3_812_000),
+                vec![array(0, 4_379_200, 4_879_200)],
+                writes(8 * MS, 50_000),
+                steps(9 * MS, 25_000, 2),
+            ]
+            .concat(),
+        },
         Case {
             name: "two pages fit into the cache, the third goes past it; reads take the time of the block",
             config: one_block(|c| c.slc.idle_us = 1_000_000),
@@ -217,6 +311,35 @@ fn every_mechanism_is_counted() {
     assert_eq!(sums, [2 * 4096, 4096, 2 * 4096]);
 }
 
+/// A block that is due leaves the cache with a job of that cause, which is no fold of the cache.
+#[test]
+fn a_block_in_slc_mode_is_reclaimed_and_refreshed() {
+    let read_often = with_errors(0.5, |c| c.errors.reclaim_reads = 3);
+    let old = with_errors(0.5, |c| c.errors.refresh_days = 5e-3 / 86_400.0);
+    for (config, cause, last) in [(read_often, Cause::Reclaim, MS), (old, Cause::Refresh, 5_000_000)] {
+        let requests = [write(0, 0), write(200_000, 1), read(600_000, 0), read(last - 1, 1), read(last, 1), read(last + 4 * MS, 0)];
+        let simulation = played(&config, &requests);
+        let counters = simulation.ssd().counters();
+        assert_eq!((counters.jobs, counters.jobs_for(cause), counters.folds, counters.folded_pages, counters.slc_erases), (1, 1, 0, 2, 1));
+        let slc = simulation.finish().unwrap().slc.unwrap();
+        assert_eq!((slc.blocks_in_use, slc.held_bytes), (0, 0), "{cause:?}");
+    }
+}
+
+/// After six erases in SLC mode that each wear as a quarter of another, a block has the errors of one that was erased once, or with the next two
+/// twice: the law counts whole cycles.
+#[test]
+fn cells_in_slc_mode_age_by_their_share_of_wear() {
+    let cycles = |wear: f64| {
+        let config = with_errors(1.0, |c| (c.slc.wear, c.slc.idle_us, c.errors.alpha) = (wear, 1_000, 1e-6));
+        let writes: Vec<_> = (0..6).flat_map(|round| [write(round * 20 * MS, 0), write(round * 20 * MS + MS, 1)]).collect();
+        let simulation = played(&config, &[writes, vec![write(121 * MS, 0)]].concat());
+        let wear = simulation.finish().unwrap().ages.unwrap().cycles.unwrap();
+        (wear.min, wear.max)
+    };
+    assert_eq!([1.0, 0.25, 0.0].map(cycles), [(0.0, 6.0), (0.0, 1.0), (0.0, 0.0)]);
+}
+
 #[test]
 fn a_block_without_data_is_only_erased() {
     let trim = Request { kind: RequestKind::Trim, ..pages(read(300_000, 0), 2) };
@@ -330,8 +453,8 @@ fn direct_writes_end_when_erased_blocks_run_out() {
         let counters = simulation.ssd().counters();
         let (capacity, cache) = (24 * 6, u64::from(most) * 2);
         assert_eq!((counters.slc_writes, counters.jobs_for(Cause::FoldSpace)), (cache, 1));
-        // One block is free when folding begins, and the first page of the last block is written.
-        assert_eq!(counters.slc_writes + counters.direct_writes, capacity - 2 * cache - 2 * 6 + 1, "{most} blocks");
+        // One block is free when folding begins, and the first page of the last block is being written.
+        assert_eq!(counters.slc_writes + counters.direct_writes, capacity - 2 * cache - 2 * 6, "{most} blocks");
     }
 }
 
@@ -456,7 +579,6 @@ fn what_cannot_be_right_is_refused_with_a_reason() {
     refused("ftl.frontier", &|c| c.ftl.frontier = Frontier::Shared);
     refused("ftl.placement", &|c| c.ftl.placement = ssdlab::config::Placement::HotCold);
     refused("ftl.map_cache_bytes", &|c| c.ftl.map_cache_bytes = 4096);
-    refused("errors.retry", &|c| c.errors.retry = ssdlab::config::RetryPolicy::InOrder);
     refused("nothing would ever fold", &|c| c.slc.idle_us = 0);
     refused("nothing would ever fold", &|c| (c.slc.idle_us, c.slc.dynamic_blocks) = (0, 2));
     refused("leaves no other block", &|c| c.slc.static_blocks = 12);

@@ -10,6 +10,7 @@ use ssdlab::config::{
 };
 use ssdlab::flash::Failures;
 use ssdlab::ftl::{BlockState, Ftl};
+use ssdlab::geometry::BlockFacts;
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
@@ -409,7 +410,7 @@ fn superblocks_of_several_dies_need_chips_of_one_die() {
 fn seed_where(config: &Config, blocks: u32, failed: &[(u32, u32)], good: &[(u32, u32)]) -> u64 {
     let fits = |&seed: &u64| {
         let failures = Failures::new(config, blocks, seed).expect("blocks can fail");
-        let fails = |&(block, page): &(u32, u32)| failures.program_fails(BlockId(block), 0, page);
+        let fails = |&(block, page): &(u32, u32)| failures.program_fails(BlockId(block), BlockFacts::after(0), page);
         failed.iter().all(fails) && !good.iter().any(fails)
     };
     (1..100_000).find(fits).expect("some seed does")

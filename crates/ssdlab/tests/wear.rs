@@ -8,6 +8,7 @@ use ssdlab::cause::Cause;
 use ssdlab::config::{Address, Allocation, Config, Erase, Frontier, Leveling, PoolScope, Priority, Scope, WearEnd, validate};
 use ssdlab::flash::Failures;
 use ssdlab::ftl::BlockState;
+use ssdlab::geometry::BlockFacts;
 use ssdlab::request::Request;
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
@@ -55,16 +56,16 @@ fn erases(at: u64) -> Vec<Stage> {
 }
 
 /// A seed with which, of these programs of new blocks, given as block and page, those of `failed` fail and those of `good` do not.
-fn seed_where(config: &Config, failed: &[(u32, u32)], good: &[(u32, u32)]) -> u64 {
+pub fn seed_where(config: &Config, failed: &[(u32, u32)], good: &[(u32, u32)]) -> u64 {
     let fits = |&seed: &u64| {
         let failures = Failures::new(config, config.device.blocks_per_plane, seed).expect("blocks can fail");
-        let fails = |&(block, page): &(u32, u32)| failures.program_fails(BlockId(block), 0, page);
+        let fails = |&(block, page): &(u32, u32)| failures.program_fails(BlockId(block), BlockFacts::after(0), page);
         failed.iter().all(fails) && !good.iter().any(fails)
     };
     (1..100_000).find(fits).expect("some seed does")
 }
 
-fn play_seed(case: &Case, seed: u64) -> Counters {
+pub fn play_seed(case: &Case, seed: u64) -> Counters {
     let simulation = || {
         let mut simulation = Simulation::new(&Plan { seed, ..plan(case.config.clone()) }, &Control::default()).expect("a drive");
         simulation.take_completions();
@@ -183,7 +184,7 @@ fn a_block_whose_erase_failed_is_retired() {
     let (config, requests) = overwritten(&[write(20 * MS, 5)], |c| c.wear.erase_fails_ppm = 300_000.0);
     let fits = |&seed: &u64| {
         let failures = Failures::new(&config, 16, seed).expect("blocks can fail");
-        [0, 1].map(|block| failures.erase_fails(BlockId(block), 0)) == [true, false]
+        [0, 1].map(|block| failures.erase_fails(BlockId(block), BlockFacts::after(0))) == [true, false]
     };
     let seed = (1..1_000).find(fits).expect("some seed does");
     let job = 16 * MS + WRITE;
@@ -513,21 +514,15 @@ fn erases_as_needed_wear_blocks_less() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     type Change = fn(&mut Config);
-    let refused: [(&str, Change); 2] = [
-        ("slc.static_blocks", |c| (c.slc.static_blocks, c.slc.idle_us) = (1, 1)),
-        ("array", |c| c.array.level = ssdlab::config::ArrayLevel::Rais0),
-    ];
+    let refused: [(&str, Change); 1] = [("array", |c| c.array.level = ssdlab::config::ArrayLevel::Rais0)];
     for (key, change) in refused {
         let mut config = worn(|_| ());
         change(&mut config);
         let message = validate(&config).unwrap_err().to_string();
         assert!(message.contains("wear (blocks that fail)") && message.contains(key), "{message}");
     }
-    let pulses: [(&str, Change); 3] = [
-        ("slc.static_blocks", |c| (c.slc.static_blocks, c.slc.idle_us) = (1, 1)),
-        ("wear.probe_ns = 4000000", |c| c.wear.probe_ns = 4 * MS),
-        ("wear.step_ns = 4000000", |c| c.wear.step_ns = 4 * MS),
-    ];
+    let pulses: [(&str, Change); 2] =
+        [("wear.probe_ns = 4000000", |c| c.wear.probe_ns = 4 * MS), ("wear.step_ns = 4000000", |c| c.wear.step_ns = 4 * MS)];
     for (key, change) in pulses {
         let mut config = worn(|c| (c.wear.endurance, c.wear.spread, c.wear.erase) = (0, 0.0, Erase::AsNeeded));
         change(&mut config);

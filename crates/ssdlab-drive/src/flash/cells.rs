@@ -7,6 +7,7 @@ use super::retry::{self, Pace, Steps};
 use ssdlab_base::rng::Rng;
 use ssdlab_base::units::{BlockId, Ns};
 use ssdlab_keys::config::{Config, RetryPolicy};
+use ssdlab_keys::geometry::{BlockFacts, Geometry, WHOLE};
 
 /// The age of a block.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,8 @@ pub(super) fn cycles_before(config: &Config, blocks: u32, seed: u64) -> Vec<u32>
 #[derive(Clone, Debug)]
 pub struct Cells {
     policy: RetryPolicy,
-    model: ErrorModel,
+    /// By mode of the block.
+    models: [ErrorModel; 2],
     cells: Vec<Cell>,
     /// Array reads of a block at which it is moved.
     reclaim_reads: u64,
@@ -52,8 +54,8 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// The cells of a drive of `blocks` blocks of `pages` flash pages, as old as configured. `None` if reads have no errors.
-    pub fn new(config: &Config, blocks: u32, pages: u32, seed: u64) -> Option<Box<Self>> {
+    /// The cells of a drive, as old as configured. `None` if reads have no errors.
+    pub fn new(config: &Config, geometry: &Geometry, seed: u64) -> Option<Box<Self>> {
         let errors = &config.errors;
         if !errors.is_on() {
             return None;
@@ -71,10 +73,12 @@ impl Cells {
             reads: 0,
             factor: 1.0 + errors.spread * (2.0 * draws[1].unit() - 1.0),
         };
+        let (units, skipped) = (geometry.units_per_block.get(), geometry.slc.map_or(0, |slc| slc.skipped));
+        let pages = |units: u32| units / geometry.units_per_flash_page;
         Some(Box::new(Cells {
             policy: errors.retry,
-            model: ErrorModel::new(errors, pages),
-            cells: cycles_before(config, blocks, seed).into_iter().map(&mut cell).collect(),
+            models: [ErrorModel::new(errors, pages(units), 1.0), ErrorModel::new(errors, pages(units - skipped), config.slc.errors)],
+            cells: cycles_before(config, geometry.blocks, seed).into_iter().map(&mut cell).collect(),
             reclaim_reads: if errors.reclaim_reads == 0 { u64::MAX } else { errors.reclaim_reads },
             refresh_ns: if errors.refresh_days == 0.0 { Ns::MAX } else { (errors.refresh_days * DAY_NS) as Ns },
             mixes_blocks: false,
@@ -93,31 +97,35 @@ impl Cells {
         cell.older_ns + (now - cell.opened_ns)
     }
 
-    /// The age of a block that has been erased `erases` times in preparation and run.
-    pub fn age(&self, now: Ns, block: BlockId, erases: u32) -> Age {
+    fn model(&self, facts: BlockFacts) -> &ErrorModel {
+        &self.models[facts.mode as usize]
+    }
+
+    /// The age of a block.
+    pub fn age(&self, now: Ns, block: BlockId, facts: BlockFacts) -> Age {
         let cell = &self.cells[block.index()];
-        let cycles = u64::from(cell.base_cycles) + u64::from(erases);
+        let cycles = u64::from(cell.base_cycles) + u64::from(facts.erases) - facts.spared.div_ceil(WHOLE);
         Age { cycles, ns: Cells::age_ns(cell, now), reads: cell.reads, factor: cell.factor }
     }
 
     /// The raw bit error rate of a block.
-    pub fn rate(&self, now: Ns, block: BlockId, erases: u32) -> f64 {
-        self.model.rate(self.age(now, block, erases))
+    pub fn rate(&self, now: Ns, block: BlockId, facts: BlockFacts) -> f64 {
+        self.model(facts).rate(self.age(now, block, facts))
     }
 
     /// The first retry step that corrects the expected errors of a block now, from the power law.
-    pub fn step_needed(&self, now: Ns, block: BlockId, erases: u32) -> u8 {
-        self.model.step(self.age(now, block, erases))
+    pub fn step_needed(&self, now: Ns, block: BlockId, facts: BlockFacts) -> u8 {
+        self.model(facts).step(self.age(now, block, facts))
     }
 
     /// A read of a block begins: its steps. Counts its array reads.
     #[inline]
-    pub fn read(&mut self, now: Ns, block: BlockId, erases: u32) -> Steps {
+    pub fn read(&mut self, now: Ns, block: BlockId, facts: BlockFacts) -> Steps {
         let cell = &self.cells[block.index()];
         if Cells::age_ns(cell, now) > cell.need.until_ns || cell.reads > cell.need.until_reads || cell.need == UNKNOWN {
-            self.cells[block.index()].need = self.model.need(self.age(now, block, erases));
+            self.cells[block.index()].need = self.model(facts).need(self.age(now, block, facts));
         }
-        let table = self.model.table();
+        let table = self.models[0].table();
         let needed = self.cells[block.index()].need.step;
         let good = if self.mixes_blocks { (block.index() + 1) % self.cells.len() } else { block.index() };
         let steps = retry::steps(self.policy, needed, table, &mut self.cells[good].good);
@@ -153,20 +161,20 @@ impl Cells {
     }
 
     /// Number of steps that would fail in a read of a block that is the first of it.
-    pub fn steps_expected(&self, now: Ns, block: BlockId, erases: u32) -> u8 {
-        retry::steps(self.policy, self.step_needed(now, block, erases), self.model.table(), &mut 0).failed
+    pub fn steps_expected(&self, now: Ns, block: BlockId, facts: BlockFacts) -> u8 {
+        retry::steps(self.policy, self.step_needed(now, block, facts), self.models[0].table(), &mut 0).failed
     }
 
     /// Checks the retry steps of a read that has just begun against those that the power law asks for at the age of its block.
     ///
     /// # Errors
     /// A sentence if these are not the steps that the read has to take.
-    pub fn check(&self, now: Ns, block: BlockId, erases: u32, steps: Steps) -> Result<(), String> {
+    pub fn check(&self, now: Ns, block: BlockId, facts: BlockFacts, steps: Steps) -> Result<(), String> {
         let cell = &self.cells[block.index()];
-        let age = self.age(now, block, erases);
+        let age = self.age(now, block, facts);
         let array_reads = 1 + u64::from(steps.failed);
         let before = Age { reads: age.reads.saturating_sub(array_reads), ..age };
-        let (needed, table, last) = (self.model.step(before), self.model.table(), steps.first + steps.failed);
+        let (needed, table, last) = (self.model(facts).step(before), self.models[0].table(), steps.first + steps.failed);
         let may_retry = self.policy != RetryPolicy::None;
         let right = if !may_retry {
             last == 0 && steps.uncorrectable == (needed > 0)

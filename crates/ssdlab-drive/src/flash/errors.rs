@@ -41,14 +41,16 @@ pub struct ErrorModel {
     /// By step: the highest rate that it corrects. Ascending.
     limits: Vec<f64>,
     pages: f64,
+    /// Share of the rate that the power law gives.
+    share: f64,
 }
 
 impl ErrorModel {
-    /// The model of a checked configuration, for blocks of `pages` flash pages.
-    pub fn new(errors: &Errors, pages: u32) -> Self {
-        let share = f64::from(errors.correctable_bits) / (8.0 * f64::from(errors.codeword_bytes));
-        let limits = std::iter::once(1.0).chain(errors.retry_table.iter().copied()).map(|left| share / left).collect();
-        ErrorModel { errors: errors.clone(), limits, pages: f64::from(pages) }
+    /// The model of a checked configuration, for blocks that hold `pages` flash pages and have this share of the errors of the power law.
+    pub fn new(errors: &Errors, pages: u32, share: f64) -> Self {
+        let correctable = f64::from(errors.correctable_bits) / (8.0 * f64::from(errors.codeword_bytes));
+        let limits = std::iter::once(1.0).chain(errors.retry_table.iter().copied()).map(|left| correctable / left).collect();
+        ErrorModel { errors: errors.clone(), limits, pages: f64::from(pages), share }
     }
 
     /// The last step of the retry table; 0 is the plain read.
@@ -62,7 +64,7 @@ impl ErrorModel {
         let [retention, disturb] = self.coefficients(age);
         let wear = e.epsilon + e.alpha * libm::pow(cycles(age), e.k);
         let aged = retention * libm::pow(age.ns as f64 / DAY_NS, e.n) + disturb * libm::pow(age.reads as f64 / self.pages, e.q);
-        (wear + aged) * age.factor
+        (wear + aged) * (age.factor * self.share)
     }
 
     /// The coefficients of t^n and r^q.
@@ -83,7 +85,7 @@ impl ErrorModel {
         let step = self.step(age);
         let Some(&limit) = self.limits.get(usize::from(step)) else { return Need { step, until_ns: Ns::MAX, until_reads: u64::MAX } };
         let e = &self.errors;
-        let half = (limit - self.rate(age)) / age.factor / 2.0;
+        let half = (limit - self.rate(age)) / (age.factor * self.share) / 2.0;
         let [retention, disturb] = self.coefficients(age);
         let grown = |now: f64, exponent: f64, coefficient: f64| libm::pow(libm::pow(now, exponent) + half / coefficient, 1.0 / exponent);
         let days = grown(age.ns as f64 / DAY_NS, e.n, retention);
@@ -114,7 +116,7 @@ mod tests {
     fn model(change: fn(&mut Errors)) -> ErrorModel {
         let mut errors = Errors::default();
         change(&mut errors);
-        ErrorModel::new(&errors, 64)
+        ErrorModel::new(&errors, 64, 1.0)
     }
 
     fn aged(cycles: u64, days: f64, reads: u64) -> Age {

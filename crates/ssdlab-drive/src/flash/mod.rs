@@ -41,7 +41,7 @@ pub use busy::BUSY_BURSTS;
 pub use cells::Cells;
 pub use errors::{Age, DAY_NS, ErrorModel, Need};
 pub use op::{Op, OpKind, Owner, Parts, Phase};
-pub use pulses::{ErasePlan, Pulses, WHOLE};
+pub use pulses::{ErasePlan, Pulses};
 pub use repeat::Unrolled;
 pub use retry::{Pace, Steps};
 pub use stages::{Begun, Progress};

@@ -6,11 +6,9 @@
 use super::wear::normal;
 use ssdlab_base::rng::Rng;
 use ssdlab_base::units::{BlockId, Ns};
-use ssdlab_keys::config::{Config, Erase};
+use ssdlab_keys::config::{Config, Erase, Mode};
+use ssdlab_keys::geometry::WHOLE;
 use ssdlab_result::stats::EraseWear;
-
-/// Wear of an erase with whole pulses: erases are counted in this unit.
-pub const WHOLE: u64 = 1_000_000;
 
 /// An erase of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +31,10 @@ pub struct Pulses {
     step_ns: Ns,
     /// With `as_needed`: length of the first pulse, 0 if there is none before the first loop.
     probe_ns: Ns,
-    /// By block: time of pulses that it needs while it is new; and its mean.
+    /// By block: time of pulses that it needs while it is new, and not in SLC mode.
     new_ns: Vec<Ns>,
-    mean_ns: Ns,
+    /// What new blocks need on average, by mode, ns.
+    mean_ns: [Ns; 2],
     /// Millionths of that time by which 1,000 erases lengthen it.
     growth: u64,
     /// By block: wear that erases as needed have spared it in the run, in millionths of an erase.
@@ -63,7 +62,7 @@ impl Pulses {
             step_ns: wear.step_ns,
             probe_ns: wear.probe_ns,
             new_ns: (0..blocks).map(new_ns).collect(),
-            mean_ns: config.device.erase_ns,
+            mean_ns: [config.device.erase_ns, config.slc.erase_ns],
             growth: (wear.erase_growth * 1e6).round() as u64,
             spared: vec![0; blocks as usize],
             erases: 0,
@@ -75,9 +74,14 @@ impl Pulses {
         self.spared[block.index()]
     }
 
-    /// Time of pulses that a block needs that is worn by `cycles` erases, ns; at least 1.
-    pub fn needed_ns(&self, block: BlockId, cycles: u32) -> Ns {
-        self.grown_ns(self.new_ns[block.index()], cycles)
+    /// Time of pulses that a block needs that is worn by `cycles` erases, ns; at least 1. `mode`: its mode.
+    pub fn needed_ns(&self, block: BlockId, cycles: u32, mode: Mode) -> Ns {
+        let mut new_ns = self.new_ns[block.index()];
+        if mode != Mode::Native {
+            let [native_ns, of_mode_ns] = [Mode::Native, mode].map(|mode| u128::from(self.mean_ns[mode as usize]));
+            new_ns = (u128::from(new_ns) * of_mode_ns).checked_div(native_ns).unwrap_or(of_mode_ns) as Ns;
+        }
+        self.grown_ns(new_ns, cycles)
     }
 
     fn grown_ns(&self, new_ns: Ns, cycles: u32) -> Ns {
@@ -85,14 +89,14 @@ impl Pulses {
         (new_ns + more as Ns).max(1)
     }
 
-    /// The next erase of a block that is worn by `cycles` erases.
-    pub fn erase(&self, block: BlockId, cycles: u32) -> ErasePlan {
-        self.plan(self.needed_ns(block, cycles))
+    /// The next erase of a block that is worn by `cycles` erases. `mode`: its mode.
+    pub fn erase(&self, block: BlockId, cycles: u32, mode: Mode) -> ErasePlan {
+        self.plan(self.needed_ns(block, cycles, mode))
     }
 
-    /// Time of the next erase of a block of mean need that is worn by `cycles` erases, ns.
-    pub fn expected_ns(&self, cycles: u32) -> Ns {
-        self.plan(self.grown_ns(self.mean_ns, cycles)).ns
+    /// Time of the next erase of a block of mean need that is worn by `cycles` erases, ns. `mode`: its mode.
+    pub fn expected_ns(&self, cycles: u32, mode: Mode) -> Ns {
+        self.plan(self.grown_ns(self.mean_ns[mode as usize], cycles)).ns
     }
 
     /// The erase of a block that needs pulses of this time.
@@ -115,13 +119,13 @@ impl Pulses {
     }
 
     /// Time of an erase with whole pulses, ns.
-    pub fn whole_ns(&self, block: BlockId, cycles: u32) -> Ns {
-        self.needed_ns(block, cycles).div_ceil(self.pulse_ns) * (self.pulse_ns + self.verify_ns)
+    pub fn whole_ns(&self, block: BlockId, cycles: u32, mode: Mode) -> Ns {
+        self.needed_ns(block, cycles, mode).div_ceil(self.pulse_ns) * (self.pulse_ns + self.verify_ns)
     }
 
-    /// Notes an erase of a block.
-    pub(super) fn erased(&mut self, block: BlockId, plan: ErasePlan) {
-        self.spared[block.index()] += WHOLE - plan.wear;
+    /// Notes an erase of a block, and the wear that its pulses spared it.
+    pub(super) fn erased(&mut self, block: BlockId, spared: u64) {
+        self.spared[block.index()] += spared;
         self.erases += 1;
     }
 
@@ -132,8 +136,8 @@ impl Pulses {
     }
 
     /// Verify mode: the same erase, played pulse by pulse.
-    pub fn play(&self, block: BlockId, cycles: u32) -> ErasePlan {
-        let needed = self.needed_ns(block, cycles);
+    pub fn play(&self, block: BlockId, cycles: u32, mode: Mode) -> ErasePlan {
+        let needed = self.needed_ns(block, cycles, mode);
         let (mut applied, mut pulses, mut in_loop) = (0, 0, 0);
         while applied < needed {
             let rest = self.pulse_ns - in_loop;
@@ -170,20 +174,20 @@ mod tests {
     /// 1 + 2.5 + 1 ms; whole pulses take 3.5 and 7 ms.
     #[test]
     fn the_last_pulse_is_as_long_as_needed() {
-        let erase = |erase, needed| pulses(erase, needed, |_| ()).erase(BlockId(0), 0);
+        let erase = |erase, needed| pulses(erase, needed, |_| ()).erase(BlockId(0), 0, Mode::Native);
         assert_eq!(erase(Erase::Pulses, 2_300_000), ErasePlan { ns: 3_600_000, pulses: 1, wear: WHOLE });
         assert_eq!(erase(Erase::AsNeeded, 2_300_000), ErasePlan { ns: 2_700_000, pulses: 2, wear: 714_285 });
         assert_eq!(erase(Erase::Pulses, 4_200_000), ErasePlan { ns: 7_200_000, pulses: 2, wear: WHOLE });
         assert_eq!(erase(Erase::AsNeeded, 4_200_000), ErasePlan { ns: 4_800_000, pulses: 3, wear: 642_857 });
         assert_eq!(erase(Erase::AsNeeded, 900_000), ErasePlan { ns: 1_100_000, pulses: 1, wear: 285_714 });
-        let unprobed = pulses(Erase::AsNeeded, 2_300_000, |c| c.wear.probe_ns = 0).erase(BlockId(0), 0);
+        let unprobed = pulses(Erase::AsNeeded, 2_300_000, |c| c.wear.probe_ns = 0).erase(BlockId(0), 0, Mode::Native);
         assert_eq!(unprobed, ErasePlan { ns: 2_600_000, pulses: 1, wear: 714_285 });
     }
 
     #[test]
     fn a_need_that_fills_its_pulses_spares_nothing() {
         for needed in [3_500_000, 7 * MS] {
-            assert_eq!(pulses(Erase::AsNeeded, needed, |_| ()).erase(BlockId(0), 0).wear, WHOLE);
+            assert_eq!(pulses(Erase::AsNeeded, needed, |_| ()).erase(BlockId(0), 0, Mode::Native).wear, WHOLE);
         }
     }
 
@@ -196,7 +200,7 @@ mod tests {
             for change in changes {
                 for needed in (1..12 * MS).step_by(99_991) {
                     let pulses = pulses(how, needed, change);
-                    assert_eq!(pulses.erase(BlockId(0), 0), pulses.play(BlockId(0), 0), "{how:?} {needed}");
+                    assert_eq!(pulses.erase(BlockId(0), 0, Mode::Native), pulses.play(BlockId(0), 0, Mode::Native), "{how:?} {needed}");
                 }
             }
         }
@@ -206,7 +210,9 @@ mod tests {
     #[test]
     fn needs_grow_with_wear_and_differ_by_block() {
         let grown = pulses(Erase::AsNeeded, 2 * MS, |c| c.wear.erase_growth = 0.5);
-        assert_eq!([0, 1_000, 2_000].map(|cycles| grown.needed_ns(BlockId(0), cycles)), [2 * MS, 3 * MS, 4 * MS]);
+        assert_eq!([0, 1_000, 2_000].map(|cycles| grown.needed_ns(BlockId(0), cycles, Mode::Native)), [2 * MS, 3 * MS, 4 * MS]);
+        let in_slc = pulses(Erase::AsNeeded, 2 * MS, |c| (c.wear.erase_growth, c.slc.erase_ns) = (0.5, 400_000));
+        assert_eq!([0, 1_000].map(|cycles| in_slc.needed_ns(BlockId(0), cycles, Mode::Slc)), [400_000, 600_000]);
         let spread = pulses(Erase::AsNeeded, 2 * MS, |c| c.wear.erase_spread = 0.1);
         let mean = spread.new_ns.iter().map(|&ns| ns as f64).sum::<f64>() / 2e4;
         assert!((mean - 2e6).abs() < 5.0 * 2e5 / 2e4_f64.sqrt(), "{mean}");

@@ -3,10 +3,11 @@
 //! Each draw is a function of the seed and of what it is about: a block, its erases, a page. So it does not depend on the order of events.
 
 use super::cells;
-use super::pulses::{ErasePlan, Pulses, WHOLE};
+use super::pulses::{ErasePlan, Pulses};
 use ssdlab_base::rng::{Rng, drawn_at};
 use ssdlab_base::units::BlockId;
 use ssdlab_keys::config::Config;
+use ssdlab_keys::geometry::{BlockFacts, WHOLE};
 
 /// A probability that grows with the erases of a block, as integers: a draw of 64 bits below `fixed + per_cycle * erases` fails.
 #[derive(Clone, Copy, Debug)]
@@ -24,14 +25,23 @@ impl Chance {
     }
 
     #[inline]
-    fn fails(&self, block: BlockId, cycles: u32, page: u32) -> bool {
-        let limit = self.fixed.saturating_add(self.per_cycle.saturating_mul(u64::from(cycles)));
+    fn fails(&self, block: BlockId, cycles: Cycles, page: u32) -> bool {
+        let limit = self.fixed.saturating_add(self.per_cycle.saturating_mul(u64::from(cycles.worn)));
         if limit == 0 {
             return false;
         }
-        let draw = drawn_at(drawn_at(self.key, u64::from(block.0) << 32 | u64::from(cycles)), page.into());
+        let draw = drawn_at(drawn_at(self.key, u64::from(block.0) << 32 | u64::from(cycles.drawn)), page.into());
         draw < limit || limit == u64::MAX
     }
+}
+
+/// Erases of a block, as failures take them.
+#[derive(Clone, Copy, Debug)]
+struct Cycles {
+    /// By which it is worn.
+    worn: u32,
+    /// By which draws go: those in SLC mode count as any other, so that each has draws of its own.
+    drawn: u32,
 }
 
 /// How the blocks of a drive fail.
@@ -72,13 +82,15 @@ impl Failures {
         })
     }
 
-    /// Erases that a block is worn by, if it has been erased `erases` times in preparation and run. An erase as needed counts for less than one.
-    pub fn cycles(&self, block: BlockId, erases: u32) -> u32 {
-        let cycles = self.base_cycles[block.index()].saturating_add(erases);
-        match &self.pulses {
-            None => cycles,
-            Some(pulses) => cycles - pulses.spared(block).div_ceil(WHOLE) as u32,
-        }
+    /// Erases that a block is worn by, in preparation and run. One in SLC mode or as needed counts for less than one.
+    pub fn cycles(&self, block: BlockId, facts: BlockFacts) -> u32 {
+        let cycles = self.base_cycles[block.index()].saturating_add(facts.erases);
+        let by_pulses = self.pulses.as_ref().map_or(0, |pulses| pulses.spared(block));
+        cycles - (facts.spared + by_pulses).div_ceil(WHOLE) as u32
+    }
+
+    fn both(&self, block: BlockId, facts: BlockFacts) -> Cycles {
+        Cycles { worn: self.cycles(block, facts), drawn: self.cycles(block, BlockFacts { spared: 0, ..facts }) }
     }
 
     /// The pulses of blocks; `None` if an erase has one time whatever its block needs.
@@ -86,15 +98,15 @@ impl Failures {
         self.pulses.as_ref()
     }
 
-    /// The erase of a block after `erases` others; `None` if an erase has one time whatever its block needs.
-    pub fn erase_plan(&self, block: BlockId, erases: u32) -> Option<ErasePlan> {
-        self.pulses.as_ref().map(|pulses| pulses.erase(block, self.cycles(block, erases)))
+    /// The next erase of a block; `None` if an erase has one time whatever its block needs.
+    pub fn erase_plan(&self, block: BlockId, facts: BlockFacts) -> Option<ErasePlan> {
+        self.pulses.as_ref().map(|pulses| pulses.erase(block, self.cycles(block, facts), facts.mode))
     }
 
     /// Notes an erase of a block, so that it wears the block as much as its pulses do.
-    pub fn erased(&mut self, block: BlockId, plan: ErasePlan) {
+    pub fn erased(&mut self, block: BlockId, facts: BlockFacts, plan: ErasePlan) {
         if let Some(pulses) = &mut self.pulses {
-            pulses.erased(block, plan);
+            pulses.erased(block, facts.spared_by_pulses(plan.wear));
         }
     }
 
@@ -105,18 +117,18 @@ impl Failures {
 
     /// The program that begins at this page of a block fails.
     #[inline]
-    pub fn program_fails(&self, block: BlockId, erases: u32, page: u32) -> bool {
-        self.program.fails(block, self.cycles(block, erases), page)
+    pub fn program_fails(&self, block: BlockId, facts: BlockFacts, page: u32) -> bool {
+        self.program.fails(block, self.both(block, facts), page)
     }
 
-    /// The erase after `erases` others fails, whatever the endurance of the block.
-    pub fn erase_fails(&self, block: BlockId, erases: u32) -> bool {
-        self.erase.fails(block, self.cycles(block, erases), 0)
+    /// The next erase of a block fails, whatever its endurance.
+    pub fn erase_fails(&self, block: BlockId, facts: BlockFacts) -> bool {
+        self.erase.fails(block, self.both(block, facts), 0)
     }
 
-    /// The block has been erased as often as it can be, once it has been erased `erases` times.
-    pub fn is_worn_out(&self, block: BlockId, erases: u32) -> bool {
-        self.cycles(block, erases) >= self.endurance(block)
+    /// The block has been erased as often as it can be.
+    pub fn is_worn_out(&self, block: BlockId, facts: BlockFacts) -> bool {
+        self.cycles(block, facts) >= self.endurance(block)
     }
 }
 
@@ -131,6 +143,7 @@ pub(super) fn normal(key: u64, counter: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdlab_keys::config::Mode;
 
     fn failures(change: fn(&mut Config)) -> Failures {
         let mut config = Config::default();
@@ -158,15 +171,37 @@ mod tests {
             (c.wear.program_fails_ppm, c.wear.program_fails_worn_ppm) = (10_000.0, 100_000.0);
         });
         for (cycles, share) in [(0, 0.01), (500, 0.06), (1_000, 0.11)] {
-            let failed = (0..20_000).filter(|&block| failures.program_fails(BlockId(block), cycles, 3)).count() as f64 / 2e4;
+            let failed =
+                (0..20_000).filter(|&block| failures.program_fails(BlockId(block), BlockFacts::after(cycles), 3)).count() as f64 / 2e4;
             assert!((failed - share).abs() < 0.008, "{failed} of {share} after {cycles} erases");
         }
-        assert!(!failures.erase_fails(BlockId(0), 500), "erases have a chance of their own");
+        assert!(!failures.erase_fails(BlockId(0), BlockFacts::after(500)), "erases have a chance of their own");
     }
 
     #[test]
     fn a_failure_that_is_certain_happens() {
         let failures = failures(|c| (c.wear.program_fails_ppm, c.wear.erase_fails_ppm) = (1e6, 1e6));
-        assert!((0..1_000).all(|block| failures.program_fails(BlockId(block), 1, 0) && failures.erase_fails(BlockId(block), 1)));
+        let once = BlockFacts::after(1);
+        assert!((0..1_000).all(|block| failures.program_fails(BlockId(block), once, 0) && failures.erase_fails(BlockId(block), once)));
+    }
+
+    /// An erase in SLC mode that wears by a quarter: the block is worn out with the fourth times as many, and each erase has draws of its own.
+    #[test]
+    fn erases_in_slc_mode_wear_by_their_share() {
+        let mut worn = failures(|c| c.wear.endurance = 5);
+        let mut facts = BlockFacts { each: WHOLE / 4, mode: Mode::Slc, ..BlockFacts::after(0) };
+        let erases = std::iter::repeat_with(|| {
+            let out = worn.is_worn_out(BlockId(0), facts);
+            facts = facts.erased();
+            out
+        });
+        assert_eq!(erases.take_while(|out| !out).count(), 20);
+        worn = failures(|c| (c.wear.endurance, c.wear.erase_fails_ppm) = (5, 5e5));
+        let mut facts = BlockFacts { each: 0, mode: Mode::Slc, ..BlockFacts::after(0) };
+        let failed = (0..1_000).filter(|_| {
+            facts = facts.erased();
+            worn.erase_fails(BlockId(0), facts)
+        });
+        assert!((450..550).contains(&failed.count()), "the share that is asked for, not all or none");
     }
 }

@@ -192,6 +192,16 @@ impl Blocks {
         self.blocks[block.index()].state
     }
 
+    /// A block is full, and neither fills nor is collected.
+    pub fn is_at_rest(&self, block: BlockId) -> bool {
+        matches!(self.state(block), BlockState::Closed | BlockState::Cached)
+    }
+
+    /// A block has been opened since its last erase.
+    pub fn is_in_use(&self, block: BlockId) -> bool {
+        !matches!(self.state(block), BlockState::Free | BlockState::Spare | BlockState::Retired)
+    }
+
     /// Number of valid pages of a block.
     #[inline(always)]
     pub fn valid(&self, block: BlockId) -> u32 {
@@ -515,8 +525,8 @@ impl Blocks {
         self.blocks[block.index()] = ERASED;
         self.invalid_beyond[block.index() * self.words_beyond..][..self.words_beyond].fill(0);
         self.erases[block.index()] += 1;
-        if self.is_slc(block) && self.superblocks.is_none() {
-            self.leaves_cache(pool, block);
+        if self.is_slc(block) {
+            self.erased_in_slc(pool, block);
         }
         self.streams[block.index()] = NO_STREAM;
         self.erases_in_pool[pool.index()] += 1;

@@ -27,7 +27,7 @@ use crate::rules::BurstRule;
 use ssdlab_base::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 use ssdlab_keys::config::capacity::RESERVE;
 use ssdlab_keys::config::{Config, Placement, Stream, Streams, Trigger};
-use ssdlab_keys::geometry::{Geometry, PageFacts, Pools};
+use ssdlab_keys::geometry::{BlockFacts, Geometry, PageFacts, Pools};
 
 /// Bursts: the program that completes a parity stripe takes longer.
 pub const PARITY_BURSTS: BurstRule =
@@ -214,6 +214,12 @@ impl Ftl {
         PageFacts { offset: self.geometry.flash_page(ppn), mode: self.mode_of(ppn) }
     }
 
+    /// What the age of a block and its wear depend on.
+    #[inline(always)]
+    pub fn block_facts(&self, block: BlockId) -> BlockFacts {
+        self.blocks.facts(block, self.mode_of_block(block))
+    }
+
     /// What the program of the parity page depends on, if the program that begins at `first` completes a parity stripe.
     #[inline(always)]
     pub fn parity_facts(&self, first: Ppn) -> Option<PageFacts> {
@@ -280,6 +286,11 @@ impl Ftl {
     pub fn begin_run(&mut self) {
         self.blocks.begin_run();
         self.open_cache();
+    }
+
+    /// Number of free blocks of a pool that only GC may take.
+    pub fn reserve(&self) -> u32 {
+        self.reserve
     }
 
     /// The soft threshold T_soft in blocks.

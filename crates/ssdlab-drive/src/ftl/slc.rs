@@ -2,7 +2,6 @@
 
 use super::{Allocated, Ftl};
 use ssdlab_base::units::{BlockId, PoolId, Ppn};
-use ssdlab_keys::config::capacity::RESERVE;
 use ssdlab_keys::config::{Config, Mode, SlcFull, Stream, Streams};
 use ssdlab_keys::geometry::Geometry;
 
@@ -75,8 +74,14 @@ impl Ftl {
     /// The mode in which the flash takes the block of a page to be.
     #[inline(always)]
     pub(super) fn mode_of(&self, ppn: Ppn) -> Mode {
+        if self.slc.is_some() { self.mode_of_block(self.geometry.split_page(ppn).0) } else { Mode::Native }
+    }
+
+    /// The mode in which the flash takes a block to be.
+    #[inline(always)]
+    pub(super) fn mode_of_block(&self, block: BlockId) -> Mode {
         match &self.slc {
-            Some(slc) if !slc.forgets_mode => self.blocks.mode(self.geometry.split_page(ppn).0),
+            Some(slc) if !slc.forgets_mode => self.blocks.mode(block),
             _ => Mode::Native,
         }
     }
@@ -115,6 +120,16 @@ impl Ftl {
         if self.geometry.spans_pools() { open + self.taken_room(pool, stream) } else { open }
     }
 
+    /// A block of the static part can be opened.
+    fn can_open_static(&self, pool: PoolId) -> bool {
+        self.blocks.free_static(pool) > 0 && self.kept_from_host < u32::MAX
+    }
+
+    /// Host writes to a pool wait until a block can be opened in SLC mode (`slc.full = "fold"`), as long as it has any.
+    fn waits(&self, slc: SlcCache, pool: PoolId) -> bool {
+        slc.waits && (slc.dynamic_each > 0 || self.blocks.static_left(pool) > 0)
+    }
+
     /// A block of the dynamic part can be opened.
     fn can_open_dynamic(&self, slc: SlcCache, pool: PoolId, kept: u32) -> bool {
         self.blocks.dynamic_blocks(pool) < slc.dynamic_each && self.blocks.free_count(pool) > kept
@@ -141,7 +156,7 @@ impl Ftl {
     #[inline(never)]
     pub(super) fn can_open_host(&self, pool: PoolId) -> bool {
         match self.slc.filter(|_| self.writes_slc(pool)) {
-            Some(slc) => self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, self.kept(pool)),
+            Some(slc) => self.can_open_static(pool) || self.can_open_dynamic(slc, pool, self.kept(pool)),
             None => self.blocks.free_count(pool) > self.kept(pool),
         }
     }
@@ -151,7 +166,7 @@ impl Ftl {
         let state = &self.pools[pool.index()];
         // The job of a superblock counts no room.
         let room = if self.geometry.spans_pools() { 0 } else { self.geometry.units_per_block.get() - state.moves(0).next_page };
-        RESERVE + u32::from(self.blocks.folds_static(pool) && state.owed > room)
+        self.kept_from_host.saturating_add(u32::from(self.blocks.folds_static(pool) && state.owed > room))
     }
 
     /// The block that is opened next for host writes, if any.
@@ -175,8 +190,9 @@ impl Ftl {
         let slc = self.slc.expect("seen by the caller");
         let has_room = self.room_of_stream(pool, slc.stream) > 0;
         // With fewer free blocks GC would have to start, to free what the cache takes.
-        let kept = if slc.waits { self.kept(pool) } else { self.wanted_free.max(self.kept(pool)) };
-        let in_cache = slc.waits || has_room || self.blocks.free_static(pool) > 0 || self.can_open_dynamic(slc, pool, kept);
+        let waits = self.waits(slc, pool);
+        let kept = if waits { self.kept(pool) } else { self.wanted_free.max(self.kept(pool)) };
+        let in_cache = waits || has_room || self.can_open_static(pool) || self.can_open_dynamic(slc, pool, kept);
         self.pools[pool.index()].send_host_to(if in_cache { slc.stream } else { self.streams.host });
     }
 
@@ -199,7 +215,7 @@ impl Ftl {
     /// The full blocks in SLC mode are as many as the level asks for, of these, the open one and those that could be opened now.
     fn has_level(&self, slc: SlcCache, pool: PoolId, open: bool) -> bool {
         let full = self.blocks.full_slc_blocks(pool);
-        let free = self.blocks.free_count(pool).saturating_sub(if slc.waits { RESERVE } else { self.wanted_free });
+        let free = self.blocks.free_count(pool).saturating_sub(if slc.waits { self.reserve } else { self.wanted_free });
         let dynamic = free.min(slc.dynamic_each - self.blocks.dynamic_blocks(pool));
         let size = full + u32::from(open) + self.blocks.free_static(pool) + dynamic;
         slc.level > 0 && full > 0 && u64::from(full) * MILLION >= slc.level * u64::from(size)

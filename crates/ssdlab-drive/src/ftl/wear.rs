@@ -17,6 +17,7 @@ impl Ftl {
         let Some((stream, frontier)) = open.find(|(_, frontier)| fills(frontier)) else { return 0 };
         let left = pages - std::mem::replace(&mut frontier.next_page, pages);
         self.rest_left_out(pool, stream, left);
+        self.steer(pool);
         left
     }
 
@@ -44,6 +45,7 @@ impl Ftl {
             return self.member_erased(victim);
         }
         self.pools[pool.index()].end_job(self.streams);
+        self.steer(pool);
         Some(Freed::Dissolved)
     }
 

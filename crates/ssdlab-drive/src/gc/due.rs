@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ftl::{BlockState, Ftl};
+use crate::ftl::Ftl;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::capacity::RESERVE;
@@ -55,12 +55,12 @@ impl DueBlocks {
         }
     }
 
-    /// The block of a pool that can be moved next: closed, while the pool has a free block beside the one that GC keeps.
+    /// The block of a pool that can be moved next: full and at rest, while the pool has a free block beside the one that GC keeps.
     pub(super) fn next(&self, ftl: &Ftl, pool: PoolId) -> Option<(BlockId, Cause)> {
         if self.count == 0 || ftl.blocks().free_count(pool) <= RESERVE {
             return None;
         }
-        self.pools[pool.index()].iter().copied().find(|&(block, _)| ftl.blocks().state(block) == BlockState::Closed)
+        self.pools[pool.index()].iter().copied().find(|&(block, _)| ftl.blocks().is_at_rest(block))
     }
 
     /// The block that the next job of a pool moves. A pool that needs free blocks (`wanted`) has a job for that after each of these.

@@ -4,7 +4,6 @@ use crate::ftl::Ftl;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::Config;
-use ssdlab_keys::config::capacity::RESERVE;
 
 /// The folding of a drive.
 #[derive(Debug)]
@@ -17,7 +16,7 @@ pub struct Folds {
     active: u32,
     /// Blocks are folded since the drive is idle.
     idle: bool,
-    /// By pool: its last job folded a block.
+    /// By pool: its last job folded a block, or moved one that was due.
     last: Vec<bool>,
 }
 
@@ -55,16 +54,16 @@ impl Folds {
         let for_space = || ftl.next_fold(pool, true).filter(|_| wanted).map(|block| (block, Cause::FoldSpace));
         let cause = if ftl.wants_folding(pool) { Some(Cause::FoldFull) } else { self.idle.then_some(Cause::FoldIdle) };
         // The pool keeps a block for GC beside those that the data fill. A pool that needs free blocks has a job for that in between.
-        let may = ftl.blocks().free_count(pool) > RESERVE && !(wanted && self.last[pool.index()]);
+        let may = ftl.blocks().free_count(pool) > ftl.reserve() && !(wanted && self.last[pool.index()]);
         for_space().or_else(|| cause.filter(|_| may).and_then(|cause| Some((ftl.next_fold(pool, false)?, cause))))
     }
 
-    /// Notes what the next job of a pool does. `folds`: it folds a block.
+    /// Notes why the next job of a pool takes its block.
     #[inline(always)]
-    pub(super) fn job_starts(&mut self, pool: PoolId, folds: bool) {
+    pub(super) fn job_starts(&mut self, pool: PoolId, cause: Cause) {
         if self.on {
-            self.active += u32::from(folds);
-            self.last[pool.index()] = folds;
+            self.active += u32::from(cause.folds());
+            self.last[pool.index()] = !cause.collects();
         }
     }
 

@@ -229,7 +229,7 @@ impl Collector {
             }
             return false;
         };
-        self.folds.job_starts(pool, cause.folds());
+        self.folds.job_starts(pool, cause);
         let moves = ftl.start_job(pool, victim);
         self.start_part(ftl, pool, (victim, cause), moves, ready);
         for part in ftl.geometry().pools_of_group(pool).skip(1).map(PoolId) {

@@ -468,7 +468,7 @@ impl Ssd {
         }
         self.note_move(moved.lpn, current);
         let cause = self.gc.job(pool).expect("a page was moved").cause();
-        self.probes.note(now, &self.ftl, Event::PageMoved { cause, current });
+        self.probes.note(now, &self.ftl, Event::PageMoved { from: moved.from, cause, current });
         self.gc.jobs.move_ended(&self.ftl, pool, (now, serial));
     }
 

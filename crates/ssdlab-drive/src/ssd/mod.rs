@@ -137,8 +137,7 @@ impl Ssd {
         let geometry = ftl.geometry();
         let rules = Rules { bursts: burst::remain_exact(config), ..Rules::new(config, geometry) };
         let mut flash = Flash::new(config, rules.flash, geometry);
-        let flash_pages = geometry.units_per_block.get() / geometry.units_per_flash_page;
-        let ages = ages::of(&ftl, &mut flash, Cells::new(config, geometry.blocks, flash_pages, seed));
+        let ages = ages::of(&ftl, &mut flash, Cells::new(config, geometry, seed));
         Ssd {
             host: HostRequests::default(),
             transactions: Transactions::default(),

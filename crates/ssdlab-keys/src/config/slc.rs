@@ -43,6 +43,13 @@ pub struct Slc {
     /// Time of the erase of a block in SLC mode, ns.
     #[schemars(range(min = 0, max = 10000000000_u64))]
     pub erase_ns: Ns,
+    /// Raw bit error rate of a block in SLC mode, as a share of that of another block of the same age.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub errors: f64,
+    /// Wear of a block by an erase in SLC mode, as a share of that by another erase: the endurance of blocks that are never in SLC mode over
+    /// that of blocks that always are.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub wear: f64,
 }
 
 impl Default for Slc {
@@ -60,6 +67,8 @@ impl Default for Slc {
             read_ns: 25_000,
             program_ns: 150_000,
             erase_ns: 2_000_000,
+            errors: 1.0,
+            wear: 1.0,
         }
     }
 }

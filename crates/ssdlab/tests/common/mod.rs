@@ -289,7 +289,7 @@ pub fn ageing(rng: &mut Rng, config: &mut Config) {
 
 /// Two fifths of the drives that can have one have a cache of blocks in SLC mode.
 pub fn slc(rng: &mut Rng, config: &mut Config) {
-    if rng.chance(0.6) || config.ftl.placement != Placement::None || config.caches_map() || config.errors.is_on() {
+    if rng.chance(0.6) || config.ftl.placement != Placement::None || config.caches_map() {
         return;
     }
     let before = config.clone();
@@ -311,6 +311,8 @@ pub fn slc(rng: &mut Rng, config: &mut Config) {
         read_ns: pick(rng, &[10_000, 25_000]),
         program_ns: pick(rng, &[40_000, 150_000]),
         erase_ns: pick(rng, &[500_000, 2_000_000]),
+        errors: pick(rng, &[1.0, 0.3, 0.0]),
+        wear: pick(rng, &[1.0, 0.3, 0.0]),
     };
     config.device.blocks_per_plane += 10;
     let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };

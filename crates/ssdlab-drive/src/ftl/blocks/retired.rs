@@ -9,6 +9,7 @@ impl Blocks {
         self.wiped(pool, block);
         self.blocks[block.index()].state = BlockState::Retired;
         self.retired[pool.index()] += 1;
+        self.leaves_static(pool, block);
     }
 
     /// Number of retired blocks of a pool.

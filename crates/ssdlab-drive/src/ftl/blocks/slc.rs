@@ -7,7 +7,7 @@ use super::{BlockState, Blocks};
 use crate::lists::{EMPTY, List, NONE};
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::{Mode, Streams};
-use ssdlab_keys::geometry::{Geometry, SlcShape};
+use ssdlab_keys::geometry::{BlockFacts, Geometry, SlcShape, WHOLE};
 
 /// The blocks in SLC mode of all pools.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct SlcBlocks {
     shape: SlcShape,
     /// By block: it is always in SLC mode.
     is_static: Vec<bool>,
+    /// By pool: number of blocks of the static part that have not failed.
+    static_left: Vec<u32>,
     /// By pool: erased blocks of the static part.
     free: Vec<List>,
     /// By pool: number of erased blocks of the static part.
@@ -25,6 +27,8 @@ pub struct SlcBlocks {
     full_count: Vec<u32>,
     /// By pool: number of blocks of the dynamic part, open, full or being folded.
     dynamic: Vec<u32>,
+    /// By block: its erases in SLC mode.
+    erases: Vec<u32>,
     /// By pool: its job folds a block of the static part, so that no free block comes of it.
     folds_static: Vec<bool>,
     /// Pools one of whose blocks has become full since the last look.
@@ -38,11 +42,13 @@ impl SlcBlocks {
             Box::new(SlcBlocks {
                 shape,
                 is_static: (0..geometry.blocks).map(|block| geometry.is_static(BlockId(block))).collect(),
+                static_left: vec![shape.static_each; pools],
                 free: vec![EMPTY; pools],
                 free_count: vec![0; pools],
                 full: vec![EMPTY; pools],
                 full_count: vec![0; pools],
                 dynamic: vec![0; pools],
+                erases: vec![0; geometry.blocks as usize],
                 folds_static: vec![false; pools],
                 news: Vec::new(),
             })
@@ -63,9 +69,30 @@ impl Blocks {
         self.slc.as_ref().is_some_and(|slc| slc.is_static[block.index()])
     }
 
+    /// What the age of a block and its wear depend on, if it is in this mode.
+    #[inline]
+    pub fn facts(&self, block: BlockId, mode: Mode) -> BlockFacts {
+        let erases = self.erases[block.index()];
+        let Some(cache) = &self.slc else { return BlockFacts::after(erases) };
+        let spared = u64::from(cache.erases[block.index()]) * (WHOLE - cache.shape.wear);
+        BlockFacts { erases, spared, each: if mode == Mode::Slc { cache.shape.wear } else { WHOLE }, mode }
+    }
+
     /// Number of erased blocks of the static part in a pool.
     pub fn free_static(&self, pool: PoolId) -> u32 {
         self.slc.as_ref().map_or(0, |slc| slc.free_count[pool.index()])
+    }
+
+    /// Number of blocks of the static part of a pool that have not failed.
+    pub fn static_left(&self, pool: PoolId) -> u32 {
+        self.slc.as_ref().map_or(0, |slc| slc.static_left[pool.index()])
+    }
+
+    /// A block has failed, or its superblock is given up: if it was of the static part, that is a block smaller.
+    pub(super) fn leaves_static(&mut self, pool: PoolId, block: BlockId) {
+        if let Some(slc) = self.slc.as_mut().filter(|slc| slc.is_static[block.index()]) {
+            slc.static_left[pool.index()] -= 1;
+        }
     }
 
     /// Number of erased blocks of the static part in all pools.
@@ -159,6 +186,16 @@ impl Blocks {
         self.slc.as_ref().is_some_and(|slc| slc.folds_static[pool.index()])
     }
 
+    /// A block in SLC mode has been erased.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn erased_in_slc(&mut self, pool: PoolId, block: BlockId) {
+        self.slc.as_mut().expect("there are blocks in SLC mode").erases[block.index()] += 1;
+        if self.superblocks.is_none() {
+            self.leaves_cache(pool, block);
+        }
+    }
+
     /// A block in SLC mode has been erased; of a superblock the last.
     #[cold]
     #[inline(never)]
@@ -174,10 +211,11 @@ impl Blocks {
         self.slc.as_ref().filter(|_| self.is_slc(block)).map_or(0, |slc| slc.shape.skipped)
     }
 
-    /// A block takes the place of another, in the static part of the cache or not.
-    pub(super) fn takes_part_of(&mut self, block: BlockId, other: BlockId) {
+    /// A block of a pool takes the place of another, in the static part of the cache or not.
+    pub(super) fn takes_part_of(&mut self, pool: PoolId, block: BlockId, other: BlockId) {
         if let Some(slc) = &mut self.slc {
             slc.is_static[block.index()] = slc.is_static[other.index()];
+            slc.static_left[pool.index()] += u32::from(slc.is_static[other.index()]);
         }
     }
 
@@ -261,8 +299,7 @@ impl Blocks {
                 slc.dynamic[pool.index()]
             ));
         }
-        let unused = |block| matches!(self.state(block), BlockState::Free | BlockState::Spare | BlockState::Retired);
-        if let Some(block) = all().find(|&block| self.is_static(block) && !unused(block) && !self.is_slc(block)) {
+        if let Some(block) = all().find(|&block| self.is_static(block) && self.is_in_use(block) && !self.is_slc(block)) {
             return Err(format!("block {block} of the static part is in use and not in SLC mode"));
         }
         match in_slc().find(|&block| self.state(block) == BlockState::Closed) {

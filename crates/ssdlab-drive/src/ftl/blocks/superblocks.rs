@@ -291,7 +291,7 @@ impl Blocks {
         let members = superblocks.members;
         let failed = std::mem::replace(&mut superblocks.blocks[number * members.get() as usize + members.split(pool.0).1 as usize], spare);
         superblocks.of[spare.index()] = number as u32;
-        self.takes_part_of(spare, failed);
+        self.takes_part_of(pool, spare, failed);
         self.push_free(pool, spare);
     }
 
@@ -299,6 +299,7 @@ impl Blocks {
     fn dissolve(&mut self, number: usize, erased: &[(PoolId, BlockId)]) {
         for &(pool, block) in erased {
             self.blocks[block.index()].state = BlockState::Spare;
+            self.leaves_static(pool, block);
             self.superblocks_mut().spare[pool.index()].push(block);
         }
         let members = self.superblocks().members.get() as usize;

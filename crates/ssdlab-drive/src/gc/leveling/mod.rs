@@ -39,7 +39,7 @@ pub(super) struct Blocks<'a> {
 impl Blocks<'_> {
     /// Erases of a block since it was new.
     fn cycles(&self, block: BlockId) -> u32 {
-        self.failures.cycles(block, self.ftl.blocks().erases()[block.index()])
+        self.failures.cycles(block, self.ftl.block_facts(block))
     }
 
     /// Erases that a block has left until it is worn out.
@@ -47,10 +47,10 @@ impl Blocks<'_> {
         self.failures.endurance(block).saturating_sub(self.cycles(block))
     }
 
-    /// The blocks that are not retired.
+    /// The blocks that are not retired, nor always in SLC mode.
     fn all(&self) -> impl Iterator<Item = BlockId> + '_ {
         let blocks = (0..self.ftl.geometry().pools.blocks_each).map(|index| self.ftl.geometry().block_of_pool(self.pool, index));
-        blocks.filter(|&block| self.ftl.blocks().state(block) != BlockState::Retired)
+        blocks.filter(|&block| self.ftl.blocks().state(block) != BlockState::Retired && !self.ftl.blocks().is_static(block))
     }
 
     /// The closed block that has been erased least, of those that count; the first of equals.

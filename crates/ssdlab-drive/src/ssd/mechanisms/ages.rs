@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use crate::event::Event;
 use crate::flash::{Cells, DAY_NS, Flash, OpKind, Pace, Retry, Steps};
-use crate::ftl::{BlockState, Ftl};
+use crate::ftl::Ftl;
 use crate::rules::BurstRule;
 use crate::ssd::mechanisms::units;
 use crate::ssd::{Planted, Ssd};
@@ -41,7 +41,7 @@ pub(in crate::ssd) struct Ages {
 pub(in crate::ssd) fn of(ftl: &Ftl, flash: &mut Flash, cells: Option<Box<Cells>>) -> Option<Box<Ages>> {
     let cells = cells?;
     let mut ages = Ages::default();
-    let blocks = || (0..ftl.geometry().blocks).map(BlockId).filter(|&block| holds_pages(ftl, block));
+    let blocks = || (0..ftl.geometry().blocks).map(BlockId).filter(|&block| ftl.blocks().is_in_use(block));
     if cells.refreshes() {
         ages.by_age = blocks().map(|block| (cells.refresh_at(block), block)).collect();
         ages.by_age.make_contiguous().sort_unstable();
@@ -56,16 +56,12 @@ pub(in crate::ssd) fn of(ftl: &Ftl, flash: &mut Flash, cells: Option<Box<Cells>>
     Some(Box::new(ages))
 }
 
-/// The block has been opened since its last erase.
-fn holds_pages(ftl: &Ftl, block: BlockId) -> bool {
-    !matches!(ftl.blocks().state(block), BlockState::Free | BlockState::Retired)
-}
-
 /// Time that the retries of a read of a block would take now, step by step, ns.
 fn expected(ftl: &Ftl, flash: &Flash, cells: &Cells, block: BlockId) -> Ns {
-    let (timing, facts) = (flash.timing(), PageFacts::default());
-    let failed = cells.steps_expected(0, block, ftl.blocks().erases()[block.index()]);
-    Ns::from(failed) * (timing.retry(&facts, cells.pace().shortened) + timing.transfer_ns + timing.decode_ns)
+    let (timing, facts) = (flash.timing(), ftl.block_facts(block));
+    let failed = cells.steps_expected(0, block, facts);
+    Ns::from(failed)
+        * (timing.retry(&PageFacts { offset: 0, mode: facts.mode }, cells.pace().shortened) + timing.transfer_ns + timing.decode_ns)
 }
 
 impl Ssd {
@@ -77,10 +73,10 @@ impl Ssd {
     pub fn age_stats(&self, now: Ns) -> Option<AgeStats> {
         let (ages, cells) = (self.ages.as_ref()?, self.flash.cells()?);
         let mut stats = ages.stats.clone();
-        for block in (0..self.geometry().blocks).map(BlockId).filter(|&block| holds_pages(&self.ftl, block)) {
-            let erases = self.ftl.blocks().erases()[block.index()];
-            let age = cells.age(now, block, erases);
-            let bit_error_rate = cells.rate(now, block, erases);
+        for block in (0..self.geometry().blocks).map(BlockId).filter(|&block| self.ftl.blocks().is_in_use(block)) {
+            let facts = self.ftl.block_facts(block);
+            let age = cells.age(now, block, facts);
+            let bit_error_rate = cells.rate(now, block, facts);
             stats.add_block(AgedBlock { cycles: age.cycles, days: age.ns as f64 / DAY_NS, reads: age.reads, bit_error_rate });
         }
         Some(stats)
@@ -90,17 +86,16 @@ impl Ssd {
     #[doc(hidden)]
     pub fn retry_step(&self, now: Ns, block: BlockId) -> Option<(u8, u8)> {
         let cells = self.flash.cells()?;
-        Some((cells.step_needed(now, block, self.ftl.blocks().erases()[block.index()]), cells.last_good(block)))
+        Some((cells.step_needed(now, block, self.ftl.block_facts(block)), cells.last_good(block)))
     }
 }
 
 /// The read of a page begins: its steps, and the time of a retry step.
 fn read_begins(ssd: &mut Ssd, now: Ns, ppn: Ppn, host: bool) -> (Steps, Pace, Ns) {
     let block = ssd.block_of_page(ppn);
-    let erases = ssd.ftl.blocks().erases()[block.index()];
-    let facts = ssd.ftl.page_facts(ppn);
+    let (facts, of_page) = (ssd.ftl.block_facts(block), ssd.ftl.page_facts(ppn));
     let cells = ssd.flash.cells_mut().expect("reads have errors");
-    let mut steps = cells.read(now, block, erases);
+    let mut steps = cells.read(now, block, facts);
     let pace = cells.pace();
     let is_due = cells.is_read_out(block);
     if ssd.probes.has(Planted::ForgetsRetryStep) {
@@ -110,7 +105,7 @@ fn read_begins(ssd: &mut Ssd, now: Ns, ppn: Ppn, host: bool) -> (Steps, Pace, Ns
     if is_due {
         becomes_due(ssd, block, Cause::Reclaim);
     }
-    let step_ns = ssd.flash.timing().retry(&facts, pace.shortened);
+    let step_ns = ssd.flash.timing().retry(&of_page, pace.shortened);
     let count = ssd.probes.count();
     count.retried_reads += u64::from(steps.failed > 0);
     count.retry_steps += u64::from(steps.failed);
@@ -119,14 +114,12 @@ fn read_begins(ssd: &mut Ssd, now: Ns, ppn: Ppn, host: bool) -> (Steps, Pace, Ns
     (steps, pace, step_ns)
 }
 
-/// Verify mode: checks the retry steps of a read against those that the power law asks for at the age of its block.
+/// Verify mode: checks the retry steps of a read against those that the power law asks for at the age of its block, in the mode that the
+/// verifier knows of it.
 fn check(ssd: &mut Ssd, now: Ns, block: BlockId, steps: Steps) {
-    if ssd.probes.verifier().is_none() {
-        return;
-    }
+    let Some(mode) = ssd.probes.verifier().map(|verifier| verifier.mode(block)) else { return };
     let cells = ssd.flash.cells().expect("reads have errors");
-    let erases = ssd.ftl.blocks().erases()[block.index()];
-    let found = cells.check(now, block, erases, steps);
+    let found = cells.check(now, block, ssd.ftl.blocks().facts(block, mode), steps);
     ssd.probes.verifier_mut().expect("seen above").found(found);
 }
 
@@ -229,7 +222,7 @@ fn find_due(ssd: &mut Ssd, now: Ns) {
     while let Some(&(at, block)) = ssd.ages_mut().by_age.front().filter(|&&(at, _)| at <= now) {
         ssd.ages_mut().by_age.pop_front();
         let is_current = ssd.flash.cells().expect("reads have errors").refresh_at(block) == at;
-        if is_current && holds_pages(&ssd.ftl, block) {
+        if is_current && ssd.ftl.blocks().is_in_use(block) {
             becomes_due(ssd, block, Cause::Refresh);
         }
     }

@@ -11,12 +11,12 @@ use crate::ftl::BlockState;
 use crate::gc::Idle;
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::pace;
+use crate::ssd::mechanisms::{pace, wear};
 use crate::ssd::watch::probes;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Ns, PoolId, Ppn};
+use ssdlab_keys::config::Config;
 use ssdlab_keys::config::capacity::RESERVE;
-use ssdlab_keys::config::{Config, Mode};
 use ssdlab_keys::geometry::PageFacts;
 use ssdlab_result::stats::SlcStats;
 
@@ -51,7 +51,7 @@ impl Ssd {
         let pools = u64::from(geometry.pools.count.get());
         let mut stats = SlcStats {
             units_per_block: u64::from(geometry.units_per_block.get() - shape.skipped),
-            static_blocks: pools * u64::from(shape.static_each),
+            static_blocks: self.pools().map(|pool| u64::from(blocks.static_left(pool))).sum(),
             dynamic_blocks: pools * u64::from(shape.dynamic_each),
             ..SlcStats::default()
         };
@@ -171,8 +171,7 @@ pub(in crate::ssd) fn check_program(ssd: &mut Ssd, first: Ppn, ns: Ns) {
 
 fn check(ssd: &mut Ssd, ppn: Ppn, what: &str, ns: Ns, time: fn(&Timing, &PageFacts) -> Ns) {
     let block = ssd.block_of_page(ppn);
-    let Some(slc) = ssd.probes.verifier().map(|verifier| verifier.is_slc(block)) else { return };
-    let mode = if slc { Mode::Slc } else { Mode::Native };
+    let Some(mode) = ssd.probes.verifier().map(|verifier| verifier.mode(block)) else { return };
     let expected = time(ssd.flash.timing(), &PageFacts { offset: ssd.geometry().flash_page(ppn), mode });
     if ns != expected
         && let Some(verifier) = ssd.probes.verifier_mut()
@@ -186,7 +185,7 @@ fn check(ssd: &mut Ssd, ppn: Ppn, what: &str, ns: Ns, time: fn(&Timing, &PageFac
 pub(in crate::ssd) fn check_modes(ssd: &Ssd) -> Result<(), String> {
     let Some(verifier) = ssd.probes.verifier().filter(|_| ssd.rules.slc) else { return Ok(()) };
     let short = |&pool: &PoolId| ssd.gc.job(pool).is_none() && ssd.ftl.blocks().free_count(pool) < RESERVE;
-    if let Some(pool) = ssd.pools().find(short) {
+    if let Some(pool) = ssd.pools().find(short).filter(|_| !wear::is_read_only(ssd)) {
         return Err(format!("pool {pool} has no free block between two jobs"));
     }
     // The blocks of a superblock keep their mode until all are erased.

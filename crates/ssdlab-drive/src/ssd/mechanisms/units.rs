@@ -361,7 +361,7 @@ fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
             superblock::readers_follow(ssd, now, moved.lpn, pool);
         }
         let cause = ssd.gc.job(pool).expect("a unit was moved").cause();
-        return ssd.probes.note(now, &ssd.ftl, Event::PageMoved { cause, current });
+        return ssd.probes.note(now, &ssd.ftl, Event::PageMoved { from: moved.from, cause, current });
     };
     let transaction = &mut ssd.transactions[writer];
     transaction.served(Served::Array, now);

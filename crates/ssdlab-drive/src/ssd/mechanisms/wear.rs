@@ -12,7 +12,7 @@
 //! pages of a GC job: its data would not fit any more. Then no GC job goes on, and no write begins but of data that a level above has accepted
 //! ([`accepted`]). What waits to be written otherwise is rejected.
 
-use crate::flash::{Failures, Pulses, WHOLE};
+use crate::flash::{Failures, Pulses};
 use crate::ftl::{Class, Freed, Ftl};
 use crate::gc::Leveling;
 use crate::rules::BurstRule;
@@ -28,6 +28,7 @@ use ssdlab_base::cause::Cause;
 use ssdlab_base::status::Status;
 use ssdlab_base::units::{BlockId, ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::{Config, WearEnd};
+use ssdlab_keys::geometry::{BlockFacts, WHOLE};
 use ssdlab_result::stats::{EraseWear, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
 
 /// Bursts: programs may fail, and data move to wear blocks evenly.
@@ -39,8 +40,10 @@ pub(in crate::ssd) struct Wear {
     failures: Failures,
     /// Number of blocks that a pool may lose.
     losable: u32,
-    /// By pool: blocks that have failed.
+    /// By pool: blocks that have failed, without those that are always in SLC mode.
     lost: Vec<u32>,
+    /// Blocks of the static part of a cache in SLC mode that have failed.
+    lost_static: u32,
     /// By block: a program of it has failed since its last erase.
     failing: Vec<bool>,
     /// Blocks that are filled no further while programs of them may be under way, each with the number of its last pages that are left out.
@@ -76,6 +79,7 @@ impl Wear {
             failures,
             losable: config.losable_blocks(),
             lost: vec![0; geometry.pools.count.get() as usize],
+            lost_static: 0,
             failing: vec![false; geometry.blocks as usize],
             open: Vec::new(),
             one_percent_bytes: None,
@@ -100,8 +104,9 @@ impl Wear {
     /// Expected time of the next erase of a block by its wear, ns: with pulses that of a block of mean need. `ns`: that of a new block without
     /// pulses.
     pub(in crate::ssd) fn expected_erase_ns(&self, ftl: &Ftl, block: BlockId, ns: Ns) -> Ns {
-        let cycles = self.failures.cycles(block, ftl.blocks().erases()[block.index()]);
-        self.failures.pulses().map_or_else(|| self.grown_ns(ns, cycles), |pulses| pulses.expected_ns(cycles))
+        let facts = ftl.block_facts(block);
+        let cycles = self.failures.cycles(block, facts);
+        self.failures.pulses().map_or_else(|| self.grown_ns(ns, cycles), |pulses| pulses.expected_ns(cycles, facts.mode))
     }
 }
 
@@ -173,8 +178,8 @@ pub(in crate::ssd) fn rejects(ssd: &Ssd, lpn: Lpn) -> bool {
 /// The program that begins at this page fails.
 fn program_fails(ssd: &Ssd, first: Ppn) -> bool {
     let (block, page) = ssd.geometry().split_page(first);
-    let erases = ssd.ftl.blocks().erases()[block.index()];
-    ssd.wear.as_ref().is_some_and(|wear| wear.failures.program_fails(block, erases, page))
+    let facts = ssd.ftl.block_facts(block);
+    ssd.wear.as_ref().is_some_and(|wear| wear.failures.program_fails(block, facts, page))
 }
 
 /// Call when a program of the host has ended, of the page or units from transaction `first` on. If it has failed, they wait to be programmed
@@ -270,18 +275,18 @@ fn program_failed(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
     if !std::mem::replace(&mut wear.failing[block.index()], true) {
         let lead = ssd.geometry().lead_pool(pool);
         ssd.gc.due.push(lead, ssd.ftl.blocks().member(block, lead), Cause::Retirement);
-        lose_block(ssd, pool);
+        lose_block(ssd, pool, block);
     }
     superblock::deal_again(ssd, pool);
 }
 
 /// An erase of a block has ended. Returns true if it has failed, or was the last that the block can have: the block is retired then.
 pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
-    let erases = ssd.ftl.blocks().erases()[block.index()];
-    let erase_fails = ssd.wear_mut().failures.erase_fails(block, erases);
-    note_pulses(ssd, block, erases);
+    let facts = ssd.ftl.block_facts(block);
+    let erase_fails = ssd.wear_mut().failures.erase_fails(block, facts);
+    note_pulses(ssd, block, facts);
     let wear = ssd.wear_mut();
-    let is_worn_out = wear.failures.is_worn_out(block, erases + 1);
+    let is_worn_out = wear.failures.is_worn_out(block, facts.erased());
     let program_failed = std::mem::replace(&mut wear.failing[block.index()], false);
     let retired = &mut wear.retired;
     let cause = match (program_failed, is_worn_out, erase_fails) {
@@ -300,13 +305,17 @@ pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
     counters.retired_by_endurance += u64::from(!program_failed && is_worn_out);
     counters.retired_by_erase += u64::from(!program_failed && !is_worn_out);
     if !program_failed {
-        lose_block(ssd, ssd.geometry().pool_of_block(block));
+        lose_block(ssd, ssd.geometry().pool_of_block(block), block);
     }
     true
 }
 
 /// A block of the pool is free after an erase: data of another may move, so that this one takes them.
 fn block_freed(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
+    if ssd.ftl.blocks().is_static(block) {
+        // It takes no data of other blocks.
+        return;
+    }
     let Ssd { wear: Some(wear), ftl, gc, .. } = ssd else { return };
     let Some(leveling) = &mut wear.leveling else { return };
     let may_move = !gc.due.waits_for(pool, Cause::Leveling);
@@ -327,21 +336,22 @@ pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId, cause: Cause) {
 /// Time of the next erase of a block; `ns`: that of a new block without pulses.
 pub(in crate::ssd) fn erase_ns(ssd: &mut Ssd, block: BlockId, ns: Ns) -> Ns {
     let Some(wear) = ssd.wear.as_ref() else { return ns };
-    let erases = ssd.ftl.blocks().erases()[block.index()];
-    if let Some(plan) = wear.failures.erase_plan(block, erases) {
+    let facts = ssd.ftl.block_facts(block);
+    let cycles = wear.failures.cycles(block, facts);
+    if let Some(plan) = wear.failures.erase_plan(block, facts) {
         let whole_last = ssd.probes.has(Planted::ErasesInWholePulses).then(|| wear.failures.pulses()).flatten();
-        let ns = whole_last.map_or(plan.ns, |pulses| pulses.whole_ns(block, wear.failures.cycles(block, erases)));
+        let ns = whole_last.map_or(plan.ns, |pulses| pulses.whole_ns(block, cycles, facts.mode));
         check_erase(ssd, block, ns);
         return ns;
     }
-    wear.grown_ns(ns, wear.failures.cycles(block, erases))
+    wear.grown_ns(ns, cycles)
 }
 
-/// An erase of a block after `erases` others has ended: counts its pulses, which wear the block.
-fn note_pulses(ssd: &mut Ssd, block: BlockId, erases: u32) {
+/// An erase of a block has ended: counts its pulses, which wear the block.
+fn note_pulses(ssd: &mut Ssd, block: BlockId, facts: BlockFacts) {
     let wear = ssd.wear.as_mut().expect("erases have an effect");
-    let Some(plan) = wear.failures.erase_plan(block, erases) else { return };
-    wear.failures.erased(block, plan);
+    let Some(plan) = wear.failures.erase_plan(block, facts) else { return };
+    wear.failures.erased(block, facts, plan);
     let counters = ssd.probes.count();
     counters.erase_pulses += u64::from(plan.pulses);
     counters.shortened_erases += u64::from(plan.wear < WHOLE);
@@ -351,12 +361,13 @@ fn note_pulses(ssd: &mut Ssd, block: BlockId, erases: u32) {
 fn check_erase(ssd: &mut Ssd, block: BlockId, ns: Ns) {
     let Ssd { wear: Some(wear), ftl, probes, .. } = ssd else { return };
     let Some(pulses) = wear.failures.pulses() else { return };
-    let played = pulses.play(block, wear.failures.cycles(block, ftl.blocks().erases()[block.index()]));
     if let Some(verifier) = probes.verifier_mut() {
+        let facts = ftl.blocks().facts(block, verifier.mode(block));
+        let played = pulses.play(block, wear.failures.cycles(block, facts), facts.mode);
         if ns != played.ns {
             verifier.found(Err(format!("the erase of block {block} takes {ns} ns, and its pulses {} ns", played.ns)));
         }
-        verifier.erase_begins(block, WHOLE - played.wear);
+        verifier.erase_begins(block, facts.spared_by_pulses(played.wear));
     }
 }
 
@@ -395,8 +406,13 @@ pub(in crate::ssd) fn collected(ssd: &mut Ssd, now: Ns, pool: PoolId, victim: Bl
     }
 }
 
-/// A block of the pool has failed: what it could hold is lost.
-fn lose_block(ssd: &mut Ssd, pool: PoolId) {
+/// A block of the pool has failed: what it could hold is lost. One that is always in SLC mode holds nothing for long: the static part of the
+/// cache is a block smaller, and the spare is not, unless a spare block takes its place in a superblock.
+fn lose_block(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
+    if ssd.ftl.blocks().is_static(block) && !ssd.geometry().spans_pools() {
+        ssd.wear_mut().lost_static += 1;
+        return;
+    }
     ssd.wear_mut().lost[pool.index()] += 1;
     let (chip, pages) = (ssd.geometry().chip_of_die(ssd.geometry().die_of_pool(pool)), ssd.ftl.lose_block(pool));
     if let Some(placement) = ssd.sched.placement_mut() {
@@ -409,7 +425,7 @@ fn note_one_percent(ssd: &mut Ssd) {
     let written = ssd.probes.count().host_programs * u64::from(ssd.geometry().unit_bytes);
     let blocks = u64::from(ssd.geometry().blocks);
     let wear = ssd.wear_mut();
-    let failed: u64 = wear.lost.iter().map(|&lost| u64::from(lost)).sum();
+    let failed = u64::from(wear.lost_static) + wear.lost.iter().map(|&lost| u64::from(lost)).sum::<u64>();
     if 100 * failed >= blocks {
         wear.one_percent_bytes.get_or_insert(written);
     }

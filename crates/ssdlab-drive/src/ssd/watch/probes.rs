@@ -28,7 +28,7 @@ pub(in crate::ssd) enum Event {
     /// The target page of a page move is chosen: source and target.
     MovePlaced(Ppn, Ppn),
     /// A page move of a job with this cause has ended; its copy is current, or else stale.
-    PageMoved { cause: Cause, current: bool },
+    PageMoved { from: Ppn, cause: Cause, current: bool },
     /// A logical page is unmapped.
     Trimmed(Lpn),
     /// A block was taken from a pool, or a superblock from its group: `blocks` blocks. The pool has `left` free blocks left.
@@ -86,21 +86,24 @@ impl Probes {
             Event::ReadAlong(..) => counters.reads_along += 1,
             Event::Padded(_, units) => counters.padded_units += u64::from(units),
             Event::MergedRead(..) => counters.merged_reads += 1,
-            Event::HostProgram(ppn, _) if ftl.geometry().slc.is_some() => {
-                let in_slc = u64::from(ftl.is_slc(ppn));
-                (counters.slc_writes, counters.direct_writes) = (counters.slc_writes + in_slc, counters.direct_writes + 1 - in_slc);
-            }
-            Event::MovePlaced(from, _) => counters.folded_pages += u64::from(ftl.is_slc(from)),
-            Event::HostProgram(..) | Event::OpenedInSlc(..) | Event::FoldBegins(..) | Event::ProgramFailed(_) | Event::Retired(_) => {}
+            Event::HostProgram(..)
+            | Event::MovePlaced(..)
+            | Event::OpenedInSlc(..)
+            | Event::FoldBegins(..)
+            | Event::ProgramFailed(_)
+            | Event::Retired(_) => {}
             Event::Written(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_programs += 1,
-            Event::Written(..) => counters.host_programs += 1,
-            Event::MergedWrite(place, _) => {
-                counters.merged_writes += 1;
-                // Without a place, a program of the host follows.
-                counters.direct_writes += u64::from(place.is_some() && ftl.geometry().slc.is_some());
+            Event::Written(lpn, _) => {
+                counters.host_programs += 1;
+                if ftl.geometry().slc.is_some() {
+                    let in_slc = u64::from(ftl.lookup(lpn).is_some_and(|ppn| ftl.is_slc(ppn)));
+                    (counters.slc_writes, counters.direct_writes) = (counters.slc_writes + in_slc, counters.direct_writes + 1 - in_slc);
+                }
             }
-            Event::PageMoved { cause, current } => {
+            Event::MergedWrite(..) => counters.merged_writes += 1,
+            Event::PageMoved { from, cause, current } => {
                 counters.pages_moved += 1;
+                counters.folded_pages += u64::from(ftl.is_slc(from));
                 counters.moves_by_cause[cause as usize] += 1;
                 counters.stale_moves += u64::from(!current);
             }

@@ -9,6 +9,7 @@ use crate::ssd::watch::placed::Placed;
 use crate::ssd::watch::probes::Event;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Lpn, Ns, PoolId, Ppn};
+use ssdlab_keys::config::Mode;
 use ssdlab_keys::geometry::Geometry;
 
 /// The content of an erased page.
@@ -199,6 +200,11 @@ impl Verifier {
     /// A block is in SLC mode.
     pub fn is_slc(&self, block: BlockId) -> bool {
         self.slc[block.index()] > 0
+    }
+
+    /// The mode of a block.
+    pub fn mode(&self, block: BlockId) -> Mode {
+        if self.is_slc(block) { Mode::Slc } else { Mode::Native }
     }
 
     /// Notes that a block is opened in SLC mode: pages that are skipped cannot be programmed any more. Its first page is already noted.

@@ -41,7 +41,6 @@ fn other_mechanisms(config: &Config, messages: &mut Vec<String>) {
         (config.ftl.placement != Placement::None, "ftl.placement: host writes to these blocks have one open block; set \"none\""),
         (config.gc.advance != Advance::Alone, "gc.advance: folding would wait for writes that wait for it; set \"alone\""),
         (config.caches_map(), "ftl.map_cache_bytes: where the mapping table goes is not modelled; set 0"),
-        (config.errors.is_on(), "errors.retry: how cells in SLC mode age is not modelled; set \"off\""),
     ];
     for (_, why) in refused.iter().filter(|(is, _)| *is) {
         messages.push(format!("slc (blocks in SLC mode) does not go with {why}, or slc.static_blocks = slc.dynamic_blocks = 0"));

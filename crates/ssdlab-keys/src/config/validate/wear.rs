@@ -15,16 +15,9 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-/// Refuses pulses whose number or length is not known.
+/// Refuses pulses whose length is not known.
 fn pulses(config: &Config, messages: &mut Vec<String>) {
     let wear = &config.wear;
-    let refused = [(
-        config.slc.is_on(),
-        "blocks in SLC mode: which pulses they need is not modelled; set slc.static_blocks = slc.dynamic_blocks = 0",
-    )];
-    for (_, why) in refused.iter().filter(|(is, _)| *is) {
-        messages.push(format!("wear.erase (erase pulses) does not go with {why}, or wear.erase = \"fixed\""));
-    }
     for (key, ns) in [("probe_ns", wear.probe_ns), ("step_ns", wear.step_ns)] {
         if wear.erase == Erase::AsNeeded && ns > wear.pulse_ns {
             messages
@@ -35,11 +28,14 @@ fn pulses(config: &Config, messages: &mut Vec<String>) {
 
 const SUPERBLOCK: &str =
     "ftl.reclaim_unit = \"superblock\": what becomes of a superblock without one of its blocks is not modelled; set \"block\"";
-const SLC: &str = "blocks in SLC mode: how they wear is not modelled; set slc.static_blocks = slc.dynamic_blocks = 0";
 
 fn failures(config: &Config, messages: &mut Vec<String>) {
     let refused = [
-        (config.slc.is_on(), SLC),
+        (
+            config.slc.is_on() && config.accepts_early(),
+            "blocks in SLC mode behind what accepts data before they are in flash (buffer, ftl.map_cache_bytes): these blocks take more of the \
+             place that is kept for such data; set buffer.bytes = 0",
+        ),
         (config.cache.is_on(), "cache: what it does with writes that the drive rejects is not modelled; leave the cache out"),
         (
             config.array.level != ArrayLevel::None,
@@ -54,7 +50,7 @@ fn failures(config: &Config, messages: &mut Vec<String>) {
 }
 
 fn leveling(config: &Config, messages: &mut Vec<String>) {
-    let refused = [(config.ftl.reclaim_unit == ReclaimUnit::Superblock, SUPERBLOCK), (config.slc.is_on(), SLC)];
+    let refused = [(config.ftl.reclaim_unit == ReclaimUnit::Superblock, SUPERBLOCK)];
     for (_, why) in refused.iter().filter(|(is, _)| *is) {
         messages.push(format!("wear.leveling does not go with {why}, or wear.leveling = \"none\""));
     }
