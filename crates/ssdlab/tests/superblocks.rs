@@ -5,8 +5,8 @@ use crate::common::{one_die, plan, random_config, random_requests, simulation};
 use crate::timelines::changed;
 use ssdlab::cause::Cause;
 use ssdlab::config::{
-    Allocation, Begin, Capacity, Config, Pace, Placement, PreconditionKind, Priority, ReclaimUnit, Scope, SuperblockSpan, Victim, WearEnd,
-    validate,
+    Allocation, Begin, Capacity, Config, Errors, Leveling, Pace, Placement, PreconditionKind, Priority, ReclaimUnit, RetryPolicy, Scope,
+    SuperblockSpan, Victim, WearEnd, validate,
 };
 use ssdlab::flash::Failures;
 use ssdlab::ftl::{BlockState, Ftl};
@@ -248,6 +248,98 @@ fn a_read_follows_its_page_to_another_die() {
     let job = T + 604_800 + 2 * 429_800 + 1_500_000;
     assert_eq!(ends.iter().max(), Some(&(job + 127_400)));
     assert_eq!(simulation.finish().unwrap().counters["relocated_reads"], 1);
+}
+
+/// Pages 0 to 3 fill the first superblock, 0 and 2 on die 0 and 1 and 3 on die 1; no pool needs a free block.
+fn one_filled() -> Vec<Request> {
+    (0..4).map(|page| write(10 * MS * page, page)).collect()
+}
+
+fn ageing(change: impl FnOnce(&mut Errors)) -> Config {
+    changed(two_dies(), |c| {
+        (c.errors.retry, c.errors.decode_ns) = (RetryPolicy::InOrder, 0);
+        change(&mut c.errors);
+    })
+}
+
+/// Read reclaim of a superblock, to the nanosecond. The third read of page 1 makes block 16 due, and the superblock with it. The job begins when
+/// something happens next, at J: the array has been read.
+///
+/// | from | die 0 | die 1 |
+/// |--:|---|---|
+/// | J | reads page 0 (127.4 us), which goes to die 0, whose turn it is | transfers the host's page (102.4 us) |
+/// | J + 102.4 us | | reads page 1, which goes to die 1 |
+/// | J + 127.4 us | programs page 0 (302.4 us) | |
+/// | J + 229.8 us | | programs page 1 |
+/// | J + 429.8 us | reads page 2, then programs it | |
+/// | J + 532.2 us | | reads page 3, then programs it |
+/// | J + 962 us | erases | erases (1.5 ms) |
+#[test]
+fn a_superblock_is_moved_whole_when_one_of_its_blocks_was_read_too_often() {
+    const T: u64 = 500 * MS;
+    let mut simulation = simulation(&ageing(|errors| errors.reclaim_reads = 3));
+    let reads = (0..3).map(|number| read(T + number * MS, 1));
+    one_filled().into_iter().chain(reads).for_each(|request| _ = simulation.submit(request).unwrap());
+    let job = T + 2 * MS + 25_000;
+    let mut seen = |until: u64| {
+        simulation.run_until(until).unwrap();
+        let (ftl, counters) = (simulation.ssd().ftl(), simulation.ssd().counters());
+        (states(ftl, 0), counters.jobs_for(Cause::Reclaim), counters.pages_moved, counters.erases)
+    };
+    let (closed, victim) = ([BlockState::Closed; 2], [BlockState::Victim; 2]);
+    assert_eq!(seen(job - 1), (closed, 0, 0, 0));
+    assert_eq!(seen(job), (victim, 1, 0, 0));
+    let moved = [429_800, 532_200, 859_600, 962_000].map(|after| (seen(job + after - 1).2, seen(job + after).2));
+    assert_eq!(moved, [(0, 1), (1, 2), (2, 3), (3, 4)]);
+    assert_eq!(seen(job + 962_000 + 1_500_000 - 1), (victim, 1, 4, 0));
+    assert_eq!(seen(job + 962_000 + 1_500_000), ([BlockState::Free; 2], 1, 4, 2));
+    let result = simulation.finish().unwrap();
+    assert_eq!((result.gc.jobs, result.gc.erases, result.counters["superblocks_collected"]), (1, 2, 1));
+    assert_eq!([Cause::Reclaim, Cause::Space].map(|cause| result.counters[Cause::MOVES[cause as usize].0]), [4, 0]);
+}
+
+/// The block of die 0 is 100 ms old at 100 ms, that of die 1, which was opened 10 ms later, is not. The new superblock is not due at 115 ms, and
+/// is at 210 ms. Of a run that ends with the read at 101 or 210 ms the job has only begun.
+#[test]
+fn a_superblock_is_refreshed_when_the_oldest_of_its_blocks_is_due() {
+    let refreshes = |until| {
+        let config = ageing(|errors| errors.refresh_days = 100e6 / 86_400e9);
+        let looks = [99, 101, 115, 210, 220].into_iter().filter(|&ms| ms <= until).map(|ms| read(ms * MS, 3));
+        let requests: Vec<_> = one_filled().into_iter().chain(looks).collect();
+        let result = result(&config, &requests);
+        [Cause::JOBS, Cause::MOVES].map(|names| result.counters[names[Cause::Refresh as usize].0])
+    };
+    assert_eq!([99, 101, 115, 210, 220].map(refreshes), [[0, 0], [1, 0], [1, 4], [2, 4], [2, 8]]);
+}
+
+/// The first superblock keeps pages 0 to 3, and all others are erased in turn, without valid pages. The first that is two erases ahead takes the four
+/// pages: of each die's block two.
+#[test]
+fn a_worn_superblock_takes_the_data_of_one_that_was_not_erased() {
+    let config = changed(two_dies(), |c| {
+        c.gc.victim = Victim::Greedy;
+        (c.wear.leveling, c.wear.leveling_threshold) = (Leveling::OldBlock, 1);
+    });
+    let mut simulation = simulation(&config);
+    let hot = (0..200).map(|number| write(10 * MS * (4 + number), 4 + number % 4));
+    one_filled().into_iter().chain(hot).for_each(|request| _ = simulation.submit(request).unwrap());
+    let levelled = |simulation: &Simulation| simulation.ssd().counters().jobs_for(Cause::Leveling);
+    let mut now = 0;
+    while levelled(&simulation) == 0 {
+        now += MS;
+        simulation.run_until(now).unwrap();
+    }
+    let erases = simulation.ssd().ftl().blocks().erases().to_vec();
+    simulation.run_until(now + 5 * MS).unwrap();
+    let ftl = simulation.ssd().ftl();
+    let worn: Vec<u32> = (0..32).filter(|&block| erases[block as usize] == 2).collect();
+    assert_eq!(worn, [worn[0], worn[0] + 16]);
+    let mut blocks = [0, 1, 2, 3].map(|page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap()).0.0);
+    blocks.sort_unstable();
+    assert_eq!(blocks, [worn[0], worn[0], worn[1], worn[1]]);
+    assert_eq!([0, 16].map(|block| (erases[block], ftl.blocks().erases()[block])), [(0, 1); 2]);
+    let counters = simulation.ssd().counters();
+    assert_eq!((levelled(&simulation), counters.moves_by_cause[Cause::Leveling as usize]), (1, 4));
 }
 
 /// A superblock closes early, by hand. Reads of page 1 keep die 1 busy for 12.74 ms, while writes fill die 0 alone: after 27 of them, one of

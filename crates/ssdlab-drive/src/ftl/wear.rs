@@ -121,10 +121,14 @@ impl Ftl {
         self.kept_from_host = 0;
     }
 
-    /// Makes a block the next that the pool opens, if it is free.
+    /// Makes a block the next that the pool opens, or its superblock the next of its group, if it is free.
     pub fn bring_forward(&mut self, pool: PoolId, block: BlockId) {
-        if self.blocks.state(block) == super::BlockState::Free {
-            self.blocks.bring_forward(pool, block);
+        if self.blocks.state(block) != super::BlockState::Free {
+            return;
+        }
+        self.blocks.bring_forward(pool, block);
+        for (other, member) in self.blocks.members(block).filter(|&(other, _)| other != pool) {
+            self.blocks.bring_forward(other, member);
         }
     }
 

@@ -1,4 +1,5 @@
-//! Blocks that are moved although their pool needs no free block, each with its cause.
+//! Blocks that are moved although their pool needs no free block, each with its cause. Of superblocks of several pools the block that stands
+//! for each is listed, for the first pool of its group.
 
 use std::collections::VecDeque;
 

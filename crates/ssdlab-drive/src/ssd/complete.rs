@@ -1,7 +1,7 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{burst, estimates, idle, merge, pace, pause, planes, superblock, units, wear};
+use super::mechanisms::{ages, burst, estimates, idle, merge, pace, pause, planes, superblock, units, wear};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -491,6 +491,7 @@ impl Ssd {
         let retires = self.wear.is_some() && wear::erase_retires(self, victim);
         let freed = if retires { self.ftl.commit_retirement(pool, victim) } else { self.ftl.commit_erase(pool, victim) };
         self.probes.note(now, &self.ftl, Event::Erased(victim));
+        ages::block_erased(self, now, victim);
         if retires {
             wear::block_retired(self, now, pool, victim);
         }
@@ -509,9 +510,10 @@ impl Ssd {
             self.probes.note(now, &self.ftl, Event::BlocksFreed { blocks: self.geometry().pools.per_group.get() });
         }
         let lead = self.geometry().lead_pool(pool);
+        let first = self.gc.job(lead).expect("as before").victim();
+        self.gc.due.forget(lead, first);
         if self.wear.is_some() {
-            let victim = self.gc.job(lead).expect("as before").victim();
-            wear::collected(self, now, lead, victim, freed);
+            wear::collected(self, now, lead, first, freed);
         }
         pace::block_erased(self, now, pool, freed == Freed::Dissolved);
         self.job_ended(now, lead);

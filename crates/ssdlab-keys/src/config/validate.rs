@@ -438,8 +438,7 @@ fn superblocks(config: &Config, messages: &mut Vec<String>) {
 }
 
 /// What superblocks of several pools do not go together with, each with the reason and what to set.
-fn superblocks_exclude(config: &Config) -> [(bool, String); 5] {
-    let errors = &config.errors;
+fn superblocks_exclude(config: &Config) -> [(bool, String); 4] {
     [
         (
             config.ftl.frontier != Frontier::Separate,
@@ -455,10 +454,6 @@ fn superblocks_exclude(config: &Config) -> [(bool, String); 5] {
             "a part of a job waits for parts on other dies, and not for host operations on its own; set gc.advance = \"alone\"".into(),
         ),
         (config.caches_map(), "the mapping table is in memory then; set ftl.map_cache_bytes = 0".into()),
-        (
-            errors.reclaim_reads > 0 || errors.refresh_days > 0.0,
-            "blocks are moved for their reads or their age one by one; set errors.reclaim_reads = 0 and errors.refresh_days = 0".into(),
-        ),
     ]
 }
 

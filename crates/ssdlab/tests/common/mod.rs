@@ -221,7 +221,6 @@ pub fn superblocks(rng: &mut Rng, config: &mut Config) {
         // What superblocks of several dies do not go together with.
         config.ftl.frontier = Frontier::Separate;
         (config.gc.merge, config.gc.advance) = (false, Advance::Alone);
-        (config.errors.reclaim_reads, config.errors.refresh_days) = (0, 0.0);
         if matches!(config.ftl.placement, Placement::Oracle | Placement::Custom) {
             config.ftl.placement = Placement::HotCold;
         }

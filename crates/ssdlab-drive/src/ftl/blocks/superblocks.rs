@@ -129,6 +129,12 @@ impl Blocks {
         self.superblocks.as_deref().map_or(pool, members)
     }
 
+    /// The block that stands for what is collected with a block: for its superblock, or itself.
+    #[inline]
+    pub fn stands_for(&self, block: BlockId) -> BlockId {
+        self.superblocks.as_deref().map_or(block, |superblocks| superblocks.lead(block))
+    }
+
     /// The superblocks, where there are some.
     fn superblocks(&self) -> &Superblocks {
         self.superblocks.as_ref().expect("there are superblocks")

@@ -1,5 +1,6 @@
 //! Static wear levelling (`wear.leveling`): after an erase, whether the data of a block that has been erased little move, so that a worn block
-//! takes them and rests.
+//! takes them and rests. Superblocks of several pools are levelled as one: each is named by the block that stands for it, and is as worn as the
+//! most worn of its blocks.
 
 mod dual_pool;
 mod old_block;
@@ -37,20 +38,32 @@ pub(super) struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    /// Erases of a block since it was new.
+    /// Erases of a block since it was new; of a superblock those of its most worn block.
     fn cycles(&self, block: BlockId) -> u32 {
+        self.together(block).map(|block| self.cycles_of_one(block)).max().expect("there is a block")
+    }
+
+    /// Erases that a block, or the first block of a superblock to fail, has left until it is worn out.
+    fn left(&self, block: BlockId) -> u32 {
+        let left = |block| self.failures.endurance(block).saturating_sub(self.cycles_of_one(block));
+        self.together(block).map(left).min().expect("there is a block")
+    }
+
+    fn cycles_of_one(&self, block: BlockId) -> u32 {
         self.failures.cycles(block, self.ftl.block_facts(block))
     }
 
-    /// Erases that a block has left until it is worn out.
-    fn left(&self, block: BlockId) -> u32 {
-        self.failures.endurance(block).saturating_sub(self.cycles(block))
+    /// A block, and the others of its superblock.
+    fn together(&self, block: BlockId) -> impl Iterator<Item = BlockId> + use<> {
+        let others = self.ftl.blocks().members(block).filter(move |&(_, other)| other != block);
+        std::iter::once(block).chain(others.map(|(_, other)| other))
     }
 
-    /// The blocks that are not retired, nor always in SLC mode.
+    /// The blocks, or superblocks, that are in use, without those that are always in SLC mode.
     fn all(&self) -> impl Iterator<Item = BlockId> + '_ {
         let blocks = (0..self.ftl.geometry().pools.blocks_each).map(|index| self.ftl.geometry().block_of_pool(self.pool, index));
-        blocks.filter(|&block| self.ftl.blocks().state(block) != BlockState::Retired && !self.ftl.blocks().is_static(block))
+        let in_use = |block| !matches!(self.ftl.blocks().state(block), BlockState::Retired | BlockState::Spare);
+        blocks.filter(move |&block| in_use(block) && !self.ftl.blocks().is_static(block))
     }
 
     /// The closed block that has been erased least, of those that count; the first of equals.

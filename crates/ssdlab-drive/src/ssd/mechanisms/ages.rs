@@ -205,8 +205,13 @@ pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, first: Ppn) {
         let at = cells.refresh_at(block);
         ssd.ages_mut().by_age.push_back((at, block));
     }
-    let pool = ssd.geometry().pool_of_block(block);
-    ssd.gc.due.forget(pool, block);
+}
+
+/// A block has been erased: its cells age from now on as those of a block without data.
+pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, block: BlockId) {
+    if let Some(cells) = ssd.flash.cells_mut() {
+        cells.opened(now, block);
+    }
 }
 
 /// Call when a round begins to dispatch: blocks that are too old wait to be moved from now on, and pools whose block can be moved by now
@@ -240,10 +245,11 @@ pub(in crate::ssd) fn move_due(ssd: &mut Ssd, now: Ns) {
     }
 }
 
-/// A block is to be moved, as soon as it is closed and its pool has room. The round under way, or else the next, begins to.
+/// A block is to be moved, with its superblock if it has one, as soon as it is closed and its pool has room. The round under way, or else the
+/// next, begins to.
 fn becomes_due(ssd: &mut Ssd, block: BlockId, cause: Cause) {
     if ssd.flash.cells_mut().expect("reads have errors").becomes_due(block) {
-        let pool = ssd.geometry().pool_of_block(block);
-        ssd.gc.due.push(pool, block, cause);
+        let first = ssd.ftl.blocks().stands_for(block);
+        ssd.gc.due.push(ssd.geometry().pool_of_block(first), first, cause);
     }
 }

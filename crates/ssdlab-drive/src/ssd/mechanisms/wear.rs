@@ -60,7 +60,7 @@ pub(in crate::ssd) struct Wear {
     /// Blocks can fail.
     fails: bool,
     leveling: Option<Leveling>,
-    /// By pool: the block that is to take the data of the block that waits to be moved for levelling.
+    /// By pool (the first of its group): the block, or superblock, that is to take the data of the one that waits to be moved for levelling.
     worn: Vec<BlockId>,
     /// Millionths of its time by which 1,000 erases lengthen an erase.
     erase_growth: u64,
@@ -310,7 +310,7 @@ pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
     true
 }
 
-/// A block of the pool is free after an erase: data of another may move, so that this one takes them.
+/// A block of the pool, or the superblock for which it stands, is free after an erase: data of another may move, so that this one takes them.
 fn block_freed(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
     if ssd.ftl.blocks().is_static(block) {
         // It takes no data of other blocks.
@@ -398,7 +398,6 @@ pub(in crate::ssd) fn block_retired(ssd: &mut Ssd, now: Ns, pool: PoolId, block:
 /// Call when what a job collected has been erased, before the job ends. `victim`: of a superblock, the block in the first pool, `pool`, of its
 /// group, as the job began; `freed`: what became of it.
 pub(in crate::ssd) fn collected(ssd: &mut Ssd, now: Ns, pool: PoolId, victim: BlockId, freed: Freed) {
-    ssd.gc.due.forget(pool, victim);
     match freed {
         Freed::Whole { replaced: 0 } => block_freed(ssd, pool, victim),
         Freed::Whole { replaced } => ssd.probes.count().replaced_blocks += u64::from(replaced),

@@ -1,6 +1,6 @@
 //! Checks of wear.
 
-use crate::config::{ArrayLevel, Config, Erase, Leveling, ReclaimUnit};
+use crate::config::{ArrayLevel, Config, Erase, Leveling};
 
 /// Refuses mechanisms for which it is not known what they do when a block fails, or is moved for levelling.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
@@ -26,9 +26,6 @@ fn pulses(config: &Config, messages: &mut Vec<String>) {
     }
 }
 
-const SUPERBLOCK: &str =
-    "ftl.reclaim_unit = \"superblock\": what becomes of a superblock without one of its blocks is not modelled; set \"block\"";
-
 fn failures(config: &Config, messages: &mut Vec<String>) {
     let refused = [
         (
@@ -50,10 +47,6 @@ fn failures(config: &Config, messages: &mut Vec<String>) {
 }
 
 fn leveling(config: &Config, messages: &mut Vec<String>) {
-    let refused = [(config.ftl.reclaim_unit == ReclaimUnit::Superblock, SUPERBLOCK)];
-    for (_, why) in refused.iter().filter(|(is, _)| *is) {
-        messages.push(format!("wear.leveling does not go with {why}, or wear.leveling = \"none\""));
-    }
     if config.wear.leveling == Leveling::Progressive && config.wear.endurance == 0 {
         messages.push("wear.leveling = \"progressive\": goes by the erases that blocks have left; set wear.endurance above 0".into());
     }
