@@ -95,10 +95,6 @@ def test_a_key_that_changes_a_result_is_not_called_idle(key: str) -> None:
     assert not any(key in idle_in({**context.base, **trace, key: value}) for value in context.values)
 
 
-# Schemes that merge with page moves, or let them advance with requests.
-NOT_WITH_SUPERBLOCKS = ("fpgc", "msr", "pgc", "pgc-idle", "pgc-merge", "pgc-se", "pgc-wear")
-
-
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device: str) -> None:
     spreads = device.endswith(("-like", "-superpage-2023", "-superblock"))
@@ -113,7 +109,7 @@ def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device
             with pytest.raises(ssdlab.ConfigError, match="the pages of a group have no chip in common"):
                 ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
             continue
-        if device.endswith("-superblock") and scheme in NOT_WITH_SUPERBLOCKS:
+        if device.endswith("-superblock") and scheme == "msr":
             with pytest.raises(ssdlab.ConfigError, match=r'ftl\.reclaim_unit = "superblock": '):
                 ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
             continue

@@ -123,6 +123,9 @@ pub struct Geometry {
     pub dies_per_channel: Divisor,
     /// Dies in one chip.
     pub dies_per_chip: Divisor,
+    /// Dies of a station, from whose queue they take writes under dynamic allocation: those of a chip, or one where superblocks of several
+    /// pools are filled die after die.
+    pub dies_per_station: Divisor,
     /// Planes in one die.
     pub planes_per_die: Divisor,
     /// Blocks in one plane.
@@ -292,6 +295,7 @@ impl Geometry {
             bytes_shift: page_bytes.is_power_of_two().then(|| page_bytes.trailing_zeros()),
             dies_per_channel: Divisor::new(dies / device.channels),
             dies_per_chip: Divisor::new(device.dies_per_chip),
+            dies_per_station: Divisor::new(if pools.per_group.get() > 1 { 1 } else { device.dies_per_chip }),
             planes_per_die: Divisor::new(device.planes_per_die),
             blocks_per_plane: Divisor::new(device.blocks_per_plane),
             units_per_block: Divisor::new(pages_per_block),
@@ -457,6 +461,24 @@ impl Geometry {
     #[inline(always)]
     pub fn chip_of_die(&self, die: DieId) -> ChipId {
         ChipId(self.dies_per_chip.quotient(die.0))
+    }
+
+    /// The station from which a die takes writes under dynamic allocation.
+    #[inline(always)]
+    pub fn station_of_die(&self, die: DieId) -> u32 {
+        self.dies_per_station.quotient(die.0)
+    }
+
+    /// The dies of a station.
+    #[inline(always)]
+    pub fn dies_of_station(&self, station: u32) -> std::ops::Range<u32> {
+        let each = self.dies_per_station.get();
+        station * each..(station + 1) * each
+    }
+
+    /// Number of stations.
+    pub fn stations(&self) -> u32 {
+        self.dies_per_station.quotient(self.dies)
     }
 
     /// The dies of a chip.

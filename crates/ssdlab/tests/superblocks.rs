@@ -5,8 +5,8 @@ use crate::common::{one_die, plan, random_config, random_requests, simulation};
 use crate::timelines::changed;
 use ssdlab::cause::Cause;
 use ssdlab::config::{
-    Allocation, Begin, Capacity, Config, Errors, Leveling, Pace, Placement, PreconditionKind, Priority, ReclaimUnit, RetryPolicy, Scope,
-    SuperblockSpan, Victim, WearEnd, validate,
+    Allocation, Begin, Capacity, Config, Errors, Frontier, Leveling, Pace, Placement, PreconditionKind, Priority, ReclaimUnit, RetryPolicy,
+    Scope, SuperblockSpan, Victim, WearEnd, validate,
 };
 use ssdlab::flash::Failures;
 use ssdlab::ftl::{BlockState, Ftl};
@@ -342,6 +342,27 @@ fn a_worn_superblock_takes_the_data_of_one_that_was_not_erased() {
     assert_eq!((levelled(&simulation), counters.moves_by_cause[Cause::Leveling as usize]), (1, 4));
 }
 
+/// Host operations merge with the moves of a job between two dies. Page 1 is in the controller's buffer from T + 127.4 us on, and its program on
+/// die 0 lasts from T + 302.4 to 604.8 us: reads of it are answered at once. Die 0 reads page 0 then, for 127.4 us, and die 1 programs it for
+/// 302.4 us: a write of page 0 that comes at T + 650 us leaves its turn and takes the place of the page. Page 2 is moved as without.
+#[test]
+fn host_operations_merge_with_moves_between_dies() {
+    const T: u64 = 500 * MS;
+    let mut simulation = simulation(&changed(two_dies(), |c| c.gc.merge = true));
+    let asked = [write(T, 7), read(T + 200_000, 1), read(T + 400_000, 1), write(T + 650_000, 0)];
+    filled().into_iter().chain(asked).for_each(|request| _ = simulation.submit(request).unwrap());
+    simulation.run_until(T + 20 * MS).unwrap();
+    let mut completions = simulation.take_completions();
+    completions.sort_by_key(|completion| completion.arrival_ns);
+    let ends: Vec<u64> = completions.iter().rev().take(4).rev().map(|completion| completion.completed_ns - T).collect();
+    assert_eq!(ends, [302_400, 200_000, 400_000, 604_800 + 127_400 + 302_400]);
+    let ftl = simulation.ssd().ftl();
+    let at = |page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap());
+    assert_eq!([1, 0, 2].map(at), [(BlockId(8), 0), (BlockId(24), 0), (BlockId(8), 1)]);
+    let result = simulation.finish().unwrap();
+    assert_eq!((result.gc.merged.read, result.gc.merged.write, result.gc.pages_moved), (2, 1, 2));
+}
+
 /// A superblock closes early, by hand. Reads of page 1 keep die 1 busy for 12.74 ms, while writes fill die 0 alone: after 27 of them, one of
 /// 302.4 us after the other, 14 superblocks are open, one is free, and the closed one has valid pages only. The oldest open one gives up the two
 /// pages of die 1 and is collected.
@@ -491,11 +512,80 @@ fn superblocks_lose_less_to_scattered_units_than_blocks() {
     assert_eq!([scattered(ReclaimUnit::Block), scattered(ReclaimUnit::Superblock)], [2, 1]);
 }
 
+/// Dies that share a chip and work side by side are filled, and collected, as those of as many chips.
 #[test]
-fn superblocks_of_several_dies_need_chips_of_one_die() {
-    let error = validate(&changed(two_dies(), |c| c.device.dies_per_chip = 2)).unwrap_err().to_string();
-    assert!(error.starts_with("device.dies_per_chip = 2: superblocks of several pools"), "{error}");
-    assert!(error.contains("set device.dies_per_chip = 1 and device.chips_per_channel = 2"), "{error}");
+fn where_dies_share_a_chip_changes_nothing() {
+    let mut collected = 0;
+    for case in 0..40 {
+        let mut rng = Rng::new(case, "superblocks of shared chips");
+        let mut config = superblocks(random_config(&mut rng));
+        // Of several chips a channel, pages without data would have other homes.
+        (config.device.chips_per_channel, config.device.dies_per_chip, config.device.die_interleave) = (1, 2, true);
+        // These go by chips.
+        (config.scheduler.read_queue, config.scheduler.write_queue) = (0, 0);
+        config.gc.scope = if config.gc.scope == Scope::Chip { Scope::Die } else { config.gc.scope };
+        config.device.blocks_per_plane += 8;
+        let chips = changed(config.clone(), |c| (c.device.dies_per_chip, c.device.chips_per_channel) = (1, 2));
+        if validate(&config).is_err() {
+            continue;
+        }
+        let requests = random_requests(&mut rng, &config, 300);
+        let [one, other] = [&config, &chips].map(|config| result(config, &requests));
+        assert_eq!(
+            (&one.digest, &one.counters, &one.breakdown_ns),
+            (&other.digest, &other.counters, &other.breakdown_ns),
+            "case {case}: {config:?}"
+        );
+        collected += u32::from(one.gc.jobs > 0);
+    }
+    assert!(collected > 5, "only {collected} drives collected");
+}
+
+/// Two dies of a chip that take turns. The writes of one instant go to die 0 and die 1 in turn, and each waits for the one before; a read of
+/// die 0 that comes with the third waits longest for it.
+///
+/// | from | on the chip |
+/// |--:|---|
+/// | T | page 4 to die 0 (302.4 us) |
+/// | T + 302.4 us | page 5 to die 1 |
+/// | T + 604.8 us | the read of page 0, on die 0 (127.4 us) |
+/// | T + 732.2 us | page 6 to die 0 |
+/// | T + 1,034.6 us | page 7 to die 1 |
+#[test]
+fn dies_that_take_turns_are_filled_in_turn() {
+    const T: u64 = 500 * MS;
+    let config = changed(two_dies(), |c| {
+        (c.device.channels, c.device.dies_per_chip, c.device.die_interleave) = (1, 2, false);
+    });
+    let mut simulation = simulation(&config);
+    let asked = [write(T, 4), write(T, 5), read(T + 1, 0), write(T + 2, 6), write(T + 2, 7)];
+    one_filled().into_iter().chain(asked).for_each(|request| _ = simulation.submit(request).unwrap());
+    simulation.run_to_idle().unwrap();
+    let mut ends: Vec<u64> = simulation.take_completions().iter().map(|completion| completion.completed_ns).collect();
+    ends.sort_unstable();
+    let last: Vec<u64> = ends[4..].iter().map(|end| end - T).collect();
+    assert_eq!(last, [302_400, 604_800, 732_200, 1_034_600, 1_337_000]);
+    let ftl = simulation.ssd().ftl();
+    let at = |page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap());
+    assert_eq!([4, 5, 6, 7].map(at), [(BlockId(1), 0), (BlockId(17), 0), (BlockId(1), 1), (BlockId(17), 1)]);
+}
+
+/// With a shared frontier the pages that a job moves go to the superblock that the host fills. Here it takes the eighth for page 7, as the host
+/// would with a frontier of its own; the three moves take the rest of it.
+#[test]
+fn page_moves_fill_the_superblock_of_the_host() {
+    const T: u64 = 500 * MS;
+    let places = |frontier| {
+        let mut simulation = simulation(&changed(two_dies(), |c| c.ftl.frontier = frontier));
+        filled().into_iter().chain([write(T, 7)]).for_each(|request| _ = simulation.submit(request).unwrap());
+        simulation.run_until(T + 20 * MS).unwrap();
+        let ftl = simulation.ssd().ftl();
+        let mut at = [7, 1, 0, 2].map(|page| ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap()).0.0);
+        at[1..].sort_unstable();
+        (at, simulation.finish().unwrap().counters["superblocks_opened"])
+    };
+    assert_eq!(places(Frontier::Shared), ([7, 7, 23, 23], 8));
+    assert_eq!(places(Frontier::Separate), ([7, 8, 8, 24], 9));
 }
 
 /// A seed with which of the programs of new blocks, given as block and page, those of `failed` fail and those of `good` do not.

@@ -199,7 +199,8 @@ impl Blocks {
 
     /// A block has been opened since its last erase.
     pub fn is_in_use(&self, block: BlockId) -> bool {
-        !matches!(self.state(block), BlockState::Free | BlockState::Spare | BlockState::Retired)
+        use BlockState::{Erased, Free, Retired, Spare, Taken};
+        !matches!(self.state(block), Free | Taken | Erased | Spare | Retired)
     }
 
     /// Number of valid pages of a block.

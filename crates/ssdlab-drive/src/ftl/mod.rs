@@ -341,14 +341,23 @@ impl Ftl {
         let state = &self.pools[pool.index()];
         let mut room = self.geometry.units_per_block.get() - state.host(class).next_page;
         if self.geometry.spans_pools() {
-            room += self.taken_room(pool, state.host_stream(class));
+            room = self.room_left(pool, state.host_stream(class));
         }
         let free = self.blocks.free_count(pool);
         if room == 0 {
             return if self.slc.is_some() { self.can_open_host(pool) } else { free > self.kept_from_host };
         }
         // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
-        !self.streams.of_moves().contains(&state.host_stream(class)) || free > 0 || self.room_of_moves(pool) > state.owed
+        if free > 0 || !self.shares(pool, class) {
+            return true;
+        }
+        if self.geometry.spans_pools() { !self.room_is_the_jobs(pool) } else { self.room_of_moves(pool) > state.owed }
+    }
+
+    /// Host writes of this class and page moves fill the same blocks of the pool now.
+    #[inline(always)]
+    pub(super) fn shares(&self, pool: PoolId, class: Class) -> bool {
+        self.streams.of_moves().contains(&self.pools[pool.index()].host_stream(class))
     }
 
     /// Pages left in the open blocks that page moves fill.
@@ -367,7 +376,10 @@ impl Ftl {
     /// The pool's next host write of this class takes a free block.
     #[inline]
     pub fn takes_free(&self, pool: PoolId, class: Class) -> bool {
-        self.frontier_full(pool, class) && self.blocks.next_member(pool, self.pools[pool.index()].host_stream(class)).is_none()
+        if self.geometry.spans_pools() {
+            return self.room_left(pool, self.pools[pool.index()].host_stream(class)) == 0;
+        }
+        self.frontier_full(pool, class)
     }
 
     /// The page offset that the pool's next host write of this class will have (that of the first page if it opens a block).
@@ -415,10 +427,16 @@ impl Ftl {
         let redirected = state.is_redirected(self.streams);
         let stream = state.host_stream(class);
         let full = state.host(class).next_page == self.geometry.units_per_block.get();
-        let took_block = full && self.open_block(pool, stream);
+        let mut took_block = false;
         if self.geometry.spans_pools() {
+            // What is left of the open ones may have been dealt to page moves.
+            took_block = self.room_left(pool, stream) == 0;
+            if took_block {
+                self.open_superblock(self.geometry.lead_pool(pool), stream);
+            }
             self.program_begins(pool, stream, 1);
         }
+        took_block |= full && self.open_block(pool, stream);
         let frontier = self.pools[pool.index()].host_mut(class);
         Some(Allocated { ppn: frontier.next(&self.geometry), class, began_block: full, took_block, redirected })
     }

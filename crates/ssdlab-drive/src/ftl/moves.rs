@@ -35,7 +35,13 @@ impl Ftl {
     #[inline]
     pub fn start_part(&mut self, pool: PoolId, victim: BlockId) -> u32 {
         let moves = self.blocks.valid(victim);
-        let placed = self.most_programs(moves) * self.geometry.units_per_program;
+        let owed = match self.geometry.spans_pools() {
+            false => moves,
+            // The parts of a job place their pages together.
+            true if pool == self.geometry.lead_pool(pool) => self.blocks.members(victim).map(|(_, block)| self.blocks.valid(block)).sum(),
+            true => 0,
+        };
+        let placed = if owed == 0 { 0 } else { self.most_programs(owed) * self.geometry.units_per_program };
         self.pools[pool.index()].start_job(placed, self.geometry.units_per_block.get(), self.streams);
         self.steer(pool);
         moves
@@ -78,7 +84,7 @@ impl Ftl {
         }
     }
 
-    /// Page moves that the pool's active job has not placed yet, in whole programs.
+    /// Page moves that the pool's active job has not placed yet, in whole programs; of a superblock's job, in the first pool of its group.
     #[inline(always)]
     pub fn owed(&self, pool: PoolId) -> u32 {
         self.pools[pool.index()].owed

@@ -117,7 +117,7 @@ impl Ftl {
     /// Pages of the open block of a stream in a pool that no program has taken, and of those that its superblocks have for it.
     fn room_of_stream(&self, pool: PoolId, stream: Stream) -> u32 {
         let open = self.geometry.units_per_block.get() - self.pools[pool.index()].open[usize::from(stream)].next_page;
-        if self.geometry.spans_pools() { open + self.taken_room(pool, stream) } else { open }
+        if self.geometry.spans_pools() { self.room_open(pool, stream) } else { open }
     }
 
     /// A block of the static part can be opened.
@@ -166,7 +166,8 @@ impl Ftl {
         let state = &self.pools[pool.index()];
         // The job of a superblock counts no room.
         let room = if self.geometry.spans_pools() { 0 } else { self.geometry.units_per_block.get() - state.moves(0).next_page };
-        self.kept_from_host.saturating_add(u32::from(self.blocks.folds_static(pool) && state.owed > room))
+        let owed = self.pools[self.geometry.lead_pool(pool).index()].owed;
+        self.kept_from_host.saturating_add(u32::from(self.blocks.folds_static(pool) && owed > room))
     }
 
     /// The block that is opened next for host writes, if any.

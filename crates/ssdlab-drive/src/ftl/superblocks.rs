@@ -72,8 +72,12 @@ impl Turns {
     /// The pool whose turn it is in a stream, of the group that begins with `lead`.
     fn next(&self, lead: PoolId, stream: Stream) -> PoolId {
         let pools = self.order.iter().map(|&pool| PoolId(lead.0 + pool));
-        let level = |pool: &PoolId| self.begun[self.at(*pool, stream)] + u64::from(self.dealt[self.at(*pool, stream)]);
-        pools.min_by_key(level).expect("a group has a pool")
+        pools.min_by_key(|&pool| self.level(pool, stream)).expect("a group has a pool")
+    }
+
+    /// Programs of a stream that a pool has begun, or that were dealt to it.
+    fn level(&self, pool: PoolId, stream: Stream) -> u64 {
+        self.begun[self.at(pool, stream)] + u64::from(self.dealt[self.at(pool, stream)])
     }
 }
 
@@ -118,20 +122,48 @@ impl Ftl {
         Ok(())
     }
 
-    /// Pages of the pool's blocks that were taken for a stream with their superblocks and have not been begun.
-    pub(super) fn taken_room(&self, pool: PoolId, stream: Stream) -> u32 {
+    /// Pages that a stream has left in the pool's blocks of its open superblocks.
+    pub(super) fn room_open(&self, pool: PoolId, stream: Stream) -> u32 {
+        let pages = self.geometry.units_per_block.get();
+        let open = pages - self.pools[pool.index()].open[usize::from(stream)].next_page;
         if self.kept_from_host == u32::MAX {
-            return 0;
+            return open;
         }
         let taken = self.blocks.taken_members(pool).filter(|&(_, of)| of == stream);
-        taken.map(|(block, _)| self.geometry.units_per_block.get() - self.blocks.programmed(block)).sum()
+        open + taken.map(|(block, _)| pages - self.blocks.programmed(block)).sum::<u32>()
     }
 
-    /// Programs that the class of host writes has begun in a pool, in the stream that it fills in the first pool of the group: in a cache of
-    /// blocks in SLC mode some pools may have begun to write past it.
-    pub fn programs_begun(&self, pool: PoolId, class: Class) -> u64 {
+    /// As [`Ftl::room_open`], beside those of the programs of page moves that were dealt to the pool.
+    pub(super) fn room_left(&self, pool: PoolId, stream: Stream) -> u32 {
+        let dealt = self.turns.dealt[self.turns.at(pool, stream)] * self.geometry.units_per_program;
+        self.room_open(pool, stream).saturating_sub(dealt)
+    }
+
+    /// Host writes and page moves fill the same blocks of the pool now.
+    pub fn is_shared(&self, pool: PoolId) -> bool {
+        self.shares(pool, 0)
+    }
+
+    /// Host writes and page moves of the group share superblocks, no superblock is free, and what is left of the open ones is needed by the job
+    /// that is to free one.
+    pub(super) fn room_is_the_jobs(&self, pool: PoolId) -> bool {
         let lead = self.geometry.lead_pool(pool);
-        self.turns.begun[self.turns.at(pool, self.pools[lead.index()].host_stream(class))]
+        let streams = (0..self.streams.move_classes).map(|class| self.streams.moves + class);
+        let rooms = streams.flat_map(|stream| self.geometry.pools_of_group(pool).map(move |pool| self.room_left(PoolId(pool), stream)));
+        rooms.sum::<u32>() <= self.pools[lead.index()].owed
+    }
+
+    /// The pool's next program of a class of host writes begins alone: it takes a superblock, or the group may have no page for another.
+    pub fn writes_alone(&self, pool: PoolId, class: Class) -> bool {
+        let no_other = || self.shares(pool, class) && self.blocks.free_count(pool) == 0;
+        self.geometry.spans_pools() && (self.takes_free(pool, class) || no_other())
+    }
+
+    /// Programs that a pool has begun, or that were dealt to it, of the stream that a class of host writes fills in the first pool of the group: in
+    /// a cache of blocks in SLC mode some pools may have begun to write past it.
+    pub fn host_level(&self, pool: PoolId, class: Class) -> u64 {
+        let lead = self.geometry.lead_pool(pool);
+        self.turns.level(pool, self.pools[lead.index()].host_stream(class))
     }
 
     /// The pool of the group of `lead` whose turn it is in a class of host writes.
@@ -154,7 +186,7 @@ impl Ftl {
     }
 
     /// The group of `lead` takes a free superblock for a stream.
-    fn open_superblock(&mut self, lead: PoolId, stream: Stream) -> BlockId {
+    pub(super) fn open_superblock(&mut self, lead: PoolId, stream: Stream) -> BlockId {
         let first = self.blocks.take_superblock(lead, stream, self.streams.mode(stream));
         self.placer.block_opened(first, stream);
         self.superblocks.opened += 1;
@@ -183,14 +215,23 @@ impl Ftl {
                 self.open_superblock(lead, self.streams.moves + wanted);
                 dealt.took = true;
             } else {
-                let mut others =
-                    (0..self.streams.move_classes).map(|class| Dealt { pool: self.move_turn(lead, class), class, took: false });
-                dealt = others.find(|&other| self.has_program_left(other)).expect("a job has room for its pages");
+                dealt = self.any_room(lead).expect("a job has room for its pages");
             }
         }
         let at = self.turns.at(dealt.pool, self.streams.moves + dealt.class);
         self.turns.dealt[at] += 1;
+        let owed = &mut self.pools[lead.index()].owed;
+        *owed = owed.saturating_sub(self.geometry.units_per_program);
         dealt
+    }
+
+    /// Where a program of page moves can go without a free superblock: to the pool whose turn it is in some class, or else to any.
+    fn any_room(&self, lead: PoolId) -> Option<Dealt> {
+        let classes = || 0..self.streams.move_classes;
+        let in_turn = classes().map(|class| (self.move_turn(lead, class), class));
+        let any = classes().flat_map(|class| self.geometry.pools_of_group(lead).map(move |pool| (PoolId(pool), class)));
+        let places = in_turn.chain(any).map(|(pool, class)| Dealt { pool, class, took: false });
+        places.into_iter().find(|&place| self.has_program_left(place))
     }
 
     fn move_turn(&self, lead: PoolId, class: Class) -> PoolId {
@@ -199,9 +240,7 @@ impl Ftl {
 
     /// The pool has room for one more program of the class, in the open superblocks of its stream, beside those that were dealt to it.
     fn has_program_left(&self, Dealt { pool, class, .. }: Dealt) -> bool {
-        let stream = self.streams.moves + class;
-        let room = self.geometry.units_per_block.get() - self.pools[pool.index()].moves(class).next_page + self.taken_room(pool, stream);
-        self.turns.dealt[self.turns.at(pool, stream)] < room / self.geometry.units_per_program
+        self.room_left(pool, self.streams.moves + class) > 0
     }
 
     /// Allocates the page of a program of page moves that was dealt to the pool.
@@ -311,11 +350,7 @@ impl Ftl {
         let each = self.geometry.units_per_program;
         // Each class may leave a program in part.
         let needed = u64::from(units.next_multiple_of(each) + (u32::from(self.streams.move_classes) - 1) * each);
-        let pages = self.geometry.units_per_block.get();
-        let open = |(pool, class): (u32, Class)| {
-            let stream = self.streams.moves + class;
-            u64::from(pages - self.pools[pool as usize].moves(class).next_page + self.taken_room(PoolId(pool), stream))
-        };
+        let open = |(pool, class): (u32, Class)| u64::from(self.room_open(PoolId(pool), self.streams.moves + class));
         let classes = 0..self.streams.move_classes;
         let open: u64 = self.geometry.pools_of_group(lead).flat_map(|pool| classes.clone().map(move |class| (pool, class))).map(open).sum();
         open + u64::from(free) * u64::from(self.geometry.units_per_reclaim()) >= needed

@@ -32,9 +32,9 @@ impl Ftl {
         true
     }
 
-    /// The job of a pool has to place a program once more: that which it placed has failed.
+    /// The job of a pool, or of its group, has to place a program once more: that which it placed has failed, or was dealt in vain.
     pub fn owe_again(&mut self, pool: PoolId) {
-        self.pools[pool.index()].owed += self.geometry.units_per_program;
+        self.pools[self.geometry.lead_pool(pool).index()].owed += self.geometry.units_per_program;
     }
 
     /// The block of the pool's job, or part of a job, has been erased, and is retired: it is never free again. Returns what is free if the

@@ -151,6 +151,11 @@ impl Job {
         self.paused
     }
 
+    /// The victim is erased, and the job goes on in other pools.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
     /// Why the job takes its block.
     #[inline(always)]
     pub fn cause(&self) -> Cause {
@@ -347,6 +352,9 @@ impl Jobs {
         if let Some(gathering) = &mut self.gathering {
             return gathering.read_out_of_order(ftl, pool, from);
         }
+        if self.spread.is_some() {
+            return self.read_page_out_of_order(ftl, pool, from);
+        }
         let moved = Move::new(lpn, from);
         if self.moves_in_flight == 1 {
             return Step::Move(moved);
@@ -404,6 +412,9 @@ impl Jobs {
         if let Some(gathering) = &self.gathering {
             return gathering.has_room(pool);
         }
+        if let Some(spread) = &self.spread {
+            return spread.has_room(pool);
+        }
         self.moves_in_flight == 1 || !self.flights[pool.index()].free.is_empty()
     }
 
@@ -412,6 +423,9 @@ impl Jobs {
         if let Some(gathering) = &self.gathering {
             return gathering.buffered(pool, lpn);
         }
+        if let Some(spread) = &self.spread {
+            return spread.buffered(pool, lpn);
+        }
         self.flights[pool.index()].buffered.iter().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
     }
 
@@ -419,6 +433,9 @@ impl Jobs {
     pub fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
         if let Some(gathering) = &mut self.gathering {
             return gathering.buffered_mut(pool, lpn);
+        }
+        if let Some(spread) = &mut self.spread {
+            return spread.buffered_mut(pool, lpn);
         }
         self.flights[pool.index()].buffered.iter_mut().map(|(moved, _)| moved).find(|moved| moved.lpn == lpn)
     }
@@ -482,18 +499,27 @@ impl Jobs {
 
     /// The move of `lpn` that is in service or suspended: the move of the job, or that of one of its gathered units.
     pub fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
-        match &self.gathering {
-            Some(gathering) => gathering.in_service(pool).iter().find(|moved| moved.lpn == lpn),
-            None => self.of(pool)?.moving.as_ref().filter(|moved| moved.lpn == lpn),
+        match (&self.gathering, &self.spread) {
+            (Some(gathering), _) => gathering.in_service(pool).iter().find(|moved| moved.lpn == lpn),
+            (None, Some(spread)) => spread.in_service(pool).iter().find(|moved| moved.lpn == lpn),
+            (None, None) => self.of(pool)?.moving.as_ref().filter(|moved| moved.lpn == lpn),
+        }
+    }
+
+    /// The pool whose job, or part of a job, has the move of `lpn` in service or suspended, for the job of the pool in which the page lies.
+    pub fn mover(&self, pool: PoolId, lpn: Lpn) -> Option<PoolId> {
+        match &self.spread {
+            Some(spread) => spread.mover(pool, lpn),
+            None => self.moving_page(pool, lpn).map(|_| pool),
         }
     }
 
     /// Mutable access to the move of `lpn` by the pool's job, which must be in service or suspended.
     pub fn moving_page_mut(&mut self, pool: PoolId, lpn: Lpn) -> &mut Move {
-        if self.gathering.is_none() {
+        if !self.gathers() {
             return self.moving_mut(pool);
         }
-        let mut units = self.gathering_mut().in_service_mut(pool).iter_mut();
+        let mut units = self.in_service_mut(pool).iter_mut();
         units.find(|moved| moved.lpn == lpn).expect("a unit is being moved")
     }
 

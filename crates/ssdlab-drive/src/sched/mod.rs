@@ -37,6 +37,7 @@ use crate::flash::Timing;
 use crate::ftl::Ftl;
 use ssdlab_base::units::{ChipId, DieId, PoolId, TxnId};
 use ssdlab_keys::config::{Config, Order};
+use ssdlab_keys::geometry::Divisor;
 use ssdlab_keys::memory::Exhausted;
 
 /// All waiting host transactions of one drive.
@@ -44,9 +45,10 @@ use ssdlab_keys::memory::Exhausted;
 pub struct Scheduler {
     order: Order,
     queues: Queues,
-    /// Number of transactions that wait on each die, and (dynamic allocation) chip, so that empty queues need no search.
+    /// Number of transactions that wait on each die, and (dynamic allocation) station, so that empty queues need no search.
     waiting: Vec<u32>,
-    waiting_on_chip: Vec<u32>,
+    waiting_on_station: Vec<u32>,
+    dies_per_station: Divisor,
     /// By chip: reads and writes accepted and not begun (`accepted`); of any chip: the most of each (`capacity`; 0: no limit).
     accepted: Vec<[u32; 2]>,
     capacity: [u32; 2],
@@ -71,9 +73,10 @@ impl Scheduler {
         };
         Scheduler {
             order: scheduler.order,
-            queues: Queues::new(geometry.pools.count.get(), geometry.chips, dynamic),
+            queues: Queues::new(geometry, dynamic),
             waiting: vec![0; geometry.dies as usize],
-            waiting_on_chip: vec![0; geometry.chips as usize],
+            waiting_on_station: vec![0; geometry.stations() as usize],
+            dies_per_station: geometry.dies_per_station,
             accepted: vec![[0; 2]; geometry.chips as usize],
             capacity: [scheduler.read_queue, scheduler.write_queue],
             write_mark,
@@ -89,13 +92,19 @@ impl Scheduler {
         self.queues.of_pool(pool, kind)
     }
 
-    /// With dynamic allocation: the queue of a chip's writes.
+    /// With dynamic allocation: the queue of a station's writes.
     #[inline(always)]
-    pub fn chip_queue(&self, chip: ChipId) -> QueueId {
-        self.queues.of_chip(chip)
+    pub fn station_queue(&self, station: u32) -> QueueId {
+        self.queues.of_station(station)
     }
 
-    /// Dynamic allocation: writes wait by chip, since their address does not say where they go.
+    /// With dynamic allocation: the queue from which a die takes writes, that of its station.
+    #[inline(always)]
+    pub fn writes_for(&self, die: DieId) -> QueueId {
+        self.station_queue(self.dies_per_station.quotient(die.0))
+    }
+
+    /// Dynamic allocation: writes wait by station, since their address does not say where they go.
     #[inline(always)]
     pub fn is_dynamic(&self) -> bool {
         self.placement.is_some()
@@ -200,19 +209,20 @@ impl Scheduler {
         self.accepted[chip.index()][QueueKind::Write as usize] > self.write_mark
     }
 
-    /// Transactions wait for this die, or for its chip.
+    /// Transactions wait for this die, or for its station.
     #[inline(always)]
-    pub fn any_waiting(&self, die: DieId, chip: ChipId) -> bool {
-        self.waiting[die.index()] > 0 || self.is_dynamic() && self.waiting_on_chip[chip.index()] > 0
+    pub fn any_waiting(&self, die: DieId) -> bool {
+        let on_station = || self.waiting_on_station[self.dies_per_station.quotient(die.0) as usize];
+        self.waiting[die.index()] > 0 || self.is_dynamic() && on_station() > 0
     }
 
-    /// Number of transactions that wait for this die, without writes that wait by chip.
+    /// Number of transactions that wait for this die, without writes that wait by station.
     pub fn waiting_on(&self, die: DieId) -> u32 {
         self.waiting[die.index()]
     }
 
     /// Puts a transaction into its queue, at the place of its age and before those that have slack for it. `die`: the die that it waits
-    /// for; for a write that waits by chip, the first die of the chip.
+    /// for; for a write that waits by station, the first die of that.
     #[inline(always)]
     pub fn push(&mut self, transactions: &mut Transactions, die: DieId, id: TxnId) {
         let queue = self.queues.of(&transactions[id]);
@@ -237,7 +247,7 @@ impl Scheduler {
     #[inline(always)]
     fn waiting_with(&mut self, transaction: &Transaction, die: DieId) -> &mut u32 {
         if self.placement.is_some() && transaction.kind == TransactionKind::Write {
-            &mut self.waiting_on_chip[transaction.chip.index()]
+            &mut self.waiting_on_station[transaction.station as usize]
         } else {
             &mut self.waiting[die.index()]
         }
@@ -280,7 +290,7 @@ impl Scheduler {
 
     /// Transactions waiting in all queues, for the watchdog's report.
     pub fn describe(&self) -> String {
-        let waiting: u32 = self.waiting.iter().chain(&self.waiting_on_chip).sum();
+        let waiting: u32 = self.waiting.iter().chain(&self.waiting_on_station).sum();
         format!("{waiting} page operations wait in chip queues")
     }
 }

@@ -1,5 +1,5 @@
 //! Placement of writes under dynamic allocation (elyasi2017's DynAlloc): the chip with the fewest operations that has room for the data; chips
-//! with equally many, dies of a chip and pools of a die in turn. Superblocks of several pools are filled chip after chip instead, one of each
+//! with equally many, dies of a chip and pools of a die in turn. Superblocks of several pools are filled die after die instead, one of each
 //! channel before the next of each, whatever their load.
 
 use crate::ftl::{Class, Ftl};
@@ -29,7 +29,7 @@ pub struct Placement {
     next: u32,
     /// Of chips with equal loads, those that hold the fewest pages go first (`ftl.dynamic_ties = "valid"`).
     by_held: bool,
-    /// By chip: the die that is offered the next write first, from 0 within the chip.
+    /// By station: the die that is offered the next write first, from 0 within the station.
     next_die: Vec<u32>,
     /// By chip, or by group of superblocks: pages that hold data, or will when the write to which they are allocated ends.
     held: Vec<u64>,
@@ -41,20 +41,20 @@ pub struct Placement {
     writing: Vec<u32>,
     /// By die: counter that selects the pool for the next write.
     next_pool: Vec<u32>,
-    /// Writes go to the chips in turn, where superblocks of several pools are filled.
+    /// Writes go to the dies in turn, where superblocks of several pools are filled.
     turns: Option<Turns>,
 }
 
-/// Where superblocks of several pools are filled: which chip takes the next write of each class. Groups take turns; in a group the chip that
+/// Where superblocks of several pools are filled: which die takes the next write of each class. Groups take turns; in a group the die that
 /// has the fewest units of the class, those included that wait for it.
 #[derive(Clone, Debug)]
 struct Turns {
     chips_per_group: u32,
-    /// The chips of a group, from its first on, one of each channel before the next of each: the first of equals goes first.
+    /// The dies of a group, from its first on, one of each channel before the next of each: the first of equals goes first.
     order: Vec<u32>,
-    /// By class and chip: writes that wait for the chip.
+    /// By class and die: writes that wait for the die.
     waiting: Vec<u32>,
-    chips: u32,
+    dies: u32,
     /// By class: the group to try first for the next write.
     next_group: [u32; STREAMS_MAX],
     /// By group: operations that wait or are in service on its chips.
@@ -65,34 +65,38 @@ impl Turns {
     fn new(ftl: &Ftl) -> Self {
         let geometry = ftl.geometry();
         let groups = geometry.pools.count.get() / geometry.pools.per_group.get();
-        let chips_per_group = geometry.chips / groups;
-        let mut order: Vec<u32> = (0..chips_per_group).collect();
-        let chips_per_channel = geometry.chips / geometry.channels;
-        order.sort_by_key(|&chip| (chip % chips_per_channel, chip / chips_per_channel));
+        let mut order: Vec<u32> = (0..geometry.dies / groups).collect();
+        order.sort_by_key(|&die| {
+            let (channel, in_channel) = geometry.dies_per_channel.split(die);
+            (in_channel, channel)
+        });
         Turns {
-            chips_per_group,
+            chips_per_group: geometry.chips / groups,
             order,
-            waiting: vec![0; STREAMS_MAX * geometry.chips as usize],
-            chips: geometry.chips,
+            waiting: vec![0; STREAMS_MAX * geometry.dies as usize],
+            dies: geometry.dies,
             next_group: [0; STREAMS_MAX],
             load: vec![0; groups as usize],
         }
     }
 
-    fn at(&self, chip: u32, class: Class) -> usize {
-        usize::from(class) * self.chips as usize + chip as usize
+    fn at(&self, die: u32, class: Class) -> usize {
+        usize::from(class) * self.dies as usize + die as usize
     }
 
-    /// The chip of a group that takes the next write of a class.
+    /// The group of a die.
+    fn group_of(&self, die: u32) -> u32 {
+        die / self.order.len() as u32
+    }
+
+    /// The die of a group that takes the next write of a class.
     fn next_in(&self, ftl: &Ftl, group: u32, class: Class) -> u32 {
         let geometry = ftl.geometry();
-        let pools_per_chip = geometry.pools.count.get() / geometry.chips;
-        let units = |&chip: &u32| {
-            let pools = chip * pools_per_chip..(chip + 1) * pools_per_chip;
-            let begun: u64 = pools.map(|pool| ftl.programs_begun(PoolId(pool), class)).sum();
-            begun * u64::from(geometry.units_per_program) + u64::from(self.waiting[self.at(chip, class)])
+        let units = |&die: &u32| {
+            let level: u64 = geometry.pools_of_die(DieId(die)).map(|pool| ftl.host_level(PoolId(pool), class)).sum();
+            level * u64::from(geometry.units_per_program) + u64::from(self.waiting[self.at(die, class)])
         };
-        self.order.iter().map(|chip| group * self.chips_per_group + chip).min_by_key(units).expect("a group has a chip")
+        self.order.iter().map(|die| group * self.order.len() as u32 + die).min_by_key(units).expect("a group has a die")
     }
 }
 
@@ -112,7 +116,7 @@ impl Placement {
             chips_per_channel: geometry.chips / geometry.channels,
             next: 0,
             by_held: ties == DynamicTies::Valid && !geometry.spans_pools(),
-            next_die: vec![0; geometry.chips as usize],
+            next_die: vec![0; geometry.stations() as usize],
             held: (0..geometry.pools.count.get()).step_by(together as usize).map(|first| valid(first).sum()).collect(),
             lost: vec![0; geometry.chips as usize],
             room: if geometry.spans_pools() && together == geometry.pools.count.get() { u64::MAX } else { room },
@@ -144,32 +148,30 @@ impl Placement {
         self.keys.set(self.order_of(chip), key);
     }
 
-    /// The chip that takes the next write of a class, among those with room for one more page: that whose turn it is, where writes go to chips in
-    /// turn, else the one with the fewest operations waiting or in service, and of equals (those with the fewest pages, and of these) the next in
+    /// The station that takes the next write of a class, among those with room for one more page: the die whose turn it is, where writes go to dies
+    /// in turn, else the chip with the fewest operations waiting or in service, and of equals (those with the fewest pages, and of these) the next in
     /// turn.
-    pub fn next_chip(&self, ftl: &Ftl, class: Class) -> Option<ChipId> {
+    pub fn next_station(&self, ftl: &Ftl, class: Class) -> Option<u32> {
         if let Some(turns) = &self.turns {
             let (groups, first) = (turns.load.len() as u32, turns.next_group[usize::from(class)]);
             let mut groups = (0..groups).map(|step| (first + step) % groups);
-            let group = groups.find(|&group| self.has_room(ChipId(group * turns.chips_per_group)))?;
-            return Some(ChipId(turns.next_in(ftl, group, class)));
+            let group = groups.find(|&group| self.has_room_beside(group, turns.load[group as usize]))?;
+            return Some(turns.next_in(ftl, group, class));
         }
         let has_room = |order| {
             let chip = self.chip_at(order);
             self.has_room_beside(chip.0, self.load[chip.index()])
         };
-        self.keys.first_from(self.next, has_room).map(|order| self.chip_at(order))
+        self.keys.first_from(self.next, has_room).map(|order| self.chip_at(order).0)
     }
 
-    /// A chip, or the group of superblocks that it belongs to, has room for one more page.
-    pub fn has_room(&self, chip: ChipId) -> bool {
-        match &self.turns {
-            None => self.has_room_beside(chip.0, self.load[chip.index()]),
-            Some(turns) => {
-                let group = chip.0 / turns.chips_per_group;
-                self.has_room_beside(group, turns.load[group as usize])
-            }
-        }
+    /// A station, or the group of superblocks that it belongs to, has room for one more page.
+    pub fn has_room(&self, station: u32) -> bool {
+        let (place, load) = match &self.turns {
+            None => (station, &self.load),
+            Some(turns) => (turns.group_of(station), &turns.load),
+        };
+        self.has_room_beside(place, load[place as usize])
     }
 
     /// Index in `held` of a chip.
@@ -184,28 +186,28 @@ impl Placement {
         self.held[place as usize] + u64::from(load) < self.room
     }
 
-    /// Writes go to chips in turn, by class.
+    /// Writes go to dies in turn, by class.
     pub fn by_turns(&self) -> bool {
         self.turns.is_some()
     }
 
-    /// A chip has taken a write of a class, which waits for it from now on.
+    /// A station has taken a write of a class, which waits for it from now on.
     #[inline]
-    pub fn took_write(&mut self, chip: ChipId, class: Class) {
+    pub fn took_write(&mut self, station: u32, class: Class) {
         match &mut self.turns {
-            None => self.next = self.order_of(chip) + 1,
+            None => self.next = self.order_of(ChipId(station)) + 1,
             Some(turns) => {
-                turns.next_group[usize::from(class)] = chip.0 / turns.chips_per_group + 1;
-                let at = turns.at(chip.0, class);
+                turns.next_group[usize::from(class)] = turns.group_of(station) + 1;
+                let at = turns.at(station, class);
                 turns.waiting[at] += 1;
             }
         }
     }
 
-    /// A write of a class, which waited for the chip, begins. Only where writes go to chips in turn.
-    pub fn write_leaves(&mut self, chip: ChipId, class: Class) {
+    /// A write of a class, which waited for the station, begins. Only where writes go to dies in turn.
+    pub fn write_leaves(&mut self, station: u32, class: Class) {
         if let Some(turns) = &mut self.turns {
-            let at = turns.at(chip.0, class);
+            let at = turns.at(station, class);
             turns.waiting[at] -= 1;
         }
     }
@@ -278,18 +280,18 @@ impl Placement {
         self.next_pool[die.index()]
     }
 
-    /// The die of a chip to offer the next write to first, from 0 within the chip.
+    /// The die of a station to offer the next write to first, from 0 within the station.
     #[inline]
-    pub fn next_die(&self, chip: ChipId) -> u32 {
-        self.next_die[chip.index()]
+    pub fn next_die(&self, station: u32) -> u32 {
+        self.next_die[station as usize]
     }
 
-    /// A write has begun on the die, whose chip has `dies` dies: the next one tries another pool of it first, and the die behind it first.
+    /// A write has begun on the die, whose station has `dies` dies: the next one tries another pool of it first, and the die behind it first.
     #[inline]
-    pub fn took_pool(&mut self, die: DieId, chip: ChipId, dies: u32) {
+    pub fn took_pool(&mut self, die: DieId, station: u32, dies: u32) {
         let next = &mut self.next_pool[die.index()];
         *next = next.wrapping_add(1);
-        self.next_die[chip.index()] = (die.0 + 1) % dies;
+        self.next_die[station as usize] = (die.0 + 1) % dies;
     }
 
     /// Recounts the pages that chips, or groups of superblocks, hold.

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use super::transaction::{Transaction, TransactionKind, Transactions, linked};
 use crate::views::QueueKind;
-use ssdlab_base::units::{ChipId, PoolId, TxnId};
+use ssdlab_base::units::{PoolId, TxnId};
+use ssdlab_keys::geometry::Geometry;
 
 /// Operations from one landmark to the next, at most; also the most that a search nearby passes.
 const STRIDE: u32 = 32;
 
-/// A queue: of a pool's reads, of its writes, or (dynamic allocation) of a chip's writes.
+/// A queue: of a pool's reads, of its writes, or (dynamic allocation) of a station's writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueId(u32);
 
@@ -33,20 +34,21 @@ struct Queue {
     landmarks: BTreeMap<u64, TxnId>,
 }
 
-/// All queues of a drive: two for each pool, behind them one for each chip.
+/// All queues of a drive: two for each pool, behind them one for each station.
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
     queues: Vec<Queue>,
     pools: u32,
-    /// Dynamic allocation: writes wait by chip.
+    /// Dynamic allocation: writes wait by station.
     dynamic: bool,
     /// Number of operations that searches have passed so far.
     passed: u64,
 }
 
 impl Queues {
-    pub(super) fn new(pools: u32, chips: u32, dynamic: bool) -> Self {
-        Queues { queues: vec![Queue::default(); (2 * pools + chips) as usize], pools, dynamic, passed: 0 }
+    pub(super) fn new(geometry: &Geometry, dynamic: bool) -> Self {
+        let pools = geometry.pools.count.get();
+        Queues { queues: vec![Queue::default(); (2 * pools + geometry.stations()) as usize], pools, dynamic, passed: 0 }
     }
 
     #[inline(always)]
@@ -55,15 +57,15 @@ impl Queues {
     }
 
     #[inline(always)]
-    pub(super) fn of_chip(&self, chip: ChipId) -> QueueId {
-        QueueId(2 * self.pools + chip.0)
+    pub(super) fn of_station(&self, station: u32) -> QueueId {
+        QueueId(2 * self.pools + station)
     }
 
     /// The queue of a transaction.
     #[inline(always)]
     pub(super) fn of(&self, transaction: &Transaction) -> QueueId {
         match transaction.kind {
-            TransactionKind::Write if self.dynamic => self.of_chip(transaction.chip),
+            TransactionKind::Write if self.dynamic => self.of_station(transaction.station),
             kind => self.of_pool(transaction.pool, kind.queue()),
         }
     }
@@ -219,7 +221,8 @@ impl Queues {
 mod tests {
     use super::*;
     use ssdlab_base::rng::Rng;
-    use ssdlab_base::units::{Lpn, ReqId, SlabId};
+    use ssdlab_base::units::{ChipId, Lpn, ReqId, SlabId};
+    use ssdlab_keys::config::Config;
 
     const POOL: PoolId = PoolId(0);
 
@@ -238,7 +241,8 @@ mod tests {
     /// `count` operations come in order, then as many come late; for each of these one leaves from the front. Returns the mean number of
     /// operations passed for a late one.
     fn passed_by_late_ones(count: u64) -> f64 {
-        let (mut queues, mut transactions, mut rng) = (Queues::new(1, 1, false), Transactions::default(), Rng::new(count, "late"));
+        let geometry = Geometry::new(&Config::default());
+        let (mut queues, mut transactions, mut rng) = (Queues::new(&geometry, false), Transactions::default(), Rng::new(count, "late"));
         (0..count).for_each(|number| enter(&mut queues, &mut transactions, number * count));
         for number in 0..count - 1 {
             let first = queues.head(queues.of_pool(POOL, QueueKind::Write)).expect("it is long");

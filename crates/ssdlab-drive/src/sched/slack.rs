@@ -83,8 +83,10 @@ pub struct Slack {
     bypass: [bool; 2],
     /// The dies of a chip exclude each other.
     by_chip: bool,
-    /// Writes have no die until they begin.
+    /// Writes have no pool until they begin.
     dynamic: bool,
+    /// Writes have no die until they begin.
+    dieless: bool,
     dies: u32,
     dies_per_chip: u32,
     pools_per_die: u32,
@@ -122,6 +124,7 @@ impl Slack {
             bypass: [scheduler.read_bypass, scheduler.write_bypass],
             by_chip: !config.device.die_interleave,
             dynamic: config.ftl.allocation == Allocation::Dynamic,
+            dieless: config.ftl.allocation == Allocation::Dynamic && !geometry.spans_pools(),
             dies: geometry.dies,
             dies_per_chip: config.device.dies_per_chip,
             pools_per_die: geometry.pools.per_die.get(),
@@ -162,7 +165,7 @@ impl Slack {
     /// The station that serves operations of a kind on a die; with dynamic allocation, for writes, that of its chip.
     #[inline]
     pub fn station(&self, die: DieId, kind: QueueKind) -> u32 {
-        if kind == QueueKind::Write && self.dynamic {
+        if kind == QueueKind::Write && self.dieless {
             self.station_of_chip(ChipId(die.0 / self.dies_per_chip))
         } else {
             self.station_of_die(die)
@@ -196,7 +199,7 @@ impl Slack {
     fn each_station(&mut self, die: DieId, mut count: impl FnMut(&mut Estimator, u32)) {
         let station = self.station_of_die(die);
         count(&mut self.estimator, station);
-        if self.dynamic && !self.by_chip {
+        if self.dieless && !self.by_chip {
             let chip = self.station_of_chip(ChipId(die.0 / self.dies_per_chip));
             count(&mut self.estimator, chip);
         }
@@ -344,7 +347,7 @@ impl Slack {
     }
 
     /// Puts an operation into the queue of its die's station: at the place of its age, then before operations that have slack for it.
-    /// Returns the next behind it in its own pool's queue (in its chip's, for a write that has no pool yet).
+    /// Returns the next behind it in its own pool's queue (in its station's under dynamic allocation, for a write that has no pool yet).
     pub(super) fn enter(&mut self, transactions: &mut Transactions, die: DieId, kind: QueueKind, id: TxnId) -> Option<TxnId> {
         let station = self.station(die, kind);
         let number = queue_of(station, kind);
@@ -423,7 +426,9 @@ impl Slack {
         walk.ahead.own -= seen.own;
         walk.ahead.beside -= seen.beside;
         walk.ahead.elsewhere -= seen.elsewhere;
-        if one_queue || pool == other {
+        let station = |id: TxnId| transactions[id].station;
+        let same_queue = if one_queue { station(id) == station(after) } else { pool == other };
+        if same_queue {
             walk.before_in_queue = Some(after);
         }
         walk.after = self.entry(after).previous;

@@ -74,6 +74,8 @@ pub struct Transaction {
     pub pool: PoolId,
     /// The chip in whose queue the transaction takes a place.
     pub chip: ChipId,
+    /// Of a write under dynamic allocation: the station from whose queue a die takes it.
+    pub station: u32,
     /// First byte and one past the last within the page.
     pub bytes: Change,
     /// The physical page read or programmed.
@@ -118,6 +120,7 @@ impl Transaction {
             request,
             pool: PoolId(0),
             chip,
+            station: 0,
             bytes,
             ppn: Ppn(0),
             ready: (0, 0),

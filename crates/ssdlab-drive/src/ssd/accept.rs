@@ -110,7 +110,7 @@ impl Ssd {
         (from..end).find_map(|page| {
             let (lpn, bytes) = self.host.page(id, page, page_bytes);
             if together > 1 && self.rules.dynamic && kind == TransactionKind::Write {
-                self.choose_chip(id, page, together);
+                self.choose_station(id, page, together);
             }
             self.admit_page(now, id, kind, lpn, bytes).err().map(|by| (page, by))
         })
@@ -124,13 +124,13 @@ impl Ssd {
             return Ok(());
         }
         let ends = page_order::ends(&self.ftl, lpn);
-        let (chip, pool) = if kind == TransactionKind::Read {
+        let (chip, pool, station) = if kind == TransactionKind::Read {
             let place = self.ftl.lookup(lpn);
             if self.answer_at_once(now, request, place, bytes, ends) {
                 return Ok(());
             }
             let pool = self.pool_of(lpn, place);
-            (self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)
+            (self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool, 0)
         } else {
             self.destination(request, lpn).ok_or(Blocked::NoRoom)?
         };
@@ -146,7 +146,8 @@ impl Ssd {
         transaction.ready = (now, self.next_serial());
         transaction.pool = pool;
         if self.rules.dynamic && kind == TransactionKind::Write {
-            self.sched.placement_mut().expect("writes go by load").took_write(chip, transaction.class);
+            transaction.station = station;
+            self.sched.placement_mut().expect("writes go by load").took_write(station, transaction.class);
         }
         let id = self.transactions.insert(transaction);
         if self.sched.slack().is_none() {
@@ -162,10 +163,10 @@ impl Ssd {
 
     /// Notes the last operations of the queues that an operation may enter later than it is admitted.
     fn note_place(&mut self, id: TxnId) {
-        let Transaction { kind, lpn, chip, .. } = self.transactions[id];
+        let Transaction { kind, lpn, station, .. } = self.transactions[id];
         let home = self.geometry().static_pool(lpn);
         let read_queue = self.sched.queue(self.pool_of_data(lpn), QueueKind::Read);
-        let write_queue = if self.rules.dynamic { self.sched.chip_queue(chip) } else { self.sched.queue(home, QueueKind::Write) };
+        let write_queue = if self.rules.dynamic { self.sched.station_queue(station) } else { self.sched.queue(home, QueueKind::Write) };
         let last_write = if kind == TransactionKind::Write { self.sched.tail(write_queue) } else { None };
         self.transactions[id].behind_in_queue = [self.sched.tail(read_queue), last_write];
     }
@@ -248,34 +249,41 @@ impl Ssd {
         apart.then(|| self.ftl.host_class(lpn, handle))
     }
 
-    /// Dynamic allocation: chooses the chip of a page of a request. Pages that fill one program go to the chip that the first of them
-    /// chooses; where chips take writes in turn by class, as far as they have one class.
-    fn choose_chip(&mut self, id: ReqId, page: u32, together: u32) {
+    /// Dynamic allocation: chooses the station of a page of a request. Pages that fill one program go where the first of them goes; where stations
+    /// take writes in turn by class, as far as they have one class.
+    fn choose_station(&mut self, id: ReqId, page: u32, together: u32) {
         let first = self.host.request(id).pages(self.geometry()).0;
         let goes_on = !(page - first).is_multiple_of(together);
         let class = self.class_for_turn(id, self.host.page(id, page, self.geometry().unit_bytes).0);
         let placement = self.sched.placement().expect("writes go by load");
-        let before = self.host.request(id).chip.filter(|&(chip, of)| goes_on && of == class && placement.has_room(chip));
-        let chip = before.or_else(|| wear::next_chip(self, placement, class).map(|chip| (chip, class)));
-        self.host.set_chip(id, chip);
+        let before = self.host.request(id).station.filter(|&(station, of)| goes_on && of == class && placement.has_room(station));
+        let station = before.or_else(|| wear::next_station(self, placement, class).map(|station| (station, class)));
+        self.host.set_station(id, station);
     }
 
-    /// The chip whose queue takes a write, and its pool. With dynamic allocation the pool is chosen later; `None` if no chip has room for a
+    /// The chip that takes a write, its pool and its station. With dynamic allocation the pool is chosen later; `None` if there is no room for a
     /// page now.
     #[inline(always)]
-    fn destination(&mut self, request: ReqId, lpn: Lpn) -> Option<(ChipId, PoolId)> {
+    fn destination(&mut self, request: ReqId, lpn: Lpn) -> Option<(ChipId, PoolId, u32)> {
         let pool = self.geometry().static_pool(lpn);
-        match self.sched.placement() {
-            Some(_) if self.geometry().units_per_program > 1 => self.host.request(request).chip.map(|(chip, _)| (chip, pool)),
-            Some(_) => {
-                let class = self.class_for_turn(request, lpn);
-                wear::next_chip(self, self.sched.placement()?, class).map(|chip| (chip, pool))
-            }
-            None => Some((self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool)),
+        if !self.rules.dynamic {
+            return Some((self.geometry().chip_of_die(self.geometry().die_of_pool(pool)), pool, 0));
         }
+        let station = if self.geometry().units_per_program > 1 {
+            self.host.request(request).station?.0
+        } else {
+            let class = self.class_for_turn(request, lpn);
+            wear::next_station(self, self.sched.placement()?, class)?
+        };
+        Some((self.geometry().chip_of_die(self.first_die(station)), pool, station))
     }
 
-    /// The class of a write, where chips take writes in turn by class; else 0. A policy that counts its calls is asked once, and its answer kept
+    /// The first die of a station.
+    pub(super) fn first_die(&self, station: u32) -> DieId {
+        DieId(self.geometry().dies_of_station(station).start)
+    }
+
+    /// The class of a write, where stations take writes in turn by class; else 0. A policy that counts its calls is asked once, and its answer kept
     /// until the write is admitted.
     fn class_for_turn(&mut self, request: ReqId, lpn: Lpn) -> Class {
         let by_turns = self.rules.places && self.sched.placement().is_some_and(Placement::by_turns);
@@ -361,10 +369,10 @@ impl Ssd {
     /// Puts an active transaction into the queue where it waits for its die, at the place of its age.
     pub(super) fn enter_queue(&mut self, now: Ns, id: TxnId) {
         self.give_rank(id);
-        let Transaction { kind, lpn, chip, pool, high_priority, on_page, .. } = self.transactions[id];
+        let Transaction { kind, lpn, pool, high_priority, on_page, .. } = self.transactions[id];
         let write = kind == TransactionKind::Write;
         if write && self.rules.dynamic {
-            return self.enter_chip_queue(now, id, chip);
+            return self.enter_station_queue(now, id);
         }
         let pool = match kind {
             TransactionKind::Write => self.geometry().static_pool(lpn),
@@ -389,11 +397,15 @@ impl Ssd {
         }
     }
 
-    fn enter_chip_queue(&mut self, now: Ns, id: TxnId, chip: ChipId) {
-        self.clocks.note_chip(now, chip, &mut self.transactions[id].noted);
-        let first = DieId(self.geometry().dies_of_chip(chip).start);
+    fn enter_station_queue(&mut self, now: Ns, id: TxnId) {
+        let station = self.transactions[id].station;
+        self.clocks.note_station(now, station, &mut self.transactions[id].noted);
+        if self.rules.gc.merge && self.rules.gc.spreads && merge::try_merge(self, now, id) {
+            return;
+        }
+        let first = self.first_die(station);
         self.sched.push(&mut self.transactions, first, id);
-        self.dies_for_write(chip).for_each(|die| {
+        self.dies_for_write(station).for_each(|die| {
             self.ready.wake(die);
             self.operation_waits(now, die);
         });

@@ -6,7 +6,6 @@ use super::mechanisms::{self, ages, pace, power, slc, units, wear};
 use super::watch::probes::Event;
 use super::watch::{timeline, waits};
 use crate::flash::{Op, OpKind, Owner, Parts};
-use crate::ftl::Class;
 use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
 use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, TxnId};
@@ -96,7 +95,7 @@ impl Ssd {
             && let Some(placement) = self.sched.placement_mut()
         {
             let geometry = self.ftl.geometry();
-            placement.took_pool(die, geometry.chip_of_die(die), geometry.dies_per_chip.get());
+            placement.took_pool(die, geometry.station_of_die(die), geometry.dies_per_station.get());
         }
         self.leave_queue(now, die, candidate)
     }
@@ -114,7 +113,7 @@ impl Ssd {
         waits::stop_waiting(self, now, id);
         let transaction = &mut self.transactions[id];
         (transaction.pool, transaction.next, transaction.same_page) = (pool, None, false);
-        mechanisms::left_queue(self, chip, candidate);
+        mechanisms::left_queue(self, die, candidate);
         if kind == QueueKind::Write && self.gc.states.urgent(pool).is_some() {
             self.leave_s3(now, pool);
         }
@@ -129,7 +128,7 @@ impl Ssd {
         let limits = self.limits_beside_suspended(die);
         let mut joined = 0;
         // A job that begins with a superblock begins in all pools of its group, and may leave another of them no page.
-        if first.kind == QueueKind::Write && self.opens_superblock(first.pool, self.transactions[first.id].class) {
+        if first.kind == QueueKind::Write && self.ftl.writes_alone(first.pool, self.transactions[first.id].class) {
             return 0;
         }
         let kind = if first.kind == QueueKind::Read { OpKind::Read } else { OpKind::Program };
@@ -140,7 +139,7 @@ impl Ssd {
                 _ if joined == most || self.gc.states.urgent(pool).is_some() => None,
                 QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
                 QueueKind::Write if !aligned || self.ftl.writes_slc(pool) != in_slc || !self.may_write(pool, limits) => None,
-                QueueKind::Write if self.opens_superblock(pool, self.class_of_next(pool)) => None,
+                QueueKind::Write if self.ftl.writes_alone(pool, self.class_of_next(pool)) => None,
                 QueueKind::Write if self.rules.dynamic => self.dynamic_partner(die, pool),
                 QueueKind::Write => self.sched.head(self.sched.queue(pool, QueueKind::Write)),
             };
@@ -151,11 +150,6 @@ impl Ssd {
             joined += 1;
         }
         joined
-    }
-
-    /// The pool's next write of this class takes a superblock of several pools.
-    fn opens_superblock(&self, pool: PoolId, class: Class) -> bool {
-        self.geometry().spans_pools() && self.ftl.takes_free(pool, class)
     }
 
     /// The next read of another plane may join a read. If not, no later read of that plane takes its place: reads of a plane keep their
@@ -178,7 +172,7 @@ impl Ssd {
 
     /// Dynamic allocation: the chip's next write, if this pool has room for it.
     fn dynamic_partner(&self, die: DieId, pool: PoolId) -> Option<TxnId> {
-        let head = self.sched.head(self.sched.chip_queue(self.geometry().chip_of_die(die)));
+        let head = self.sched.head(self.sched.writes_for(die));
         head.filter(|_| self.takes_any_write(pool))
     }
 
@@ -210,9 +204,7 @@ impl Ssd {
         self.write_begins(pool);
         self.probes.note(now, &self.ftl, Event::HostProgram(allocated.ppn, self.transactions[id].version));
         self.probes.count().redirected_writes += u64::from(allocated.redirected);
-        if allocated.began_block {
-            self.block_opened(now, pool, allocated);
-        }
+        self.page_allocated(now, pool, allocated);
         self.program_time(allocated.ppn)
     }
 
@@ -312,9 +304,7 @@ impl Ssd {
             Some(writer) => Event::HostProgram(to, self.transactions[writer].version),
         };
         self.probes.note(now, &self.ftl, placed);
-        if allocated.began_block {
-            self.block_opened(now, pool, allocated);
-        }
+        self.page_allocated(now, pool, allocated);
         (Move { to: Some(to), ..moved }, self.program_time(to).array_ns())
     }
 }

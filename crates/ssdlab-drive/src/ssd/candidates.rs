@@ -129,7 +129,7 @@ impl Ssd {
     #[inline]
     pub(super) fn host_candidate(&self, die: DieId, limits: Limits) -> Option<HostCandidate> {
         let chip = self.geometry().chip_of_die(die);
-        if !self.sched.any_waiting(die, chip) || self.gc.excludes_die(die).is_some() {
+        if !self.sched.any_waiting(die) || self.gc.excludes_die(die).is_some() {
             return None;
         }
         let mut best = None;
@@ -153,7 +153,7 @@ impl Ssd {
         }
         if self.rules.dynamic
             && let Some(pool) = self.pool_with_room(die, limits)
-            && let Some(id) = self.sched.head(self.sched.chip_queue(chip))
+            && let Some(id) = self.sched.head(self.sched.writes_for(die))
         {
             best = self.first_of(best, HostCandidate { id, kind: QueueKind::Write, pool, by_move: false }, chip);
         }
@@ -163,8 +163,7 @@ impl Ssd {
     /// Calls `each` with all host operations that are eligible on the die, no matter what occupies it. Leaves out pools in state S3, and
     /// writes that only the move of their page can serve.
     pub(super) fn each_eligible(&self, die: DieId, limits: Limits, each: &mut dyn FnMut(HostCandidate)) {
-        let chip = self.geometry().chip_of_die(die);
-        if !self.sched.any_waiting(die, chip) || self.gc.excludes_die(die).is_some() {
+        if !self.sched.any_waiting(die) || self.gc.excludes_die(die).is_some() {
             return;
         }
         let waiting = |queue| linked(&self.transactions, self.sched.head(queue));
@@ -191,7 +190,7 @@ impl Ssd {
                 let class = self.transactions[id].class;
                 self.ftl.can_write(pool, class) && !self.needs_suspended(pool, class, limits)
             };
-            waiting(self.sched.chip_queue(chip)).filter(has_room).for_each(|id| add(id, QueueKind::Write, pool));
+            waiting(self.sched.writes_for(die)).filter(has_room).for_each(|id| add(id, QueueKind::Write, pool));
         }
     }
 
@@ -248,6 +247,7 @@ impl Ssd {
             && !(job.is_pending() && self.is_pending(pool))
             && self.gc.jobs.may_move(pool)
             && self.gc.jobs.buffered(pool, lpn).is_none()
+            && self.gc.jobs.mover(pool, lpn).is_none()
     }
 
     /// State S2: the oldest waiting write to a page that the job of the pool has still to move.
@@ -279,15 +279,15 @@ impl Ssd {
             || limits.plane.is_some_and(|plane| plane == self.ftl.next_write_plane(pool, class))
     }
 
-    /// The class of the first write that waits for the pool, or for its chip (dynamic allocation); 0 without one.
+    /// The class of the first write that waits for the pool, or for its station (dynamic allocation); 0 without one.
     #[inline(always)]
     pub(super) fn class_of_next(&self, pool: PoolId) -> Class {
         if !self.rules.places { 0 } else { self.class_of_head(pool) }
     }
 
     fn class_of_head(&self, pool: PoolId) -> Class {
-        let chip = || self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
-        let queue = if self.rules.dynamic { self.sched.chip_queue(chip()) } else { self.sched.queue(pool, QueueKind::Write) };
+        let die = || self.geometry().die_of_pool(pool);
+        let queue = if self.rules.dynamic { self.sched.writes_for(die()) } else { self.sched.queue(pool, QueueKind::Write) };
         self.sched.head(queue).map_or(0, |id| self.transactions[id].class)
     }
 
@@ -378,7 +378,7 @@ impl Ssd {
         let count = range.end - range.start;
         if self.rules.gc.spreads {
             let takes = |&pool: &PoolId| self.takes_any_write(pool) && !self.needs_suspended(pool, self.class_of_next(pool), limits);
-            let begun = |&pool: &PoolId| self.ftl.programs_begun(pool, self.class_of_next(pool));
+            let begun = |&pool: &PoolId| self.ftl.host_level(pool, self.class_of_next(pool));
             return range.map(PoolId).filter(takes).min_by_key(begun);
         }
         let mut pools = (0..count).map(|step| PoolId(range.start + (first + step) % count));

@@ -7,14 +7,16 @@ use super::{Planted, Ssd};
 use crate::ftl::Allocated;
 use crate::gc::Excluded;
 use crate::sched::{QueueId, QueueKind, Transaction, linked};
-use ssdlab_base::units::{ChipId, DieId, Ns, PoolId, TxnId};
+use ssdlab_base::units::{DieId, Ns, PoolId, TxnId};
 use ssdlab_keys::config::{Begin, Scope};
 
 impl Ssd {
-    /// Call when a block of a pool begins with this page.
+    /// Call when a page of a pool was allocated.
     #[inline(always)]
-    pub(super) fn block_opened(&mut self, now: Ns, pool: PoolId, allocated: Allocated) {
-        mechanisms::block_opened(self, now, pool, allocated);
+    pub(super) fn page_allocated(&mut self, now: Ns, pool: PoolId, allocated: Allocated) {
+        if allocated.began_block {
+            mechanisms::block_opened(self, now, pool, allocated);
+        }
         if allocated.took_block {
             self.block_taken(now, pool, self.ftl.blocks().free_count(pool));
         }
@@ -57,7 +59,7 @@ impl Ssd {
         let mut dies = self.group_of(pool).map(|pool| self.geometry().die_of_pool(pool));
         match self.rules.gc.begin {
             Begin::Frontier => true,
-            Begin::Request => dies.any(|die| self.sched.any_waiting(die, self.geometry().chip_of_die(die))) || idle(),
+            Begin::Request => dies.any(|die| self.sched.any_waiting(die)) || idle(),
             Begin::Write => dies.any(|die| self.any_write_waiting(die)) || idle(),
         }
     }
@@ -65,7 +67,7 @@ impl Ssd {
     /// A write waits for the die.
     fn any_write_waiting(&self, die: DieId) -> bool {
         if self.rules.dynamic {
-            return self.sched.head(self.sched.chip_queue(self.geometry().chip_of_die(die))).is_some();
+            return self.sched.head(self.sched.writes_for(die)).is_some();
         }
         self.geometry().pools_of_die(die).any(|pool| self.sched.head(self.sched.queue(PoolId(pool), QueueKind::Write)).is_some())
     }
@@ -157,7 +159,7 @@ impl Ssd {
             return mechanisms::moving_begins(self, now, pool, cause);
         }
         let mut dies = self.group_of(pool).map(|pool| self.geometry().die_of_pool(pool));
-        let waited_for = dies.any(|die| self.sched.any_waiting(die, self.geometry().chip_of_die(die)));
+        let waited_for = dies.any(|die| self.sched.any_waiting(die));
         let counters = self.probes.count();
         counters.episode_jobs += u64::from(follows);
         counters.jobs_set_off += u64::from(self.rules.gc.begin != Begin::Frontier && !follows && waited_for);
@@ -180,9 +182,9 @@ impl Ssd {
             Excluded::Nothing => {}
             Excluded::Plane(_) => self.ready.wake(self.geometry().die_of_pool(pool)),
             Excluded::Dies(first, end) => {
-                let [first_chip, last_chip] = [first, end - 1].map(|die| self.geometry().chip_of_die(DieId(die)));
-                for chip in (first_chip.0..=last_chip.0).map(ChipId) {
-                    let dies = self.dies_for_write(chip).filter(|die| (first..end).contains(&die.0));
+                let [first_station, last_station] = [first, end - 1].map(|die| self.geometry().station_of_die(DieId(die)));
+                for station in first_station..=last_station {
+                    let dies = self.dies_for_write(station).filter(|die| (first..end).contains(&die.0));
                     dies.for_each(|die| self.ready.wake(die));
                 }
             }
@@ -281,11 +283,11 @@ impl Ssd {
             if let Some(write) = self.gc.states.urgent(pool) {
                 return self.ftl.can_write(pool, self.transactions[write].class);
             }
-            let chip = self.geometry().chip_of_die(self.geometry().die_of_pool(pool));
+            let die = self.geometry().die_of_pool(pool);
             let may_write = self.ftl.can_write(pool, self.class_of_next(pool)) && !self.gc.states.stops(pool, QueueKind::Write);
             self.waits_since(self.sched.queue(pool, QueueKind::Read), !self.gc.states.stops(pool, QueueKind::Read), barrier)
                 || self.waits_since(self.sched.queue(pool, QueueKind::Write), may_write, barrier)
-                || self.rules.dynamic && self.waits_since(self.sched.chip_queue(chip), self.takes_any_write(pool), barrier)
+                || self.rules.dynamic && self.waits_since(self.sched.writes_for(die), self.takes_any_write(pool), barrier)
         })
     }
 

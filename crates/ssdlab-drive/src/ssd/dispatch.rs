@@ -36,7 +36,7 @@ impl Ssd {
     /// Neither host operations nor GC jobs wait for the die. Always false where dies of a chip exclude each other, and may begin for another.
     #[inline(always)]
     pub(super) fn nothing_waits_on(&self, die: DieId) -> bool {
-        self.rules.flash.interleave && self.gc.jobs.on_die(die) == 0 && !self.sched.any_waiting(die, self.geometry().chip_of_die(die))
+        self.rules.flash.interleave && self.gc.jobs.on_die(die) == 0 && !self.sched.any_waiting(die)
     }
 
     /// The arbiter's decision between these candidates, at this priority. `gc`: the pool of the GC step or operation.

@@ -10,7 +10,7 @@ use crate::slab::Slab;
 use ssdlab_base::blocked::{Blocked, DriveTimes, Times};
 use ssdlab_base::request::{LastEnd, Request, RequestKind};
 use ssdlab_base::status::Status;
-use ssdlab_base::units::{ChipId, Lpn, Ns, ReqId};
+use ssdlab_base::units::{Lpn, Ns, ReqId};
 use ssdlab_keys::geometry::Geometry;
 use ssdlab_keys::memory::{self, Exhausted};
 use ssdlab_result::distribution::Wide;
@@ -33,9 +33,9 @@ pub(super) struct Outstanding {
     pub class: Option<Class>,
     /// Class that the placement policy gave to a page of the request that is not admitted yet.
     pub asked: Option<(Lpn, Class)>,
-    /// Dynamic allocation, where programs have several pages: the chip for the request's program under way, and the program's class where
-    /// chips take writes in turn by class (else 0).
-    pub chip: Option<(ChipId, Class)>,
+    /// Dynamic allocation, where programs have several pages: the station for the request's program under way, and the program's class
+    /// where stations take writes in turn by class (else 0).
+    pub station: Option<(u32, Class)>,
     /// Value of [`Held::for_room`] when the request came.
     noted: Ns,
     /// Number of transactions that have not ended, plus 1 until all pages are admitted.
@@ -228,7 +228,7 @@ impl HostRequests {
             units: NONE,
             class: None,
             asked: None,
-            chip: None,
+            station: None,
             noted: self.held.for_room(now),
             pending: 1,
             times: DriveTimes::default(),
@@ -258,9 +258,9 @@ impl HostRequests {
         self.requests[id].asked = Some(asked);
     }
 
-    /// Sets the chip that takes the next pages of a request.
-    pub(super) fn set_chip(&mut self, id: ReqId, chip: Option<(ChipId, Class)>) {
-        self.requests[id].chip = chip;
+    /// Sets the station that takes the next pages of a request.
+    pub(super) fn set_station(&mut self, id: ReqId, station: Option<(u32, Class)>) {
+        self.requests[id].station = station;
     }
 
     /// Mutable access to the sums over the pages of a request that have ended.

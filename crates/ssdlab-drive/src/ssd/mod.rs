@@ -43,7 +43,7 @@ use crate::ftl::{Class, Ftl};
 use crate::gc::{Collector, Pace};
 use crate::rules::Rules;
 use crate::sched::{Scheduler, Transactions};
-use ssdlab_base::units::{ChipId, DieId, Lpn, Ns, PoolId};
+use ssdlab_base::units::{DieId, Lpn, Ns, PoolId};
 use ssdlab_keys::config::Config;
 use ssdlab_keys::geometry::Geometry;
 
@@ -176,10 +176,10 @@ impl Ssd {
         self.geometry().dies_of_chip(self.geometry().chip_of_die(die)).map(DieId)
     }
 
-    /// The dies of a chip, that which is offered the chip's next write first (dynamic allocation).
-    fn dies_for_write(&self, chip: ChipId) -> impl Iterator<Item = DieId> + use<> {
-        let dies = self.geometry().dies_of_chip(chip);
-        let (first, count) = (self.sched.placement().map_or(0, |placement| placement.next_die(chip)), dies.end - dies.start);
+    /// The dies of a station, that which is offered its next write first (dynamic allocation).
+    fn dies_for_write(&self, station: u32) -> impl Iterator<Item = DieId> + use<> {
+        let dies = self.geometry().dies_of_station(station);
+        let (first, count) = (self.sched.placement().map_or(0, |placement| placement.next_die(station)), dies.end - dies.start);
         (0..count).map(move |step| DieId(dies.start + (first + step) % count))
     }
 

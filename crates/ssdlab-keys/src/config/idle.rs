@@ -47,7 +47,7 @@ const fn switch(key: &'static str, asks: fn(&Config) -> bool, needs: &'static st
 }
 
 const A_MAP_CACHE: &str = "part of the mapping table in flash (ftl.map_cache_bytes above 0)";
-const TIES: &str = "ftl.allocation = \"dynamic\" with blocks, or superblocks of one pool (those of several are filled chip after chip)";
+const TIES: &str = "ftl.allocation = \"dynamic\" with blocks, or superblocks of one pool (those of several are filled die after die)";
 const A_BUFFER: &str = "a write buffer (buffer.bytes above 0)";
 const BUFFERED_UNITS: &str =
     "a write buffer (buffer.bytes above 0) and programs of several mapping units (ftl.map_unit_bytes, device.pages_per_program)";

@@ -389,7 +389,7 @@ fn config_presets_set_only_what_is_theirs() {
 }
 
 /// Some combinations are refused: GC that advances with requests, on drives whose programs have several pages; GC-aware caches by groups
-/// of pages, on drives with dynamic allocation; and what superblocks do not go with.
+/// of pages, on drives with dynamic allocation.
 #[test]
 fn config_every_combination_of_presets_loads() {
     // A thread for each device: all combinations take a minute of processor time.
@@ -405,9 +405,6 @@ fn names(kind: Kind) -> Vec<Option<String>> {
     presets::list(kind).into_iter().map(|preset| Some(preset.name)).chain([None]).collect()
 }
 
-/// How messages begin about what superblocks of several pools do not go together with.
-const SUPERBLOCK: &str = "ftl.reclaim_unit = \"superblock\": ";
-
 /// Combines the device at this place of the list with every scheme and workload. Without `FULL=1` each pair has one workload.
 fn loads_with_every_scheme(at: usize, device: Option<&str>) {
     let full = std::env::var("FULL").is_ok_and(|full| !full.is_empty());
@@ -420,8 +417,6 @@ fn loads_with_every_scheme(at: usize, device: Option<&str>) {
             Some("msr") if spreads || has_cache || device.is_some_and(|name| name.starts_with("nvme-")) => {
                 Some("gc.advance = \"with-requests\": takes one step")
             }
-            // These merge host operations with page moves.
-            Some("fpgc" | "pgc-idle" | "pgc-merge" | "pgc-se" | "pgc-wear" | "pgc") if is("-superblock") => Some(SUPERBLOCK),
             Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
             _ => None,
         };

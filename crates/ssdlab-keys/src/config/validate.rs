@@ -9,7 +9,7 @@ use serde_json::Value;
 use ssdlab_base::error::{Error, Result};
 
 use super::{
-    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Frontier, Ftl, MapCacheUnit, Order, Pace, Placement, PoolScope,
+    Allocation, ArrayLevel, CacheGroup, CachePlace, Capacity, Config, Ftl, MapCacheUnit, Order, Pace, Placement, PoolScope,
     PreconditionKind, Scope, SuspendedForReads, Trigger, check, workload_rules,
 };
 
@@ -420,41 +420,13 @@ fn superblocks(config: &Config, messages: &mut Vec<String>) {
             config.ftl.allocation
         ));
     }
-    let (chips, dies) = (config.device.chips_per_channel, config.device.dies_per_chip);
-    if pools > 1 && dies > 1 {
-        messages.push(format!(
-            "device.dies_per_chip = {dies}: superblocks of several pools (ftl.reclaim_unit) are filled chip after chip, and the dies of a chip \
-             would not be filled alike; set device.dies_per_chip = 1 and device.chips_per_channel = {}, or ftl.reclaim_unit = \"block\"",
-            u64::from(chips) * u64::from(dies)
-        ));
-    }
-    if pools > 1 {
-        for (is_so, why) in superblocks_exclude(config) {
-            if is_so {
-                messages.push(format!("ftl.reclaim_unit = \"superblock\": {why}, or ftl.reclaim_unit = \"block\""));
-            }
-        }
-    }
-}
-
-/// What superblocks of several pools do not go together with, each with the reason and what to set.
-fn superblocks_exclude(config: &Config) -> [(bool, String); 4] {
-    [
-        (
-            config.ftl.frontier != Frontier::Separate,
-            "page moves go to the die whose turn it is, in superblocks of their own; set ftl.frontier = \"separate\"".into(),
-        ),
-        (
-            config.gc.merges(),
-            "the read and the program of a page move are on different dies, and no die holds the page for the host; set gc.merge = false"
+    if pools > 1 && config.gc.advances_with_requests() {
+        messages.push(
+            "ftl.reclaim_unit = \"superblock\": a part of a job waits for parts on other dies, and not for host operations on its own; set \
+             gc.advance = \"alone\", or ftl.reclaim_unit = \"block\""
                 .into(),
-        ),
-        (
-            config.gc.advances_with_requests(),
-            "a part of a job waits for parts on other dies, and not for host operations on its own; set gc.advance = \"alone\"".into(),
-        ),
-        (config.caches_map(), "the mapping table is in memory then; set ftl.map_cache_bytes = 0".into()),
-    ]
+        );
+    }
 }
 
 /// Checks that there are writes to pace: with scope `device`, none is served before a job has ended.

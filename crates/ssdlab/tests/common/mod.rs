@@ -216,11 +216,8 @@ pub fn superblocks(rng: &mut Rng, config: &mut Config) {
     config.ftl.superblock_span = pick(rng, &[SuperblockSpan::Drive, SuperblockSpan::Drive, SuperblockSpan::Channel]);
     if config.pools_per_group() > 1 {
         config.ftl.allocation = Allocation::Dynamic;
-        config.device.chips_per_channel *= config.device.dies_per_chip;
-        config.device.dies_per_chip = 1;
         // What superblocks of several dies do not go together with.
-        config.ftl.frontier = Frontier::Separate;
-        (config.gc.merge, config.gc.advance) = (false, Advance::Alone);
+        config.gc.advance = Advance::Alone;
         if matches!(config.ftl.placement, Placement::Oracle | Placement::Custom) {
             config.ftl.placement = Placement::HotCold;
         }

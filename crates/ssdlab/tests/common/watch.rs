@@ -73,11 +73,13 @@ impl Watch {
         let ftl = simulation.ssd().ftl();
         let blocks_each = ftl.geometry().pools.blocks_each;
         let programmed: u64 = blocks(ftl).map(|block| u64::from(ftl.blocks().programmed(block))).sum();
+        // What a write buffer has accepted, and what the mapping table is to keep, sets off the jobs that make room for it where blocks can fail.
+        let keeps_accepted = config.wear.is_on() && (config.buffer.is_on() || config.caches_map());
         let mut watch = Watch {
             soft: config.gc.soft_blocks(blocks_each),
             hard: config.gc.hard_blocks(blocks_each),
             by_free_blocks: !matches!(config.gc.trigger, Trigger::InvalidShare | Trigger::Both),
-            set_off: config.gc.begin != Begin::Frontier && config.gc.trigger != Trigger::Idle,
+            set_off: config.gc.begin != Begin::Frontier && config.gc.trigger != Trigger::Idle && !keeps_accepted,
             until: if config.gc.until > 0 { config.gc.soft_blocks(blocks_each).max(2) + config.gc.until } else { 0 },
             separate: config.ftl.frontier == Frontier::Separate,
             host_classes: Streams::new(config).host_classes,
@@ -264,7 +266,7 @@ impl Watch {
         let invalid = invalid + counters.failed_programs * u64::from(simulation.ssd().ftl().geometry().units_per_block.get());
         // Of units a flash page at least; of a superblock in one of its blocks.
         let collected =
-            counters.erases.saturating_sub(due_jobs(simulation)) / u64::from(simulation.ssd().ftl().geometry().pools.per_group.get());
+            (counters.erases / u64::from(simulation.ssd().ftl().geometry().pools.per_group.get())).saturating_sub(due_jobs(simulation));
         let gained = collected * u64::from(simulation.ssd().ftl().geometry().units_per_flash_page);
         if gained <= invalid {
             return Ok(());

@@ -132,7 +132,7 @@ impl Blocks {
     /// The block that stands for what is collected with a block: for its superblock, or itself.
     #[inline]
     pub fn stands_for(&self, block: BlockId) -> BlockId {
-        self.superblocks.as_deref().map_or(block, |superblocks| superblocks.lead(block))
+        self.superblocks.as_deref().map_or(block, |superblocks| superblocks.lead(superblocks.number(block)))
     }
 
     /// The superblocks, where there are some.

@@ -8,7 +8,7 @@ use super::{Jobs, Move, Step};
 use crate::ftl::{Class, Ftl};
 use crate::gc::packing::Packing;
 use crate::views::Ready;
-use ssdlab_base::units::{PoolId, Ppn};
+use ssdlab_base::units::{Lpn, PoolId, Ppn};
 use ssdlab_keys::geometry::{Divisor, Geometry};
 
 /// The part of a job in one pool.
@@ -26,6 +26,8 @@ struct Part {
     class: Class,
     /// The operation in service is a read.
     reads: bool,
+    /// A page of the block has been read before its turn.
+    out_of_order: bool,
 }
 
 /// All parts of the job of one group.
@@ -97,6 +99,48 @@ impl Spread {
         }
         whole.units += units;
         (whole.pools_read, whole.erases) = (0, false);
+        self.parts[pool.index()].out_of_order = false;
+    }
+
+    /// The pools of the group of a pool.
+    fn pools(&self, pool: PoolId) -> impl Iterator<Item = PoolId> + use<> {
+        let (each, group) = (self.pools_per_group.get(), self.group(pool) as u32);
+        (group * each..(group + 1) * each).map(PoolId)
+    }
+
+    /// The units in the controller's buffer that the job of the pool's group is to program: those gathered, then those dealt.
+    fn buffer(&self, pool: PoolId) -> impl Iterator<Item = &Move> {
+        let dealt = self.pools(pool).flat_map(|part| &self.parts[part.index()].units);
+        self.wholes[self.group(pool)].gathered.units().iter().chain(dealt)
+    }
+
+    /// The move of `lpn` by the job of the pool's group, if the page is in the controller's buffer, and its program has not begun.
+    pub(super) fn buffered(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
+        self.buffer(pool).find(|moved| moved.lpn == lpn)
+    }
+
+    /// Mutable access to the move that [`Spread::buffered`] finds.
+    pub(super) fn buffered_mut(&mut self, pool: PoolId, lpn: Lpn) -> Option<&mut Move> {
+        let (group, pools) = (self.group(pool), self.pools(pool));
+        let parts = &mut self.parts[pools.map(|part| part.index()).min()?..][..self.pools_per_group.get() as usize];
+        let dealt = parts.iter_mut().flat_map(|part| &mut part.units);
+        self.wholes[group].gathered.units_mut().iter_mut().chain(dealt).find(|moved| moved.lpn == lpn)
+    }
+
+    /// The pool of the part whose operation in service or suspended is for the move of `lpn` by the job of the pool's group.
+    pub(super) fn mover(&self, pool: PoolId, lpn: Lpn) -> Option<PoolId> {
+        self.pools(pool).find(|&part| self.in_service(part).iter().any(|moved| moved.lpn == lpn))
+    }
+
+    /// The unit at `from`, in a block of the job of the pool's group, is in the controller's buffer, or comes or leaves.
+    fn holds(&self, pool: PoolId, from: Ppn) -> bool {
+        let moves = |moved: &Move| moved.from == from;
+        self.buffer(pool).any(moves) || self.pools(pool).any(|part| self.in_service(part).iter().any(moves))
+    }
+
+    /// The part in a pool may read another page into the controller's buffer.
+    pub(super) fn has_room(&self, pool: PoolId) -> bool {
+        self.parts[pool.index()].held < self.wanted
     }
 
     pub(in crate::gc) fn in_service(&self, pool: PoolId) -> &[Move] {
@@ -119,8 +163,20 @@ impl Jobs {
 
     /// The first valid unit of the next page that the part in a pool may read.
     fn page_to_read(&self, ftl: &Ftl, pool: PoolId) -> Option<Ppn> {
+        if self.spread().has_room(pool) { self.next_unread(ftl, pool) } else { None }
+    }
+
+    /// The first valid unit of the next page that the part in a pool has to read.
+    fn next_unread(&self, ftl: &Ftl, pool: PoolId) -> Option<Ppn> {
         let (job, spread) = (self.of(pool)?, self.spread());
-        if spread.parts[pool.index()].held < spread.wanted { ftl.next_valid(job.victim, job.cursor) } else { None }
+        let mut next = ftl.next_valid(job.victim, job.cursor);
+        // Units of a page that was read before its turn are valid until they are programmed.
+        while spread.parts[pool.index()].out_of_order
+            && let Some(held) = next.filter(|&next| spread.holds(pool, next))
+        {
+            next = ftl.next_valid(job.victim, ftl.geometry().split_page(held).1 + 1);
+        }
+        next
     }
 
     /// The pool's job has a step that may begin. Only the parts of the job of a superblock wait for each other.
@@ -148,28 +204,41 @@ impl Jobs {
     /// Begins the next step of the part in a pool, which has one, and returns it.
     pub(super) fn next_step_of_part(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
         let page = self.page_to_read(ftl, pool);
-        let spread = self.spread_mut();
-        let group = spread.group(pool);
-        let part = &mut spread.parts[pool.index()];
+        let part = &mut self.spread_mut().parts[pool.index()];
         part.in_service.clear();
         if let Some((count, class)) = part.programs.pop_front() {
             part.in_service.extend(part.units.drain(..count));
             (part.class, part.reads) = (class, false);
-            // Only a program without any valid unit is not needed.
-            let valid = part.in_service.iter().find(|moved| ftl.is_valid(moved.from));
-            return Step::Program(*valid.unwrap_or(&part.in_service[0]));
+            // Only a program without any valid unit, or host write, is not needed.
+            let needed = part.in_service.iter().find(|moved| moved.writer.is_some() || ftl.is_valid(moved.from));
+            return Step::Program(*needed.unwrap_or(&part.in_service[0]));
         }
         let Some(from) = page else { return Step::Erase };
+        ftl.prefetch_content_behind(from);
+        let step = self.read_page(ftl, pool, from);
+        let page = ftl.geometry().split_page(from).1;
+        self.of_mut(pool).cursor = (page + 1).next_multiple_of(ftl.geometry().units_per_flash_page);
+        step
+    }
+
+    /// The part in a pool begins to read the flash page of the unit at `from`.
+    fn read_page(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
+        let spread = self.spread_mut();
+        let group = spread.group(pool);
+        let part = &mut spread.parts[pool.index()];
+        part.in_service.clear();
         part.in_service.extend(ftl.units_with(from).map(|(from, lpn)| Move::new(lpn, from)));
         part.reads = true;
         part.held += part.in_service.len();
-        let first = part.in_service[0];
-        spread.wholes[group].held += spread.parts[pool.index()].in_service.len();
+        spread.wholes[group].held += part.in_service.len();
         spread.wholes[group].reading += 1;
-        ftl.prefetch_content_behind(from);
-        let page = ftl.geometry().split_page(from).1;
-        self.of_mut(pool).cursor = (page + 1).next_multiple_of(ftl.geometry().units_per_flash_page);
-        Step::Read(first)
+        Step::Read(part.in_service[0])
+    }
+
+    /// The part in a pool begins to read the flash page of the unit at `from` before its turn.
+    pub(super) fn read_page_out_of_order(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
+        self.spread_mut().parts[pool.index()].out_of_order = true;
+        self.read_page(ftl, pool, from)
     }
 
     /// The class of the program that the part in a pool has begun.
@@ -219,8 +288,7 @@ impl Jobs {
         let group = self.spread().group(lead);
         let pools = self.spread().pools_per_group.get();
         while self.spread().wholes[group].pools_read < pools {
-            let job = *self.of_mut(PoolId(lead.0 + self.spread().wholes[group].pools_read));
-            if ftl.next_valid(job.victim, job.cursor).is_some() {
+            if self.next_unread(ftl, PoolId(lead.0 + self.spread().wholes[group].pools_read)).is_some() {
                 return false;
             }
             self.spread_mut().wholes[group].pools_read += 1;

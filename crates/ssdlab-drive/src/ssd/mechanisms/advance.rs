@@ -130,7 +130,7 @@ fn goes_alone(ssd: &Ssd, pool: PoolId) -> bool {
 
 /// Host operations wait for the die, and none of them is eligible: only GC can change that.
 fn only_gc_helps(ssd: &Ssd, die: DieId) -> bool {
-    ssd.sched.any_waiting(die, ssd.geometry().chip_of_die(die)) && ssd.host_candidate(die, ssd.limits_beside_suspended(die)).is_none()
+    ssd.sched.any_waiting(die) && ssd.host_candidate(die, ssd.limits_beside_suspended(die)).is_none()
 }
 
 /// A page move takes a step at preemption point A, for its program. A program from the controller's buffer has taken its step when it began.
@@ -162,8 +162,7 @@ pub(in crate::ssd) fn program_goes_on(ssd: &mut Ssd, die: DieId) {
 /// Host operations wait for the die, or writes in front of the drive for room that a job on it can make; where the dies of a chip exclude each other,
 /// also for another die of the chip.
 pub(in crate::ssd) fn is_needed(ssd: &Ssd, die: DieId) -> bool {
-    let chip = ssd.geometry().chip_of_die(die);
-    let needed = |die| ssd.sched.any_waiting(die, chip) || room_is_awaited(ssd, die);
+    let needed = |die| ssd.sched.any_waiting(die) || room_is_awaited(ssd, die);
     if ssd.rules.flash.interleave { needed(die) } else { ssd.dies_of_chip_of(die).any(needed) }
 }
 

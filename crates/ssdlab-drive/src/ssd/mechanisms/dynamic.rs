@@ -2,16 +2,16 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | `sched/placement.rs` | which chip and pool take a write |
+//! | `sched/placement.rs` | which chip, or die of superblocks, and which pool take a write |
 
 use crate::ssd::Ssd;
-use ssdlab_base::units::ChipId;
+use ssdlab_base::units::DieId;
 
-/// A host operation has left the queue of a chip: where classes have blocks of their own, the next write may be of a class for which another
+/// A host operation has left its queue for a die: where classes have blocks of their own, the next write may be of a class for which another
 /// die has room.
 #[inline(always)]
-pub(in crate::ssd) fn left_queue(ssd: &mut Ssd, chip: ChipId) {
+pub(in crate::ssd) fn left_queue(ssd: &mut Ssd, die: DieId) {
     if ssd.rules.places && ssd.rules.dynamic {
-        ssd.dies_for_write(chip).for_each(|die| ssd.ready.wake(die));
+        ssd.dies_for_write(ssd.geometry().station_of_die(die)).for_each(|die| ssd.ready.wake(die));
     }
 }

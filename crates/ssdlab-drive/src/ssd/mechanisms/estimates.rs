@@ -188,12 +188,12 @@ fn reads_first(ssd: &Ssd, transaction: &Transaction) -> bool {
     kind == TransactionKind::ReadForWrite || kind == TransactionKind::Write && !active && partial && holds_data()
 }
 
-/// The die and pool of an admitted operation; for a write under dynamic allocation, which has none yet, the first die of its chip and
-/// pool 0.
+/// The die and pool of an admitted operation; for a write under dynamic allocation, which has no pool yet, the first die of its station
+/// and pool 0.
 fn place_of(ssd: &Ssd, id: TxnId, kind: QueueKind) -> (DieId, PoolId) {
-    let Transaction { lpn, chip, .. } = ssd.transactions[id];
+    let Transaction { lpn, station, .. } = ssd.transactions[id];
     if kind == QueueKind::Write && ssd.rules.dynamic {
-        return (DieId(ssd.geometry().dies_of_chip(chip).start), PoolId(0));
+        return (ssd.first_die(station), PoolId(0));
     }
     let pool = if kind == QueueKind::Write { ssd.geometry().static_pool(lpn) } else { ssd.pool_of_data(lpn) };
     (ssd.geometry().die_of_pool(pool), pool)

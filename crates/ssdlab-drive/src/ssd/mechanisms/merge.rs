@@ -2,12 +2,13 @@
 //!
 //! A read merges with a move whose transfer out has not begun, and ends with that transfer; later it can be answered from the register. A
 //! write merges with a move whose transfer in has not begun, and replaces its data. With several moves in flight the page may be in the
-//! controller's buffer.
+//! controller's buffer. With superblocks of several pools the page may be read on one die and programmed on another: a host operation merges with
+//! whichever has it.
 
 use crate::flash::{OpKind, Phase};
 use crate::gc::Move;
 use crate::rules::BurstRule;
-use crate::sched::{QueueKind, TransactionKind, page_order};
+use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::pace;
 use crate::ssd::watch::probes::Event;
@@ -54,10 +55,16 @@ impl Merging {
 enum MergeWith {
     /// The page is in the controller's buffer.
     Buffer,
-    /// The page is in the controller's buffer, and its program is in service.
-    Program,
-    /// The operation of the move is in this slot.
-    Slot(SlotId),
+    /// The page is in the controller's buffer, and its program by the job of this pool is in service.
+    Program(PoolId),
+    /// The operation of the move, by the job of this pool, is in this slot.
+    Slot(PoolId, SlotId),
+}
+
+/// The pool in which the page of the operation lies. A write under dynamic allocation has no pool before it begins.
+fn pool_of_page(ssd: &Ssd, id: TxnId) -> Option<PoolId> {
+    let Transaction { lpn, pool, .. } = ssd.transactions[id];
+    if ssd.rules.gc.spreads { ssd.ftl.lookup(lpn).map(|ppn| ssd.geometry().pool_of_page(ppn)) } else { Some(pool) }
 }
 
 /// Merges a host operation, about to wait in its pool's queue, with a move of its page. Returns false if it cannot.
@@ -71,12 +78,13 @@ pub(in crate::ssd) fn try_merge(ssd: &mut Ssd, now: Ns, id: TxnId) -> bool {
 
 /// How the operation could merge with a move, if it can.
 fn may_merge(ssd: &Ssd, now: Ns, id: TxnId) -> Option<MergeWith> {
-    let (pool, lpn) = (ssd.transactions[id].pool, ssd.transactions[id].lpn);
+    let (pool, lpn) = (pool_of_page(ssd, id)?, ssd.transactions[id].lpn);
     let write = ssd.transactions[id].kind == TransactionKind::Write;
     let job = ssd.gc.job(pool)?;
     let several = ssd.rules.gc.several_moves();
-    // With dynamic allocation the place of a write is not known before it begins. A paused job may never program the buffer.
-    let never = ssd.rules.dynamic || several && job.is_paused();
+    // With dynamic allocation the place of a write is not known before it begins, but superblocks have turns for writes and moves alike. A
+    // paused job may never program the buffer.
+    let never = ssd.rules.dynamic && !ssd.rules.gc.spreads || several && job.is_paused();
     if ssd.gc.states.stops(pool, QueueKind::Read) || write && never {
         return None;
     }
@@ -85,17 +93,18 @@ fn may_merge(ssd: &Ssd, now: Ns, id: TxnId) -> Option<MergeWith> {
     if let Some(moved) = ssd.gc.jobs.buffered(pool, lpn) {
         return (moved.from == place).then_some(MergeWith::Buffer);
     }
-    let moved = ssd.gc.jobs.moving_page(pool, lpn).filter(|moved| (moved.from, moved.writer) == (place, None))?;
+    let mover = ssd.gc.jobs.mover(pool, lpn)?;
+    let moved = ssd.gc.jobs.moving_page(mover, lpn).filter(|moved| (moved.from, moved.writer) == (place, None))?;
     if !write && several && moved.to.is_some() {
         // The buffer holds the page until its program has ended.
-        return Some(MergeWith::Program);
+        return Some(MergeWith::Program(mover));
     }
-    let at = ssd.flash.slot_of_gc(ssd.geometry().die_of_pool(pool), pool)?;
+    let at = ssd.flash.slot_of_gc(ssd.geometry().die_of_pool(mover), mover)?;
     let phase = ssd.flash.phase(at, now);
     let from_array = matches!(ssd.flash.op(at).kind, OpKind::Move | OpKind::Read);
     let before_out = matches!(phase, Phase::Command | Phase::Read(_) | Phase::BeforeOut);
     let merges = if write { takes_writer(ssd, phase, now) } else { from_array && before_out };
-    merges.then_some(MergeWith::Slot(at))
+    merges.then_some(MergeWith::Slot(mover, at))
 }
 
 /// A move in this phase can still take a host write. If its read can be suspended, a write during the read makes the move unnecessary
@@ -110,28 +119,32 @@ fn takes_writer(ssd: &Ssd, phase: Phase, now: Ns) -> bool {
 }
 
 fn merge(ssd: &mut Ssd, now: Ns, id: TxnId, by: MergeWith) {
-    let (pool, lpn, kind) = (ssd.transactions[id].pool, ssd.transactions[id].lpn, ssd.transactions[id].kind);
+    let pool = pool_of_page(ssd, id).expect("it lies where the job moves it");
+    let (lpn, kind) = (ssd.transactions[id].lpn, ssd.transactions[id].kind);
     let moved = match by {
         MergeWith::Buffer => ssd.gc.jobs.buffered_mut(pool, lpn).expect("it is in the buffer"),
-        MergeWith::Program => ssd.gc.jobs.moving_page_mut(pool, lpn),
-        MergeWith::Slot(at) => {
+        MergeWith::Program(mover) => ssd.gc.jobs.moving_page_mut(mover, lpn),
+        MergeWith::Slot(mover, at) => {
             timeline::merged(ssd, now, at, id);
             ssd.flash.merge(at);
-            ssd.gc.jobs.moving_page_mut(pool, lpn)
+            ssd.gc.jobs.moving_page_mut(mover, lpn)
         }
     };
     let (from, to) = (moved.from, moved.to);
     if kind == TransactionKind::Write {
         moved.writer = Some(id);
-        write_merged(ssd, now, pool, to, id);
+        write_merged(ssd, now, to, id);
+        if ssd.rules.gc.spreads {
+            leave_turn(ssd, id);
+        }
         if matches!(by, MergeWith::Buffer) {
             // The write waits from now on for what holds the die, although it is in no queue of the die.
             ssd.ready.wake(ssd.geometry().die_of_pool(pool));
         }
     } else {
         match by {
-            MergeWith::Buffer | MergeWith::Program => ssd.merging.answered.push(id),
-            MergeWith::Slot(_) => ssd.transactions[id].next = moved.readers.replace(id),
+            MergeWith::Buffer | MergeWith::Program(_) => ssd.merging.answered.push(id),
+            MergeWith::Slot(..) => ssd.transactions[id].next = moved.readers.replace(id),
         }
         ssd.probes.note(now, &ssd.ftl, Event::MergedRead(lpn, Some(from)));
     }
@@ -141,12 +154,24 @@ fn merge(ssd: &mut Ssd, now: Ns, id: TxnId, by: MergeWith) {
     }
 }
 
-fn write_merged(ssd: &mut Ssd, now: Ns, pool: PoolId, to: Option<Ppn>, id: TxnId) {
+fn write_merged(ssd: &mut Ssd, now: Ns, to: Option<Ppn>, id: TxnId) {
     // As if the write had begun: it is counted out when its program ends.
     pace::write_begins(ssd, ssd.transactions[id].lpn);
-    ssd.write_begins(pool);
-    pace::pages_taken(ssd, pool, u32::from(to.is_some()));
+    if let Some(to) = to {
+        let pool = ssd.geometry().pool_of_page(to);
+        ssd.write_begins(pool);
+        pace::pages_taken(ssd, pool, 1);
+    }
     ssd.probes.note(now, &ssd.ftl, Event::MergedWrite(to, ssd.transactions[id].version));
+}
+
+/// A write that had its turn on a die of superblocks needs none, since it goes with the move of its page.
+fn leave_turn(ssd: &mut Ssd, id: TxnId) {
+    let Transaction { station, class, .. } = ssd.transactions[id];
+    ssd.sched.placement_mut().expect("superblocks are filled in turn").write_leaves(station, class);
+    // The next write may be of a class for which the die has room.
+    let die = ssd.first_die(station);
+    ssd.ready.wake(die);
 }
 
 /// Merges host operations that wait in queues with the pool's move of their page, if they can. Call when it, or its transfer in,
@@ -157,19 +182,20 @@ pub(in crate::ssd) fn merge_waiting(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     }
     if ssd.rules.gc.gathers() {
         for unit in 0..ssd.gc.units(pool).len() {
-            merge_waiting_for(ssd, now, pool, ssd.gc.units(pool)[unit].lpn);
+            let Move { lpn, from, .. } = ssd.gc.units(pool)[unit];
+            merge_waiting_for(ssd, now, ssd.geometry().pool_of_page(from), lpn);
         }
     } else if let Some(moved) = ssd.gc.moving(pool) {
         merge_waiting_for(ssd, now, pool, moved.lpn);
     }
 }
 
-/// Merges host operations that wait in queues with the pool's move of this page, if they can.
+/// Merges host operations that wait in queues with the move of this page, which lies in the pool, if they can.
 pub(in crate::ssd) fn merge_waiting_for(ssd: &mut Ssd, now: Ns, pool: PoolId, lpn: Lpn) {
     let mut next = page_order::ends(&ssd.ftl, lpn).map(|ends| ends.oldest);
     while let Some(id) = next.filter(|&id| ssd.transactions[id].active) {
         if ssd.transactions[id].queued
-            && ssd.transactions[id].pool == pool
+            && pool_of_page(ssd, id) == Some(pool)
             && let Some(by) = may_merge(ssd, now, id)
         {
             let die = ssd.geometry().die_of_pool(pool);

@@ -31,7 +31,7 @@ use crate::sched::QueueKind;
 use crate::ssd::Ssd;
 use crate::ssd::candidates::HostCandidate;
 use ssdlab_base::cause::Cause;
-use ssdlab_base::units::{ChipId, DieId, Ns, PoolId, SlotId};
+use ssdlab_base::units::{DieId, Ns, PoolId, SlotId};
 
 pub(super) mod accepted;
 pub(super) mod advance;
@@ -53,9 +53,9 @@ pub(super) mod wear;
 
 /// A host operation has left its queue.
 #[inline(always)]
-pub(super) fn left_queue(ssd: &mut Ssd, chip: ChipId, left: HostCandidate) {
-    dynamic::left_queue(ssd, chip);
-    superblock::left_queue(ssd, chip, left);
+pub(super) fn left_queue(ssd: &mut Ssd, die: DieId, left: HostCandidate) {
+    dynamic::left_queue(ssd, die);
+    superblock::left_queue(ssd, left);
 }
 
 /// A host operation is about to begin on a die. Returns the kind of the flash operation that serves it.

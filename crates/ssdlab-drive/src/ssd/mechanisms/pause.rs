@@ -44,7 +44,7 @@ fn expected_read(ssd: &Ssd, read: TxnId) -> Ns {
 #[inline]
 pub(in crate::ssd) fn stop_for_reads(ssd: &mut Ssd, now: Ns, die: DieId) -> bool {
     let on_this_die = ssd.rules.flash.interleave;
-    if on_this_die && !ssd.sched.any_waiting(die, ssd.geometry().chip_of_die(die)) {
+    if on_this_die && !ssd.sched.any_waiting(die) {
         return false;
     }
     ssd.rules.flash.write_pausing && pause_for_reads(ssd, now, die) || ssd.rules.flash.for_reads.any() && make_way(ssd, now, die)

@@ -32,8 +32,7 @@ pub(in crate::ssd) fn goes_on(ssd: &mut Ssd, now: Ns, at: SlotId) {
 fn has_time(ssd: &Ssd, at: SlotId) -> bool {
     let die = at.die();
     let is_pressed = |pool| ssd.ftl.is_short(pool) && !ssd.pace.as_ref().is_some_and(|pace| pace.has_half(pool));
-    let chip = ssd.geometry().chip_of_die(die);
-    let waits_for = |die| ssd.sched.any_waiting(die, chip);
+    let waits_for = |die| ssd.sched.any_waiting(die);
     // Dies that exclude each other wait for each other.
     let waits = if ssd.rules.flash.interleave { waits_for(die) } else { ssd.dies_of_chip_of(die).any(waits_for) };
     !waits && ssd.flash.is_alone(at) && !ssd.geometry().pools_of_die(die).map(PoolId).any(is_pressed)

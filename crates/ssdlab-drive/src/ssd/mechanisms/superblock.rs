@@ -9,7 +9,7 @@ use crate::ssd::Ssd;
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::wear;
 use crate::ssd::watch::waits;
-use ssdlab_base::units::{ChipId, Lpn, Ns, PoolId, Ppn};
+use ssdlab_base::units::{Lpn, Ns, PoolId, Ppn};
 
 /// Bursts: moves go from die to die.
 pub(in crate::ssd) const BURSTS: BurstRule =
@@ -37,12 +37,12 @@ pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     }
 }
 
-/// A host operation has left the queue of a chip.
+/// A host operation has left its queue.
 #[inline(always)]
-pub(in crate::ssd) fn left_queue(ssd: &mut Ssd, chip: ChipId, left: HostCandidate) {
+pub(in crate::ssd) fn left_queue(ssd: &mut Ssd, left: HostCandidate) {
     if left.kind == QueueKind::Write && ssd.rules.gc.spreads {
-        let class = ssd.transactions[left.id].class;
-        ssd.sched.placement_mut().expect("superblocks are filled in turn").write_leaves(chip, class);
+        let Transaction { class, station, .. } = ssd.transactions[left.id];
+        ssd.sched.placement_mut().expect("superblocks are filled in turn").write_leaves(station, class);
     }
 }
 
@@ -80,6 +80,7 @@ pub(in crate::ssd) fn deal_again(ssd: &mut Ssd, pool: PoolId) {
     if ssd.rules.gc.spreads && ssd.gc.job(pool).is_some() {
         for class in ssd.gc.jobs.dealt_again(pool) {
             ssd.ftl.take_back(pool, class);
+            ssd.ftl.owe_again(pool);
             ssd.probes.count().programs_dealt_again += 1;
         }
     }
@@ -90,6 +91,10 @@ pub(in crate::ssd) fn discard(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if !ssd.gc.jobs.part_reads(pool) {
         let class = ssd.gc.jobs.class_in_service(pool);
         ssd.ftl.take_back(pool, class);
+        if ssd.ftl.is_shared(pool) {
+            // Its pages are free for the host.
+            ssd.group_of(pool).for_each(|part| ssd.ready.wake(ssd.ftl.geometry().die_of_pool(part)));
+        }
     }
     let units = std::mem::take(ssd.gc.units_mut(pool));
     let serial = ssd.next_serial();

@@ -291,7 +291,10 @@ pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) 
         moved.to = Some(to);
         let placed = match moved.writer {
             None => Event::MovePlaced(moved.from, to),
-            Some(writer) => Event::HostProgram(to, ssd.transactions[writer].version),
+            Some(writer) => {
+                ssd.write_begins(pool);
+                Event::HostProgram(to, ssd.transactions[writer].version)
+            }
         };
         ssd.probes.note(now, &ssd.ftl, placed);
     }
@@ -300,9 +303,7 @@ pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) 
     let own = units.iter().filter(|moved| moved.writer.is_none()).count() as u32;
     pace::pages_taken(ssd, pool, ssd.geometry().units_per_program - own);
     note_padding(ssd, now, to);
-    if allocated.began_block {
-        ssd.block_opened(now, pool, allocated);
-    }
+    ssd.page_allocated(now, pool, allocated);
     (ssd.gc.units(pool)[0], ssd.program_time(allocated.ppn).array_ns())
 }
 

@@ -26,7 +26,7 @@ use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::status::Status;
-use ssdlab_base::units::{BlockId, ChipId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
+use ssdlab_base::units::{BlockId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, TxnId};
 use ssdlab_keys::config::{Config, WearEnd};
 use ssdlab_keys::geometry::{BlockFacts, WHOLE};
 use ssdlab_result::stats::{EraseWear, ReadOnly, ReadOnlyCause, RetiredBlocks, WearStats};
@@ -191,17 +191,20 @@ pub(in crate::ssd) fn host_program_failed(ssd: &mut Ssd, now: Ns, first: TxnId, 
     }
     program_failed(ssd, now, pool, ppn);
     look_for_room(ssd, now, pool, ssd.gc.job(pool).is_some());
+    if ssd.rules.gc.spreads {
+        superblock::look(ssd, now, pool);
+    }
     *next = units::next_page(ssd, first);
     let mut unit = Some(first);
     while let Some(id) = unit {
         unit = units::unit_behind(ssd, id);
-        write_again(ssd, now, id);
+        write_again(ssd, now, id, true);
     }
     true
 }
 
-/// A write whose program has failed waits for its pool again, or for its chip, at the place of its age.
-fn write_again(ssd: &mut Ssd, now: Ns, id: TxnId) {
+/// A write whose program has failed waits for its pool again, or for its station, at the place of its age. `placed`: it had a page.
+fn write_again(ssd: &mut Ssd, now: Ns, id: TxnId, placed: bool) {
     if ssd.probes.has(Planted::ForgetsFailedWrite) {
         let version = ssd.transactions[id].version;
         let lpn = ssd.transactions[id].lpn;
@@ -209,10 +212,13 @@ fn write_again(ssd: &mut Ssd, now: Ns, id: TxnId) {
     }
     let transaction = &mut ssd.transactions[id];
     (transaction.next, transaction.previous, transaction.same_page) = (None, None, false);
-    let (pool, chip, class) = (transaction.pool, transaction.chip, transaction.class);
+    let (pool, chip, station, class) = (transaction.pool, transaction.chip, transaction.station, transaction.class);
+    let chip_of_page = ssd.geometry().chip_of_die(ssd.geometry().die_of_pool(pool));
     if let Some(placement) = ssd.sched.placement_mut() {
-        placement.write_failed(pool, chip);
-        placement.took_write(chip, class);
+        if placed {
+            placement.write_failed(pool, chip_of_page);
+        }
+        placement.took_write(station, class);
     }
     ssd.sched.take_place_again(chip, QueueKind::Write);
     if ssd.probes.has(Planted::ForgetsFailedWrite) {
@@ -245,7 +251,7 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
     }
     for writer in writers {
         ssd.transactions[writer].served(Served::Array, now);
-        leave_move(ssd, now, pool, writer);
+        leave_move(ssd, now, pool, writer, moved.to.is_some());
     }
     if ssd.rules.gc.spreads {
         superblock::look(ssd, now, pool);
@@ -253,12 +259,12 @@ pub(in crate::ssd) fn move_failed(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool 
     true
 }
 
-/// A host write that had merged with a page move waits for its pool again.
-fn leave_move(ssd: &mut Ssd, now: Ns, pool: PoolId, writer: TxnId) {
+/// A host write that had merged with a page move waits for its pool again. `placed`: the move had a page to go to.
+fn leave_move(ssd: &mut Ssd, now: Ns, pool: PoolId, writer: TxnId, placed: bool) {
     // It may have waited since it merged.
     waits::stop_waiting(ssd, now, writer);
     ssd.transactions[writer].pool = pool;
-    write_again(ssd, now, writer);
+    write_again(ssd, now, writer, placed);
 }
 
 /// A program has failed: its block is filled no further, and is moved and retired.
@@ -503,8 +509,8 @@ fn reject_waiting(ssd: &mut Ssd, now: Ns) {
 /// The first write of any queue for which this holds.
 fn first_write(ssd: &Ssd, holds: impl Fn(TxnId) -> bool) -> Option<HostCandidate> {
     let of_pool = |pool| {
-        let chip = ssd.geometry().chip_of_die(ssd.geometry().die_of_pool(pool));
-        let queue = if ssd.rules.dynamic { ssd.sched.chip_queue(chip) } else { ssd.sched.queue(pool, QueueKind::Write) };
+        let die = ssd.geometry().die_of_pool(pool);
+        let queue = if ssd.rules.dynamic { ssd.sched.writes_for(die) } else { ssd.sched.queue(pool, QueueKind::Write) };
         let id = linked(&ssd.transactions, ssd.sched.head(queue)).find(|&id| holds(id))?;
         Some(HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
     };
@@ -532,24 +538,27 @@ pub(in crate::ssd) fn nothing_begins(ssd: &mut Ssd, now: Ns) -> bool {
     ssd.wear.is_some() && ssd.rules.dynamic && ssd.ftl.has_failed_blocks() && choose_chips_again(ssd, now)
 }
 
-/// Dynamic allocation: writes that wait for a chip without room for their data, since blocks of it have failed, go to another. Returns true if
+/// Dynamic allocation: writes that wait for a station without room for their data, since blocks of it have failed, go to another. Returns true if
 /// there are any.
 fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
     let mut any = false;
-    for chip in (0..ssd.geometry().chips).map(ChipId) {
-        while let Some(candidate) = write_for_chip(ssd, chip).filter(|write| !has_room(ssd, chip, ssd.transactions[write.id].class)) {
+    for station in 0..ssd.geometry().stations() {
+        let waits = |ssd: &Ssd| write_for_station(ssd, station).filter(|write| !has_room(ssd, station, ssd.transactions[write.id].class));
+        while let Some(candidate) = waits(ssd) {
             let placement = ssd.sched.placement().expect("writes go by load");
             let class = ssd.transactions[candidate.id].class;
-            let Some(other) = next_chip(ssd, placement, class) else { break };
-            if other == chip || !has_room(ssd, other, class) || !ssd.sched.has_place(other, QueueKind::Write) {
+            let Some(other) = next_station(ssd, placement, class) else { break };
+            let [chip, other_chip] = [station, other].map(|station| ssd.geometry().chip_of_die(ssd.first_die(station)));
+            if other == station || !has_room(ssd, other, class) || !ssd.sched.has_place(other_chip, QueueKind::Write) {
                 break;
             }
             let die = ssd.geometry().die_of_pool(candidate.pool);
             let id = ssd.leave_queue(now, die, candidate);
             ssd.sched.finished(chip);
-            ssd.sched.accept(other, QueueKind::Write);
+            ssd.sched.accept(other_chip, QueueKind::Write);
             ssd.sched.placement_mut().expect("writes go by load").took_write(other, ssd.transactions[id].class);
-            (ssd.transactions[id].chip, ssd.transactions[id].behind_in_queue) = (other, [None; 2]);
+            let transaction = &mut ssd.transactions[id];
+            (transaction.chip, transaction.station, transaction.behind_in_queue) = (other_chip, other, [None; 2]);
             ssd.probes.count().rerouted_writes += 1;
             ssd.enter_queue(now, id);
             any = true;
@@ -558,28 +567,28 @@ fn choose_chips_again(ssd: &mut Ssd, now: Ns) -> bool {
     any
 }
 
-/// Some pool of the chip, or its group of superblocks, has room for one more page of a write of this class.
-fn has_room(ssd: &Ssd, chip: ChipId, class: Class) -> bool {
+/// Some pool of the station, or its group of superblocks, has room for one more page of a write of this class.
+fn has_room(ssd: &Ssd, station: u32, class: Class) -> bool {
     if is_read_only(ssd) {
-        return pools_of_chip(ssd, chip).any(|pool| ssd.ftl.can_write(pool, class));
+        return pools_of_station(ssd, station).any(|pool| ssd.ftl.can_write(pool, class));
     }
     let placement = ssd.sched.placement().expect("writes go by load");
     if placement.by_turns() {
-        let first = DieId(ssd.geometry().dies_of_chip(chip).start);
-        return ssd.ftl.group_has_room(PoolId(ssd.geometry().pools_of_die(first).start));
+        return ssd.ftl.group_has_room(PoolId(ssd.geometry().pools_of_die(ssd.first_die(station)).start));
     }
     let held = |pool| ssd.ftl.blocks().valid_in_pool(pool) + ssd.ftl.lost_pages(pool) + placement.writing(pool);
-    pools_of_chip(ssd, chip).any(|pool| held(pool) < ssd.ftl.room_of_pool())
+    pools_of_station(ssd, station).any(|pool| held(pool) < ssd.ftl.room_of_pool())
 }
 
-/// Dynamic allocation: the chip that takes the next write of a class. Once GC rests, a chip with a page.
+/// Dynamic allocation: the station that takes the next write of a class. Once GC rests, one with a page.
 #[inline(always)]
-pub(in crate::ssd) fn next_chip(ssd: &Ssd, placement: &Placement, class: Class) -> Option<ChipId> {
-    if is_read_only(ssd) { chip_with_page(ssd, class) } else { placement.next_chip(&ssd.ftl, class) }
+pub(in crate::ssd) fn next_station(ssd: &Ssd, placement: &Placement, class: Class) -> Option<u32> {
+    if is_read_only(ssd) { station_with_page(ssd, class) } else { placement.next_station(&ssd.ftl, class) }
 }
 
-fn chip_with_page(ssd: &Ssd, class: Class) -> Option<ChipId> {
-    (0..ssd.geometry().chips).map(ChipId).find(|&chip| has_room(ssd, chip, class) && ssd.sched.has_place(chip, QueueKind::Write))
+fn station_with_page(ssd: &Ssd, class: Class) -> Option<u32> {
+    let has_place = |station| ssd.sched.has_place(ssd.geometry().chip_of_die(ssd.first_die(station)), QueueKind::Write);
+    (0..ssd.geometry().stations()).find(|&station| has_room(ssd, station, class) && has_place(station))
 }
 
 /// A drive that is read-only gives up its GC jobs, and rejects the writes that wait. Returns true if it had any.
@@ -611,7 +620,7 @@ fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
 /// No operation of the pool's job, or of its part of one, is in service or suspended.
 fn is_at_rest(ssd: &Ssd, pool: PoolId) -> bool {
     let suspended = ssd.flash.suspended(ssd.geometry().die_of_pool(pool)).is_some_and(|(suspended, _)| suspended == pool);
-    ssd.gc.job(pool).is_some_and(|job| !job.is_busy()) && !suspended
+    ssd.gc.job(pool).is_some_and(|job| job.is_over() || !job.is_busy()) && !suspended
 }
 
 /// Accepted data have no place: more blocks have failed since the drive is read-only than it kept ([`Config::KEPT_BLOCKS`]).
@@ -633,7 +642,7 @@ fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     let (jobs, ns) = &mut ssd.wear_mut().given_up;
     (*jobs, *ns) = (*jobs + 1, *ns + took);
     for writer in ssd.gc.jobs.give_up_moves(pool) {
-        leave_move(ssd, now, pool, writer);
+        leave_move(ssd, now, pool, writer, false);
     }
     ssd.ftl.give_up_job(pool, victim);
     ssd.job_ended(now, pool);
@@ -643,8 +652,9 @@ fn give_up_job(ssd: &mut Ssd, now: Ns, pool: PoolId) {
 fn waiting_write(ssd: &Ssd) -> Option<HostCandidate> {
     let goes_on = |pool, id: TxnId| ssd.ftl.can_write(pool, ssd.transactions[id].class) && !ssd.probes.has(Planted::LosesAccepted);
     if ssd.rules.dynamic {
-        let waits = |chip| write_for_chip(ssd, chip).filter(|write| !pools_of_chip(ssd, chip).any(|pool| goes_on(pool, write.id)));
-        return (0..ssd.geometry().chips).map(ChipId).find_map(waits);
+        let waits =
+            |station| write_for_station(ssd, station).filter(|write| !pools_of_station(ssd, station).any(|pool| goes_on(pool, write.id)));
+        return (0..ssd.geometry().stations()).find_map(waits);
     }
     let in_queue = |pool| {
         let head = ssd.sched.head(ssd.sched.queue(pool, QueueKind::Write)).filter(|&id| !goes_on(pool, id));
@@ -653,15 +663,15 @@ fn waiting_write(ssd: &Ssd) -> Option<HostCandidate> {
     ssd.pools().find_map(in_queue)
 }
 
-fn pools_of_chip(ssd: &Ssd, chip: ChipId) -> impl Iterator<Item = PoolId> + '_ {
-    ssd.geometry().dies_of_chip(chip).flat_map(|die| ssd.geometry().pools_of_die(DieId(die)).map(PoolId))
+fn pools_of_station(ssd: &Ssd, station: u32) -> impl Iterator<Item = PoolId> + '_ {
+    ssd.geometry().dies_of_station(station).flat_map(|die| ssd.geometry().pools_of_die(DieId(die)).map(PoolId))
 }
 
-/// Dynamic allocation: the first write that waits for a chip.
-fn write_for_chip(ssd: &Ssd, chip: ChipId) -> Option<HostCandidate> {
-    let first = DieId(ssd.geometry().dies_of_chip(chip).start);
-    let pool = PoolId(ssd.geometry().pools_of_die(first).start);
-    ssd.sched.head(ssd.sched.chip_queue(chip)).map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
+/// Dynamic allocation: the first write that waits for a station.
+fn write_for_station(ssd: &Ssd, station: u32) -> Option<HostCandidate> {
+    let pool = PoolId(ssd.geometry().pools_of_die(ssd.first_die(station)).start);
+    let head = ssd.sched.head(ssd.sched.station_queue(station));
+    head.map(|id| HostCandidate { id, kind: QueueKind::Write, pool, by_move: false })
 }
 
 /// The drive rejects a request, or what is left of it.

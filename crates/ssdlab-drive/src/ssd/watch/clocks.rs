@@ -1,12 +1,12 @@
 //! Wait clocks: where the time of waiting transactions goes, without visiting each of them.
 //!
-//! Each domain (a die; a plane where planes are excluded apart; a chip for writes that have no die yet) has clocks that add up for how long
+//! Each domain (a die; a plane where planes are excluded apart; a station for writes under dynamic allocation) has clocks that add up for how long
 //! each reason held it. A transaction notes their readings when it begins to wait; the differences when it begins are its waiting time by
 //! reason.
 
 use crate::sched::ClockNote;
 use ssdlab_base::blocked::Blocked;
-use ssdlab_base::units::{ChipId, DieId, Ns, PlaneId, PoolId};
+use ssdlab_base::units::{DieId, Ns, PlaneId, PoolId};
 use ssdlab_keys::geometry::Geometry;
 
 #[derive(Clone, Copy, Debug)]
@@ -35,16 +35,16 @@ pub(in crate::ssd) struct WaitClocks {
     clocks: Vec<Clock>,
     /// Domains are planes instead of dies.
     by_plane: bool,
-    /// Number of the domain of the first chip.
-    first_chip: u32,
+    /// Number of the domain of the first station.
+    first_station: u32,
 }
 
 impl WaitClocks {
     /// Clocks at zero. `by_plane`: operations wait by plane instead of by die.
     pub(in crate::ssd) fn new(geometry: &Geometry, by_plane: bool) -> Self {
-        let first_chip = if by_plane { geometry.planes } else { geometry.dies };
+        let first_station = if by_plane { geometry.planes } else { geometry.dies };
         let clock = Clock { shown: [0; Blocked::OF_DIES], reason: None, since: 0 };
-        WaitClocks { clocks: vec![clock; (first_chip + geometry.chips) as usize], by_plane, first_chip }
+        WaitClocks { clocks: vec![clock; (first_station + geometry.stations()) as usize], by_plane, first_station }
     }
 
     /// Operations wait by plane instead of by die.
@@ -59,9 +59,9 @@ impl WaitClocks {
         self.note(now, if self.by_plane { pool.0 } else { die.0 }, into);
     }
 
-    /// Notes the clocks for a transaction of a chip, without a die yet, that begins to wait.
-    pub(in crate::ssd) fn note_chip(&self, now: Ns, chip: ChipId, into: &mut ClockNote) {
-        self.note(now, self.first_chip + chip.0, into);
+    /// Notes the clocks for a write of a station that begins to wait.
+    pub(in crate::ssd) fn note_station(&self, now: Ns, station: u32, into: &mut ClockNote) {
+        self.note(now, self.domain_of_station(station), into);
     }
 
     #[inline(always)]
@@ -81,9 +81,9 @@ impl WaitClocks {
         self.set(now, plane.0, reason);
     }
 
-    /// Sets the reason that holds a chip from now on.
-    pub(in crate::ssd) fn set_chip(&mut self, now: Ns, chip: ChipId, reason: Option<Blocked>) {
-        self.set(now, self.first_chip + chip.0, reason);
+    /// Sets the reason that holds a station from now on.
+    pub(in crate::ssd) fn set_station(&mut self, now: Ns, station: u32, reason: Option<Blocked>) {
+        self.set(now, self.domain_of_station(station), reason);
     }
 
     #[inline(always)]
@@ -100,9 +100,9 @@ impl WaitClocks {
         self.clocks[domain as usize].read(now)
     }
 
-    /// The domain of a chip.
-    pub(in crate::ssd) fn domain_of_chip(&self, chip: ChipId) -> u32 {
-        self.first_chip + chip.0
+    /// The domain of a station.
+    pub(in crate::ssd) fn domain_of_station(&self, station: u32) -> u32 {
+        self.first_station + station
     }
 
     /// What holds a domain now (`None`: nothing), and since when, ns.

@@ -7,7 +7,7 @@ use crate::ssd::Ssd;
 use crate::ssd::mechanisms::power;
 use crate::ssd::watch::slowest;
 use ssdlab_base::blocked::Blocked;
-use ssdlab_base::units::{ChipId, DieId, Ns, PlaneId, PoolId, TxnId};
+use ssdlab_base::units::{DieId, Ns, PlaneId, PoolId, TxnId};
 
 impl Ssd {
     /// Calls `each` with the logical pages of host writes that are not in flash: writes under way, and writes in the host queue.
@@ -67,11 +67,21 @@ pub(in crate::ssd) fn set_clocks(ssd: &mut Ssd, now: Ns, die: DieId) {
         ssd.dies_of_chip_of(die).for_each(|die| set_die_clock(ssd, now, die));
     }
     if ssd.rules.dynamic {
-        let chip = ssd.geometry().chip_of_die(die);
-        let reason = chip_blocked_by(ssd, chip);
-        slowest::clock_is_set(ssd, now, die, ssd.clocks.domain_of_chip(chip), reason);
-        ssd.clocks.set_chip(now, chip, reason);
+        let station = ssd.geometry().station_of_die(die);
+        if ssd.rules.flash.interleave || ssd.geometry().dies_per_station.get() > 1 {
+            return set_station_clock(ssd, now, die, station);
+        }
+        for die in ssd.dies_of_chip_of(die) {
+            set_station_clock(ssd, now, die, ssd.geometry().station_of_die(die));
+        }
     }
+}
+
+#[inline(always)]
+fn set_station_clock(ssd: &mut Ssd, now: Ns, die: DieId, station: u32) {
+    let reason = station_blocked_by(ssd, station);
+    slowest::clock_is_set(ssd, now, die, ssd.clocks.domain_of_station(station), reason);
+    ssd.clocks.set_station(now, station, reason);
 }
 
 #[inline(always)]
@@ -124,25 +134,27 @@ fn blocked_on_idle(ssd: &Ssd, die: DieId) -> Option<Blocked> {
 /// Why the operations that wait for an idle die are not eligible: the reason of the first pool that has one. `None` if none waits, or
 /// those that wait may begin.
 fn not_eligible_on(ssd: &Ssd, die: DieId) -> Option<Blocked> {
-    let chip = ssd.geometry().chip_of_die(die);
-    if !ssd.sched.any_waiting(die, chip) {
+    if !ssd.sched.any_waiting(die) {
         return None;
     }
     let mut pools = ssd.geometry().pools_of_die(die).map(PoolId);
-    pools.find_map(|pool| not_eligible_in(ssd, pool, chip))
+    pools.find_map(|pool| not_eligible_in(ssd, pool, die))
 }
 
-fn not_eligible_in(ssd: &Ssd, pool: PoolId, chip: ChipId) -> Option<Blocked> {
-    let limits = ssd.limits_beside_suspended(ssd.geometry().die_of_pool(pool));
-    let writes = if ssd.rules.dynamic { ssd.sched.chip_queue(chip) } else { ssd.sched.queue(pool, QueueKind::Write) };
+fn not_eligible_in(ssd: &Ssd, pool: PoolId, die: DieId) -> Option<Blocked> {
+    let limits = ssd.limits_beside_suspended(die);
+    let writes = if ssd.rules.dynamic { ssd.sched.writes_for(die) } else { ssd.sched.queue(pool, QueueKind::Write) };
     let write = ssd.sched.head(writes).map(|_| ssd.view_of_write(pool, limits));
     let read = ssd.sched.head(ssd.sched.queue(pool, QueueKind::Read)).map(|id| ssd.view_of_read(pool, id, limits));
     write.into_iter().chain(read).find_map(|view| eligible(view).err())
 }
 
-/// The reason that holds a chip, for writes that have no die yet: of its dies' reasons an exclusion first, then GC, the host, the bus.
-fn chip_blocked_by(ssd: &Ssd, chip: ChipId) -> Option<Blocked> {
-    let dies = || ssd.geometry().dies_of_chip(chip).map(DieId);
+/// The reason that holds a station, for writes that have no page yet: of its dies' reasons an exclusion first, then GC, the host, the bus. Where
+/// the dies of a chip exclude each other, what another die of the chip does counts as well.
+fn station_blocked_by(ssd: &Ssd, station: u32) -> Option<Blocked> {
+    let of_station = ssd.geometry().dies_of_station(station);
+    let of_chip = ssd.geometry().dies_of_chip(ssd.geometry().chip_of_die(DieId(of_station.start)));
+    let dies = || if ssd.rules.flash.interleave { of_station.clone() } else { of_chip.clone() }.map(DieId);
     let held = |die| {
         let (host, gc) = ssd.flash.in_service(die);
         (host, gc, ssd.gc.excludes_die(die).is_some())
