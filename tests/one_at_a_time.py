@@ -28,13 +28,24 @@ def keys_of(config: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def play(
-    drive: ssdlab.Simulator, reference: Reference, agree: Callable[[str], None], dice: random.Random, *, hot: int, requests: int
+    drive: ssdlab.Simulator,
+    reference: Reference,
+    agree: Callable[[str], None],
+    dice: random.Random,
+    *,
+    hot: int,
+    requests: int,
+    reads: float = 0.0,
 ) -> None:
-    """Writes, and one in ten times trims, pages below `hot`. `agree`: compares; it is told after which request."""
+    """Writes, and one in ten times trims, pages below `hot`.
+
+    `reads`: share of the requests that are reads; `agree`: compares, and is told after which request.
+    """
     for number in range(requests):
         lpn = dice.randrange(hot)
         op: Any = "trim" if dice.random() < 0.1 else "write"
+        op = "read" if reads and dice.random() < reads else op
         drive.submit(ssdlab.Request(op=op, offset=lpn * 4096, length=4096))
         drive.run_until(drive.now_ns + SETTLED_NS)
-        reference.write(lpn) if op == "write" else reference.trim(lpn)
+        getattr(reference, op)(lpn)
         agree(f"after request {number}, {op} of page {lpn}")

@@ -25,7 +25,7 @@ class OutOfSpace(Exception):
 
 @dataclass
 class Superblock:
-    """A block of each pool of a group."""
+    """A block of each pool of a group. Levelling takes all blocks of one to be worn alike, since they are erased together."""
 
     number: int
     """Place of its blocks in their pools."""
@@ -51,8 +51,9 @@ class Part:
 class ReferenceSuperblocks:
     """An untimed translation layer with superblocks over the planes of a die.
 
-    Used keys are in ``device`` (``planes_per_die blocks_per_plane pages_per_block overprovisioning``) and ``gc``
-    (``soft victim moves_in_flight``).
+    Used keys are in ``device`` (``planes_per_die blocks_per_plane pages_per_block overprovisioning``), ``gc``
+    (``soft victim moves_in_flight``), ``ftl`` (``frontier``), ``wear`` (``leveling_threshold leveling_rest`` of old block protection) and
+    ``errors`` (``reclaim_reads``; no read is repeated).
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -71,6 +72,8 @@ class ReferenceSuperblocks:
         """In the order in which they were taken."""
         self.log: list[Superblock] = []
         """Closed superblocks in the order of closing; one may occur several times, its last entry counts."""
+        self.collected: list[Superblock] = []
+        """The superblock that is being collected, or was last."""
         self.starved = False
         """Collection ended because nothing could be collected."""
         self.place_of = [NOWHERE] * self.exported_pages
@@ -79,9 +82,24 @@ class ReferenceSuperblocks:
         self.stamps: dict[int, int] = {}
         """By number: when the valid pages of a superblock last changed, or it was closed."""
         self.clock = 0
+        self.moves = "moves" if config["ftl"].get("frontier", "separate") == "separate" else "host"
+        """The stream of page moves."""
         self.level = {stream: dict.fromkeys(self.pools, 0) for stream in ("host", "moves")}
         """By stream and pool: programs that the stream has had there, or that were dealt to the pool."""
         self.jobs = self.moved = self.opened = self.skipped = 0
+        wear = config.get("wear", {})
+        self.threshold: int | None = wear.get("leveling_threshold")
+        self.rest: int = wear.get("leveling_rest", 0)
+        self.erased_at = [0] * self.blocks
+        """Jobs that had ended when a superblock was erased last."""
+        self.reclaim_reads = config.get("errors", {}).get("reclaim_reads", 0)
+        self.reads_of = [0] * len(self.erases_of)
+        """Array reads of each block since its erase."""
+        self.due: list[tuple[Superblock, str, Superblock | None]] = []
+        """What is to be moved though nobody needs its room, why, and which superblock is to take it."""
+        self.moved_last = False
+        """The last job moved such a superblock."""
+        self.jobs_for = {"reclaim": 0, "leveling": 0}
 
     # host operations
 
@@ -103,16 +121,22 @@ class ReferenceSuperblocks:
         self.level["host"][pool] += 1
         target = self._open_block(pool, "host")
         # The job begins with the write, and has its first step when that has ended.
-        victim = self._pick(busy=target) if self.opened > taken and self._wants() else None
+        victim = self._next_victim(busy=target) if self.opened > taken else None
         self.starved |= victim is None and self.opened > taken and self._wants()
         if victim is not None:
             self._take_out(victim)
         self._program(lpn, pool, target)
         if victim is not None:
             self._run_job(victim)
+        if victim is not None or self.starved or self.due:
             self._collect()
-        elif self.starved:
-            self._collect()
+
+    def read(self, lpn: int) -> None:
+        """Reads a page, which may make its block due."""
+        if self.place_of[lpn] != NOWHERE:
+            self._read(self.place_of[lpn])
+            if self.due:
+                self._collect()
 
     def trim(self, lpn: int) -> None:
         """Trims a page."""
@@ -175,13 +199,46 @@ class ReferenceSuperblocks:
 
     def _collect(self) -> None:
         self.starved = False
-        while self._wants():
-            victim = self._pick()
-            if victim is None:
-                self.starved = True
-                return
+        while (victim := self._next_victim()) is not None:
             self._take_out(victim)
             self._run_job(victim)
+        self.starved = self._wants()
+
+    def _next_victim(self, busy: Superblock | None = None) -> Superblock | None:
+        """One that is due, but for free superblocks a job of their own between two of these; else the policy's choice if one is needed."""
+        after_another, self.moved_last = self.moved_last, False
+        due = next((entry for entry in self.due if entry[0] in self._closed()), None)
+        if due is not None and len(self.free) > RESERVE and not (self._wants() and after_another):
+            self.moved_last = True
+            self._forget(due[0])
+            self.jobs_for[due[1]] += 1
+            if due[2] in self.free:
+                self.free.remove(due[2])
+                self.free.insert(0, due[2])
+            return due[0]
+        return self._pick(busy) if self._wants() else None
+
+    def _forget(self, one: Superblock) -> None:
+        self.due = [entry for entry in self.due if entry[0] is not one]
+
+    def _read(self, place: int) -> None:
+        """An array read of a block: the superblock is due once one of its blocks has had so many."""
+        block = place // self.pages
+        self.reads_of[block] += 1
+        if self.reads_of[block] == self.reclaim_reads:
+            one = next(one for one in [*self.open, *self._closed(), *self.collected] if one.number == block % self.blocks)
+            self.due.append((one, "reclaim", None))
+
+    def _level(self, erased: Superblock) -> None:
+        """The data of the superblock erased least move into one that is ahead of it, and was not erased lately."""
+        rested = self.jobs - self.erased_at[erased.number] > self.rest
+        self.erased_at[erased.number] = self.jobs
+        closed = self._closed()
+        if self.threshold is None or not rested or not closed or any(why == "leveling" for _, why, _ in self.due):
+            return
+        youngest = min(closed, key=lambda one: (self.erases_of[one.number], one.number))
+        if self.erases_of[erased.number] - self.erases_of[youngest.number] > self.threshold:
+            self.due.append((youngest, "leveling", erased))
 
     def _pick(self, busy: Superblock | None = None) -> Superblock | None:
         """The policy's choice; ``busy``: a superblock in which a program is under way."""
@@ -238,6 +295,7 @@ class ReferenceSuperblocks:
     def _run_job(self, victim: Superblock) -> None:
         """Plays the parts of a job step by step: the part that has had a step for longest goes next."""
         self.jobs += 1
+        self.collected = [victim]
         places = {pool: [self._place(pool, victim, page) for page in range(self.pages)] for pool in self.pools}
         parts = {pool: Part([place for place in places[pool] if self.owner_of[place] != NOWHERE]) for pool in self.pools}
         moment = 0
@@ -252,8 +310,11 @@ class ReferenceSuperblocks:
                 parts[other].ready = moment
         for pool in self.pools:
             self.erases_of[pool * self.blocks + victim.number] += 1
+            self.reads_of[pool * self.blocks + victim.number] = 0
         victim.written = dict.fromkeys(self.pools, 0)
         self.free.append(victim)
+        self._forget(victim)
+        self._level(victim)
 
     def _has_step(self, part: Part) -> bool:
         return bool(part.dealt or (part.unread and part.held < self.in_flight))
@@ -262,22 +323,23 @@ class ReferenceSuperblocks:
         part = parts[pool]
         if part.dealt:
             place, lpn = part.dealt.pop(0)
-            self._program(lpn, pool, self._open_block(pool, "moves"))
+            self._program(lpn, pool, self._open_block(pool, self.moves))
             self.moved += 1
             parts[self._pool_of(place)].held -= 1
             return
         place = part.unread.pop(0)
+        self._read(place)
         part.held += 1
         target = self._turn()
         parts[target].dealt.append((place, self.owner_of[place]))
-        self.level["moves"][target] += 1
-        unwritten = sum(self.pages - one.written[target] for one in self.open if one.stream == "moves")
+        self.level[self.moves][target] += 1
+        unwritten = sum(self.pages - one.written[target] for one in self.open if one.stream == self.moves)
         if unwritten < len(parts[target].dealt):
-            self._take("moves")
+            self._take(self.moves)
 
     def _turn(self) -> int:
         """The pool whose turn it is in the stream of page moves."""
-        return min(self.pools, key=lambda pool: (self.level["moves"][pool], pool))
+        return min(self.pools, key=lambda pool: (self.level[self.moves][pool], pool))
 
     def _valid(self, superblock: Superblock) -> int:
         places = [self._place(pool, superblock, page) for pool in self.pools for page in range(self.pages)]

@@ -23,7 +23,12 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
     planes, pages, soft = dice.choice([2, 3, 4]), dice.choice([2, 3, 4, 8]), dice.choice([1, 2, 3])
     blocks = dice.choice([16, 20])
     spare = soft + 6 + dice.randint(0, 4)
-    return {
+    more: dict[str, dict[str, Any]] = {}
+    if seed % 3 == 1:
+        more["wear"] = {"leveling": "old-block", "leveling_threshold": dice.choice([1, 2]), "leveling_rest": dice.choice([0, 3])}
+    if seed % 4 == 2:
+        more["errors"] = {"retry": "in-order", "reclaim_reads": dice.choice([3, 8])}
+    return more | {
         "device": {
             "channels": 1,
             "chips_per_channel": 1,
@@ -34,7 +39,7 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
             "page_bytes": 4096,
             "overprovisioning": spare / blocks,
         },
-        "ftl": {"allocation": "dynamic", "reclaim_unit": "superblock", "frontier": "separate"},
+        "ftl": {"allocation": "dynamic", "reclaim_unit": "superblock", "frontier": "shared" if seed % 5 > 2 else "separate"},
         "gc": {
             "soft": float(soft),
             "victim": dice.choice(["greedy", "fifo", "cost-benefit"]),
@@ -57,8 +62,11 @@ def compare(seed: int, make: type[ReferenceSuperblocks]) -> ReferenceSuperblocks
         reference.fill()
     agree(drive, reference, "at first")
     hot = max(1, reference.exported_pages // dice.choice([1, 1, 3]))
-    play(drive, reference, lambda when: agree(drive, reference, when), dice, hot=hot, requests=250)
+    reads = 0.3 if reference.reclaim_reads else 0.0
+    requests = 400 if reads else 250
+    play(drive, reference, lambda when: agree(drive, reference, when), dice, hot=hot, requests=requests, reads=reads)
     result = drive.finish()
+    assert {why: result.counters[f"{why}_jobs"] for why in reference.jobs_for} == reference.jobs_for, seed
     counted = (result.gc.jobs, result.gc.pages_moved, result.gc.stale_moves, result.gc.erases)
     assert counted == (reference.jobs, reference.moved, 0, sum(reference.erases_of)), seed
     assert result.counters.superblocks_opened == reference.opened, seed
@@ -79,6 +87,7 @@ def test_the_drive_does_what_the_reference_does() -> None:
     jobs = sum(reference.jobs for reference in references)
     assert jobs > 20 * CASES, jobs
     assert sum(reference.moved for reference in references) > 20 * CASES
+    assert all(sum(reference.jobs_for[why] for reference in references) > CASES // 4 for why in ("reclaim", "leveling"))
 
 
 class MovesGoToOnePool(ReferenceSuperblocks):
@@ -96,7 +105,29 @@ class CountsOnePool(ReferenceSuperblocks):
         return sum(self.owner_of[place] >= 0 for place in places)
 
 
-@pytest.mark.parametrize("wrong", [MovesGoToOnePool, CountsOnePool])
+class LevelsNothing(ReferenceSuperblocks):
+    """Leaves the superblocks erased least where they are."""
+
+    def _level(self, erased: Superblock) -> None:
+        del erased
+
+
+class MovesOneBlock(ReferenceSuperblocks):
+    """Counts reads by superblock."""
+
+    def _read(self, place: int) -> None:
+        super()._read(place // self.pages % self.blocks * self.pages)
+
+
+class MovesApart(ReferenceSuperblocks):
+    """Moves fill superblocks of their own with a shared frontier, too."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__(config)
+        self.moves = "moves"
+
+
+@pytest.mark.parametrize("wrong", [MovesGoToOnePool, CountsOnePool, LevelsNothing, MovesOneBlock, MovesApart])
 def test_another_rule_is_noticed(wrong: type[ReferenceSuperblocks]) -> None:
     with pytest.raises((AssertionError, OutOfSpace, IndexError, KeyError)):
         _ = [compare(seed, wrong) for seed in range(CASES)]

@@ -388,7 +388,7 @@ fn config_presets_set_only_what_is_theirs() {
     );
 }
 
-/// Some combinations are refused: GC that advances with requests, on drives whose programs have several pages; GC-aware caches by groups
+/// Some combinations are refused: GC that advances with requests, on drives with an SLC cache; GC-aware caches by groups
 /// of pages, on drives with dynamic allocation.
 #[test]
 fn config_every_combination_of_presets_loads() {
@@ -414,9 +414,7 @@ fn loads_with_every_scheme(at: usize, device: Option<&str>) {
     let has_cache = device.is_some_and(|name| name.starts_with("consumer-"));
     for (and, scheme) in names(Kind::Scheme).into_iter().enumerate() {
         let refused = match scheme.as_deref() {
-            Some("msr") if spreads || has_cache || device.is_some_and(|name| name.starts_with("nvme-")) => {
-                Some("gc.advance = \"with-requests\": takes one step")
-            }
+            Some("msr") if has_cache => Some("slc (blocks in SLC mode) does not go with gc.advance"),
             Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
             _ => None,
         };
