@@ -62,6 +62,9 @@ pub fn shape_hash(config: &Config) -> String {
     }
     if config.slc.is_on() {
         shape += &format!(" slc {} {}", config.slc.static_blocks, config.slc.bits_per_cell);
+        if config.slc.wear < 1.0 {
+            shape += &format!(" wear {}", config.slc.wear);
+        }
     }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }
@@ -173,7 +176,7 @@ impl Ftl {
         }
         if line()? != shape_hash(config) {
             return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
-                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, slc.static_blocks and slc.bits_per_cell, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
+                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, slc.static_blocks, slc.bits_per_cell and slc.wear, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
                         table is in flash (ftl.map_cache_bytes) must be the same"
                 .to_string());
         }

@@ -81,7 +81,8 @@ impl Spread {
             parts: vec![part; pools as usize],
             wholes: vec![whole; groups as usize],
             pools_per_group: geometry.pools.per_group,
-            wanted: per_program * moves_in_flight as usize,
+            // With one unit less in each class no program may be full, and nothing else lets a part read on.
+            wanted: (per_program * moves_in_flight as usize).max(usize::from(classes) * (per_program - 1) + 1),
         }
     }
 
