@@ -137,12 +137,12 @@ class ReferenceSlcAges(ReferenceSlc):
             return None
         return next((block for block in self.due[number] if self.written[block] == self.pages_per_block), None)
 
-    def _next_job(self, pool: Pool, *, waits: bool = False) -> tuple[int, str] | None:
+    def _next_job(self, pool: Pool) -> tuple[int, str] | None:
         number = self.pools.index(pool)
         wanted, due = self._wants_collection(pool), self._due_block(pool)
         if due is not None and not (wanted and self.last_due[number]):
             return due, "due"
-        other = super()._next_job(pool, waits=waits)
+        other = super()._next_job(pool)
         return (due, "due") if other is None and due is not None else other
 
     def _run(self, pool: Pool, block: int, cause: str) -> None:

@@ -177,7 +177,7 @@ def cases(draw: st.DrawFn) -> Case:
 @st.composite
 def placements(draw: st.DrawFn, ftl: dict[str, Any], device: dict[str, Any], together: int) -> int:
     """Chooses data placement, with blocks for its streams, and returns the number of these."""
-    policies = [*["none"] * 4, "handles", "handles", "hot-cold", "sepbit"]
+    policies = [*["none"] * 4, "handles", "handles", *(["hot-cold", "sepbit"] if together == 1 else [])]
     ftl["placement"] = draw(st.sampled_from(policies))
     if ftl["placement"] == "handles":
         ftl["handles"] = draw(st.integers(1, 3))
