@@ -86,6 +86,8 @@ counters! {
         job_turns,
         /// GC jobs set off by a host operation that waited for the die (`gc.begin`).
         jobs_set_off,
+        /// Mapping units that a level above the drive had accepted, and for which no page was left once the drive was read-only (`wear`).
+        lost_units,
         /// Reads that did not join a multi-plane read, since their page has another offset (`device.multiplane_aligned_reads`).
         misaligned_reads,
         /// Page moves suspended at a preemption point between two of their stages.
@@ -112,12 +114,16 @@ counters! {
         partial_reads,
         /// Page reads served while a program paused (`scheduler.write_pausing`).
         pause_reads,
+        /// Mapping units that waited in front of a level above the drive, since the drive had no place for them that it could keep (`wear`).
+        place_waits,
         /// Programs of host and GC that began to write their page plane by plane, since there was time (`device.plane_programs`).
         plane_by_plane,
         /// Programs that had begun plane by plane and wrote the last planes at once, since there was no time any more.
         planes_together,
         /// Operations that waited for power, since those in service drew too much of the cap (`energy.cap_w`).
         power_waits,
+        /// Programs of page moves that had been dealt to a die and went to another, since a program there had failed (`ftl.reclaim_unit`, `wear`).
+        programs_dealt_again,
         /// Pages read by commands that occupied the bus (`device.read_command_ns`).
         read_commands,
         /// Queued reads that a later read bypassed (`scheduler.read_bypass`).
@@ -126,16 +132,10 @@ counters! {
         reads_along,
         /// Times that a program made way for reads between two planes (`device.plane_programs`).
         reads_between_planes,
-        /// Programs of page moves that had been dealt to a die and went to another, since a program there had failed (`ftl.reclaim_unit`, `wear`).
-        programs_dealt_again,
         /// Pages read while a program or erase was suspended for them (`scheduler.suspend`), or was between two planes.
         reads_while_suspended,
         /// Writes given a page of another block, since a GC job had the shared open block to itself.
         redirected_writes,
-        /// Mapping units that waited in front of a level above the drive, since the drive had no place for them that it could keep (`wear`).
-        place_waits,
-        /// Mapping units that a level above the drive had accepted, and for which no page was left once the drive was read-only (`wear`).
-        lost_units,
         /// Writes and trims that the drive rejected, in whole or in part, since it was read-only (`wear`).
         rejected_writes,
         /// Host reads that waited while their page moved to another die, and have followed it (`ftl.reclaim_unit`).
