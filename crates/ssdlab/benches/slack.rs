@@ -36,6 +36,9 @@ fn config(scheme: &str) -> Config {
     Layers { device: Some("elyasi2017".into()), schemes: vec![scheme.into()], ..Layers::default() }.build().expect("presets fit together")
 }
 
+/// Expected times of a read and of a program, ns.
+const EXPECTED: [Ns; 2] = [100_000, 1_000_000];
+
 /// The time to put one operation into a queue of `length` which it bypasses whole, and to take it out again.
 fn insertion_ns(length: u32) -> f64 {
     let config = config("slacker");
@@ -47,7 +50,7 @@ fn insertion_ns(length: u32) -> f64 {
         let id = transactions.insert(write(request));
         let of = scheduler.slack_mut().expect("slacker");
         of.new_request(request, 0);
-        of.new_operation(id, u64::from(number), ChipId(0));
+        of.new_operation(id, u64::from(number), ChipId(0), EXPECTED);
         scheduler.push(transactions, DieId(0), id);
         let of = scheduler.slack_mut().expect("slacker");
         // The latest end of the request is that of a page elsewhere.
