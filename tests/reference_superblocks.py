@@ -89,7 +89,7 @@ class ReferenceSuperblocks:
         self.jobs = self.moved = self.opened = self.skipped = 0
         wear = config.get("wear", {})
         self.threshold: int | None = wear.get("leveling_threshold")
-        self.rest: int = wear.get("leveling_rest", 0)
+        self.resting_jobs: int = wear.get("leveling_rest", 0)
         self.erased_at = [0] * self.blocks
         """Jobs that had ended when a superblock was erased last."""
         self.reclaim_reads = config.get("errors", {}).get("reclaim_reads", 0)
@@ -231,7 +231,7 @@ class ReferenceSuperblocks:
 
     def _level(self, erased: Superblock) -> None:
         """The data of the superblock erased least move into one that is ahead of it, and was not erased lately."""
-        rested = self.jobs - self.erased_at[erased.number] > self.rest
+        rested = self.jobs - self.erased_at[erased.number] > self.resting_jobs
         self.erased_at[erased.number] = self.jobs
         closed = self._closed()
         if self.threshold is None or not rested or not closed or any(why == "leveling" for _, why, _ in self.due):
