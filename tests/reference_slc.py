@@ -158,14 +158,18 @@ class ReferenceSlc(ReferenceFtl):
             self.idle_folds += cause == "idle"
             self.space_folds += cause == "space"
         super()._run_job(pool, block)
-        if folds:
-            self.folded_pages += self.gc_programs - moves
+        self._erased(pool, block, self.gc_programs - moves if folds else None)
+        self.last_folded[number] = folds
+
+    def _erased(self, pool: Pool, block: int, moved: int | None) -> None:
+        """A job has erased a block; ``moved``: pages that it moved out of the cache, if the block was in SLC mode."""
+        if moved is not None:
+            self.folded_pages += moved
             self.cache_erases += 1
             self.in_mode[block] = False
         if self.is_static[block]:
             pool.free.remove(block)
-            self.free_static[number].append(block)
-        self.last_folded[number] = folds
+            self.free_static[self.pools.index(pool)].append(block)
 
     def _run_job(self, pool: Pool, victim: int) -> None:
         """The first job of a direct write."""

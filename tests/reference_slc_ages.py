@@ -166,13 +166,7 @@ class ReferenceSlcAges(ReferenceSlc):
         if in_mode:
             self.full[number].remove(block)
         super(ReferenceSlc, self)._run_job(pool, block)
-        if in_mode:
-            self.folded_pages += self.gc_programs - moves
-            self.cache_erases += 1
-            self.in_mode[block] = False
-        if self.is_static[block]:
-            pool.free.remove(block)
-            self.free_static[number].append(block)
+        self._erased(pool, block, self.gc_programs - moves if in_mode else None)
         self.last_folded[number] = True
 
     def counted(self) -> dict[str, int]:

@@ -37,12 +37,12 @@ pub(super) struct Superblocks {
 /// What became of a superblock whose blocks were all erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freed {
-    /// Its blocks are free, of which so many have taken the places of others that were retired.
+    /// Its blocks are on the free lists of their pools.
     Whole {
-        /// Spare blocks that have joined.
+        /// Number of spare blocks that replace retired ones.
         replaced: u32,
     },
-    /// There was no spare block for one that was retired: its other blocks are spare.
+    /// A retired block had no spare block to replace it: the superblock is gone, and its other blocks are spare.
     Dissolved,
 }
 
