@@ -147,9 +147,9 @@ pub(super) struct Slot {
     /// A host operation has merged with the page move: it is not suspended any more.
     pub(super) merged: bool,
     /// Of a program that may go plane by plane: number of planes that it has not begun; 0 for all other operations.
-    pub(super) planes_left: u32,
+    pub(super) planes_left: u16,
     /// Number of planes in service; 0 for all other operations.
-    pub(super) planes_now: u32,
+    pub(super) planes_now: u16,
     /// How often the operation was suspended for reads; and whether it is being suspended for reads now (`for_reads`).
     pub(super) suspensions: u32,
     pub(super) for_reads: bool,

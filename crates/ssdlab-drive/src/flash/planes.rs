@@ -9,7 +9,7 @@ use ssdlab_base::units::{Ns, SlotId};
 impl Flash {
     /// A slot's program begins, none of its planes yet.
     pub(super) fn begin_planes(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
-        self.slots[at.index()].planes_left = self.rules.plane_programs;
+        self.slots[at.index()].planes_left = self.rules.plane_programs as u16;
         self.ask_for_planes(now, at, events);
     }
 
@@ -23,7 +23,7 @@ impl Flash {
 
     /// Number of planes that the program in a slot has not begun.
     pub fn planes_left(&self, at: SlotId) -> u32 {
-        self.slots[at.index()].planes_left
+        self.slots[at.index()].planes_left.into()
     }
 
     /// The program in a slot begins its next plane, or with `all` those that are left, at once. The limit of suspensions is for each plane;

@@ -498,6 +498,7 @@ impl Jobs {
     }
 
     /// The move of `lpn` that is in service or suspended: the move of the job, or that of one of its gathered units.
+    #[inline]
     pub fn moving_page(&self, pool: PoolId, lpn: Lpn) -> Option<&Move> {
         match (&self.gathering, &self.spread) {
             (Some(gathering), _) => gathering.in_service(pool).iter().find(|moved| moved.lpn == lpn),
@@ -507,6 +508,7 @@ impl Jobs {
     }
 
     /// The pool whose job, or part of a job, has the move of `lpn` in service or suspended, for the job of the pool in which the page lies.
+    #[inline]
     pub fn mover(&self, pool: PoolId, lpn: Lpn) -> Option<PoolId> {
         match &self.spread {
             Some(spread) => spread.mover(pool, lpn),

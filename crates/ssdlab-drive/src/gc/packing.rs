@@ -40,6 +40,19 @@ impl Packing {
         &mut self.units
     }
 
+    /// The units of a block have one class.
+    pub(super) fn has_one_class(&self) -> bool {
+        self.classes == 1
+    }
+
+    /// Adds units of one class, and leaves none in `units`.
+    pub(super) fn append(&mut self, units: &mut Vec<Move>, class: Class) {
+        if class != 0 {
+            units.iter_mut().for_each(|moved| moved.class = class);
+        }
+        self.units.append(units);
+    }
+
     pub(super) fn push(&mut self, moved: Move) {
         if self.classes > 1 {
             self.counts[usize::from(moved.class)] += 1;
@@ -75,12 +88,17 @@ impl Packing {
 
     /// Number of programs that the units for which `is_needed` is true fill, and their number.
     pub(super) fn needed(&self, is_needed: impl Fn(&Move) -> bool) -> (usize, usize) {
+        let needed = self.units.iter().filter(|moved| is_needed(moved));
+        if self.classes == 1 {
+            let all = needed.count();
+            return (all / self.per_program, all);
+        }
         let (mut counts, mut all) = ([0; STREAMS_MAX], 0);
-        for moved in self.units.iter().filter(|moved| is_needed(moved)) {
+        for moved in needed {
             counts[usize::from(moved.class)] += 1;
             all += 1;
         }
-        (if self.classes == 1 { all / self.per_program } else { self.filled_by(&counts) }, all)
+        (self.filled_by(&counts), all)
     }
 
     fn filled_by(&self, counts: &Counts) -> usize {

@@ -244,6 +244,7 @@ impl Ssd {
 
     /// The class of a page of the host that comes into a write buffer, which gathers what it programs together by class; `None` where it
     /// need not, since the handle says the class, or each unit is a program.
+    #[inline(always)]
     pub fn class_of_program(&mut self, lpn: Lpn, handle: Option<u8>) -> Option<Class> {
         let apart = self.geometry().units_per_program > 1 && self.ftl.classes_of_write() > 1;
         apart.then(|| self.ftl.host_class(lpn, handle))
@@ -361,6 +362,7 @@ impl Ssd {
 
     /// Gives a transaction that is about to enter a queue its rank there. Where slack gives the order, it enters at the end of its station's queue,
     /// and exchanges ranks with those it passes.
+    #[inline(always)]
     pub(super) fn give_rank(&mut self, id: TxnId) {
         let rank = if self.sched.slack().is_some() { self.next_serial() } else { self.transactions[id].ready.1 };
         self.transactions[id].rank = rank;

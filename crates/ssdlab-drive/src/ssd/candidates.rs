@@ -247,7 +247,7 @@ impl Ssd {
             && !(job.is_pending() && self.is_pending(pool))
             && self.gc.jobs.may_move(pool)
             && self.gc.jobs.buffered(pool, lpn).is_none()
-            && self.gc.jobs.mover(pool, lpn).is_none()
+            && !(self.rules.gc.spreads && self.gc.jobs.mover(pool, lpn).is_some())
     }
 
     /// State S2: the oldest waiting write to a page that the job of the pool has still to move.

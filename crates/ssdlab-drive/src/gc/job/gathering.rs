@@ -216,7 +216,13 @@ impl Gathering {
     /// The read in service has ended: its units are in the buffer, each with the class that it has now.
     pub(super) fn read_ended(&mut self, ftl: &Ftl, pool: PoolId) {
         let Gathered { buffered, in_service, .. } = &mut self.pools[pool.index()];
-        in_service.drain(..).for_each(|moved| buffered.push(Move { class: ftl.class_to_move(moved.from), ..moved }));
+        match in_service.first() {
+            Some(first) if buffered.has_one_class() => {
+                let class = ftl.class_to_move(first.from);
+                buffered.append(in_service, class);
+            }
+            _ => in_service.drain(..).for_each(|moved| buffered.push(Move { class: ftl.class_to_move(moved.from), ..moved })),
+        }
     }
 
     /// The program in service has failed: its units are in the buffer again, ahead of the others.

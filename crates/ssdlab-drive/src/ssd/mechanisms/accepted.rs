@@ -91,13 +91,19 @@ impl Ssd {
     }
 
     /// A level above has accepted a mapping unit: the drive keeps a place for it, until [`Ssd::is_in_flash`].
+    #[inline(always)]
     pub fn is_accepted(&mut self, unit: Lpn) {
-        self.count_accepted(unit, 1);
+        if self.wear.is_some() {
+            self.count_accepted(unit, 1);
+        }
     }
 
     /// A mapping unit that was accepted is in flash, or its data are no longer needed.
+    #[inline(always)]
     pub fn is_in_flash(&mut self, unit: Lpn) {
-        self.count_accepted(unit, -1);
+        if self.wear.is_some() {
+            self.count_accepted(unit, -1);
+        }
     }
 
     fn count_accepted(&mut self, unit: Lpn, units: i64) {

@@ -62,6 +62,7 @@ enum MergeWith {
 }
 
 /// The pool in which the page of the operation lies. A write under dynamic allocation has no pool before it begins.
+#[inline(always)]
 fn pool_of_page(ssd: &Ssd, id: TxnId) -> Option<PoolId> {
     let Transaction { lpn, pool, .. } = ssd.transactions[id];
     if ssd.rules.gc.spreads { ssd.ftl.lookup(lpn).map(|ppn| ssd.geometry().pool_of_page(ppn)) } else { Some(pool) }
