@@ -11,7 +11,8 @@ use crate::common::slack_recount::Recount;
 use crate::common::timeline::{ORIGIN, TWO_MOVES, one_job};
 use crate::common::{one_die, random_config};
 use ssdlab::config::{
-    Allocation, Config, Erase, Frontier, Order, PreconditionKind, Priority, ReclaimUnit, Scheduler, Scope, Suspendable, validate,
+    Allocation, Config, Erase, Frontier, Order, PreconditionKind, Priority, ReclaimUnit, RetryPolicy, Scheduler, Scope, Suspendable,
+    validate,
 };
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
@@ -456,6 +457,29 @@ fn estimate_by_wear() {
             .with("", grown)
             .given(read(ORIGIN + 1_000_000, 9))
             .estimated(9, ORIGIN + moves / 5 + moves + 6 * 450_000 + L_R),
+    ]);
+}
+
+/// Three steps of each read fail, and the array reads ahead during transfer and decoding: the response takes 80.24 + 3 x 50 + 30.24 us (as in
+/// `ageing.rs`), where the estimate has four steps of 80.24 us, one after the other. Then the fifth array read, of which there is no need, is
+/// stopped, for which the die takes 5 us.
+#[test]
+fn a_read_ahead_that_is_stopped_is_no_residual_time() {
+    let config = single(|c| {
+        (c.device.transfer_ps_per_byte, c.device.read_ns) = (2_500, 50_000);
+        let errors = &mut c.errors;
+        (errors.retry, errors.retry_table) = (RetryPolicy::Pr2, vec![0.5, 0.25, 0.125, 0.0625]);
+        (errors.alpha, errors.beta, errors.gamma, errors.epsilon) = (0.0, 0.0, 0.0, 72.0 / 8192.0 * 6.0);
+        (c.gc.scope, c.gc.priority) = (Scope::None, Priority::Host);
+    });
+    let (response, stop, expected) = (260_480, 5_000, 4 * 80_240);
+    let case = |name: &str, at: Ns, estimate: Ns| {
+        let first = Case::new(name, config.clone()).ends(read(0, 5), response).estimated(5, expected);
+        first.ends(read(at, 6), response + stop + response).estimated(6, estimate)
+    };
+    play([
+        case("(7) while the data are decoded: what the estimate has left", 250_000, expected + expected),
+        case("(7) while the array is stopped: nothing", 262_000, 262_000 + expected),
     ]);
 }
 

@@ -258,9 +258,11 @@ impl Flash {
         self.begin_array(now, at, slot.stage, slot.left, events);
     }
 
-    /// The residual service time of a die (elyasi2017 (7)), ns, where an operation takes `latency`; the longest of several operations.
+    /// The residual service time of a die (elyasi2017 (7)), ns, where an operation takes `latency`; the longest of several operations. A read
+    /// whose data are decoded has none left, although an array read that was begun ahead is still to be stopped.
     pub fn residual_ns(&self, now: Ns, die: DieId, latency: impl Fn(&Op) -> Ns) -> Ns {
-        let running = self.pair(die).into_iter().filter(|slot| !slot.is_empty());
+        let is_decoded = |slot: &Slot| slot.stage == Stage::Stopping && now >= slot.transferred_at + self.timing.decode_ns;
+        let running = self.pair(die).into_iter().filter(|slot| !slot.is_empty() && !is_decoded(slot));
         let left = running.map(|slot| latency(&slot.op).saturating_sub(now - slot.began));
         let paused = self.paused_op.get(die.index()).and_then(Option::as_ref).map(|slot| slot.left);
         left.chain(paused).max().unwrap_or(0)
