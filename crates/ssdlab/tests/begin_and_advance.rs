@@ -1,7 +1,7 @@
 //! Who sets collection off, how long it lasts, and whether it advances with requests: timelines worked by hand to the nanosecond. The drive and
 //! its beginning are those of `common::timeline`; the stages of a job are those of `preemption.rs`.
 
-use ssdlab::config::{Advance, Begin, Config, Layers, Priority, Scope, Suspendable, Trigger};
+use ssdlab::config::{Advance, Begin, Config, Layers, PoolScope, Priority, Scope, Suspendable, Trigger};
 
 use crate::common::timeline::*;
 
@@ -154,6 +154,25 @@ fn collection_advances_with_requests() {
         .write(300_000, Z, 2_962_000, gc(JOB_NS, &WRITE))
         .stages(9_000_000, &[job(300_000), host_write(2_659_600)])
         .counts(&[("steps_without_requests", 5), ("pages_moved", 2)]),
+    ]);
+}
+
+/// Of two jobs on one die that of plane 0 has read its pages 4 and 6 with two reads of the host, and that of plane 1 has been ready for
+/// longer. The write has merged with page 4 in the controller's buffer and waits in no queue: only the program of that page helps it.
+#[test]
+fn a_job_that_carries_a_write_goes_on_beside_one_that_waits() {
+    let config = preemptible(|c| {
+        (c.device.planes_per_die, c.device.multiplane, c.ftl.pool) = (2, true, PoolScope::Plane);
+        (c.gc.advance, c.gc.moves_in_flight, c.gc.merge) = (Advance::WithRequests, 2, true);
+    });
+    play(vec![
+        Case::new("the program of the page that a write has merged with needs no request", config)
+            .on_two_planes()
+            .read(300_000, Z, 427_400, READ)
+            .read(1_000_000, Z, 1_127_400, READ)
+            .write(2_000_000, 4, 2_302_400, WRITE)
+            .stages(9_000_000, &[host_read(300_000), host_read(427_400), host_read(1_000_000), host_read(1_127_400), host_write(2_000_000)])
+            .counts(&[("merged_writes", 1), ("steps_with_requests", 2), ("steps_without_requests", 1)]),
     ]);
 }
 

@@ -400,7 +400,7 @@ impl Ssd {
         (self.gc.states.urgent(pool).is_none(), self.gc.job(pool).map(Job::ready))
     }
 
-    /// The suspended GC operation of the die, or else the step of its jobs that became ready first.
+    /// The suspended GC operation of the die, or else, of the steps of its jobs that may begin, the one that became ready first.
     #[inline]
     fn gc_candidate(&mut self, die: DieId) -> Option<GcCandidate> {
         if self.gc.jobs.on_die(die) == 0 {
@@ -416,6 +416,7 @@ impl Ssd {
                 && self.gc.jobs.has_step(&self.ftl, pool)
                 && best.is_none_or(|best| self.gc_order(pool) < self.gc_order(best))
                 && !(job.is_pending() && self.still_pending(pool))
+                && advance::may_step(self, die, GcCandidate::Step(pool))
             {
                 best = Some(pool);
             }
@@ -423,7 +424,7 @@ impl Ssd {
         if wear::is_read_only(self) {
             return None;
         }
-        best.map(GcCandidate::Step).filter(|&step| advance::may_step(self, die, step))
+        best.map(GcCandidate::Step)
     }
 
     #[inline(always)]
