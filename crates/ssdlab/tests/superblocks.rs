@@ -5,8 +5,8 @@ use crate::common::{one_die, plan, random_config, random_requests, simulation};
 use crate::timelines::changed;
 use ssdlab::cause::Cause;
 use ssdlab::config::{
-    Allocation, Begin, Capacity, Config, Errors, Frontier, Leveling, Pace, Placement, PreconditionKind, Priority, ReclaimUnit, RetryPolicy,
-    Scope, SuperblockSpan, Victim, WearEnd, validate,
+    Advance, Allocation, Begin, Capacity, Config, Errors, Frontier, Leveling, Pace, Placement, PreconditionKind, Priority, ReclaimUnit,
+    RetryPolicy, Scope, SuperblockSpan, Victim, WearEnd, validate,
 };
 use ssdlab::flash::Failures;
 use ssdlab::ftl::{BlockState, Ftl};
@@ -361,6 +361,70 @@ fn host_operations_merge_with_moves_between_dies() {
     assert_eq!([1, 0, 2].map(at), [(BlockId(8), 0), (BlockId(24), 0), (BlockId(8), 1)]);
     let result = simulation.finish().unwrap();
     assert_eq!((result.gc.merged.read, result.gc.merged.write, result.gc.pages_moved), (2, 1, 2));
+}
+
+/// The parts of a job advance each with the host operations of its die, to the nanosecond. The job begins at T with a write on die 0, and from
+/// then on each operation allows the part of its die one step. With one read every millisecond, of page 4 on die 1 or of page 5 on die 0:
+///
+/// | the host | its die then |
+/// |---|---|
+/// | T + 1 ms, page 4 | die 1 reads page 1, which goes to die 0 |
+/// | T + 2 ms, page 5 | die 0 programs page 1 |
+/// | T + 3 ms, page 5 | die 0 reads page 0, which goes to die 1 |
+/// | T + 4 ms: writes page 0 | die 1 programs it with the move at once, as a write waits for that |
+/// | T + 5, 6, 7 ms, page 4 | die 1 has no step. It keeps two: its share of page 2, and the erase. The third read is lost |
+/// | T + 8 ms, page 5 | die 0 reads page 2, whose turn is that of die 0 |
+/// | T + 9 ms, page 5 | die 0 programs page 2, and die 1 erases behind it |
+/// | T + 12 ms, page 5 | die 0 erases, and the job ends: the step that die 1 has left is lost |
+#[test]
+fn the_parts_of_a_job_advance_with_the_requests_of_their_dies() {
+    const T: u64 = 500 * MS;
+    let (read_ns, program_ns, erase_ns) = (127_400, 302_400, 1_500_000);
+    let mut simulation = simulation(&changed(two_dies(), |c| (c.gc.advance, c.gc.merge) = (Advance::WithRequests, true)));
+    let reads = |pages: &[(u64, u64)]| pages.iter().map(|&(ms, page)| read(T + ms * MS, page)).collect::<Vec<_>>();
+    let before = [filled(), vec![write(T, 7)], reads(&[(1, 4), (2, 5), (3, 5)]), vec![write(T + 4 * MS, 0)]];
+    let asked = [before.concat(), reads(&[(5, 4), (6, 4), (7, 4), (8, 5), (9, 5), (12, 5)])].concat();
+    asked.into_iter().for_each(|request| _ = simulation.submit(request).unwrap());
+    let mut seen = |until: u64| {
+        simulation.run_until(until).unwrap();
+        let (ftl, counters) = (simulation.ssd().ftl(), simulation.ssd().counters());
+        let steps = [counters.steps_with_requests, counters.steps_without_requests, counters.steps_forgone];
+        ([counters.gc_reads, counters.pages_moved, counters.merged_writes, counters.erases], steps, counters.jobs, states(ftl, 0))
+    };
+    let victim = [BlockState::Victim; 2];
+    // The operations and steps at a time, before the job ends.
+    let mut at = |until: u64, operations: [u64; 4], steps: [u64; 3]| {
+        assert_eq!(seen(until - 1).0[..2].iter().sum::<u64>() + 1, operations[..2].iter().sum::<u64>(), "one less before {until}");
+        assert_eq!(seen(until), (operations, steps, 0, victim), "at {until}");
+    };
+    at(T + MS + read_ns, [1, 0, 0, 0], [1, 0, 0]);
+    at(T + 2 * MS + read_ns + program_ns, [1, 1, 0, 0], [2, 0, 0]);
+    at(T + 3 * MS + read_ns, [2, 1, 0, 0], [3, 0, 0]);
+    assert_eq!(seen(T + 5 * MS - 1).0, [2, 1, 1, 0]);
+    assert_eq!(seen(T + 8 * MS - 1).1, [3, 1, 1]);
+    assert_eq!(seen(T + 9 * MS + read_ns + program_ns).0, [3, 2, 1, 0]);
+    assert_eq!(seen(T + 12 * MS), ([3, 2, 1, 1], [6, 1, 1], 0, [BlockState::Victim, BlockState::Erased]));
+    assert_eq!(seen(T + 12 * MS + read_ns + erase_ns - 1).2, 0);
+    assert_eq!(seen(T + 12 * MS + read_ns + erase_ns), ([3, 2, 1, 2], [7, 1, 2], 1, [BlockState::Free; 2]));
+}
+
+/// A write that only the job of a superblock helps makes all its parts go on, also that of a die for which no operation waits. Below nine free
+/// superblocks no write begins, so that the whole job follows the write that comes at T + 1 ms: both dies read and program a page (127.4 and
+/// 302.4 us), die 0 another, and both erase. The second superblock, which has no valid page, is erased behind the first.
+#[test]
+fn a_write_that_waits_for_the_job_of_a_superblock_makes_all_parts_go_on() {
+    const T: u64 = 500 * MS;
+    for advance in [Advance::WithRequests, Advance::InTurns] {
+        let config = changed(two_dies(), |c| (c.gc.advance, c.gc.hard) = (advance, 1.0));
+        let requests: Vec<_> = filled().into_iter().chain([write(T, 7), write(T + MS, 7)]).collect();
+        let mut simulation = simulation(&config);
+        requests.into_iter().for_each(|request| _ = simulation.submit(request).unwrap());
+        simulation.run_until(T + 20 * MS).unwrap();
+        let last = simulation.take_completions().iter().map(|completion| completion.completed_ns).max();
+        assert_eq!(last, Some(T + MS + 2 * (127_400 + 302_400) + 2 * 1_500_000 + 302_400));
+        let counters = simulation.ssd().counters();
+        assert_eq!((counters.steps_with_requests, counters.steps_without_requests, counters.erases), (0, 10, 4));
+    }
 }
 
 /// A superblock closes early, by hand. Reads of page 1 keep die 1 busy for 12.74 ms, while writes fill die 0 alone: after 27 of them, one of

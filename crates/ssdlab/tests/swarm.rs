@@ -161,9 +161,9 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     if !(ended..=ended + under_way).contains(&counters.erases) || erased < counters.erases || counters.stale_moves > counters.pages_moved {
         return Err(format!("{erased} erases on blocks: {counters:?}"));
     }
-    // A step for each operation; that for which the last of a job was taken may have been served otherwise.
+    // A step for each operation, a program that failed included; that for which the last of a job was taken may have been served otherwise.
     let for_map = counters.map_reads + counters.map_programs;
-    let served = for_map + counters.host_reads + counters.host_programs + counters.merged_reads + counters.merged_writes;
+    let served = for_map + counters.failed_programs + counters.host_reads + counters.host_programs + counters.merged_reads + counters.merged_writes;
     if counters.steps_with_requests + counters.steps_forgone > served + counters.erases + u64::from(ssd.ftl().geometry().pools.count.get())
     {
         return Err(format!("more steps were taken or forgone with requests than there were: {counters:?}"));
@@ -277,6 +277,8 @@ fn keeps_every_invariant(case: u64) -> Result<Tally, String> {
         ("slack_plane_by_plane", config.device.plane_programs > 1),
     ];
     add(&mut tally, beside.map(|(name, on)| (name.to_string(), if on { slack_used } else { 0 })).into());
+    let of_parts = if config.pools_per_group() > 1 { result.counters["steps_with_requests"] } else { 0 };
+    add(&mut tally, Tally::from([("steps_of_parts".to_string(), of_parts)]));
     add(&mut tally, fired(result));
     Ok(tally)
 }

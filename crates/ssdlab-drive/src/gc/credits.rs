@@ -14,11 +14,14 @@ pub struct Credits {
     /// By die: host operations begun less steps taken, at most the steps that its active jobs have left. -1: a step was taken ahead, for a
     /// host operation that waits for it. Empty if jobs need no host operations to advance.
     by_die: Vec<i32>,
+    /// By die: a part of the job of a superblock waits there for a host operation, although it has a step. Empty as the other.
+    held: Vec<bool>,
 }
 
 impl Credits {
     pub(super) fn new(with_requests: bool, geometry: &Geometry) -> Self {
-        Credits { by_die: if with_requests { vec![0; geometry.dies as usize] } else { Vec::new() } }
+        let dies = if with_requests { geometry.dies as usize } else { 0 };
+        Credits { by_die: vec![0; dies], held: vec![false; dies] }
     }
 
     /// Steps that the jobs of a die may take before the next host operation. Only where jobs advance with host operations (`gc.advance`).
@@ -31,5 +34,10 @@ impl Credits {
     #[inline(always)]
     pub fn change(&mut self, die: DieId, by: i32) {
         self.by_die[die.index()] += by;
+    }
+
+    /// Notes that a step of the die waits for a host operation (`held`), or that it is looked at again. Returns true if one has waited.
+    pub fn hold(&mut self, die: DieId, held: bool) -> bool {
+        std::mem::replace(&mut self.held[die.index()], held)
     }
 }

@@ -69,6 +69,37 @@ impl Move {
     }
 }
 
+/// The step of a job (`gc.advance`) that its reads belong to, where jobs gather units: the reads that bring a program's worth of units are one
+/// step, and any other operation is a step of its own.
+#[derive(Clone, Copy, Debug, Default)]
+struct ReadStep {
+    /// Units that the reads of the step under way have brought or will bring, fewer than fill a program; 0: the next operation begins a step.
+    units: u32,
+    /// The last operation belongs to the step of the one before.
+    goes_on: bool,
+}
+
+impl ReadStep {
+    /// A read of `units` units begins; a program takes `each`.
+    fn read(&mut self, units: usize, each: u32) {
+        self.goes_on = self.is_under_way();
+        self.units += units as u32;
+        if self.units >= each {
+            self.units = 0;
+        }
+    }
+
+    /// An operation begins that is no read.
+    fn end(&mut self) {
+        *self = ReadStep::default();
+    }
+
+    /// Another read would belong to the step.
+    fn is_under_way(self) -> bool {
+        self.units > 0
+    }
+}
+
 /// The moves of one job that go through the controller's buffer.
 #[derive(Clone, Debug, Default)]
 struct Flight {
@@ -366,20 +397,30 @@ impl Jobs {
     /// The operation that the pool's job has begun last is the first of its step (`gc.advance`). Where units are gathered, a step reads a
     /// program's worth of them, which may take several reads.
     pub fn begins_step(&self, pool: PoolId) -> bool {
-        self.gathering.as_ref().is_none_or(|gathering| gathering.begins_step(pool))
+        let reads = match (&self.gathering, &self.spread) {
+            (Some(gathering), _) => gathering.read_step(pool),
+            (None, Some(spread)) => spread.read_step(pool),
+            (None, None) => ReadStep::default(),
+        };
+        !reads.goes_on
     }
 
     /// The next operation of the pool's job belongs to the step under way: another read of it.
     pub fn is_inside_step(&self, ftl: &Ftl, pool: PoolId) -> bool {
         let Some(job) = self.of(pool) else { return false };
-        self.gathering.as_ref().is_some_and(|gathering| gathering.is_inside_step(ftl, pool, job.victim, job.cursor))
+        match (&self.gathering, &self.spread) {
+            (Some(gathering), _) => gathering.is_inside_step(ftl, pool, job.victim, job.cursor),
+            (None, Some(spread)) => spread.read_step(pool).is_under_way() && self.part_reads_next(ftl, pool),
+            (None, None) => false,
+        }
     }
 
     /// A host write has merged with a move of the pool's job that is in the controller's buffer.
     pub fn carries_write(&self, pool: PoolId) -> bool {
-        match &self.gathering {
-            Some(gathering) => gathering.carries_write(pool),
-            None => self.flights[pool.index()].buffered.iter().any(|(moved, _)| moved.writer.is_some()),
+        match (&self.gathering, &self.spread) {
+            (Some(gathering), _) => gathering.carries_write(pool),
+            (None, Some(spread)) => spread.carries_write(pool),
+            (None, None) => self.flights[pool.index()].buffered.iter().any(|(moved, _)| moved.writer.is_some()),
         }
     }
 
@@ -389,6 +430,9 @@ impl Jobs {
         let Some(job) = self.of(pool) else { return 0 };
         if job.busy && job.moving.is_none() {
             return 0;
+        }
+        if self.spread.is_some() {
+            return self.steps_left_of_part(ftl, pool);
         }
         let (valid, reads) = (ftl.blocks().valid(job.victim), job.moving.is_some_and(|moved| moved.to.is_none()));
         let (held, in_service) = match &self.gathering {

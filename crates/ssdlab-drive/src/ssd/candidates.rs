@@ -407,7 +407,7 @@ impl Ssd {
             return None;
         }
         if let Some((pool, _)) = self.flash.suspended(die) {
-            return Some(GcCandidate::Resume(die, pool)).filter(|&step| advance::may_step(self, die, step));
+            return Some(GcCandidate::Resume(die, pool)).filter(|&step| advance::may_begin(self, die, step));
         }
         let mut best: Option<PoolId> = None;
         for pool in self.geometry().pools_of_die(die).map(PoolId) {
@@ -416,7 +416,7 @@ impl Ssd {
                 && self.gc.jobs.has_step(&self.ftl, pool)
                 && best.is_none_or(|best| self.gc_order(pool) < self.gc_order(best))
                 && !(job.is_pending() && self.still_pending(pool))
-                && advance::may_step(self, die, GcCandidate::Step(pool))
+                && advance::may_begin(self, die, GcCandidate::Step(pool))
             {
                 best = Some(pool);
             }

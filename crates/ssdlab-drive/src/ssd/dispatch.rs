@@ -95,6 +95,7 @@ impl Ssd {
             return false;
         }
         let (host, gc) = self.candidates(die);
+        advance::dispatched(self, die);
         let phase = DiePhase::BetweenMoves;
         let question = Question { now, die, phase, gc: gc.map(GcCandidate::pool), limits: None };
         let (host, priority) = order::choose::<OWN>(self, question, host);

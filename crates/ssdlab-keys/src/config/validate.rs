@@ -420,13 +420,6 @@ fn superblocks(config: &Config, messages: &mut Vec<String>) {
             config.ftl.allocation
         ));
     }
-    if pools > 1 && config.gc.advances_with_requests() {
-        messages.push(
-            "ftl.reclaim_unit = \"superblock\": a part of a job waits for parts on other dies, and not for host operations on its own; set \
-             gc.advance = \"alone\", or ftl.reclaim_unit = \"block\""
-                .into(),
-        );
-    }
 }
 
 /// Checks that there are writes to pace: with scope `device`, none is served before a job has ended.

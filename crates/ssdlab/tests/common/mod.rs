@@ -217,7 +217,6 @@ pub fn superblocks(rng: &mut Rng, config: &mut Config) {
     if config.pools_per_group() > 1 {
         config.ftl.allocation = Allocation::Dynamic;
         // What superblocks of several dies do not go together with.
-        config.gc.advance = Advance::Alone;
         if matches!(config.ftl.placement, Placement::Oracle | Placement::Custom) {
             config.ftl.placement = Placement::HotCold;
         }

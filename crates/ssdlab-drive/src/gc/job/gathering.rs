@@ -1,7 +1,7 @@
 //! Gathering, where a program takes several mapping units: a job reads each page of its victim that has a valid unit once, and gathers the
 //! units in the controller's buffer until those of a class fill a program ([`Packing`]). Its last programs take the rest, and padding.
 
-use super::{Move, Step};
+use super::{Move, ReadStep, Step};
 use crate::ftl::{Class, Ftl};
 use crate::gc::packing::Packing;
 use ssdlab_base::units::{BlockId, Lpn, PoolId, Ppn};
@@ -16,11 +16,7 @@ struct Gathered {
     in_service: Vec<Move>,
     /// Class of the last program.
     class: Class,
-    /// Units that the reads of the step under way (`gc.advance`) have brought or will bring, fewer than fill a program; 0: the next operation
-    /// begins a step.
-    step_units: u32,
-    /// The last operation has begun a step.
-    begins_step: bool,
+    reads: ReadStep,
     /// The last step was a program: programs go on as long as they can be filled.
     programs: bool,
     /// A page of the victim has been read before its turn.
@@ -47,8 +43,7 @@ impl Gathering {
             buffered: Packing::new(per_program, classes, programs_in_flight),
             in_service: Vec::with_capacity(per_program as usize),
             class: 0,
-            step_units: 0,
-            begins_step: true,
+            reads: ReadStep::default(),
             programs: false,
             out_of_order: false,
             all_needed_at: None,
@@ -59,7 +54,7 @@ impl Gathering {
     /// Call when the job of a pool starts.
     pub(super) fn start(&mut self, pool: PoolId) {
         let gathered = &mut self.pools[pool.index()];
-        (gathered.out_of_order, gathered.all_needed_at, gathered.step_units) = (false, None, 0);
+        (gathered.out_of_order, gathered.all_needed_at, gathered.reads) = (false, None, ReadStep::default());
     }
 
     /// A buffered unit is still needed: its data are the newest, or a host write has merged with its move.
@@ -126,7 +121,7 @@ impl Gathering {
         let gathered = &mut self.pools[pool.index()];
         gathered.programs = program;
         if program || next.is_none() {
-            (gathered.step_units, gathered.begins_step) = (0, true);
+            gathered.reads.end();
         }
         if program {
             gathered.in_service.clear();
@@ -153,25 +148,20 @@ impl Gathering {
 
     /// Begins the read of the flash page of the unit at `from`.
     fn read(&mut self, ftl: &Ftl, pool: PoolId, from: Ppn) -> Step {
-        let Gathered { in_service, step_units, begins_step, .. } = &mut self.pools[pool.index()];
+        let Gathered { in_service, reads, .. } = &mut self.pools[pool.index()];
         in_service.clear();
         in_service.extend(ftl.units_with(from).map(|(from, lpn)| Move::new(lpn, from)));
-        *begins_step = *step_units == 0;
-        *step_units += in_service.len() as u32;
-        if *step_units >= ftl.geometry().units_per_program {
-            *step_units = 0;
-        }
+        reads.read(in_service.len(), ftl.geometry().units_per_program);
         Step::Read(in_service[0])
     }
 
-    /// The operation that the pool's job has begun last is the first of its step: the reads that bring a program's worth of units are one.
-    pub(super) fn begins_step(&self, pool: PoolId) -> bool {
-        self.pools[pool.index()].begins_step
+    pub(super) fn read_step(&self, pool: PoolId) -> ReadStep {
+        self.pools[pool.index()].reads
     }
 
     /// The next operation of the pool's job is a read that belongs to the step under way.
     pub(super) fn is_inside_step(&self, ftl: &Ftl, pool: PoolId, victim: BlockId, cursor: u32) -> bool {
-        self.pools[pool.index()].step_units > 0 && matches!(self.next_operation(ftl, pool, victim, cursor), (false, Some(_)))
+        self.pools[pool.index()].reads.is_under_way() && matches!(self.next_operation(ftl, pool, victim, cursor), (false, Some(_)))
     }
 
     /// Of the pool's job: units that were read and whose programs have not begun, and those of the operation in service; as far as they are

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Jobs, Move, Step};
+use super::{Jobs, Move, ReadStep, Step};
 use crate::ftl::{Class, Ftl};
 use crate::gc::packing::Packing;
 use crate::views::Ready;
@@ -26,6 +26,7 @@ struct Part {
     class: Class,
     /// The operation in service is a read.
     reads: bool,
+    read_step: ReadStep,
     /// A page of the block has been read before its turn.
     out_of_order: bool,
 }
@@ -100,7 +101,8 @@ impl Spread {
         }
         whole.units += units;
         (whole.pools_read, whole.erases) = (0, false);
-        self.parts[pool.index()].out_of_order = false;
+        let part = &mut self.parts[pool.index()];
+        (part.out_of_order, part.read_step) = (false, ReadStep::default());
     }
 
     /// The pools of the group of a pool.
@@ -137,6 +139,16 @@ impl Spread {
     fn holds(&self, pool: PoolId, from: Ppn) -> bool {
         let moves = |moved: &Move| moved.from == from;
         self.buffer(pool).any(moves) || self.pools(pool).any(|part| self.in_service(part).iter().any(moves))
+    }
+
+    pub(super) fn read_step(&self, pool: PoolId) -> ReadStep {
+        self.parts[pool.index()].read_step
+    }
+
+    /// A host write has merged with a unit that the part in a pool is to program, or that the job of its group has still to deal.
+    pub(super) fn carries_write(&self, pool: PoolId) -> bool {
+        let gathered = self.wholes[self.group(pool)].gathered.units().iter();
+        gathered.chain(&self.parts[pool.index()].units).any(|moved| moved.writer.is_some())
     }
 
     /// The part in a pool may read another page into the controller's buffer.
@@ -193,6 +205,10 @@ impl Jobs {
         !over && (dealt() || spread.wholes[spread.group(pool)].erases || self.page_to_read(ftl, pool).is_some())
     }
 
+    pub(super) fn part_reads_next(&self, ftl: &Ftl, pool: PoolId) -> bool {
+        !self.part_programs_next(pool) && self.page_to_read(ftl, pool).is_some()
+    }
+
     pub(super) fn part_programs_next(&self, pool: PoolId) -> bool {
         !self.spread().parts[pool.index()].programs.is_empty()
     }
@@ -210,11 +226,15 @@ impl Jobs {
         if let Some((count, class)) = part.programs.pop_front() {
             part.in_service.extend(part.units.drain(..count));
             (part.class, part.reads) = (class, false);
+            part.read_step.end();
             // Only a program without any valid unit, or host write, is not needed.
             let needed = part.in_service.iter().find(|moved| moved.writer.is_some() || ftl.is_valid(moved.from));
             return Step::Program(*needed.unwrap_or(&part.in_service[0]));
         }
-        let Some(from) = page else { return Step::Erase };
+        let Some(from) = page else {
+            part.read_step.end();
+            return Step::Erase;
+        };
         ftl.prefetch_content_behind(from);
         let step = self.read_page(ftl, pool, from);
         let page = ftl.geometry().split_page(from).1;
@@ -230,6 +250,7 @@ impl Jobs {
         part.in_service.clear();
         part.in_service.extend(ftl.units_with(from).map(|(from, lpn)| Move::new(lpn, from)));
         part.reads = true;
+        part.read_step.read(part.in_service.len(), ftl.geometry().units_per_program);
         part.held += part.in_service.len();
         spread.wholes[group].held += part.in_service.len();
         spread.wholes[group].reading += 1;
@@ -324,16 +345,39 @@ impl Jobs {
         self.becomes_ready(ftl, pool, had_step, now);
     }
 
-    /// Units that the job of the group of `lead` has still to place: those in the controller's buffer, being read, or to be read.
-    pub fn units_to_place(&self, ftl: &Ftl, lead: PoolId) -> u32 {
+    /// Units that the part in a pool has to read.
+    fn unread(&self, ftl: &Ftl, pool: PoolId) -> u32 {
+        self.of(pool).map_or(0, |job| ftl.valid_from(job.victim, job.cursor))
+    }
+
+    /// Units that the job of the pool's group has still to deal: those gathered, being read, or to be read.
+    fn units_to_deal(&self, ftl: &Ftl, pool: PoolId) -> u32 {
         let spread = self.spread();
         let of_part = |pool: PoolId| {
             let part = &spread.parts[pool.index()];
-            let unread = self.of(pool).map_or(0, |job| ftl.valid_from(job.victim, job.cursor));
-            (part.units.len() + if part.reads { part.in_service.len() } else { 0 }) as u32 + unread
+            let being_read = if part.reads { part.in_service.len() } else { 0 };
+            being_read as u32 + self.unread(ftl, pool)
         };
-        let parts = ftl.geometry().pools_of_group(lead).map(|pool| of_part(PoolId(pool)));
-        parts.sum::<u32>() + spread.wholes[spread.group(lead)].gathered.units().len() as u32
+        spread.wholes[spread.group(pool)].gathered.units().len() as u32 + spread.pools(pool).map(of_part).sum::<u32>()
+    }
+
+    /// Units that the job of the group of `lead` has still to place: those to be dealt, and those that were dealt.
+    pub fn units_to_place(&self, ftl: &Ftl, lead: PoolId) -> u32 {
+        let dealt = self.spread().pools(lead).map(|pool| self.spread().parts[pool.index()].units.len() as u32);
+        self.units_to_deal(ftl, lead) + dealt.sum::<u32>()
+    }
+
+    /// Steps of the part in a pool (`gc.advance`) that have not begun: its reads, the programs that were dealt to it, its share of those that are
+    /// still to be dealt, and the erase.
+    pub(super) fn steps_left_of_part(&self, ftl: &Ftl, pool: PoolId) -> u32 {
+        let (job, spread) = (self.of(pool).expect("the pool has a job"), self.spread());
+        if job.over {
+            return 0;
+        }
+        let (units, each) = (self.units_to_deal(ftl, pool), ftl.geometry().units_per_program);
+        let classes = u32::from(ftl.classes_of_victim()).min(units);
+        let to_deal = ((units + classes * (each - 1)) / each).div_ceil(spread.pools_per_group.get());
+        self.unread(ftl, pool).div_ceil(each) + spread.parts[pool.index()].programs.len() as u32 + to_deal + 1
     }
 
     /// The program of the part in a pool has failed: its units are to be dealt again, ahead of the others.

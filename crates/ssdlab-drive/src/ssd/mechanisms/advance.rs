@@ -5,6 +5,9 @@
 //!
 //! A job takes a step if a host operation has begun on its die since the last. Without one it takes a step only where it must: operations
 //! that wait for the die cannot begin before, a host write has merged with the move, GC runs to completion (S3), or the drive is idle.
+//!
+//! Of the job that collects a superblock of several dies each part takes its steps with the host operations of its own die. Where one must go on,
+//! all do, since they wait for each other.
 
 use crate::flash::Phase;
 use crate::rules::BurstRule;
@@ -92,9 +95,22 @@ pub(in crate::ssd) fn takes_step(ssd: &mut Ssd, die: DieId, ahead: bool) {
     }
 }
 
-/// The next GC step between two moves may begin, as far as it needs host operations to have begun.
-pub(in crate::ssd) fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool {
-    if !ssd.rules.gc.with_requests || ssd.gc.credits.of(die) > 0 || goes_alone(ssd, step.pool()) || room_is_awaited(ssd, die) {
+/// The next GC step between two moves may begin, as far as it needs host operations to have begun. If not, the die is woken once it need not
+/// wait for its own.
+#[inline(always)]
+pub(in crate::ssd) fn may_begin(ssd: &mut Ssd, die: DieId, step: GcCandidate) -> bool {
+    if !ssd.rules.gc.with_requests {
+        return true;
+    }
+    let may = may_step(ssd, die, step);
+    if !may {
+        ssd.gc.credits.hold(die, true);
+    }
+    may
+}
+
+fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool {
+    if ssd.gc.credits.of(die) > 0 || goes_alone(ssd, step.pool()) || room_is_awaited(ssd, die) {
         return true;
     }
     let suspended = ssd.flash.suspended(die).map(|(_, phase)| phase);
@@ -103,7 +119,36 @@ pub(in crate::ssd) fn may_step(ssd: &Ssd, die: DieId, step: GcCandidate) -> bool
         GcCandidate::Resume(..) => suspended != Some(Phase::BeforeProgram) || !steps_at_a(ssd),
         GcCandidate::Step(pool) => ssd.gc.jobs.is_inside_step(&ssd.ftl, pool) || ssd.gc.jobs.carries_write(pool),
     };
-    inside_step || only_gc_helps(ssd, die)
+    let helps_any = || ssd.group_of(step.pool()).any(|part| only_gc_helps(ssd, ssd.geometry().die_of_pool(part)));
+    inside_step || if ssd.rules.gc.spreads { helps_any() } else { only_gc_helps(ssd, die) }
+}
+
+/// A die has been dispatched: if only GC can help the operations that wait for it, the parts of its superblocks' job on other dies need not wait.
+#[inline(always)]
+pub(in crate::ssd) fn dispatched(ssd: &mut Ssd, die: DieId) {
+    if ssd.rules.gc.with_requests && ssd.rules.gc.spreads {
+        let dies = if ssd.rules.flash.interleave { die.0..die.0 + 1 } else { ssd.geometry().dies_of_chip(ssd.geometry().chip_of_die(die)) };
+        if dies.clone().any(|die| only_gc_helps(ssd, DieId(die))) {
+            wake_parts(ssd, PoolId(ssd.geometry().pools_of_die(die).start));
+        }
+    }
+}
+
+/// Units of the pool's job are in the controller's buffer, or a host write has merged with one: if some carry a write, no part waits.
+pub(in crate::ssd) fn buffer_changed(ssd: &mut Ssd, pool: PoolId) {
+    if ssd.rules.gc.with_requests && ssd.gc.jobs.carries_write(pool) {
+        wake_parts(ssd, pool);
+    }
+}
+
+/// Wakes the dies on which a part of the pool's job waits for a host operation.
+fn wake_parts(ssd: &mut Ssd, pool: PoolId) {
+    for part in ssd.group_of(pool) {
+        let die = ssd.geometry().die_of_pool(part);
+        if ssd.gc.credits.hold(die, false) {
+            ssd.ready.wake(die);
+        }
+    }
 }
 
 /// GC and host take turns (`gc.advance = "in-turns"`), and the next step of the pool's job is due: a host operation has begun since the
@@ -125,7 +170,7 @@ pub(in crate::ssd) fn has_turn(ssd: &Ssd, pool: PoolId) -> bool {
 
 /// The pool's job needs no host operations to advance: GC runs to completion (S3), or the drive is idle.
 fn goes_alone(ssd: &Ssd, pool: PoolId) -> bool {
-    ssd.gc.states.urgent(pool).is_some() || ssd.gc.idle().is_some_and(|idle| idle.is_idle())
+    ssd.group_of(pool).any(|part| ssd.gc.states.urgent(part).is_some()) || ssd.gc.idle().is_some_and(|idle| idle.is_idle())
 }
 
 /// Host operations wait for the die, and none of them is eligible: only GC can change that.

@@ -10,7 +10,7 @@ use crate::gc::Move;
 use crate::rules::BurstRule;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::pace;
+use crate::ssd::mechanisms::{advance, pace};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::watch::{timeline, waits};
 use ssdlab_base::blocked::Served;
@@ -141,6 +141,7 @@ fn merge(ssd: &mut Ssd, now: Ns, id: TxnId, by: MergeWith) {
         if matches!(by, MergeWith::Buffer) {
             // The write waits from now on for what holds the die, although it is in no queue of the die.
             ssd.ready.wake(ssd.geometry().die_of_pool(pool));
+            advance::buffer_changed(ssd, pool);
         }
     } else {
         match by {

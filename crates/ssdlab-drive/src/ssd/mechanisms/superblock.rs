@@ -7,7 +7,7 @@ use crate::rules::BurstRule;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::Ssd;
 use crate::ssd::candidates::HostCandidate;
-use crate::ssd::mechanisms::wear;
+use crate::ssd::mechanisms::{advance, wear};
 use crate::ssd::watch::waits;
 use ssdlab_base::units::{Lpn, Ns, PoolId, Ppn};
 
@@ -35,6 +35,7 @@ pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if ssd.gc.jobs.begin_erases(&ssd.ftl, lead, (now, serial)) {
         ssd.group_of(lead).for_each(|part| ssd.ready.wake(ssd.ftl.geometry().die_of_pool(part)));
     }
+    advance::buffer_changed(ssd, lead);
 }
 
 /// A host operation has left its queue.
