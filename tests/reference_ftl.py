@@ -31,6 +31,9 @@ Choices that the model's description leaves open, by function:
 * ``fill``: does not note which stream has filled a block.
 * ``_write_page``: if a die runs one job at a time (``turns``) and the host goes first, all pages of a request are written before the first
   job moves one.
+* ``_write_programs``: where a request takes several programs of a pool, a job that one of them starts moves nothing before the next is
+  written if the host goes first and the job does not exclude it. A job that excludes the host ends first, and then the host writes before
+  the next job, which is decided when that write begins. If GC goes first, all jobs end first.
 """
 
 from __future__ import annotations
@@ -80,8 +83,12 @@ class Pool:
     """Open block of each stream that has one. With a shared frontier moves are in the host's."""
     starved: bool = False
     """Whether garbage collection ended because no block had an invalid page."""
+    decided: int | None = None
+    """The victim of a job that has started and moved nothing."""
     units_decided: int | None = None
     """Valid units of the victim when its job was decided, if that was before it begins."""
+    host_first: bool = False
+    """Whether a job is wanted that lets the host write that waits begin first."""
     log: list[int] = field(default_factory=list)
     """Blocks in the order of closing. A block may occur several times; its last entry counts."""
 
@@ -122,6 +129,7 @@ class ReferenceFtl:
         # larger scopes have one job at a time, whatever `turns` is
         self.jobs_in_turn = turns == "job" and gc.get("scope") in ("plane", "block", "none")
         self.host_goes_first = gc.get("priority") in ("fifo", "host")
+        self.scope: str = gc.get("scope", "none")
 
         self.pools = self._make_pools()
         self.soft_blocks = max(1, self._blocks(gc.get("soft", 0.05)))
@@ -382,8 +390,11 @@ class ReferenceFtl:
         for lpn in lpns:
             if not self._wholly_inside(lpn, offset, length):
                 self._read_for_partial_write(lpn)
-        for together, stream in self._programs(lpns, handle):
-            self._write_page(together, stream)
+        by_pool: dict[int, list[tuple[list[int], Stream]]] = {}
+        for program in self._programs(lpns, handle):
+            by_pool.setdefault(self.pool_of(program[0][0]), []).append(program)
+        for programs in by_pool.values():
+            self._write_programs(programs)
 
     def _programs(self, lpns: range, handle: int | None) -> list[tuple[list[int], Stream]]:
         """The pages of a request by program, in the order of their first pages, each with its stream."""
@@ -431,31 +442,81 @@ class ReferenceFtl:
 
     # writing
 
-    def _write_page(self, lpns: list[int], stream: Stream) -> None:
-        """Writes the units of one program."""
-        lpn = lpns[0]
-        pool = self.pools[self.pool_of(lpn)]
+    def _write_programs(self, programs: list[tuple[list[int], Stream]]) -> None:
+        """Writes the programs of a request that go to one pool."""
+        for number, (lpns, stream) in enumerate(programs):
+            self._write_page(lpns, stream, last=number == len(programs) - 1)
+
+    def _write_page(self, lpns: list[int], stream: Stream, *, last: bool = True) -> None:
+        """Writes the units of one program. ``last``: no other program of the request waits for the pool."""
+        pool = self.pools[self.pool_of(lpns[0])]
+        jobs = self.jobs
+        self._run_jobs_ahead(pool, stream)
+        stream = self._stream_now(pool, stream)
         took_a_block = self._open_host_block(pool, stream)
-        first_victim = None
-        decides = took_a_block
-        if took_a_block and self.decides == "started":
+        decides = pool.decided is None and (took_a_block or pool.host_first)
+        if decides and self.decides == "started":
             # the page's old place is not invalid yet
             decides = self._wants_collection(pool)
             # a job whose turn comes later chooses its victim after this write
-            waits = decides and self._waits_for_turn(lpn)
+            waits = decides and self._waits_for_turn(lpns[0])
             self.waits_for_turn += waits
-            first_victim = self._victim(pool) if decides and not waits else None
-        pool.units_decided = None if first_victim is None else self.valid_pages(first_victim)
-        jobs = self.jobs
+            if decides and not waits:
+                self._decide(pool)
+        pool.host_first = False
         self._program_page(pool, lpns, pool.open[stream])
         self._note_written(lpns)
         self.host_programs += len(lpns)
-        if first_victim is not None:
-            self._run_job(pool, first_victim)
-        if decides or pool.starved:
-            self._collect(pool, begun=first_victim is not None)
+        begun = pool.decided is not None
+        if last and begun:
+            self._run_decided(pool)
+        if last and (begun or decides or pool.starved):
+            self._collect(pool, begun=begun)
+        elif pool.starved:
+            self._decide(pool)
         if self.host_goes_first and self.jobs > jobs:
-            self.collecting.add(self._die_of(lpn))
+            self.collecting.add(self._die_of(lpns[0]))
+
+    def _decide(self, pool: Pool) -> None:
+        """Starts a job, which moves nothing yet."""
+        pool.decided = self._victim(pool)
+        pool.units_decided = None if pool.decided is None else self.valid_pages(pool.decided)
+        pool.starved = pool.decided is None
+
+    def _run_decided(self, pool: Pool) -> None:
+        """Runs the job that has started."""
+        assert pool.decided is not None
+        victim, pool.decided = pool.decided, None
+        self._run_job(pool, victim)
+
+    def _run_jobs_ahead(self, pool: Pool, stream: Stream) -> None:
+        """Runs the jobs that have started, or start next, and go ahead of a host write."""
+        while pool.decided is not None and not self._goes_ahead(pool, stream):
+            self._run_decided(pool)
+            barrier = self.scope not in ("none", "block") and self._has_room(pool, stream)
+            if self._goes_on(pool) or (self._wants_collection(pool) and not barrier):
+                self._decide(pool)
+            else:
+                pool.host_first = self._wants_collection(pool)
+
+    def _goes_ahead(self, pool: Pool, stream: Stream) -> bool:
+        """Whether a host write begins before a job that has started moves anything."""
+        return self.host_goes_first and not self._excludes(pool, stream) and self._has_room(pool, stream)
+
+    def _has_room(self, pool: Pool, stream: Stream) -> bool:
+        return self._stream_now(pool, stream) in pool.open or len(pool.free) > 1
+
+    def _excludes(self, pool: Pool, stream: Stream) -> bool:
+        """Whether the job that has started excludes a host write."""
+        if self.scope == "plane" and self.pool_scope == "die":
+            block = pool.open.get(stream, pool.free[0])
+            return block // self.blocks_per_plane == pool.decided // self.blocks_per_plane
+        return self.scope not in ("none", "block")
+
+    def _stream_now(self, pool: Pool, stream: Stream) -> Stream:
+        """The stream that a host write goes to: while a job is active, with a shared frontier and scope `block`, one of its own."""
+        redirected = pool.decided is not None and self.scope == "block" and self.frontier == "shared"
+        return ("redirected" if redirected else "host", stream[1])
 
     def _waits_for_turn(self, lpn: int) -> bool:
         """Whether another pool of the die has a job, if a die runs one at a time."""

@@ -45,7 +45,7 @@ class ReferenceSlc(ReferenceFtl):
 
     # where writes go
 
-    def _write_page(self, lpns: list[int], stream: Stream) -> None:
+    def _write_page(self, lpns: list[int], stream: Stream, *, last: bool = True) -> None:
         pool = self.pools[self.pool_of(lpns[0])]
         self.idle = False
         in_cache = self._goes_to_cache(pool)
@@ -54,7 +54,7 @@ class ReferenceSlc(ReferenceFtl):
             self._write_to_cache(pool, lpns[0])
         else:
             self.direct_writes += 1
-            super()._write_page(lpns, stream)
+            super()._write_page(lpns, stream, last=last)
         self._jobs(pool)
 
     def _goes_to_cache(self, pool: Pool) -> bool:

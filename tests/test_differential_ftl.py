@@ -100,7 +100,7 @@ def cases(draw: st.DrawFn) -> Case:
         "partial_write": draw(st.sampled_from(["rmw", "rmw", "program"])),
     }
     pools = pools_of(device, pools_by)
-    kept = ["fill"] if crowded else ["fill", "fill", "ranges", "none"]
+    filled = ["fill"] if crowded else ["fill", "fill", "ranges", "none"]
     footprints = [1.0] if crowded else [1.0, 1.0, 1.0, 0.3]
     units = draw(st.sampled_from([1, 1, 2, 4, 8])) if device["page_bytes"] == 4096 else 1
     device["pages_per_program"] = draw(st.sampled_from([1, 1, 1, 2, 3]))
@@ -117,16 +117,15 @@ def cases(draw: st.DrawFn) -> Case:
     data = Fraction(programs - programs // ftl.get("parity_stripe", programs + 1), programs)
     if together > 1:
         device["blocks_per_plane"] += 5
-    streams = draw(placements(ftl, device, together))
-    blocks = device["blocks_per_plane"] * device["planes_per_die"] // (pools_per_die(device, pools_by))
+    streams = draw(placements(ftl, device))
     gc = draw(collectors())
     if crowded:
         gc |= {"scope": draw(st.sampled_from(["none", "plane", "block"])), "trigger": "soft"}
-    # With scope `block` writes may be redirected from a shared frontier; here they never are, since none comes while a job is active.
+    # With scope `block` writes may be redirected from a shared frontier, where a request takes two programs of a pool.
     frontiers = 1 if ftl["frontier"] == "shared" and gc["scope"] != "block" else 2
-    frontiers = max(frontiers, streams)
     # Each block may keep a unit less than a program invalid.
-    frontiers += math.ceil(blocks * (together - 1) / (device["pages_per_block"] * units * data))
+    kept = (together - 1) / (device["pages_per_block"] * units * data)
+    blocks, frontiers = with_room(device, pools_by, max(frontiers, streams), float(kept))
     gc["until"] = max(0, min(gc["until"], blocks - frontiers - 4))
     gc["soft"], spare = draw(spares(blocks, frontiers=frontiers, until=gc["until"]))
     # With two thresholds the lower one needs the room that the other is given here.
@@ -140,6 +139,8 @@ def cases(draw: st.DrawFn) -> Case:
     if together > 1 and ftl["partial_write"] == "rmw":
         # All units are read before any is programmed: the last comes with the others.
         scheduler["order"] = "fr-fcfs"
+    # A request may take two programs of a pool, and the reference knows no second one that begins before the first has ended.
+    scheduler["pipeline"] &= together == 1 or ftl["placement"] in ("none", "handles")
     if gc["turns"] == "job" and not alone:
         # Which plane's write begins before another's has landed decides whose job is first. Planes that program together, or overlap, begin
         # in an order that the reference does not know.
@@ -163,7 +164,7 @@ def cases(draw: st.DrawFn) -> Case:
         mixes = [(10, 8, 5), (6, 5, 3), (10, 4, 4)]
     return Case(
         config=config,
-        precondition=draw(st.sampled_from(kept)),
+        precondition=draw(st.sampled_from(filled)),
         ranges=tuple(draw(st.lists(st.tuples(*[st.integers(0, 1_000_000)] * 2), min_size=1, max_size=4))),
         pages_max=pages_max,
         mix=draw(st.sampled_from(mixes)),
@@ -175,9 +176,9 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @st.composite
-def placements(draw: st.DrawFn, ftl: dict[str, Any], device: dict[str, Any], together: int) -> int:
+def placements(draw: st.DrawFn, ftl: dict[str, Any], device: dict[str, Any]) -> int:
     """Chooses data placement, with blocks for its streams, and returns the number of these."""
-    policies = [*["none"] * 4, "handles", "handles", *(["hot-cold", "sepbit"] if together == 1 else [])]
+    policies = [*["none"] * 4, "handles", "handles", "hot-cold", "sepbit"]
     ftl["placement"] = draw(st.sampled_from(policies))
     if ftl["placement"] == "handles":
         ftl["handles"] = draw(st.integers(1, 3))
@@ -283,6 +284,18 @@ def spares(draw: st.DrawFn, blocks: int, *, frontiers: int, until: int) -> tuple
 
 def pools_per_die(device: dict[str, Any], pools_by: str) -> int:
     return int(device["planes_per_die"]) if pools_by == "plane" else 1
+
+
+def with_room(device: dict[str, Any], pools_by: str, frontiers: int, kept: float) -> tuple[int, int]:
+    """Adds blocks until four of a pool are left beside these and a share of `kept`. Returns the blocks of a pool, and those not left."""
+    while blocks_of_pool(device, pools_by) - frontiers - math.ceil(blocks_of_pool(device, pools_by) * kept) < 4:
+        device["blocks_per_plane"] += 1
+    blocks = blocks_of_pool(device, pools_by)
+    return blocks, frontiers + math.ceil(blocks * kept)
+
+
+def blocks_of_pool(device: dict[str, Any], pools_by: str) -> int:
+    return int(device["blocks_per_plane"] * device["planes_per_die"]) // pools_per_die(device, pools_by)
 
 
 def pools_of(device: dict[str, Any], pools_by: str) -> int:
@@ -484,8 +497,8 @@ class CoreRandom:
 
 def compare_preconditioning(case: Case, make: Reference, folder: Path, tally: Tally) -> None:
     """Compares random overwriting until steady or close to the soft threshold; the drive reports the number of writes."""
-    # No time passes: there are no episodes.
-    reference = make({**case.config, "gc": {**case.config["gc"], "until": 0}})
+    # No time passes: there are no episodes, and a program begins as soon as it is filled.
+    reference = make({**case.config, "gc": {**case.config["gc"], "until": 0, "moves_in_flight": 1}})
     # Up to the door nothing is collected: by invalid share the reference would, after the write that takes a block has landed.
     by_share = case.config["gc"]["trigger"] != "soft"
     kind = "soft" if case.seed % 4 == 0 and not by_share else "steady"
