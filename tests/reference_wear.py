@@ -122,9 +122,10 @@ class ReferenceWear:
         self.paced = gc["pace"] == "proportional"
         self.gc_first = gc["priority"] == "gc"
         self.reserve = GC + NEXT_JOB + KEPT
-        self.soft = int(gc["soft"])
+        # No threshold counts the blocks that failures may take under accepted data, and those that a full buffer takes.
+        self.soft = int(gc["soft"]) + KEPT + -(-(-(-self.capacity // self.dies)) // self.pages)
         self.threshold = max(self.soft, self.reserve + 1)
-        self.window = max(1, _rounded(gc.get("pace_window", 1.0) * self.soft * self.pages))
+        self.window = max(1, _rounded(gc.get("pace_window", 1.0) * int(gc["soft"]) * self.pages))
         spare = self.blocks - -(-(self.exported // self.dies) // self.pages)
         self.losable = max(0, spare - max(2 + self.reserve, 2 + self.soft + 1))
         self.endurance: int = wear["endurance"]

@@ -25,17 +25,20 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
     fails = [dice.choice([0.0, 0.0, 2_000.0, 10_000.0]), dice.choice([0.0, 20_000.0]), dice.choice([0.0, 0.0, 10_000.0]), 50_000.0]
     names = ["program_fails_ppm", "program_fails_worn_ppm", "erase_fails_ppm", "erase_fails_worn_ppm"]
     endurance = dice.choice([3, 5, 8])
+    dies, units = dice.choice([1, 1, 2, 3]), dice.choice([1, 4, 16, 60])
+    # Beside the threshold: two blocks for failures, and what a full buffer may take.
+    kept = 2 + -(-(-(-units // dies)) // pages)
     pace: dict[str, Any] = dice.choice([{"pace": "none"}, *({"pace": "proportional", "pace_window": share} for share in (0.05, 0.2, 0.44))])
     return {
         "device": {
-            "channels": dice.choice([1, 1, 2, 3]),
+            "channels": dies,
             "chips_per_channel": 1,
             "dies_per_chip": 1,
             "planes_per_die": 1,
             "blocks_per_plane": blocks,
             "pages_per_block": pages,
             "page_bytes": PAGE,
-            "overprovisioning": (soft + 7 + dice.randint(0, 4)) / blocks,
+            "overprovisioning": (soft + kept + 5 + dice.randint(0, 4)) / blocks,
         },
         "ftl": {"frontier": "separate"},
         "gc": {
@@ -46,7 +49,7 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
         }
         | pace,
         "buffer": {
-            "bytes": PAGE * dice.choice([1, 4, 16, 60]),
+            "bytes": PAGE * units,
             "access_ns": 1_000,
             "protected": True,
         },

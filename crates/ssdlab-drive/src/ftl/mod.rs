@@ -75,8 +75,10 @@ pub struct Ftl {
     kept_from_host: u32,
     /// By pool: pages of its blocks that have failed.
     lost: Vec<u32>,
-    /// Soft threshold T_soft in blocks.
+    /// Soft threshold T_soft in blocks, those included that no threshold counts ([`Config::uncounted_blocks`]).
     soft: u32,
+    /// Free blocks below which a pool wants GC, whatever its blocks hold; those included that no threshold counts.
+    forced: u32,
     /// A pool with fewer free blocks wants collection.
     wanted_free: u32,
     /// A pool wants collection, too, while a closed block of it has this many invalid pages. If this is more than a block has: never.
@@ -98,6 +100,7 @@ impl Ftl {
         let geometry = Geometry::new(config);
         let pages = geometry.units_per_block.get();
         let streams = Streams::new(config);
+        let soft = config.gc.soft_blocks(geometry.pools.blocks_each) + config.uncounted_blocks();
         let mut ftl = Ftl {
             map: Mapping::new(&geometry),
             blocks: Blocks::new(&geometry),
@@ -112,21 +115,22 @@ impl Ftl {
             reserve: config.reserve(),
             kept_from_host: config.reserve(),
             lost: vec![0; geometry.pools.count.get() as usize],
-            soft: config.gc.soft_blocks(geometry.pools.blocks_each),
+            soft,
+            forced: config.gc.forced_blocks(geometry.pools.blocks_each) + config.uncounted_blocks(),
             wanted_free: RESERVE + 1,
-            invalid_below: if config.gc.trigger == Trigger::Both { config.gc.soft_blocks(geometry.pools.blocks_each) } else { u32::MAX },
+            invalid_below: if config.gc.trigger == Trigger::Both { soft } else { u32::MAX },
             wanted_invalid: config.gc.invalid_pages_wanted(geometry.units_per_reclaim()).max(geometry.units_per_program),
             mapped: vec![0; geometry.logical_units.div_ceil(MAPPED_PAGES) as usize],
             pinned: vec![0; geometry.logical_units.div_ceil(MAPPED_PAGES) as usize],
             geometry,
         };
-        ftl.want_configured(config);
+        ftl.want_configured();
         ftl
     }
 
     /// Sets the free blocks that pools want back to the configured threshold, which idle time may have raised.
-    pub fn want_configured(&mut self, config: &Config) {
-        self.want_free(config.gc.forced_blocks(self.geometry.pools.blocks_each));
+    pub fn want_configured(&mut self) {
+        self.want_free(self.forced);
     }
 
     /// The geometry of the drive.
@@ -293,7 +297,7 @@ impl Ftl {
         self.reserve
     }
 
-    /// The soft threshold T_soft in blocks.
+    /// The soft threshold T_soft in blocks, those included that no threshold counts ([`Config::uncounted_blocks`]).
     pub fn soft_blocks(&self) -> u32 {
         self.soft
     }

@@ -26,7 +26,7 @@ pub struct SuperblockCounts {
 impl SuperblockCounts {
     pub(super) fn new(config: &Config, geometry: &Geometry) -> Self {
         let blocks = geometry.pools.blocks_each;
-        let threshold = config.gc.forced_blocks(blocks).max(RESERVE + 1) + config.gc.until;
+        let threshold = (config.gc.forced_blocks(blocks) + config.uncounted_blocks()).max(RESERVE + 1) + config.gc.until;
         SuperblockCounts { kept: threshold + config.open_blocks(), ..SuperblockCounts::default() }
     }
 

@@ -41,7 +41,7 @@ impl Idle {
             base_ns: gc.idle_us * 1000,
             adaptive: gc.idle_timeout == IdleTimeout::Adaptive,
             step: 0,
-            free: gc.idle_blocks(blocks_each),
+            free: gc.idle_blocks(blocks_each) + config.uncounted_blocks(),
             pauses: gc.scope == Scope::None,
             since: 0,
             armed: Ns::MAX,

@@ -63,7 +63,7 @@ impl States {
     pub(super) fn new(config: &Config, geometry: &Geometry) -> Self {
         let pools = geometry.pools.count.get() as usize;
         States {
-            hard: config.gc.hard_blocks(geometry.pools.blocks_each),
+            hard: if config.gc.hard == 0.0 { 0 } else { config.gc.hard_blocks(geometry.pools.blocks_each) + config.uncounted_blocks() },
             stops_reads: config.gc.hard_stops == HardStops::All,
             now: vec![(S0, 0); pools],
             total: [0; 4],

@@ -46,6 +46,7 @@ impl Kind {
 
     /// A preset of this kind may set `key`.
     ///
+    /// - A device sets `errors` and `wear`: a policy of reading again or of levelling comes with the flash that it is for.
     /// - A device sets `gc.soft` and `gc.invalid_share`: papers give these thresholds with the drive.
     /// - A device or a scheme sets `gc.trigger`, which is published with drives (ae2022) and as a scheme (lee2013's idle-time GC), and
     ///   `ftl.allocation` (elyasi2017's DynAlloc).
@@ -59,7 +60,9 @@ impl Kind {
         let in_section = |sections: &[&str]| sections.contains(&key.split('.').next().unwrap_or(key));
         match self {
             Kind::Device => {
-                in_section(&["device", "ftl", "slc", "buffer", "host", "energy"]) || BY_DEVICE.contains(&key) || BY_EITHER.contains(&key)
+                in_section(&["device", "ftl", "slc", "errors", "wear", "buffer", "host", "energy"])
+                    || BY_DEVICE.contains(&key)
+                    || BY_EITHER.contains(&key)
             }
             Kind::Scheme => (in_section(&["gc", "scheduler", "cache"]) && !BY_DEVICE.contains(&key)) || key == "ftl.allocation",
             Kind::Workload => in_section(&["workload"]),
@@ -70,7 +73,7 @@ impl Kind {
     pub fn scope(self) -> &'static str {
         match self {
             Kind::Device => {
-                "device, ftl, slc, buffer, host, energy, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
+                "device, ftl, slc, errors, wear, buffer, host, energy, gc.trigger, gc.turns, gc.victim, gc.choices, gc.soft, gc.invalid_share, gc.pace_window and \
                  scheduler.suspend"
             }
             Kind::Scheme => "gc (but not soft and invalid_share), scheduler, cache and ftl.allocation",

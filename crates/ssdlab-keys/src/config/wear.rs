@@ -165,20 +165,29 @@ pub enum WearEnd {
 
 impl Config {
     /// Number of free blocks of a pool that the host may not take: one for the pages that a job moves; where blocks can fail, one for the next
-    /// job, if the block that a job erases fails; and where a level above the drive accepts writes before they are in flash, the two whose
-    /// failure these writes outlive ([`Config::KEPT_BLOCKS`]), one for each further stream of writes and of page moves, of which each may take
-    /// one, and those that the mapping table may take.
+    /// job, if the block that a job erases fails; and those of [`Config::kept_blocks`].
     pub fn reserve(&self) -> u32 {
-        let more_streams = || {
-            let Streams { host_classes, move_classes, .. } = Streams::new(self);
-            u32::from(host_classes + move_classes) - 2
-        };
-        RESERVE
-            + match (self.wear.is_on(), self.accepts_early()) {
-                (false, _) => 0,
-                (true, false) => 1,
-                (true, true) => 1 + Self::KEPT_BLOCKS + more_streams() + self.map_kept_blocks(),
-            }
+        RESERVE + u32::from(self.wear.is_on()) + self.kept_blocks()
+    }
+
+    /// Blocks of a pool that are kept where blocks can fail and a level above the drive accepts writes before they are in flash: the two whose
+    /// failure these writes outlive ([`Config::KEPT_BLOCKS`]), one for each further stream of writes and of page moves, of which each may take
+    /// one, and those that the mapping table may take. Else 0.
+    fn kept_blocks(&self) -> u32 {
+        if !self.wear.is_on() || !self.accepts_early() {
+            return 0;
+        }
+        let Streams { host_classes, move_classes, .. } = Streams::new(self);
+        Self::KEPT_BLOCKS + u32::from(host_classes + move_classes) - 2 + self.map_kept_blocks()
+    }
+
+    /// Free blocks of a pool that no threshold of GC counts: those of [`Config::kept_blocks`], and what a full write buffer may take of the pool, if
+    /// each of its units is programmed alone. So GC begins before the host has to wait for them.
+    pub fn uncounted_blocks(&self) -> u32 {
+        let Some(capacity) = super::Capacity::of(self).ok().filter(|_| self.kept_blocks() > 0) else { return 0 };
+        let units = self.buffer_units().min(capacity.exported_units).div_ceil(capacity.pools / capacity.pools_per_group);
+        let blocks = (units * capacity.units_per_program).div_ceil(capacity.units_per_block * capacity.pools_per_group);
+        self.kept_blocks() + u32::try_from(blocks).unwrap_or(u32::MAX)
     }
 
     /// Blocks of a pool that may fail under data that a level above the drive has accepted: the one with which the drive becomes read-only,
@@ -205,7 +214,8 @@ impl Config {
         let Ok(capacity) = super::Capacity::of(self) else { return 0 };
         let held = capacity.frontiers + capacity.scattered_blocks();
         let reserve = u64::from(self.reserve());
-        let soft = capacity.soft_blocks(if self.gc.trigger == Trigger::Both { self.gc.forced } else { self.gc.soft });
+        let key = if self.gc.trigger == Trigger::Both { self.gc.forced } else { self.gc.soft };
+        let soft = capacity.soft_blocks(key) + u64::from(self.uncounted_blocks());
         let until = u64::from(self.gc.until);
         let threshold = if self.gc.trigger == Trigger::InvalidShare { reserve + 1 } else { soft.max(reserve + 1) };
         let for_episodes = if until > 0 { threshold + until + held + 1 } else { 0 };

@@ -403,7 +403,10 @@ fn collecting_remedy(result: &Value) -> String {
 /// condition than the threshold triggers GC.
 fn bytes_to_collection(config: &Config, free: Option<u64>) -> Option<u64> {
     let capacity = Capacity::of(config).ok().filter(|_| matches!(config.gc.trigger, Trigger::Soft | Trigger::Idle))?;
-    let above = free.unwrap_or(capacity.blocks_per_pool).saturating_sub(capacity.soft_blocks(config.gc.soft)) + 1;
+    let above = free
+        .unwrap_or(capacity.blocks_per_pool)
+        .saturating_sub(capacity.soft_blocks(config.gc.soft) + u64::from(config.uncounted_blocks()))
+        + 1;
     let block = capacity.units_per_block * capacity.unit_bytes;
     Some(u64::from(config.array.drives()) * capacity.pools * above * block + config.buffer.bytes)
 }

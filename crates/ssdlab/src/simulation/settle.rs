@@ -183,9 +183,8 @@ impl Simulation {
     /// Brings the drives to rest and returns them.
     fn into_ftls(mut self) -> Result<Vec<Ftl>> {
         self.storage.come_to_rest(self.now)?;
-        let config = &self.plan.config;
         let mut ftls = Vec::new();
-        self.storage.each_drive_mut(|drive| ftls.push(drive.take_ftl(config)));
+        self.storage.each_drive_mut(|drive| ftls.push(drive.take_ftl()));
         Ok(ftls)
     }
 

@@ -75,12 +75,13 @@ impl Watch {
         let programmed: u64 = blocks(ftl).map(|block| u64::from(ftl.blocks().programmed(block))).sum();
         // What a write buffer has accepted, and what the mapping table is to keep, sets off the jobs that make room for it where blocks can fail.
         let keeps_accepted = config.wear.is_on() && (config.buffer.is_on() || config.caches_map());
+        let soft = config.gc.soft_blocks(blocks_each) + config.uncounted_blocks();
         let mut watch = Watch {
-            soft: config.gc.soft_blocks(blocks_each),
-            hard: config.gc.hard_blocks(blocks_each),
+            soft,
+            hard: if config.gc.hard == 0.0 { 0 } else { config.gc.hard_blocks(blocks_each) + config.uncounted_blocks() },
             by_free_blocks: !matches!(config.gc.trigger, Trigger::InvalidShare | Trigger::Both),
             set_off: config.gc.begin != Begin::Frontier && config.gc.trigger != Trigger::Idle && !keeps_accepted,
-            until: if config.gc.until > 0 { config.gc.soft_blocks(blocks_each).max(2) + config.gc.until } else { 0 },
+            until: if config.gc.until > 0 { soft.max(2) + config.gc.until } else { 0 },
             separate: config.ftl.frontier == Frontier::Separate,
             host_classes: Streams::new(config).host_classes,
             host_streams: Streams::new(config).host_classes + u8::from(config.ftl.frontier == Frontier::Shared),

@@ -18,10 +18,10 @@ impl Ssd {
         &self.ftl
     }
 
-    /// Takes the translation layer out of a drive at rest, which cannot be used afterwards. `config`: that of the drive.
-    pub fn take_ftl(&mut self, config: &Config) -> Ftl {
+    /// Takes the translation layer out of a drive at rest, which cannot be used afterwards.
+    pub fn take_ftl(&mut self) -> Ftl {
         let mut ftl = std::mem::replace(&mut self.ftl, Ftl::new(&Config::default()));
-        ftl.want_configured(config);
+        ftl.want_configured();
         ftl.close_cache();
         ftl
     }

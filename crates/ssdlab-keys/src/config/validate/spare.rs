@@ -83,9 +83,9 @@ fn key_of(config: &Config) -> (&'static str, f64) {
     if config.gc.trigger == Trigger::Both { ("gc.forced", config.gc.forced) } else { ("gc.soft", config.gc.soft) }
 }
 
-/// The threshold at which GC must find room, blocks; at least 1.
+/// The threshold at which GC must find room, blocks, those included that no threshold counts; at least 1.
 fn threshold_blocks(config: &Config, capacity: &Capacity) -> u64 {
-    capacity.soft_blocks(key_of(config).1)
+    capacity.soft_blocks(key_of(config).1) + u64::from(config.uncounted_blocks())
 }
 
 fn threshold(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
@@ -98,18 +98,20 @@ fn threshold(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
         }
     }
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
-    let threshold = capacity.soft_blocks(soft);
+    let threshold = threshold_blocks(config, capacity);
     let held = frontiers + capacity.scattered_blocks();
     if threshold + held < spare {
         return;
     }
-    let lower = match spare - held - 1 {
+    let uncounted = u64::from(config.uncounted_blocks());
+    let lower = match (spare - held - 1).saturating_sub(uncounted) {
         0 => String::new(),
         most => format!("; lower it to at most {most} blocks"),
     };
     messages.push(format!(
-        "{key} = {soft}: {threshold} of the {blocks} blocks of a pool, but {spare} are spare, of which {frontiers} are being filled{}, and \
+        "{key} = {soft}: {threshold} of the {blocks} blocks of a pool{}, but {spare} are spare, of which {frontiers} are being filled{}, and \
          the threshold must lie below the rest{lower}{}",
+        if uncounted > 0 { format!(", with {uncounted} for accepted data that may fail to be written (wear)") } else { String::new() },
         scattered(capacity),
         raise(capacity, threshold.saturating_add(needed_beyond(held)))
     ));
