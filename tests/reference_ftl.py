@@ -457,7 +457,7 @@ class ReferenceFtl:
         decides = pool.decided is None and (took_a_block or pool.host_first)
         if decides and self.decides == "started":
             # the page's old place is not invalid yet
-            decides = self._wants_collection(pool)
+            decides = self._wants_job(pool)
             # a job whose turn comes later chooses its victim after this write
             waits = decides and self._waits_for_turn(lpns[0])
             self.waits_for_turn += waits
@@ -615,6 +615,10 @@ class ReferenceFtl:
         """Whether an episode continues: it lasts until there are ``until`` more blocks than needed."""
         enough = {"soft": max(self.soft_blocks, 2), "invalid-share": 2, "both": max(self.forced_blocks, 2)}[self.trigger]
         return self.until > 0 and len(pool.free) < enough + self.until
+
+    def _wants_job(self, pool: Pool) -> bool:
+        """Whether a job begins with a write that takes a block."""
+        return self._wants_collection(pool)
 
     def _wants_collection(self, pool: Pool) -> bool:
         return self._trigger_fires(pool) or len(pool.free) <= 1

@@ -32,6 +32,8 @@ class ReferenceSlc(ReferenceFtl):
         super().__init__(config, decides="started")
         self.skipped = self.pages_per_block - self.pages_per_block // self.slc["bits_per_cell"]
         self.is_static = [block % self.blocks_per_plane >= self.blocks_per_plane - static for block in range(len(self.erases_of))]
+        self.cached = [CACHE]
+        """Streams of the cache."""
         self.in_mode = [False] * len(self.erases_of)
         self.free_static = [[block for block in pool.blocks if self.is_static[block]] for pool in self.pools]
         for pool in self.pools:
@@ -42,25 +44,49 @@ class ReferenceSlc(ReferenceFtl):
         """Whether the last job of each pool was a fold."""
         self.idle = False
         self.cache_writes = self.direct_writes = self.folds = self.idle_folds = self.space_folds = self.folded_pages = self.cache_erases = 0
+        self.empty_jobs = 0
+        self.opening: Stream | None = None
+        """The stream whose block was just opened: its first program has not ended."""
 
     # where writes go
 
     def _write_page(self, lpns: list[int], stream: Stream, *, last: bool = True) -> None:
         pool = self.pools[self.pool_of(lpns[0])]
-        self.idle = False
-        in_cache = self._goes_to_cache(pool)
-        if in_cache:
-            self.cache_writes += 1
-            self._write_to_cache(pool, lpns[0])
+        cached = self._cache_stream(lpns[0])
+        in_cache = cached is not None and self._goes_to_cache(pool, cached)
+        self._count(lpns[0], in_cache=in_cache)
+        if cached is not None and in_cache:
+            self._write_to_cache(pool, lpns[0], cached)
         else:
-            self.direct_writes += 1
             super()._write_page(lpns, stream, last=last)
         self._jobs(pool)
 
-    def _goes_to_cache(self, pool: Pool) -> bool:
-        if self.slc["full"] == "fold" or CACHE in pool.open or self.free_static[self.pools.index(pool)]:
+    def _cache_stream(self, lpn: int) -> Stream | None:  # noqa: ARG002
+        """The stream of a page in the cache."""
+        return CACHE
+
+    def _count(self, lpn: int, *, in_cache: bool) -> None:  # noqa: ARG002
+        self.cache_writes += in_cache
+        self.direct_writes += not in_cache
+
+    def _goes_to_cache(self, pool: Pool, stream: Stream) -> bool:
+        if self.slc["full"] == "fold" or stream in pool.open or self.free_static[self.pools.index(pool)]:
             return True
-        return self._can_open_dynamic(pool, max(self.soft_blocks, RESERVE + 1))
+        return self._can_open_ahead(pool) or (self._erases_for_cache(pool) and self._can_open(pool))
+
+    def _can_open_ahead(self, pool: Pool) -> bool:
+        """Whether a block of the cache can be opened without setting off collection."""
+        kept = RESERVE if self.slc["full"] == "fold" else max(self.soft_blocks, RESERVE + 1)
+        return bool(self.free_static[self.pools.index(pool)]) or self._can_open_dynamic(pool, kept)
+
+    def _empty_blocks(self, pool: Pool) -> list[int]:
+        """Full blocks outside of the cache that hold no data."""
+        return [block for block in self._closed(pool) if not self.in_mode[block] and self.valid_pages(block) == 0]
+
+    def _erases_for_cache(self, pool: Pool) -> bool:
+        """Whether a block without data is to be erased so that the cache can open it."""
+        may = self._dynamic_blocks(pool) < self.slc["dynamic_blocks"] and not self._can_open_ahead(pool)
+        return may and bool(self._empty_blocks(pool))
 
     def _can_open_dynamic(self, pool: Pool, kept: int) -> bool:
         return self._dynamic_blocks(pool) < self.slc["dynamic_blocks"] and len(pool.free) > kept
@@ -71,36 +97,55 @@ class ReferenceSlc(ReferenceFtl):
     def _can_open(self, pool: Pool) -> bool:
         return bool(self.free_static[self.pools.index(pool)]) or self._can_open_dynamic(pool, RESERVE)
 
-    def _write_to_cache(self, pool: Pool, lpn: int) -> None:
-        if CACHE not in pool.open and not self._can_open(pool):
+    def _write_to_cache(self, pool: Pool, lpn: int, stream: Stream) -> None:
+        if stream not in pool.open and not self._can_open(pool):
             raise OutOfSpace("folding frees no block for the write")
         first = None
-        if CACHE not in pool.open:
-            first = self._open_in_cache(pool)
-        self._program(pool, lpn, pool.open[CACHE])
+        if stream not in pool.open:
+            first = self._open_in_cache(pool, stream)
+        self._program(pool, lpn, pool.open[stream])
+        self._note_written([lpn])
         self.host_programs += 1
         if first is not None:
             self._run(pool, *first)
 
-    def _open_in_cache(self, pool: Pool) -> tuple[int, str] | None:
+    def _open_in_cache(self, pool: Pool, stream: Stream) -> tuple[int, str] | None:
         """Opens a block in SLC mode. Returns the job that this sets off, which has its first step when the write has ended."""
         static = self.free_static[self.pools.index(pool)]
-        is_static = bool(static)
-        block = static.pop(0) if is_static else pool.free.pop(0)
-        pool.open[CACHE] = block
+        block = static.pop(0) if static else pool.free.pop(0)
+        pool.open[stream] = block
         self.in_mode[block] = True
         self.written[block] = self.skipped
-        return None if is_static else self._next_job(pool)
+        self.opening = stream
+        job = self._next_job(pool)
+        self.opening = None
+        return job
+
+    def _has_room(self, pool: Pool, stream: Stream) -> bool:
+        """Whether the open block of a stream has a page that no program has taken."""
+        return stream in pool.open and self.written[pool.open[stream]] + (stream == self.opening) < self.pages_per_block
 
     def _close(self, pool: Pool, block: int) -> None:
         super()._close(pool, block)
         if self.in_mode[block]:
             self.full[self.pools.index(pool)].append(block)
 
+    def write(self, lpn: int) -> None:
+        self.idle = False
+        super().write(lpn)
+
+    def trim(self, lpn: int) -> None:
+        self.idle = False
+        super().trim(lpn)
+        self._jobs(self.pools[self.pool_of(lpn)])
+
     # jobs
 
     def _collect(self, pool: Pool, *, begun: bool = False) -> None:  # noqa: ARG002
         self._jobs(pool)
+
+    def _wants_job(self, pool: Pool) -> bool:
+        return self._next_job(pool) is not None
 
     def _victim(self, pool: Pool) -> int | None:
         """The first job of a direct write, which is decided when it begins."""
@@ -117,29 +162,39 @@ class ReferenceSlc(ReferenceFtl):
         """The block that the next job empties, and why."""
         number = self.pools.index(pool)
         wanted = self._wants_collection(pool)
+        empty = self._empty_blocks(pool)
+        if empty and (wanted or self.idle or self._erases_for_cache(pool)):
+            return self._greedy(empty), "collection" if wanted else "empty"
         dynamic = [block for block in self.full[number] if not self.is_static[block]]
         if wanted and dynamic:
-            return dynamic[0], "space"
-        cause = "full" if self._has_level(pool) or self._lacks_room(pool) else "idle" if self.idle else None
+            return self._first_to_fold(dynamic), "space"
+        empty_in_cache = any(self.valid_pages(block) == 0 for block in self.full[number]) and not self._can_open_ahead(pool)
+        wanted_for_cache = self._has_level(pool) or self._lacks_room(pool) or empty_in_cache
+        cause = "full" if wanted_for_cache else "idle" if self.idle else None
         folds = cause is not None and bool(self.full[number]) and len(pool.free) > RESERVE
         if folds and not (wanted and self.last_folded[number]):
-            return self.full[number][0], str(cause)
+            return self._first_to_fold(self.full[number]), str(cause)
         victim = super()._victim(pool) if wanted else None
         if victim is not None:
             return victim, "collection"
-        return (self.full[number][0], str(cause)) if folds else None
+        return (self._first_to_fold(self.full[number]), str(cause)) if folds else None
+
+    def _first_to_fold(self, blocks: list[int]) -> int:
+        """The oldest block without data, or else the oldest."""
+        return next((block for block in blocks if self.valid_pages(block) == 0), blocks[0])
 
     def _has_level(self, pool: Pool) -> bool:
         number, level = self.pools.index(pool), self.slc["fold_level"]
         kept = RESERVE if self.slc["full"] == "fold" else max(self.soft_blocks, RESERVE + 1)
         more = min(max(len(pool.free) - kept, 0), self.slc["dynamic_blocks"] - self._dynamic_blocks(pool))
         full = len(self.full[number])
-        size = full + (CACHE in pool.open) + len(self.free_static[number]) + more
+        size = full + sum(self._has_room(pool, stream) for stream in self.cached) + len(self.free_static[number]) + more
         return level > 0 and full > 0 and full >= level * size
 
     def _lacks_room(self, pool: Pool) -> bool:
         """Whether a write would wait for a fold."""
-        return self.slc["full"] == "fold" and CACHE not in pool.open and not self._can_open(pool)
+        has_room = all(self._has_room(pool, stream) for stream in self.cached)
+        return self.slc["full"] == "fold" and not has_room and not self._can_open(pool)
 
     def _choice(self, pool: Pool) -> int | None:
         hidden = [block for block in pool.blocks if self.in_mode[block]]
@@ -151,7 +206,8 @@ class ReferenceSlc(ReferenceFtl):
 
     def _run(self, pool: Pool, block: int, cause: str) -> None:
         number = self.pools.index(pool)
-        folds, moves = cause != "collection", self.gc_programs
+        folds, moves = cause not in ("collection", "empty"), self.gc_programs
+        self.empty_jobs += cause == "empty"
         if folds:
             self.full[number].remove(block)
             self.folds += 1
@@ -194,4 +250,5 @@ class ReferenceSlc(ReferenceFtl):
             "space_folds": self.space_folds,
             "folded_pages": self.folded_pages,
             "slc_erases": self.cache_erases,
+            "empty_jobs": self.empty_jobs,
         }

@@ -16,7 +16,7 @@ from typing import Any
 
 from reference_superblocks import RESERVE, OutOfSpace, ReferenceSuperblocks, Superblock
 
-COUNTERS = ["slc_writes", "direct_writes", "folds", "idle_folds", "space_folds", "folded_pages", "slc_erases"]
+COUNTERS = ["slc_writes", "direct_writes", "folds", "idle_folds", "space_folds", "folded_pages", "slc_erases", "empty_jobs"]
 Job = tuple[Superblock, str]
 """The superblock that a job empties, and why."""
 
@@ -52,10 +52,10 @@ class ReferenceSlcSuperblocks(ReferenceSuperblocks):
         pool, stream = self._fits()[0]
         self.level[stream][pool] += 1
         self.counters["slc_writes" if stream == "cache" else "direct_writes"] += 1
-        taken = len(self.free)
+        taken = self.opened
         target = self._open_block(pool, stream)
-        # A job begins with the write that takes a free superblock, and has its first step when that has ended.
-        job = self._next_job(target) if len(self.free) < taken else None
+        # A job begins with the write that takes a superblock, and has its first step when that has ended.
+        job = self._next_job(target) if self.opened > taken else None
         self._program(lpn, pool, target)
         if job is not None:
             self._run(*job)
@@ -73,11 +73,22 @@ class ReferenceSlcSuperblocks(ReferenceSuperblocks):
         return "cache" if in_cache else "host"
 
     def _has_room(self, pool: int, stream: str) -> bool:
-        can_open = self._can_open() if stream == "cache" else len(self.free) > RESERVE
+        free = len(self.free) > RESERVE
+        can_open = self._can_open() or (self._erases_for_cache() and free) if stream == "cache" else free
         return can_open or self._block_of(pool, stream) is not None
 
     def _can_open(self) -> bool:
         return bool(self.free_static) or self._dynamic_left() > 0
+
+    def _empty(self) -> list[Superblock]:
+        """Closed superblocks outside of the cache that hold no data, the one that has been so for longest first."""
+        empty = [one for one in self._closed() if self._valid(one) == 0]
+        return sorted(empty, key=lambda one: self.stamps[one.number])
+
+    def _erases_for_cache(self) -> bool:
+        """Whether a superblock without data is to be erased so that the cache can open it."""
+        dynamic = sum(not self._is_static(one) for one in self.in_mode)
+        return dynamic < self.slc["dynamic_blocks"] and not self._can_open() and bool(self._empty())
 
     def _dynamic_left(self) -> int:
         """Superblocks of the dynamic part that can be opened now."""
@@ -102,6 +113,11 @@ class ReferenceSlcSuperblocks(ReferenceSuperblocks):
         if target in self.in_mode and target not in self.open:
             self.full.append(target)
 
+    def trim(self, lpn: int) -> None:
+        self.idle = False
+        super().trim(lpn)
+        self._jobs()
+
     # jobs
 
     def _collect(self) -> None:
@@ -114,15 +130,23 @@ class ReferenceSlcSuperblocks(ReferenceSuperblocks):
         self.starved = self._wants()
 
     def _next_job(self, busy: Superblock | None = None) -> Job | None:
+        empty = self._empty()
+        if empty and (self._wants() or self.idle or self._erases_for_cache()):
+            return empty[0], "collection" if self._wants() else "empty"
         dynamic = [one for one in self.full if not self._is_static(one)]
         if self._wants() and dynamic:
-            return dynamic[0], "space"
-        cause = "full" if self._has_level() or self._lacks_room() else "idle" if self.idle else None
-        fold = (self.full[0], cause) if cause and self.full and len(self.free) > RESERVE else None
+            return self._first_to_fold(dynamic), "space"
+        empty_in_cache = any(self._valid(one) == 0 for one in self.full) and not self._can_open()
+        cause = "full" if self._has_level() or self._lacks_room() or empty_in_cache else "idle" if self.idle else None
+        fold = (self._first_to_fold(self.full), cause) if cause and self.full and len(self.free) > RESERVE else None
         if fold is not None and not (self._wants() and self.last_folded):
             return fold
         victim = self._pick(busy) if self._wants() else None
         return fold if victim is None else (victim, "collection")
+
+    def _first_to_fold(self, full: list[Superblock]) -> Superblock:
+        """The oldest without data, or else the oldest."""
+        return next((one for one in full if self._valid(one) == 0), full[0])
 
     def _has_level(self) -> bool:
         """Whether the share ``fold_level`` of the cache is full."""
@@ -139,7 +163,8 @@ class ReferenceSlcSuperblocks(ReferenceSuperblocks):
         return [one for one in super()._closed() if one not in self.in_mode]
 
     def _run(self, victim: Superblock, cause: str) -> None:
-        folds, moved = cause != "collection", self.moved
+        folds, moved = cause not in ("collection", "empty"), self.moved
+        self.counters["empty_jobs"] += cause == "empty"
         self._take_out(victim)
         if folds:
             self.full.remove(victim)

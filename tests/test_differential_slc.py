@@ -13,6 +13,8 @@ from reference_ftl import OutOfSpace, Pool
 from reference_slc import ReferenceSlc
 
 CASES = 80
+LONG = 1_000_000
+"""More microseconds than all jobs that a request sets off take."""
 
 
 def case(seed: int) -> dict[str, dict[str, Any]]:
@@ -21,7 +23,7 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
     soft, blocks, full = dice.choice([1, 2, 3]), dice.choice([20, 24]), dice.choice(["direct", "fold"])
     # Static blocks are not folded for space.
     never = (0.0, 0) if full == "fold" or static == 0 else (1.0, 0)
-    level, idle_us = dice.choice([(0.0, 1000), (0.5, 0), (0.8, 0), (0.5, 1000), never])
+    level, idle_us = dice.choice([(0.0, LONG), (0.5, 0), (0.8, 0), (0.5, LONG), never])
     return {
         "device": {
             "channels": 1,
@@ -95,6 +97,13 @@ class LeavesNoBlocks(ReferenceSlc):
         return super()._can_open_dynamic(pool, min(kept, 1))
 
 
+class ErasesNothingAhead(ReferenceSlc):
+    """Knows no blocks without data."""
+
+    def _empty_blocks(self, pool: Pool) -> list[int]:  # noqa: ARG002
+        return []
+
+
 class FillsThemWhole(ReferenceSlc):
     """Skips a page less in a block in SLC mode."""
 
@@ -115,7 +124,7 @@ class CountsTheOpenBlockFull(ReferenceSlc):
             pool.open = opened
 
 
-@pytest.mark.parametrize("wrong", [FoldsTheYoungest, LeavesNoBlocks, FillsThemWhole, CountsTheOpenBlockFull])
+@pytest.mark.parametrize("wrong", [FoldsTheYoungest, LeavesNoBlocks, ErasesNothingAhead, FillsThemWhole, CountsTheOpenBlockFull])
 def test_another_rule_is_noticed(wrong: type[ReferenceSlc]) -> None:
     with pytest.raises((AssertionError, OutOfSpace, IndexError, KeyError)):
         _ = [compare(seed, wrong) for seed in range(CASES)]

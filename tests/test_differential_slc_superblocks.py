@@ -14,6 +14,8 @@ from reference_superblocks import OutOfSpace, Superblock
 from shares import FULL
 
 CASES = 300 if FULL else 60
+LONG = 1_000_000
+"""More microseconds than all jobs that a request sets off take."""
 
 
 def case(seed: int) -> dict[str, dict[str, Any]]:
@@ -22,7 +24,7 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
     soft, blocks, full = dice.choice([1, 2, 3]), dice.choice([20, 24]), dice.choice(["direct", "fold"])
     # Static superblocks are not folded for space.
     never = (0.0, 0) if full == "fold" or static == 0 else (1.0, 0)
-    level, idle_us = dice.choice([(0.0, 1000), (0.5, 0), (0.8, 0), (0.5, 1000), never, never, never])
+    level, idle_us = dice.choice([(0.0, LONG), (0.5, 0), (0.8, 0), (0.5, LONG), never, never, never])
     return {
         "device": {
             "channels": 1,
@@ -83,7 +85,9 @@ def agree(drive: ssdlab.Simulator, reference: ReferenceSlcSuperblocks, when: str
 def test_the_drive_does_what_the_reference_does() -> None:
     references = [compare(seed, ReferenceSlcSuperblocks) for seed in range(CASES)]
     for name in references[0].counted():
-        assert sum(reference.counted()[name] for reference in references) > 3 * CASES, name
+        # Hardly any superblock outside of the cache loses all of its data before it is collected.
+        at_least = CASES if name == "empty_jobs" else 3 * CASES
+        assert sum(reference.counted()[name] for reference in references) > at_least, name
 
 
 class FoldsTheYoungest(ReferenceSlcSuperblocks):

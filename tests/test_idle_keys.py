@@ -109,10 +109,6 @@ def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device
             with pytest.raises(ssdlab.ConfigError, match="the pages of a group have no chip in common"):
                 ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
             continue
-        if has_cache and scheme == "msr":
-            with pytest.raises(ssdlab.ConfigError, match=r"slc \(blocks in SLC mode\) does not go with gc\.advance"):
-                ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
-            continue
         result = ssdlab.run(device=device, scheme=scheme, requests=20, set=small)
         register = result.config.device.cache_register
         idle = {entry["key"]: entry["needs"] for entry in result.get("idle_keys", ())}

@@ -365,6 +365,7 @@ CONTEXTS: Mapping[str, Context] = {
     "slc.fold_level": Context((0.0, 0.3, 0.8), base={**SLC, "slc.idle_us": 0, "slc.static_blocks": 0}),
     "slc.idle_us": Context((0, 100, 1_500), base={**SLC, "slc.static_blocks": 0}),
     "slc.fold_jobs": Context((0, 1), base=SLC),
+    "slc.map_mode": Context(("slc", "native"), base={**SLC, "ftl.map_cache_bytes": 4 * PAGE, "ftl.map_entry_bytes": 512}),
     "slc.bits_per_cell": Context((2, 3, 4), base={**SLC, "device.pages_per_block": 12}),
     "slc.read_ns": Context((10_000, 20_000, 30_000), base=SLC),
     "slc.program_ns": Context((50_000, 100_000, 150_000), base=SLC),

@@ -127,6 +127,8 @@ class Counters(Section):
     direct_writes: int
     discarded_moves: int
     displaced_moves: int
+    empty_jobs: int
+    empty_moves: int
     episode_jobs: int
     erase_pulses: int
     failed_erases: int
@@ -192,6 +194,7 @@ class Counters(Section):
     shortened_erases: int
     skipped_units: int
     slc_erases: int
+    slc_map_writes: int
     slc_reads: int
     slc_writes: int
     space_fold_moves: int

@@ -68,6 +68,11 @@ causes! {
         trigger "fold", slice "fold", why "and a block in SLC mode was folded",
         jobs "space_folds", moves "space_fold_moves", "that folded a block in SLC mode since its pool needed a free block (`slc.dynamic_blocks`)"
     }
+    /// A block holds no valid data, so that its erase costs no move.
+    Empty {
+        trigger "empty", slice "empty block", why "and a block without valid data was erased",
+        jobs "empty_jobs", moves "empty_moves", "that erased a block without valid data ahead of need, in idle time or for a cache in SLC mode"
+    }
     /// A block was read too often (read reclaim).
     Reclaim {
         trigger "reclaim", slice "read reclaim", why "and a block that had been read errors.reclaim_reads times",

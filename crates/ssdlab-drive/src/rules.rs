@@ -28,7 +28,7 @@ pub struct Rules {
     pub gc: GcRules,
     /// Order in which host operations go.
     pub order: Order,
-    /// There is a placement policy (`ftl.placement`).
+    /// Writes have classes: those of a placement policy (`ftl.placement`), or that of translation pages (`slc.map_mode`).
     pub places: bool,
     /// The rules of placement handles; `None` with another placement policy or none.
     pub handles: Option<HandleRules>,
@@ -277,7 +277,7 @@ impl Rules {
             flash,
             gc,
             order: config.scheduler.order,
-            places: config.ftl.placement != Placement::None,
+            places: config.ftl.placement != Placement::None || Streams::new(config).map.is_some(),
             handles: (config.ftl.placement == Placement::Handles).then(|| HandleRules {
                 count: config.ftl.handles,
                 default: config.ftl.default_handle,

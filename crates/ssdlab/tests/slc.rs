@@ -5,7 +5,8 @@ use crate::common::{one_die, plan, simulation};
 use crate::timelines::{Case, array, bus, pages, play_all, read, write};
 use ssdlab::cause::Cause;
 use ssdlab::config::{
-    Config, Frontier, PoolScope, PreconditionKind, Priority, RetryPolicy, Scope, SlcFull, SuspendedForReads, Trigger, validate,
+    Advance, Config, Frontier, Isolation, Mode, Placement, PoolScope, PreconditionKind, Priority, RetryPolicy, Scope, SlcFull,
+    SuspendedForReads, Trigger, validate,
 };
 use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::request::{Request, RequestKind};
@@ -497,7 +498,121 @@ fn the_dynamic_part_follows_the_free_space() {
         played(&config, &requests[..40]).ssd().counters()
     });
     assert_eq!((empty.slc_writes, empty.direct_writes), (40, 0));
-    assert!(full.slc_writes < 20 && full.slc_writes > 0 && full.jobs_for(Cause::FoldSpace) > 0, "{full:?}");
+    assert!(full.slc_writes < 20 && full.slc_writes > 0 && full.jobs_for(Cause::Empty) > 0, "{full:?}");
+}
+
+/// The block and the stream of a page.
+fn lies_in(simulation: &Simulation, page: u32) -> (BlockId, u8) {
+    let ftl = simulation.ssd().ftl();
+    let block = ftl.geometry().split_page(ftl.lookup(Lpn(page)).unwrap()).0;
+    (block, ftl.blocks().stream(block))
+}
+
+/// Two handles: streams 0 and 1 outside of the cache, 2 and 3 of page moves, 4 and 5 in the cache. Each handle has a block of the cache, and
+/// its pages go to its own stream when they are folded.
+#[test]
+fn a_class_has_a_block_of_its_own_in_the_cache_and_keeps_its_class() {
+    let config = one_block(|c| {
+        (c.device.blocks_per_plane, c.device.overprovisioning) = (24, 0.5);
+        (c.ftl.placement, c.ftl.handles, c.ftl.isolation) = (Placement::Handles, 2, Isolation::Persistent);
+        c.slc.static_blocks = 2;
+    });
+    let of = |handle, request| Request { handle: Some(handle), ..request };
+    let requests: Vec<_> = (0..4).map(|page| of((page % 2) as u8, write(0, page))).collect();
+    let mut simulation = simulation(&config);
+    requests.iter().for_each(|request| _ = simulation.submit(*request).unwrap());
+    simulation.run_until(MS).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|page| lies_in(&simulation, page).1), [4, 5, 4, 5]);
+    simulation.run_until(9 * MS).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|page| lies_in(&simulation, page).1), [2, 3, 2, 3], "folded");
+    assert_eq!(simulation.ssd().counters().folded_pages, 4);
+}
+
+/// Two pages go to the cache, the third past it. Then the two are folded into the block that the third has opened.
+#[test]
+fn a_fold_fills_the_open_block_of_the_host_where_they_share_one() {
+    for (frontier, same) in [(Frontier::Shared, true), (Frontier::Separate, false)] {
+        let simulation = played(&one_block(|c| c.ftl.frontier = frontier), &[write(0, 0), write(0, 1), write(0, 2), read(9 * MS, 0)]);
+        let blocks = [0, 1, 2].map(|page| lies_in(&simulation, page).0);
+        assert_eq!((blocks[0] == blocks[1], blocks[0] == blocks[2]), (true, same), "{frontier:?}");
+        assert_eq!(simulation.ssd().counters().folded_pages, 2);
+    }
+}
+
+/// A page of 4 KiB maps 1,024 units, so that the table has one translation page, and memory holds it. It is written back when the cache for it
+/// is too small: here never, but by folds, which change entries that are not in memory.
+#[test]
+fn translation_pages_fill_blocks_of_their_own_in_their_mode() {
+    for mode in [Mode::Slc, Mode::Native] {
+        let config = one_block(|c| {
+            (c.device.blocks_per_plane, c.device.overprovisioning) = (24, 0.6);
+            (c.slc.static_blocks, c.slc.map_mode, c.slc.idle_us) = (8, mode, 1_000_000);
+            // Two entries a translation page, one of which is in memory.
+            (c.ftl.map_cache_bytes, c.ftl.map_entry_bytes) = (4096, 512);
+        });
+        let requests: Vec<_> = (0..8).map(|number| write(number * MS, 8 * number % 56)).collect();
+        let simulation = played(&config, &requests);
+        let (counters, ftl) = (simulation.ssd().counters(), simulation.ssd().ftl());
+        let table = ftl.geometry().exported_units..ftl.geometry().logical_units;
+        let written: Vec<u32> = table.filter(|&unit| ftl.lookup(Lpn(unit)).is_some()).collect();
+        assert!(written.len() > 2, "{written:?}");
+        assert_eq!(counters.slc_map_writes, if mode == Mode::Slc { counters.map_programs } else { 0 }, "{counters:?}");
+        for unit in written {
+            let (block, stream) = lies_in(&simulation, unit);
+            assert_eq!((ftl.blocks().mode(block), stream), if mode == Mode::Slc { (mode, 3) } else { (mode, 2) });
+        }
+        assert!(ftl.blocks().mode(lies_in(&simulation, 0).0) == Mode::Slc, "the host's are in the cache");
+    }
+}
+
+/// All data pass through caches of one block on two dies, of which one may fold at a time, and folding advances with host operations. Both
+/// dies' writes come at once: while a die waits for its turn, the other has none to wait for.
+#[test]
+fn no_write_waits_for_a_fold_that_waits_for_writes() {
+    let config = one_block(|c| {
+        (c.device.channels, c.slc.full, c.slc.idle_us, c.slc.fold_jobs) = (2, SlcFull::Fold, 0, 1);
+        c.gc.advance = Advance::WithRequests;
+    });
+    for pages in [vec![0, 2, 4, 6, 8, 1, 3, 5], vec![1, 3, 5, 0, 2, 4, 6, 8, 10, 12]] {
+        let mut simulation = simulation(&config);
+        pages.iter().for_each(|&page| _ = simulation.submit(write(0, page)).unwrap());
+        simulation.run_until(60 * MS).unwrap();
+        assert_eq!(simulation.take_completions().len(), pages.len());
+        let counters = simulation.ssd().counters();
+        assert!(counters.folds > 0 && counters.direct_writes == 0 && counters.steps_without_requests > 0, "{counters:?}");
+    }
+}
+
+/// A drive of 24 blocks, 22 of which the cache can take, writes 44 of 50 pages to it. Filled, it has seven free blocks, and takes five: the rest
+/// of 40 goes past the cache. Filled and wholly trimmed, with idle time, it has erased all but its open block: 21 blocks, and 42 pages.
+#[test]
+fn a_drive_that_was_trimmed_writes_as_a_new_one() {
+    let writes = |trims: bool, kind| {
+        let (config, _) = filled_whole(100, |c| (c.ftl.precondition.kind, c.slc.idle_us) = (kind, 1_000));
+        let exported = config.exported_bytes().unwrap() / 4096;
+        let mut simulation = simulation(&config);
+        if trims {
+            simulation.submit(Request { kind: RequestKind::Trim, ..pages(read(0, 0), exported) }).unwrap();
+        }
+        (0..50).for_each(|number| _ = simulation.submit(write(500 * MS, number * 17 % 100)).unwrap());
+        simulation.run_until(500 * MS + 50 * 302_400).unwrap();
+        let counters = simulation.ssd().counters();
+        (counters.slc_writes, counters.jobs_for(Cause::Empty))
+    };
+    let all = [(false, PreconditionKind::None), (false, PreconditionKind::Fill), (true, PreconditionKind::Fill)];
+    assert_eq!(all.map(|(trims, kind)| writes(trims, kind)), [(44, 0), (10, 0), (42, 16)], "new, filled, filled and trimmed");
+}
+
+/// Without idle time blocks without data are erased as the cache needs them: no write goes past it, and nothing is moved.
+#[test]
+fn blocks_without_data_are_erased_before_a_write_would_go_past_the_cache() {
+    let (config, _) = filled_whole(100, |c| c.ftl.precondition.kind = PreconditionKind::Fill);
+    let trim = Request { kind: RequestKind::Trim, ..pages(read(0, 0), 100) };
+    let writes = (0..40).map(|number| write(2 * MS * (number + 1), number));
+    let simulation = played(&config, &[trim].into_iter().chain(writes).collect::<Vec<_>>());
+    let counters = simulation.ssd().counters();
+    assert_eq!((counters.slc_writes, counters.direct_writes, counters.pages_moved), (40, 0, 0));
+    assert!(counters.jobs_for(Cause::Empty) > 10, "{counters:?}");
 }
 
 /// The dynamic part has no more blocks than there are beside the static part.
@@ -523,8 +638,8 @@ fn a_static_cache_takes_no_spare_block_beside_its_own() {
     assert_eq!([least(0), least(1)], [4, 5]);
 }
 
-/// Two pages go to the cache, and 36 past it fill six blocks, so that five are free. GC in idle time wants six, and erases the block of the cache.
-/// Three are enough once a request comes: its page goes to the cache again.
+/// Two pages go to the cache, and 36 past it fill six blocks, each of which keeps a valid page, so that five are free. GC in idle time wants six,
+/// and folds the block of the cache. Three are enough once a request comes: its page goes to the cache again.
 #[test]
 fn the_first_write_after_gc_in_idle_time_goes_to_the_cache() {
     let config = one_block(|c| {
@@ -532,11 +647,12 @@ fn the_first_write_after_gc_in_idle_time_goes_to_the_cache() {
         (c.gc.trigger, c.gc.soft, c.gc.idle_free, c.gc.idle_us) = (Trigger::Idle, 3.0, 2.0, 1_000);
         c.device.overprovisioning = 0.65;
     });
-    let writes = (0..38).map(|number| write(400_000 * number, number % 10));
+    let pages = (0..25).chain(2..7).chain(8..12).chain(14..18);
+    let writes = (0..).zip(pages).map(|(number, page)| write(400_000 * number, page));
     let requests: Vec<_> = writes.chain([write(100 * MS, 3)]).collect();
     let mut simulation = played(&config, &requests);
     let counters = simulation.ssd().counters();
-    assert_eq!((counters.jobs_for(Cause::FoldSpace), counters.folded_pages, counters.slc_erases), (1, 0, 1));
+    assert_eq!((counters.jobs_for(Cause::FoldSpace), counters.folded_pages, counters.slc_erases), (1, 2, 1));
     assert_eq!((counters.slc_writes, counters.direct_writes), (3, 36));
     assert_eq!(simulation.take_completions().last().unwrap().completed_ns, 100 * MS + 152_400);
 }
@@ -576,9 +692,9 @@ fn what_cannot_be_right_is_refused_with_a_reason() {
         let error = validate(&config).expect_err(says).to_string();
         assert!(error.contains(says), "{says}: {error}");
     };
-    refused("ftl.frontier", &|c| c.ftl.frontier = Frontier::Shared);
-    refused("ftl.placement", &|c| c.ftl.placement = ssdlab::config::Placement::HotCold);
-    refused("ftl.map_cache_bytes", &|c| c.ftl.map_cache_bytes = 4096);
+    refused("2 classes of writes", &|c| {
+        (c.ftl.placement, c.slc.full) = (Placement::HotCold, SlcFull::Fold);
+    });
     refused("nothing would ever fold", &|c| c.slc.idle_us = 0);
     refused("nothing would ever fold", &|c| (c.slc.idle_us, c.slc.dynamic_blocks) = (0, 2));
     refused("leaves no other block", &|c| c.slc.static_blocks = 12);

@@ -190,11 +190,15 @@ fn agrees_with_slc(config: &Config, counters: &ssdlab::stats::Counters, ftl: &Ft
     let due =
         [Cause::Reclaim, Cause::Refresh, Cause::Retirement, Cause::Leveling].map(|cause| counters.jobs_for(cause)).iter().sum::<u64>();
     let agree = counters.slc_writes + counters.direct_writes == written
-        && counters.folded_pages <= counters.slc_writes
+        && counters.folded_pages <= counters.slc_writes + counters.slc_map_writes
         && (counters.slc_erases.saturating_sub(due * u64::from(each))..=counters.slc_erases + u64::from(pools))
             .contains(&(counters.folds * u64::from(each)))
         && counters.jobs_for(Cause::FoldIdle) + counters.jobs_for(Cause::FoldSpace) <= counters.folds
-        && (!on || config.slc.full == SlcFull::Direct || config.wear.is_on() || counters.direct_writes == counters.merged_writes);
+        && (!on
+            || config.slc.full == SlcFull::Direct
+            || config.wear.is_on()
+            || counters.direct_writes == counters.merged_writes
+            || config.caches_map() && counters.direct_writes < counters.merged_writes);
     if agree { Ok(()) } else { Err(format!("writes and folds of the cache in SLC mode do not add up: {counters:?}")) }
 }
 

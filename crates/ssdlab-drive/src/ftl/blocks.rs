@@ -439,6 +439,8 @@ impl Blocks {
         } else if state == BlockState::Closed {
             self.delist(pool.index(), block, valid);
             self.enlist(pool.index(), block, valid - 1);
+        } else if valid == 1 && self.state(block) == BlockState::Cached {
+            self.cached_block_emptied(pool);
         }
     }
 
@@ -491,6 +493,13 @@ impl Blocks {
         let (index, word) = words.iter().enumerate().find(|(_, word)| **word != 0)?;
         let valid = index * 64 + word.trailing_zeros() as usize;
         (valid <= self.valid_max as usize).then(|| BlockId(self.closed[lists * self.lists_per_pool + valid].head))
+    }
+
+    /// A closed block or superblock of the pool without valid pages: the one that has been so for longest.
+    #[inline]
+    pub fn empty_block(&self, pool: PoolId) -> Option<BlockId> {
+        let list = self.closed[self.lists_of(pool) * self.lists_per_pool];
+        (list.head != NONE).then_some(BlockId(list.head))
     }
 
     /// Starts collecting a closed block, or the superblock that it represents, or folding a full block in SLC mode.

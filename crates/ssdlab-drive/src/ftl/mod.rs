@@ -59,6 +59,8 @@ pub struct Ftl {
     streams: Streams,
     /// There is a placement policy.
     places: bool,
+    /// Writes have classes: of a placement policy, or that of translation pages.
+    has_classes: bool,
     /// The cache of blocks in SLC mode; `None` without one.
     slc: Option<slc::SlcCache>,
     /// Which of the streams of its writer a page goes to.
@@ -107,7 +109,8 @@ impl Ftl {
             pools: vec![Pool::new(pages, streams); geometry.pools.count.get() as usize],
             streams,
             places: config.ftl.placement != Placement::None,
-            slc: slc::SlcCache::new(config, &geometry, streams),
+            has_classes: config.ftl.placement != Placement::None || streams.map.is_some(),
+            slc: slc::SlcCache::new(config, &geometry),
             placer: Placer::new(config, geometry.logical_units, geometry.blocks, geometry.units_per_reclaim()),
             displaced: 0,
             superblocks: SuperblockCounts::new(config, &geometry),
@@ -171,8 +174,11 @@ impl Ftl {
     /// The host writes a page: which of its streams the page goes to. `handle`: that of the request; `None`: it names none.
     #[inline(always)]
     pub fn host_class(&mut self, lpn: Lpn, handle: Option<u8>) -> Class {
-        if !self.places {
+        if !self.has_classes {
             return 0;
+        }
+        if self.streams.map.is_some() && lpn.0 >= self.geometry.exported_units {
+            return self.streams.host_classes;
         }
         let is_new = self.lookup(lpn).is_none();
         self.placer.host_class(lpn, handle, is_new)
@@ -200,8 +206,11 @@ impl Ftl {
 
     /// The class that [`Ftl::host_class`] would give now.
     pub fn host_class_now(&self, lpn: Lpn, handle: Option<u8>) -> Class {
-        if self.streams.host_classes == 1 {
+        if !self.has_classes {
             return 0;
+        }
+        if self.streams.map.is_some() && lpn.0 >= self.geometry.exported_units {
+            return self.streams.host_classes;
         }
         self.placer.host_class_now(lpn, handle, self.lookup(lpn).is_none())
     }
@@ -349,10 +358,10 @@ impl Ftl {
         }
         let free = self.blocks.free_count(pool);
         if room == 0 {
-            return if self.slc.is_some() { self.can_open_host(pool) } else { free > self.kept_from_host };
+            return if self.slc.is_some() { self.can_open_host(pool, class) } else { free > self.kept_from_host };
         }
         // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
-        if free > 0 || !self.shares(pool, class) {
+        if free > RESERVE || !self.shares(pool, class) || free > self.left_by_job(pool) {
             return true;
         }
         if self.geometry.spans_pools() { !self.room_is_the_jobs(pool) } else { self.room_of_moves(pool) > state.owed }
@@ -390,7 +399,7 @@ impl Ftl {
     #[inline]
     pub fn next_offset(&self, pool: PoolId, class: Class) -> u32 {
         let next = self.pools[pool.index()].host(class).next_page;
-        let first = if self.writes_slc(pool) { self.skipped_pages() } else { 0 };
+        let first = if self.writes_slc(pool, class) { self.skipped_pages() } else { 0 };
         if next == self.geometry.units_per_block.get() { first } else { next }
     }
 
@@ -401,7 +410,7 @@ impl Ftl {
             return state.host(class).block;
         }
         let taken = self.blocks.next_member(pool, state.host_stream(class));
-        taken.or_else(|| self.next_opened(pool)).unwrap_or(state.host(class).block)
+        taken.or_else(|| self.next_opened(pool, class)).unwrap_or(state.host(class).block)
     }
 
     /// The plane of the block that the pool's next host write of this class goes to.
@@ -418,7 +427,7 @@ impl Ftl {
     /// Allocates the page for a host write (where programs have several pages, the first of a program); `None` unless [`Ftl::can_write`].
     #[inline(always)]
     pub fn try_allocate_host(&mut self, pool: PoolId, class: Class) -> Option<Allocated> {
-        if self.slc.is_some() { self.allocate_in_mode(pool) } else { self.try_allocate_outside_cache(pool, class) }
+        if self.slc.is_some() { self.allocate_in_mode(pool, class) } else { self.try_allocate_outside_cache(pool, class) }
     }
 
     /// As [`Ftl::try_allocate_host`], while no run uses a cache of blocks in SLC mode.
@@ -463,7 +472,8 @@ impl Ftl {
     /// Number of pages of a pool that can be programmed: those of its free blocks, and what is left of its open blocks.
     pub fn room(&self, pool: PoolId) -> u64 {
         let pages = self.geometry.units_per_block.get();
-        let open: u32 = self.pools[pool.index()].open.iter().map(|frontier| pages - frontier.next_page).sum();
+        let open: u32 =
+            self.pools[pool.index()].open[..usize::from(self.streams.count)].iter().map(|frontier| pages - frontier.next_page).sum();
         let taken: u32 = self.blocks.taken_members(pool).map(|(block, _)| pages - self.blocks.programmed(block)).sum();
         u64::from(self.blocks.free_count(pool)) * u64::from(pages) + u64::from(taken + open) + self.static_room(pool)
     }
@@ -482,7 +492,7 @@ impl Ftl {
         let Pools { blocks_each, per_group, .. } = self.geometry.pools;
         let pages = self.geometry.units_per_block.get();
         let slc = self.geometry.slc;
-        let open = u32::from(self.streams.count) - u32::from(slc.is_some_and(|slc| slc.dynamic_each == 0));
+        let open = u32::from(if slc.is_some_and(|slc| slc.dynamic_each == 0) { self.streams.slc } else { self.streams.count });
         let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { self.reserve + open };
         let blocks_each = blocks_each - slc.map_or(0, |slc| slc.static_each);
         let left_over = self.geometry.units_per_program - 1;

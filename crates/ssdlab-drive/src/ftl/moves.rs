@@ -123,7 +123,7 @@ impl Ftl {
         let state = &self.pools[pool.index()];
         let pages = self.geometry.units_per_block.get();
         let has_room = |class: Class| state.moves(class).next_page < pages;
-        if has_room(wanted) || self.blocks.free_count(pool) > 0 {
+        if has_room(wanted) || self.blocks.free_count(pool) > self.left_by_job(pool) {
             return wanted;
         }
         let other = (0..self.streams.move_classes).find(|&class| has_room(class)).expect("a job has room for its pages");

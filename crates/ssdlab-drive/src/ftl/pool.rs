@@ -4,7 +4,7 @@ use super::placement::Class;
 use crate::rules::BurstRule;
 use ssdlab_base::units::{BlockId, Ppn};
 use ssdlab_keys::config as keys;
-use ssdlab_keys::config::{STREAMS_MAX, Stream, Streams};
+use ssdlab_keys::config::{CLASSES_MAX, HANDLES_MAX, STREAMS_MAX, Stream, Streams};
 use ssdlab_keys::geometry::Geometry;
 
 /// Bursts: a write that waits may find a page in the block that a move has taken.
@@ -38,8 +38,10 @@ impl Frontier {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Pool {
-    /// The first stream of host writes now.
-    host: Stream,
+    /// By class: the stream of host writes now.
+    hosts: [Stream; CLASSES_MAX],
+    /// The first stream of host writes past a cache in SLC mode, or of all.
+    direct: Stream,
     /// The first stream of page moves.
     moves: Stream,
     /// Pages that the active job still has to place, in whole programs.
@@ -47,42 +49,64 @@ pub struct Pool {
     /// The open block of each stream; those of streams that the table does not have stay unused. Behind the rest: most drives use the first
     /// two, which share a line of the processor's cache with it.
     pub open: [Frontier; STREAMS_MAX],
-    /// By stream of page moves: the blocks that the active job, or else the last, fills: one with room when it started, and one taken since. A
+    /// By class of page moves: the blocks that the active job, or else the last, fills: one with room when it started, and one taken since. A
     /// job moves no more pages than a block has, so there are no more.
-    filling: [[Option<BlockId>; 2]; STREAMS_MAX],
+    filling: [[Option<BlockId>; 2]; HANDLES_MAX as usize],
 }
 
 impl Pool {
     /// A pool without open blocks; its blocks have `pages` pages.
     pub fn new(pages: u32, streams: Streams) -> Self {
         let none = Frontier { block: BlockId(0), next_page: pages };
-        Pool { open: [none; STREAMS_MAX], host: streams.host, moves: streams.moves, owed: 0, filling: [[None; 2]; STREAMS_MAX] }
+        let (hosts, direct) = ([streams.host; CLASSES_MAX], streams.host);
+        let filling = [[None; 2]; HANDLES_MAX as usize];
+        let mut pool = Pool { open: [none; STREAMS_MAX], hosts, direct, moves: streams.moves, owed: 0, filling };
+        pool.send_past_cache(streams.host, streams);
+        pool
     }
 
     /// A job with `moves` pages to move, in whole programs, starts; blocks have `pages` pages.
     pub fn start_job(&mut self, moves: u32, pages: u32, streams: Streams) {
         self.owed = moves;
-        for stream in streams.of_moves().map(usize::from) {
-            let Frontier { block, next_page } = self.open[stream];
-            self.filling[stream] = [Some(block).filter(|_| next_page < pages), None];
+        for (stream, filling) in streams.of_moves().zip(&mut self.filling) {
+            let Frontier { block, next_page } = self.open[usize::from(stream)];
+            *filling = [Some(block).filter(|_| next_page < pages), None];
         }
-        self.host = streams.host_during_job;
+        self.redirect(streams.host_during_job, streams);
     }
 
-    /// Host writes fill this stream from now on.
-    pub fn send_host_to(&mut self, stream: Stream) {
-        self.host = stream;
+    /// Host writes of all classes fill streams from `first` on, past a cache in SLC mode.
+    pub fn send_past_cache(&mut self, first: Stream, streams: Streams) {
+        self.direct = first;
+        (0..streams.host_classes).for_each(|class| self.send(class, first + class));
+        if let Some(map) = streams.map {
+            self.send(streams.host_classes, if map < streams.slc { map } else { first + streams.map_class });
+        }
+    }
+
+    /// Host writes of a class fill this stream from now on.
+    #[inline(always)]
+    pub fn send(&mut self, class: Class, stream: Stream) {
+        self.hosts[usize::from(class) % CLASSES_MAX] = stream;
+    }
+
+    /// Host writes that go past a cache in SLC mode fill streams from `first` on. The caller then steers them.
+    #[inline(always)]
+    fn redirect(&mut self, first: Stream, streams: Streams) {
+        if self.direct != first {
+            self.send_past_cache(first, streams);
+        }
     }
 
     /// The active job has taken a free block to fill with a class.
     pub fn job_took(&mut self, class: Class, block: BlockId) {
-        self.filling[usize::from(self.move_stream(class))][1] = Some(block);
+        self.filling[usize::from(class)][1] = Some(block);
     }
 
     /// The active job has ended.
     pub fn end_job(&mut self, streams: Streams) {
         self.owed = 0;
-        self.host = streams.host;
+        self.redirect(streams.host, streams);
     }
 
     /// The active job, or else the last, fills the block.
@@ -94,7 +118,7 @@ impl Pool {
     /// The stream of host writes of a class now.
     #[inline(always)]
     pub fn host_stream(&self, class: Class) -> Stream {
-        self.host + class
+        self.hosts[usize::from(class) % CLASSES_MAX]
     }
 
     /// The stream of page moves of a class.
@@ -106,31 +130,37 @@ impl Pool {
     /// The frontier that host writes of a class fill now.
     #[inline(always)]
     pub fn host(&self, class: Class) -> &Frontier {
-        &self.open[usize::from(self.host_stream(class))]
+        &self.open[usize::from(self.host_stream(class)) % STREAMS_MAX]
     }
 
     /// Mutable access to the frontier that host writes of a class fill now.
     #[inline(always)]
     pub fn host_mut(&mut self, class: Class) -> &mut Frontier {
-        &mut self.open[usize::from(self.host_stream(class))]
+        &mut self.open[usize::from(self.host_stream(class)) % STREAMS_MAX]
     }
 
     /// The frontier that page moves of a class fill.
     #[inline(always)]
     pub fn moves(&self, class: Class) -> &Frontier {
-        &self.open[usize::from(self.move_stream(class))]
+        &self.open[usize::from(self.move_stream(class)) % STREAMS_MAX]
     }
 
     /// Mutable access to the frontier that page moves of a class fill.
     #[inline(always)]
     pub fn moves_mut(&mut self, class: Class) -> &mut Frontier {
-        &mut self.open[usize::from(self.move_stream(class))]
+        &mut self.open[usize::from(self.move_stream(class)) % STREAMS_MAX]
+    }
+
+    /// The first stream of host writes past a cache in SLC mode, or of all, now.
+    #[inline(always)]
+    pub fn direct(&self) -> Stream {
+        self.direct
     }
 
     /// Host writes fill another stream than while no job is active.
     #[inline(always)]
     pub fn is_redirected(&self, streams: Streams) -> bool {
-        self.host != streams.host
+        self.direct != streams.host
     }
 }
 

@@ -1,9 +1,11 @@
 //! The cache of blocks in SLC mode: whether host writes go there, and which of its blocks is folded next.
 
-use super::{Allocated, Ftl};
-use ssdlab_base::units::{BlockId, PoolId, Ppn};
-use ssdlab_keys::config::{Config, Mode, SlcFull, Stream, Streams};
+use super::placement::Class;
+use super::{Allocated, Ftl, RESERVE};
+use ssdlab_base::units::{BlockId, Lpn, PoolId, Ppn};
+use ssdlab_keys::config::{Config, Mode, SlcFull, Stream};
 use ssdlab_keys::geometry::Geometry;
+use ssdlab_result::stats::NO_STREAM;
 
 /// Parts of a share.
 const MILLION: u64 = 1_000_000;
@@ -11,7 +13,6 @@ const MILLION: u64 = 1_000_000;
 /// What decides where host writes go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlcCache {
-    stream: Stream,
     /// The most blocks of the dynamic part of a pool.
     dynamic_each: u32,
     /// Writes wait until a block can be opened in SLC mode (`slc.full = "fold"`).
@@ -27,10 +28,9 @@ pub(super) struct SlcCache {
 }
 
 impl SlcCache {
-    pub(super) fn new(config: &Config, geometry: &Geometry, streams: Streams) -> Option<Self> {
+    pub(super) fn new(config: &Config, geometry: &Geometry) -> Option<Self> {
         let shape = geometry.slc?;
         Some(SlcCache {
-            stream: streams.slc?,
             dynamic_each: shape.dynamic_each,
             waits: config.slc.full == SlcFull::Fold,
             level: libm::round(config.slc.fold_level * MILLION as f64) as u64,
@@ -61,7 +61,7 @@ impl Ftl {
     pub fn close_cache(&mut self) {
         if let Some(slc) = &mut self.slc {
             slc.in_use = false;
-            self.pools.iter_mut().for_each(|pool| pool.send_host_to(self.streams.host));
+            self.pools.iter_mut().for_each(|pool| pool.send_past_cache(pool.direct(), self.streams));
         }
     }
 
@@ -69,6 +69,12 @@ impl Ftl {
     #[inline(always)]
     pub fn is_slc(&self, ppn: Ppn) -> bool {
         self.slc.is_some() && self.blocks.is_slc(self.geometry.split_page(ppn).0)
+    }
+
+    /// The data of a logical page lie in a block in SLC mode.
+    #[inline(always)]
+    pub fn lies_in_slc(&self, lpn: Lpn) -> bool {
+        self.slc.is_some() && self.lookup(lpn).is_some_and(|ppn| self.is_slc(ppn))
     }
 
     /// The mode in which the flash takes the block of a page to be.
@@ -86,10 +92,15 @@ impl Ftl {
         }
     }
 
-    /// The next write of the host to a pool goes to a block in SLC mode.
+    /// The next write of a class to a pool goes to a block in SLC mode.
     #[inline(always)]
-    pub fn writes_slc(&self, pool: PoolId) -> bool {
-        self.slc.as_ref().is_some_and(|slc| self.pools[pool.index()].host_stream(0) == slc.stream)
+    pub fn writes_slc(&self, pool: PoolId, class: Class) -> bool {
+        self.slc.is_some() && self.streams.mode(self.pools[pool.index()].host_stream(class)) == Mode::Slc
+    }
+
+    /// The stream outside of the cache of the writer that has filled a block; `NO_STREAM` if none of the run has, or translation pages.
+    pub fn stream_outside_cache(&self, block: BlockId) -> Stream {
+        self.streams.outside_cache(self.blocks.stream(block)).unwrap_or(NO_STREAM)
     }
 
     /// Pages of a block that are skipped in SLC mode.
@@ -103,15 +114,21 @@ impl Ftl {
         self.geometry.units_per_block.get() - skipped
     }
 
-    /// Units for writes in the static part of a pool, its open block apart.
+    /// Units for writes in the static part of a pool, its open blocks apart.
     pub(super) fn static_room(&self, pool: PoolId) -> u64 {
         u64::from(self.blocks.free_static(pool)) * u64::from(self.geometry.units_per_block.get() - self.skipped_pages())
     }
 
-    /// Number of pages of a pool that can be programmed outside the cache: as [`Ftl::room`], without its static part and its open block.
+    /// Number of pages of a pool that can be programmed outside the cache: as [`Ftl::room`], without its static part and the open blocks
+    /// of the cache.
     pub fn room_outside_cache(&self, pool: PoolId) -> u64 {
-        let Some(slc) = &self.slc else { return self.room(pool) };
-        self.room(pool) - self.static_room(pool) - u64::from(self.room_of_stream(pool, slc.stream))
+        let open: u32 = self.cache_streams().map(|stream| self.room_of_stream(pool, stream)).sum();
+        self.room(pool) - self.static_room(pool) - u64::from(open)
+    }
+
+    /// The streams of the cache.
+    fn cache_streams(&self) -> std::ops::Range<Stream> {
+        self.streams.slc..self.streams.count
     }
 
     /// Pages of the open block of a stream in a pool that no program has taken, and of those that its superblocks have for it.
@@ -125,9 +142,18 @@ impl Ftl {
         self.blocks.free_static(pool) > 0 && self.kept_from_host < u32::MAX
     }
 
-    /// Host writes to a pool wait until a block can be opened in SLC mode (`slc.full = "fold"`), as long as it has any.
+    /// Writes to a pool wait until a block can be opened in SLC mode (`slc.full = "fold"`), as long as each class can have one.
     fn waits(&self, slc: SlcCache, pool: PoolId) -> bool {
-        slc.waits && (slc.dynamic_each > 0 || self.blocks.static_left(pool) > 0)
+        slc.waits && slc.dynamic_each + self.blocks.static_left(pool) >= self.cache_streams().len() as u32
+    }
+
+    /// Number of streams of the cache that have an open block with room in a pool, or an open superblock.
+    fn open_in_cache(&self, pool: PoolId) -> u32 {
+        let is_open = |&stream: &Stream| match self.geometry.spans_pools() {
+            true => self.blocks.open_superblocks(pool).iter().any(|&(_, of)| of == stream),
+            false => self.room_of_stream(pool, stream) > 0,
+        };
+        self.cache_streams().filter(is_open).count() as u32
     }
 
     /// A block of the dynamic part can be opened.
@@ -137,51 +163,66 @@ impl Ftl {
 
     /// Allocates the page for a host write, in a block of the mode that writes go to now; `None` unless [`Ftl::can_write`].
     #[inline(never)]
-    pub(super) fn allocate_in_mode(&mut self, pool: PoolId) -> Option<Allocated> {
-        if !self.can_write(pool, 0) {
+    pub(super) fn allocate_in_mode(&mut self, pool: PoolId, class: Class) -> Option<Allocated> {
+        if !self.can_write(pool, class) {
             return None;
         }
-        let began_block = self.frontier_full(pool, 0);
-        let took_block = began_block && self.open_block(pool, self.pools[pool.index()].host_stream(0));
+        let redirected = !self.writes_slc(pool, class) && self.pools[pool.index()].is_redirected(self.streams);
+        let stream = self.pools[pool.index()].host_stream(class);
+        let began_block = self.frontier_full(pool, class);
+        let took_block = began_block && self.open_block(pool, stream);
         if self.geometry.spans_pools() {
-            self.program_begins(pool, self.pools[pool.index()].host_stream(0), 1);
+            self.program_begins(pool, stream, 1);
         }
-        let ppn = self.pools[pool.index()].host_mut(0).next(&self.geometry);
+        let ppn = self.pools[pool.index()].host_mut(class).next(&self.geometry);
         self.steer(pool);
-        Some(Allocated { ppn, class: 0, began_block, took_block, redirected: false })
+        Some(Allocated { ppn, class, began_block, took_block, redirected })
     }
 
     /// A block can be opened for the next host write of a pool. Only where its open block is full, and there is a cache.
     #[cold]
     #[inline(never)]
-    pub(super) fn can_open_host(&self, pool: PoolId) -> bool {
-        match self.slc.filter(|_| self.writes_slc(pool)) {
-            Some(slc) => self.can_open_static(pool) || self.can_open_dynamic(slc, pool, self.kept(pool)),
+    pub(super) fn can_open_host(&self, pool: PoolId, class: Class) -> bool {
+        match self.slc.filter(|_| self.writes_slc(pool, class)) {
+            Some(slc) => self.can_open(slc, pool),
             None => self.blocks.free_count(pool) > self.kept(pool),
         }
     }
 
     /// Free blocks of a pool that host writes leave: those that GC keeps, and one that a job still takes of which no free block comes.
     fn kept(&self, pool: PoolId) -> u32 {
-        let state = &self.pools[pool.index()];
         // The job of a superblock counts no room.
-        let room = if self.geometry.spans_pools() { 0 } else { self.geometry.units_per_block.get() - state.moves(0).next_page };
+        let classes = if self.geometry.spans_pools() { 0 } else { self.streams.move_classes };
+        let room = || (0..classes).map(|class| self.room_of_stream(pool, self.streams.moves + class)).sum();
         let owed = self.pools[self.geometry.lead_pool(pool).index()].owed;
-        self.kept_from_host.saturating_add(u32::from(self.blocks.folds_static(pool) && owed > room))
+        self.kept_from_host.saturating_add(u32::from(self.blocks.folds_static(pool) && owed > room()))
+    }
+
+    /// Free blocks of a pool that are to be there when its job has ended, if no free block comes of it.
+    #[inline(always)]
+    pub(super) fn left_by_job(&self, pool: PoolId) -> u32 {
+        if self.blocks.folds_static(pool) { RESERVE } else { 0 }
     }
 
     /// The block that is opened next for host writes, if any.
-    pub(super) fn next_opened(&self, pool: PoolId) -> Option<BlockId> {
-        let in_cache = self.blocks.free_static_blocks(pool).next().filter(|_| self.writes_slc(pool));
+    pub(super) fn next_opened(&self, pool: PoolId, class: Class) -> Option<BlockId> {
+        let in_cache = self.blocks.free_static_blocks(pool).next().filter(|_| self.writes_slc(pool, class));
         in_cache.or_else(|| self.blocks.free_blocks(pool).next())
     }
 
     /// Decides whether the next host writes of a pool go to the cache. Call when its open block there is full, or its free blocks have
     /// changed.
     #[inline(always)]
-    pub(super) fn steer(&mut self, pool: PoolId) {
+    pub fn steer(&mut self, pool: PoolId) {
         if self.slc.as_ref().is_some_and(|slc| slc.in_use) {
             self.steer_host(pool);
+        }
+    }
+
+    /// As [`Ftl::steer`], for all pools that share the free superblocks of a pool. Call when their number has changed.
+    pub fn steer_group(&mut self, pool: PoolId) {
+        if self.slc.as_ref().is_some_and(|slc| slc.in_use) {
+            self.geometry.pools_of_group(pool).for_each(|part| self.steer_host(PoolId(part)));
         }
     }
 
@@ -189,12 +230,16 @@ impl Ftl {
     #[inline(never)]
     fn steer_host(&mut self, pool: PoolId) {
         let slc = self.slc.expect("seen by the caller");
-        let has_room = self.room_of_stream(pool, slc.stream) > 0;
-        // With fewer free blocks GC would have to start, to free what the cache takes.
-        let waits = self.waits(slc, pool);
-        let kept = if waits { self.kept(pool) } else { self.wanted_free.max(self.kept(pool)) };
-        let in_cache = waits || has_room || self.can_open_static(pool) || self.can_open_dynamic(slc, pool, kept);
-        self.pools[pool.index()].send_host_to(if in_cache { slc.stream } else { self.streams.host });
+        let can_open =
+            self.waits(slc, pool) || self.can_open_ahead(slc, pool) || self.erases_for_cache(slc, pool) && self.can_open(slc, pool);
+        let direct = self.pools[pool.index()].direct();
+        self.pools[pool.index()].send_past_cache(direct, self.streams);
+        for class in 0..self.streams.write_classes() {
+            let stream = self.streams.in_cache(class);
+            if can_open || self.room_of_stream(pool, stream) > 0 {
+                self.pools[pool.index()].send(class, stream);
+            }
+        }
     }
 
     /// Takes a pool in which a block in SLC mode has become full since the last call.
@@ -205,28 +250,58 @@ impl Ftl {
     /// Folding is wanted in a pool beside host writes: the cache has reached the level, or no block can be opened for writes that wait.
     pub fn wants_folding(&self, pool: PoolId) -> bool {
         let Some(slc) = self.slc else { return false };
-        let open = if self.geometry.spans_pools() {
-            self.blocks.open_superblocks(pool).iter().any(|&(_, stream)| stream == slc.stream)
-        } else {
-            self.room_of_stream(pool, slc.stream) > 0
-        };
-        self.has_level(slc, pool, open) || slc.waits && !open && !self.can_open_host(pool)
+        let empty = || self.blocks.empty_slc_blocks(pool).next().is_some() && !self.can_open_ahead(slc, pool);
+        self.has_level(slc, pool) || self.must_fold(pool) || empty()
     }
 
-    /// The full blocks in SLC mode are as many as the level asks for, of these, the open one and those that could be opened now.
-    fn has_level(&self, slc: SlcCache, pool: PoolId, open: bool) -> bool {
+    /// Writes to a pool wait until a block is folded, or would if they came.
+    pub fn must_fold(&self, pool: PoolId) -> bool {
+        let full = || self.open_in_cache(pool) < self.cache_streams().len() as u32;
+        self.slc.is_some_and(|slc| self.waits(slc, pool) && full() && !self.can_open(slc, pool))
+    }
+
+    /// A block of the cache can be opened.
+    fn can_open(&self, slc: SlcCache, pool: PoolId) -> bool {
+        self.can_open_static(pool) || self.can_open_dynamic(slc, pool, self.kept(pool))
+    }
+
+    /// A block of the cache can be opened, and GC need not start to free what the cache takes.
+    fn can_open_ahead(&self, slc: SlcCache, pool: PoolId) -> bool {
+        let kept = if self.waits(slc, pool) { self.kept(pool) } else { self.wanted_free.max(self.kept(pool)) };
+        self.can_open_static(pool) || self.can_open_dynamic(slc, pool, kept)
+    }
+
+    /// A block without valid data is to be erased, so that it can be opened for the cache.
+    fn erases_for_cache(&self, slc: SlcCache, pool: PoolId) -> bool {
+        self.blocks.dynamic_blocks(pool) < slc.dynamic_each && !self.can_open_ahead(slc, pool) && self.blocks.empty_block(pool).is_some()
+    }
+
+    /// The block outside of the cache without valid data that is to be erased ahead of need: in `idle` time, or so that the cache can take
+    /// it. If the pool has too few free blocks (`wanted`) and there is a cache, before anything is folded or moved for that.
+    pub fn next_empty(&self, pool: PoolId, idle: bool, wanted: bool) -> Option<BlockId> {
+        let for_cache = || self.slc.is_some_and(|slc| slc.in_use && (wanted || self.erases_for_cache(slc, pool)));
+        if idle && !wanted || for_cache() { self.blocks.empty_block(pool) } else { None }
+    }
+
+    /// The full blocks in SLC mode are as many as the level asks for, of these, the open ones and those that could be opened now.
+    fn has_level(&self, slc: SlcCache, pool: PoolId) -> bool {
         let full = self.blocks.full_slc_blocks(pool);
         let free = self.blocks.free_count(pool).saturating_sub(if slc.waits { self.reserve } else { self.wanted_free });
         let dynamic = free.min(slc.dynamic_each - self.blocks.dynamic_blocks(pool));
-        let size = full + u32::from(open) + self.blocks.free_static(pool) + dynamic;
+        let size = full + self.open_in_cache(pool) + self.blocks.free_static(pool) + dynamic;
         slc.level > 0 && full > 0 && u64::from(full) * MILLION >= slc.level * u64::from(size)
     }
 
-    /// The full block in SLC mode of a pool that is folded next: the oldest. `for_space`: one whose erase frees a block for all writes.
+    /// The full block in SLC mode of a pool that is folded next: one without valid data, or the oldest. `for_space`: one whose erase frees a
+    /// block for all writes.
     pub fn next_fold(&self, pool: PoolId, for_space: bool) -> Option<BlockId> {
         let slc = self.slc?;
-        let mut blocks = self.blocks.slc_blocks_by_age(pool).filter(|&block| !for_space || !self.blocks.is_static(block));
-        if slc.youngest_first { blocks.last() } else { blocks.next() }
+        let fits = |block: &BlockId| !for_space || !self.blocks.is_static(*block);
+        let mut blocks = self.blocks.slc_blocks_by_age(pool).filter(fits);
+        if slc.youngest_first {
+            return blocks.last();
+        }
+        self.blocks.empty_slc_blocks(pool).find(fits).or_else(|| blocks.next())
     }
 
     /// Plants a defect: the youngest block is folded first.

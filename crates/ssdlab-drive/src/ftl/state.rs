@@ -65,6 +65,9 @@ pub fn shape_hash(config: &Config) -> String {
         if config.slc.wear < 1.0 {
             shape += &format!(" wear {}", config.slc.wear);
         }
+        if config.caches_map() {
+            shape += &format!(" {:?}", config.slc.map_mode);
+        }
     }
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }
@@ -176,7 +179,7 @@ impl Ftl {
         }
         if line()? != shape_hash(config) {
             return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
-                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, slc.static_blocks, slc.bits_per_cell and slc.wear, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
+                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, slc.static_blocks, slc.bits_per_cell, slc.wear and slc.map_mode, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
                         table is in flash (ftl.map_cache_bytes) must be the same"
                 .to_string());
         }
@@ -429,14 +432,14 @@ mod tests {
     fn shape(ftl: &Ftl) -> String {
         let mut geometry = ftl.geometry.clone();
         geometry.slc.iter_mut().for_each(|slc| slc.dynamic_each = 0);
-        let Streams { host, moves, host_classes, move_classes, .. } = ftl.streams;
-        format!("{geometry:?} {:?}", (ftl.streams.saved(), host, moves, host_classes, move_classes))
+        let Streams { host, moves, host_classes, move_classes, slc, map, .. } = ftl.streams;
+        format!("{geometry:?} {:?}", (ftl.streams.saved(), host, moves, host_classes, move_classes, slc, map))
     }
 
     /// A key that shapes a state and is missing in [`shape_hash`] would let a run begin with the state of another drive.
     #[test]
     fn every_key_that_shapes_a_state_changes_the_hash() {
-        let mechanisms: [fn(&mut Config); 8] = [
+        let mechanisms: [fn(&mut Config); 9] = [
             |_| (),
             |c| (c.ftl.map_unit_bytes, c.device.pages_per_program) = (Some(c.device.page_bytes / 2), 2),
             |c| c.ftl.parity_stripe = 4,
@@ -445,6 +448,7 @@ mod tests {
             |c| (c.ftl.placement, c.ftl.handles) = (Placement::Handles, 2),
             |c| (c.ftl.placement, c.ftl.groups) = (Placement::Oracle, 2),
             |c| c.slc.static_blocks = 1,
+            |c| (c.slc.static_blocks, c.ftl.map_cache_bytes) = (1, 65_536),
         ];
         let mut shaping = BTreeSet::new();
         for mechanism in mechanisms {

@@ -190,6 +190,7 @@ impl Ftl {
         let first = self.blocks.take_superblock(lead, stream, self.streams.mode(stream));
         self.placer.block_opened(first, stream);
         self.superblocks.opened += 1;
+        self.steer_group(lead);
         first
     }
 
@@ -330,10 +331,11 @@ impl Ftl {
             return None;
         }
         let freed = self.blocks.free_members(block);
-        for pool in self.geometry.pools_of_group(self.geometry.pool_of_block(block)) {
-            self.pools[pool as usize].end_job(self.streams);
-            self.steer(PoolId(pool));
+        let pool = self.geometry.pool_of_block(block);
+        for part in self.geometry.pools_of_group(pool) {
+            self.pools[part as usize].end_job(self.streams);
         }
+        self.steer_group(pool);
         Some(freed)
     }
 

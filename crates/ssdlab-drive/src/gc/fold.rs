@@ -31,6 +31,11 @@ impl Folds {
         self.idle = idle;
     }
 
+    /// Blocks are folded since the drive is idle.
+    pub fn is_idle(&self) -> bool {
+        self.idle
+    }
+
     /// Not all pools may fold at a time.
     pub fn is_limited(&self) -> bool {
         self.most < u32::MAX

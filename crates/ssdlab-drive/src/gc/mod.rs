@@ -171,7 +171,10 @@ impl Collector {
         let pool = ftl.geometry().lead_pool(pool);
         let wanted = || {
             let space = set_off && ftl.wants_collection(pool);
-            space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some()
+            space
+                || self.due.next(ftl, pool).is_some()
+                || self.folds.next(ftl, pool, space).is_some()
+                || self.next_empty(ftl, pool, space).is_some()
         };
         if self.queued[pool.index()] || self.halted || !wanted() {
             return None;
@@ -210,7 +213,8 @@ impl Collector {
         let wanted = set_off && ftl.wants_collection(pool);
         let goes_on = self.episodes.goes_on(ftl, pool);
         let due = if goes_on { None } else { self.due.take(ftl, pool, wanted) };
-        let found = match due.or_else(|| self.folds.next(ftl, pool, wanted || goes_on)) {
+        let empty = due.or_else(|| self.next_empty(ftl, pool, wanted || goes_on));
+        let found = match empty.or_else(|| self.folds.next(ftl, pool, wanted || goes_on)) {
             Some(found) => Some(found),
             // A fold gains more; it begins when another has ended.
             None if self.folds.waits_for_others(ftl, pool) => None,
@@ -240,6 +244,13 @@ impl Collector {
         true
     }
 
+    /// A block without valid data that the pool would erase if it had no other job, and why. `wanted`: it needs free blocks.
+    fn next_empty(&self, ftl: &Ftl, pool: PoolId, wanted: bool) -> Option<(BlockId, Cause)> {
+        let idle = self.folds.is_idle() || self.idle.as_ref().is_some_and(Idle::is_idle);
+        let cause = if wanted { Cause::Space } else { Cause::Empty };
+        ftl.next_empty(pool, idle, wanted).map(|block| (block, cause))
+    }
+
     /// Starts the job of a pool, which has `moves` pages to move: all of a job, or its part of the collection of a superblock.
     fn start_part(&mut self, ftl: &Ftl, pool: PoolId, (victim, cause): (BlockId, Cause), moves: u32, ready: Ready) {
         // Gathered units move much later: their map entries are prefetched when their programs begin.
@@ -266,7 +277,8 @@ impl Collector {
     pub fn finish(&mut self, ftl: &Ftl, pool: PoolId, barrier: Option<u64>, set_off: bool) -> Job {
         let goes_on = self.episodes.goes_on(ftl, pool);
         let space = goes_on || set_off && ftl.wants_collection(pool);
-        let again = !self.halted && (space || self.due.next(ftl, pool).is_some() || self.folds.next(ftl, pool, space).is_some());
+        let ahead = || self.folds.next(ftl, pool, space).is_some() || self.next_empty(ftl, pool, space).is_some();
+        let again = !self.halted && (space || self.due.next(ftl, pool).is_some() || ahead());
         self.episodes.set(pool, goes_on);
         self.queued[pool.index()] = again;
         self.queues.job_ended(ftl.geometry(), pool, again.then_some(goes_on), barrier);

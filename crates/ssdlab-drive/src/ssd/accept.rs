@@ -40,10 +40,11 @@ impl Ssd {
     #[inline]
     pub(super) fn admit_request(&mut self, now: Ns, id: ReqId, index: u64) {
         // A request for the mapping table, perhaps due to page moves in idle time, does not end idle time.
-        if self.gc.idle().is_some() && self.host.request(id).request.offset < self.geometry().exported_bytes() {
+        let may_idle = self.gc.idle().is_some() || self.rules.slc;
+        if may_idle && self.host.request(id).request.offset < self.geometry().exported_bytes() {
             idle::end(self);
+            slc::end_idle(self);
         }
-        slc::end_idle(self);
         timeline::request_arrived(self, id, index);
         estimates::request_arrived(self, now, id);
         match self.host.request(id).request.kind {
@@ -452,5 +453,6 @@ impl Ssd {
         self.probes.note(now, &self.ftl, Event::Trimmed(lpn));
         superblock::page_invalid(self, now, place);
         self.gain_appeared(now, pool);
+        slc::page_invalid(self, now, Some(place));
     }
 }

@@ -124,7 +124,7 @@ impl Ssd {
     /// the number of pages added.
     fn join_planes(&mut self, now: Ns, die: DieId, first: HostCandidate, mut last: TxnId) -> u32 {
         let offset = self.ftl.next_offset(first.pool, self.transactions[first.id].class);
-        let in_slc = self.ftl.writes_slc(first.pool);
+        let in_slc = self.ftl.writes_slc(first.pool, self.transactions[first.id].class);
         let limits = self.limits_beside_suspended(die);
         let mut joined = 0;
         // A job that begins with a superblock begins in all pools of its group, and may leave another of them no page.
@@ -138,7 +138,11 @@ impl Ssd {
             let id = match first.kind {
                 _ if joined == most || self.gc.states.urgent(pool).is_some() => None,
                 QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
-                QueueKind::Write if !aligned || self.ftl.writes_slc(pool) != in_slc || !self.may_write(pool, limits) => None,
+                QueueKind::Write
+                    if !aligned || self.ftl.writes_slc(pool, self.class_of_next(pool)) != in_slc || !self.may_write(pool, limits) =>
+                {
+                    None
+                }
                 QueueKind::Write if self.ftl.writes_alone(pool, self.class_of_next(pool)) => None,
                 QueueKind::Write if self.rules.dynamic => self.dynamic_partner(die, pool),
                 QueueKind::Write => self.sched.head(self.sched.queue(pool, QueueKind::Write)),

@@ -1,7 +1,7 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{ages, burst, estimates, idle, merge, pace, pause, planes, superblock, units, wear};
+use super::mechanisms::{ages, burst, estimates, idle, merge, pace, pause, planes, slc, superblock, units, wear};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -338,10 +338,17 @@ impl Ssd {
     }
 
     /// Call when a program ended in `pool` and the page at `old` became invalid: GC that had stopped there for want of a victim may go on.
+    #[inline(always)]
     fn look_for_gain(&mut self, now: Ns, pool: PoolId, old: Option<Ppn>) {
-        if !self.gc.any_stalled() {
-            return;
+        slc::page_invalid(self, now, old);
+        if self.gc.any_stalled() {
+            self.look_at_stalled(now, pool, old);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_stalled(&mut self, now: Ns, pool: PoolId, old: Option<Ppn>) {
         let old_pool = old.map(|ppn| self.geometry().pool_of_page(ppn));
         for pool in std::iter::once(pool).chain(old_pool) {
             self.gain_appeared(now, pool);
@@ -487,7 +494,8 @@ impl Ssd {
 
     fn victim_erased(&mut self, now: Ns, pool: PoolId) {
         let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
-        self.probes.count().slc_erases += u64::from(self.rules.slc && self.ftl.blocks().is_slc(victim));
+        let in_slc = self.rules.slc && self.ftl.blocks().is_slc(victim);
+        self.probes.count().slc_erases += u64::from(in_slc);
         let retires = self.wear.is_some() && wear::erase_retires(self, victim);
         let freed = if retires { self.ftl.commit_retirement(pool, victim) } else { self.ftl.commit_erase(pool, victim) };
         self.probes.note(now, &self.ftl, Event::Erased(victim));
@@ -496,7 +504,9 @@ impl Ssd {
             wear::block_retired(self, now, pool, victim);
         }
         if self.rules.notes_moves && !retires {
-            self.gained += i64::from(self.geometry().units_per_block.get());
+            // The pages that a block in SLC mode skips were taken when it was opened.
+            let skipped = if in_slc { self.ftl.skipped_pages() } else { 0 };
+            self.gained += i64::from(self.geometry().units_per_block.get() - skipped);
         }
         let Some(freed) = freed else {
             if self.probes.has(Planted::FreesMembersApart) {

@@ -168,8 +168,9 @@ impl Config {
     /// Number of blocks of a pool that may be open at any time, without those that are always in SLC mode: one or two for each stream
     /// ([`Streams`], [`Config::open_each`]).
     pub fn open_blocks(&self) -> u32 {
-        let in_static_part = self.slc.is_on() && self.slc.dynamic_blocks == 0;
-        (u32::from(Streams::new(self).count) - u32::from(in_static_part)) * self.open_each()
+        let streams = Streams::new(self);
+        let open = if self.slc.dynamic_blocks == 0 { streams.slc } else { streams.count };
+        u32::from(open) * self.open_each()
     }
 }
 

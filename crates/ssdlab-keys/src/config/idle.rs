@@ -157,6 +157,9 @@ const RULES: &[Rule] = &[
     parameter("slc.fold_level", SLC, |c| c.slc.is_on()),
     parameter("slc.idle_us", SLC, |c| c.slc.is_on()),
     parameter("slc.fold_jobs", SLC, |c| c.slc.is_on()),
+    parameter("slc.map_mode", "slc.static_blocks or slc.dynamic_blocks above 0, and ftl.map_cache_bytes above 0", |c| {
+        c.slc.is_on() && c.caches_map()
+    }),
     parameter("slc.bits_per_cell", SLC, |c| c.slc.is_on()),
     parameter("slc.read_ns", SLC, |c| c.slc.is_on()),
     parameter("slc.program_ns", SLC, |c| c.slc.is_on()),

@@ -31,6 +31,9 @@ pub struct Slc {
     /// The most pools that fold at a time, over the drive; those that wait take turns. 0: all.
     #[schemars(range(min = 0, max = 1000000))]
     pub fold_jobs: u32,
+    /// Mode of the blocks that translation pages fill, apart from other data (`ftl.map_cache_bytes`). In SLC mode they are part of the cache, and
+    /// are folded as others; when no block can be opened there, translation pages go where host writes go.
+    pub map_mode: Mode,
     /// Bits per cell of blocks that are not in SLC mode. A block in SLC mode holds that part of its pages, rounded down to whole programs.
     #[schemars(range(min = 2, max = 4))]
     pub bits_per_cell: u32,
@@ -62,6 +65,7 @@ impl Default for Slc {
             // A guess.
             idle_us: 100_000,
             fold_jobs: 0,
+            map_mode: Mode::Slc,
             bits_per_cell: 3,
             // Times of chips in SLC mode are not public. Public simulators have 16 to 30 us, 40 to 160 us and up to 3 ms.
             read_ns: 25_000,
@@ -97,7 +101,8 @@ impl Config {
 }
 
 /// How the cells of a block are programmed, from when it is opened until it is erased.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Mode {
     /// With all bits of a cell.

@@ -21,8 +21,12 @@
 //! With a shared frontier the page moves of a class fill the host's block of that class, so that they have no more classes than the host:
 //! `sepbit` parts them in two, `custom` in at most h, and `handles` with initial isolation moves all to the first.
 //!
-//! With a cache of blocks in SLC mode (`slc`), which goes with neither a policy nor a shared block, stream 2 is that of host writes to the
-//! cache. Its blocks are opened in SLC mode, those of the others in native mode.
+//! With a cache of blocks in SLC mode (`slc`) each class of host writes has one stream more, behind those of the table: that of its writes to
+//! the cache. Blocks of these streams are opened in SLC mode, those of the others in native mode.
+//!
+//! If part of the mapping table is in flash (`ftl.map_cache_bytes`) beside such a cache, translation pages are a class of their own, behind
+//! those of the host, with one stream in the mode of `slc.map_mode`. What does not fit into the cache goes where host writes go. Without a
+//! cache translation pages are written as host writes are.
 
 use super::{Config, Frontier, Isolation, Mode, Placement};
 
@@ -51,8 +55,11 @@ pub fn oracle_bytes(pages: u64) -> u64 {
     4 * (3 * pages + 2 * foretold_writes(pages))
 }
 
-/// The most streams of a pool.
-pub const STREAMS_MAX: usize = 16;
+/// The most streams of a pool: of host writes in both modes and of page moves, and that of translation pages. A power of two.
+pub const STREAMS_MAX: usize = (3 * HANDLES_MAX as usize + 1).next_power_of_two();
+
+/// The most classes of writes: those of the host, and translation pages. A power of two.
+pub const CLASSES_MAX: usize = 16;
 
 /// The fewest open blocks of a pool that saved states have an entry for.
 const STREAMS_MIN: usize = 2;
@@ -72,8 +79,13 @@ pub struct Streams {
     pub host_classes: u8,
     /// Number of streams of page moves.
     pub move_classes: u8,
-    /// The stream of host writes to blocks in SLC mode; `None` without such blocks.
-    pub slc: Option<Stream>,
+    /// The first of the streams in SLC mode, which come last: one for each class of host writes, and maybe that of translation pages. The
+    /// number of streams if there are none.
+    pub slc: Stream,
+    /// The stream of translation pages; `None` if they are written as host writes are.
+    pub map: Option<Stream>,
+    /// The class of host writes that translation pages join when the cache has no block for them: that of data without a handle, or cold ones.
+    pub map_class: u8,
 }
 
 impl Streams {
@@ -96,14 +108,48 @@ impl Streams {
             Frontier::Shared => (0, 0, 0),
         };
         let count = (host.max(host_during_job) + host_classes).max(moves + move_classes);
-        let slc = config.slc.is_on().then_some(count);
-        Streams { count: count + u8::from(slc.is_some()), host, host_during_job, moves, host_classes, move_classes, slc }
+        let map_mode = (config.slc.is_on() && config.caches_map()).then_some(config.slc.map_mode);
+        let slc = count + u8::from(map_mode == Some(Mode::Native));
+        let behind = slc + if config.slc.is_on() { host_classes } else { 0 };
+        let map = map_mode.map(|mode| if mode == Mode::Slc { behind } else { count });
+        let count = behind + u8::from(map_mode == Some(Mode::Slc));
+        let map_class = match config.ftl.placement {
+            Placement::Handles => config.ftl.default_handle,
+            Placement::HotCold | Placement::Sepbit => 1,
+            Placement::None | Placement::Oracle | Placement::Custom => 0,
+        };
+        Streams { count, host, host_during_job, moves, host_classes, move_classes, slc, map, map_class }
     }
 
     /// The mode in which the blocks of a stream are opened. Blocks that no stream of this table has filled are in native mode.
     #[inline(always)]
     pub fn mode(&self, stream: Stream) -> Mode {
-        if self.slc == Some(stream) { Mode::Slc } else { Mode::Native }
+        if (self.slc..self.count).contains(&stream) { Mode::Slc } else { Mode::Native }
+    }
+
+    /// Number of classes of writes: those of the host, and translation pages if they have a stream of their own.
+    pub fn write_classes(&self) -> u8 {
+        self.host_classes + u8::from(self.map.is_some())
+    }
+
+    /// The stream that writes of a class fill in the cache, or translation pages always.
+    pub fn in_cache(&self, class: u8) -> Stream {
+        self.map.filter(|_| class == self.host_classes).unwrap_or(self.slc + class)
+    }
+
+    /// The stream that the writer of a stream fills outside of the cache; `None` for that of translation pages.
+    #[inline(always)]
+    pub fn outside_cache(&self, stream: Stream) -> Option<Stream> {
+        match self.mode(stream) {
+            _ if self.map == Some(stream) => None,
+            Mode::Native => Some(stream),
+            Mode::Slc => Some(self.host + stream - self.slc),
+        }
+    }
+
+    /// Number of streams of the host and of page moves outside of the cache.
+    pub fn placed(&self) -> u8 {
+        self.map.map_or(self.slc, |map| map.min(self.slc))
     }
 
     /// The streams that page moves fill.
@@ -184,5 +230,34 @@ mod tests {
             assert_eq!(row(placement, isolation, Scope::Die), [0, classes, 0, moves, classes], "{placement:?}");
             assert_eq!(row(placement, isolation, Scope::Block), [classes, classes, 0, moves, 2 * classes], "{placement:?}");
         }
+    }
+
+    /// By stream: its mode, and the stream of the same writer outside of the cache.
+    #[test]
+    fn each_class_has_a_stream_in_the_cache() {
+        let row = |placement, map_cache_bytes, map_mode| {
+            let mut config = Config::default();
+            (config.ftl.placement, config.ftl.map_cache_bytes) = (placement, map_cache_bytes);
+            (config.slc.static_blocks, config.slc.map_mode) = (1, map_mode);
+            let streams = Streams::new(&config);
+            assert_eq!(usize::from(streams.count), streams.saved());
+            (0..streams.count).map(|stream| (streams.mode(stream), streams.outside_cache(stream))).collect::<Vec<_>>()
+        };
+        let native = |streams: std::ops::Range<Stream>| streams.map(|stream| (Mode::Native, Some(stream))).collect::<Vec<_>>();
+        let (first, second) = ((Mode::Slc, Some(0)), (Mode::Slc, Some(1)));
+        assert_eq!(row(Placement::None, 0, Mode::Slc), [native(0..2), vec![first]].concat());
+        assert_eq!(row(Placement::Sepbit, 0, Mode::Slc), [native(0..6), vec![first, second]].concat());
+        assert_eq!(row(Placement::None, 4096, Mode::Slc), [native(0..2), vec![first, (Mode::Slc, None)]].concat());
+        assert_eq!(row(Placement::None, 4096, Mode::Native), [native(0..2), vec![(Mode::Native, None), first]].concat());
+    }
+
+    #[test]
+    fn no_configuration_has_more_streams_or_classes_than_there_is_room_for() {
+        let mut config = Config::default();
+        (config.ftl.placement, config.ftl.handles, config.ftl.isolation) = (Placement::Handles, HANDLES_MAX, Isolation::Persistent);
+        (config.slc.static_blocks, config.ftl.map_cache_bytes) = (1, 4096);
+        let streams = Streams::new(&config);
+        assert!(usize::from(streams.count) > STREAMS_MAX / 2 && usize::from(streams.count) <= STREAMS_MAX);
+        assert!(usize::from(streams.write_classes()) <= CLASSES_MAX);
     }
 }

@@ -388,8 +388,7 @@ fn config_presets_set_only_what_is_theirs() {
     );
 }
 
-/// Some combinations are refused: GC that advances with requests, on drives with an SLC cache; GC-aware caches by groups
-/// of pages, on drives with dynamic allocation.
+/// GC-aware caches by groups of pages are refused on drives with dynamic allocation.
 #[test]
 fn config_every_combination_of_presets_loads() {
     // A thread for each device: all combinations take a minute of processor time.
@@ -411,10 +410,8 @@ fn loads_with_every_scheme(at: usize, device: Option<&str>) {
     let workloads = names(Kind::Workload);
     let is = |ends: &str| device.is_some_and(|name| name.ends_with(ends));
     let spreads = is("-like") || is("-superpage-2023") || is("-superblock");
-    let has_cache = device.is_some_and(|name| name.starts_with("consumer-"));
     for (and, scheme) in names(Kind::Scheme).into_iter().enumerate() {
         let refused = match scheme.as_deref() {
-            Some("msr") if has_cache => Some("slc (blocks in SLC mode) does not go with gc.advance"),
             Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
             _ => None,
         };

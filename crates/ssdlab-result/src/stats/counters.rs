@@ -166,6 +166,8 @@ counters! {
         skipped_units,
         /// Erases of blocks in SLC mode (`slc`).
         slc_erases,
+        /// Mapping units of translation pages written to blocks in SLC mode (`slc.map_mode`).
+        slc_map_writes,
         /// Flash reads of the host from blocks in SLC mode (`slc`).
         slc_reads,
         /// Mapping units of the host written to blocks in SLC mode (`slc`).

@@ -284,11 +284,10 @@ pub fn ageing(rng: &mut Rng, config: &mut Config) {
 
 /// Two fifths of the drives that can have one have a cache of blocks in SLC mode.
 pub fn slc(rng: &mut Rng, config: &mut Config) {
-    if rng.chance(0.6) || config.ftl.placement != Placement::None || config.caches_map() {
+    if rng.chance(0.6) {
         return;
     }
     let before = config.clone();
-    config.ftl.frontier = Frontier::Separate;
     let bits = if config.device.pages_per_program > 1 { config.device.pages_per_program } else { pick(rng, &[2, 3, 4]) };
     (config.device.read_ns_by_page, config.device.program_ns_by_page) = (Vec::new(), Vec::new());
     // Blocks that hold at least two programs in SLC mode, so that they are filled and folded.
@@ -302,6 +301,7 @@ pub fn slc(rng: &mut Rng, config: &mut Config) {
         fold_level: pick(rng, &[0.0, 0.0, 0.3, 1.0]),
         idle_us: pick(rng, &[0, 1, 50, 1_000]),
         fold_jobs: pick(rng, &[0, 0, 1, 2]),
+        map_mode: pick(&mut Rng::new(rng.clone().bits(), "map mode"), &[Mode::Slc, Mode::Native]),
         bits_per_cell: bits,
         read_ns: pick(rng, &[10_000, 25_000]),
         program_ns: pick(rng, &[40_000, 150_000]),
@@ -312,8 +312,8 @@ pub fn slc(rng: &mut Rng, config: &mut Config) {
     config.device.blocks_per_plane += 10;
     let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
     let blocks = |config: &Config| f64::from(config.device.blocks_per_plane * planes);
-    // As many spare blocks as before, beside those of the cache and the open one of its dynamic part, and as many pages at least.
-    let open = f64::from(u32::from(config.slc.dynamic_blocks > 0) * config.open_each());
+    // As many spare blocks as before, beside those of the cache and the open ones of its dynamic part, and as many pages at least.
+    let open = f64::from(config.open_blocks() - before.open_blocks());
     let more = blocks(config) - blocks(&before) - f64::from(config.slc.static_blocks * planes) - open;
     config.device.overprovisioning = 1.0 - (1.0 - before.device.overprovisioning) * (blocks(&before) - more.min(0.0)) / blocks(config);
     let pages = f64::from(config.device.pages_per_block) / f64::from(before.device.pages_per_block);

@@ -281,18 +281,19 @@ fn taken(before: &Seen, now: &Seen) -> usize {
     now.host.iter().filter(|open| !before.host.contains(open)).count()
 }
 
-/// Jobs that moved a block for its age or its reads, or folded it, although the pool did not want free blocks.
+/// Jobs that moved a block for its age or its reads, folded it, or erased it ahead of need, although the pool did not want free blocks.
 fn jobs_otherwise(simulation: &Simulation) -> u64 {
     due_jobs(simulation) - simulation.ssd().counters().jobs_for(Cause::FoldSpace)
 }
 
-/// Jobs that moved a block for its age or its reads, or folded it.
+/// Jobs that moved a block for its age or its reads, folded it, or erased it ahead of need.
 fn due_jobs(simulation: &Simulation) -> u64 {
     let counters = simulation.ssd().counters();
     let retired = counters.retired_by_program + counters.retired_by_erase + counters.retired_by_endurance;
     counters.jobs_for(Cause::Reclaim)
         + counters.jobs_for(Cause::Refresh)
         + counters.folds
+        + counters.jobs_for(Cause::Empty)
         + counters.jobs_for(Cause::Retirement)
         + counters.jobs_for(Cause::Leveling)
         + retired

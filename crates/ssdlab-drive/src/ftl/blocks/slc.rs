@@ -25,6 +25,8 @@ pub struct SlcBlocks {
     full: Vec<List>,
     /// By pool: number of full blocks in SLC mode.
     full_count: Vec<u32>,
+    /// By pool: number of full blocks in SLC mode without valid pages.
+    empty_count: Vec<u32>,
     /// By pool: number of blocks of the dynamic part, open, full or being folded.
     dynamic: Vec<u32>,
     /// By block: its erases in SLC mode.
@@ -47,6 +49,7 @@ impl SlcBlocks {
                 free_count: vec![0; pools],
                 full: vec![EMPTY; pools],
                 full_count: vec![0; pools],
+                empty_count: vec![0; pools],
                 dynamic: vec![0; pools],
                 erases: vec![0; geometry.blocks as usize],
                 folds_static: vec![false; pools],
@@ -116,6 +119,19 @@ impl Blocks {
         self.links.chain(list).map(BlockId)
     }
 
+    /// The full blocks in SLC mode of a pool that hold no valid page, the one that became full first at the head.
+    pub fn empty_slc_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
+        let empty = self.slc.as_ref().map_or(0, |slc| slc.empty_count[pool.index()]);
+        self.slc_blocks_by_age(pool).filter(|&block| self.valid_together(block) == 0).take(empty as usize)
+    }
+
+    /// The last valid page of a full block in SLC mode has become invalid.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn cached_block_emptied(&mut self, pool: PoolId) {
+        self.slc.as_mut().expect("there are blocks in SLC mode").empty_count[pool.index()] += 1;
+    }
+
     /// The erased blocks of the static part of a pool, the next to be taken first.
     pub fn free_static_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
         let list = self.slc.as_ref().map_or(EMPTY, |slc| slc.free[pool.index()]);
@@ -165,9 +181,11 @@ impl Blocks {
         self.blocks[block.index()].state = BlockState::Cached;
         self.closings[pool.index()] += 1;
         self.closed_at[block.index()] = self.closings[pool.index()];
+        let is_empty = self.valid_together(block) == 0;
         let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
         self.links.push(&mut slc.full[pool.index()], block.0);
         slc.full_count[pool.index()] += 1;
+        slc.empty_count[pool.index()] += u32::from(is_empty);
         slc.news.push(pool);
     }
 
@@ -175,9 +193,11 @@ impl Blocks {
     #[cold]
     #[inline(never)]
     pub(super) fn take_from_cache(&mut self, pool: PoolId, block: BlockId) {
+        let is_empty = self.valid_together(block) == 0;
         let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
         self.links.unlink(&mut slc.full[pool.index()], block.0);
         slc.full_count[pool.index()] -= 1;
+        slc.empty_count[pool.index()] -= u32::from(is_empty);
         slc.folds_static[pool.index()] = slc.is_static[block.index()];
     }
 
@@ -247,7 +267,9 @@ impl Blocks {
                 self.age_links.unlink(&mut self.by_age[pool.index()], block.0);
                 self.blocks[block.index()].state = BlockState::Cached;
                 self.set_members(block, BlockState::Cached);
+                let is_empty = self.valid_together(block) == 0;
                 let slc = self.slc.as_mut().expect("seen above");
+                slc.empty_count[pool.index()] += u32::from(is_empty);
                 self.links.push(&mut slc.full[pool.index()], block.0);
                 slc.full_count[pool.index()] += 1;
             }
@@ -286,6 +308,13 @@ impl Blocks {
         }
         if let Some(pair) = full.windows(2).find(|pair| self.closed_at[pair[0].index()] >= self.closed_at[pair[1].index()]) {
             return Err(format!("block {} in SLC mode is listed as older than block {} and is not", pair[0], pair[1]));
+        }
+        let empty = full.iter().filter(|&&block| self.valid_together(block) == 0).count();
+        if empty != slc.empty_count[pool.index()] as usize {
+            return Err(format!(
+                "pool {pool} counts {} full blocks in SLC mode without data and has {empty}",
+                slc.empty_count[pool.index()]
+            ));
         }
         let free = self.free_static_blocks(pool).filter(|&block| self.state(block) == BlockState::Free && self.is_static(block)).count();
         if free != slc.free_count[pool.index()] as usize {

@@ -242,6 +242,9 @@ impl Blocks {
         let valid = superblocks.valid[number];
         superblocks.valid[number] = valid - 1;
         if self.is_slc(first) {
+            if valid == 1 {
+                self.cached_block_emptied(self.lead_of(self.pool_of(first)));
+            }
             return;
         }
         self.delist(group, first, valid);

@@ -64,6 +64,8 @@ enum Policy {
 #[derive(Clone, Debug)]
 pub struct Placer {
     policy: Policy,
+    streams: Streams,
+    /// Of the streams outside of a cache in SLC mode.
     counts: Placed,
 }
 
@@ -79,9 +81,9 @@ impl Placer {
             Placement::Oracle => Policy::Oracle(Oracle::new(config.ftl.groups, pages)),
             Placement::Custom => Policy::Own(Own::new(streams, pages, blocks, block_units)),
         };
-        let count = if config.ftl.placement == Placement::None { 0 } else { streams.count.into() };
+        let count = if config.ftl.placement == Placement::None { 0 } else { streams.placed().into() };
         let counts = Placed { of_host: streams.host_classes.into(), block_units, counts: vec![StreamStats::default(); count] };
-        Placer { policy, counts }
+        Placer { policy, streams, counts }
     }
 
     /// What has been placed in each stream; no stream without a policy.
@@ -194,9 +196,17 @@ impl Placer {
         }
     }
 
+    /// The stream of which a policy hears for one that filled a block: in a cache in SLC mode, that of the same class outside of it. For
+    /// translation pages with a stream of their own: none.
+    #[inline]
+    fn heard(&self, stream: Stream) -> Stream {
+        self.streams.outside_cache(stream).unwrap_or(NO_STREAM)
+    }
+
     /// The class of a page that is moved out of a block, which `from` has filled.
     #[inline]
     pub fn move_class(&self, lpn: Lpn, from: Stream) -> Class {
+        let from = self.heard(from);
         match &self.policy {
             Policy::None => 0,
             Policy::Handles(policy) => policy.move_class(from),
@@ -216,9 +226,10 @@ impl Placer {
     #[inline]
     pub fn block_opened(&mut self, block: BlockId, stream: Stream) {
         self.count(stream, |counts| counts.blocks_opened += 1);
+        let stream = self.heard(stream);
         match &mut self.policy {
             Policy::SepBit(policy) => policy.block_opened(block),
-            Policy::Own(policy) => policy.note(Happened::opened(block, stream)),
+            Policy::Own(policy) if stream != NO_STREAM => policy.note(Happened::opened(block, stream)),
             _ => {}
         }
     }
@@ -230,6 +241,7 @@ impl Placer {
             counts.blocks_collected += 1;
             counts.valid_units += u64::from(valid);
         });
+        let from = self.heard(from);
         match &mut self.policy {
             Policy::SepBit(policy) => policy.block_collected(block, from),
             Policy::Own(policy) => policy.note(Happened::collected(block, noted(from), valid)),

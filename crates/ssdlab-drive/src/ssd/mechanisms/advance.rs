@@ -13,7 +13,7 @@ use crate::flash::Phase;
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
 use crate::ssd::candidates::{GcCandidate, Limits};
-use crate::ssd::mechanisms::{accepted, pace};
+use crate::ssd::mechanisms::{accepted, pace, slc};
 use ssdlab_base::units::{DieId, PoolId, SlotId};
 
 /// Bursts: host operations that begin let the steps of a job begin.
@@ -38,10 +38,14 @@ pub(in crate::ssd) fn lets_job_step(ssd: &mut Ssd, die: DieId) {
 }
 
 /// Drops the credit that no active job of the die can use: a request pays for collection under way, not for jobs that begin later.
+#[inline(always)]
 pub(in crate::ssd) fn limit_credit(ssd: &mut Ssd, die: DieId) {
-    if !ssd.rules.gc.with_requests {
-        return;
+    if ssd.rules.gc.with_requests {
+        drop_unused(ssd, die);
     }
+}
+
+fn drop_unused(ssd: &mut Ssd, die: DieId) {
     let left: u32 = ssd.geometry().pools_of_die(die).map(|pool| steps_left(ssd, PoolId(pool))).sum();
     let unused = ssd.gc.credits.of(die) - left as i32;
     if unused > 0 {
@@ -168,9 +172,11 @@ pub(in crate::ssd) fn has_turn(ssd: &Ssd, pool: PoolId) -> bool {
     (ssd.gc.credits.of(die) > 0 || ssd.gc.jobs.is_inside_step(&ssd.ftl, pool)) && ssd.flash.suspended(die).is_none() && !may_be_suspended()
 }
 
-/// The pool's job needs no host operations to advance: GC runs to completion (S3), or the drive is idle.
+/// The pool's job needs no host operations to advance: GC runs to completion (S3), the drive is idle, or writes elsewhere may wait for the
+/// job to end.
 fn goes_alone(ssd: &Ssd, pool: PoolId) -> bool {
-    ssd.group_of(pool).any(|part| ssd.gc.states.urgent(part).is_some()) || ssd.gc.idle().is_some_and(|idle| idle.is_idle())
+    let urgent = ssd.group_of(pool).any(|part| ssd.gc.states.urgent(part).is_some());
+    urgent || ssd.gc.idle().is_some_and(|idle| idle.is_idle()) || slc::goes_alone(ssd, pool)
 }
 
 /// Host operations wait for the die, and none of them is eligible: only GC can change that.

@@ -95,7 +95,7 @@ pub(in crate::ssd) fn end(ssd: &mut Ssd) {
         }
         found_work = true;
         // A job goes on whose pool meanwhile needs the block.
-        if pauses && !ssd.ftl.wants_collection(pool) {
+        if pauses && !ssd.ftl.wants_collection(pool) && !ssd.ftl.must_fold(pool) {
             ssd.gc.pause(pool);
         }
     }
@@ -122,11 +122,12 @@ pub(in crate::ssd) fn pauses_here(ssd: &mut Ssd, pool: PoolId) -> bool {
     ssd.gc.job(pool).is_some_and(|job| job.is_paused())
 }
 
-/// Call when a free block was taken from the pool: if the pool is short of free blocks now, a paused job of its scope goes on.
+/// Call when a free block was taken from the pool, or a block of a cache in SLC mode has become full: if the pool is short of free blocks now,
+/// or writes wait for its next job, a paused job of its scope goes on.
 pub(in crate::ssd) fn resume_if_short(ssd: &mut Ssd, pool: PoolId) {
     if let Some(active) = ssd.gc.active_in_scope(&ssd.ftl, pool)
         && ssd.gc.job(active).is_some_and(|job| job.is_paused())
-        && ssd.ftl.is_short(pool)
+        && (ssd.ftl.is_short(pool) || ssd.ftl.must_fold(pool))
     {
         ssd.group_of(active).for_each(|part| resume_job(ssd, part));
     }

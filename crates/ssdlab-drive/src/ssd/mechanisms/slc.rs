@@ -95,8 +95,29 @@ fn look_at_cache(ssd: &mut Ssd, now: Ns) {
     if idle.is_some_and(|idle| idle.begin(now, outstanding).is_some()) {
         ssd.gc.folds.set_idle(true);
         ssd.pools().for_each(|pool| ssd.trigger_gc(now, pool));
+        wake_jobs(ssd);
     }
     while let Some(pool) = ssd.ftl.take_news() {
+        ssd.trigger_gc(now, pool);
+    }
+}
+
+/// Call when the page at `old` was overwritten or trimmed: its block may be erased so that the cache can take it.
+#[inline(always)]
+pub(in crate::ssd) fn page_invalid(ssd: &mut Ssd, now: Ns, old: Option<Ppn>) {
+    if ssd.rules.slc {
+        look_at_block(ssd, now, old);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look_at_block(ssd: &mut Ssd, now: Ns, old: Option<Ppn>) {
+    if let Some(old) = old
+        && ssd.ftl.blocks().valid_together(ssd.block_of_page(old)) == 0
+    {
+        let pool = ssd.geometry().pool_of_page(old);
+        ssd.ftl.steer_group(pool);
         ssd.trigger_gc(now, pool);
     }
 }
@@ -130,7 +151,27 @@ pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, now: Ns, pool: PoolId, cause: Ca
         let victim = ssd.gc.job(pool).expect("it starts").victim();
         ssd.probes.note(now, &ssd.ftl, probes::Event::FoldBegins(victim, cause));
         ssd.probes.count().folds += 1;
+        if !ssd.gc.folds.has_room() {
+            wake_jobs(ssd);
+        }
     }
+}
+
+/// Jobs that need host operations to advance may go on without.
+fn wake_jobs(ssd: &mut Ssd) {
+    for pool in ssd.pools().filter(|_| ssd.rules.gc.with_requests) {
+        if goes_alone(ssd, pool) {
+            ssd.ready.wake(ssd.geometry().die_of_pool(pool));
+        }
+    }
+}
+
+/// The pool's job advances without host operations (`gc.advance`): it works for the cache in idle time, or folds a block while as many pools
+/// fold as may at a time (`slc.fold_jobs`). The writes that the drive has may all wait for pools that wait for their turn to fold.
+pub(in crate::ssd) fn goes_alone(ssd: &Ssd, pool: PoolId) -> bool {
+    let Some(job) = ssd.gc.job(pool).filter(|_| ssd.rules.slc) else { return false };
+    let (folds, cause) = (&ssd.gc.folds, job.cause());
+    folds.is_idle() && (cause.folds() || cause == Cause::Empty) || cause.folds() && !folds.has_room()
 }
 
 /// Call when a job of a pool has ended, and its scope has had its turn. If it folded a block, the pools that wait for it (`slc.fold_jobs`) fold

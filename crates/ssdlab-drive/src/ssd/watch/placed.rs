@@ -26,7 +26,7 @@ impl Placed {
         let geometry = ftl.geometry();
         let mut of_page = vec![default; geometry.units as usize];
         for block in (0..geometry.blocks).map(BlockId) {
-            let stream = ftl.blocks().stream(block);
+            let stream = ftl.stream_outside_cache(block);
             let first = geometry.page(block, 0).index();
             if stream != NO_STREAM {
                 of_page[first..first + geometry.units_per_block.get() as usize].fill(stream % count);
@@ -66,9 +66,9 @@ impl Placed {
         (moves..moves + if persistent { count } else { 1 }).contains(&stream)
     }
 
-    /// The stream of a page: that of the default handle in the block that the first fill has left open.
+    /// The stream of a page outside of a cache in SLC mode: that of the default handle in the block that the first fill has left open.
     fn stream(&self, ftl: &Ftl, ppn: Ppn) -> Stream {
-        match ftl.blocks().stream(ftl.geometry().split_page(ppn).0) {
+        match ftl.stream_outside_cache(ftl.geometry().split_page(ppn).0) {
             NO_STREAM => self.rules.default,
             stream => stream,
         }

@@ -92,11 +92,14 @@ impl Probes {
             | Event::FoldBegins(..)
             | Event::ProgramFailed(_)
             | Event::Retired(_) => {}
-            Event::Written(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_programs += 1,
+            Event::Written(lpn, _) if ftl.geometry().is_of_map(lpn) => {
+                counters.map_programs += 1;
+                counters.slc_map_writes += u64::from(ftl.lies_in_slc(lpn));
+            }
             Event::Written(lpn, _) => {
                 counters.host_programs += 1;
                 if ftl.geometry().slc.is_some() {
-                    let in_slc = u64::from(ftl.lookup(lpn).is_some_and(|ppn| ftl.is_slc(ppn)));
+                    let in_slc = u64::from(ftl.lies_in_slc(lpn));
                     (counters.slc_writes, counters.direct_writes) = (counters.slc_writes + in_slc, counters.direct_writes + 1 - in_slc);
                 }
             }

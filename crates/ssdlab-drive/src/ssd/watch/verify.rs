@@ -225,9 +225,11 @@ impl Verifier {
         let geometry = ftl.geometry();
         let pool = geometry.pool_of_block(block);
         let counts = |other: BlockId| cause != Cause::FoldSpace || !ftl.blocks().is_static(other);
-        let mut others = (0..geometry.pools.blocks_each).map(|index| geometry.block_of_pool(pool, index));
-        let older = others.find(|&other| {
-            let full = ftl.blocks().state(other) == BlockState::Cached && counts(other);
+        let others = (0..geometry.pools.blocks_each).map(|index| geometry.block_of_pool(pool, index));
+        // Blocks of a stream become full in the order in which they were opened. One without data goes ahead of all.
+        let alike = |other: BlockId| counts(other) && ftl.blocks().stream(other) == ftl.blocks().stream(block);
+        let older = others.filter(|_| ftl.blocks().valid_together(block) > 0).find(|&other| {
+            let full = ftl.blocks().state(other) == BlockState::Cached && alike(other);
             full && self.slc[other.index()] < self.slc[block.index()]
         });
         let is_static = cause == Cause::FoldSpace && ftl.blocks().is_static(block);

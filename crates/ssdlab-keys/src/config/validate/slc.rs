@@ -1,13 +1,12 @@
 //! Checks of a cache of blocks in SLC mode.
 
-use crate::config::{Advance, Config, Frontier, Placement, PoolScope, SlcFull};
+use crate::config::{Config, PoolScope, SlcFull, Streams};
 
 /// Checks that the cache can be simulated together with all other keys, and that something empties it.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
     if !config.slc.is_on() {
         return;
     }
-    other_mechanisms(config, messages);
     bits(config, messages);
     let slc = &config.slc;
     if slc.static_blocks >= config.device.blocks_per_plane {
@@ -31,27 +30,19 @@ pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
                 .into(),
         );
     }
+    let streams = Streams::new(config);
+    let (open, blocks) = (u32::from(streams.count - streams.slc), slc.static_blocks.saturating_add(slc.dynamic_blocks));
+    if slc.full == SlcFull::Fold && blocks.saturating_mul(config.planes_per_pool()) < open {
+        messages.push(format!(
+            "slc.full = \"fold\": {open} classes of writes (ftl.placement, ftl.map_cache_bytes) have an open block each, and a pool has fewer \
+             blocks in SLC mode; raise slc.static_blocks or slc.dynamic_blocks, or set slc.full = \"direct\""
+        ));
+    }
     if slc.bits_per_cell > 1 && config.slc_units_per_block() == 0 {
         messages.push(format!(
             "slc.bits_per_cell = {}: a block in SLC mode would hold less than a program; raise device.pages_per_block",
             slc.bits_per_cell
         ));
-    }
-}
-
-/// Mechanisms for which it is not known what they do with blocks in SLC mode.
-fn other_mechanisms(config: &Config, messages: &mut Vec<String>) {
-    let refused = [
-        (
-            config.ftl.frontier != Frontier::Separate,
-            "ftl.frontier = \"shared\": host writes and page moves fill different blocks; set \"separate\"",
-        ),
-        (config.ftl.placement != Placement::None, "ftl.placement: host writes to these blocks have one open block; set \"none\""),
-        (config.gc.advance != Advance::Alone, "gc.advance: folding would wait for writes that wait for it; set \"alone\""),
-        (config.caches_map(), "ftl.map_cache_bytes: where the mapping table goes is not modelled; set 0"),
-    ];
-    for (_, why) in refused.iter().filter(|(is, _)| *is) {
-        messages.push(format!("slc (blocks in SLC mode) does not go with {why}, or slc.static_blocks = slc.dynamic_blocks = 0"));
     }
 }
 
