@@ -170,7 +170,7 @@ impl Collector {
     pub fn trigger(&mut self, ftl: &Ftl, pool: PoolId, set_off: bool) -> Option<PoolId> {
         let pool = ftl.geometry().lead_pool(pool);
         let wanted = || {
-            let space = set_off && ftl.wants_collection(pool);
+            let space = self.episodes.goes_on(ftl, pool) || set_off && ftl.wants_collection(pool);
             space
                 || self.due.next(ftl, pool).is_some()
                 || self.folds.next(ftl, pool, space).is_some()
@@ -214,17 +214,16 @@ impl Collector {
         let goes_on = self.episodes.goes_on(ftl, pool);
         let due = if goes_on { None } else { self.due.take(ftl, pool, wanted) };
         let empty = due.or_else(|| self.next_empty(ftl, pool, wanted || goes_on));
+        // A fold gains more; it begins when another has ended.
+        let waits = self.folds.waits_for_others(ftl, pool);
         let found = match empty.or_else(|| self.folds.next(ftl, pool, wanted || goes_on)) {
-            Some(found) => Some(found),
-            // A fold gains more; it begins when another has ended.
-            None if self.folds.waits_for_others(ftl, pool) => None,
-            None if wanted || goes_on => self.victims.pick_or_close(ftl, pool).map(|victim| (victim, Cause::Space)),
-            None => None,
+            None if !waits && (wanted || goes_on) => self.victims.pick_or_close(ftl, pool).map(|victim| (victim, Cause::Space)),
+            found => found,
         };
         // The turn of GC, which finds nothing to collect.
         let found = found.or_else(|| self.folds.next(ftl, pool, false));
         self.queues.pop(ftl.geometry(), pool, found.is_some());
-        self.episodes.set(pool, found.is_some_and(|(_, cause)| cause.is_for_space()));
+        self.episodes.set(pool, found.map_or(goes_on && waits, |(_, cause)| goes_on || cause.is_for_space()));
         let Some((victim, cause)) = found else {
             self.queued[pool.index()] = false;
             if wanted && !self.stalled[pool.index()] {

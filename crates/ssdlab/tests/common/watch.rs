@@ -42,6 +42,8 @@ pub struct Watch {
     set_off: bool,
     /// Free blocks with which an episode ends; 0: there are none.
     until: u32,
+    /// The most pools that fold at a time; 0: all.
+    fold_jobs: usize,
     /// Pages that could be gained when the run began.
     invalid: u64,
     pools: Vec<Seen>,
@@ -86,6 +88,7 @@ impl Watch {
             host_classes: Streams::new(config).host_classes,
             host_streams: Streams::new(config).host_classes + u8::from(config.ftl.frontier == Frontier::Shared),
             spans: ftl.geometry().spans_pools(),
+            fold_jobs: config.slc.fold_jobs as usize,
             invalid: programmed - ftl.mapped_pages(),
             pools: Vec::new(),
             active: 0,
@@ -235,6 +238,9 @@ impl Watch {
         if before.otherwise || is_read_only(simulation) {
             return Ok(());
         }
+        if self.waits_to_fold(simulation, pool) {
+            return Ok(());
+        }
         self.episodes += 1;
         // What is to be gained may have appeared after the episode ended, with a write elsewhere that ended at this instant.
         let gains = before.gains && now.gains;
@@ -255,6 +261,13 @@ impl Watch {
             ));
         }
         Ok(())
+    }
+
+    /// The pool has a block to fold for space, and as many others fold as may at a time: an episode goes on when one of these has ended.
+    fn waits_to_fold(&self, simulation: &Simulation, pool: usize) -> bool {
+        let ftl = simulation.ssd().ftl();
+        let folds = blocks(ftl).filter(|&block| ftl.blocks().state(block) == BlockState::Victim && ftl.blocks().is_slc(block)).count();
+        self.fold_jobs > 0 && folds >= self.fold_jobs && ftl.next_fold(PoolId(pool as u32), true).is_some()
     }
 
     /// Each erase gains a page at least, so that there are no more of them than pages that became invalid; those of old blocks may gain none.
