@@ -111,13 +111,14 @@ reasons! {
     QueueFull = "queue_full" in HostQueue,
     /// Dynamic allocation: no chip has room for the data, or an earlier request waits for room.
     NoRoom = "no_room" in HostQueue,
-    /// An earlier update of the same stripe of the array has not ended.
+    /// An earlier update of the same stripe of the array has not ended, or drives have no place for the data of a write (`wear`).
     StripeLock = "stripe_lock" in HostQueue,
     /// An earlier operation on the same logical page has not ended.
     PageOrder = "page_order" in DieQueue,
     /// The operation, a program, is paused for reads (`scheduler.write_pausing`), or suspended for them (`scheduler.suspend`).
     Paused = "paused" in Suspended,
-    /// The write buffer of the drive has no room (`buffer.bytes`), or an earlier request waits for room in it.
+    /// The write buffer of the drive has no room (`buffer.bytes`), the drive no place for the data of a write (`wear`), or an earlier request
+    /// waits for either.
     BufferFull = "buffer_full" in HostQueue,
     /// A write waits for credit that GC earns (`gc.pace`), or for an earlier request that waits for credit.
     Pace = "pace" in Pace,

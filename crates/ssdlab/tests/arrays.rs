@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::common::cases::{Cases, Failure, Tally, is_full};
 use crate::common::pages::{PAGE, READ, WRITE, read, write};
-use crate::common::{one_die, plan, random_buffer, random_config, random_host, random_queues, random_requests, simulation};
+use crate::common::{one_die, plan, random_buffer, random_config, random_host, random_queues, random_requests, simulation, wear};
 use ssdlab::blocked::Served;
 use ssdlab::cache::{Groups, Targets};
 use ssdlab::config::{ArrayLevel, CachePlace, CachePolicy, Capacity, Config, Padding, PreconditionKind, UnmappedRead};
@@ -17,7 +17,7 @@ use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify};
 use ssdlab::ssd::Ssd;
 use ssdlab::stats::{ArrayResult, Completion, Part, Times};
-use ssdlab::storage::{Array, Observed, PlantedInArray, Store};
+use ssdlab::storage::{Array, Observed, Places, PlantedInArray, Store};
 
 /// An array of `drives` with stripe units of `unit` pages.
 fn array(level: ArrayLevel, drives: u32, unit: u32) -> Config {
@@ -65,6 +65,13 @@ fn part(request: Request, bytes: u64) -> Request {
 /// A drive that reads in 100 ns and writes in 300 ns, any number of requests at once; trims and flushes end at once.
 #[derive(Default)]
 struct Fake {
+    now: u64,
+    /// Instants from which on the drive has no place for data, has some again, and is read-only.
+    no_place: Option<(u64, u64)>,
+    read_only: Option<u64>,
+    /// Places taken and not given back by a level above, and rejected requests.
+    held: u32,
+    rejected: u32,
     log: Vec<Sent>,
     under_way: Vec<(u64, Completion)>,
     ended: Vec<Completion>,
@@ -113,6 +120,38 @@ impl Fake {
     }
 }
 
+impl Places for Fake {
+    fn has_place(&self, _page: u32) -> bool {
+        self.no_place.is_none_or(|(from, to)| self.now < from || to <= self.now)
+    }
+
+    fn take_place(&mut self, _page: u32) {
+        self.held += 1;
+    }
+
+    fn give_back_place(&mut self, _page: u32) {
+        self.held -= 1;
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only.is_some_and(|from| from <= self.now)
+    }
+
+    fn note_rejected(&mut self, _page: u32) {
+        self.rejected += 1;
+    }
+
+    fn is_awaited(&self) -> bool {
+        false
+    }
+
+    fn has_lost(&self) -> bool {
+        false
+    }
+
+    fn awaits_place(&mut self, _now: u64, _page: u32, _waits: bool) {}
+}
+
 impl Store for Fake {
     fn begin(&mut self) {}
 
@@ -129,10 +168,12 @@ impl Store for Fake {
     }
 
     fn next_event(&self) -> Option<u64> {
-        self.under_way.iter().map(|&(at, _)| at).min()
+        let changes = self.no_place.into_iter().flat_map(|(from, to)| [from, to]).chain(self.read_only).filter(|&at| at > self.now);
+        self.under_way.iter().map(|&(at, _)| at).chain(changes).min()
     }
 
     fn handle_events(&mut self, now: u64) {
+        self.now = now;
         self.ended.extend(self.under_way.iter().filter(|(at, _)| *at == now).map(|&(_, completion)| completion));
         self.under_way.retain(|&(at, _)| at != now);
     }
@@ -191,9 +232,13 @@ struct Bench {
 
 impl Bench {
     fn new(config: &Config) -> Self {
+        Self::of(config, (0..config.array.drives).map(|_| Fake::default()).collect())
+    }
+
+    fn of(config: &Config, drives: Vec<Fake>) -> Self {
         config.exported_bytes().unwrap();
         ssdlab::config::validate(config).unwrap();
-        let mut array = Array::new(config, (0..config.array.drives).map(|_| Fake::default()).collect());
+        let mut array = Array::new(config, drives);
         array.verify(true);
         array.begin();
         Bench { array, done: Vec::new() }
@@ -227,6 +272,30 @@ impl Bench {
         }
         self.array.members_mut().iter_mut().map(|drive| std::mem::take(&mut drive.log)).collect()
     }
+}
+
+/// Where blocks can fail. Rows 0 1 P / 3 P 2 on three drives. Drive 2, which has the parity of row 0, has no place before 1,000 ns: a write of
+/// page 0 waits until then, before its read, and a read of page 1 behind it. Drive 1 has no place from 2,000 ns on, and is read-only from 2,500 on: of
+/// a write of pages 0 to 3 page 0 is written at once, with its parity, and the rest, from page 1 on, is rejected at 2,500. Then writes and trims are
+/// rejected at once.
+#[test]
+fn data_and_parity_are_written_together_or_not_at_all() {
+    let mut config = rais5(3, 1);
+    (config.device.blocks_per_plane, config.device.overprovisioning, config.wear.endurance) = (16, 0.75, 9);
+    let no_place = [None, Some((2_000, u64::MAX)), Some((0, 1_000))];
+    let drives = no_place.map(|no_place| Fake { no_place, ..Fake::default() });
+    let mut bench = Bench::of(&config, drives.into());
+    bench.array.members_mut()[1].read_only = Some(2_500);
+    let requests = [write(0, 0), read(10, 1), pages(write(2_000, 0), 4), trim(3_000, 0, 2), write(3_100, 0), read(3_200, 0)];
+    let sent = bench.play(&requests);
+    let both = || vec![Sent(1_100, "write", 0, 1), Sent(2_100, "write", 0, 1)];
+    let data = [both(), vec![Sent(3_200, "read", 0, 1)]].concat();
+    assert_eq!(sent, [data, [1_000, 1_000, 2_000].map(|at| Sent(at, "read", 0, 1)).into(), both()]);
+    let ended: Vec<_> = bench.done.iter().map(|done| (done.completed_ns, done.is_rejected())).collect();
+    assert_eq!(ended, [(1_400, false), (1_100, false), (2_500, true), (3_000, true), (3_100, true), (3_300, false)]);
+    let drives = bench.array.members_mut();
+    assert_eq!(drives.iter().map(|drive| drive.held).collect::<Vec<_>>(), [2, 0, 2], "a drive gives back itself what it has programmed");
+    assert_eq!(drives.iter().map(|drive| drive.rejected).sum::<u32>(), 3);
 }
 
 /// What is sent for one request.
@@ -714,6 +783,7 @@ fn drawn(case: u64) -> (Config, Vec<Request>) {
     random_host(&mut Rng::new(case, "host"), &mut config);
     random_buffer(&mut Rng::new(case, "buffer"), &mut config);
     random_queues(&mut Rng::new(case, "queues"), &mut config, &mut requests);
+    wear(&mut Rng::new(case, "wear"), &mut config);
     (config, requests)
 }
 
@@ -838,11 +908,18 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
     let expected = work(config, requests);
     let made = read_modify_writes + reconstruct_writes + full_writes;
     // A cache decides what is written, and when: some of that may be under way when the last request has been answered.
-    if config.cache.policy == CachePolicy::None && (found != expected || parity_writes != made) {
+    let rejected: u64 = simulation.storage().drives().iter().map(|ssd| ssd.counters().rejected_writes).sum();
+    // A write that waits for places is split where it waits.
+    let waits: u64 = simulation.storage().drives().iter().map(|ssd| ssd.counters().place_waits).sum();
+    if config.cache.policy == CachePolicy::None && rejected + waits == 0 && (found != expected || parity_writes != made) {
         return Err(format!("{found:?} and {parity_writes} pages of parity, where the requests take {expected:?}"));
     }
+    let kept = simulation.storage().drives().iter().filter_map(|ssd| ssd.accepted_units()).sum::<u64>();
+    if kept > 0 && !config.buffer.is_on() && config.cache.policy == CachePolicy::None {
+        return Err(format!("all has ended, and places are kept for {kept} units"));
+    }
     let result = simulation.finish().map_err(|e| e.to_string())?;
-    if result.requests.total() != requests.len() as u64 {
+    if result.counters["lost_units"] == 0 && result.requests.total() + rejected != requests.len() as u64 {
         return Err(format!("{} of {} requests were completed", result.requests.total(), requests.len()));
     }
     let tally = [
@@ -854,6 +931,9 @@ fn run(config: &Config, requests: &[Request], verify: Verify, planted: Option<Pl
         ("jobs", result.gc.jobs),
         ("trimmed_pages", result.counters["trimmed_pages"]),
         ("before_writes", before_writes),
+        ("rejected_writes", rejected),
+        ("place_waits", result.counters["place_waits"]),
+        ("failed_programs", result.counters["failed_programs"]),
     ];
     Ok(tally.map(|(name, count)| (name.to_string(), count)).into())
 }

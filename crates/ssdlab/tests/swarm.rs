@@ -79,6 +79,9 @@ fn goes_on(config: &Config, storage: &Storage, requests: &[Request]) -> Result<(
     if let Some(unit) = lost {
         return Err(format!("at rest, a power failure would lose unit {unit}"));
     }
+    if let Some(units) = storage.drives()[0].accepted_units().filter(|&units| units > 0) {
+        return Err(format!("at rest, places are kept for {units} units"));
+    }
     let ftl = storage.drives()[0].ftl();
     ftl.check()?;
     if ftl.blocks().retired_total() > 0 || storage.drives()[0].counters().failed_programs > 0 {
@@ -103,7 +106,8 @@ fn pages(simulation: &Simulation) -> impl Iterator<Item = Lpn> + use<> {
 
 /// What follows from the requests alone, whatever the drive did: which pages hold data, and how often flash was used for the host.
 fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut has_data: Vec<bool>) -> Result<(), String> {
-    if simulation.ssd().counters().rejected_writes > 0 {
+    let counters = simulation.ssd().counters();
+    if counters.rejected_writes + counters.lost_units > 0 {
         // What the drive holds then depends on when it became read-only.
         return Ok(());
     }
@@ -163,7 +167,8 @@ fn agrees(simulation: &Simulation, config: &Config, requests: &[Request], mut ha
     }
     // A step for each operation, a program that failed included; that for which the last of a job was taken may have been served otherwise.
     let for_map = counters.map_reads + counters.map_programs;
-    let served = for_map + counters.failed_programs + counters.host_reads + counters.host_programs + counters.merged_reads + counters.merged_writes;
+    let served =
+        for_map + counters.failed_programs + counters.host_reads + counters.host_programs + counters.merged_reads + counters.merged_writes;
     if counters.steps_with_requests + counters.steps_forgone > served + counters.erases + u64::from(ssd.ftl().geometry().pools.count.get())
     {
         return Err(format!("more steps were taken or forgone with requests than there were: {counters:?}"));

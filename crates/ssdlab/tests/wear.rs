@@ -514,13 +514,6 @@ fn erases_as_needed_wear_blocks_less() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     type Change = fn(&mut Config);
-    let refused: [(&str, Change); 1] = [("array", |c| c.array.level = ssdlab::config::ArrayLevel::Rais0)];
-    for (key, change) in refused {
-        let mut config = worn(|_| ());
-        change(&mut config);
-        let message = validate(&config).unwrap_err().to_string();
-        assert!(message.contains("wear (blocks that fail)") && message.contains(key), "{message}");
-    }
     let pulses: [(&str, Change); 2] =
         [("wear.probe_ns = 4000000", |c| c.wear.probe_ns = 4 * MS), ("wear.step_ns = 4000000", |c| c.wear.step_ns = 4 * MS)];
     for (key, change) in pulses {

@@ -362,9 +362,9 @@ impl Cache {
         into.append(&mut self.evicted);
     }
 
-    /// Drops the pages `first..end`, dirty or not. Calls back with each entry and page, ascending. Costs one look-up per page of the range,
+    /// Drops the pages `first..end`, dirty or not. Calls back with each entry and page, ascending, and whether it was dirty. Costs one look-up per page of the range,
     /// or per entry if these are fewer.
-    pub fn drop_range(&mut self, first: u32, end: u32, mut dropped: impl FnMut(u32, u32)) {
+    pub fn drop_range(&mut self, first: u32, end: u32, mut dropped: impl FnMut(u32, u32, bool)) {
         let mut pages: Vec<u32> = if end.saturating_sub(first) <= self.cached_pages() {
             (first..end).filter(|&page| self.entry_of[page as usize] != 0).collect()
         } else {
@@ -375,9 +375,10 @@ impl Cache {
         pages.dedup();
         for page in pages {
             let entry = self.entry_of(page);
-            self.policy.remove(entry, self.entries[entry as usize].class);
+            let CacheEntry { class, dirty, .. } = self.entries[entry as usize];
+            self.policy.remove(entry, class);
             self.release(entry);
-            dropped(entry, page);
+            dropped(entry, page, dirty);
         }
     }
 

@@ -234,7 +234,7 @@ impl Replay {
             RequestKind::Trim => {
                 let (first, end) = (request.offset.div_ceil(self.page_bytes), (request.offset + request.length) / self.page_bytes);
                 let mut dropped = Vec::new();
-                self.cache.drop_range(first as u32, end as u32, |_, page| dropped.push(page));
+                self.cache.drop_range(first as u32, end as u32, |_, page, _| dropped.push(page));
                 dropped.into_iter().for_each(|page| self.note(What::Drop, page));
             }
             RequestKind::Flush => {

@@ -116,6 +116,11 @@ impl Ftl {
         self.blocks.free_count(pool) + u32::from(self.streams.host_classes) > self.reserve + blocks
     }
 
+    /// The pool has a page for a host write of some class.
+    pub fn has_page(&self, pool: PoolId) -> bool {
+        (0..self.streams.host_classes).any(|class| self.can_write(pool, class))
+    }
+
     /// GC has stopped: the host may take the blocks that were kept for it.
     pub fn open_reserve(&mut self) {
         self.kept_from_host = 0;

@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::host::Outstanding;
-use super::mechanisms::{burst, estimates, idle, merge, slc, superblock, wear};
+use super::mechanisms::{accepted, burst, estimates, idle, merge, slc, superblock, wear};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
@@ -119,8 +119,7 @@ impl Ssd {
 
     /// Admits one page of a request if its chip's queue has a place, or answers it at once; else returns why it has to wait.
     fn admit_page(&mut self, now: Ns, request: ReqId, kind: TransactionKind, lpn: Lpn, bytes: Change) -> Result<(), Blocked> {
-        if self.wear.is_some() && kind == TransactionKind::Write && wear::rejects(self, lpn) {
-            wear::reject(self, request);
+        if self.wear.is_some() && kind == TransactionKind::Write && wear::finds_no_page(self, request, lpn) {
             self.page_answered(now, request);
             return Ok(());
         }
@@ -419,7 +418,7 @@ impl Ssd {
         let Request { offset, length, .. } = self.host.request(id).request;
         // This is the answer for the pages that are unmapped at once, if there are any.
         self.page_answered(now, id);
-        if wear::is_closed(self) {
+        if wear::is_closed(self) && !accepted::are_accepted_above(self) {
             return wear::reject(self, id);
         }
         let page_bytes = u64::from(self.geometry().unit_bytes);

@@ -1,7 +1,7 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{ages, burst, estimates, idle, merge, pace, pause, planes, slc, superblock, units, wear};
+use super::mechanisms::{accepted, ages, burst, estimates, idle, merge, pace, pause, planes, slc, superblock, units, wear};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -367,6 +367,9 @@ impl Ssd {
                 if self.rules.dynamic {
                     self.host.place_freed();
                 }
+            }
+            if self.wear.is_some() && kind == TransactionKind::Write {
+                accepted::write_ended(self, lpn);
             }
             slowest::page_ended(self, now, id);
             if self.transactions[id].uncorrectable {

@@ -10,6 +10,7 @@
 //! | `buffer` | the write buffer of a drive |
 //! | `mapping` | the mapping table of a drive, where part of it is in flash only |
 //! | `interface` | the host interface of a drive: slots, processors and link |
+//! | `places` | places that drives keep for data which a level above has accepted |
 //! | `gauged` | the inputs of time series, summed over all drives and caches |
 //! | `observed` | statistics, checks and user-defined policies of all levels |
 
@@ -22,6 +23,7 @@ mod gauged;
 mod interface;
 mod mapping;
 mod observed;
+mod places;
 mod store;
 
 pub use array::Array;
@@ -34,6 +36,7 @@ pub use front::PlantedInCache;
 #[doc(hidden)]
 pub use mapping::PlantedInMap;
 pub use observed::{LevelStats, Observed};
+pub use places::Places;
 pub use store::each_written;
 pub use store::{EachVolatile, Store};
 
@@ -100,7 +103,7 @@ impl Storage {
         let cache = config.cache.is_on().then_some(config.cache.place);
         let queues = config.workload.queues_of_flows(config.host.queues);
         let plain = |drive| Interface::new(&config.host, queues.clone(), drive);
-        let cached = |drive| Interface::new(&config.host, queues.clone(), Front::new(&config.cache, drive));
+        let cached = |drive| Interface::new(&config.host, queues.clone(), Front::new(config, drive));
         if config.array.level == ArrayLevel::None {
             let drive = drives.next().expect("there is a drive");
             return match cache {
@@ -113,7 +116,7 @@ impl Storage {
             Some(CachePlace::Drive) => Storage::OfCached(Box::new(Array::new(config, drives.map(cached).collect()))),
             Some(CachePlace::Array) => {
                 let array = Array::new(config, drives.map(plain).collect());
-                Storage::CachedArray(Box::new(Front::new(&config.cache, array)))
+                Storage::CachedArray(Box::new(Front::new(config, array)))
             }
         }
     }
@@ -155,6 +158,13 @@ impl Storage {
             Storage::OfCached(array) => array.members_mut()[0].lower_mut().lower_mut(),
             Storage::CachedArray(front) => front.lower_mut().members_mut()[0].lower_mut(),
         }
+    }
+
+    /// A drive is read-only, and the run is to end.
+    pub fn is_at_end_of_life(&self) -> bool {
+        let mut is_at_end = false;
+        self.each_level(&mut |level| is_at_end |= level.drive().is_some_and(Ssd::is_at_end_of_life));
+        is_at_end
     }
 
     /// Statistics until `now` of all levels except the drives.

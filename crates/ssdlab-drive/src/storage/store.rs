@@ -1,5 +1,6 @@
 //! The common interface of a drive, an array of drives and a cache, so that they can be stacked.
 
+use super::places::Places;
 use crate::cache::{Groups, Targets};
 use ssdlab_base::request::{Request, RequestKind};
 use ssdlab_base::units::Ns;
@@ -16,7 +17,7 @@ pub type EachVolatile<'a> = dyn FnMut(u32, Option<u64>) + 'a;
 /// At each instant the caller calls [`Store::handle_events`], then [`Store::accept`] any number of times, then [`Store::dispatch`]; each
 /// of them may produce completions. Requests to the same page take effect in the order of their acceptance: a read returns the data of the
 /// last write accepted before it, even if that write is still in flight.
-pub trait Store: Targets {
+pub trait Store: Targets + Places {
     /// Begins the simulation of the store at time 0.
     fn begin(&mut self);
     /// Reserves memory for requests of `pages` pages.
@@ -69,6 +70,8 @@ pub(super) trait Layer {
 
     /// The store behind this one.
     fn lower(&self) -> &Self::Lower;
+    /// Mutable access to the store behind this one.
+    fn lower_mut(&mut self) -> &mut Self::Lower;
     /// Whether a page has been written and not trimmed since; `None` if only the lower store knows.
     fn holds_here(&self, page: u32) -> Option<bool>;
 }

@@ -101,7 +101,8 @@ impl Config {
         self.caches_writes() || (self.buffer.is_on() && !self.buffer.protected)
     }
 
-    fn caches_writes(&self) -> bool {
+    /// A cache completes writes before they are below it.
+    pub fn caches_writes(&self) -> bool {
         self.cache.is_on() && self.cache.writes
     }
 

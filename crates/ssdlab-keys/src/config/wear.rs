@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
 use super::capacity::RESERVE;
-use super::{Config, Streams, Trigger};
+use super::{ArrayLevel, Config, Streams, Trigger};
 
 /// Blocks that fail, and the end of the drive's life. Off while no block can fail: `endurance`, `program_fails_ppm` and `erase_fails_ppm` are
 /// 0.
@@ -196,7 +196,13 @@ impl Config {
 
     /// A level above the drive completes writes, or holds changes of the mapping table, before they are in flash.
     pub fn accepts_early(&self) -> bool {
-        self.buffer.is_on() || self.caches_map()
+        self.buffer.is_on() || self.caches_map() || self.accepts_above_buffer()
+    }
+
+    /// A level above the write buffer of the drive accepts writes: a cache that keeps them, or an array, which writes all pages that
+    /// belong together or none.
+    pub fn accepts_above_buffer(&self) -> bool {
+        self.caches_writes() || self.array.level != ArrayLevel::None
     }
 
     /// Blocks of a pool that its share of the mapping table takes at most, if each translation page is written once more while it is being

@@ -181,7 +181,7 @@ impl DeviceStats {
             energy: self.energy.zip(other.energy).map(|((rates, drawn), (_, other))| (rates, drawn.joined(other))),
             ages: self.ages.into_iter().chain(other.ages).reduce(|one, other| one.joined(&other)),
             slc: self.slc.into_iter().chain(other.slc).reduce(SlcStats::joined),
-            wear: self.wear.or(other.wear),
+            wear: self.wear.into_iter().chain(other.wear).reduce(WearStats::joined),
             erase_wear: self.erase_wear.into_iter().chain(other.erase_wear).reduce(EraseWear::joined),
             counters,
             array: self.array.or(other.array),

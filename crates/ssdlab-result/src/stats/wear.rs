@@ -56,6 +56,24 @@ pub struct WearStats {
     pub read_only: Option<ReadOnly>,
 }
 
+impl WearStats {
+    /// The wear of two drives: what happened first, and the least that is left.
+    #[must_use]
+    pub fn joined(self, other: WearStats) -> WearStats {
+        let (one, two) = (self.retired, other.retired);
+        WearStats {
+            retired: RetiredBlocks {
+                worn_out: one.worn_out + two.worn_out,
+                failed_erases: one.failed_erases + two.failed_erases,
+                failed_programs: one.failed_programs + two.failed_programs,
+            },
+            spare_left: self.spare_left.min(other.spare_left),
+            one_percent_bytes: self.one_percent_bytes.into_iter().chain(other.one_percent_bytes).min(),
+            read_only: self.read_only.into_iter().chain(other.read_only).min_by_key(|read_only| read_only.at_ns),
+        }
+    }
+}
+
 /// What the ratings of all drives of a run follow from, beside its write amplification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rating {

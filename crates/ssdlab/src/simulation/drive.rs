@@ -36,7 +36,7 @@ impl Simulation {
             }
             self.step_or_stuck(Some(&mut senders))?;
             steps += 1;
-            if self.may_wear_out && self.ssd().is_at_end_of_life() {
+            if self.may_wear_out && self.storage.is_at_end_of_life() {
                 self.stop_sending(&mut senders);
             }
             if steps.is_multiple_of(STEPS_PER_LOOK) {

@@ -32,6 +32,13 @@ pub(in crate::ssd) struct Accepted {
     map_blocks: u32,
     /// The index in `units` of the place for which a level above waits, if it waits for one.
     awaited: Option<usize>,
+    /// A level above accepts all requests that come, so that the drive rejects none.
+    above: bool,
+    /// Accepted data come straight from that level: no write buffer gives their places back.
+    at_once: bool,
+    /// The most blocks that accepted data of a pool may take. Where part of the mapping table is in flash only, its writes take free blocks down to
+    /// the reserve, while data may stay long in a cache: all have to fit in what is the reserve, without [`Config::KEPT_BLOCKS`] and the table.
+    most: u32,
 }
 
 impl Accepted {
@@ -49,12 +56,19 @@ impl Accepted {
             map: config.caches_map().then(|| MapPages::new(config, geometry)),
             map_blocks: config.map_kept_blocks(),
             awaited: None,
+            above: config.accepts_above_buffer(),
+            at_once: config.accepts_above_buffer() && !config.buffer.is_on(),
+            most: if config.caches_map() && config.accepts_above_buffer() {
+                config.reserve() - Config::KEPT_BLOCKS - config.map_kept_blocks()
+            } else {
+                u32::MAX
+            },
         })
     }
 
-    /// Accepted units, and `more`, for which the pool keeps a place.
-    fn of(&self, pool: PoolId, more: u64) -> u64 {
-        let share = if self.by_drive { self.pools } else { 1 };
+    /// Accepted units, and `more`, for which the pool keeps a place. `full`: pools, or groups of them, that keep none.
+    fn of(&self, pool: PoolId, more: u64, full: u64) -> u64 {
+        let share = if self.by_drive { self.pools - full } else { 1 };
         (self.units[self.place_of(pool)] + more).div_ceil(share)
     }
 
@@ -71,8 +85,21 @@ impl Ssd {
     }
 
     fn keeps_place(&self, unit: Lpn) -> bool {
-        let has_place = |pool| self.ftl.has_beside_reserve(pool, blocks_of_units(self, pool, 1));
-        if self.rules.dynamic { self.pools().all(has_place) } else { has_place(self.geometry().static_pool(unit)) }
+        let has_place = |pool| has_place_in(self, pool, 0);
+        if self.rules.dynamic {
+            self.pools().all(has_place) || self.others_keep_place()
+        } else {
+            has_place(self.geometry().static_pool(unit))
+        }
+    }
+
+    /// Dynamic allocation: the pools that have room for one more valid page have a place between them. Where a block fails, the data of its pool
+    /// may fill what is left, so that GC cannot give the pool a free block.
+    fn others_keep_place(&self) -> bool {
+        let full = self.pools().filter(|&pool| !wear::pool_has_room(self, pool)).count() as u32;
+        let mut others = self.pools().filter(|&pool| wear::pool_has_room(self, pool)).peekable();
+        let full = u64::from(full / self.geometry().pools.per_group.get());
+        full > 0 && others.peek().is_some() && others.all(|pool| has_place_in(self, pool, full))
     }
 
     /// A level above waits for a place for this mapping unit ([`Ssd::has_place`]), or for none. GC makes room for it, even where it begins or
@@ -88,6 +115,12 @@ impl Ssd {
             self.ready.wake(self.geometry().die_of_pool(pool));
             self.trigger_gc(now, pool);
         }
+    }
+
+    /// A level above waits for a place in the drive.
+    #[inline(always)]
+    pub fn has_awaited_place(&self) -> bool {
+        self.wear.as_ref().and_then(|wear| wear.accepted.as_ref()).is_some_and(|accepted| accepted.awaited.is_some())
     }
 
     /// A level above has accepted a mapping unit: the drive keeps a place for it, until [`Ssd::is_in_flash`].
@@ -131,6 +164,19 @@ impl Ssd {
     }
 }
 
+/// A level above has accepted all requests that come to the drive.
+pub(in crate::ssd) fn are_accepted_above(ssd: &Ssd) -> bool {
+    ssd.wear.as_ref().and_then(|wear| wear.accepted.as_ref()).is_some_and(|accepted| accepted.above)
+}
+
+/// Call when a write of a unit has ended, or finds no page: without a write buffer its place is given back.
+pub(in crate::ssd) fn write_ended(ssd: &mut Ssd, unit: Lpn) {
+    let at_once = ssd.wear.as_ref().and_then(|wear| wear.accepted.as_ref()).is_some_and(|accepted| accepted.at_once);
+    if at_once && !ssd.geometry().is_of_map(unit) {
+        ssd.is_in_flash(unit);
+    }
+}
+
 /// A level above waits for a place in this pool.
 pub(in crate::ssd) fn is_awaited(ssd: &Ssd, pool: PoolId) -> bool {
     let accepted = ssd.wear.as_ref().and_then(|wear| wear.accepted.as_ref());
@@ -157,13 +203,20 @@ pub(in crate::ssd) fn writes_on(ssd: &Ssd) -> bool {
 /// Free blocks that accepted data of the pool, and its share of the mapping table, take at most.
 pub(in crate::ssd) fn blocks_kept(ssd: &Ssd, pool: PoolId) -> u32 {
     let of_table = ssd.wear.as_ref().and_then(|wear| wear.accepted.as_ref()).map_or(0, |accepted| accepted.map_blocks);
-    blocks_of_units(ssd, pool, 0) + of_table
+    blocks_of_units(ssd, pool, 0, 0) + of_table
 }
 
-/// Free blocks that accepted data of the pool, and `more` units, take at most.
-fn blocks_of_units(ssd: &Ssd, pool: PoolId, more: u64) -> u32 {
+/// The pool has a place for one more unit; `full`: as [`Accepted::of`].
+fn has_place_in(ssd: &Ssd, pool: PoolId, full: u64) -> bool {
+    let blocks = blocks_of_units(ssd, pool, 1, full);
+    let most = ssd.wear.as_ref().and_then(|wear| wear.accepted.as_ref()).map_or(u32::MAX, |accepted| accepted.most);
+    blocks <= most && ssd.ftl.has_beside_reserve(pool, blocks)
+}
+
+/// Free blocks that accepted data of the pool, and `more` units, take at most. `full`: as [`Accepted::of`].
+fn blocks_of_units(ssd: &Ssd, pool: PoolId, more: u64, full: u64) -> u32 {
     let Some(accepted) = ssd.wear.as_ref().and_then(|wear| wear.accepted.as_ref()) else { return 0 };
-    let pages = accepted.of(pool, more) * u64::from(ssd.geometry().units_per_program);
+    let pages = accepted.of(pool, more, full) * u64::from(ssd.geometry().units_per_program);
     ssd.ftl.blocks_for(pages, ssd.ftl.open_to_host(pool).into())
 }
 

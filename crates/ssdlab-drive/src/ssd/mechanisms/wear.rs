@@ -55,6 +55,8 @@ pub(in crate::ssd) struct Wear {
     lost_before: Vec<u32>,
     /// Data that levels above have accepted; `None`: none accepts any before they are in flash.
     pub(in crate::ssd) accepted: Option<Accepted>,
+    /// The drive is read-only, and no pool has a page for a write of its host queue (dynamic allocation).
+    full: bool,
     /// The run ends once the drive is read-only.
     stops: bool,
     /// Blocks can fail.
@@ -86,6 +88,7 @@ impl Wear {
             read_only: None,
             lost_before: Vec::new(),
             accepted: Accepted::new(config, geometry),
+            full: false,
             stops: config.wear.end == WearEnd::Stop,
             fails: config.wear.is_on(),
             leveling: Leveling::new(config, ftl),
@@ -572,12 +575,18 @@ fn has_room(ssd: &Ssd, station: u32, class: Class) -> bool {
     if is_read_only(ssd) {
         return pools_of_station(ssd, station).any(|pool| ssd.ftl.can_write(pool, class));
     }
+    let by_turns = ssd.sched.placement().expect("writes go by load").by_turns();
+    let mut pools = pools_of_station(ssd, station).take(if by_turns { 1 } else { usize::MAX });
+    pools.any(|pool| pool_has_room(ssd, pool))
+}
+
+/// Dynamic allocation: the pool, or its group of superblocks, has room for one more valid page.
+pub(in crate::ssd) fn pool_has_room(ssd: &Ssd, pool: PoolId) -> bool {
     let placement = ssd.sched.placement().expect("writes go by load");
     if placement.by_turns() {
-        return ssd.ftl.group_has_room(PoolId(ssd.geometry().pools_of_die(ssd.first_die(station)).start));
+        return ssd.ftl.group_has_room(ssd.geometry().lead_pool(pool));
     }
-    let held = |pool| ssd.ftl.blocks().valid_in_pool(pool) + ssd.ftl.lost_pages(pool) + placement.writing(pool);
-    pools_of_station(ssd, station).any(|pool| held(pool) < ssd.ftl.room_of_pool())
+    ssd.ftl.blocks().valid_in_pool(pool) + ssd.ftl.lost_pages(pool) + placement.writing(pool) < ssd.ftl.room_of_pool()
 }
 
 /// Dynamic allocation: the station that takes the next write of a class. Once GC rests, one with a page.
@@ -603,6 +612,7 @@ fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
     if ssd.rules.dynamic && accepted::writes_on(ssd) {
         any |= choose_chips_again(ssd, now);
     }
+    any |= ssd.rules.dynamic && lose_queued(ssd, now);
     while let Some(candidate) = waiting_write(ssd) {
         let die = ssd.geometry().die_of_pool(candidate.pool);
         let id = ssd.leave_queue(now, die, candidate);
@@ -615,6 +625,31 @@ fn give_up(ssd: &mut Ssd, now: Ns) -> bool {
         any = true;
     }
     any
+}
+
+/// Dynamic allocation: writes wait in the host queue for a page of any pool. If none has any, the data are lost. Returns true if there were such.
+fn lose_queued(ssd: &mut Ssd, now: Ns) -> bool {
+    let queued = ssd.host.queued();
+    if queued == 0 || ssd.pools().any(|pool| ssd.gc.job(pool).is_some() || ssd.ftl.has_page(pool)) {
+        return false;
+    }
+    ssd.wear_mut().full = true;
+    ssd.admit_from_host_queue(now);
+    ssd.host.queued() < queued
+}
+
+/// A page of a write for which the drive has none is lost, if it was accepted, or rejected. Returns true if it is so.
+pub(in crate::ssd) fn finds_no_page(ssd: &mut Ssd, request: ReqId, lpn: Lpn) -> bool {
+    if rejects(ssd, lpn) {
+        reject(ssd, request);
+        return true;
+    }
+    let full = ssd.wear.as_ref().is_some_and(|wear| wear.full);
+    if full {
+        lose(ssd, ssd.geometry().static_pool(lpn), request);
+        accepted::write_ended(ssd, lpn);
+    }
+    full
 }
 
 /// No operation of the pool's job, or of its part of one, is in service or suspended.

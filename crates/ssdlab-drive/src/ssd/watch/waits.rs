@@ -34,12 +34,16 @@ impl Ssd {
             )
         });
         format!(
-            "{} requests are outstanding and nothing is due. {}{}; {}; {} requests in the host queue",
+            "{} requests are outstanding and nothing is due. {}{}; {}; {} requests in the host queue{}",
             self.host.outstanding(),
             self.sched.describe(),
             oldest.unwrap_or_default(),
             self.gc.describe(),
-            self.host.queued()
+            self.host.queued(),
+            self.accepted_units().map_or_else(String::new, |units| {
+                let free = self.pools().map(|pool| self.ftl.blocks().free_count(pool)).min().unwrap_or(0);
+                format!("; places are kept for {units} units, and the pool with the fewest free blocks has {free}")
+            })
         )
     }
 }

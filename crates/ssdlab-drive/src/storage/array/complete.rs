@@ -115,10 +115,11 @@ impl<D: Store> Array<D> {
     }
 
     /// A request to a drive has ended.
-    pub(super) fn drive_request_done(&mut self, now: Ns, completion: &Completion) {
+    pub(super) fn drive_request_done(&mut self, now: Ns, drive: u32, completion: &Completion) {
         let id = completion.index as u32;
         let drive_request = self.drive_requests[id];
         self.drive_requests.remove(id);
+        self.check_accepted(drive, completion);
         if let Some(shadow) = &mut self.shadow {
             shadow.delivered(&self.layout, drive_request.owner, id);
         }

@@ -80,6 +80,15 @@ impl Layout {
         }
     }
 
+    /// The drives that a write of a page of the array programs, and their pages: its own and, with parity, that of parity, unless it has failed.
+    pub fn written_with(&self, page: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let unit = page / self.unit_pages;
+        let stripe = unit / self.data_units();
+        let on_drive = stripe * self.unit_pages + page % self.unit_pages;
+        let (drives, failed) = ([Some(self.drive_of(unit)), self.parity_drive(stripe)], self.failed);
+        drives.into_iter().flatten().filter(move |&drive| Some(drive) != failed).map(move |drive| (drive, on_drive))
+    }
+
     /// The unit of a stripe that a drive holds. The unit of parity is numbered after those of data.
     pub fn unit_on(&self, stripe: u32, drive: u32) -> u32 {
         match self.parity_drive(stripe) {

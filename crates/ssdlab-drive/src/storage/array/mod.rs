@@ -6,6 +6,7 @@
 //! | `split` | a request is split into requests to drives and operations on stripes |
 //! | `update` | what a write to a stripe with parity reads and writes |
 //! | `stripe_locks` | which update holds a stripe, and what waits for it |
+//! | `places` | where blocks can fail: writes wait for the places that drives keep for their data and parity |
 //! | `complete` | requests to drives end: updates continue, then host requests complete |
 //! | `shadow` | verify mode: the content of every sector |
 //! | `planted` | defects for tests to find |
@@ -14,6 +15,7 @@
 
 mod complete;
 mod layout;
+mod places;
 mod planted;
 mod shadow;
 mod split;
@@ -25,12 +27,13 @@ pub use planted::PlantedInArray;
 use super::Store;
 use super::desk::Desk;
 use super::observed::{LevelStats, Levels, Observed};
+use super::places::{Gate, Line};
 use crate::cache::{Groups, Targets};
 use crate::slab::Slab;
 use ssdlab_base::error::Error;
 use ssdlab_base::request::{Request, RequestKind};
 use ssdlab_base::units::Ns;
-use ssdlab_keys::config::{ArrayLevel, Config};
+use ssdlab_keys::config::{ArrayLevel, CachePlace, Config};
 use ssdlab_keys::memory::Exhausted;
 use ssdlab_result::stats::{ArrayResult, Completion};
 use ssdlab_result::timeline::Origin;
@@ -86,6 +89,8 @@ pub struct Array<D: Store> {
     methods: Vec<Method>,
     /// Completions of a drive, while they are handled; reused from call to call.
     inbox: Vec<Completion>,
+    /// `None`: no block can fail.
+    line: Option<Box<Line>>,
     result: ArrayResult,
     shadow: Option<Box<Shadow>>,
     /// The defect that a test has planted.
@@ -110,6 +115,7 @@ impl<D: Store> Array<D> {
             runs: vec![Run::default(); drives.len()],
             methods: Vec::new(),
             inbox: Vec::new(),
+            line: config.wear.is_on().then(|| Box::new(Line::new(config.caches_writes() && config.cache.place == CachePlace::Array))),
             result: ArrayResult { level: level.into(), drives: layout.drives, ..ArrayResult::default() },
             shadow: None,
             planted: None,
@@ -139,6 +145,7 @@ impl<D: Store> Array<D> {
             }
             None => Err(format!("an operation belongs to request {request} of the array, which is not outstanding")),
         };
+        self.line.iter().flat_map(|line| line.waiting()).try_for_each(&mut add)?;
         for (place, op) in self.locks.iter() {
             add(op.request)?;
             let drive_requests =
@@ -194,14 +201,26 @@ impl<D: Store> Array<D> {
             let mut inbox = std::mem::take(&mut self.inbox);
             self.drives[drive as usize].drain_completions(&mut inbox);
             for completion in inbox.drain(..) {
-                self.drive_request_done(now, &completion);
+                self.drive_request_done(now, drive, &completion);
             }
             self.inbox = inbox;
         }
     }
 
+    fn dispatch_drives(&mut self, now: Ns) {
+        while self.touched != 0 {
+            let drive = self.touched.trailing_zeros();
+            self.touched &= self.touched - 1;
+            self.drives[drive as usize].dispatch(now);
+            self.completed |= 1 << drive;
+            if self.touched == 0 {
+                self.settle(now);
+            }
+        }
+    }
+
     fn accept_as(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
-        self.split(now, index, request, scattered);
+        self.take(now, index, request, scattered);
         self.settle(now);
     }
 }
@@ -265,6 +284,9 @@ impl<D: Store> Store for Array<D> {
         // An update reads before it writes, on all drives together; each page of the update may be a request to a drive.
         self.drive_requests.make_room(2 * pages)?;
         self.locks.make_room(pages)?;
+        if let Some(line) = &mut self.line {
+            line.make_room(pages)?;
+        }
         self.drives.iter_mut().try_for_each(|drive| drive.make_room(2 * pages))
     }
 
@@ -298,14 +320,9 @@ impl<D: Store> Store for Array<D> {
 
     /// Dispatches drives until nothing more happens at this instant: an operation may complete at once and let others begin.
     fn dispatch(&mut self, now: Ns) {
-        while self.touched != 0 {
-            let drive = self.touched.trailing_zeros();
-            self.touched &= self.touched - 1;
-            self.drives[drive as usize].dispatch(now);
-            self.completed |= 1 << drive;
-            if self.touched == 0 {
-                self.settle(now);
-            }
+        self.dispatch_drives(now);
+        while self.line.is_some() && self.let_in(now) {
+            self.dispatch_drives(now);
         }
         self.date();
         if self.shadow.as_ref().is_some_and(|shadow| shadow.every_event()) {

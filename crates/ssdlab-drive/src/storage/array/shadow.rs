@@ -92,12 +92,13 @@ impl Shadow {
         }
     }
 
-    /// A host request is accepted. The requests accepted before it decide the content that it returns.
-    pub fn accepted(&mut self, layout: &Layout, place: u32, request: &Request, scattered: bool) {
+    /// A host request is accepted, or a trim is `rejected`. The requests accepted before it decide the content that it returns.
+    pub fn accepted(&mut self, layout: &Layout, place: u32, request: &Request, scattered: bool, rejected: bool) {
         let sectors = sectors(request.offset, request.offset + request.length);
         let mut host = HostRequest { kind: Some(request.kind), first: sectors.start, content: Vec::new(), returned: Vec::new() };
         match request.kind {
             RequestKind::Flush => {}
+            RequestKind::Trim if rejected => {}
             RequestKind::Trim => {
                 let unit = if layout.parity { layout.stripe_bytes() } else { layout.page_bytes.into() };
                 let (from, to) = (request.offset.div_ceil(unit) * unit, (request.offset + request.length) / unit * unit);
@@ -114,13 +115,20 @@ impl Shadow {
                     // A scattered request does not say which sectors it writes: here it writes every other one.
                     let brought = (!scattered || sector.is_multiple_of(2)).then(|| self.draw());
                     host.content.push(brought);
-                    if let Some(content) = brought {
-                        self.latest[sector as usize] = content;
-                    }
                 }
             }
         }
         put(&mut self.requests, place, host);
+    }
+
+    /// These bytes of a write come in: what is accepted from now on comes after them.
+    pub fn comes_in(&mut self, place: u32, from: u64, to: u64) {
+        let host = &self.requests[place as usize];
+        for sector in sectors(from, to) {
+            if let Some(content) = host.content[(sector - host.first) as usize] {
+                self.latest[sector as usize] = content;
+            }
+        }
     }
 
     /// A number that no other write has. Its bits are mixed, so that sums are not equal by chance (Steele et al. 2014, splitmix64).

@@ -7,8 +7,9 @@ use super::update::Update;
 use super::{Array, ArrayRequest, DriveRequest, Owner, PlantedInArray};
 use crate::storage::Store;
 use crate::storage::desk::Tracked;
-use ssdlab_base::blocked::Blocked;
+use crate::storage::places::Gate;
 use ssdlab_base::request::{Request, RequestKind};
+use ssdlab_base::status::Status;
 use ssdlab_base::units::Ns;
 use ssdlab_result::timeline::{Cause, Origin};
 
@@ -32,23 +33,55 @@ pub struct Access {
 }
 
 impl<D: Store> Array<D> {
-    /// Splits a host request into parts and sends those that need not wait.
-    pub(super) fn split(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
-        let (offset, end) = (request.offset, request.offset + request.length);
-        assert!(end <= u64::from(self.layout.exported_pages()) * u64::from(self.layout.page_bytes));
+    /// Takes a host request.
+    pub(super) fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
+        assert!(request.offset + request.length <= u64::from(self.layout.exported_pages()) * u64::from(self.layout.page_bytes));
         let place = self.requests.accept(index, request, ArrayRequest { scattered });
-        self.requests[place].times.wait(Blocked::StripeLock, now - request.arrival_ns);
-        if let Some(shadow) = &mut self.shadow {
-            shadow.accepted(&self.layout, place, &request, scattered);
+        self.arrives(now, place);
+    }
+
+    /// Splits a host request into parts and sends those that need not wait; of a write, its pages from `from` on. Returns the first of
+    /// these for which there is no place (`wear`).
+    pub(super) fn split(&mut self, now: Ns, place: u32, from: u32) -> Option<u32> {
+        let Tracked { request, own: ArrayRequest { scattered }, .. } = self.requests[place];
+        let (offset, end) = (request.offset, request.offset + request.length);
+        let page = u64::from(self.layout.page_bytes);
+        let rejected = request.kind == RequestKind::Trim && self.rejects(place, (offset / page) as u32);
+        let from = offset.max(u64::from(from) * page);
+        if let Some(shadow) = self.shadow.as_mut().filter(|_| from == offset) {
+            shadow.accepted(&self.layout, place, &request, scattered, rejected);
         }
         match request.kind {
             RequestKind::Flush => self.flush(now, place),
             RequestKind::Read => self.read(now, place, offset, end),
-            RequestKind::Write if self.layout.parity => self.write_stripes(now, place, offset, end),
+            RequestKind::Write => {
+                let to = self.place_bytes(place, from, end);
+                self.write(now, place, from, to);
+                if to < end && self.requests[place].times.status != Status::Rejected {
+                    return Some((to / page) as u32);
+                }
+            }
+            RequestKind::Trim if rejected => {}
             RequestKind::Trim if self.layout.parity => self.trim_stripes(now, place, offset, end),
-            RequestKind::Write | RequestKind::Trim => self.send_by_unit(now, place, offset, end),
+            RequestKind::Trim => self.send_by_unit(now, place, offset, end),
         }
         self.request_part_done(now, place);
+        None
+    }
+
+    /// Bytes of a write come in.
+    fn write(&mut self, now: Ns, place: u32, offset: u64, end: u64) {
+        if offset == end {
+            return;
+        }
+        if let Some(shadow) = &mut self.shadow {
+            shadow.comes_in(place, offset, end);
+        }
+        if self.layout.parity {
+            self.write_stripes(now, place, offset, end);
+        } else {
+            self.send_by_unit(now, place, offset, end);
+        }
     }
 
     fn flush(&mut self, now: Ns, place: u32) {
@@ -119,6 +152,7 @@ impl<D: Store> Array<D> {
             } else {
                 let scattered = self.requests[place].own.scattered;
                 let update = Update { stripe, from: at - start, to: to - start, scattered };
+                self.give_back_spare_places(&update);
                 let (op, has_lock) = self.locks.update(&self.layout, StripeOp::new(Work::Update(update), stripe, place));
                 self.requests.part_begins(place);
                 if has_lock {
@@ -229,16 +263,12 @@ impl<D: Store> Array<D> {
     /// Sends a request to a drive. `at`: its position, see [`DriveRequest::place`].
     pub(super) fn send(&mut self, now: Ns, owner: Owner, at: u64, access: Access) {
         let Access { kind, drive, start, end, .. } = access;
-        let drive_request = self.drive_requests.insert(DriveRequest { owner, place: at });
         let place = match owner {
             Owner::Request(place) => place,
             Owner::Update(op) => self.locks.get(op).request,
         };
         let Tracked { request, origin, own: ArrayRequest { scattered }, .. } = self.requests[place];
         let origin = self.made_of(origin, owner, access);
-        if let Some(shadow) = &mut self.shadow {
-            shadow.sent(&self.layout, owner, drive_request, access);
-        }
         let high_priority = kind == RequestKind::Write && request.high_priority;
         let below = Request {
             arrival_ns: now,
@@ -249,6 +279,10 @@ impl<D: Store> Array<D> {
             flow: request.flow,
             handle: request.handle,
         };
+        let drive_request = self.drive_requests.insert(DriveRequest { owner, place: at });
+        if let Some(shadow) = &mut self.shadow {
+            shadow.sent(&self.layout, owner, drive_request, access);
+        }
         let to = &mut self.drives[drive as usize];
         to.set_next_origin(origin);
         // An update writes whole pages; only a write without parity is scattered.
@@ -280,6 +314,7 @@ impl<D: Store> Array<D> {
         if let Some(shadow) = &mut self.shadow {
             shadow.completed(place);
         }
+        self.note_wait(now, place);
         self.requests.complete(now, place);
     }
 }

@@ -6,6 +6,7 @@ use crate::lists::NONE;
 use crate::ssd::Drained;
 use crate::storage::Store;
 use crate::storage::mapping::MappingCache;
+use crate::storage::places::Places;
 use ssdlab_base::units::{Lpn, Ns};
 use ssdlab_result::stats::Times;
 use ssdlab_result::timeline::{Cause, Origin};
@@ -90,10 +91,17 @@ impl State {
         }
     }
 
-    /// If a write waits for room and no program or read is outstanding, releases the oldest entry. Returns true if it did.
-    pub(super) fn press(&mut self) -> bool {
+    /// A level above waits for a place (`wear`) that data in the buffer may have, and no program or read is outstanding.
+    #[inline(always)]
+    pub(super) fn is_pressed(&self, drive: &MappingCache) -> bool {
+        drive.is_awaited() && self.sent == 0 && self.filling == 0 && self.entries.oldest().is_some()
+    }
+
+    /// If a write waits for room here or for a place above, and no program or read is outstanding, releases the oldest entry. Returns true if
+    /// it did.
+    pub(super) fn press(&mut self, drive: &MappingCache) -> bool {
         let stuck = !self.waiting.is_empty() && !self.held.is_paced() && self.sent == 0 && self.filling == 0;
-        match self.entries.oldest().filter(|_| stuck) {
+        match self.entries.oldest().filter(|_| stuck || self.is_pressed(drive)) {
             Some((entry, _)) => self.entries.hurry(entry),
             None => return false,
         }

@@ -160,6 +160,8 @@ struct State {
     reads_pass: bool,
     /// Partial writes do not read the rest of their unit.
     skips_rest: bool,
+    /// A level above accepts all writes: they come with a place (`wear`), and none is rejected.
+    accepted_above: bool,
     unit_bytes: u32,
     /// Number of units that fill a program.
     program_units: u32,
@@ -253,7 +255,12 @@ impl Buffer {
     #[inline(always)]
     fn may_settle(&mut self) -> bool {
         match self.state.as_deref_mut() {
-            Some(state) => Store::has_completed(&self.drive) || state.may_admit(&self.drive) || state.is_to_close(&self.drive),
+            Some(state) => {
+                Store::has_completed(&self.drive)
+                    || state.may_admit(&self.drive)
+                    || state.is_to_close(&self.drive)
+                    || state.is_pressed(&self.drive)
+            }
             None => self.pacing.as_deref().is_some_and(|pacing| !pacing.is_empty()),
         }
     }
@@ -274,7 +281,7 @@ impl Buffer {
             state.admit(now, &mut self.drive);
             state.drain(now, &mut self.drive);
             // Each step uses the results of those before it. Immediate completions, and flushes that a trim has ended, need another turn.
-            if !Store::has_completed(&self.drive) && !state.flushes.any_done() && !state.press() {
+            if !Store::has_completed(&self.drive) && !state.flushes.any_done() && !state.press(&self.drive) {
                 state.check_if_verifying();
                 state.due = state.first_due();
                 return std::mem::take(&mut state.passed);
@@ -303,6 +310,7 @@ impl State {
             timeout: (config.buffer.timeout_us > 0).then_some(config.buffer.timeout_us * 1_000),
             reads_pass: config.buffer.reads_pass,
             skips_rest: config.ftl.partial_write == PartialWrite::Program,
+            accepted_above: config.accepts_above_buffer(),
             unit_bytes,
             program_units: geometry.units_per_program,
             dynamic,
@@ -469,6 +477,10 @@ impl Layer for Buffer {
 
     fn lower(&self) -> &MappingCache {
         &self.drive
+    }
+
+    fn lower_mut(&mut self) -> &mut MappingCache {
+        &mut self.drive
     }
 
     fn holds_here(&self, page: u32) -> Option<bool> {

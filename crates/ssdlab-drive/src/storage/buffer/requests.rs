@@ -30,7 +30,7 @@ impl State {
         };
         let own = HostRequest { scattered, version, entered: now, paced: self.held.paced(now) };
         let place = self.requests.accept(index, request, own);
-        if drive.drive().is_read_only() && matches!(request.kind, RequestKind::Write | RequestKind::Trim) {
+        if self.rejects(drive) && matches!(request.kind, RequestKind::Write | RequestKind::Trim) {
             return self.reject(now, place, first, drive);
         }
         match request.kind {
@@ -158,7 +158,7 @@ impl State {
     fn write(&mut self, now: Ns, place: u32, from: u32, drive: &mut MappingCache) -> Option<u32> {
         let end = self.units_of(&self.requests[place].request).1;
         for unit in from..end {
-            if drive.drive().is_read_only() {
+            if self.rejects(drive) {
                 self.reject(now, place, unit, drive);
                 return None;
             }
@@ -174,6 +174,11 @@ impl State {
         self.access(now, place, NONE, bytes);
         self.page_done(now, place, None);
         None
+    }
+
+    /// The drive is read-only, and writes and trims are rejected here, not above.
+    fn rejects(&self, drive: &MappingCache) -> bool {
+        drive.drive().is_read_only() && !self.accepted_above
     }
 
     /// The drive is read-only: a write or trim is rejected, as far as its units from `from` on are concerned.
@@ -213,6 +218,9 @@ impl State {
         let entry = if present != NONE && self.entries.get(present).progress != Progress::Sent {
             self.stats.rewrites += 1;
             self.entries.rewrite(present, bytes);
+            if self.accepted_above {
+                drive.drive_mut().is_in_flash(Lpn(unit));
+            }
             if self.planted == Some(PlantedInBuffer::ForgetsRewrites) {
                 return self.note_entered(unit, version);
             }
@@ -221,7 +229,7 @@ impl State {
             self.lacks = Some(Lacks::Room);
             self.hold(now, None, drive);
             return false;
-        } else if !drive.drive().has_place(Lpn(unit)) {
+        } else if !self.accepted_above && !drive.drive().has_place(Lpn(unit)) {
             self.lacks = Some(Lacks::Place(unit));
             drive.drive_mut().awaits_place(now, Some(Lpn(unit)));
             self.passed = true;
@@ -233,7 +241,9 @@ impl State {
             self.hold(now, Some(unit), drive);
             return false;
         } else {
-            drive.drive_mut().is_accepted(Lpn(unit));
+            if !self.accepted_above {
+                drive.drive_mut().is_accepted(Lpn(unit));
+            }
             let class = drive.drive_mut().class_of_program(Lpn(unit), request.handle);
             let destination = self.destination_of(unit, request.handle, class, drive);
             let entry = self.entries.insert(now, unit, bytes, destination, origin.request);
@@ -368,7 +378,7 @@ impl State {
 
     fn trim(&mut self, now: Ns, place: u32, drive: &mut MappingCache) {
         let Tracked { request, origin, .. } = self.requests[place];
-        if drive.drive().is_read_only() {
+        if self.rejects(drive) {
             let first = self.units_of(&request).0;
             return self.reject(now, place, first, drive);
         }

@@ -3,6 +3,8 @@
 use super::{Front, HostRequest, LowerRequest, NO_WRITE, Outgoing, PlantedInCache, Purpose, Sent, Store, Waiter};
 use crate::cache::{Answer, Evicted, Extent, Found, SECTOR_BYTES, Sectors};
 use crate::lists::NONE;
+use crate::storage::desk::Tracked;
+use crate::storage::places::Gate;
 use ssdlab_base::request::{Request, RequestKind};
 use ssdlab_base::units::Ns;
 use ssdlab_result::timeline::{Cause, Origin};
@@ -22,15 +24,27 @@ impl<B: Store> Front<B> {
         self.end_idle_time();
         let own = HostRequest { in_gc: data && self.meets_gc(&request), in_warm_up: self.warming_up, next_flush: NONE };
         let place = self.requests.accept(index, request, own);
-        self.origin = self.requests[place].origin;
+        self.arrives(now, place);
+    }
+
+    /// A request comes in: see [`Gate::come_in`].
+    pub(super) fn take_in(&mut self, now: Ns, place: u32, from: u32) -> Option<u32> {
+        let Tracked { request, origin, .. } = self.requests[place];
+        self.origin = origin;
         match request.kind {
             RequestKind::Read => self.accept_read(now, place, &request),
-            RequestKind::Write if self.cache.caches_writes() => self.accept_write(now, place, &request),
+            RequestKind::Write if self.cache.caches_writes() => {
+                let without_place = self.accept_write(now, place, &request, from);
+                if without_place.is_some() {
+                    return without_place;
+                }
+            }
             RequestKind::Write => self.write_through(now, place, &request),
             RequestKind::Trim => self.accept_trim(now, place, &request),
             RequestKind::Flush => self.accept_flush(now, place),
         }
         self.page_done(now, place, None);
+        None
     }
 
     /// The pages that bytes touch: first, and one past the last.
@@ -149,10 +163,15 @@ impl<B: Store> Front<B> {
         self.lower.accept(now, op.into(), request);
     }
 
-    fn accept_write(&mut self, now: Ns, place: u32, request: &Request) {
+    /// Takes in the pages of a write from `from` on. Returns the first for which there is no place.
+    fn accept_write(&mut self, now: Ns, place: u32, request: &Request, from: u32) -> Option<u32> {
         let range = Self::range(request);
         let (first, end) = self.pages(range);
-        for page in first..end {
+        let mut without_place = None;
+        for page in first.max(from)..end {
+            if self.kept.is_some() && !self.is_placed(place, page, &mut without_place) {
+                break;
+            }
             let sectors = self.sectors(page, range);
             let Answer { found, entry } = self.cache.write(page, sectors, &self.lower);
             self.note_evicted();
@@ -187,6 +206,7 @@ impl<B: Store> Front<B> {
             self.wait(now, self.frames.op(transit), place, page, true);
         }
         self.claims = claims;
+        without_place
     }
 
     /// Write-through: the request is passed on unchanged.
@@ -206,15 +226,26 @@ impl<B: Store> Front<B> {
     fn accept_trim(&mut self, now: Ns, place: u32, request: &Request) {
         let page = u64::from(self.lower.page_bytes());
         let whole = (request.offset.div_ceil(page) as u32, ((request.offset + request.length) / page) as u32);
-        let (frames, fetches) = (&mut self.frames, &mut self.fetches);
-        self.cache.drop_range(whole.0, whole.1, |entry, _| {
-            frames.give_back(entry);
-            fetches[entry as usize] = NONE;
-        });
+        if self.rejects_trim(place, whole.0) {
+            return;
+        }
+        self.drop_pages(whole);
         if let Some(shadow) = &mut self.shadow {
             (whole.0..whole.1).for_each(|page| shadow.trimmed(page));
         }
         self.pass(now, place, request, whole);
+    }
+
+    /// Drops the pages `first..end`, dirty or not.
+    pub(super) fn drop_pages(&mut self, (first, end): (u32, u32)) {
+        let Front { frames, fetches, cache, kept, lower, .. } = self;
+        cache.drop_range(first, end, |entry, page, was_dirty| {
+            frames.give_back(entry);
+            fetches[entry as usize] = NONE;
+            if was_dirty && let Some(kept) = kept {
+                kept.gives_back(page, lower);
+            }
+        });
     }
 
     /// Passes a host request on to the lower level unchanged. `pages`: the pages that the request changes.
@@ -320,6 +351,9 @@ impl<B: Store> Front<B> {
                 continue;
             }
             if at_hand {
+                if !self.padding_has_place(page) {
+                    continue;
+                }
                 self.stats.padded_pages += 1;
                 self.outgoing.push(Outgoing { page, extent: Extent::Whole, transit: NONE, first_write: NO_WRITE, handle: None });
             } else {
@@ -351,6 +385,7 @@ impl<B: Store> Front<B> {
     fn send_run(&mut self, now: Ns, high_priority: bool, purpose: Purpose, run: &[Outgoing]) {
         let pages = (run[0].page, run[0].page + run.len() as u32);
         self.stop_padding(pages);
+        self.hand_down(run.len() as u32);
         let first_transit = run.iter().map(|out| out.transit).find(|&transit| transit != NONE).unwrap_or(NONE);
         let purpose = if let Purpose::Destage(_) = purpose { Purpose::Destage(first_transit) } else { purpose };
         let op = self.new_lower_request(now, purpose, pages);

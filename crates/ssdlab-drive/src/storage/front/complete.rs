@@ -39,6 +39,7 @@ impl<B: Store> Front<B> {
         }
         match op.purpose {
             Purpose::Fetch => self.fetch_ended(index, op.pages),
+            Purpose::Pass if times.status == Status::Rejected => self.drop_pages(op.pages),
             Purpose::Pass => {}
             Purpose::Destage(transit) => {
                 self.frames.arrived(transit);
@@ -157,7 +158,8 @@ impl<B: Store> Front<B> {
 
     /// Completes a host request. Returns the flush that waits for it, or [`NONE`].
     fn complete(&mut self, now: Ns, place: u32) -> u32 {
-        let Tracked { request, own: HostRequest { in_gc, in_warm_up, next_flush }, .. } = self.requests[place];
+        let Tracked { request, times, own: HostRequest { in_gc, in_warm_up, next_flush }, .. } = self.requests[place];
+        self.note_wait(now, place);
         self.requests.complete(now, place);
         if self.last_flush == place {
             self.last_flush = NONE;
@@ -166,7 +168,7 @@ impl<B: Store> Front<B> {
             shadow.completed(place);
         }
         self.begin_idle_time(now);
-        if matches!(request.kind, RequestKind::Read | RequestKind::Write) && !in_warm_up {
+        if matches!(request.kind, RequestKind::Read | RequestKind::Write) && !in_warm_up && times.status != Status::Rejected {
             self.stats.responses[usize::from(in_gc)].add(now - request.arrival_ns);
         }
         next_flush

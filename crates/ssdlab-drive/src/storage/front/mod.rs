@@ -8,6 +8,7 @@
 //! | `complete` | requests to the lower level end: pages, then host requests complete |
 //! | `idle` | dirty pages are destaged while no host request is outstanding |
 //! | `padding` | pages missing in a group are read, to be written with it |
+//! | `places` | where blocks can fail: writes wait for the place that the drive keeps for them |
 //! | `frames` | the frames of pages in destage, and the pages that wait for them |
 //! | `shadow` | verify mode: versions of data |
 //! | `planted` | planted defects |
@@ -17,6 +18,7 @@ mod complete;
 mod frames;
 mod idle;
 mod padding;
+mod places;
 mod planted;
 mod shadow;
 
@@ -25,6 +27,7 @@ use std::collections::VecDeque;
 use super::Store;
 use super::desk::Desk;
 use super::observed::{LevelStats, Levels, Observed, above_one_level, add};
+use super::places::{Gate, Line};
 use super::store::{EachVolatile, Layer};
 use crate::cache::{Cache, CustomEviction, Evicted, Extent, SECTOR_BYTES};
 use crate::lists::NONE;
@@ -32,11 +35,12 @@ use crate::slab::Slab;
 use frames::Frames;
 use idle::Idle;
 use padding::Pads;
+use places::Kept;
 use shadow::Shadow;
 use ssdlab_base::error::Error;
 use ssdlab_base::request::Request;
 use ssdlab_base::units::{Ns, earliest};
-use ssdlab_keys::config::Cache as Config;
+use ssdlab_keys::config::Config;
 use ssdlab_keys::memory::{self, Exhausted};
 use ssdlab_result::stats::{CacheStats, Completion, Times};
 use ssdlab_result::timeline::Origin;
@@ -168,6 +172,8 @@ pub struct Front<B: Store> {
     /// The present instant.
     now: Ns,
     idle: Option<Idle>,
+    /// `None`: no block can fail, or no page is ever dirty.
+    kept: Option<Box<Kept>>,
     /// The origin of the request that is being accepted.
     origin: Origin,
     stats: CacheStats,
@@ -193,6 +199,8 @@ impl<B: Store> Front<B> {
     /// A cache as configured by `config`, in front of `lower`.
     pub fn new(config: &Config, lower: B) -> Self {
         let lower_pages = lower.exported_pages();
+        let kept = Kept::new(config);
+        let config = &config.cache;
         let cache = Cache::new(config, lower.page_bytes(), lower_pages, &lower);
         Front {
             frames: Frames::new(cache.capacity(), cache.entries()),
@@ -201,6 +209,7 @@ impl<B: Store> Front<B> {
             handles: vec![None; cache.entries() as usize],
             sent: Slab::default(),
             idle: Idle::new(config),
+            kept: kept.map(Box::new),
             cache,
             lower,
             access_ns: config.access_ns,
@@ -231,17 +240,13 @@ impl<B: Store> Front<B> {
         }
     }
 
-    /// Mutable access to the lower level.
-    pub fn lower_mut(&mut self) -> &mut B {
-        &mut self.lower
-    }
-
     fn recount(&self) -> Result<(), String> {
         let (spare, cached, capacity) = (self.frames.spare(), self.cache.cached_pages(), self.cache.capacity());
         if spare + cached != capacity {
             return Err(format!("the cache has {capacity} frames, {cached} of them in use and {spare} spare"));
         }
         self.cache.check()?;
+        self.recount_places()?;
         self.shadow.as_ref().map_or(Ok(()), |shadow| shadow.check(&self.cache))
     }
 
@@ -332,6 +337,9 @@ impl<B: Store> Store for Front<B> {
         self.sent.make_room(2 * pages)?;
         self.waiters.make_room(2 * pages)?;
         memory::make_room(&mut self.accesses, pages)?;
+        if let Some(kept) = &mut self.kept {
+            kept.line.make_room(pages)?;
+        }
         self.waited_before.make_room(pages)?;
         self.lower.make_room(2 * pages)
     }
@@ -368,7 +376,7 @@ impl<B: Store> Store for Front<B> {
         self.now = now;
         loop {
             self.lower.dispatch(now);
-            if !self.settle(now) && !self.flush_if_idle(now) {
+            if !self.settle(now) && !self.flush_if_idle(now) && !self.serve_places(now) {
                 return self.check_if_verifying();
             }
         }
@@ -391,11 +399,31 @@ impl<B: Store> Store for Front<B> {
     }
 }
 
+impl<B: Store> Gate for Front<B> {
+    type Keeper = B;
+
+    fn line(&mut self) -> Option<&mut Line> {
+        self.kept.as_mut().map(|kept| &mut kept.line)
+    }
+
+    fn keeper(&mut self) -> &mut B {
+        &mut self.lower
+    }
+
+    fn come_in(&mut self, now: Ns, request: u32, from: u32) -> Option<u32> {
+        self.take_in(now, request, from)
+    }
+}
+
 impl<B: Store> Layer for Front<B> {
     type Lower = B;
 
     fn lower(&self) -> &B {
         &self.lower
+    }
+
+    fn lower_mut(&mut self) -> &mut B {
+        &mut self.lower
     }
 
     fn holds_here(&self, page: u32) -> Option<bool> {

@@ -64,7 +64,7 @@ impl<B: Store> Front<B> {
         }
         self.pads.end(page);
         // A trim that waited in the host queue of the lower level was executed before the read.
-        if !self.lower.holds_data(page) {
+        if !self.lower.holds_data(page) || !self.padding_has_place(page) {
             return;
         }
         if let Some(shadow) = &mut self.shadow {

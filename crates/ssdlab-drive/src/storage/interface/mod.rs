@@ -142,11 +142,6 @@ impl<B: Store> Interface<B> {
         Interface { lower, state, commands: 0, link_bytes: 0 }
     }
 
-    /// Mutable access to the lower level.
-    pub fn lower_mut(&mut self) -> &mut B {
-        &mut self.lower
-    }
-
     /// Plants a defect: commands no longer wait for older commands of the same bytes.
     pub fn forget_order(&mut self) {
         if let Some(state) = self.state.as_deref_mut() {
@@ -500,6 +495,10 @@ impl<B: Store> Layer for Interface<B> {
 
     fn lower(&self) -> &B {
         &self.lower
+    }
+
+    fn lower_mut(&mut self) -> &mut B {
+        &mut self.lower
     }
 
     fn holds_here(&self, _page: u32) -> Option<bool> {

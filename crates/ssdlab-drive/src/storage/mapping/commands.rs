@@ -151,10 +151,15 @@ impl State {
         any
     }
 
-    /// The drive is read-only, and the command is a write or trim of the host that no write buffer has accepted.
+    /// The drive is read-only, and writes and trims of the host are rejected here.
+    pub(super) fn rejects(&self, drive: &Ssd) -> bool {
+        drive.is_read_only() && !self.accepted_above
+    }
+
+    /// The drive is read-only, and the command is a write or trim of the host that no level above has accepted.
     fn is_rejected(&self, place: u32, drive: &Ssd) -> bool {
         let command = &self.commands[place];
-        drive.is_read_only() && command.changes() && command.own.units.is_empty()
+        self.rejects(drive) && command.changes() && command.own.units.is_empty()
     }
 
     /// The next item that a command has not used.

@@ -80,6 +80,8 @@ struct State {
     entry_bytes: u32,
     /// Single entries are in memory, not translation pages.
     single: bool,
+    /// A level above accepts all writes, and rejects them once the drive is read-only.
+    accepted_above: bool,
     /// Partial writes read the rest of their unit, so that its mapping entry must be in memory.
     reads_rest: bool,
     pages: Pages,
@@ -177,7 +179,7 @@ impl MappingCache {
     fn take(&mut self, now: Ns, index: u64, request: Request, scattered: bool) {
         match self.state.as_deref_mut() {
             Some(state) => {
-                if self.drive.is_read_only() && matches!(request.kind, RequestKind::Write | RequestKind::Trim) {
+                if state.rejects(&self.drive) && matches!(request.kind, RequestKind::Write | RequestKind::Trim) {
                     return state.reject(now, index, request, &mut self.drive);
                 }
                 state.take(now, index, request, scattered);
@@ -270,6 +272,7 @@ impl State {
             unit_bytes: geometry.unit_bytes,
             entry_bytes: config.ftl.map_entry_bytes,
             single,
+            accepted_above: config.accepts_above_buffer(),
             reads_rest: config.ftl.partial_write == PartialWrite::Rmw,
             pages: Pages::new(config.ftl.map_cache_policy, capacity, items),
             written: (0..table.count()).map(|page| drive.ftl().lookup(Lpn(table.units_of(page).start)).is_some()).collect(),
@@ -458,6 +461,10 @@ impl Layer for MappingCache {
 
     fn lower(&self) -> &Ssd {
         &self.drive
+    }
+
+    fn lower_mut(&mut self) -> &mut Ssd {
+        &mut self.drive
     }
 
     fn holds_here(&self, page: u32) -> Option<bool> {

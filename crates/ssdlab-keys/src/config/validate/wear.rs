@@ -1,6 +1,6 @@
 //! Checks of wear.
 
-use crate::config::{ArrayLevel, Config, Erase, Leveling};
+use crate::config::{Config, Erase, Leveling};
 
 /// Refuses mechanisms for which it is not known what they do when a block fails, or is moved for levelling.
 pub(super) fn check(config: &Config, messages: &mut Vec<String>) {
@@ -27,22 +27,13 @@ fn pulses(config: &Config, messages: &mut Vec<String>) {
 }
 
 fn failures(config: &Config, messages: &mut Vec<String>) {
-    let refused = [
-        (
-            config.slc.is_on() && config.accepts_early(),
-            "blocks in SLC mode behind what accepts data before they are in flash (buffer, ftl.map_cache_bytes): these blocks take more of the \
-             place that is kept for such data; set buffer.bytes = 0",
-        ),
-        (config.cache.is_on(), "cache: what it does with writes that the drive rejects is not modelled; leave the cache out"),
-        (
-            config.array.level != ArrayLevel::None,
-            "array: what it does with writes that a drive rejects is not modelled; simulate one drive",
-        ),
-    ];
-    for (_, why) in refused.iter().filter(|(is, _)| *is) {
-        messages.push(format!(
-            "wear (blocks that fail) does not go with {why}, or set wear.endurance, program_fails_ppm and erase_fails_ppm to 0"
-        ));
+    if config.slc.is_on() && config.accepts_early() {
+        messages.push(
+            "wear (blocks that fail) does not go with blocks in SLC mode behind what accepts data before they are in flash (buffer, cache, array, \
+             ftl.map_cache_bytes): these blocks take more of the place that is kept for such data; leave one of them out, or set \
+             wear.endurance, program_fails_ppm and erase_fails_ppm to 0"
+                .into(),
+        );
     }
 }
 
