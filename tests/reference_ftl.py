@@ -510,6 +510,7 @@ class ReferenceFtl:
         """Whether the job that has started excludes a host write."""
         if self.scope == "plane" and self.pool_scope == "die":
             block = pool.open.get(stream, pool.free[0])
+            assert pool.decided is not None
             return block // self.blocks_per_plane == pool.decided // self.blocks_per_plane
         return self.scope not in ("none", "block")
 

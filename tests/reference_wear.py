@@ -123,7 +123,8 @@ class ReferenceWear:
         self.gc_first = gc["priority"] == "gc"
         self.reserve = GC + NEXT_JOB + KEPT
         # No threshold counts the blocks that failures may take under accepted data, and those that a full buffer takes.
-        self.soft = int(gc["soft"]) + KEPT + -(-(-(-self.capacity // self.dies)) // self.pages)
+        units_per_die: int = -(-self.capacity // self.dies)
+        self.soft = int(gc["soft"]) + KEPT + -(-units_per_die // self.pages)
         self.threshold = max(self.soft, self.reserve + 1)
         self.window = max(1, _rounded(gc.get("pace_window", 1.0) * int(gc["soft"]) * self.pages))
         spare = self.blocks - -(-(self.exported // self.dies) // self.pages)

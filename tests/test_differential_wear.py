@@ -27,7 +27,8 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
     endurance = dice.choice([3, 5, 8])
     dies, units = dice.choice([1, 1, 2, 3]), dice.choice([1, 4, 16, 60])
     # Beside the threshold: two blocks for failures, and what a full buffer may take.
-    kept = 2 + -(-(-(-units // dies)) // pages)
+    units_per_die = -(-units // dies)
+    kept = 2 + -(-units_per_die // pages)
     pace: dict[str, Any] = dice.choice([{"pace": "none"}, *({"pace": "proportional", "pace_window": share} for share in (0.05, 0.2, 0.44))])
     return {
         "device": {
