@@ -8,7 +8,7 @@
 use crate::common::pages::*;
 use crate::common::{one_die, simulation};
 use ssdlab::cause::Cause;
-use ssdlab::config::{Config, Frontier, IdleTimeout, PreconditionKind, Priority, Scope, Trigger};
+use ssdlab::config::{Config, Frontier, IdleTimeout, PreconditionKind, Priority, Scope, SlcFull, Trigger};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::simulation::Simulation;
 
@@ -113,6 +113,30 @@ fn where_hosts_are_excluded_the_job_goes_on_to_its_end() {
     assert_eq!(done[1].completed_ns, whole[3].1 + READ);
     assert_eq!(counted(&simulation), (1, 0));
     simulation.finish().unwrap();
+}
+
+/// A cache of one block in SLC mode, which holds two pages: a program takes 50 us there, an erase 500 us. The first write and 1 ms begin the job.
+/// During its first move comes the second write, for which the job pauses, and which fills the cache. The third waits for a fold, and that for
+/// the job: so the job goes on at once, with two moves and the erase. The fold has two moves by copyback and the erase.
+#[test]
+fn a_paused_job_goes_on_where_writes_wait_for_a_fold() {
+    let mut config = config(Scope::None);
+    (config.device.blocks_per_plane, config.device.overprovisioning, config.ftl.frontier) = (10, 0.6, Frontier::Separate);
+    config.gc.idle_free = 6.0;
+    (config.slc.static_blocks, config.slc.bits_per_cell, config.slc.full, config.slc.idle_us) = (1, 2, SlcFull::Fold, 0);
+    (config.slc.program_ns, config.slc.erase_ns) = (50_000, 500_000);
+    let in_cache = 102_400 + 50_000;
+    let begins = in_cache + IDLE;
+    let mut simulation = submitted(&config, &[write(0, 0), write(begins + 50_000, 9), write(begins + 100_000, 10)]);
+    let goes_on = begins + MOVE + in_cache;
+    let folds = goes_on + 2 * MOVE + ERASE;
+    let fold = [(folds, folds + MOVE), (folds + MOVE, folds + 2 * MOVE), (folds + 2 * MOVE, folds + 2 * MOVE + 500_000)];
+    let collected = [vec![(begins, begins + MOVE)], job(goes_on, 2), fold.to_vec()].concat();
+    let seen = collection(&mut simulation, fold[2].1 + in_cache);
+    assert_eq!(seen, collected);
+    let ends: Vec<u64> = simulation.take_completions().iter().map(|done| done.completed_ns).collect();
+    assert_eq!(ends, [in_cache, goes_on, fold[2].1 + in_cache]);
+    assert_eq!(counted(&simulation), (1, 1));
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub struct SlcBlocks {
     dynamic: Vec<u32>,
     /// By block: its erases in SLC mode.
     erases: Vec<u32>,
-    /// By pool: its job folds a block of the static part, so that no free block comes of it.
+    /// By pool, of a group its first: its job folds a block of the static part, so that no free block comes of it.
     folds_static: Vec<bool>,
     /// Pools one of whose blocks has become full since the last look.
     news: Vec<PoolId>,
@@ -201,9 +201,9 @@ impl Blocks {
         slc.folds_static[pool.index()] = slc.is_static[block.index()];
     }
 
-    /// The job of a pool folds a block of the static part.
+    /// The job of a pool, or of its group, folds a block of the static part.
     pub fn folds_static(&self, pool: PoolId) -> bool {
-        self.slc.as_ref().is_some_and(|slc| slc.folds_static[pool.index()])
+        self.slc.as_ref().is_some_and(|slc| slc.folds_static[self.lead_of(pool).index()])
     }
 
     /// A block in SLC mode has been erased.
