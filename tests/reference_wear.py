@@ -125,7 +125,7 @@ class ReferenceWear:
         # No threshold counts the blocks that failures may take under accepted data, and those that a full buffer takes.
         units_per_die: int = -(-self.capacity // self.dies)
         self.soft = int(gc["soft"]) + KEPT + -(-units_per_die // self.pages)
-        self.threshold = max(self.soft, self.reserve + 1)
+        self.threshold: int = max(self.soft, self.reserve + 1)
         self.window = max(1, _rounded(gc.get("pace_window", 1.0) * int(gc["soft"]) * self.pages))
         spare = self.blocks - -(-(self.exported // self.dies) // self.pages)
         self.losable = max(0, spare - max(2 + self.reserve, 2 + self.soft + 1))
