@@ -22,6 +22,11 @@ Choices that the model's description leaves open, by function:
   read first are included.
 * ``_run_job``: the last programs of a job are padded, one for each class that is left, as long as the job gains a program; else units of
   several classes share programs, in the order in which they were read.
+* ``_leave``: a job leaves units only in a pool with more than the last free block.
+* ``_step``: the units of a waiting victim are programmed as soon as only the last block is free, and it and the open blocks have less room
+  than the programs that the job owes; with units of other classes where each class apart would take more programs than are left. If those
+  do not fill a program, more is read first.
+* ``_decide``: a job without a victim takes up the one that waits, and leaves nothing.
 * ``_programs``, ``_send``: units of different classes share no program; each has the class of the moment when it came.
 * ``_has_parity``: position of parity; it is programmed with the preceding program of data.
 * ``prefill``, ``overwrite``: units that wait for a program of one pool share it, across requests. If a unit comes again, the waiting ones
@@ -89,8 +94,31 @@ class Pool:
     """Valid units of the victim when its job was decided, if that was before it begins."""
     host_first: bool = False
     """Whether a job is wanted that lets the host write that waits begin first."""
+    waiting: int | None = None
+    """The victim of a job that has left units for the next."""
+    held: list[tuple[int, Stream]] = field(default_factory=list)
+    """Units of the waiting victim that are in the controller's buffer, the oldest first, with the streams that they go to."""
+    owed: int = 0
+    """Programs that the units of the waiting victim may take."""
     log: list[int] = field(default_factory=list)
     """Blocks in the order of closing. A block may occur several times; its last entry counts."""
+
+
+@dataclass
+class Job:
+    """The collection of a block."""
+
+    victim: int
+    owed: int
+    """Programs that it may still take."""
+    held: list[tuple[int, Stream]]
+    """Units in the controller's buffer, the oldest first, with the streams that they go to."""
+    unread: list[int] = field(default_factory=list)
+    """First places of the flash pages of the victim that were not read."""
+    programs: bool = False
+    """Whether the last step was a program."""
+    finishes: bool = False
+    """Whether it has taken up the victim of an earlier job."""
 
 
 class ReferenceFtl:
@@ -126,10 +154,8 @@ class ReferenceFtl:
         self.until: int = gc.get("until", 0)
         self.victim = _one_of(gc, "victim", "greedy", POLICIES)
         turns = _one_of(gc, "turns", "step", ["step", "job"])
-        # larger scopes have one job at a time, whatever `turns` is
-        self.jobs_in_turn = turns == "job" and gc.get("scope") in ("plane", "block", "none")
-        self.host_goes_first = gc.get("priority") in ("fifo", "host")
-        self.scope: str = gc.get("scope", "none")
+        self._read_order(gc, in_turn=turns == "job")
+        self.carries = gc.get("leftover") == "carry" and self.program_units > 1
 
         self.pools = self._make_pools()
         self.soft_blocks = max(1, self._blocks(gc.get("soft", 0.05)))
@@ -160,6 +186,12 @@ class ReferenceFtl:
         """Number of jobs that waited for a job of another pool on their die."""
         self.buffer = ReferenceBuffer(self, config["buffer"]) if config.get("buffer", {}).get("bytes", 0) > 0 else None
 
+    def _read_order(self, gc: dict[str, Any], *, in_turn: bool) -> None:
+        self.scope: str = gc.get("scope", "chip")
+        # larger scopes have one job at a time, whatever `turns` is
+        self.jobs_in_turn = in_turn and self.scope in ("plane", "block", "none")
+        self.host_goes_first = gc.get("priority") in ("fifo", "host")
+
     def _read_pages(self, device: dict[str, Any], ftl: dict[str, Any], gc: dict[str, Any]) -> None:
         flash_page_bytes: int = device.get("page_bytes", 4096)
         self.page_bytes: int = ftl.get("map_unit_bytes", flash_page_bytes)
@@ -184,6 +216,7 @@ class ReferenceFtl:
         self.victim_fallbacks = 0
         self.padded_units = 0
         self.parity_programs = 0
+        self.carried_units = 0
 
     # geometry
 
@@ -480,6 +513,8 @@ class ReferenceFtl:
     def _decide(self, pool: Pool) -> None:
         """Starts a job, which moves nothing yet."""
         pool.decided = self._victim(pool)
+        if pool.decided is None:
+            pool.decided = pool.waiting
         pool.units_decided = None if pool.decided is None else self.valid_pages(pool.decided)
         pool.starved = pool.decided is None
 
@@ -509,6 +544,7 @@ class ReferenceFtl:
     def _excludes(self, pool: Pool, stream: Stream) -> bool:
         """Whether the job that has started excludes a host write."""
         if self.scope == "plane" and self.pool_scope == "die":
+            assert pool.decided is not None
             block = pool.open.get(stream, pool.free[0])
             assert pool.decided is not None
             return block // self.blocks_per_plane == pool.decided // self.blocks_per_plane
@@ -605,11 +641,12 @@ class ReferenceFtl:
         while self._wants_collection(pool) or (begun and self._goes_on(pool)):
             if self.jobs > most:
                 raise EndlessCollection
-            victim = self._victim(pool)
-            if victim is None:
+            self._decide(pool)
+            if pool.decided is None:
                 pool.starved = self._wants_collection(pool)
                 return
-            self._run_job(pool, victim)
+            pool.units_decided = None
+            self._run_decided(pool)
             begun = True
 
     def _goes_on(self, pool: Pool) -> bool:
@@ -705,13 +742,14 @@ class ReferenceFtl:
         return pool.log[::-1].index(block)
 
     def _closed(self, pool: Pool) -> list[int]:
-        return [b for b in pool.blocks if self.written[b] == self.pages_per_block]
+        return [b for b in pool.blocks if self.written[b] == self.pages_per_block and b != pool.waiting]
 
     def _can_be_victim(self, block: int) -> bool:
         # free blocks have no written pages, and open blocks are not full
         closed = self.written[block] == self.pages_per_block
         data = len(self._pages_of_data(block))
-        return closed and self.valid_pages(block) <= data - self.program_units
+        waits = any(pool.waiting == block for pool in self.pools)
+        return closed and not waits and self.valid_pages(block) <= data - self.program_units
 
     def valid_pages(self, block: int) -> int:
         """Number of valid pages in ``block``."""
@@ -722,31 +760,87 @@ class ReferenceFtl:
         return range(first, first + self.pages_per_block)
 
     def _run_job(self, pool: Pool, victim: int) -> None:
-        """Moves the valid pages in order, erases the block, and returns it to the free list."""
+        """Moves the valid pages in order, and erases the block, or leaves the last units for the next job."""
         units = self.valid_pages(victim) if pool.units_decided is None else pool.units_decided
         pool.units_decided = None
-        programs = self._most_programs(victim, units)
-        held: list[tuple[int, Stream]] = []
-        pages = self._pages_of(victim)
-        for first in range(pages.start, pages.stop, self.units):
-            lpns = [self.owner_of[ppn] for ppn in range(first, first + self.units) if self.owner_of[ppn] != NOWHERE]
-            held += [(lpn, self.streams.of_move(lpn, self.filled_by[victim])) for lpn in lpns]
-            if self._filled(held) >= self.moves_in_flight:
-                while self._filled(held):
-                    programs -= 1
-                    self._move_together(pool, held, programs)
-        while held:
-            programs -= 1
-            self._move_together(pool, held, programs)
-        self._erase(victim)
-        pool.free.append(victim)
+        job = Job(victim, pool.owed, [unit for unit in pool.held if self.place_of[unit[0]] // self.pages_per_block == pool.waiting])
+        if victim == pool.waiting:
+            pool.waiting, job.finishes = None, True
+        else:
+            job.owed += self._most_programs(victim, units)
+            job.unread = list(self._pages_of(victim)[:: self.units])
+        pool.held, pool.owed = [], 0
+        while self._step(pool, job):
+            pass
         self.jobs += 1
+
+    def _step(self, pool: Pool, job: Job) -> bool:
+        """The next step of a job; returns whether it goes on."""
+        if pool.waiting is not None and self.valid_pages(pool.waiting) == 0:
+            self._free(pool, pool.waiting)
+            pool.waiting, job.programs = None, False
+            job.owed = min(job.owed, self._most_programs(job.victim, self.valid_pages(job.victim)))
+            return True
+        while job.unread and not self._units_of_page(job.unread[0]):
+            job.unread.pop(0)
+        filled = self._filled(job.held)
+        short = pool.waiting is not None and len(pool.free) <= 1 and self._room(pool) < job.owed * self.program_units
+        if not short and filled and (filled >= self.moves_in_flight or job.programs or not job.unread):
+            self._program_next(pool, job)
+        elif pool.waiting is not None and (short or not job.unread):
+            self._program_waiting(pool, job)
+        elif job.unread:
+            self._read(job)
+        elif not job.held:
+            self._free(pool, job.victim)
+            return False
+        elif self.carries and len(pool.free) > 1 and not job.finishes:
+            self._leave(pool, job)
+            return False
+        else:
+            self._program_next(pool, job)
+        return True
+
+    def _units_of_page(self, first: int) -> list[int]:
+        """The units that a flash page of the victim still holds."""
+        return [self.owner_of[ppn] for ppn in range(first, first + self.units) if self.owner_of[ppn] != NOWHERE]
+
+    def _read(self, job: Job) -> None:
+        lpns = self._units_of_page(job.unread.pop(0))
+        job.held += [(lpn, self.streams.of_move(lpn, self.filled_by[job.victim])) for lpn in lpns]
+        job.programs = False
+
+    def _leave(self, pool: Pool, job: Job) -> None:
+        """Leaves the units that fill no program, and the victim, for the next job."""
+        pool.waiting, pool.held = job.victim, job.held
+        pool.owed = min(job.owed, len(self._by_stream(job.held)))
+        self.carried_units += len(job.held)
+
+    def _program_waiting(self, pool: Pool, job: Job) -> None:
+        """Programs the oldest unit of the waiting victim, or reads on if those that go along do not fill a program."""
+        assert pool.waiting is not None
+        stream, each = job.held[0][1], self.program_units
+        own, left = self.valid_pages(pool.waiting), self.valid_pages(pool.waiting) + self.valid_pages(job.victim)
+        together = [lpn for lpn, other in job.held if other == stream][:each]
+        of_waiting = sum(self.place_of[lpn] // self.pages_per_block == pool.waiting for lpn in together)
+        apart = left - len(together) <= (job.owed - 1) * each and own - of_waiting <= (self._room(pool) // each - 1) * each
+        if not apart and job.unread and len(job.held) < each:
+            self._read(job)
+        else:
+            self._move_together(pool, job, stream, mixed=not apart)
+
+    def _room(self, pool: Pool) -> int:
+        """Units that a job can program in the open blocks that it fills, and in free blocks."""
+        writer = "host" if self.streams.shares else "move"
+        open_blocks = [pool.open[stream] for stream in pool.open if stream[0] == writer and stream[1] < self.streams.move_classes]
+        rests = [sum(page >= self.written[block] for page in self._pages_of_data(block)) for block in open_blocks]
+        return sum(rests) + sum(len(self._pages_of_data(block)) for block in pool.free)
 
     def _most_programs(self, victim: int, units: int) -> int:
         """The most programs that a job takes, so that it gains one if its units fit into fewer."""
         of_block = len(self._pages_of_data(victim)) // self.program_units
         classes = self.streams.move_classes if self.streams.parts_programs else 1
-        apart = (units + classes * (self.program_units - 1)) // self.program_units
+        apart = (units + classes * (self.program_units - 1)) // self.program_units if units else 0
         return min(apart, max(math.ceil(units / self.program_units), of_block - 1))
 
     def _by_stream(self, held: list[tuple[int, Stream]]) -> dict[Stream, int]:
@@ -760,17 +854,20 @@ class ReferenceFtl:
         """Number of programs that units fill."""
         return sum(count // self.program_units for count in self._by_stream(held).values())
 
-    def _move_together(self, pool: Pool, held: list[tuple[int, Stream]], others: int) -> None:
-        """Programs the next units of a job. ``others``: programs that the job may take after this one."""
-        counts = self._by_stream(held)
+    def _program_next(self, pool: Pool, job: Job) -> None:
+        """Programs the units of a class that fills a program, of several that of the oldest unit; if none does, the oldest."""
+        counts = self._by_stream(job.held)
         full = [stream for stream, count in counts.items() if count >= self.program_units]
-        stream = (full or list(counts))[0]
-        mixed = not full and len(counts) > others + 1
-        moved = [unit for unit in held if mixed or unit[1] == stream][: self.program_units]
+        self._move_together(pool, job, (full or list(counts))[0], mixed=not full and len(counts) > job.owed)
+
+    def _move_together(self, pool: Pool, job: Job, stream: Stream, *, mixed: bool) -> None:
+        """Programs units of a stream, or of all streams (`mixed`), the oldest first."""
+        moved = [unit for unit in job.held if mixed or unit[1] == stream][: self.program_units]
         to = self._stream_with_room(pool, stream)
         block = pool.open[to]
+        job.owed, job.programs = job.owed - 1, True
         for unit in moved:
-            held.remove(unit)
+            job.held.remove(unit)
             self.streams.displaced += unit[1] != to
             self._program(pool, unit[0], block)
             self.gc_programs += 1
@@ -786,6 +883,10 @@ class ReferenceFtl:
         if stream not in pool.open:
             self._open(pool, stream)
         return stream
+
+    def _free(self, pool: Pool, block: int) -> None:
+        self._erase(block)
+        pool.free.append(block)
 
     def _erase(self, block: int) -> None:
         assert self.valid_pages(block) == 0

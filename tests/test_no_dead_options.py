@@ -455,6 +455,9 @@ CONTEXTS: Mapping[str, Context] = {
     "gc.pipeline": Context((False, True), base={**PREEMPTIBLE, "device.cache_register": True}),
     "gc.merge": Context((False, True), base=PREEMPTIBLE),
     "gc.moves_in_flight": Context((1, 2, 8), base=PREEMPTIBLE),
+    "gc.leftover": Context(
+        ("pad", "carry"), base={**DRIVE, "device.blocks_per_plane": 32, "ftl.map_unit_bytes": 1024, "gc.soft": 4}, trace=partial
+    ),
     # One die of two planes, which large requests fill at the same rate.
     "gc.turns": Context(
         ("step", "job"),

@@ -122,6 +122,7 @@ class CacheResponseClass(Section):
 class Counters(Section):
     buffer_reads: int
     bus_lines: int
+    carried_units: int
     copybacks: int
     data_first: int
     direct_writes: int

@@ -3,7 +3,7 @@
 
 use ssdlab_base::units::Ns;
 use ssdlab_keys::config::{
-    Advance, Allocation, Begin, Config, Isolation, Order, PartialWrite, Placement, Priority, Scope, Stream, Streams, Suspendable,
+    Advance, Allocation, Begin, Config, Isolation, Leftover, Order, PartialWrite, Placement, Priority, Scope, Stream, Streams, Suspendable,
     SuspendedForReads, Turns, UnmappedRead,
 };
 use ssdlab_keys::energy::EnergyRates;
@@ -167,6 +167,8 @@ pub struct GcRules {
     pub moves_in_flight: u32,
     /// Mapping units of a program: above 1 a job gathers them in the controller's buffer until they fill one.
     pub units_per_program: u32,
+    /// Units that fill no program wait for the next job of their pool.
+    pub carries: bool,
     /// The page moves of a job go from die to die: superblocks have blocks of several pools.
     pub spreads: bool,
     /// Page moves within a plane need no bus.
@@ -367,6 +369,7 @@ impl GcRules {
             scope: gc.scope,
             moves_in_flight: gc.moves_in_flight,
             units_per_program: config.units_per_program(),
+            carries: gc.leftover == Leftover::Carry && config.units_per_program() > 1,
             spreads: config.pools_per_group() > 1,
             // Merging needs the page's data on the bus (lee2013 III-B); several moves in flight, and units, need the controller's buffer, and
             // parity of what the controller has not seen cannot be computed.

@@ -5,13 +5,13 @@ use crate::common::timeline::{Case, READ, a, b, erase, host_read, host_write, pl
 use crate::common::{one_die, plan, simulation};
 use crate::timelines::changed;
 use ssdlab::config::{
-    Advance, Allocation, Buffer, Config, Drain, Frontier, Isolation, Placement, Priority, ReclaimUnit, Scope, Trigger, Victim,
+    Advance, Allocation, Buffer, Config, Drain, Frontier, Isolation, Leftover, Placement, Priority, ReclaimUnit, Scope, Trigger, Victim,
 };
-use ssdlab::ftl::{Class, CustomPlacement, Failure, PlacementPolicy, Placing};
+use ssdlab::ftl::{BlockState, Class, CustomPlacement, Failure, PlacementPolicy, Placing};
 use ssdlab::request::{Request, RequestKind};
 use ssdlab::rng::Rng;
 use ssdlab::simulation::{Control, Plan, Simulation};
-use ssdlab::units::Lpn;
+use ssdlab::units::{BlockId, Lpn};
 
 const MS: u64 = 1_000_000;
 const UNIT: u64 = 1024;
@@ -113,8 +113,75 @@ fn a_job_gathers_units_by_class() {
     assert_eq!(places(&simulation, &[5, 7, 9, 11, 13, 15, 1, 3]), [0, 1, 2, 3, 4, 5, 8, 9].map(|page| (3, page)));
     assert_eq!(places(&simulation, &[8, 10, 12, 14, 0, 2, 4, 6, 20]), [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|page| (4, page)));
     let ftl = simulation.ssd().ftl();
-    assert_eq!([3, 4].map(|block| ftl.blocks().stream(ssdlab::units::BlockId(block))), [2, 1]);
+    assert_eq!([3, 4].map(|block| ftl.blocks().stream(BlockId(block))), [2, 1]);
     simulation.finish().unwrap();
+}
+
+/// As above, where rests wait. The job on block 0 leaves 13 and 15, and the block. The next, on block 1, reads 0 to 3: units 13, 15, 1 and 3 fill
+/// a program, after which block 0 is erased. Then it reads 4 and 6, and 0, 2, 4 and 6 fill a program. It reads 20, and leaves that unit and
+/// block 1. Only the host's writes of one unit are padded.
+#[test]
+fn rests_wait_for_the_next_job_and_so_does_their_block() {
+    let mut simulation = begin(&parted(1, 2, |c| c.gc.leftover = Leftover::Carry));
+    let end = write(&mut simulation, &BEGINNING);
+    let mut seen = Vec::new();
+    for time in (end - 10 * MS..end + 20 * MS).step_by(10_000) {
+        simulation.run_until(time).unwrap();
+        let counters = simulation.ssd().counters();
+        seen.push((counters.gc_reads, counters.pages_moved, counters.erases));
+    }
+    seen.dedup();
+    assert_eq!(seen, [(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 4, 0), (4, 8, 0), (4, 12, 0), (5, 12, 1), (6, 12, 1), (7, 16, 1)]);
+    let counters = simulation.ssd().counters();
+    assert_eq!((counters.carried_units, counters.padded_units, counters.displaced_moves), (3, 4 * 3, 0));
+    assert_eq!(places(&simulation, &[5, 7, 9, 11, 13, 15, 1, 3]), [0, 1, 2, 3, 4, 5, 6, 7].map(|page| (3, page)));
+    assert_eq!(places(&simulation, &[20]), [(1, 12)], "the block still holds it");
+    assert_eq!(states(&simulation, [0, 1]), [BlockState::Free, BlockState::Victim]);
+    assert_eq!(simulation.finish().unwrap().gc.jobs, 2);
+}
+
+fn states<const N: usize>(simulation: &Simulation, blocks: [u32; N]) -> [BlockState; N] {
+    blocks.map(|block| simulation.ssd().ftl().blocks().state(BlockId(block)))
+}
+
+/// As above; then the host writes 20 again, beside 22 and 23, which fills block 2, and 24, which takes another. Unit 20 need not be moved any more,
+/// so that the job on block 2 begins with the erase of block 1. It reads 21, 20, 22 and 23, two of each class, and leaves them. A read of 20 finds it
+/// in block 2.
+#[test]
+fn a_rest_that_the_host_writes_again_is_given_up() {
+    let mut simulation = begin(&parted(1, 2, |c| c.gc.leftover = Leftover::Carry));
+    let end = write(&mut simulation, &[&BEGINNING[..], &[(20, 1), (22, 1), (23, 1), (24, 1)]].concat());
+    simulation.submit(units(RequestKind::Read, end + 50 * MS, 20, 1)).unwrap();
+    simulation.run_until(end + 100 * MS).unwrap();
+    let counters = simulation.ssd().counters();
+    assert_eq!((counters.carried_units, counters.discarded_moves, counters.erases, counters.gc_reads), (3 + 4, 1, 2, 7 + 4));
+    assert_eq!((counters.pages_moved, counters.padded_units), (16, 8 * 3));
+    assert_eq!(places(&simulation, &[21, 20, 22, 23]), [(2, 0), (2, 4), (2, 8), (2, 12)]);
+    assert_eq!(states(&simulation, [0, 1, 2]), [BlockState::Free, BlockState::Free, BlockState::Victim]);
+    simulation.finish().unwrap();
+}
+
+/// A pool that collects while only the reserve is free has no room for blocks that wait.
+#[test]
+fn a_pool_without_free_blocks_leaves_nothing() {
+    let run = |leftover, soft| {
+        let mut simulation = begin(&parted(1, 2, |c| {
+            (c.gc.leftover, c.gc.trigger, c.gc.soft, c.gc.victim) = (leftover, Trigger::Soft, soft, Victim::Greedy);
+            c.device.overprovisioning = 0.6;
+        }));
+        let mut rng = Rng::new(1, "leftovers");
+        for number in 0..2_000 {
+            simulation.submit(units(RequestKind::Write, 10 * MS * number, rng.below(96), 1 + rng.below(4))).unwrap();
+        }
+        simulation.run_to_idle().unwrap();
+        let counters = simulation.ssd().counters();
+        let result = simulation.finish().unwrap();
+        (counters.carried_units, counters.padded_units, result.digest)
+    };
+    let [pads, carries] = [Leftover::Pad, Leftover::Carry].map(|leftover| run(leftover, 2.0));
+    assert_eq!(pads, carries);
+    let [pads, carries] = [Leftover::Pad, Leftover::Carry].map(|leftover| run(leftover, 4.0));
+    assert!(carries.0 > 1_000 && carries.1 < pads.1, "{pads:?} {carries:?}");
 }
 
 /// A block of two programs that keeps 4 and 5: the job may begin one program, so that it gains one. The odd unit goes along with the even one,

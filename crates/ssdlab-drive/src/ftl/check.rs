@@ -77,7 +77,9 @@ impl Ftl {
             let of = |state| all.iter().filter(|&&block| self.blocks.state(block) == state).count();
             let of_closed = if leads { of(BlockState::Closed) } else { closed };
             let free = (listed + self.blocks.free_static(pool)) as usize;
-            if (of(BlockState::Free), of_closed) != (free, closed) || of(BlockState::Victim) > 1 {
+            if (of(BlockState::Free), of_closed) != (free, closed)
+                || of(BlockState::Victim) > 1 + usize::from(self.waiting_victim(pool).is_some())
+            {
                 return Err(format!("pool {pool} lists {listed} free and {closed} closed blocks and has others, or more than one victim"));
             }
             let marked = |block| (0..pages).filter(|&page| self.blocks.is_valid(block, page)).count() as u32;

@@ -2,6 +2,7 @@
 //! blocks. Time and load do not matter here.
 
 mod blocks;
+mod carried;
 mod check;
 mod mapping;
 mod moves;
@@ -55,6 +56,8 @@ pub struct Ftl {
     map: Mapping,
     blocks: Blocks,
     pools: Vec<Pool>,
+    /// By pool: the victim that waits for the next job.
+    waiting: Vec<Option<carried::Waiting>>,
     /// Which streams each writer fills.
     streams: Streams,
     /// There is a placement policy.
@@ -107,6 +110,7 @@ impl Ftl {
             map: Mapping::new(&geometry),
             blocks: Blocks::new(&geometry),
             pools: vec![Pool::new(pages, streams); geometry.pools.count.get() as usize],
+            waiting: vec![None; geometry.pools.count.get() as usize],
             streams,
             places: config.ftl.placement != Placement::None,
             has_classes: config.ftl.placement != Placement::None || streams.map.is_some(),
@@ -202,6 +206,11 @@ impl Ftl {
     /// Number of classes among which the units of one victim may be parted when they are moved.
     pub fn classes_of_victim(&self) -> u8 {
         if self.placer.parts_blocks() { self.streams.move_classes } else { 1 }
+    }
+
+    /// Number of classes of page moves.
+    pub fn classes_of_moves(&self) -> u8 {
+        self.streams.move_classes
     }
 
     /// The class that [`Ftl::host_class`] would give now.

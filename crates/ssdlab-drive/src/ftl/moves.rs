@@ -41,7 +41,7 @@ impl Ftl {
             true if pool == self.geometry.lead_pool(pool) => self.blocks.members(victim).map(|(_, block)| self.blocks.valid(block)).sum(),
             true => 0,
         };
-        let placed = if owed == 0 { 0 } else { self.most_programs(owed) * self.geometry.units_per_program };
+        let placed = self.pages_for(owed) + self.owed_for_waiting(pool);
         self.pools[pool.index()].start_job(placed, self.geometry.units_per_block.get(), self.streams);
         self.steer(pool);
         moves
@@ -68,6 +68,12 @@ impl Ftl {
         }
         let apart = (units + u32::from(self.streams.move_classes) * (each - 1)) / each;
         apart.min(least.max(self.geometry.units_per_reclaim() / each - 1))
+    }
+
+    /// Pages that the programs of a job with this many units to move may take, in whole programs.
+    #[inline]
+    pub(super) fn pages_for(&self, units: u32) -> u32 {
+        if units == 0 { 0 } else { self.most_programs(units) * self.geometry.units_per_program }
     }
 
     /// Programs that the pool's active job may still begin.

@@ -86,7 +86,8 @@ impl Ftl {
         let state = &self.pools[pool.index()];
         let pages = self.geometry.units_per_block.get();
         let Some(free) = self.blocks.free_count(pool).checked_sub(kept) else { return false };
-        if has_job { free * pages + self.room_of_moves(pool) >= state.owed } else { free > 0 }
+        let owed = if self.waiting_victim(pool).is_some() { state.owed.min(pages) } else { state.owed };
+        if has_job { free * pages + self.room_of_moves(pool) >= owed } else { free > 0 }
     }
 
     /// Pages for which no program has ended, of the open block of a pool that all host writes and no page moves fill; 0 if the block is full, there

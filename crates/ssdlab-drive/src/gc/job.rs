@@ -14,6 +14,7 @@ mod spread;
 
 use crate::rules::BurstRule;
 use gathering::Gathering;
+pub use gathering::Left;
 use spread::Spread;
 
 /// Bursts: a move is one operation, which needs the bus.
@@ -113,6 +114,8 @@ struct Flight {
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     victim: BlockId,
+    /// The block that the job erases next: its victim, or that of an earlier job, which waited.
+    erases: BlockId,
     /// Valid pages of the victim below this page offset have been moved or are being moved.
     cursor: u32,
     started_ns: Ns,
@@ -139,6 +142,12 @@ impl Job {
     #[inline(always)]
     pub fn victim(&self) -> BlockId {
         self.victim
+    }
+
+    /// The block that the job erases next, or is erasing: its victim, or that of an earlier job, which waited (`gc.leftover`).
+    #[inline(always)]
+    pub fn erases(&self) -> BlockId {
+        self.erases
     }
 
     /// Valid pages of the victim below this page offset have been moved or are being moved.
@@ -213,15 +222,15 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// `classes`: see [`Ftl::classes_of_victim`].
-    pub(super) fn new(geometry: &Geometry, classes: u8, moves_in_flight: u32) -> Self {
+    /// `classes`: see [`Ftl::classes_of_victim`]; of all page moves, if units wait for the next job (`carries`).
+    pub(super) fn new(geometry: &Geometry, classes: u8, moves_in_flight: u32, carries: bool) -> Self {
         let pools = geometry.pools.count.get() as usize;
         Jobs {
             jobs: vec![None; pools],
             flights: vec![Flight::default(); pools],
             moves_in_flight,
             gathering: (geometry.units_per_program > 1 && !geometry.spans_pools())
-                .then(|| Gathering::new(geometry, classes, moves_in_flight)),
+                .then(|| Gathering::new(geometry, classes, moves_in_flight, carries)),
             spread: geometry.spans_pools().then(|| Spread::new(geometry, classes, moves_in_flight)),
             on_die: vec![0; geometry.dies as usize],
             bursts: vec![None; geometry.dies as usize],
@@ -263,7 +272,7 @@ impl Jobs {
             free.extend((0..moves.min(self.moves_in_flight)).map(|_| ready));
         }
         if let Some(gathering) = &mut self.gathering {
-            gathering.start(pool);
+            gathering.start(pool, false);
         }
         if let Some(spread) = &mut self.spread {
             spread.start(pool, moves);
@@ -271,6 +280,7 @@ impl Jobs {
         self.on_die[die.index()] += 1;
         self.jobs[pool.index()] = Some(Job {
             victim,
+            erases: victim,
             cursor: 0,
             started_ns: ready.0,
             ready,
@@ -315,7 +325,11 @@ impl Jobs {
     fn next_step_in_flight(&mut self, ftl: &Ftl, pool: PoolId) -> Step {
         if let Some(gathering) = &mut self.gathering {
             let job = self.jobs[pool.index()].as_mut().expect("the pool has an active job");
-            return gathering.next_step(ftl, pool, job.victim, &mut job.cursor);
+            let step = gathering.next_step(ftl, pool, job.victim, &mut job.cursor);
+            if step == Step::Erase {
+                job.erases = gathering.emptied(ftl, pool).unwrap_or(job.victim);
+            }
+            return step;
         }
         if self.spread.is_some() {
             return self.next_step_of_part(ftl, pool);
@@ -434,7 +448,8 @@ impl Jobs {
         if self.spread.is_some() {
             return self.steps_left_of_part(ftl, pool);
         }
-        let (valid, reads) = (ftl.blocks().valid(job.victim), job.moving.is_some_and(|moved| moved.to.is_none()));
+        let valid = self.gathering.as_ref().map_or(ftl.blocks().valid(job.victim), |gathering| gathering.units_left(ftl, pool, job.victim));
+        let (erases, reads) = (1 + u32::from(ftl.waiting_victim(pool).is_some()), job.moving.is_some_and(|moved| moved.to.is_none()));
         let (held, in_service) = match &self.gathering {
             Some(gathering) => gathering.units_held(ftl, pool, job.victim),
             None => {
@@ -446,9 +461,34 @@ impl Jobs {
         let to_read = valid.saturating_sub(held + in_service);
         let to_program = to_read + held + if reads { in_service } else { 0 };
         let each = ftl.geometry().units_per_program;
-        let classes = u32::from(ftl.classes_of_victim()).min(to_program);
+        let classes =
+            u32::from(if ftl.waiting_victim(pool).is_some() { ftl.classes_of_moves() } else { ftl.classes_of_victim() }).min(to_program);
         let programs = (to_program + classes * (each - 1)) / each;
-        to_read.div_ceil(each) + programs.min(ftl.programs_owed(pool)) + 1
+        to_read.div_ceil(each) + programs.min(ftl.programs_owed(pool)) + erases
+    }
+
+    /// The job that has just started takes up the victim that an earlier one left, whose last units are in the controller's buffer.
+    pub(super) fn takes_up(&mut self, ftl: &Ftl, pool: PoolId) {
+        self.of_mut(pool).cursor = ftl.geometry().units_per_block.get();
+        self.gathering_mut().start(pool, true);
+    }
+
+    /// The pool's job has taken up the victim that an earlier one left.
+    pub fn finishes(&self, pool: PoolId) -> bool {
+        self.gathering.as_ref().is_some_and(|gathering| gathering.finishes(pool))
+    }
+
+    /// What the pool's job leaves for the next, if nothing else is left to be done.
+    pub(super) fn leaves(&mut self, ftl: &Ftl, pool: PoolId) -> Option<Left> {
+        let job = self.of(pool).filter(|job| !job.busy)?;
+        let (victim, cursor) = (job.victim, job.cursor);
+        self.gathering.as_mut()?.leaves(ftl, pool, victim, cursor)
+    }
+
+    /// The erase of a block that waited has ended: the job goes on.
+    pub fn waiting_erased(&mut self, pool: PoolId, ready: Ready) {
+        let job = self.of_mut(pool);
+        (job.busy, job.ready, job.erases) = (false, ready, job.victim);
     }
 
     /// One more move of the pool's job may begin.
@@ -751,7 +791,7 @@ mod tests {
     fn no_more_moves_are_in_flight_than_may_be_in_one_job_after_the_other() {
         for most in [2, 3, 100] {
             let (mut ftl, mut clock) = (drive(), 0);
-            let mut jobs = Jobs::new(ftl.geometry(), 1, most);
+            let mut jobs = Jobs::new(ftl.geometry(), 1, most, false);
             let pages = |numbers: [u32; 8]| numbers.map(Lpn).to_vec();
             for (victim, out_of_order, expected) in
                 [(0, None, pages([0, 1, 2, 4, 5, 6, 7, 9])), (1, Some(Lpn(12)), pages([12, 10, 11, 14, 15, 16, 17, 19]))]
@@ -767,7 +807,7 @@ mod tests {
     #[test]
     fn one_move_at_a_time_is_ready_when_the_one_before_has_ended() {
         let mut ftl = drive();
-        let mut jobs = Jobs::new(ftl.geometry(), 1, 1);
+        let mut jobs = Jobs::new(ftl.geometry(), 1, 1, false);
         begin(&mut ftl, &mut jobs, 0, (5, 1));
         assert_eq!((jobs.on_die(DIE), jobs.count(), jobs.of(POOL).unwrap().ready()), (1, 1, (5, 1)));
         for time in 6..14 {

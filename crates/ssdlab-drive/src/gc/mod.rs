@@ -40,7 +40,7 @@ pub use episode::EPISODE_BURSTS;
 pub use exclusion::{EXCLUSION_BURSTS, Excluded};
 pub use fold::Folds;
 pub use idle::Idle;
-pub use job::{JOB_BURSTS, Job, Jobs, Move, Step};
+pub use job::{JOB_BURSTS, Job, Jobs, Left, Move, Step};
 pub use leveling::Leveling;
 pub use pace::Pace;
 pub use states::{StateChange, States};
@@ -94,10 +94,11 @@ impl Collector {
     pub fn new(config: &Config, rules: &GcRules, ftl: &Ftl, seed: u64) -> Self {
         let geometry = ftl.geometry();
         let pools = geometry.pools.count.get() as usize;
+        let classes = if rules.carries { ftl.classes_of_moves() } else { ftl.classes_of_victim() };
         Collector {
             excludes_dies: rules.excludes_dies() || rules.scope == ssdlab_keys::config::Scope::Plane,
             victims: Picker::new(&config.gc, seed, "gc/victim"),
-            jobs: Jobs::new(geometry, ftl.classes_of_victim(), rules.moves_in_flight),
+            jobs: Jobs::new(geometry, classes, rules.moves_in_flight, rules.carries),
             queues: ScopeQueues::new(rules.scope, rules.jobs_in_turn, geometry),
             exclusion: Exclusion::new(rules.scope, geometry),
             states: States::new(config, geometry),
@@ -222,8 +223,17 @@ impl Collector {
         };
         // The turn of GC, which finds nothing to collect.
         let found = found.or_else(|| self.folds.next(ftl, pool, false));
-        self.queues.pop(ftl.geometry(), pool, found.is_some());
-        self.episodes.set(pool, found.map_or(goes_on && waits, |(_, cause)| goes_on || cause.is_for_space()));
+        // Without a victim the pool gains the block of the one that waits.
+        let taken_up = found.is_none() && !waits && (wanted || goes_on) && ftl.waiting_victim(pool).is_some();
+        self.queues.pop(ftl.geometry(), pool, found.is_some() || taken_up);
+        self.episodes.set(pool, taken_up || found.map_or(goes_on && waits, |(_, cause)| goes_on || cause.is_for_space()));
+        if taken_up {
+            self.folds.job_starts(pool, Cause::Space);
+            let victim = ftl.take_up_job(pool);
+            self.start_part(ftl, pool, (victim, Cause::Space), ftl.blocks().valid(victim), ready);
+            self.jobs.takes_up(ftl, pool);
+            return true;
+        }
         let Some((victim, cause)) = found else {
             self.queued[pool.index()] = false;
             if wanted && !self.stalled[pool.index()] {
@@ -257,6 +267,14 @@ impl Collector {
             ftl.prefetch_moves(victim, 0);
         }
         self.jobs.start(ftl.geometry().die_of_pool(pool), pool, (victim, cause), moves, ready);
+    }
+
+    /// What the pool's job leaves for the next, if it ends now without the erase of its victim. A job does so that collects for a pool which has
+    /// free blocks beside the reserve, and is not below T_hard.
+    pub fn leaves(&mut self, ftl: &Ftl, pool: PoolId) -> Option<Left> {
+        let may_wait = ftl.blocks().free_count(pool) > ftl.reserve() && !self.states.is_short(pool) && self.states.urgent(pool).is_none();
+        let collects = self.jobs.of(pool).is_some_and(|job| job.cause.collects());
+        if may_wait && collects && !self.halted { self.jobs.leaves(ftl, pool) } else { None }
     }
 
     /// The block of the pool's job is erased, and the job goes on in other pools: of its superblock other blocks are not erased yet.
@@ -542,5 +560,42 @@ mod tests {
         assert!(!collector.another_waits(&ftl, second));
         play_job(&mut ftl, &mut collector, second);
         assert_eq!(collector.next_in_scope(&ftl, second), None);
+    }
+
+    /// Block 0 keeps one of its units, which its job leaves. No other block has an invalid unit: the next job programs that unit, leaves nothing, and
+    /// erases block 0.
+    #[test]
+    fn a_job_without_a_victim_finishes_the_block_that_waits() {
+        let pool = PoolId(0);
+        let mut config = Config::default();
+        (config.device.channels, config.device.blocks_per_plane, config.device.pages_per_block) = (1, 8, 4);
+        (config.device.overprovisioning, config.ftl.map_unit_bytes) = (0.5, Some(config.device.page_bytes / 2));
+        config.gc.leftover = ssdlab_keys::config::Leftover::Carry;
+        let mut ftl = Ftl::new(&config);
+        ftl.fill(ftl.geometry().exported_units);
+        (1..8).for_each(|unit| _ = ftl.trim(Lpn(unit)));
+        ftl.want_free(5);
+        let mut collector = Collector::new(&config, &Rules::new(&config, ftl.geometry()).gc, &ftl, 1);
+        assert_eq!(collector.trigger(&ftl, pool, true), Some(pool));
+        assert!(collector.start(&mut ftl, pool, READY, true));
+        let victim = collector.job(pool).expect("it has started").victim();
+        let Step::Read(moved) = collector.jobs.next_step(&ftl, pool) else { panic!("the unit is read") };
+        collector.jobs.begin_step(pool, Some(moved));
+        collector.jobs.read_ended(&ftl, pool, READY);
+        let left = collector.leaves(&ftl, pool).expect("four blocks are free");
+        ftl.leave_job(pool, victim, left.programs);
+        collector.finish(&ftl, pool, None, true);
+        assert!(collector.start(&mut ftl, pool, READY, true));
+        assert_eq!(collector.job(pool).map(|job| (job.victim(), job.cause())), Some((victim, Cause::Space)));
+        assert!(collector.leaves(&ftl, pool).is_none());
+        let Step::Program(moved) = collector.jobs.next_step(&ftl, pool) else { panic!("the unit is programmed") };
+        collector.jobs.begin_step(pool, Some(moved));
+        let to = ftl.allocate_move(pool, 0).ppn;
+        ftl.pad(pool, to, 1);
+        assert!(ftl.commit_move(pool, moved.lpn, moved.from, to));
+        collector.jobs.move_ended(&ftl, pool, READY);
+        assert_eq!(collector.jobs.next_step(&ftl, pool), Step::Erase);
+        assert!(ftl.commit_erase(pool, victim).is_some());
+        ftl.check().unwrap();
     }
 }

@@ -31,6 +31,8 @@ pub struct Pace {
     /// By pool: it is short of free blocks.
     is_short: Vec<bool>,
     jobs: Vec<Earned>,
+    /// By pool: what the job has earned whose victim waits.
+    waiting: Vec<Earned>,
     /// The account for whose credit a write waits.
     awaited: Option<u32>,
     /// A planted defect: credit that is earned counts twice.
@@ -49,6 +51,7 @@ impl Pace {
             short: vec![0; if by_drive { 1 } else { pools as usize }],
             is_short: vec![false; pools as usize],
             jobs: vec![Earned::default(); pools as usize],
+            waiting: vec![Earned::default(); pools as usize],
             awaited: None,
             counts_twice: false,
         }
@@ -145,6 +148,33 @@ impl Pace {
         // Computed from the sum of the moves, so that no remainder is lost.
         let due = if valid > 0 { moved * (i64::from(job.pages) - valid) / valid } else { 0 };
         self.earns_up_to(pool, due);
+    }
+
+    /// The job of the pool ends, and its victim waits.
+    pub fn leaves(&mut self, pool: PoolId) {
+        self.exchange(pool);
+    }
+
+    /// The job of the pool takes up the victim that waits.
+    pub fn taken_up(&mut self, pool: PoolId) {
+        self.exchange(pool);
+    }
+
+    /// What concerns the pool's job concerns the one whose victim waits from now on, and the other way round.
+    pub fn exchange(&mut self, pool: PoolId) {
+        std::mem::swap(&mut self.jobs[pool.index()], &mut self.waiting[pool.index()]);
+    }
+
+    /// `pages` more were moved out of the pool's waiting victim.
+    pub fn moved_out_of_waiting(&mut self, pool: PoolId, pages: u32) {
+        self.exchange(pool);
+        self.moved(pool, pages);
+        self.exchange(pool);
+    }
+
+    /// Pages that the pool's job has moved.
+    pub fn moved_by(&self, pool: PoolId) -> u32 {
+        self.jobs[pool.index()].moved
     }
 
     /// Earns the rest when the victim is erased, also for valid pages that needed no move after all. Returns the credit of the whole job.

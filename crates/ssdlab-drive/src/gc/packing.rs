@@ -106,6 +106,11 @@ impl Packing {
         classes.iter().map(|&units| usize::from(units) / self.per_program).sum()
     }
 
+    /// Number of classes that have units.
+    pub(super) fn classes_left(&self) -> u32 {
+        if self.classes == 1 { 1 } else { self.counts.iter().filter(|&&units| units > 0).count() as u32 }
+    }
+
     /// The class of the next program, and whether units of all classes share it. `allowed`: programs that the job may still begin.
     ///
     /// Of the classes that fill a program that of the oldest unit goes first. If none does, all that is left is programmed.
@@ -118,14 +123,19 @@ impl Packing {
         if let Some(full) = self.units.iter().map(|moved| moved.class).find(|&class| fills(class)) {
             return Some((full, false));
         }
-        let left = self.counts.iter().filter(|&&units| units > 0).count();
-        Some((first, left > allowed as usize))
+        Some((first, self.classes_left() > allowed))
     }
 
     /// Moves the units of the next program to `into`, and returns its class; `None` without units. `allowed`: programs that the job may still
     /// begin, this one included.
     pub(super) fn take(&mut self, allowed: u32, into: &mut Vec<Move>) -> Option<Class> {
         let (class, mixed) = self.next(allowed)?;
+        self.take_of(class, mixed, into);
+        Some(class)
+    }
+
+    /// Moves the units of a program of this class to `into`, the oldest first; `mixed`: units of all classes.
+    pub(super) fn take_of(&mut self, class: Class, mixed: bool, into: &mut Vec<Move>) {
         let first = into.len();
         if self.classes == 1 {
             let count = self.per_program.min(self.units.len());
@@ -141,7 +151,6 @@ impl Packing {
                 !taken
             });
         }
-        Some(class)
     }
 
     /// Gives up all units.

@@ -276,7 +276,7 @@ impl Ssd {
 
     /// Time of the erase of the victim of a pool's job, ns.
     fn erase_ns(&mut self, pool: PoolId) -> Ns {
-        let victim = self.gc.job(pool).expect("a job erases its victim").victim();
+        let victim = self.gc.job(pool).expect("a job erases its victim").erases();
         let ns = self.flash.timing().erase(self.ftl.blocks().mode(victim));
         wear::erase_ns(self, victim, ns)
     }

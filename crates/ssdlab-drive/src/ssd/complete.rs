@@ -1,7 +1,7 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{accepted, ages, burst, estimates, idle, merge, pace, pause, planes, slc, superblock, units, wear};
+use super::mechanisms::{accepted, ages, burst, carry, estimates, idle, merge, pace, pause, planes, slc, superblock, units, wear};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -496,15 +496,20 @@ impl Ssd {
     }
 
     fn victim_erased(&mut self, now: Ns, pool: PoolId) {
-        let victim = self.gc.job(pool).expect("a job had an operation in service").victim();
+        let job = self.gc.job(pool).expect("a job had an operation in service");
+        let (victim, waited) = (job.erases(), job.erases() != job.victim());
         let in_slc = self.rules.slc && self.ftl.blocks().is_slc(victim);
         self.probes.count().slc_erases += u64::from(in_slc);
         let retires = self.wear.is_some() && wear::erase_retires(self, victim);
-        let freed = if retires { self.ftl.commit_retirement(pool, victim) } else { self.ftl.commit_erase(pool, victim) };
+        let freed = match retires {
+            _ if waited => Some(self.commit_waiting(pool, retires)),
+            true => self.ftl.commit_retirement(pool, victim),
+            false => self.ftl.commit_erase(pool, victim),
+        };
         self.probes.note(now, &self.ftl, Event::Erased(victim));
         ages::block_erased(self, now, victim);
         if retires {
-            wear::block_retired(self, now, pool, victim);
+            wear::block_retired(self, now, pool, victim, waited);
         }
         if self.rules.notes_moves && !retires {
             // The pages that a block in SLC mode skips were taken when it was opened.
@@ -517,18 +522,25 @@ impl Ssd {
             }
             return self.gc.part_ended(pool);
         };
-        let begun = self.gc.job(pool).expect("a job had an operation in service").started_ns();
-        self.probes.note(now, &self.ftl, Event::JobEnded(now - begun));
+        if !waited {
+            let begun = self.gc.job(pool).expect("a job had an operation in service").started_ns();
+            self.probes.note(now, &self.ftl, Event::JobEnded(now - begun));
+        }
         if freed != Freed::Dissolved {
             self.probes.note(now, &self.ftl, Event::BlocksFreed { blocks: self.geometry().pools.per_group.get() });
         }
         let lead = self.geometry().lead_pool(pool);
-        let first = self.gc.job(lead).expect("as before").victim();
+        let first = self.gc.job(lead).expect("as before").erases();
         self.gc.due.forget(lead, first);
         if self.wear.is_some() {
-            wear::collected(self, now, lead, first, freed);
+            wear::collected(self, now, lead, first, freed, waited);
         }
-        pace::block_erased(self, now, pool, freed == Freed::Dissolved);
-        self.job_ended(now, lead);
+        pace::block_erased(self, now, pool, freed == Freed::Dissolved, waited);
+        if waited { carry::erased(self, now, pool) } else { self.job_ended(now, lead) }
+    }
+
+    fn commit_waiting(&mut self, pool: PoolId, retires: bool) -> Freed {
+        let victim = self.gc.job(pool).expect("it erases a block that waited").victim();
+        self.ftl.commit_waiting(pool, self.ftl.blocks().valid(victim), retires)
     }
 }

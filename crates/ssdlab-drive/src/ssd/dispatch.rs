@@ -2,7 +2,7 @@
 
 use super::candidates::{GcCandidate, HostCandidate, Limits};
 use super::mechanisms::order::{self, Question};
-use super::mechanisms::{advance, burst, merge, pace, pause, power, superblock};
+use super::mechanisms::{advance, burst, carry, merge, pace, pause, power, superblock};
 use super::watch::planted;
 use super::{Planted, Ssd};
 use crate::arbiter::{self, Decision};
@@ -146,6 +146,9 @@ impl Ssd {
     #[inline(always)]
     fn begin_gc(&mut self, now: Ns, pool: PoolId, granted: bool) -> bool {
         let die = self.geometry().die_of_pool(pool);
+        if carry::look(self, now, pool) {
+            return true;
+        }
         let program = self.gc.jobs.next_is_program(&self.ftl, pool);
         let kind = if program { OpKind::Program } else { self.kind_of_next_step(pool) };
         if !self.flash.can_start(die, kind, false) {

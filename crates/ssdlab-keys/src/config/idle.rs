@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::layers::keys_by_hand;
 use super::workload_rules;
 use super::{
-    Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Drain, DynamicTies, Erase, Leveling, Order, Pace,
-    Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable, SuspendedForReads,
-    Trigger, Turns, Victim, Volumes, Workload,
+    Address, Advance, Allocation, Arbitration, ArrayLevel, Arrival, CachePolicy, Config, Drain, DynamicTies, Erase, Leftover, Leveling,
+    Order, Pace, Padding, Placement, PoolScope, PreconditionKind, ReclaimUnit, RetryPolicy, Scope, SizeDistribution, Suspendable,
+    SuspendedForReads, Trigger, Turns, Victim, Volumes, Workload,
 };
 use ssdlab_base::error::Result;
 
@@ -247,6 +247,12 @@ const RULES: &[Rule] = &[
             let beside_other_die = c.gc.scope == Scope::Die && !c.device.die_interleave && c.device.dies_per_chip > 1;
             host_uses_the_die(c.gc.scope) || beside_other_die || cancels_suspension(c)
         },
+    ),
+    switch(
+        "gc.leftover",
+        |c| c.gc.leftover == Leftover::Carry,
+        "programs of several mapping units (ftl.map_unit_bytes, device.pages_per_program above 1)",
+        |c| c.units_per_program() > 1,
     ),
     switch(
         "gc.turns",

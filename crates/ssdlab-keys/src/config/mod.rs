@@ -876,6 +876,8 @@ pub struct Gc {
     /// that buffer.
     #[schemars(range(min = 1, max = 16384))]
     pub moves_in_flight: u32,
+    /// What becomes of the mapping units of a job that fill no program, where a program takes several.
+    pub leftover: Leftover,
     /// Jobs of several planes of a die take turns step by step (page moves, erases), or job by job.
     pub turns: Turns,
     /// Pacing: host writes are admitted at the rate at which GC frees room, while a pool is below T_soft and its job is active.
@@ -918,6 +920,7 @@ impl Default for Gc {
             pipeline: false,
             merge: false,
             moves_in_flight: 1,
+            leftover: Leftover::Pad,
             turns: Turns::Step,
             pace: Pace::None,
             // With T_soft = 4 blocks, a window above 0.44 lets pools run dry (docs/model/pacing.md).
@@ -1127,6 +1130,17 @@ pub enum Priority {
     Fifo,
     /// Host operations go first.
     Host,
+}
+
+/// What becomes of the mapping units of a GC job that fill no program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leftover {
+    /// The job programs them, with padding.
+    Pad,
+    /// They wait in the controller's buffer for the next job of their pool, and their block is erased when the last of them is programmed,
+    /// at the end of that job at the latest. A pool that is down to the reserve or below T_hard does not wait.
+    Carry,
 }
 
 /// How GC jobs of several planes of a die take turns.

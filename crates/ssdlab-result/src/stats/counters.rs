@@ -54,6 +54,8 @@ counters! {
         buffer_reads,
         /// Programs, and reads whose command needs the bus (`device.read_command_ns`), that had to wait for the bus.
         bus_lines,
+        /// Mapping units that a GC job left in the controller's buffer for the next job of its pool (`gc.leftover`).
+        carried_units,
         /// Page moves by copyback: within a plane, without the bus.
         copybacks,
         /// Transfers of data in registers that went before a die that had waited longer for the bus (`device.read_command_ns`).

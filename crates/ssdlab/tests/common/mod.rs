@@ -155,6 +155,24 @@ pub fn one_shot_programs(rng: &mut Rng, config: &mut Config) {
     room_for_programs(rng, config);
 }
 
+/// In half of the drives units of a job that fill no program wait for the next, some with room for that.
+pub fn leftovers(rng: &mut Rng, config: &mut Config) {
+    if config.units_per_program() == 1 || config.pools_per_group() > 1 || rng.chance(0.5) {
+        return;
+    }
+    config.gc.leftover = Leftover::Carry;
+    let before = config.clone();
+    let more = pick(rng, &[0, 1, 3]);
+    config.device.blocks_per_plane += more;
+    config.gc.soft += f64::from(more);
+    let planes = if config.ftl.pool == PoolScope::Die { config.device.planes_per_die } else { 1 };
+    let (old, new) = (f64::from(before.device.blocks_per_plane * planes), f64::from(config.device.blocks_per_plane * planes));
+    config.device.overprovisioning = (before.device.overprovisioning * old + new - old) / new;
+    if ssdlab::config::validate(config).is_err() || config.exported_bytes().ok() < before.exported_bytes().ok() {
+        *config = before;
+    }
+}
+
 /// A quarter of the small drives have parity.
 pub fn parity(rng: &mut Rng, config: &mut Config) {
     let programs = config.device.pages_per_block / config.device.pages_per_program;

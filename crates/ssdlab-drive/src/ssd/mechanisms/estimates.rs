@@ -321,7 +321,7 @@ fn expected_of_step(ssd: &Ssd, pool: PoolId, kind: OpKind) -> Ns {
     match kind {
         OpKind::Read | OpKind::RegisterRead => read(),
         OpKind::Program => program(),
-        OpKind::Erase => ssd.expected_erase_ns(job.victim()),
+        OpKind::Erase => ssd.expected_erase_ns(job.erases()),
         OpKind::Move | OpKind::CopybackMove => read() + program(),
     }
 }

@@ -140,6 +140,10 @@ pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
     if !ssd.paces() {
         return;
     }
+    if ssd.gc.jobs.finishes(pool) {
+        return ssd.pace.as_mut().expect("writes are paced").taken_up(pool);
+    }
+    let waits = ssd.ftl.waiting_victim(pool).is_some();
     let victim = ssd.gc.job(pool).map(Job::victim).expect("it has just started");
     let members = ssd.group_of(pool).map(|part| ssd.ftl.blocks().member(victim, part));
     let (pages, valid) =
@@ -148,8 +152,22 @@ pub(in crate::ssd) fn job_starts(ssd: &mut Ssd, pool: PoolId) {
     if let Some(pace) = &mut ssd.pace {
         pace.job_starts(pool, pages, valid);
     }
-    if let Some(verifier) = ssd.probes.verifier_mut() {
+    if let Some(verifier) = ssd.probes.verifier_mut().filter(|_| !waits) {
         verifier.job_starts(pool, room);
+    }
+}
+
+/// The job of a pool ends, and its victim waits: the rest of its credit is earned with the erase.
+pub(in crate::ssd) fn job_leaves(ssd: &mut Ssd, pool: PoolId) {
+    if let Some(pace) = &mut ssd.pace {
+        pace.leaves(pool);
+    }
+}
+
+/// Earns credit for `pages` that were moved out of the pool's waiting victim.
+pub(in crate::ssd) fn earn_for_waiting(ssd: &mut Ssd, pool: PoolId, pages: u32) {
+    if pages > 0 && ssd.paces() {
+        ssd.pace.as_mut().expect("writes are paced").moved_out_of_waiting(pool, pages);
     }
 }
 
@@ -183,18 +201,29 @@ pub(in crate::ssd) fn pages_taken(ssd: &mut Ssd, pool: PoolId, pages: u32) {
 }
 
 /// Earns the rest of the credit of the job of the pool, or of its group, whose victim is erased.
-/// `retired`: it takes no data any more.
-pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId, retired: bool) {
+/// `retired`: it takes no data any more; `waited`: it was the victim of an earlier job.
+pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, pool: PoolId, retired: bool, waited: bool) {
     if ssd.is_read_only() {
         // No write waits for credit any more.
         return;
     }
     let lead = ssd.geometry().lead_pool(pool);
     let Some(pace) = &mut ssd.pace else { return };
+    if waited {
+        pace.exchange(lead);
+    }
     let earned = if retired { pace.retired(lead) } else { pace.erased(lead) };
+    let mut moved = 0;
+    if waited {
+        pace.exchange(lead);
+        moved = pace.moved_by(lead);
+    }
     ssd.group_of(lead).for_each(|part| pace_block(ssd, part));
     let room = room(ssd, lead);
     if let Some(verifier) = ssd.probes.verifier_mut() {
-        verifier.job_earned(now, lead, earned, room);
+        verifier.job_earned(now, lead, earned - i64::from(moved), room);
+        if waited {
+            verifier.room_gained(lead, earned);
+        }
     }
 }

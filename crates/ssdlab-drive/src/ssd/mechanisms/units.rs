@@ -10,16 +10,17 @@ use crate::gc::Move;
 use crate::rules::BurstRule;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::candidates::HostCandidate;
-use crate::ssd::mechanisms::{ages, merge, pace, superblock};
+use crate::ssd::mechanisms::{ages, carry, merge, pace, superblock};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
+use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
 use ssdlab_keys::config::{PROGRAM_UNITS_MAX, UNITS_MAX};
 
 /// Bursts: jobs gather units until they fill a program.
 pub(in crate::ssd) const BURSTS: BurstRule = BurstRule {
-    keys: &["ftl.map_unit_bytes", "device.pages_per_program", "device.partial_reads", "device.spare_bytes"],
+    keys: &["ftl.map_unit_bytes", "device.pages_per_program", "gc.leftover", "device.partial_reads", "device.spare_bytes"],
     exact: |config| config.units_per_program() == 1,
 };
 
@@ -325,6 +326,7 @@ pub(in crate::ssd) fn buffered(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     if ssd.rules.gc.spreads {
         superblock::look(ssd, now, pool);
     }
+    carry::look(ssd, now, pool);
 }
 
 /// Handles the end of the program of a job's units.
@@ -339,7 +341,7 @@ pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, pool: PoolId) {
         unit_moved(ssd, now, pool, moved);
     }
     plant_second_count(ssd, first, units.len());
-    pace::earn(ssd, pool, units.iter().filter(|moved| moved.writer.is_none()).count() as u32);
+    earn(ssd, pool, &units);
     let serial = ssd.next_serial();
     ssd.gc.jobs.move_ended(&ssd.ftl, pool, (now, serial));
     for writer in units.iter().filter_map(|moved| moved.writer) {
@@ -351,6 +353,16 @@ pub(in crate::ssd) fn moved(ssd: &mut Ssd, now: Ns, pool: PoolId) {
     // Keeps the memory of the list: no job has begun a step since.
     *ssd.gc.units_mut(pool) = units;
     ssd.gc.units_mut(pool).clear();
+    carry::look(ssd, now, pool);
+}
+
+/// Earns credit for the units that the job of a pool has moved, out of its victim or out of one that waited.
+fn earn(ssd: &mut Ssd, pool: PoolId, units: &[Move]) {
+    let waiting = if ssd.rules.gc.carries { ssd.ftl.waiting_victim(pool) } else { None };
+    let own = units.iter().filter(|moved| moved.writer.is_none());
+    let of_waiting = waiting.map_or(0, |block| own.clone().filter(|moved| ssd.block_of_page(moved.from) == block).count()) as u32;
+    pace::earn(ssd, pool, own.count() as u32 - of_waiting);
+    pace::earn_for_waiting(ssd, pool, of_waiting);
 }
 
 fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
@@ -361,7 +373,9 @@ fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
         if current && ssd.rules.gc.spreads {
             superblock::readers_follow(ssd, now, moved.lpn, pool);
         }
-        let cause = ssd.gc.job(pool).expect("a unit was moved").cause();
+        // Only jobs for space leave units.
+        let waited = ssd.rules.gc.carries && ssd.ftl.waiting_victim(pool) == Some(ssd.block_of_page(moved.from));
+        let cause = if waited { Cause::Space } else { ssd.gc.job(pool).expect("a unit was moved").cause() };
         return ssd.probes.note(now, &ssd.ftl, Event::PageMoved { from: moved.from, cause, current });
     };
     let transaction = &mut ssd.transactions[writer];

@@ -394,23 +394,24 @@ pub(in crate::ssd) fn check_spared(ssd: &Ssd) -> Result<(), String> {
 }
 
 /// Call when a block of the pool has been retired, before its job ends.
-pub(in crate::ssd) fn block_retired(ssd: &mut Ssd, now: Ns, pool: PoolId, block: BlockId) {
+/// `goes_on`: the job does, since the block was that of an earlier one.
+pub(in crate::ssd) fn block_retired(ssd: &mut Ssd, now: Ns, pool: PoolId, block: BlockId, goes_on: bool) {
     ssd.probes.note(now, &ssd.ftl, Event::Retired(block));
     if ssd.probes.has(Planted::UsesRetiredBlock) {
         ssd.ftl.free_retired(pool, block);
         ssd.probes.note(now, &ssd.ftl, Event::BlocksFreed { blocks: 1 });
     }
     // The job goes on where other blocks of a superblock are not erased.
-    look_for_room(ssd, now, pool, ssd.rules.gc.spreads);
+    look_for_room(ssd, now, pool, ssd.rules.gc.spreads || goes_on);
 }
 
 /// Call when what a job collected has been erased, before the job ends. `victim`: of a superblock, the block in the first pool, `pool`, of its
-/// group, as the job began; `freed`: what became of it.
-pub(in crate::ssd) fn collected(ssd: &mut Ssd, now: Ns, pool: PoolId, victim: BlockId, freed: Freed) {
+/// group, as the job began; `freed`: what became of it; `goes_on`: the job does, since the block was that of an earlier one.
+pub(in crate::ssd) fn collected(ssd: &mut Ssd, now: Ns, pool: PoolId, victim: BlockId, freed: Freed, goes_on: bool) {
     match freed {
         Freed::Whole { replaced: 0 } => block_freed(ssd, pool, victim),
         Freed::Whole { replaced } => ssd.probes.count().replaced_blocks += u64::from(replaced),
-        Freed::Dissolved => look_for_room(ssd, now, pool, false),
+        Freed::Dissolved => look_for_room(ssd, now, pool, goes_on),
     }
 }
 

@@ -68,7 +68,7 @@ pub(in crate::ssd) fn gc_operation(ssd: &mut Ssd, pool: PoolId) {
     let Some(timeline) = ssd.flash.recorder() else { return };
     let job = ssd.gc.job(pool).expect("a step of a job");
     match job.moving() {
-        None => timeline.next_erases(pool, job.victim()),
+        None => timeline.next_erases(pool, job.erases()),
         Some(moved) => timeline.next_moves(pool, moved.lpn, moved.from, moved.to),
     }
 }

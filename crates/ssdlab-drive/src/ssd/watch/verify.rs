@@ -101,6 +101,11 @@ impl Verifier {
         }
     }
 
+    /// The erase of a block that had waited has given a pool this room; its job goes on.
+    pub fn room_gained(&mut self, pool: PoolId, earned: i64) {
+        self.room[pool.index()] += earned;
+    }
+
     /// Notes pages of the pool that a host write or padding takes.
     pub fn takes_room(&mut self, pool: PoolId, pages: u32) {
         self.room[pool.index()] -= i64::from(pages);
