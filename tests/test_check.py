@@ -281,6 +281,9 @@ def test_ratings_and_watts_of_a_sheet_are_those_worked_out_by_hand(ssdlab_comman
     drive, each = one.summary.drive, one.summary.amplification.high
     assert found["tbw"] == pytest.approx(3_000 * drive.flash_bytes / (4 * each) / 1e12)
     assert found["dwpd"] == pytest.approx(found["tbw"] * 1e12 / drive.exported_bytes / (3 * 365))
+    sequential = one.summary.sequential_rating
+    assert sequential["tbw"] == pytest.approx(3_000 * drive.flash_bytes / 1e12)
+    assert sequential["dwpd"] / found["dwpd"] == pytest.approx(4 * each)
     # all 32 dies program, but for the transfers
     transfer = round(16384 * 833 / 1000)
     assert found["watts"] == pytest.approx(0.5 + 32 * 0.04 * 600_000 / (600_000 + transfer))

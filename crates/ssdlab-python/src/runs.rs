@@ -42,6 +42,18 @@ impl PyConfig {
         Ok(guarded(|| self.0.exported_bytes())?)
     }
 
+    /// Free blocks of a pool that the host may not take.
+    #[getter]
+    fn reserve_blocks(&self) -> u32 {
+        self.0.reserve()
+    }
+
+    /// Free blocks of a pool that no threshold of GC counts.
+    #[getter]
+    fn uncounted_blocks(&self) -> u32 {
+        self.0.uncounted_blocks()
+    }
+
     fn __repr__(&self) -> PyResult<String> {
         Ok(format!("Config({})", self.json()?))
     }

@@ -206,10 +206,14 @@ impl Config {
     }
 
     /// Blocks of a pool that its share of the mapping table takes at most, if each translation page is written once more while it is being
-    /// written, each unit alone; 0 if the whole table is in memory.
+    /// written, and shares its programs with no other; 0 if the whole table is in memory.
     pub fn map_kept_blocks(&self) -> u32 {
         let Some(capacity) = super::Capacity::of(self).ok().filter(|_| self.caches_map()) else { return 0 };
-        let units = 2 * capacity.map_units.div_ceil(capacity.pools) * capacity.units_per_program;
+        let (page, program) = (u64::from(self.map_page_bytes() / self.map_unit_bytes()), capacity.units_per_program);
+        // Pages that no program holds whole may begin and end within one.
+        let programs = if program.is_multiple_of(page) { 1 } else { page.div_ceil(program) + 1 };
+        let pages = capacity.map_units.div_ceil(capacity.pools).div_ceil(page);
+        let units = 2 * pages * programs * program;
         let classes = u64::from(Streams::new(self).host_classes);
         u32::try_from(units.div_ceil(capacity.units_per_block) + if classes > 1 { classes } else { 0 }).unwrap_or(u32::MAX)
     }

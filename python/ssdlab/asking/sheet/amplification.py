@@ -107,7 +107,7 @@ def amplification_of(drive: Drive) -> Amplification:
         return _none("blocks in SLC mode (slc): part of the data is written twice, and there is no closed form")
     if drive.gc["trigger"] == "invalid-share":
         return _none("the trigger invalid-share has no closed form")
-    free_most, free_least = max(1, drive.soft_blocks - 1), max(1, drive.hard_blocks - 1)
+    free_most, free_least = (max(drive.reserve_blocks, blocks - 1) for blocks in (drive.soft_blocks, drive.hard_blocks))
     gc, several = drive.gc, drive.pools_per_scope > 1
     if gc["priority"] == "host" and gc["pace"] == "none":
         free_most = free_least

@@ -33,6 +33,10 @@ class Drive:
     wear: dict[str, Any]
     array: dict[str, Any]
     exported_bytes: int
+    reserve_blocks: int
+    """Free blocks of a pool that the host may not take."""
+    uncounted_blocks: int
+    """Free blocks of a pool that no threshold of GC counts."""
 
     @classmethod
     def of(cls, config: _core.Config) -> Drive:
@@ -40,7 +44,12 @@ class Drive:
         tree = json.loads(config.json())
         sections = (field.name for field in fields(cls) if field.name in tree)
         with_data = {"none": 1, "rais0": tree["array"]["drives"], "rais5": tree["array"]["drives"] - 1}[tree["array"]["level"]]
-        return cls(**{name: tree[name] for name in sections}, exported_bytes=config.exported_bytes // with_data)
+        return cls(
+            **{name: tree[name] for name in sections},
+            exported_bytes=config.exported_bytes // with_data,
+            reserve_blocks=config.reserve_blocks,
+            uncounted_blocks=config.uncounted_blocks,
+        )
 
     @cached_property
     def dies(self) -> int:
@@ -159,14 +168,18 @@ class Drive:
 
     @property
     def soft_blocks(self) -> int:
-        """T_soft in blocks of a pool."""
+        """T_soft in blocks of a pool, those included that no threshold counts."""
+        return self._soft_blocks + self.uncounted_blocks
+
+    @property
+    def _soft_blocks(self) -> int:
         soft = float(self.gc["soft"])
         return max(1, round(soft * self.blocks_per_pool if soft < 1 else soft))
 
     @property
     def hard_blocks(self) -> int:
-        """T_hard in blocks of a pool; 0 without one."""
-        return max(1, round(float(self.gc["hard"]) * self.soft_blocks)) if self.gc["hard"] else 0
+        """T_hard in blocks of a pool, those included that no threshold counts; 0 without one."""
+        return max(1, round(float(self.gc["hard"]) * self._soft_blocks)) + self.uncounted_blocks if self.gc["hard"] else 0
 
     @property
     def planes_together(self) -> int:

@@ -39,12 +39,21 @@ class Summary:
     @property
     def rating(self) -> dict[str, float]:
         """TBW and DWPD under random writes of 4 KiB; empty without rated erases, or without their write amplification."""
-        wear, high = self.drive.wear, self.small_amplification.high
-        cycles = wear["rated_cycles"] or wear["endurance"]
-        if not cycles or not high:
-            return {}
-        written = cycles * self.drive.flash_bytes / high
-        return {"tbw": written / 1e12, "dwpd": written / (self.drive.exported_bytes * wear["warranty_years"] * 365)}
+        high = self.small_amplification.high
+        return self._rated(high * self.drive.data_bytes / self.drive.flash_bytes) if high else {}
+
+    @property
+    def sequential_rating(self) -> dict[str, float]:
+        """TBW and DWPD under sequential writes, each programmed once, and with an SLC cache twice; empty without rated erases."""
+        slc = self.drive.slc
+        return self._rated(1 + slc["bits_per_cell"] * slc["wear"] if self.drive.has_slc else 1)
+
+    def _rated(self, wears: float) -> dict[str, float]:
+        """TBW and DWPD, if a byte of the host wears the cells of so many bytes of data; empty without rated erases."""
+        wear = self.drive.wear
+        written = (wear["rated_cycles"] or wear["endurance"]) * self.drive.data_bytes / wears
+        warranty = self.drive.exported_bytes * wear["warranty_years"] * 365
+        return {"tbw": written / 1e12, "dwpd": written / warranty} if written else {}
 
     @property
     def watts(self) -> float:
@@ -92,7 +101,7 @@ class Summary:
             "blocks_per_pool": drive.blocks_per_pool,
             "spare_blocks": drive.spare_blocks,
             "open_blocks": drive.open_blocks,
-            "reserve_blocks": 1,
+            "reserve_blocks": drive.reserve_blocks,
             "soft_blocks": drive.soft_blocks,
             "hard_blocks": drive.hard_blocks,
             "rates": {
@@ -110,6 +119,7 @@ class Summary:
             **self._amplifications(),
             "write_amplification_by": self.amplification.form,
             **({"rating": self.rating} if self.rating else {}),
+            **({"sequential_rating": self.sequential_rating} if self.sequential_rating else {}),
             "remarks": list(self.remarks),
         }
 

@@ -43,8 +43,9 @@ def _space(summary: Mapping[str, Any]) -> RenderableType:
         unit = size(summary["rates"]["random write of a unit"]["bytes"])
         table.add_row(f"write amplification, random {unit}", _range(summary["unit_write_amplification"]))
     table.add_row("  by", summary["write_amplification_by"])
-    if "rating" in summary:
-        table.add_row("rated, random 4 KiB", f"{three(summary['rating']['tbw'])} TBW, {three(summary['rating']['dwpd'])} DWPD")
+    for name, title in (("rating", "rated, random 4 KiB"), ("sequential_rating", "rated, sequential")):
+        if name in summary:
+            table.add_row(title, f"{three(summary[name]['tbw'])} TBW, {three(summary[name]['dwpd'])} DWPD")
     return titled("Space", table)
 
 
