@@ -360,7 +360,7 @@ fn config_unknown_presets_name_the_nearest() {
     assert_eq!(
         messages(&device("lee2014")),
         "device \"lee2014\": no such preset; did you mean \"lee2013\"? The devices are 7450-max-like, 7450-pro-like, ae2022, bux2011, consumer-qlc, consumer-qlc-scaled-4g, consumer-tlc, consumer-tlc-scaled-4g, \
-         d7-p5520-like, demo-4g, elyasi2017, lee2013, nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-2023-superblock, nvme-tlc-scaled-5g, nvme-tlc-superpage-2023, pe8110-like, wu2017; a file is given by a path ending in .toml"
+         d7-p5520-like, demo-4g, elyasi2017, lee2013, nvme-4g, nvme-qlc-2023, nvme-tlc-2023, nvme-tlc-2023-superblock, nvme-tlc-scaled-5g, nvme-tlc-superpage-2023, pe8110-like, whole-datacentre-tlc, whole-datacentre-tlc-scaled-5g, wu2017; a file is given by a path ending in .toml"
     );
     assert!(messages(&device("x")).starts_with("device \"x\": no such preset; the devices are 7450-max-like, 7450-pro-like, ae2022, "));
     assert!(matches!(device("no/such.toml").build(), Err(Error::Io { .. })));
@@ -409,7 +409,7 @@ fn loads_with_every_scheme(at: usize, device: Option<&str>) {
     let full = std::env::var("FULL").is_ok_and(|full| !full.is_empty());
     let workloads = names(Kind::Workload);
     let is = |ends: &str| device.is_some_and(|name| name.ends_with(ends));
-    let spreads = is("-like") || is("-superpage-2023") || is("-superblock");
+    let spreads = is("-like") || is("-superpage-2023") || is("-superblock") || device.is_some_and(|name| name.starts_with("whole-"));
     for (and, scheme) in names(Kind::Scheme).into_iter().enumerate() {
         let refused = match scheme.as_deref() {
             Some("gcar-bplru" | "gcar-fab") if spreads => Some("cache.gc_aware = true: with ftl.allocation = \"dynamic\""),
