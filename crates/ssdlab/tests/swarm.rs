@@ -435,7 +435,10 @@ fn planted_defects_are_found() {
     let defects: [(Planted, &[&str]); 17] = [
         (Planted::LosesAccepted, &["accepted data have no place"]),
         (Planted::ErasesInWholePulses, &["and its pulses"]),
-        (Planted::UsesRetiredBlock, &["in a block that was retired", "the blocks of a superblock are free together"]),
+        (
+            Planted::UsesRetiredBlock,
+            &["in a block that was retired", "the blocks of a superblock are free together", "pages for writes to pool"],
+        ),
         (Planted::ForgetsFailedWrite, &["where"]),
         // The page is read back wrong, or its block is seen before to have another number of valid pages, or none that lists name.
         (Planted::KeepsStaleCopies, &["holds version", "is listed under", "has others, or more than one victim", "valid pages and has"]),
