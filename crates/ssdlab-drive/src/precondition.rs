@@ -97,7 +97,7 @@ struct Preparation<'a> {
     next_pool: [u32; STREAMS_MAX],
     /// Units gathered until they fill a program: the packs of a pool, or of all, are those of each class.
     packs: Packs,
-    /// Number of classes of host writes that do not share programs; 1 where the first unit of a program has its class.
+    /// Number of classes of writes that do not share programs; 1 where the first unit of a program has its class.
     classes: usize,
     write_amplification: Option<f64>,
     steady: Option<bool>,
@@ -121,7 +121,7 @@ impl<'a> Preparation<'a> {
         // With dynamic allocation, the address does not determine the pool: all units are gathered in one pack.
         let ways = if config.ftl.allocation == Allocation::Dynamic { 1 } else { ftl.geometry().pools.count.get() };
         let each = ftl.geometry().units_per_program;
-        let classes = if each > 1 { ftl.classes_of_write().into() } else { 1 };
+        let classes = if each > 1 && ftl.classes_of_write() > 1 { ftl.write_classes().into() } else { 1 };
         Preparation {
             config,
             packs: Packs::new(ways as usize * classes, each),

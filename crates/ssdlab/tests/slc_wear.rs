@@ -7,11 +7,11 @@ use crate::wear::{play_seed, seed_where};
 use ssdlab::cause::Cause;
 use ssdlab::config::{Address, Config, Erase, Leveling, PreconditionKind, SlcFull, WearEnd, validate};
 use ssdlab::flash::OpKind;
-use ssdlab::ftl::BlockState;
+use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::geometry::WHOLE;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
 use ssdlab::stats::{Part, ReadOnlyCause};
-use ssdlab::units::BlockId;
+use ssdlab::units::{BlockId, PoolId};
 
 const MS: u64 = 1_000_000;
 
@@ -201,4 +201,29 @@ fn levelling_leaves_the_static_part_alone() {
     let (std, jobs) = spread(Leveling::DualPool);
     assert!(std < 0.7 * none && jobs > 10, "{std} of {none}, {jobs} jobs");
     assert!(spread(Leveling::OldBlock).1 > 10);
+}
+
+/// Data that a level above has accepted need free blocks. A block is opened in SLC mode only if these are there beside the others that the cache
+/// leaves: those below T_soft, or where writes wait for the cache the reserve. Else writes go past the cache, and wait no longer.
+#[test]
+fn a_block_in_slc_mode_leaves_what_accepted_data_need() {
+    for full in [SlcFull::Direct, SlcFull::Fold] {
+        let config = one_block(|c| (c.slc.full, c.slc.static_blocks, c.slc.dynamic_blocks) = (full, 0, 2));
+        let (mut ftl, pool) = (Ftl::new(&config), PoolId(0));
+        ftl.begin_run();
+        let free = ftl.blocks().free_count(pool);
+        let left = if full == SlcFull::Direct { ftl.soft_blocks().max(ftl.reserve() + 1) } else { ftl.reserve() };
+        let found: Vec<bool> = (0..free + 2)
+            .map(|promised| {
+                ftl.promise(pool, promised);
+                ftl.writes_slc(pool, 0)
+            })
+            .collect();
+        let expected: Vec<bool> = (0..free + 2).map(|promised| free > left + promised).collect();
+        assert_eq!(found, expected, "{full:?}");
+        assert!(found[0] && !found[free as usize]);
+        // They are in flash.
+        ftl.promise(pool, 0);
+        assert!(ftl.writes_slc(pool, 0));
+    }
 }

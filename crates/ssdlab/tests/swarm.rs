@@ -292,6 +292,8 @@ fn keeps_every_invariant(case: u64) -> Result<Tally, String> {
     add(&mut tally, beside.map(|(name, on)| (name.to_string(), if on { slack_used } else { 0 })).into());
     let of_parts = if config.pools_per_group() > 1 { result.counters["steps_with_requests"] } else { 0 };
     add(&mut tally, Tally::from([("steps_of_parts".to_string(), of_parts)]));
+    let keeps_places = config.slc.is_on() && config.wear.is_on() && config.accepts_early();
+    add(&mut tally, Tally::from([("slc_writes_beside_places".to_string(), if keeps_places { result.counters["slc_writes"] } else { 0 })]));
     add(&mut tally, fired(result));
     Ok(tally)
 }

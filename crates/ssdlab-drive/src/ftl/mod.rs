@@ -78,6 +78,8 @@ pub struct Ftl {
     reserve: u32,
     /// Free blocks of a pool that the host may not take: the reserve, or all once the drive is read-only.
     kept_from_host: u32,
+    /// By pool: free blocks that data take which a level above the drive has accepted ([`Ftl::promise`]). Only with a cache in SLC mode.
+    promised: Vec<u32>,
     /// By pool: pages of its blocks that have failed.
     lost: Vec<u32>,
     /// Soft threshold T_soft in blocks, those included that no threshold counts ([`Config::uncounted_blocks`]).
@@ -121,6 +123,7 @@ impl Ftl {
             turns: Turns::new(&geometry, streams.count),
             reserve: config.reserve(),
             kept_from_host: config.reserve(),
+            promised: vec![0; geometry.pools.count.get() as usize],
             lost: vec![0; geometry.pools.count.get() as usize],
             soft,
             forced: config.gc.forced_blocks(geometry.pools.blocks_each) + config.uncounted_blocks(),
@@ -201,6 +204,11 @@ impl Ftl {
     /// Number of classes among which the units of one write of the host may be parted.
     pub fn classes_of_write(&self) -> u8 {
         if self.placer.parts_blocks() { self.streams.host_classes } else { 1 }
+    }
+
+    /// Number of classes of writes: those of the host, and translation pages if they have a stream of their own.
+    pub fn write_classes(&self) -> u8 {
+        self.streams.write_classes()
     }
 
     /// Number of classes among which the units of one victim may be parted when they are moved.

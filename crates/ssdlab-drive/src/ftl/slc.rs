@@ -19,6 +19,8 @@ pub(super) struct SlcCache {
     waits: bool,
     /// Share of a pool's cache that is full from which folding goes on beside host writes, in millionths; 0: never.
     level: u64,
+    /// The drive is read-only: what it has accepted is written past the cache.
+    is_closed: bool,
     /// A run has begun. The preparation of a drive writes past the cache.
     in_use: bool,
     /// Plants a defect: the youngest block is folded first.
@@ -34,6 +36,7 @@ impl SlcCache {
             dynamic_each: shape.dynamic_each,
             waits: config.slc.full == SlcFull::Fold,
             level: libm::round(config.slc.fold_level * MILLION as f64) as u64,
+            is_closed: false,
             in_use: false,
             youngest_first: false,
             forgets_mode: false,
@@ -47,6 +50,22 @@ impl Ftl {
         if let Some(slc) = &mut self.slc {
             slc.in_use = true;
             self.steer_all();
+        }
+    }
+
+    /// The drive is read-only: no block is opened in SLC mode from now on.
+    pub(super) fn shut_cache(&mut self) {
+        if let Some(slc) = &mut self.slc {
+            slc.is_closed = true;
+            self.steer_all();
+        }
+    }
+
+    /// Sets the free blocks of a pool that data take which a level above the drive has accepted: no block is opened in SLC mode for which there
+    /// are not more.
+    pub fn promise(&mut self, pool: PoolId, blocks: u32) {
+        if std::mem::replace(&mut self.promised[pool.index()], blocks) != blocks {
+            self.steer(pool);
         }
     }
 
@@ -139,12 +158,15 @@ impl Ftl {
 
     /// A block of the static part can be opened.
     fn can_open_static(&self, pool: PoolId) -> bool {
-        self.blocks.free_static(pool) > 0 && self.kept_from_host < u32::MAX
+        self.blocks.free_static(pool) > 0 && self.kept_from_host < u32::MAX && self.slc.is_some_and(|slc| !slc.is_closed)
     }
 
-    /// Writes to a pool wait until a block can be opened in SLC mode (`slc.full = "fold"`), as long as each class can have one.
+    /// Writes to a pool wait until a block can be opened in SLC mode (`slc.full = "fold"`), as long as each class can have one, and accepted data
+    /// do not need it.
     fn waits(&self, slc: SlcCache, pool: PoolId) -> bool {
-        slc.waits && slc.dynamic_each + self.blocks.static_left(pool) >= self.cache_streams().len() as u32
+        let promised = self.promised[pool.index()];
+        let is_needed = slc.is_closed || promised > 0 && self.blocks.free_count(pool) <= self.kept(pool).saturating_add(promised);
+        slc.waits && !is_needed && slc.dynamic_each + self.blocks.static_left(pool) >= self.cache_streams().len() as u32
     }
 
     /// Number of streams of the cache that have an open block with room in a pool, or an open superblock.
@@ -158,7 +180,8 @@ impl Ftl {
 
     /// A block of the dynamic part can be opened.
     fn can_open_dynamic(&self, slc: SlcCache, pool: PoolId, kept: u32) -> bool {
-        self.blocks.dynamic_blocks(pool) < slc.dynamic_each && self.blocks.free_count(pool) > kept
+        let kept = kept.saturating_add(self.promised[pool.index()]);
+        !slc.is_closed && self.blocks.dynamic_blocks(pool) < slc.dynamic_each && self.blocks.free_count(pool) > kept
     }
 
     /// Allocates the page for a host write, in a block of the mode that writes go to now; `None` unless [`Ftl::can_write`].

@@ -95,7 +95,11 @@ impl Ftl {
     pub fn open_to_host(&self, pool: PoolId) -> u32 {
         let Streams { host, host_during_job, host_classes, .. } = self.streams;
         let (state, pages) = (&self.pools[pool.index()], self.geometry.units_per_block.get());
-        let one = host_classes == 1 && host == host_during_job && host != self.streams.moves && !self.geometry.spans_pools();
+        let one = self.slc.is_none()
+            && host_classes == 1
+            && host == host_during_job
+            && host != self.streams.moves
+            && !self.geometry.spans_pools();
         let open = state.host(0);
         if one && open.next_page < pages { pages - self.blocks.programmed(open.block) } else { 0 }
     }
@@ -125,6 +129,7 @@ impl Ftl {
     /// GC has stopped: the host may take the blocks that were kept for it.
     pub fn open_reserve(&mut self) {
         self.kept_from_host = 0;
+        self.shut_cache();
     }
 
     /// Makes a block the next that the pool opens, or its superblock the next of its group, if it is free.

@@ -171,14 +171,14 @@ impl Config {
     }
 
     /// Blocks of a pool that are kept where blocks can fail and a level above the drive accepts writes before they are in flash: the two whose
-    /// failure these writes outlive ([`Config::KEPT_BLOCKS`]), one for each further stream of writes and of page moves, of which each may take
+    /// failure these writes outlive ([`Config::KEPT_BLOCKS`]), one for each further stream of writes, in either mode, and of page moves, of which each may take
     /// one, and those that the mapping table may take. Else 0.
     fn kept_blocks(&self) -> u32 {
         if !self.wear.is_on() || !self.accepts_early() {
             return 0;
         }
-        let Streams { host_classes, move_classes, .. } = Streams::new(self);
-        Self::KEPT_BLOCKS + u32::from(host_classes + move_classes) - 2 + self.map_kept_blocks()
+        let Streams { host_classes, move_classes, slc, count, .. } = Streams::new(self);
+        Self::KEPT_BLOCKS + u32::from(host_classes + move_classes + count - slc) - 2 + self.map_kept_blocks()
     }
 
     /// Free blocks of a pool that no threshold of GC counts: those of [`Config::kept_blocks`], and what a full write buffer may take of the pool, if

@@ -151,6 +151,18 @@ impl Ssd {
         if wear::is_read_only(self) && !writes_on(self) {
             self.ftl.close_for_writes();
         }
+        if self.rules.slc {
+            self.promise_places(unit);
+        }
+    }
+
+    /// Tells the cache of blocks in SLC mode which free blocks it has to leave.
+    fn promise_places(&mut self, unit: Lpn) {
+        let own = self.geometry().static_pool(unit);
+        let (all, of_map) = (self.rules.dynamic, has_table(self));
+        for pool in self.pools().filter(|&pool| all || of_map || pool == own) {
+            self.ftl.promise(pool, blocks_of_units(self, pool, 0, 0));
+        }
     }
 
     /// Accepted mapping units that are not in flash; `None` where the drive keeps no place for any.
