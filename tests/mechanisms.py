@@ -90,7 +90,7 @@ MECHANISMS: dict[str, Keys] = {
         "errors.refresh_days": 30.0,
         "ftl.precondition.retention_days": 40.0,
     },
-    "blocks that fail": {"wear.endurance": 3_000, "wear.program_fails_ppm": 1.0},
+    "blocks that fail": {"wear.endurance": 10_000, "wear.program_fails_ppm": 500.0},
     "wear levelling": {"wear.leveling": "dual-pool", "wear.leveling_threshold": 2},
     "erases as needed": {"wear.erase": "as-needed"},
     "power cap": {"energy.read_mw": 40.0, "energy.program_mw": 60.0, "energy.erase_mw": 50.0, "energy.cap_w": 0.2},

@@ -54,7 +54,7 @@ def play(drive: str, names: tuple[str, ...], keys: Keys) -> None:
         result = ssdlab.run(set=DRIVES[drive] | keys, requests=300, verify="end", slowest=0)
     except ssdlab.Error as error:
         pytest.fail(f"{drive}: {', '.join(names)}: {error}")
-    assert result.requests.read + result.requests.write + result.requests.trim == 300, names
+    assert sum(result.to_dict()["requests"].values()) == 300, names
 
 
 @pytest.mark.parametrize("drive", DRIVES)
