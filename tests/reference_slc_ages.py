@@ -16,6 +16,7 @@ from typing import Any
 
 from reference_ftl import NOWHERE, Pool
 from reference_slc import RESERVE, ReferenceSlc
+from reference_streams import Stream
 
 DAY_S = 86_400.0
 
@@ -68,6 +69,21 @@ class ReferenceSlcAges(ReferenceSlc):
             self._opened(block)
         super()._program(pool, lpn, block)
 
+    def _write_to_cache(self, pool: Pool, lpn: int, stream: Stream) -> None:
+        """Where a block that is due waits until it is full, a job that writes wait for begins with the program that fills the cache."""
+        first = None
+        if self.due[self.pools.index(pool)] and stream in pool.open and not self._leaves_room(pool, stream):
+            self.opening = stream
+            first = self._next_job(pool) if self._lacks_room(pool) else None
+            self.opening = None
+        super()._write_to_cache(pool, lpn, stream)
+        if first is not None:
+            self._run(pool, *first)
+
+    def _leaves_room(self, pool: Pool, stream: Stream) -> bool:
+        """Whether the open block of a stream has a page beside the next."""
+        return self.written[pool.open[stream]] + 1 < self.pages_per_block
+
     def _rate(self, block: int, seconds: float) -> float:
         e, in_mode = self.errors, self.in_mode[block]
         spared = self.erases_in_mode[block] * round((1.0 - self.slc["wear"]) * 1e6)
@@ -78,7 +94,7 @@ class ReferenceSlcAges(ReferenceSlc):
         law += e["gamma"] * cycles ** e["p"] * (self.reads_of[block] / pages) ** e["q"]
         return law * (self.slc["errors"] if in_mode else 1.0)
 
-    def _step(self, block: int, seconds: float) -> int:
+    def _retry_step(self, block: int, seconds: float) -> int:
         """The first step of the table that corrects the expected errors, or one behind the last."""
         bits = 8.0 * self.errors["codeword_bytes"] * self._rate(block, seconds)
         shares = [1.0, *self.errors["retry_table"]]
@@ -88,9 +104,9 @@ class ReferenceSlcAges(ReferenceSlc):
 
     def _read_block(self, block: int) -> bool:
         """Reads a page of a block. Returns whether its data are lost."""
-        needed = self._step(block, 0.0)
+        needed = self._retry_step(block, 0.0)
         # A request and all that follows it last less than two seconds, and the block was opened at some time in such a span.
-        if not self._step(block, -2.0) == needed == self._step(block, 2.0):
+        if not self._retry_step(block, -2.0) == needed == self._retry_step(block, 2.0):
             raise Unsure
         table, policy = len(self.errors["retry_table"]), self.errors["retry"]
         lost = needed > table

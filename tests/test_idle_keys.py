@@ -97,8 +97,8 @@ def test_a_key_that_changes_a_result_is_not_called_idle(key: str) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_scheme_fits_every_device_and_the_result_says_what_was_idle(device: str) -> None:
-    spreads = device.endswith(("-like", "-superpage-2023", "-superblock"))
-    has_cache = device.startswith("consumer-")
+    spreads = device.endswith(("-like", "-superpage-2023", "-superblock")) or device.startswith("whole-")
+    has_cache = device.startswith(("consumer-", "whole-consumer-"))
     of_today = device.startswith("nvme-") or spreads or has_cache
     small = {"device.pages_per_block": 384 if has_cache else 192} if of_today else {"device.blocks_per_plane": 64}
     small["ftl.precondition.settle"] = 0  # what a drive is like after some drive writes is not asked here

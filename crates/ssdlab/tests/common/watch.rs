@@ -203,7 +203,8 @@ impl Watch {
         }
         // With `invalid-share` the end of a job may leave nothing to be wanted, whatever is free: T_hard does not hold any more.
         let ended = !self.by_free_blocks && !now.wants;
-        if self.hard == 0 || !before.wants || ended || counters.s3_entries > 0 {
+        // Once the drive is read-only, what it has accepted takes the blocks that were kept for that.
+        if self.hard == 0 || !before.wants || ended || counters.s3_entries > 0 || is_read_only(simulation) {
             return Ok(());
         }
         self.takes += u64::from(took);
