@@ -283,6 +283,7 @@ fn unit_ends(ssd: &mut Ssd, now: Ns, id: TxnId) {
 pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) {
     let class = ssd.gc.jobs.class_in_service(pool);
     let allocated = if ssd.rules.gc.spreads { ssd.ftl.allocate_dealt(pool, class) } else { ssd.ftl.allocate_move(pool, class) };
+    ssd.ftl.note_displaced(ssd.gc.units(pool).iter().filter(|moved| moved.class != allocated.class).count());
     let mut to = allocated.ppn;
     for unit in 0..ssd.gc.units(pool).len() {
         to = Ppn(allocated.ppn.0 + unit as u32);
@@ -299,9 +300,7 @@ pub(in crate::ssd) fn place(ssd: &mut Ssd, now: Ns, pool: PoolId) -> (Move, Ns) 
         };
         ssd.probes.note(now, &ssd.ftl, placed);
     }
-    let units = ssd.gc.units(pool);
-    ssd.ftl.note_displaced(units.iter().filter(|moved| moved.class != allocated.class).count());
-    let own = units.iter().filter(|moved| moved.writer.is_none()).count() as u32;
+    let own = ssd.gc.units(pool).iter().filter(|moved| moved.writer.is_none()).count() as u32;
     pace::pages_taken(ssd, pool, ssd.geometry().units_per_program - own);
     note_padding(ssd, now, to);
     ssd.page_allocated(now, pool, allocated);

@@ -15,8 +15,9 @@ pub(in crate::ssd) struct Placed {
     /// By physical page: the handle under which its data lie. That of the stream for data that a write gave to the move of their page, or
     /// that a move took elsewhere for lack of a block.
     of_page: Vec<u8>,
-    /// Moves to another stream than the policy's, so far.
+    /// Moves to another stream than the policy's, so far; and those of them that have not been checked. A program may have several.
     displaced: u64,
+    unchecked: u64,
 }
 
 impl Placed {
@@ -32,7 +33,7 @@ impl Placed {
                 of_page[first..first + geometry.units_per_block.get() as usize].fill(stream % count);
             }
         }
-        Placed { rules, of_version: vec![default], of_page, displaced: ftl.displaced_moves() }
+        Placed { rules, of_version: vec![default], of_page, displaced: ftl.displaced_moves(), unchecked: 0 }
     }
 
     /// Notes the handle of a new version, the next one.
@@ -56,8 +57,13 @@ impl Placed {
         let (stream, handle) = (self.stream(ftl, to), self.of_page[from.index()]);
         let wanted = self.rules.moves + if self.rules.persistent { handle } else { 0 };
         self.of_page[to.index()] = if self.rules.persistent { stream % self.rules.count } else { handle };
-        let displaced = std::mem::replace(&mut self.displaced, ftl.displaced_moves()) != self.displaced;
-        if stream == wanted || displaced && self.takes_moves(stream) { Ok(()) } else { Err(wrong("moved data", to, handle, stream)) }
+        self.unchecked += ftl.displaced_moves() - std::mem::replace(&mut self.displaced, ftl.displaced_moves());
+        if stream == wanted {
+            return Ok(());
+        }
+        let displaced = self.unchecked > 0 && self.takes_moves(stream);
+        self.unchecked = self.unchecked.saturating_sub(1);
+        if displaced { Ok(()) } else { Err(wrong("moved data", to, handle, stream)) }
     }
 
     /// Page moves fill this stream.
