@@ -50,22 +50,26 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
 
 def compare(seed: int, make: type[ReferenceSlc]) -> ReferenceSlc:
     """Plays a case on both, and returns the reference."""
-    config = case(seed)
+    reference = make(case(seed))
+    compare_with(reference, case(seed), seed, requests=300)
+    return reference
+
+
+def compare_with(reference: ReferenceSlc, config: dict[str, Any], seed: int, *, requests: int) -> ssdlab.RunResult:
+    """Plays random requests on a reference and on the drive of its configuration. Returns the result of the drive."""
     dice = random.Random(f"requests of {seed}")
-    keys = keys_of(config)
     fills = dice.random() < 0.6
-    drive = ssdlab.Simulator(set=keys | {"ftl.precondition.kind": "fill" if fills else "none"}, verify="every")
-    reference = make(config)
+    drive = ssdlab.Simulator(set=keys_of(config) | {"ftl.precondition.kind": "fill" if fills else "none"}, verify="every")
     if fills:
         reference.fill()
         reference.begin()
     agree(drive, reference, "at first")
     hot = max(1, reference.exported_pages // dice.choice([1, 2, 4]))
-    play(drive, reference, lambda when: agree(drive, reference, when), dice, hot=hot, requests=300)
-    counters = drive.finish().counters
+    play(drive, reference, lambda when: agree(drive, reference, when), dice, hot=hot, requests=requests)
+    result = drive.finish()
     for name, expected in reference.counted().items():
-        assert getattr(counters, name) == expected, (seed, name)
-    return reference
+        assert getattr(result.counters, name) == expected, (seed, name)
+    return result
 
 
 def agree(drive: ssdlab.Simulator, reference: ReferenceSlc, when: str) -> None:

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-import ssdlab
-from one_at_a_time import keys_of, play
 from reference_ftl import OutOfSpace
 from reference_slc_map import ReferenceSlcMap
 from shares import FULL
-from test_differential_slc import agree
 from test_differential_slc import case as case_without_table
+from test_differential_slc import compare_with
 
 CASES = 300 if FULL else 40
 
@@ -37,20 +35,8 @@ def case(seed: int) -> dict[str, dict[str, Any]]:
 def compare(seed: int, make: type[ReferenceSlcMap]) -> ReferenceSlcMap:
     """Plays a case on both, and returns the reference."""
     config = case(seed)
-    dice = random.Random(f"requests of {seed}")
-    fills = dice.random() < 0.6
-    keys = keys_of(config) | {"ftl.precondition.kind": "fill" if fills else "none"}
-    drive = ssdlab.Simulator(set=keys, verify="every")
     reference = make(config)
-    if fills:
-        reference.fill()
-        reference.begin()
-    agree(drive, reference, "at first")
-    hot = max(1, reference.exported_pages // dice.choice([1, 2, 4]))
-    play(drive, reference, lambda when: agree(drive, reference, when), dice, hot=hot, requests=200)
-    result = drive.finish()
-    for name, expected in reference.counted().items():
-        assert getattr(result.counters, name) == expected, (seed, name)
+    result = compare_with(reference, config, seed, requests=200)
     assert (result.mapping.updates, result.mapping.write_backs) == (reference.updates, reference.write_backs), seed
     return reference
 

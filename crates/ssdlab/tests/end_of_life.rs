@@ -68,7 +68,7 @@ fn what_is_complete_is_programmed_and_what_waits_is_rejected() {
     }
 }
 
-/// The same die behind a cache of 16 pages. 17 writes, each with a flush 10 us later, fill 5 blocks, and a job begins at 16.3124 ms: its erase
+/// A die of 16 blocks behind a cache of 16 pages. 17 writes, each with a flush 10 us later, fill 5 blocks, and a job begins at 16.3124 ms: its erase
 /// fails at 17.8124. Of 17 writes at 17 ms the cache accepts 15, of pages 1 to 15: 7 blocks are free, of which 4 are the reserve, and 3
 /// programs are left in the open block. A sixteenth would need a fourth block: that of page 0 waits for a place, and one of page 1 behind it.
 /// So page 1 is destaged: its program goes before the second job, whose erase fails at 19.6148 ms. It has taken a page of the open block, and
@@ -175,14 +175,18 @@ fn nothing_that_was_accepted_is_lost() {
     for (name, change) in changes {
         for seed in 1..4 {
             let result = worn(seed, change);
-            let life = result.lifetime.unwrap();
-            assert!(life.read_only_ns.is_some(), "{name}: not at its end");
-            assert_eq!(result.counters["lost_units"], 0, "{name}");
-            assert_eq!(result.requests.total() + result.counters["rejected_writes"], 20_000, "{name}");
-            waits += result.counters["place_waits"];
+            waits += waits_until_the_end(&result, name);
         }
     }
     assert!(waits > 0, "no write ever waited for a place");
+}
+
+/// Checks a run of 20,000 requests to its end, in which nothing was lost. Returns how often a write waited for a place.
+fn waits_until_the_end(result: &RunResult, name: &str) -> u64 {
+    assert!(result.lifetime.as_ref().unwrap().read_only_ns.is_some(), "{name}: not at its end");
+    assert_eq!(result.counters["lost_units"], 0, "{name}");
+    assert_eq!(result.requests.total() + result.counters["rejected_writes"], 20_000, "{name}");
+    result.counters["place_waits"]
 }
 
 /// In an array, which is read-only with the first of its drives.
@@ -208,11 +212,7 @@ fn nothing_that_an_array_was_to_write_is_lost() {
                 c.array.degraded = degraded;
                 change(c);
             });
-            let life = result.lifetime.unwrap();
-            assert!(life.read_only_ns.is_some(), "{level:?}, {name}: not at its end");
-            assert_eq!(result.counters["lost_units"], 0, "{level:?}, {name}");
-            assert_eq!(result.requests.total() + result.counters["rejected_writes"], 20_000, "{level:?}, {name}");
-            waits += result.counters["place_waits"];
+            waits += waits_until_the_end(&result, &format!("{level:?}, {name}"));
         }
     }
     assert!(waits > 0, "no write ever waited for a place");

@@ -69,6 +69,11 @@ impl Ftl {
         }
     }
 
+    /// The free blocks of a pool that [`Ftl::promise`] has set.
+    pub fn promised(&self, pool: PoolId) -> u32 {
+        self.promised[pool.index()]
+    }
+
     /// Decides for all pools whether the next host writes go to the cache. Call when the free blocks that they want have changed.
     pub(super) fn steer_all(&mut self) {
         if self.slc.is_some() {

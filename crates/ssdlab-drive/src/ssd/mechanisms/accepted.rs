@@ -143,7 +143,7 @@ impl Ssd {
         let geometry = self.ftl.geometry();
         let Some(accepted) = self.wear.as_mut().and_then(|wear| wear.accepted.as_mut()) else { return };
         let of_map = accepted.map.as_ref().map_or(0..0, |map| map.units_of(map.page_of(unit.0)));
-        for unit in std::iter::once(unit).chain(of_map.map(Lpn)) {
+        for unit in std::iter::once(unit).chain(of_map.clone().map(Lpn)) {
             let place = accepted.place_of(geometry.static_pool(unit));
             let count = |held: u64| held.checked_add_signed(units).expect("a unit was accepted once for each time that it left");
             (accepted.units[place], accepted.total) = (count(accepted.units[place]), count(accepted.total));
@@ -152,16 +152,19 @@ impl Ssd {
             self.ftl.close_for_writes();
         }
         if self.rules.slc {
-            self.promise_places(unit);
+            std::iter::once(unit).chain(of_map.map(Lpn)).for_each(|unit| self.promise_places(unit));
         }
     }
 
-    /// Tells the cache of blocks in SLC mode which free blocks it has to leave.
+    /// Tells the cache of blocks in SLC mode which free blocks it has to leave, now that the number of accepted units of a unit's pool has changed.
     fn promise_places(&mut self, unit: Lpn) {
         let own = self.geometry().static_pool(unit);
-        let (all, of_map) = (self.rules.dynamic, has_table(self));
-        for pool in self.pools().filter(|&pool| all || of_map || pool == own) {
-            self.ftl.promise(pool, blocks_of_units(self, pool, 0, 0));
+        let blocks = blocks_of_units(self, own, 0, 0);
+        if !self.rules.dynamic {
+            self.ftl.promise(own, blocks);
+        } else if self.ftl.promised(own) != blocks {
+            // All pools keep an equal share.
+            self.pools().for_each(|pool| self.ftl.promise(pool, blocks));
         }
     }
 
