@@ -6,7 +6,8 @@ open:
 * ``write``: all units of a request enter before any is programmed, as far as there is room.
 * ``_make_room``: if a write waits for room, full programs of all pools are written first; without any, all units for the pool of the
   oldest unit are written. If ``drain`` is not full, or with a ``timeout``, this depends on time, so the buffer must have room for each
-  request.
+  request. If it has not, a request must be of one unit: of several, two programs may go to one pool, and time decides how far the jobs
+  that the first sets off are when the second comes.
 """
 
 from __future__ import annotations

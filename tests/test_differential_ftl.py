@@ -65,6 +65,8 @@ class Case:
     """Share of the exported pages that requests address."""
     seed: int
     requests: int
+    one_unit: bool = False
+    """Whether a request lies in one mapping unit, not only in one page."""
 
 
 @dataclass
@@ -101,6 +103,7 @@ def cases(draw: st.DrawFn) -> Case:
     }
     pools = pools_of(device, pools_by)
     filled = ["fill"] if crowded else ["fill", "fill", "ranges", "none"]
+    one_unit = False
     footprints = [1.0] if crowded else [1.0, 1.0, 1.0, 0.3]
     units = draw(st.sampled_from([1, 1, 2, 4, 8])) if device["page_bytes"] == 4096 else 1
     device["pages_per_program"] = draw(st.sampled_from([1, 1, 1, 2, 3]))
@@ -158,6 +161,7 @@ def cases(draw: st.DrawFn) -> Case:
     if (gc["turns"] == "step" or alone) and ftl["placement"] == "none" and draw(st.sampled_from(often)):
         config["buffer"], holds_all = draw(buffers(device["page_bytes"] * device["pages_per_program"], alone=alone))
         # Where a request waits for room it may take several programs of a pool, which does not wait until collection is over.
+        one_unit = not holds_all
         pages_max = pages_max if holds_all else 1
         # Some reads and trims find what has just been written.
         footprints = [0.3, 1.0]
@@ -172,6 +176,7 @@ def cases(draw: st.DrawFn) -> Case:
         seed=draw(st.integers(0, 2**32)),
         # SepBIT has a threshold after some dozens of collected blocks only, and few requests of one page collect little.
         requests=draw(st.integers(200 if crowded else 1, 300)) * {"hot-cold": 4, "sepbit": 6}.get(ftl["placement"], 1),
+        one_unit=one_unit,
     )
 
 
@@ -308,8 +313,9 @@ def requests_of(case: Case, exported_pages: int) -> list[ssdlab.Request]:
     """The workload of a case: offsets and lengths in bytes, half of them at page boundaries."""
     dice, handles = random.Random(case.seed), random.Random(case.seed + 1)
     named = case.config["ftl"].get("handles", 1) if case.config["ftl"]["placement"] == "handles" else 0
-    page = case.config["device"]["page_bytes"]
-    footprint = max(1, int(exported_pages * case.footprint) // units_of(case))
+    units = 1 if case.one_unit else units_of(case)
+    page = case.config["device"]["page_bytes"] * units // units_of(case)
+    footprint = max(1, int(exported_pages * case.footprint) // units)
     made = []
     for _ in range(case.requests):
         pages = dice.randint(1, min(case.pages_max, footprint))
