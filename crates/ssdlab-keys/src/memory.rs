@@ -39,20 +39,21 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Memory that the drives of a configuration take. `verified`: with the page versions of verify mode.
+    /// Memory that the drives of a configuration take. `verified`: with the page versions of verify mode. `column_bytes`: what is kept by block
+    /// beside its record and its links, in bytes a block.
     ///
     /// # Errors
     /// [`Error::Config`] as for [`Capacity::of`].
-    pub fn of(config: &Config, verified: bool) -> Result<Self> {
+    pub fn of(config: &Config, verified: bool, column_bytes: u64) -> Result<Self> {
         const ENTRY: u64 = size_of::<u32>() as u64;
         let capacity = Capacity::of(config)?;
         let (pages, exported) = (capacity.data_pages(), capacity.logical_pages());
         let blocks = capacity.pools * capacity.blocks_per_pool;
         let map = [ENTRY * exported, ENTRY * pages];
-        let invalid = 8 * blocks * (capacity.units_per_block.div_ceil(64) - 1);
+        let by_block = (8 * (capacity.units_per_block.div_ceil(64) - 1) + column_bytes) * blocks;
         // A pool lists its blocks by the number of their valid pages.
         let by_pool = capacity.pools * (POOL_BYTES + 8 * (capacity.units_per_block + 1));
-        let mut needs = Needs { arrays: vec![map[0], map[1], invalid, by_pool], touched: BLOCK_BYTES * blocks + by_pool };
+        let mut needs = Needs { arrays: vec![map[0], map[1], by_block, by_pool], touched: BLOCK_BYTES * blocks + by_pool };
         let precondition = &config.ftl.precondition;
         let writes_pages = precondition.settle > 0.0 || !matches!(precondition.kind, PreconditionKind::None | PreconditionKind::Fill);
         if writes_pages && config.ftl.precondition.prefill.is_none() {
@@ -154,12 +155,12 @@ impl Needs {
     }
 }
 
-/// Refuses a drive that does not fit into the memory of this machine.
+/// Refuses a drive that does not fit into the memory of this machine. Parameters as for [`Needs::of`].
 ///
 /// # Errors
 /// [`Error::Simulation`]; [`Error::Config`] as for [`Capacity::of`].
-pub fn check(config: &Config, verified: bool) -> Result<()> {
-    Needs::of(config, verified)?.check(available_bytes())
+pub fn check(config: &Config, verified: bool, column_bytes: u64) -> Result<()> {
+    Needs::of(config, verified, column_bytes)?.check(available_bytes())
 }
 
 /// The system has no memory for a list to grow.
@@ -308,7 +309,7 @@ mod tests {
     /// A cache as large as the drive takes as much again as a map; one of verify mode eight bytes for every sector.
     #[test]
     fn caches_are_counted() {
-        let total = |config: &Config, verified| Needs::of(config, verified).unwrap().arrays.iter().sum::<u64>();
+        let total = |config: &Config, verified| Needs::of(config, verified, 0).unwrap().arrays.iter().sum::<u64>();
         let mut config = Config::default();
         let without = [false, true].map(|verified| total(&config, verified));
         config.cache.policy = crate::config::CachePolicy::Lru;
@@ -360,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_drive_that_does_not_fit_is_refused_with_both_figures() {
-        let needs = Needs::of(&many_small_blocks(), false).unwrap();
+        let needs = Needs::of(&many_small_blocks(), false, 0).unwrap();
         let message = needs.check(Some(1 << 30)).unwrap_err().to_string();
         assert!(message.contains("1.0 GiB are available") && message.contains("device.blocks_per_plane"), "{message}");
         assert!(needs.check(Some(1 << 45)).is_ok());
@@ -379,10 +380,10 @@ mod tests {
         config.device.channels = 8;
         config.device.blocks_per_plane = 1 << 20;
         config.device.pages_per_block = 255;
-        let fill = Needs::of(&config, false).unwrap();
+        let fill = Needs::of(&config, false, 0).unwrap();
         assert!(fill.touched < 1 << 30, "{fill:?}");
         config.ftl.precondition.kind = PreconditionKind::Steady;
-        assert!(Needs::of(&config, false).unwrap().touched > 4 << 30);
+        assert!(Needs::of(&config, false, 0).unwrap().touched > 4 << 30);
     }
 
     #[test]

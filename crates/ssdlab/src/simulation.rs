@@ -23,7 +23,7 @@ use senders::Senders;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::request::{Request, RequestKind};
 use ssdlab_base::units::Ns;
-use ssdlab_drive::ftl::Ftl;
+use ssdlab_drive::ftl::{Columns, Ftl};
 use ssdlab_drive::ssd::{Estimate, RoundPhase, Ssd};
 use ssdlab_drive::storage::{EachVolatile, Storage, each_written};
 use ssdlab_keys::config::{Placement, SeparateFlow, Workload};
@@ -417,7 +417,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunResult> {
 
 /// Runs a plan like [`run`], but does not run flows alone.
 fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
-    memory::check(&plan.config, plan.verify != Verify::Off)?;
+    memory::check(&plan.config, plan.verify != Verify::Off, Columns::BYTES)?;
     let exported = plan.config.exported_bytes()?;
     let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
     let mut simulation = Simulation::settled(plan, control)?;

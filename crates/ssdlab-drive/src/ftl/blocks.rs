@@ -5,6 +5,7 @@
 //! With superblocks of several pools ([`superblocks`]) the lists of closed blocks have superblocks, by their valid units together; the block
 //! in the first pool of its group stands for each.
 
+mod columns;
 mod parts;
 mod retired;
 mod slc;
@@ -15,8 +16,8 @@ use crate::lists::{EMPTY, Links, List, NONE};
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::{Mode, Stream};
 use ssdlab_keys::geometry::Geometry;
-use ssdlab_result::stats::NO_STREAM;
 
+pub use columns::{Columns, Row};
 pub use superblocks::Freed;
 use superblocks::Superblocks;
 
@@ -65,11 +66,7 @@ pub struct Blocks {
     /// The bits of invalid pages ([`Block::invalid`]) from page 64 on: `words_beyond` words a block.
     invalid_beyond: Vec<u64>,
     words_beyond: usize,
-    erases: Vec<u32>,
-    /// By block: the stream that has filled it since its last erase, or [`NO_STREAM`].
-    streams: Vec<u8>,
-    /// By block: its mode. An erased block is in native mode, until a stream opens it in its own.
-    modes: Vec<Mode>,
+    pub(super) columns: Columns,
     links: Links,
     free: Vec<List>,
     free_count: Vec<u32>,
@@ -83,8 +80,6 @@ pub struct Blocks {
     /// By pool: number of blocks closed so far, the clock by which blocks age. Pages would age them the same way, at a cost for each
     /// program.
     closings: Vec<u64>,
-    /// By block: the value of its pool's `closings` when it closed last.
-    closed_at: Vec<u64>,
     /// By pool: list of the closed blocks, oldest at the head.
     by_age: Vec<List>,
     age_links: Links,
@@ -114,13 +109,15 @@ impl Blocks {
         let words_beyond = pages.div_ceil(64) - 1;
         let groups = pools / geometry.pools.per_group.get();
         let collected = geometry.units_per_reclaim() as usize;
+        let mut columns = Columns::new(count);
+        if geometry.slc.is_some() {
+            columns.is_static = (0..geometry.blocks).map(|block| geometry.is_static(BlockId(block))).collect();
+        }
         let mut blocks = Blocks {
             blocks: vec![ERASED; count],
             invalid_beyond: vec![0; count * words_beyond],
             words_beyond,
-            erases: vec![0; count],
-            streams: vec![NO_STREAM; count],
-            modes: vec![Mode::Native; count],
+            columns,
             links: Links::new(count),
             free: vec![EMPTY; pools as usize],
             free_count: vec![0; pools as usize],
@@ -129,7 +126,6 @@ impl Blocks {
             erases_in_pool: vec![0; pools as usize],
             retired: vec![0; pools as usize],
             closings: vec![0; pools as usize],
-            closed_at: vec![0; count],
             by_age: vec![EMPTY; pools as usize],
             age_links: Links::new(count),
             slc: slc::SlcBlocks::new(geometry),
@@ -215,20 +211,25 @@ impl Blocks {
         u32::from(self.blocks[block.index()].programmed)
     }
 
+    /// The columns' values for what is collected with a block: for its superblock, or itself.
+    pub fn row(&self, block: BlockId) -> Row {
+        self.columns.row(block, self.members(block).map(|(_, member)| member).filter(|&member| member != block))
+    }
+
     /// Erase counts by block.
     pub fn erases(&self) -> &[u32] {
-        &self.erases
+        &self.columns.erases
     }
 
     /// The stream that has filled a block since its last erase; [`NO_STREAM`] if it is free, or was filled before the run.
     pub fn stream(&self, block: BlockId) -> Stream {
-        self.streams[block.index()]
+        self.columns.stream[block.index()]
     }
 
     /// The mode of a block.
     #[inline(always)]
     pub fn mode(&self, block: BlockId) -> Mode {
-        self.modes[block.index()]
+        self.columns.mode[block.index()]
     }
 
     /// Number of blocks on the pool's free list; write frontiers do not count.
@@ -311,7 +312,7 @@ impl Blocks {
     /// The age of a closed block: how many blocks of its pool were closed after it.
     #[inline]
     pub fn age(&self, pool: PoolId, block: BlockId) -> u64 {
-        self.closings[pool.index()] - self.closed_at[block.index()]
+        self.closings[pool.index()] - self.columns.closed_at[block.index()]
     }
 
     /// The age of the pool's oldest closed block, 0 if there is none.
@@ -361,11 +362,6 @@ impl Blocks {
         block
     }
 
-    /// Sets the stream that has filled a block.
-    pub fn set_stream(&mut self, block: BlockId, stream: Stream) {
-        self.streams[block.index()] = stream;
-    }
-
     /// Opens a block of the pool in a mode, for a stream to fill. Returns it, and the number of its first page that holds data.
     #[inline]
     pub fn open(&mut self, pool: PoolId, stream: Stream, mode: Mode) -> (BlockId, u32) {
@@ -373,7 +369,7 @@ impl Blocks {
             Mode::Native => (self.take_free(pool), 0),
             Mode::Slc => self.take_free_slc(pool),
         };
-        self.streams[block.index()] = stream;
+        self.columns.stream[block.index()] = stream;
         (block, first)
     }
 
@@ -411,7 +407,7 @@ impl Blocks {
     #[inline]
     fn begin_to_age(&mut self, pool: PoolId, block: BlockId) {
         self.closings[pool.index()] += 1;
-        self.closed_at[block.index()] = self.closings[pool.index()];
+        self.columns.closed_at[block.index()] = self.closings[pool.index()];
         self.age_links.push(&mut self.by_age[pool.index()], block.0);
     }
 
@@ -534,11 +530,11 @@ impl Blocks {
         assert!(self.state(block) == BlockState::Victim && self.valid(block) == 0, "block {block} is erased with data in it");
         self.blocks[block.index()] = ERASED;
         self.invalid_beyond[block.index() * self.words_beyond..][..self.words_beyond].fill(0);
-        self.erases[block.index()] += 1;
+        self.columns.erases[block.index()] += 1;
         if self.is_slc(block) {
             self.erased_in_slc(pool, block);
         }
-        self.streams[block.index()] = NO_STREAM;
+        self.columns.erased(block);
         self.erases_in_pool[pool.index()] += 1;
     }
 
@@ -643,7 +639,11 @@ mod tests {
         });
         found("listed as older", |ftl| {
             let by_age: Vec<BlockId> = ftl.blocks.blocks_by_age(POOL).collect();
-            ftl.blocks.closed_at[by_age[1].index()] = ftl.blocks.closed_at[by_age[0].index()];
+            ftl.blocks.columns.closed_at[by_age[1].index()] = ftl.blocks.columns.closed_at[by_age[0].index()];
+        });
+        found("is erased and keeps its stream", |ftl| {
+            let free = ftl.blocks.free_blocks(POOL).next().expect("four are free");
+            ftl.blocks.columns.stream[free.index()] = 0;
         });
         found("mapped pages are wrong", |ftl| ftl.mapped[0] -= 1);
     }

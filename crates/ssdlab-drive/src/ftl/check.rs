@@ -86,6 +86,11 @@ impl Ftl {
             if let Some(&block) = all.iter().find(|&&block| marked(block) != self.blocks.valid(block)) {
                 return Err(format!("block {block} marks {} pages valid and counts {}", marked(block), self.blocks.valid(block)));
             }
+            let erased = |&&block: &&BlockId| !self.blocks.is_in_use(block) && self.blocks.state(block) != BlockState::Taken;
+            if let Some((block, column)) = all.iter().filter(erased).find_map(|&block| Some((block, self.blocks.columns.not_reset(block)?)))
+            {
+                return Err(format!("block {block} is erased and keeps its {column}"));
+            }
             let retired = of(BlockState::Retired);
             if retired != self.blocks.retired(pool) as usize {
                 return Err(format!("pool {pool} counts {} retired blocks and has {retired}", self.blocks.retired(pool)));

@@ -13,7 +13,7 @@ mod state;
 mod superblocks;
 mod wear;
 
-pub use blocks::{BlockState, Freed};
+pub use blocks::{BlockState, Columns, Freed, Row};
 pub use placement::{Class, CustomPlacement, Failure, Foretold, Happened, PlacementPolicy, Placer, Placing, Sizes, Source};
 
 use blocks::Blocks;
@@ -153,6 +153,11 @@ impl Ftl {
     #[inline(always)]
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
+    }
+
+    /// The columns of the blocks, to set those of other modules.
+    pub fn columns_mut(&mut self) -> &mut Columns {
+        &mut self.blocks.columns
     }
 
     /// The oldest and the youngest operation under way on a logical page, by transaction number; `None` if there is none.
@@ -479,7 +484,7 @@ impl Ftl {
             (Frontier { block, next_page: self.blocks.programmed(block) }, took)
         } else {
             let (block, first) = self.blocks.open(pool, stream, self.streams.mode(stream));
-            self.placer.block_opened(block, stream);
+            self.placer.block_opened(&mut self.blocks.columns, block, stream);
             (Frontier { block, next_page: first }, true)
         };
         self.pools[pool.index()].open[usize::from(stream)] = frontier;
@@ -578,7 +583,7 @@ impl Ftl {
             let block = self.open_member(pool, stream).0;
             self.program_begins(pool, stream, pages.div_ceil(self.geometry.units_per_program));
             // Blocks that were filled before the run have no stream.
-            self.blocks.set_stream(block, ssdlab_result::stats::NO_STREAM);
+            self.blocks.columns.stream[block.index()] = ssdlab_result::stats::NO_STREAM;
             block
         } else {
             self.blocks.take_free(pool)

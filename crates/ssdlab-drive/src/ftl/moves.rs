@@ -26,7 +26,7 @@ impl Ftl {
     pub fn start_job(&mut self, pool: PoolId, victim: BlockId) -> u32 {
         let moves = self.blocks.valid_together(victim);
         self.blocks.make_victim(pool, victim);
-        self.placer.block_collected(victim, self.blocks.stream(victim), moves);
+        self.placer.block_collected(&self.blocks.columns, victim, self.blocks.stream(victim), moves);
         self.superblocks.collected += 1;
         self.start_part(pool, victim)
     }

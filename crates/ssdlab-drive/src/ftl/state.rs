@@ -1,11 +1,11 @@
 //! A translation layer saved to a file and loaded again, so that a drive is warmed once and used often.
 //!
-//! Format: the line `ssdlab-state 2`, a line with the BLAKE3 hash of the device and translation keys that shape it, then (zstd-compressed)
-//! arrays of little-endian 32-bit integers, each preceded by its length in 64 bits. A BLAKE3 hash of these ends the stream.
+//! Format: the line `ssdlab-state 3` with the names of the blocks' columns that it has, a line with the BLAKE3 hash of the device and
+//! translation keys that shape it, then (zstd-compressed) arrays of little-endian 32-bit integers, each preceded by its length in 64 bits. A BLAKE3 hash of these ends the stream.
 
 use std::io::{Read, Write};
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Columns};
 use super::mapping::Mapping;
 use super::pool::{Frontier, Pool};
 use super::{BlockState, Ftl};
@@ -15,7 +15,9 @@ use ssdlab_keys::config::{Allocation, Config, Ftl as Keys, Placement};
 use ssdlab_result::stats::NO_STREAM;
 
 /// The first line of a saved state.
-const MAGIC: &str = "ssdlab-state 2";
+fn magic() -> String {
+    format!("ssdlab-state 3 {}", Columns::saved().join(" "))
+}
 
 /// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation, frontiers,
 /// data placement, superblocks, mapping units, pages of a program, parity, and the mapping table in flash.
@@ -79,7 +81,7 @@ impl Ftl {
     /// Any error of the writer.
     pub fn save(&self, config: &Config, writer: impl Write) -> std::io::Result<()> {
         let mut writer = writer;
-        writeln!(writer, "{MAGIC}\n{}", shape_hash(config))?;
+        writeln!(writer, "{}\n{}", magic(), shape_hash(config))?;
         let mut encoder = Encoder { inner: zstd::Encoder::new(writer, 3)?, hash: blake3::Hasher::new() };
         let (forward, backward, filled) = self.map.parts();
         encoder.array(forward)?;
@@ -88,10 +90,7 @@ impl Ftl {
             self.pools.iter().flat_map(|p| &p.open[..self.streams.saved()]).flat_map(|f| [f.block.0, f.next_page]).collect();
         encoder.array(&pools)?;
         encoder.array(&[filled])?;
-        for array in self.blocks.parts() {
-            encoder.array(&array)?;
-        }
-        for array in self.superblock_arrays().into_iter().chain(self.arrays_of_placement()) {
+        for array in [self.blocks.parts(), self.superblock_arrays(), self.placer.parts()].concat() {
             encoder.array(&array)?;
         }
         let hash = encoder.hash.finalize();
@@ -99,26 +98,20 @@ impl Ftl {
         encoder.inner.finish()?.flush()
     }
 
-    /// What a placement policy, or a cache of blocks in SLC mode, needs of the past: the policy's arrays, and the stream that has filled each
-    /// block; empty without either.
-    fn arrays_of_placement(&self) -> Vec<Vec<u32>> {
-        if self.placer.placed().counts.is_empty() && self.geometry.slc.is_none() {
-            return Vec::new();
-        }
-        let mut arrays = self.placer.parts();
-        arrays.push((0..self.geometry.blocks).map(|block| self.blocks.stream(BlockId(block)).into()).collect());
-        arrays
-    }
-
-    /// Takes back the arrays of [`Ftl::arrays_of_placement`].
-    fn restore_placed(&mut self, mut arrays: Vec<Vec<u32>>) -> Result<(), String> {
-        let Some(streams) = arrays.pop() else { return Ok(()) };
-        for (block, stream) in (0..).map(BlockId).zip(streams) {
-            let known = u8::try_from(stream).ok().filter(|&stream| stream < self.streams.noted() || stream == NO_STREAM);
-            self.blocks.set_stream(block, known.ok_or_else(|| format!("block {block} was filled by stream {stream}, which there is not"))?);
+    /// Checks the streams that have filled the blocks, and sets the modes of these. Without a placement policy and a cache in SLC mode streams
+    /// may differ from those of the drive that was saved, and nothing asks for them: blocks count as filled before the run.
+    fn restore_streams(&mut self) -> Result<(), String> {
+        let asks = !self.placer.placed().counts.is_empty() || self.geometry.slc.is_some();
+        for block in (0..self.geometry.blocks).map(BlockId) {
+            let stream = self.blocks.stream(block);
+            if !asks {
+                self.blocks.columns.stream[block.index()] = NO_STREAM;
+            } else if stream >= self.streams.noted() && stream != NO_STREAM {
+                return Err(format!("block {block} was filled by stream {stream}, which there is not"));
+            }
         }
         self.blocks.restore_modes(&self.streams);
-        self.placer.restore(&arrays)
+        Ok(())
     }
 
     /// Checks that no block is open for redirected writes where there are none: it would stay open for ever.
@@ -171,10 +164,10 @@ impl Ftl {
         let mut reader = std::io::BufReader::new(reader);
         let mut line = || {
             let mut text = String::new();
-            std::io::BufRead::read_line(&mut std::io::Read::by_ref(&mut reader).take(100), &mut text).map_err(|e| e.to_string())?;
+            std::io::BufRead::read_line(&mut std::io::Read::by_ref(&mut reader).take(1_000), &mut text).map_err(|e| e.to_string())?;
             Ok::<_, String>(text.trim_end().to_string())
         };
-        if line()? != MAGIC {
+        if line()? != magic() {
             return Err("this is not a drive state saved by ssdlab (or one of another version)".to_string());
         }
         if line()? != shape_hash(config) {
@@ -198,15 +191,13 @@ impl Ftl {
             }
         }
         ftl.every_open_block_is_used()?;
-        let lengths: Vec<usize> = ftl.blocks.parts().iter().map(Vec::len).collect();
-        let arrays = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
-        ftl.blocks = Blocks::from_parts(&ftl.geometry, &arrays)?;
-        let lengths: Vec<usize> = ftl.superblock_arrays().iter().map(Vec::len).collect();
-        let superblocks = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
-        let lengths: Vec<usize> = ftl.arrays_of_placement().iter().map(Vec::len).collect();
-        let placed = lengths.into_iter().map(|length| decoder.array(length)).collect::<Result<Vec<_>, _>>()?;
+        let mut next = |like: Vec<Vec<u32>>| like.iter().map(|array| decoder.array(array.len())).collect::<Result<Vec<_>, _>>();
+        ftl.blocks = Blocks::from_parts(&ftl.geometry, &next(ftl.blocks.parts())?)?;
+        let superblocks = next(ftl.superblock_arrays())?;
+        let placed = next(ftl.placer.parts())?;
         decoder.finish()?;
-        ftl.restore_placed(placed)?;
+        ftl.restore_streams()?;
+        ftl.placer.restore(&placed)?;
         ftl.restore_superblocks(&superblocks)?;
         ftl.blocks.restore_slc(&ftl.geometry)?;
         ftl.recount_mapped();
@@ -402,6 +393,19 @@ mod tests {
         refused("truncated", |content| _ = content.pop());
         // The first eight bytes are the length of the first array.
         refused("an array has the wrong length", |content| content[0] ^= 1);
+    }
+
+    /// A state saved after a run: what erases in SLC mode have spared a block is known in the next.
+    #[test]
+    fn wear_of_erases_in_slc_mode_is_loaded() {
+        let (mut config, _) = drive();
+        (config.device.blocks_per_plane, config.device.pages_per_block) = (32, 8);
+        (config.slc.static_blocks, config.slc.wear, config.ftl.frontier) = (1, 0.5, Frontiers::Separate);
+        validate(&config).expect("a drive");
+        let mut ftl = Ftl::new(&config);
+        ftl.blocks.columns.slc_erases[0] = 3;
+        let facts = loaded(&config, &ftl).unwrap().block_facts(BlockId(0));
+        assert_eq!((facts, facts.spared), (ftl.block_facts(BlockId(0)), 1_500_000));
     }
 
     #[test]

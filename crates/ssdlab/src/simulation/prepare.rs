@@ -9,7 +9,7 @@ use ssdlab_base::caller::Caller;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::files::{Cancellable, WholeFile};
 use ssdlab_base::inputs;
-use ssdlab_drive::ftl::Ftl;
+use ssdlab_drive::ftl::{Columns, Ftl};
 use ssdlab_drive::precondition;
 use ssdlab_drive::precondition::Own;
 use ssdlab_drive::storage::drive_seed;
@@ -55,7 +55,7 @@ pub(super) fn save_state(config: &Config, ftl: &Ftl, out: &Path, caller: &Caller
 }
 
 pub(super) fn prepare(plan: &Plan, control: &Control) -> Result<(Vec<Ftl>, PreconditionReport)> {
-    memory::check(&plan.config, plan.verify != Verify::Off)?;
+    memory::check(&plan.config, plan.verify != Verify::Off, Columns::BYTES)?;
     if let Some(path) = &plan.state {
         if plan.config.array.drives() > 1 {
             return Err(Error::Usage(format!(

@@ -13,8 +13,6 @@ use ssdlab_keys::geometry::{BlockFacts, Geometry, SlcShape, WHOLE};
 #[derive(Clone, Debug)]
 pub struct SlcBlocks {
     shape: SlcShape,
-    /// By block: it is always in SLC mode.
-    is_static: Vec<bool>,
     /// By pool: number of blocks of the static part that have not failed.
     static_left: Vec<u32>,
     /// By pool: erased blocks of the static part.
@@ -29,8 +27,6 @@ pub struct SlcBlocks {
     empty_count: Vec<u32>,
     /// By pool: number of blocks of the dynamic part, open, full or being folded.
     dynamic: Vec<u32>,
-    /// By block: its erases in SLC mode.
-    erases: Vec<u32>,
     /// By pool, of a group its first: its job folds a block of the static part, so that no free block comes of it.
     folds_static: Vec<bool>,
     /// Pools one of whose blocks has become full since the last look.
@@ -43,7 +39,6 @@ impl SlcBlocks {
         geometry.slc.map(|shape| {
             Box::new(SlcBlocks {
                 shape,
-                is_static: (0..geometry.blocks).map(|block| geometry.is_static(BlockId(block))).collect(),
                 static_left: vec![shape.static_each; pools],
                 free: vec![EMPTY; pools],
                 free_count: vec![0; pools],
@@ -51,7 +46,6 @@ impl SlcBlocks {
                 full_count: vec![0; pools],
                 empty_count: vec![0; pools],
                 dynamic: vec![0; pools],
-                erases: vec![0; geometry.blocks as usize],
                 folds_static: vec![false; pools],
                 news: Vec::new(),
             })
@@ -69,15 +63,15 @@ impl Blocks {
     /// A block is of the static part of the cache.
     #[inline(always)]
     pub fn is_static(&self, block: BlockId) -> bool {
-        self.slc.as_ref().is_some_and(|slc| slc.is_static[block.index()])
+        self.columns.is_static[block.index()]
     }
 
     /// What the age of a block and its wear depend on, if it is in this mode.
     #[inline]
     pub fn facts(&self, block: BlockId, mode: Mode) -> BlockFacts {
-        let erases = self.erases[block.index()];
+        let erases = self.columns.erases[block.index()];
         let Some(cache) = &self.slc else { return BlockFacts::after(erases) };
-        let spared = u64::from(cache.erases[block.index()]) * (WHOLE - cache.shape.wear);
+        let spared = u64::from(self.columns.slc_erases[block.index()]) * (WHOLE - cache.shape.wear);
         BlockFacts { erases, spared, each: if mode == Mode::Slc { cache.shape.wear } else { WHOLE }, mode }
     }
 
@@ -93,7 +87,7 @@ impl Blocks {
 
     /// A block has failed, or its superblock is given up: if it was of the static part, that is a block smaller.
     pub(super) fn leaves_static(&mut self, pool: PoolId, block: BlockId) {
-        if let Some(slc) = self.slc.as_mut().filter(|slc| slc.is_static[block.index()]) {
+        if let Some(slc) = self.slc.as_mut().filter(|_| self.columns.is_static[block.index()]) {
             slc.static_left[pool.index()] -= 1;
         }
     }
@@ -158,7 +152,7 @@ impl Blocks {
             self.blocks[block.index()].state = BlockState::Open;
             block
         };
-        self.modes[block.index()] = Mode::Slc;
+        self.columns.mode[block.index()] = Mode::Slc;
         self.blocks[block.index()].programmed = skipped as u16;
         (0..skipped).for_each(|page| self.mark_stale(block, page));
         (block, skipped)
@@ -180,7 +174,7 @@ impl Blocks {
     pub(super) fn slc_block_full(&mut self, pool: PoolId, block: BlockId) {
         self.blocks[block.index()].state = BlockState::Cached;
         self.closings[pool.index()] += 1;
-        self.closed_at[block.index()] = self.closings[pool.index()];
+        self.columns.closed_at[block.index()] = self.closings[pool.index()];
         let is_empty = self.valid_together(block) == 0;
         let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
         self.links.push(&mut slc.full[pool.index()], block.0);
@@ -198,7 +192,7 @@ impl Blocks {
         self.links.unlink(&mut slc.full[pool.index()], block.0);
         slc.full_count[pool.index()] -= 1;
         slc.empty_count[pool.index()] -= u32::from(is_empty);
-        slc.folds_static[pool.index()] = slc.is_static[block.index()];
+        slc.folds_static[pool.index()] = self.columns.is_static[block.index()];
     }
 
     /// The job of a pool, or of its group, folds a block of the static part.
@@ -210,7 +204,7 @@ impl Blocks {
     #[cold]
     #[inline(never)]
     pub(super) fn erased_in_slc(&mut self, pool: PoolId, block: BlockId) {
-        self.slc.as_mut().expect("there are blocks in SLC mode").erases[block.index()] += 1;
+        self.columns.slc_erases[block.index()] += 1;
         if self.superblocks.is_none() {
             self.leaves_cache(pool, block);
         }
@@ -222,8 +216,8 @@ impl Blocks {
     pub(super) fn leaves_cache(&mut self, pool: PoolId, block: BlockId) {
         let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
         slc.folds_static[pool.index()] = false;
-        slc.dynamic[pool.index()] -= u32::from(!slc.is_static[block.index()]);
-        self.modes[block.index()] = Mode::Native;
+        slc.dynamic[pool.index()] -= u32::from(!self.columns.is_static[block.index()]);
+        self.columns.mode[block.index()] = Mode::Native;
     }
 
     /// Pages of a block that are skipped in its mode.
@@ -234,14 +228,15 @@ impl Blocks {
     /// A block of a pool takes the place of another, in the static part of the cache or not.
     pub(super) fn takes_part_of(&mut self, pool: PoolId, block: BlockId, other: BlockId) {
         if let Some(slc) = &mut self.slc {
-            slc.is_static[block.index()] = slc.is_static[other.index()];
-            slc.static_left[pool.index()] += u32::from(slc.is_static[other.index()]);
+            let is_static = self.columns.is_static[other.index()];
+            self.columns.is_static[block.index()] = is_static;
+            slc.static_left[pool.index()] += u32::from(is_static);
         }
     }
 
     /// Sets the modes of the blocks of a saved state: each is in that of the stream that has filled it.
     pub fn restore_modes(&mut self, streams: &Streams) {
-        self.modes = self.streams.iter().map(|&stream| streams.mode(stream)).collect();
+        self.columns.mode = self.columns.stream.iter().map(|&stream| streams.mode(stream)).collect();
     }
 
     /// Sorts the blocks of a saved state into those in SLC mode and others.
@@ -255,7 +250,7 @@ impl Blocks {
             return Err(format!("block {block} is of the static part of the cache and not in SLC mode"));
         }
         let mut in_slc: Vec<_> = in_use.into_iter().filter(|&block| self.is_slc(block)).collect();
-        in_slc.sort_by_key(|block| self.closed_at[block.index()]);
+        in_slc.sort_by_key(|block| self.columns.closed_at[block.index()]);
         for block in in_slc {
             let pool = geometry.pool_of_block(block);
             if self.programmed(block) < skipped || (0..skipped).any(|page| self.is_valid(block, page)) {
@@ -306,7 +301,8 @@ impl Blocks {
         if full.len() != cached || cached != slc.full_count[pool.index()] as usize || full.iter().any(|&block| !self.is_slc(block)) {
             return Err(format!("pool {pool} lists {} full blocks in SLC mode and has {cached}", full.len()));
         }
-        if let Some(pair) = full.windows(2).find(|pair| self.closed_at[pair[0].index()] >= self.closed_at[pair[1].index()]) {
+        if let Some(pair) = full.windows(2).find(|pair| self.columns.closed_at[pair[0].index()] >= self.columns.closed_at[pair[1].index()])
+        {
             return Err(format!("block {} in SLC mode is listed as older than block {} and is not", pair[0], pair[1]));
         }
         let empty = full.iter().filter(|&&block| self.valid_together(block) == 0).count();

@@ -16,6 +16,7 @@ use hot_cold::HotCold;
 use oracle::Oracle;
 use sepbit::SepBit;
 
+use crate::ftl::blocks::Columns;
 use crate::rules::BurstRule;
 use ssdlab_base::error::Error;
 use ssdlab_base::units::{BlockId, Lpn};
@@ -77,7 +78,7 @@ impl Placer {
             Placement::None => Policy::None,
             Placement::Handles => Policy::Handles(Handles::new(config)),
             Placement::HotCold => Policy::HotCold(HotCold::new(config, pages)),
-            Placement::Sepbit => Policy::SepBit(SepBit::new(pages, blocks, streams.parts_moves())),
+            Placement::Sepbit => Policy::SepBit(SepBit::new(pages, streams.parts_moves())),
             Placement::Oracle => Policy::Oracle(Oracle::new(config.ftl.groups, pages)),
             Placement::Custom => Policy::Own(Own::new(streams, pages, blocks, block_units)),
         };
@@ -224,11 +225,11 @@ impl Placer {
 
     /// `stream` has taken a block to fill.
     #[inline]
-    pub fn block_opened(&mut self, block: BlockId, stream: Stream) {
+    pub fn block_opened(&mut self, columns: &mut Columns, block: BlockId, stream: Stream) {
         self.count(stream, |counts| counts.blocks_opened += 1);
         let stream = self.heard(stream);
         match &mut self.policy {
-            Policy::SepBit(policy) => policy.block_opened(block),
+            Policy::SepBit(policy) => policy.block_opened(columns, block),
             Policy::Own(policy) if stream != NO_STREAM => policy.note(Happened::opened(block, stream)),
             _ => {}
         }
@@ -236,14 +237,14 @@ impl Placer {
 
     /// A block that `from` has filled, with `valid` valid units, has become a victim.
     #[inline]
-    pub fn block_collected(&mut self, block: BlockId, from: Stream, valid: u32) {
+    pub fn block_collected(&mut self, columns: &Columns, block: BlockId, from: Stream, valid: u32) {
         self.count(from, |counts| {
             counts.blocks_collected += 1;
             counts.valid_units += u64::from(valid);
         });
         let from = self.heard(from);
         match &mut self.policy {
-            Policy::SepBit(policy) => policy.block_collected(block, from),
+            Policy::SepBit(policy) => policy.block_collected(columns, block, from),
             Policy::Own(policy) => policy.note(Happened::collected(block, noted(from), valid)),
             _ => {}
         }

@@ -4,6 +4,7 @@
 //! age. Lives and ages count pages written by the host. The paper's classes 1 and 2 are those of host writes, 3 to 6 those of page moves.
 
 use super::{Class, LastWrites};
+use crate::ftl::blocks::Columns;
 use ssdlab_base::units::{BlockId, Lpn};
 use ssdlab_keys::config::Stream;
 
@@ -22,8 +23,6 @@ pub struct SepBit {
     last: LastWrites,
     /// Page moves have streams of their own.
     parts_moves: bool,
-    /// By block: the clock when it was opened.
-    opened: Vec<u32>,
     /// The threshold: the mean life of the last blocks of short lives that were collected. `u32::MAX`: none has been averaged yet.
     life: u32,
     /// Blocks of short lives collected since the last update of the threshold, and the sum of their lives.
@@ -32,8 +31,8 @@ pub struct SepBit {
 }
 
 impl SepBit {
-    pub(super) fn new(pages: u32, blocks: u32, parts_moves: bool) -> Self {
-        SepBit { last: LastWrites::new(pages), parts_moves, opened: vec![0; blocks as usize], life: u32::MAX, collected: 0, total: 0 }
+    pub(super) fn new(pages: u32, parts_moves: bool) -> Self {
+        SepBit { last: LastWrites::new(pages), parts_moves, life: u32::MAX, collected: 0, total: 0 }
     }
 
     #[inline]
@@ -65,15 +64,15 @@ impl SepBit {
     }
 
     #[inline]
-    pub(super) fn block_opened(&mut self, block: BlockId) {
-        self.opened[block.index()] = self.last.now;
+    pub(super) fn block_opened(&self, columns: &mut Columns, block: BlockId) {
+        columns.opened_at[block.index()] = self.last.now;
     }
 
-    pub(super) fn block_collected(&mut self, block: BlockId, from: Stream) {
+    pub(super) fn block_collected(&mut self, columns: &Columns, block: BlockId, from: Stream) {
         if from != SHORT {
             return;
         }
-        self.total += u64::from(self.last.now.wrapping_sub(self.opened[block.index()]));
+        self.total += u64::from(self.last.now.wrapping_sub(columns.opened_at[block.index()]));
         self.collected += 1;
         if self.collected == BLOCKS_AVERAGED {
             self.life = (self.total / u64::from(BLOCKS_AVERAGED)) as u32;
@@ -83,13 +82,12 @@ impl SepBit {
 
     pub(super) fn parts(&self) -> Vec<Vec<u32>> {
         let rest = vec![self.last.now, self.life, self.collected, self.total as u32, (self.total >> 32) as u32];
-        vec![rest, self.last.at.clone(), self.opened.clone()]
+        vec![rest, self.last.at.clone()]
     }
 
     pub(super) fn restore(&mut self, parts: &[Vec<u32>]) -> Result<(), String> {
         let [now, life, collected, low, high] = parts[0][..] else { unreachable!("the lengths are those of `parts`") };
         self.last = LastWrites { now, at: parts[1].clone() };
-        self.opened.clone_from(&parts[2]);
         (self.life, self.collected, self.total) = (life, collected, u64::from(low) | u64::from(high) << 32);
         Ok(())
     }

@@ -61,7 +61,7 @@ impl<'a> Candidates<'a> {
         blocks.eligible_blocks(pool).map(move |block| Candidate {
             block,
             valid_pages: blocks.valid_together(block),
-            erases: blocks.erases()[block.index()],
+            erases: blocks.row(block).erases,
             age: blocks.age(pool, block),
         })
     }

@@ -44,8 +44,6 @@ pub(in crate::ssd) struct Wear {
     lost: Vec<u32>,
     /// Blocks of the static part of a cache in SLC mode that have failed.
     lost_static: u32,
-    /// By block: a program of it has failed since its last erase.
-    failing: Vec<bool>,
     /// Blocks that are filled no further while programs of them may be under way, each with the number of its last pages that are left out.
     open: Vec<(BlockId, u32)>,
     /// Bytes that the host had programmed when 1 % of the blocks had failed.
@@ -82,7 +80,6 @@ impl Wear {
             losable: config.losable_blocks(),
             lost: vec![0; geometry.pools.count.get() as usize],
             lost_static: 0,
-            failing: vec![false; geometry.blocks as usize],
             open: Vec::new(),
             one_percent_bytes: None,
             read_only: None,
@@ -281,7 +278,7 @@ fn program_failed(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn) {
     if left > 0 {
         wear.open.push((block, left));
     }
-    if !std::mem::replace(&mut wear.failing[block.index()], true) {
+    if !std::mem::replace(&mut ssd.ftl.columns_mut().failing[block.index()], true) {
         let lead = ssd.geometry().lead_pool(pool);
         ssd.gc.due.push(lead, ssd.ftl.blocks().member(block, lead), Cause::Retirement);
         lose_block(ssd, pool, block);
@@ -294,9 +291,9 @@ pub(in crate::ssd) fn erase_retires(ssd: &mut Ssd, block: BlockId) -> bool {
     let facts = ssd.ftl.block_facts(block);
     let erase_fails = ssd.wear_mut().failures.erase_fails(block, facts);
     note_pulses(ssd, block, facts);
+    let program_failed = ssd.ftl.columns_mut().failing[block.index()];
     let wear = ssd.wear_mut();
     let is_worn_out = wear.failures.is_worn_out(block, facts.erased());
-    let program_failed = std::mem::replace(&mut wear.failing[block.index()], false);
     let retired = &mut wear.retired;
     let cause = match (program_failed, is_worn_out, erase_fails) {
         (true, ..) => Some(&mut retired.failed_programs),
