@@ -1,7 +1,8 @@
 //! A translation layer saved to a file and loaded again, so that a drive is warmed once and used often.
 //!
 //! Format: the line `ssdlab-state 3` with the names of the blocks' columns that it has, a line with the BLAKE3 hash of the device and
-//! translation keys that shape it, then (zstd-compressed) arrays of little-endian 32-bit integers, each preceded by its length in 64 bits. A BLAKE3 hash of these ends the stream.
+//! translation keys that shape it, then (zstd-compressed) arrays of little-endian 32-bit integers, each preceded by its length in 64 bits.
+//! A BLAKE3 hash of these ends the stream.
 
 use std::io::{Read, Write};
 

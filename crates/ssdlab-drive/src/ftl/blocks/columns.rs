@@ -59,9 +59,8 @@ macro_rules! columns {
 
             /// The names of the columns that a saved state has.
             pub fn saved() -> Vec<&'static str> {
-                let mut names = Vec::new();
-                $(columns!(@where $state names.push(stringify!($name)););)*
-                names
+                let all = [$((stringify!($name), stringify!($state))),*];
+                all.into_iter().filter_map(|(name, state)| (state == "saved").then_some(name)).collect()
             }
 
             /// The columns that a saved state has, each as the low and the high halves of 64 bits.
