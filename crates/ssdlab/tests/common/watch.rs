@@ -18,6 +18,8 @@ struct Seen {
     /// of several pools: the superblocks that the host has open in the group.
     host: Vec<(BlockId, u32, bool)>,
     collects: bool,
+    /// Its blocks that jobs empty, or have emptied.
+    victims: Vec<BlockId>,
     /// Collection is wanted, as far as can be seen: it works, or it would gain something and free blocks are below T_soft.
     wants: bool,
     /// Some block of it can be collected.
@@ -107,7 +109,8 @@ impl Watch {
     fn look(&self, ftl: &Ftl) -> Vec<Seen> {
         let mut collects = vec![false; ftl.geometry().pools.count.get() as usize];
         let collected = |block| matches!(ftl.blocks().state(block), BlockState::Victim | BlockState::Erased);
-        for block in blocks(ftl).filter(|&block| collected(block)) {
+        let collected_blocks: Vec<BlockId> = blocks(ftl).filter(|&block| collected(block)).collect();
+        for &block in &collected_blocks {
             let pool = ftl.geometry().pool_of_block(block);
             // A block that is retired leaves the others of its superblock to be erased.
             for pool in [pool, ftl.geometry().lead_pool(pool)] {
@@ -126,6 +129,7 @@ impl Watch {
                 free,
                 host: if self.spans { superblocks } else { (0..self.host_classes).map(next).collect() },
                 collects,
+                victims: collected_blocks.iter().copied().filter(|&block| ftl.geometry().pool_of_block(block) == pool).collect(),
                 wants: collects || self.by_free_blocks && free < self.soft && gains,
                 gains,
                 otherwise: false,
@@ -201,8 +205,9 @@ impl Watch {
         if took && now.free + for_job == 0 {
             return says("the host takes the last block");
         }
-        // With `invalid-share` the end of a job may leave nothing to be wanted, whatever is free: T_hard does not hold any more.
-        let ended = !self.by_free_blocks && !now.wants;
+        // With `invalid-share` the end of a job may leave nothing to be wanted, whatever is free: T_hard does not hold until the next begins,
+        // which the block that the host takes may set off at this same instant.
+        let ended = !self.by_free_blocks && !before.victims.iter().any(|block| now.victims.contains(block));
         // Once the drive is read-only, what it has accepted takes the blocks that were kept for that.
         if self.hard == 0 || !before.wants || ended || counters.s3_entries > 0 || is_read_only(simulation) {
             return Ok(());
