@@ -66,7 +66,7 @@ MECHANISMS: dict[str, Keys] = {
     "BPLRU cache": {"cache.policy": "bplru", "cache.bytes": 1 << 22},
     "RAIS5 array": {"array.level": "rais5", "array.drives": 3},
     "planes together": {"device.multiplane": True},
-    "planes one by one": {"device.plane_programs": 2, "device.planes_per_die": 1},
+    "planes one by one": {"device.plane_programs": 2},
     "partial reads": {"device.partial_reads": True},
     "dies that take turns": {"device.dies_per_chip": 2, "device.die_interleave": False},
     "suspension for reads": {"scheduler.suspend": ["program", "erase"]},

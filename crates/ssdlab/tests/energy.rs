@@ -3,8 +3,8 @@
 use crate::common::cases::{Cases, Tally};
 use crate::common::pages::{read, write};
 use crate::common::{one_die, random_config, random_requests, simulation};
-use crate::timelines::{Case, array, bus, filled, play_all};
-use ssdlab::config::{Config, Frontier, PreconditionKind, Priority, Trigger};
+use crate::timelines::{Case, array, bus, filled, pages, play_all};
+use ssdlab::config::{Config, Frontier, PoolScope, PreconditionKind, Priority, Trigger};
 use ssdlab::energy::Drawn;
 use ssdlab::flash::Resource;
 use ssdlab::rng::Rng;
@@ -105,6 +105,23 @@ fn planes_that_are_programmed_one_by_one_share_the_power() {
     assert_eq!([804_800, 1_004_800, 1_404_800, 3_000_000].map(&mut programs_at), [250_000, 300_000, 400_000, 400_000]);
     let energy = simulation.finish().unwrap().energy.expect("it is asked for");
     assert_eq!(picojoules(energy.program_j), 400_000.0 * 100.0);
+}
+
+/// Two pages on the planes of a die, each of two planes that are programmed one by one: half of the power of a page for four times its program.
+#[test]
+fn planes_of_a_multi_plane_program_share_the_power() {
+    let mut config = one_die();
+    (config.device.plane_programs, config.device.planes_per_die, config.device.multiplane) = (2, 2, true);
+    config.ftl.pool = PoolScope::Plane;
+    energetic(&mut config);
+    let mut simulation = simulation(&config);
+    simulation.submit(pages(write(0, 0), 2)).unwrap();
+    let mut programs_at = |now: Ns| {
+        simulation.run_until(now).unwrap();
+        simulation.ssd().drawn(now).arrays.program[0]
+    };
+    // The transfers until 204.8 us.
+    assert_eq!([304_800, 404_800, 704_800, 1_004_800, 3_000_000].map(&mut programs_at), [50_000, 100_000, 250_000, 400_000, 400_000]);
 }
 
 /// The array times of a random drive of one plane a die, all of whose operations have ended, against its stages. A suspension takes a time of

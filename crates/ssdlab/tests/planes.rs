@@ -3,8 +3,8 @@
 
 use crate::common::{one_die, simulation};
 use crate::pacing::{self, erase, flash_read, page_move, program, requests};
-use crate::timelines::{Case, Stage, array, bus, changed, filled, play_all, read, write};
-use ssdlab::config::{Config, Order, SuspendedForReads};
+use crate::timelines::{Case, Stage, array, bus, changed, filled, pages, play_all, read, write};
+use ssdlab::config::{Config, Order, PoolScope, SuspendedForReads};
 use ssdlab::request::Request;
 use ssdlab::stats::Part;
 
@@ -158,22 +158,73 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// Of two planes on a die, whose pages span two planes each and take 200 us and 300 us in turn. Each has its pages in one block: the first write
+/// leaves the first plane at its second page, and the second write has a page on both.
+fn two_pages_at_once(later: &[Request]) -> Case {
+    Case {
+        name: "a multi-plane program goes on plane by plane, in the time of each page",
+        config: changed(drive(), |c| {
+            (c.device.planes_per_die, c.device.multiplane, c.ftl.pool) = (2, true, PoolScope::Plane);
+            c.device.multiplane_aligned = false;
+            c.device.program_ns_by_page = vec![200_000, 300_000];
+        }),
+        requests: [&[write(0, 0), pages(write(2 * MS, 0), 2)], later].concat(),
+        responses: vec![response(&[], 400_000), response(&[(Part::BusQueue, 102_400)], 1_000_000)],
+        stages: [by_plane(0), two_transfers(), vec![array(0, 2_504_800, 2_804_800), array(0, 2_804_800, 3_004_800)]].concat(),
+    }
+}
+
+/// The transfers of two pages, and the program of the first plane of the first.
+fn two_transfers() -> Vec<Stage> {
+    vec![bus(0, 2 * MS, 2_102_400), bus(0, 2_102_400, 2_204_800), array(0, 2_204_800, 2_504_800)]
+}
+
+fn cases_of_two_pages() -> Vec<Case> {
+    let alone = two_pages_at_once(&[]);
+    // The third write comes when one plane is programmed: of the first page one is left, of the second both.
+    let (early, late) = (two_pages_at_once(&[write(2_300_000, 2)]), two_pages_at_once(&[write(2_600_000, 2)]));
+    let two_planes = |responses: &[u64]| {
+        let second = response(&[(Part::BusQueue, 102_400)], responses[0]);
+        vec![response(&[], 400_000), second, response(&[(Part::DieQueue, responses[1])], 400_000)]
+    };
+    vec![
+        Case { stages: [alone.stages, vec![array(0, 3_004_800, 3_204_800)]].concat(), ..alone },
+        Case {
+            name: "the planes that are left of two pages take the longer time",
+            responses: two_planes(&[600_000, 504_800]),
+            stages: [by_plane(0), two_transfers(), vec![array(0, 2_504_800, 2_804_800)], by_plane(2_804_800)].concat(),
+            ..early
+        },
+        Case {
+            name: "the planes that are left of the second page take its time",
+            responses: two_planes(&[800_000, 404_800]),
+            stages: [late.stages, by_plane(3_004_800)].concat(),
+            ..late
+        },
+    ]
+}
+
 #[test]
 fn timelines() {
     play_all(&cases());
+    play_all(&cases_of_two_pages());
 }
 
-/// Counters of the timelines above: the last has four writes and two page moves with time.
+/// Counters of the timelines above: that of the credit has four writes and two page moves with time.
 #[test]
 fn programs_plane_by_plane_are_counted() {
     let counters = ["plane_by_plane", "planes_together", "reads_between_planes"];
-    let counted = cases().into_iter().map(|case| {
+    let counted = cases().into_iter().chain(cases_of_two_pages()).map(|case| {
         let mut simulation = simulation(&case.config);
         case.requests.into_iter().for_each(|request| _ = simulation.submit(request).expect("it has room"));
         let result = simulation.finish().expect("it ends");
         counters.map(|name| result.counters[name])
     });
-    assert_eq!(counted.collect::<Vec<_>>(), [[1, 0, 0], [2, 1, 0], [2, 1, 0], [2, 1, 0], [1, 0, 1], [1, 0, 0], [6, 0, 0]]);
+    assert_eq!(
+        counted.collect::<Vec<_>>(),
+        [[[1, 0, 0], [2, 1, 0], [2, 1, 0], [2, 1, 0], [1, 0, 1], [1, 0, 0], [6, 0, 0]].as_slice(), &[[2, 0, 0], [3, 1, 0], [3, 1, 0]]]
+            .concat()
+    );
 }
 
 #[test]

@@ -156,10 +156,10 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Time of `ns` in the array as energy counts it: for each page, or of its `planes` planes (`device.plane_programs`) the share in service.
+    /// Time of `ns` in the array as energy counts it: for each page, or for each plane in service of the `planes` that a page spans
+    /// (`device.plane_programs`) its share.
     pub(super) fn drawing_ns(&self, ns: Ns, planes: u32) -> Ns {
-        let ns = ns * Ns::from(self.op.pages);
-        if self.planes_now == 0 { ns } else { ns * Ns::from(self.planes_now) / Ns::from(planes) }
+        if self.planes_now == 0 { ns * Ns::from(self.op.pages) } else { ns * Ns::from(self.planes_now) / Ns::from(planes) }
     }
 
     pub(super) const IDLE: Slot = Slot {

@@ -9,7 +9,8 @@ use ssdlab_base::units::{Ns, SlotId};
 impl Flash {
     /// A slot's program begins, none of its planes yet.
     pub(super) fn begin_planes(&mut self, now: Ns, at: SlotId, events: &mut EventQueue) {
-        self.slots[at.index()].planes_left = self.rules.plane_programs as u16;
+        let slot = &mut self.slots[at.index()];
+        slot.planes_left = (self.rules.plane_programs * slot.op.pages) as u16;
         self.ask_for_planes(now, at, events);
     }
 
@@ -26,11 +27,12 @@ impl Flash {
         self.slots[at.index()].planes_left.into()
     }
 
-    /// The program in a slot begins its next plane, or with `all` those that are left, at once. The limit of suspensions is for each plane;
-    /// the program has run since it began or last resumed, not since this plane began.
-    pub fn program_planes(&mut self, now: Ns, at: SlotId, all: bool, events: &mut EventQueue) {
+    /// The program in a slot begins its next plane, or with `all` those that are left, at once: an array stage of `ns`. The limit of
+    /// suspensions is for each plane; the program has run since it began or last resumed, not since this plane began.
+    pub fn program_planes(&mut self, now: Ns, at: SlotId, all: bool, ns: Ns, events: &mut EventQueue) {
         let slot = &mut self.slots[at.index()];
-        let (runs_since, ns) = (slot.runs_since, slot.op.write_ns);
+        let runs_since = slot.runs_since;
+        slot.op.write_ns = ns;
         slot.planes_now = if all { slot.planes_left } else { 1 };
         slot.planes_left -= slot.planes_now;
         slot.suspensions = 0;

@@ -23,7 +23,7 @@ pub(super) struct ProgramTime {
 impl ProgramTime {
     /// The times together with those of a program of another plane at the same time.
     #[inline(always)]
-    fn beside(self, other: ProgramTime) -> Self {
+    pub(super) fn beside(self, other: ProgramTime) -> Self {
         ProgramTime {
             data_ns: self.data_ns.max(other.data_ns),
             transfers_ns: self.transfers_ns + other.transfers_ns,
@@ -213,12 +213,20 @@ impl Ssd {
     }
 
     /// The times of a program that begins at this page, with those of the parity page if it completes a stripe.
+    #[inline(always)]
     pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
-        let data_ns = self.flash.timing().program(&self.ftl.page_facts(first));
-        slc::check_program(self, first, data_ns);
+        let program = self.time_of_program(first);
+        slc::check_program(self, first, program.data_ns);
+        self.probes.count().parity_programs += u64::from(program.parity_ns > 0);
+        program
+    }
+
+    /// As [`Ssd::program_time`], without counting and checking the program.
+    #[inline(always)]
+    pub(super) fn time_of_program(&self, first: Ppn) -> ProgramTime {
         let timing = self.flash.timing();
+        let data_ns = timing.program(&self.ftl.page_facts(first));
         let Some(parity) = self.ftl.parity_facts(first) else { return ProgramTime { data_ns, ..ProgramTime::default() } };
-        self.probes.count().parity_programs += 1;
         ProgramTime { data_ns, transfers_ns: timing.program_transfer_ns, parity_ns: timing.program(&parity) }
     }
 

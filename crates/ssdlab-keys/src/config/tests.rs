@@ -219,11 +219,6 @@ fn config_relations_between_keys() {
             "buffer.bytes = 8192: must hold the 16384 bytes of a program (device.page_bytes x device.pages_per_program), or none would ever be \
              filled; set it to 16384 or more, or to 0 for no write buffer",
         ),
-        (
-            &[("device.plane_programs", "2"), ("device.planes_per_die", "2")],
-            "device.plane_programs = 2: does not go with device.planes_per_die above 1: the planes that a page spans are one plane here; set \
-             it to 1, or leave that out",
-        ),
         (&[("scheduler.pipeline", "true")], "scheduler.pipeline = true: needs device.cache_register = true; change one of them"),
         (
             &[("device.overprovisioning", "0.02")],

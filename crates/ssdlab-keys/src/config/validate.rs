@@ -90,7 +90,6 @@ fn relations(config: &Config, messages: &mut Vec<String>) {
     superblocks(config, messages);
     page_types(config, messages);
     programs(config, messages);
-    plane_programs(config, messages);
     precondition(config, messages);
     errors(config, messages);
     slc::check(config, messages);
@@ -380,20 +379,6 @@ fn programs(config: &Config, messages: &mut Vec<String>) {
         messages.push(format!(
             "device.pages_per_block = {pages}: must be a multiple of device.pages_per_program = {each}; set it to {}",
             if below == 0 { each } else { below }
-        ));
-    }
-}
-
-/// Checks that programs may go plane by plane.
-fn plane_programs(config: &Config, messages: &mut Vec<String>) {
-    let planes = config.device.plane_programs;
-    if planes == 1 {
-        return;
-    }
-    if config.device.planes_per_die > 1 {
-        messages.push(format!(
-            "device.plane_programs = {planes}: does not go with device.planes_per_die above 1: the planes that a page spans are one plane here; \
-             set it to 1, or leave that out"
         ));
     }
 }

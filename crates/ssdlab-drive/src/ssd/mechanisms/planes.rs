@@ -4,8 +4,10 @@
 //! A die that programs plane by plane is busy for longer with the same data, so more reads find it busy.
 
 use super::pause;
+use crate::flash::{Op, Owner};
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
+use crate::ssd::begin::ProgramTime;
 use ssdlab_base::units::{Ns, PoolId, SlotId};
 
 /// Bursts: each program decides plane by plane how it goes on.
@@ -14,7 +16,7 @@ pub(in crate::ssd) const BURSTS: BurstRule =
 
 /// The program in a slot is before its first plane, or between two: makes way for reads between two, or goes on with one plane or with all.
 pub(in crate::ssd) fn goes_on(ssd: &mut Ssd, now: Ns, at: SlotId) {
-    let (left, all) = (ssd.flash.planes_left(at), ssd.rules.flash.plane_programs);
+    let (left, all) = (ssd.flash.planes_left(at), ssd.rules.flash.plane_programs * ssd.flash.op(at).pages);
     if left < all && pause::made_way_between_planes(ssd, now, at) {
         return;
     }
@@ -22,9 +24,25 @@ pub(in crate::ssd) fn goes_on(ssd: &mut Ssd, now: Ns, at: SlotId) {
     let count = ssd.probes.count();
     count.plane_by_plane += u64::from(has_time && left == all);
     count.planes_together += u64::from(!has_time && 1 < left && left < all);
-    ssd.flash.program_planes(now, at, !has_time, &mut ssd.events);
+    let ns = stage_ns(ssd, at, left, !has_time);
+    ssd.flash.program_planes(now, at, !has_time, ns, &mut ssd.events);
     // What came too late to suspend the plane before may suspend this one.
     ssd.ready.wake(at.die());
+}
+
+/// Array time of the next plane of the program in a slot, or with `all` of the `left` ones at once, ns. Of several pages each has its own, and the
+/// planes of one are programmed before those of the next.
+fn stage_ns(ssd: &Ssd, at: SlotId, left: u32, all: bool) -> Ns {
+    let Op { owner, pages, write_ns, .. } = *ssd.flash.op(at);
+    let Owner::Host(first) = owner else { return write_ns };
+    if pages == 1 {
+        return write_ns;
+    }
+    let programs = ssd.pages_of(first).filter(|&id| !ssd.transactions[id].same_page);
+    let mut left = programs.skip((pages - left.div_ceil(ssd.rules.flash.plane_programs)) as usize);
+    let next = ssd.time_of_program(ssd.transactions[left.next().expect("a plane is left")].ppn);
+    let others = if all { left } else { return next.array_ns() };
+    others.map(|id| ssd.time_of_program(ssd.transactions[id].ppn)).fold(next, ProgramTime::beside).array_ns()
 }
 
 /// No operation of the host waits for the die of a slot, beside it in the other slot or in a queue, and each pool of the die has the free blocks
