@@ -33,6 +33,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell that runs the tests in the background makes them ignore Ctrl-C, which every command would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Each test prepares its drives, and leaves nothing to the user or to another test.
+os.environ["SSDLAB_STATES"] = ""
+
 ROOT = Path(__file__).resolve().parent.parent
 # a drive with a very short run, and a workload with GC on it
 DRIVE = {

@@ -41,6 +41,7 @@ FILE_TYPES = {
     "warm_up": (int, str),
     "set": (dict,),
     "alone": (bool,),
+    "state_cache": (bool,),
     **dict.fromkeys(("victim", "eviction", "order", "placement"), (str,)),
 }
 MISTAKES = """

@@ -1,19 +1,41 @@
-//! Names the commit that the core is built from, and tells cargo what the compiler cannot see: the studies are built in as a whole folder, so
-//! that a file dropped into it counts.
+//! Names the commit and the sources that the core is built from, and tells cargo what the compiler cannot see: the studies are built in as a
+//! whole folder, so that a file dropped into it counts.
 
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
 
 /// What the core is compiled from, from the root of the workspace.
 const SOURCES: [&str; 5] = ["crates", "presets", "studies", "Cargo.toml", "Cargo.lock"];
+/// Folders of crates that are not built into the core.
+const BESIDE: [&str; 4] = ["tests", "benches", "examples", "fuzz"];
 /// Another commit changes these.
 const HEADS: [&str; 2] = ["HEAD", "logs/HEAD"];
 
 fn main() {
-    println!("cargo::rerun-if-changed=studies");
     let package = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let root = Path::new(&package).join("../..");
+    println!("cargo::rerun-if-changed=studies");
+    let mut code = DefaultHasher::new();
+    for source in SOURCES.map(|source| root.join(source)).iter().filter(|source| source.exists()) {
+        println!("cargo::rerun-if-changed={}", source.display());
+        add(source, &mut code);
+    }
+    println!("cargo::rustc-env=SSDLAB_CODE={:016x}", code.finish());
     println!("cargo::rustc-env=SSDLAB_COMMIT={}", label(&root).unwrap_or_default());
+}
+
+/// Adds a file, or all files below a folder, to what identifies the code: two builds may have the same commit and changes of their own.
+fn add(path: &Path, code: &mut DefaultHasher) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if let Ok(entries) = fs::read_dir(path) {
+        let mut below: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        below.sort();
+        below.iter().filter(|_| !BESIDE.contains(&&*name)).for_each(|path| add(path, code));
+    } else if let Ok(bytes) = fs::read(path) {
+        (&*name, bytes).hash(code);
+    }
 }
 
 /// The commit of the workspace, `g1a2b3c4d5e`, with `.dirty` if a source differs from it. `None` outside of the project's own repository:
@@ -32,9 +54,6 @@ fn label(root: &Path) -> Option<String> {
         if file.exists() {
             println!("cargo::rerun-if-changed={}", file.display());
         }
-    }
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={}", root.join(source).display());
     }
     let changes = git(&[&["status", "--porcelain", "--"], &SOURCES[..]].concat())?;
     Some(format!("g{commit}{}", if changes.is_empty() { "" } else { ".dirty" }))

@@ -82,6 +82,7 @@ class Plan:
         series: bool = False,
         alone: bool = False,
         state: _Path | None = None,
+        state_cache: _Path | None = None,  # a folder
         save_state: _Path | None = None,
         victim: _Policy | None = None,
         eviction: _Policy | None = None,

@@ -465,6 +465,7 @@ class RunStatistics(Section):
     late: Late
     power_cut: PowerCut
     prepare_s: float
+    prepared_earlier: bool
     wall_s: float
     requests_per_s: float
 

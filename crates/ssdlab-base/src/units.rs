@@ -18,7 +18,7 @@ pub fn earliest(one: Option<Ns>, other: Option<Ns>) -> Option<Ns> {
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
         #[repr(transparent)]
         pub struct $name(pub u32);
 

@@ -1,12 +1,13 @@
 //! Doubly linked lists over a flat array, of items that are numbered. An item is in at most one of the lists that share a [`Links`].
 
 use crate::advice::prefetch;
+use serde::{Deserialize, Serialize};
 
 /// Link to no item.
 pub const NONE: u32 = u32::MAX;
 
 /// Head and tail of a list, oldest first.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct List {
     /// First item, or [`NONE`].
     pub head: u32,
@@ -18,14 +19,14 @@ pub struct List {
 pub const EMPTY: List = List { head: NONE, tail: NONE };
 
 /// Both links of an item, side by side, as they are used together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Link {
     next: u32,
     previous: u32,
 }
 
 /// The links of any number of lists.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Links(Vec<Link>);
 
 impl Links {

@@ -4,6 +4,7 @@
 //! [`Geometry::units_per_flash_page`]. Addresses of the host ([`Lpn`]) and places in the flash ([`Ppn`]) count units.
 
 use crate::config::{Allocation, Config, Dimension, Mode, PoolScope};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn};
 
 /// What the array time of a page depends on. `flash::Timing` is the one place that turns it into times.
@@ -51,7 +52,7 @@ impl BlockFacts {
 }
 
 /// Division by a fixed number through one multiplication (Lemire, Kaser, Kurz 2019): exact for every `u32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Divisor {
     magic: u64,
     divisor: u32,
@@ -90,7 +91,7 @@ impl Divisor {
 }
 
 /// The drive's shape. All numberings are dense and device-wide: chip = channel x chips + way, die = chip x dies + die, and so on down to pages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Geometry {
     /// Number of channels.
     pub channels: u32,
@@ -141,7 +142,7 @@ pub struct Geometry {
 }
 
 /// Which blocks of a drive can be in SLC mode, and which of their pages hold data then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct SlcShape {
     /// Units of a block that hold no data in SLC mode: those in front. Its last units do.
     pub skipped: u32,
@@ -171,7 +172,7 @@ impl SlcShape {
 
 /// Places of the programs of parity in each block (`ftl.parity_stripe`): one in each stripe, never the first of a block, and at a place of
 /// the stripe that differs from die to die, as if stripes went over dies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Parity {
     /// Programs of data per stripe.
     data: Divisor,
@@ -242,7 +243,7 @@ impl MapPages {
 }
 
 /// Pools and the static striping of logical pages over them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pools {
     /// Number of pools.
     pub count: Divisor,

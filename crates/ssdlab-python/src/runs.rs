@@ -11,7 +11,7 @@ use ssdlab::config::layers::Layers;
 use ssdlab::config::{Config, Fit};
 use ssdlab::error::Error;
 use ssdlab::inputs;
-use ssdlab::simulation::{self, Control, Plan, Verify, WarmUp};
+use ssdlab::simulation::{self, Control, Plan, StateCache, Verify, WarmUp};
 use ssdlab::slowest;
 use ssdlab::timeline::{DEFAULT_LIMIT, Wanted};
 
@@ -111,7 +111,7 @@ impl PyPlan {
     #[new]
     #[pyo3(signature = (
         config, *, seed, requests=None, warm_up=None, verify="off", request_log=None, timeline=None, blocks=None, series=false, alone=false,
-        state=None, save_state=None, victim=None, eviction=None, order=None, placement=None, slowest=None
+        state=None, state_cache=None, save_state=None, victim=None, eviction=None, order=None, placement=None, slowest=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn new(
@@ -126,6 +126,7 @@ impl PyPlan {
         series: bool,
         alone: bool,
         state: Option<PathBuf>,
+        state_cache: Option<PathBuf>,
         save_state: Option<PathBuf>,
         victim: Option<policies::Given>,
         eviction: Option<policies::Given>,
@@ -162,6 +163,7 @@ impl PyPlan {
             series,
             alone,
             state,
+            state_cache: state_cache.map(|folder| StateCache::new(folder, env!("SSDLAB_CODE").to_string())),
             save_state,
             victim,
             eviction,

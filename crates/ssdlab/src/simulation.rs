@@ -9,6 +9,7 @@ mod prepare;
 mod rounds;
 mod senders;
 mod settle;
+mod state_cache;
 mod trends;
 
 use std::collections::VecDeque;
@@ -18,7 +19,7 @@ use std::time::Instant;
 use foresight::Foresight;
 pub use plan::{Control, Plan, Verify, WarmUp};
 pub use prepare::precondition;
-use prepare::{prepare, save_state};
+use prepare::save_state;
 use senders::Senders;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::request::{Request, RequestKind};
@@ -34,6 +35,7 @@ use ssdlab_result::stats::{
 };
 use ssdlab_result::timeline::Output;
 use ssdlab_trace::workload::Flows;
+pub use state_cache::StateCache;
 use trends::Settling;
 
 /// Steps of the clock between two checks of [`Control`].
@@ -117,6 +119,8 @@ pub struct Simulation {
     /// Completions for the caller of [`Simulation::take_completions`]; `None` until the first call.
     kept: Option<Vec<Completion>>,
     prepare_s: f64,
+    /// The drives come from the folder of prepared states.
+    prepared_earlier: bool,
     started: Instant,
     begun: bool,
     rounds_at_now: u32,
@@ -138,22 +142,18 @@ impl Simulation {
     /// # Errors
     /// Errors of preconditioning, and of opening the state, the request log or the timeline.
     pub fn new(plan: &Plan, control: &Control) -> Result<Self> {
-        plan.check()?;
-        control.phase.store(0, Ordering::Relaxed);
-        let began = wall_clock();
-        let (ftls, precondition) = prepare(plan, control)?;
-        let prepare_s = began.elapsed().as_secs_f64();
-        Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
+        Self::begun(plan, control, false)
     }
 
-    /// Like [`Simulation::new`], for a run of the workload: with the timed end of the preparation (`ftl.precondition.settle`).
-    fn settled(plan: &Plan, control: &Control) -> Result<Self> {
+    /// A simulation of a plan with its drives prepared. `settles`: with the timed end of the preparation (`ftl.precondition.settle`), for a run
+    /// of the workload.
+    fn begun(plan: &Plan, control: &Control, settles: bool) -> Result<Self> {
         plan.check()?;
         control.phase.store(0, Ordering::Relaxed);
         let began = wall_clock();
-        let (ftls, precondition) = settle::settle(plan, prepare(plan, control)?, control)?;
+        let prepared = state_cache::prepared(plan, control, settles)?;
         let prepare_s = began.elapsed().as_secs_f64();
-        Ok(Simulation { prepare_s, ..Self::with_drives(plan, ftls, precondition)? })
+        Ok(Simulation { prepare_s, prepared_earlier: prepared.earlier, ..Self::with_drives(plan, prepared.ftls, prepared.report)? })
     }
 
     /// A simulation of a plan with drives that are prepared already, one for each drive of the array.
@@ -221,6 +221,7 @@ impl Simulation {
             completions: Vec::new(),
             kept: None,
             prepare_s: 0.0,
+            prepared_earlier: false,
             started: wall_clock(),
             begun: false,
             rounds_at_now: 0,
@@ -395,7 +396,7 @@ impl Simulation {
     }
 }
 
-/// Real time, for `prepare_s` and `wall_s`, on which no simulated figure depends. The core reads it at this place only.
+/// Real time, for `prepare_s` and `wall_s`, on which no simulated figure depends. The core reads it at this place only, but for the times of files.
 #[expect(clippy::disallowed_methods, reason = "how long preparing and running took are the only figures in real time")]
 fn wall_clock() -> Instant {
     Instant::now()
@@ -420,7 +421,7 @@ fn run_once(plan: &Plan, control: &Control) -> Result<RunResult> {
     memory::check(&plan.config, plan.verify != Verify::Off, Columns::BYTES)?;
     let exported = plan.config.exported_bytes()?;
     let mut flows = Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller)?;
-    let mut simulation = Simulation::settled(plan, control)?;
+    let mut simulation = Simulation::begun(plan, control, true)?;
     simulation.foretell(|| Flows::open(&plan.config.workload, exported, plan.seed, plan.requests, &control.caller))?;
     control.completed.store(0, Ordering::Relaxed);
     control.expected.store(plan.requests.unwrap_or(0), Ordering::Relaxed);

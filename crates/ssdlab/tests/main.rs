@@ -50,6 +50,7 @@ mod settling;
 mod slack;
 mod slc;
 mod slc_wear;
+mod state_cache;
 mod statistics;
 mod superblocks;
 mod suspension;

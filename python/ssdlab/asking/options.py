@@ -339,6 +339,17 @@ Settings = Annotated[
 State = Annotated[
     Path_ | None, Option("Start from this device state, saved by `precondition`.", "--state FILE", WHAT, "file", check="path")
 ]
+StateCache = Annotated[
+    bool,
+    Option(
+        "Prepare the drive even if an earlier run with the same configuration and seed has left its state. In Python `state_cache=False`; "
+        "`result.prepared_earlier` says that such a state was taken.",
+        "--no-state-cache",
+        WHAT,
+        "flag",
+        default=True,
+    ),
+]
 SaveState = Annotated[
     Path_ | None,
     Option(
@@ -557,6 +568,7 @@ class StartOptions(TypedDict, total=False):
 
     config: Config
     seed: Seed
+    state_cache: StateCache
 
 
 class CheckedOptions(StartOptions, total=False):

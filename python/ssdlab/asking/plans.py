@@ -23,6 +23,7 @@ from ssdlab.checks import amount, check_numbers, check_paths, check_texts, path,
 from ssdlab.errors import ConfigError, IdleKeyWarning, UsageError
 from ssdlab.system.inputs import Held, hold, is_passing, named, place
 from ssdlab.system.progress import ReadProgress
+from ssdlab.system.states import state_folder
 
 __all__ = [
     "AMOUNTS",
@@ -596,6 +597,7 @@ class Setup:
             said["warm_up"] = None
         if self.options["verify"] == "off":
             said["verify"] = None
+        said["state_cache"] = None  # it changes no result
         words = [word for name, option in REPEATED.items() for word in _words(option.flags[0], said[name])]
         pairs = self.set if self.fitted_as is None else (*self.set, *self.fitted_as.settings())
         settings = [word for key, value in pairs for word in ("--set", f"{key}={value}")]
@@ -630,6 +632,7 @@ class Setup:
             series=truth("series", self.series),
             alone=truth("alone", asked["alone"]),
             state=asked["state"],
+            state_cache=state_folder() if truth("state_cache", asked["state_cache"]) else None,
             save_state=save_state,
             **self.policies,
             slowest=slowest,

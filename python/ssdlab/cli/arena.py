@@ -9,6 +9,7 @@ import typer
 
 from ssdlab.asking import options as o
 from ssdlab.cli.output import print_json, print_tables
+from ssdlab.system.states import use_states
 
 __all__ = ["list_", "run"]
 
@@ -42,10 +43,12 @@ def run(
         bool, typer.Option("--quick", help="Short runs, to see in seconds that a policy works. Ranks say nothing then.")
     ] = False,
     jobs: o.Jobs = None,
+    state_cache: o.StateCache = True,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab arena run`."""
+    use_states(state_cache)
     from ssdlab.experiments.contest.api import entered, held  # noqa: PLC0415 (it takes longer to import than help takes)
     from ssdlab.pages.tables.arena import arena_tables  # noqa: PLC0415
     from ssdlab.system.progress import TotalProgress  # noqa: PLC0415

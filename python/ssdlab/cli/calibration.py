@@ -17,6 +17,7 @@ from ssdlab.pages import tables
 from ssdlab.runs.batch import check_apart
 from ssdlab.system.folders import make_folder
 from ssdlab.system.progress import ShareProgress
+from ssdlab.system.states import use_states
 
 __all__ = ["calibrate"]
 
@@ -38,10 +39,12 @@ def calibrate(
     print_jobs: Annotated[bool, typer.Option("--print-jobs", help="Print the job file for fio that measures a drive.")] = False,
     seed: o.Seed = DEFAULT_SEED,
     jobs: o.Jobs = None,
+    state_cache: o.StateCache = True,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab calibrate`."""
+    use_states(state_cache)
     if print_jobs:
         if measurements:
             raise UsageError("--print-jobs and measurements were both given: leave one of them out")

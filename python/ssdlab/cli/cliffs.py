@@ -15,6 +15,7 @@ from ssdlab.experiments.cliffs.result import FILES
 from ssdlab.runs.batch import check_apart
 from ssdlab.system.folders import check_folder
 from ssdlab.system.progress import ShareProgress
+from ssdlab.system.states import use_states
 
 __all__ = ["cliffs"]
 
@@ -26,10 +27,12 @@ def cliffs(
     scale: Annotated[
         int, typer.Option(help=f"By how much the simulated drives are smaller: {', '.join(map(str, SCALES))}.", metavar="N")
     ] = SCALE,
+    state_cache: o.StateCache = True,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab cliffs`."""
+    use_states(state_cache)
     if out is not None:
         check_apart([table], [out / name for name in FILES])
         check_folder(out)

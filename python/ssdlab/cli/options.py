@@ -31,6 +31,10 @@ def _hush(quiet: bool) -> bool:
     return quiet
 
 
+def _not(given: bool) -> bool:
+    return not given
+
+
 def count(text: str) -> int:
     """Parses a number such as 5000, 5k or 2M."""
     return _amount(text, in_bytes=False)
@@ -107,7 +111,7 @@ COMPLETIONS: Mapping[Completion, Callable[[str], list[str]]] = MappingProxyType(
     {"device": _preset("device"), "scheme": _preset("scheme"), "workload": _preset("workload"), "format": _format, "key": _key}
 )
 CALLBACKS = {"quiet": _hush}
-"""Callbacks that run as soon as an option is parsed, by option."""
+"""Callbacks that run as soon as an option is parsed, by option. A flag that turns off what is on by default has `_not`."""
 
 
 def as_command(function: Function) -> Function:
@@ -132,16 +136,17 @@ def _parameter(parameter: inspect.Parameter) -> inspect.Parameter:
     if option is None or not option.usage:
         return parameter
     read = _choice(parameter) if option.form == "choice" else FORMS[option.form]
+    turns_off = option.form == "flag" and option.default
     word = typer.Option(
         *option.flags,
         help=option.help,
         metavar=option.metavar,
         autocompletion=COMPLETIONS.get(option.complete) if option.complete else None,
-        callback=CALLBACKS.get(parameter.name),
+        callback=_not if turns_off else CALLBACKS.get(parameter.name),
         rich_help_panel=option.heading,
         **read.more,
     )
-    default = read.kind(parameter.default) if option.form == "choice" else parameter.default
+    default = read.kind(parameter.default) if option.form == "choice" else False if turns_off else parameter.default
     return parameter.replace(annotation=Annotated[read.kind | None if default is None else read.kind, word], default=default)
 
 

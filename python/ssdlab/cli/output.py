@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.errors import Error, shortened
 from ssdlab.system import signals
 from ssdlab.system.json_text import json_text
+from ssdlab.system.states import state_folder
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from ssdlab.system.folders import ResultFolder
 
-__all__ = ["INTERRUPTED", "complain", "noting_old_results", "print_json", "print_tables", "report_interrupt", "warn"]
+__all__ = ["INTERRUPTED", "complain", "noting_old_results", "of_states", "print_json", "print_tables", "report_interrupt", "warn"]
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C ended: 128 + SIGINT."""
@@ -71,6 +72,16 @@ def _say(message: str) -> None:
     line = "; ".join(part.strip() for part in shortened(message).splitlines() if part.strip()).translate(_WRITTEN_OUT)
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr)
+
+
+def of_states(results: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line that says where prepared drives came from, if an earlier run had prepared some."""
+    earlier = [result.get("prepared_earlier", False) for result in results]
+    if not any(earlier):
+        return []
+    drives = "drive" if len(earlier) == 1 else f"{sum(earlier):,} of {len(earlier):,} drives"
+    said = f"{drives} prepared earlier with this configuration and seed: state taken from {state_folder()}"
+    return [f"{said}; --no-state-cache prepares it anew"]
 
 
 def print_json(value: Mapping[str, Any]) -> None:

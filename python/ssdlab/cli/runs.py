@@ -16,7 +16,17 @@ from ssdlab.asking import options as o
 from ssdlab.asking.option import picked
 from ssdlab.asking.plans import Setup, idle_warnings
 from ssdlab.cli.options import parse_settings, parse_window
-from ssdlab.cli.output import INTERRUPTED, complain, how_far, noting_old_results, print_json, print_tables, report_interrupt, warn
+from ssdlab.cli.output import (
+    INTERRUPTED,
+    complain,
+    how_far,
+    noting_old_results,
+    of_states,
+    print_json,
+    print_tables,
+    report_interrupt,
+    warn,
+)
 from ssdlab.cli.variants import parse_variants
 from ssdlab.errors import StoppedError, UsageError
 from ssdlab.runs.api import Prepared, entries_of, executed_comparison, executed_run, prepared_comparison, prepared_run
@@ -72,7 +82,7 @@ def run(**words: Unpack[RunWords]) -> None:
     elif not quiet:
         from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
-        print_tables([*tables.run_tables(result.to_dict(), result.title), *_where(prepared)])
+        print_tables([*tables.run_tables(result.to_dict(), result.title), *of_states([result.to_dict()]), *_where(prepared)])
     _check_gc(batch, words["expect_gc"])
 
 
@@ -94,7 +104,8 @@ def compare(**words: Unpack[CompareWords]) -> None:
     elif comparison and not quiet:
         from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
-        print_tables([*tables.comparison_tables(comparison, words["best"]), *_where(prepared)])
+        states = of_states(one.to_dict() for one in batch.finished.values())
+        print_tables([*tables.comparison_tables(comparison, words["best"]), *states, *_where(prepared)])
     _end_comparison(batch, len(prepared.jobs))
     _check_gc(batch, words["expect_gc"])
 

@@ -11,7 +11,7 @@ from ssdlab.asking import options as o
 from ssdlab.asking.option import picked
 from ssdlab.asking.plans import idle_warnings
 from ssdlab.cli.options import parse_settings, parse_window
-from ssdlab.cli.output import noting_old_results, print_json, print_tables, warn
+from ssdlab.cli.output import noting_old_results, of_states, print_json, print_tables, warn
 from ssdlab.errors import UsageError
 from ssdlab.runs.batch import REPORT_FILE
 from ssdlab.runs.serving import DriveState, prepared, until_stopped
@@ -53,7 +53,7 @@ def serve(**words: Unpack[ServeWords]) -> None:
         from ssdlab.pages import tables  # noqa: PLC0415 (it takes longer than many runs)
 
         where = [] if out is None else [f"results: {out}", f"report: {out / REPORT_FILE} (opens in a browser)"]
-        print_tables([*tables.run_tables(result.to_dict(), result.title), *where])
+        print_tables([*tables.run_tables(result.to_dict(), result.title), *of_states([result.to_dict()]), *where])
 
 
 class _Switch:

@@ -18,6 +18,7 @@ from ssdlab.experiments.study.running import Prepared, prepare
 from ssdlab.experiments.study.running import run as run_prepared
 from ssdlab.pages import tables
 from ssdlab.system.progress import TotalProgress
+from ssdlab.system.states import use_states
 
 __all__ = ["list_", "prepared_of", "report", "run", "show"]
 
@@ -46,10 +47,12 @@ def run(
     jobs: o.Jobs = None,
     out: Annotated[Path, typer.Option(help="Folder for the results, with a folder PAPER/STUDY for each study.", metavar="DIR")] = RESULTS,
     traces: Annotated[Path | None, typer.Option(help="Folder to search for traces.", metavar="DIR")] = None,
+    state_cache: o.StateCache = True,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab study run`."""
+    use_states(state_cache)
     if all_ == bool(names):
         raise UsageError("study run: name studies, or give --all for all that come with ssdlab, not both (`ssdlab study list` shows them)")
     prepared = prepared_of(names or [], quick=quick, out=out, traces=traces)

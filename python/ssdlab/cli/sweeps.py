@@ -20,6 +20,7 @@ from ssdlab.experiments.sweeping.running import CSV, MEANS_CSV, MEANS_PARQUET, P
 from ssdlab.pages import tables
 from ssdlab.runs.batch import REPORT_FILE
 from ssdlab.system.progress import TotalProgress
+from ssdlab.system.states import use_states
 
 __all__ = ["sweep"]
 
@@ -55,10 +56,12 @@ def sweep(
             help=f"Name the best point by {', '.join(SHORT)}, or a column such as latency_ns.read.p99 (default: p99).", metavar="FIGURE"
         ),
     ] = None,
+    state_cache: o.StateCache = True,
     json_: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """The command `ssdlab sweep`."""
+    use_states(state_cache)
     if best is not None:
         known_figure(best)
     prepared = prepare(load(file), out=out, resume=resume, source=file)

@@ -11,7 +11,7 @@ __all__ = ["CHECKSUM", "is_changed", "is_sealed", "sealed"]
 
 CHECKSUM = "checksum"
 """The entry with the checksum: SHA-256 of all other entries but `SPEED`, as JSON without blanks and with sorted names."""
-SPEED = ("prepare_s", "wall_s", "requests_per_s")
+SPEED = ("prepare_s", "prepared_earlier", "wall_s", "requests_per_s")
 """Entries that differ between executions of the same command."""
 
 

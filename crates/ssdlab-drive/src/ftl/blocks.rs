@@ -13,6 +13,7 @@ mod superblocks;
 
 use crate::advice::prefetch;
 use crate::lists::{EMPTY, Links, List, NONE};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::{Mode, Stream};
 use ssdlab_keys::geometry::Geometry;
@@ -22,7 +23,7 @@ pub use superblocks::Freed;
 use superblocks::Superblocks;
 
 /// The state of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum BlockState {
     /// Erased, on the free list.
@@ -46,7 +47,7 @@ pub enum BlockState {
 }
 
 /// The part of a block's state that each operation on it reads and writes: 16 bytes, so that it lies in one cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Block {
     /// A bit for each of the first 64 pages, set if it was programmed and then overwritten, trimmed or moved. All clear after a fill.
     invalid: u64,
@@ -60,7 +61,7 @@ struct Block {
 const ERASED: Block = Block { invalid: 0, valid: 0, programmed: 0, state: BlockState::Free };
 
 /// All blocks of the drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     blocks: Vec<Block>,
     /// The bits of invalid pages ([`Block::invalid`]) from page 64 on: `words_beyond` words a block.

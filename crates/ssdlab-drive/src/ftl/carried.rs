@@ -2,10 +2,11 @@
 //! they are valid in the victim, which answers reads of them.
 
 use super::{Freed, Ftl};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, PoolId};
 
 /// A victim that waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     block: BlockId,
     /// Pages that the programs of its last units may take, in whole programs.

@@ -4,6 +4,7 @@
 use std::ops::{Index, IndexMut};
 
 use crate::advice::{prefetch, use_huge_pages};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{Lpn, Ppn};
 use ssdlab_keys::geometry::Geometry;
 
@@ -28,7 +29,7 @@ const BACKWARD_SHARE: usize = 8;
 
 /// A logical page with host operations under way. The entry of the map is kept here meanwhile, so that finding a page's waiting
 /// operations costs no search and no hashing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pin {
     entry: u32,
     /// The oldest and the youngest host operation on the page, which the scheduler keeps with the pin.
@@ -36,8 +37,10 @@ struct Pin {
 }
 
 /// The map entries of one direction.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Entries {
+    /// Not for `serde`: see [`Mapping::give_entries`].
+    #[serde(skip)]
     stored: Vec<u32>,
     /// The memory of the entries comes in large pages.
     dense: bool,
@@ -88,7 +91,7 @@ impl IndexMut<usize> for Entries {
 }
 
 /// The page map.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Mapping {
     /// By logical page: its physical page.
     forward: Entries,
@@ -288,6 +291,16 @@ impl Mapping {
     pub fn parts(&self) -> (&[u32], &[u32], u32) {
         assert_eq!(self.pins.len(), self.free_pins.len(), "a drive with operations under way cannot be saved");
         (&self.forward.stored, &self.backward.stored, self.filled)
+    }
+
+    /// Gives a map that `serde` has read its entries, which are not among what that reads.
+    pub fn give_entries(&mut self, forward: Vec<u32>, backward: Vec<u32>) {
+        for (entries, stored) in [(&mut self.forward, forward), (&mut self.backward, backward)] {
+            entries.stored = stored;
+            if entries.dense {
+                entries.expect_dense();
+            }
+        }
     }
 
     /// The inverse of [`Mapping::parts`].

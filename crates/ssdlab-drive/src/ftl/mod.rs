@@ -4,6 +4,7 @@
 mod blocks;
 mod carried;
 mod check;
+mod kept;
 mod mapping;
 mod moves;
 mod placement;
@@ -14,6 +15,7 @@ mod superblocks;
 mod wear;
 
 pub use blocks::{BlockState, Columns, Freed, Row};
+pub use kept::{Key, keep, take_kept};
 pub use placement::{Class, CustomPlacement, Failure, Foretold, Happened, PlacementPolicy, Placer, Placing, Sizes, Source};
 
 use blocks::Blocks;
@@ -25,6 +27,7 @@ use superblocks::Turns;
 pub use superblocks::{Dealt, SuperblockCounts};
 
 use crate::rules::BurstRule;
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, Lpn, PlaneId, PoolId, Ppn};
 use ssdlab_keys::config::capacity::RESERVE;
 use ssdlab_keys::config::{Config, Placement, Stream, Streams, Trigger};
@@ -50,7 +53,7 @@ pub struct Allocated {
 }
 
 /// The translation layer of one drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ftl {
     geometry: Geometry,
     map: Mapping,

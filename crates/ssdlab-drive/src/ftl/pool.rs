@@ -2,6 +2,7 @@
 
 use super::placement::Class;
 use crate::rules::BurstRule;
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, Ppn};
 use ssdlab_keys::config as keys;
 use ssdlab_keys::config::{CLASSES_MAX, HANDLES_MAX, STREAMS_MAX, Stream, Streams};
@@ -16,7 +17,7 @@ pub const POOL_BURSTS: BurstRule = BurstRule {
 };
 
 /// A write frontier: a block being filled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Frontier {
     /// The block.
     pub block: BlockId,
@@ -35,7 +36,7 @@ impl Frontier {
 }
 
 /// The open blocks of one pool, and what its job fills.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Pool {
     /// By class: the stream of host writes now.

@@ -2,6 +2,7 @@
 
 use super::placement::Class;
 use super::{Allocated, Ftl, RESERVE};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, Lpn, PoolId, Ppn};
 use ssdlab_keys::config::{Config, Mode, SlcFull, Stream};
 use ssdlab_keys::geometry::Geometry;
@@ -11,7 +12,7 @@ use ssdlab_result::stats::NO_STREAM;
 const MILLION: u64 = 1_000_000;
 
 /// What decides where host writes go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct SlcCache {
     /// The most blocks of the dynamic part of a pool.
     dynamic_each: u32,

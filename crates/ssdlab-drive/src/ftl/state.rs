@@ -4,7 +4,7 @@
 //! translation keys that shape it, then (zstd-compressed) arrays of little-endian 32-bit integers, each preceded by its length in 64 bits.
 //! A BLAKE3 hash of these ends the stream.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 
 use super::blocks::{Blocks, Columns};
 use super::mapping::Mapping;
@@ -19,6 +19,7 @@ use ssdlab_result::stats::NO_STREAM;
 fn magic() -> String {
     format!("ssdlab-state 3 {}", Columns::saved().join(" "))
 }
+const TRUNCATED: &str = "the file is truncated or damaged";
 
 /// A hash of everything in the configuration that a saved state depends on: geometry, over-provisioning, pools, allocation, frontiers,
 /// data placement, superblocks, mapping units, pages of a program, parity, and the mapping table in flash.
@@ -83,7 +84,7 @@ impl Ftl {
     pub fn save(&self, config: &Config, writer: impl Write) -> std::io::Result<()> {
         let mut writer = writer;
         writeln!(writer, "{}\n{}", magic(), shape_hash(config))?;
-        let mut encoder = Encoder { inner: zstd::Encoder::new(writer, 3)?, hash: blake3::Hasher::new() };
+        let mut encoder = Encoder::new(writer, blake3::Hasher::new())?;
         let (forward, backward, filled) = self.map.parts();
         encoder.array(forward)?;
         encoder.array(backward)?;
@@ -94,9 +95,7 @@ impl Ftl {
         for array in [self.blocks.parts(), self.superblock_arrays(), self.placer.parts()].concat() {
             encoder.array(&array)?;
         }
-        let hash = encoder.hash.finalize();
-        encoder.inner.write_all(hash.as_bytes())?;
-        encoder.inner.finish()?.flush()
+        encoder.finish()
     }
 
     /// Checks the streams that have filled the blocks, and sets the modes of these. Without a placement policy and a cache in SLC mode streams
@@ -178,8 +177,7 @@ impl Ftl {
                 .to_string());
         }
         let mut ftl = Ftl::new(config);
-        let inner = zstd::Decoder::with_buffer(reader).map_err(|e| e.to_string())?;
-        let mut decoder = Decoder { inner, hash: blake3::Hasher::new() };
+        let mut decoder = Decoder::new(reader, blake3::Hasher::new())?;
         let forward = decoder.array(ftl.geometry.logical_units as usize)?;
         let backward = decoder.array(ftl.geometry.units as usize)?;
         let saved = ftl.streams.saved();
@@ -212,13 +210,18 @@ impl Ftl {
     }
 }
 
-struct Encoder<W: Write> {
+/// Writes arrays, compressed, and a hash of them at the end.
+pub(super) struct Encoder<W: Write> {
     inner: zstd::Encoder<'static, W>,
     hash: blake3::Hasher,
 }
 
 impl<W: Write> Encoder<W> {
-    fn array(&mut self, values: &[u32]) -> std::io::Result<()> {
+    pub(super) fn new(writer: W, hash: blake3::Hasher) -> std::io::Result<Self> {
+        Ok(Encoder { inner: zstd::Encoder::new(writer, 3)?, hash })
+    }
+
+    pub(super) fn array(&mut self, values: &[u32]) -> std::io::Result<()> {
         self.bytes(&(values.len() as u64).to_le_bytes())?;
         let mut buffer = Vec::with_capacity(1 << 16);
         for chunk in values.chunks(1 << 14) {
@@ -229,19 +232,47 @@ impl<W: Write> Encoder<W> {
         Ok(())
     }
 
+    /// Writes bytes behind their number.
+    pub(super) fn text(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.bytes(&(bytes.len() as u64).to_le_bytes())?;
+        self.bytes(bytes)
+    }
+
     fn bytes(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.hash.update(bytes);
         self.inner.write_all(bytes)
     }
+
+    pub(super) fn finish(mut self) -> std::io::Result<()> {
+        self.inner.write_all(self.hash.finalize().as_bytes())?;
+        self.inner.finish()?.flush()
+    }
 }
 
-struct Decoder<R: Read> {
-    inner: R,
+/// Reads what [`Encoder`] has written.
+pub(super) struct Decoder<R: BufRead> {
+    inner: zstd::Decoder<'static, R>,
     hash: blake3::Hasher,
 }
 
-impl<R: Read> Decoder<R> {
-    fn array(&mut self, expected: usize) -> Result<Vec<u32>, String> {
+impl<R: BufRead> Decoder<R> {
+    pub(super) fn new(reader: R, hash: blake3::Hasher) -> Result<Self, String> {
+        Ok(Decoder { inner: zstd::Decoder::with_buffer(reader).map_err(|error| error.to_string())?, hash })
+    }
+
+    /// The inverse of [`Encoder::text`].
+    pub(super) fn text(&mut self) -> Result<Vec<u8>, String> {
+        let mut length = [0; 8];
+        self.bytes(&mut length)?;
+        let (length, mut text) = (u64::from_le_bytes(length), Vec::new());
+        // Damaged, the length may be any number: room is made as bytes come.
+        let read = self.inner.by_ref().take(length).read_to_end(&mut text).map_err(|_| TRUNCATED.to_string())?;
+        self.hash.update(&text);
+        if read as u64 == length { Ok(text) } else { Err(TRUNCATED.to_string()) }
+    }
+
+    /// Reads an array of the length that it must have.
+    pub(super) fn array(&mut self, expected: usize) -> Result<Vec<u32>, String> {
         let mut length = [0; 8];
         self.bytes(&mut length)?;
         if u64::from_le_bytes(length) != expected as u64 {
@@ -264,14 +295,15 @@ impl<R: Read> Decoder<R> {
     }
 
     fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), String> {
-        self.inner.read_exact(bytes).map_err(|_| "the file is truncated or damaged".to_string())?;
+        self.inner.read_exact(bytes).map_err(|_| TRUNCATED.to_string())?;
         self.hash.update(bytes);
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(), String> {
+    /// Checks the hash, and that nothing comes after it.
+    pub(super) fn finish(mut self) -> Result<(), String> {
         let mut stored = [0; 32];
-        self.inner.read_exact(&mut stored).map_err(|_| "the file is truncated or damaged".to_string())?;
+        self.inner.read_exact(&mut stored).map_err(|_| TRUNCATED.to_string())?;
         if !matches!(self.inner.read(&mut [0]), Ok(0)) {
             return Err("the file is damaged (there is more in it than a state)".to_string());
         }

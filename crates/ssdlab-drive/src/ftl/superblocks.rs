@@ -6,12 +6,13 @@
 //! buffer ([`Ftl::deal_move`]).
 
 use super::{Allocated, Class, Freed, Ftl, RESERVE};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, PoolId, Ppn};
 use ssdlab_keys::config::{Config, Stream};
 use ssdlab_keys::geometry::Geometry;
 
 /// What was counted of superblocks, and the room that they need.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SuperblockCounts {
     /// Superblocks taken to be filled; 0 without superblocks of several pools.
     pub opened: u64,
@@ -36,7 +37,7 @@ impl SuperblockCounts {
 }
 
 /// How far each stream has filled each pool; empty without superblocks of several pools.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Turns {
     /// The pools of a group, counted from its first, in the order in which a superblock is filled: a plane of one chip of each channel, of
     /// the next chip of each, and so on; then the next plane.

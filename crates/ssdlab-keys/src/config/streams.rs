@@ -29,6 +29,7 @@
 //! cache translation pages are written as host writes are.
 
 use super::{Config, Frontier, Isolation, Mode, Placement};
+use serde::{Deserialize, Serialize};
 
 /// Number of a stream in its pool.
 pub type Stream = u8;
@@ -65,7 +66,7 @@ pub const CLASSES_MAX: usize = 16;
 const STREAMS_MIN: usize = 2;
 
 /// The table of a drive that maps writers to streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Streams {
     /// Number of streams of a pool: as many blocks are open at a time.
     pub count: u8,

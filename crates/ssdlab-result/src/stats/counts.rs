@@ -11,7 +11,7 @@ macro_rules! counts {
         }
     ) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub struct $name {
             $($(#[$of_state])* pub $state: $state_type,)*
             $($(#[$of_count])* pub $count: $count_type,)*

@@ -55,6 +55,8 @@ pub struct Run {
     pub simulated_ns: Ns,
     /// Wall-clock time of preparing the drive in seconds.
     pub prepare_s: f64,
+    /// The drives were not prepared: an earlier run had done so.
+    pub prepared_earlier: bool,
     /// Wall-clock time of the simulation in seconds.
     pub wall_s: f64,
 }

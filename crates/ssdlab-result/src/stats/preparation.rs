@@ -1,10 +1,10 @@
 //! What a result says of how the drive was prepared.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Report on the preparation of the drive before the run. The preparation takes no time of the run, and only `wear` counts it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct PreconditionReport {
     /// Kind of the preparation, as configured; `state` for a saved state.
     #[schemars(extend("unit" = "text"))]

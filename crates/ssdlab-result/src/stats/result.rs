@@ -185,6 +185,11 @@ pub struct RunResult {
     /// Wall-clock time to prepare the drive (preconditioning, or reading a saved state).
     #[schemars(extend("unit" = "s"))]
     pub prepare_s: f64,
+    /// The state of the drive was taken from the folder of states, where an earlier run with this configuration and seed had left it. Absent
+    /// otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "yes or no"))]
+    pub prepared_earlier: Option<bool>,
     /// Wall-clock time of the simulation, after the preparation.
     #[schemars(extend("unit" = "s"))]
     pub wall_s: f64,
@@ -512,6 +517,7 @@ impl RunResult {
             late: None,
             power_cut: None,
             prepare_s: run.prepare_s,
+            prepared_earlier: run.prepared_earlier.then_some(true),
             wall_s: run.wall_s,
             // The clock may be too coarse for a very short run: then the speed is absent, not infinite.
             requests_per_s: speed.is_finite().then_some(speed),
@@ -550,6 +556,7 @@ mod tests {
             write_stall_ns_max: None,
             simulated_ns,
             prepare_s: 0.25,
+            prepared_earlier: false,
             wall_s: 0.5,
         }
     }

@@ -1,7 +1,7 @@
 //! Statistics of the streams of data placement.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::counts::counts;
 use super::result::ratio;
@@ -71,7 +71,7 @@ pub struct StreamResult {
 }
 
 /// The counts of all streams of a drive. Drives without a placement policy have none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Streams {
     /// Number of streams of host writes, which come first.
     pub of_host: usize,

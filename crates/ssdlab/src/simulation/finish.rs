@@ -88,6 +88,7 @@ impl Simulation {
             write_stall_ns_max: self.stalls.longest(),
             simulated_ns: self.now,
             prepare_s: self.prepare_s,
+            prepared_earlier: self.prepared_earlier,
             wall_s: self.started.elapsed().as_secs_f64(),
         };
         let idle_keys = self.plan.config.idle_choices(&self.plan.written, self.plan.state.is_some());

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use super::prepare::only_of_one_drive;
+use super::state_cache::StateCache;
 use ssdlab_base::caller::Caller;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::units::Ns;
@@ -78,6 +79,9 @@ pub struct Plan {
     pub alone: bool,
     /// Saved state to begin with, in place of preconditioning.
     pub state: Option<PathBuf>,
+    /// Folder from which the states of drives are taken that an earlier run has prepared with this configuration and seed, and where those are
+    /// stored whose preparation took long; `None`: each run prepares its drives.
+    pub state_cache: Option<StateCache>,
     /// File to save the state of the drive to, once the run has ended and the drive has come to rest, which is not part of the run.
     pub save_state: Option<PathBuf>,
     /// User-defined victim policy in place of `gc.victim`, for which the result shows `custom`.
@@ -197,6 +201,7 @@ impl Plan {
             series: false,
             alone: false,
             state: None,
+            state_cache: None,
             save_state: None,
             victim: None,
             eviction: None,

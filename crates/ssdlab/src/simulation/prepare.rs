@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::plan::{Control, Plan, Verify};
-use super::settle;
+use super::{settle, state_cache};
 use ssdlab_base::caller::Caller;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::files::{Cancellable, WholeFile};
@@ -26,10 +26,10 @@ use ssdlab_trace::workload;
 pub fn precondition(plan: &Plan, out: &Path, control: &Control) -> Result<PreconditionReport> {
     only_of_one_drive(&plan.config)?;
     Plan { save_state: Some(out.into()), ..plan.clone() }.check()?;
-    let (ftls, report) = settle::settle(plan, prepare(plan, control)?, control)?;
-    save_state(&plan.config, &ftls[0], out, &control.caller)?;
+    let prepared = state_cache::prepared(plan, control, true)?;
+    save_state(&plan.config, &prepared.ftls[0], out, &control.caller)?;
     control.phase.store(2, Ordering::Relaxed);
-    Ok(report)
+    Ok(prepared.report)
 }
 
 pub(super) fn only_of_one_drive(config: &Config) -> Result<()> {

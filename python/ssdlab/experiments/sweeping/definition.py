@@ -26,7 +26,7 @@ from ssdlab.system.folders import LONGEST_NAME, folder_name
 __all__ = ["MOST_POINTS", "MOST_RECORDED", "Group", "Point", "Sweep", "SweepAxis", "define", "load"]
 
 OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
-AXIS_OPTIONS = tuple(name for name in OPTIONS if name not in ("verify", "alone"))
+AXIS_OPTIONS = tuple(name for name in OPTIONS if name not in ("verify", "alone", "state_cache"))
 """Options of a run that an axis can vary, besides the keys of the configuration."""
 GRID = "grid"
 SEED, SEEDS, SERIES, LEAVE_OUT = "seed", "seeds", "series", "leave_out_refused"

@@ -4,6 +4,7 @@
 //! in saved states, its bytes in the estimate of memory, what verify mode checks of erased blocks, and its value for a superblock. Not here:
 //! what is drawn once and never changes (`flash`), the age of cells (`flash/cells.rs`), and what a levelling policy keeps to itself.
 
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::BlockId;
 use ssdlab_keys::config::{Mode, Stream};
 use ssdlab_result::stats::NO_STREAM;
@@ -20,7 +21,7 @@ macro_rules! columns {
     (@where unsaved $($code:tt)*) => {};
     ($($(#[doc = $doc:literal])* $visible:vis $name:ident: $kind:ty = $initial:expr, $erase:ident, $state:ident, $together:path;)*) => {
         /// The columns of all blocks.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         pub struct Columns {
             $($(#[doc = $doc])* $visible $name: Vec<$kind>,)*
         }

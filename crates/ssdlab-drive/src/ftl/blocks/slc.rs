@@ -5,12 +5,13 @@
 
 use super::{BlockState, Blocks};
 use crate::lists::{EMPTY, List, NONE};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::{Mode, Streams};
 use ssdlab_keys::geometry::{BlockFacts, Geometry, SlcShape, WHOLE};
 
 /// The blocks in SLC mode of all pools.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SlcBlocks {
     shape: SlcShape,
     /// By pool: number of blocks of the static part that have not failed.

@@ -6,6 +6,7 @@
 //! age, so that victim policies see superblocks where they would see blocks.
 
 use super::{BlockState, Blocks};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, PoolId};
 use ssdlab_keys::config::{Mode, Stream};
 use ssdlab_keys::geometry::{Divisor, Geometry};
@@ -14,7 +15,7 @@ use ssdlab_keys::geometry::{Divisor, Geometry};
 const GONE: BlockId = BlockId(u32::MAX);
 
 /// The superblocks of all groups.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Superblocks {
     /// Pools of a group.
     members: Divisor,

@@ -1,11 +1,12 @@
 //! Placement by handle (NVMe Flexible Data Placement): the host says which writes belong together.
 
 use super::Class;
+use serde::{Deserialize, Serialize};
 use ssdlab_keys::config::{Config, Isolation, Stream};
 use ssdlab_result::stats::NO_STREAM;
 
 /// A stream for the host writes of each handle. Page moves share one stream, or have one for each handle.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Handles {
     /// Number of handles.
     count: u8,

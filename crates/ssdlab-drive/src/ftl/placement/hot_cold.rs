@@ -1,11 +1,12 @@
 //! Placement by recency: pages that are written often apart from the others.
 
 use super::{Class, LastWrites};
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::Lpn;
 use ssdlab_keys::config::Config;
 
 /// A page is hot while its last write is recent. Hot and cold pages have streams of their own, of host writes and of page moves.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HotCold {
     last: LastWrites,
     /// A page is hot if its last write was fewer written pages ago.

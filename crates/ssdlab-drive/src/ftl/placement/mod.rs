@@ -18,6 +18,7 @@ use sepbit::SepBit;
 
 use crate::ftl::blocks::Columns;
 use crate::rules::BurstRule;
+use serde::{Deserialize, Serialize};
 use ssdlab_base::error::Error;
 use ssdlab_base::units::{BlockId, Lpn};
 use ssdlab_keys::config::{Config, Frontier, Placement, Stream, Streams};
@@ -45,7 +46,7 @@ pub const PLACEMENT_BURSTS: BurstRule = BurstRule {
 pub type Class = u8;
 
 /// A placement policy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Policy {
     /// One stream for host writes and one for page moves, or one for both (`ftl.frontier`).
     None,
@@ -57,12 +58,13 @@ enum Policy {
     SepBit(SepBit),
     /// By when the page will be overwritten or trimmed.
     Oracle(Oracle),
-    /// A user-defined policy.
+    /// A user-defined policy, of which nothing can be kept.
+    #[serde(skip)]
     Own(Own),
 }
 
 /// The placement policy of a drive, and what it has placed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Placer {
     policy: Policy,
     streams: Streams,
@@ -303,7 +305,7 @@ fn noted(stream: Stream) -> Option<Stream> {
 }
 
 /// When each logical page was last written, counted in pages that the host has written: the clock of the policies that look at ages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct LastWrites {
     /// Pages that the host has written.
     now: u32,

@@ -4,13 +4,14 @@
 //! live longer than four times the logical pages, each group has lives of up to half of those of the next.
 
 use super::Class;
+use serde::{Deserialize, Serialize};
 use ssdlab_keys::config::{GROUPS_MAX, HORIZON, foretold_writes};
 
 /// Number of a write that is not known.
 const NONE: u32 = u32::MAX;
 
 /// The policy. Units written by the host are numbered from 0, in the order in which the drive takes them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Oracle {
     groups: u8,
     /// Upper ends of the lives of all groups but the last.

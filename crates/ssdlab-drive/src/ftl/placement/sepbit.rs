@@ -5,6 +5,7 @@
 
 use super::{Class, LastWrites};
 use crate::ftl::blocks::Columns;
+use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, Lpn};
 use ssdlab_keys::config::Stream;
 
@@ -18,7 +19,7 @@ const BLOCKS_AVERAGED: u32 = 16;
 const AGES: [u64; 2] = [4, 16];
 
 /// The policy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SepBit {
     last: LastWrites,
     /// Page moves have streams of their own.
