@@ -53,6 +53,17 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).map_or(Vec::new(), |entries| entries.map(|entry| entry.unwrap().path()).collect())
 }
 
+/// The whole files of states.
+fn kept(folder: &Path) -> Vec<PathBuf> {
+    files(folder).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "kept")).collect()
+}
+
+/// A file was used these seconds after 1970.
+fn set_used(path: &Path, seconds: u64) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+}
+
 /// All fields of all drives before their first request, and the result of the requests.
 fn run_given(plan: &Plan, requests: &[Request]) -> Result<(String, RunResult), String> {
     let mut simulation = Simulation::new(plan, &Control::default()).map_err(|error| error.to_string())?;
@@ -212,8 +223,7 @@ fn what_more_than_the_key_determines_is_never_stored() {
     }
     // The same drive in verify mode is prepared though there is a file.
     assert!(!hits(&first) && hits(&first) && !hits(&plans[3]));
-    let stored = files(folder.path()).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "kept"));
-    assert_eq!(stored.count(), 1);
+    assert_eq!(kept(folder.path()).len(), 1);
 }
 
 #[test]
@@ -276,17 +286,14 @@ fn the_folder_has_a_limit_and_the_oldest_use_goes_first() {
     // What a killed writer left counts, and a file of another kind stays.
     fs::write(folder.path().join(".0123.keptXYZ.partial"), vec![0; bytes as usize]).unwrap();
     fs::write(folder.path().join("notes.txt"), vec![0; bytes as usize]).unwrap();
-    let long_ago = SystemTime::now() - Duration::from_secs(1_000);
-    for path in files(folder.path()) {
-        fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
-    }
+    let (one, partial) = (kept(folder.path()).pop().unwrap(), folder.path().join(".0123.keptXYZ.partial"));
+    set_used(&one, 1);
+    set_used(&partial, 2);
     assert!(hits(&seeded(1, most)), "its use counts, not when it was stored");
     assert!(!hits(&seeded(2, most)));
-    let partial = folder.path().join(".0123.keptXYZ.partial");
     assert!(!partial.exists() && folder.path().join("notes.txt").exists());
-    std::thread::sleep(Duration::from_millis(20));
-    assert!(hits(&seeded(1, most)));
-    std::thread::sleep(Duration::from_millis(20));
+    let two = kept(folder.path()).into_iter().find(|path| *path != one).expect("two are there");
+    set_used(&two, 3);
     assert!(!hits(&seeded(3, most)));
     assert!(hits(&seeded(1, most)) && hits(&seeded(3, most)), "the second was used longest ago");
     assert!(!hits(&seeded(2, most)));
