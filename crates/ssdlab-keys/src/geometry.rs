@@ -3,7 +3,7 @@
 //! A *unit* is what the map has an entry for: a flash page, or, with `ftl.map_unit_bytes`, a part of it, of which a flash page holds
 //! [`Geometry::units_per_flash_page`]. Addresses of the host ([`Lpn`]) and places in the flash ([`Ppn`]) count units.
 
-use crate::config::{Allocation, Config, Dimension, Mode, PoolScope};
+use crate::config::{Allocation, Config, Dimension, MODES, Mode, PoolScope, SlcShape};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, ChannelId, ChipId, DieId, Lpn, PlaneId, PoolId, Ppn};
 
@@ -16,15 +16,14 @@ pub struct PageFacts {
     pub mode: Mode,
 }
 
-/// Wear of an erase in the mode of blocks that are not in SLC mode, with whole pulses: wear is counted in this unit.
-pub const WHOLE: u64 = 1_000_000;
+pub use crate::config::WHOLE;
 
 /// What the age of a block and its wear depend on. `flash::Cells` and `flash::Failures` are the places that turn it into errors and failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockFacts {
     /// Number of its erases, in preparation and run.
     pub erases: u32,
-    /// Wear that those in SLC mode have spared it, in units of 1 / [`WHOLE`] erases.
+    /// Wear that those in other modes than native have spared it, in units of 1 / [`WHOLE`] erases.
     pub spared: u64,
     /// Wear by its next erase, if its pulses are whole, in units of 1 / [`WHOLE`] erases.
     pub each: u64,
@@ -33,7 +32,7 @@ pub struct BlockFacts {
 }
 
 impl BlockFacts {
-    /// A block after this number of erases, none of them in SLC mode, nor the next.
+    /// A block after this number of erases, all of them in native mode, as is the next.
     pub fn after(erases: u32) -> Self {
         BlockFacts { erases, spared: 0, each: WHOLE, mode: Mode::Native }
     }
@@ -135,39 +134,14 @@ pub struct Geometry {
     pub units_per_block: Divisor,
     /// Places of the pages of parity; `None` without parity.
     parity: Option<Parity>,
-    /// Blocks in SLC mode; `None` without such blocks.
+    /// The cache of blocks in SLC mode; `None` without one.
     pub slc: Option<SlcShape>,
+    /// By mode: units of a block that hold no data, those in front.
+    pub skipped: [u32; MODES],
+    /// By mode: wear of a block by an erase, in units of 1 / [`WHOLE`] erases.
+    pub wear: [u64; MODES],
     /// Pools: their number, planes in each, and the striping of addresses over them.
     pub pools: Pools,
-}
-
-/// Which blocks of a drive can be in SLC mode, and which of their pages hold data then.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct SlcShape {
-    /// Units of a block that hold no data in SLC mode: those in front. Its last units do.
-    pub skipped: u32,
-    /// Blocks of a plane from this number on are always in SLC mode.
-    pub static_from: u32,
-    /// Blocks of a pool that are always in SLC mode.
-    pub static_each: u32,
-    /// The most other blocks of a pool in SLC mode at a time.
-    pub dynamic_each: u32,
-    /// Wear of a block by an erase in SLC mode, in units of 1 / [`WHOLE`] erases.
-    pub wear: u64,
-}
-
-impl SlcShape {
-    fn new(config: &Config) -> Option<Self> {
-        let (slc, planes) = (&config.slc, config.planes_per_pool());
-        let wear = libm::round(slc.wear * WHOLE as f64) as u64;
-        slc.is_on().then(|| SlcShape {
-            skipped: config.data_units_per_block() - config.slc_units_per_block(),
-            static_from: config.device.blocks_per_plane.saturating_sub(slc.static_blocks),
-            static_each: slc.static_blocks * planes,
-            dynamic_each: slc.dynamic_blocks.min(config.device.blocks_per_plane.saturating_sub(slc.static_blocks)) * planes,
-            wear,
-        })
-    }
 }
 
 /// Places of the programs of parity in each block (`ftl.parity_stripe`): one in each stripe, never the first of a block, and at a place of
@@ -302,6 +276,8 @@ impl Geometry {
             units_per_block: Divisor::new(pages_per_block),
             parity: Parity::new(config),
             slc: SlcShape::new(config),
+            skipped: config.modes().map(|mode| mode.skipped),
+            wear: config.modes().map(|mode| mode.wear),
             pools,
         }
     }
@@ -389,6 +365,12 @@ impl Geometry {
     #[inline(always)]
     pub fn first_in_flash_page(&self, ppn: Ppn) -> Ppn {
         Ppn(ppn.0 & !(self.units_per_flash_page - 1))
+    }
+
+    /// Units of a block that hold data in a mode.
+    #[inline(always)]
+    pub fn units_in_mode(&self, mode: Mode) -> u32 {
+        self.units_per_block.get() - self.skipped[mode as usize]
     }
 
     /// A block is always in SLC mode.

@@ -468,7 +468,7 @@ fn a_whole_fill_programs_each_page_once_in_either_mode() {
     simulation.run_until(simulation.now() + 10 * MS).unwrap();
     let (counters, ftl) = (simulation.ssd().counters(), simulation.ssd().ftl());
     assert_eq!((counters.slc_writes, counters.direct_writes), (requests.len() as u64, 0));
-    let in_cache = (0..requests.len() as u32).filter(|&page| ftl.is_slc(ftl.lookup(Lpn(page)).unwrap())).count() as u64;
+    let in_cache = (0..requests.len() as u32).filter(|&page| ftl.in_cache(ftl.lookup(Lpn(page)).unwrap())).count() as u64;
     assert_eq!(counters.folded_pages, requests.len() as u64 - in_cache);
     assert_eq!(counters.pages_moved, counters.folded_pages, "nothing else is collected");
     assert!(counters.folds > 10 && in_cache < 24, "{counters:?}");

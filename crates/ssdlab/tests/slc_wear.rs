@@ -216,7 +216,7 @@ fn a_block_in_slc_mode_leaves_what_accepted_data_need() {
         let found: Vec<bool> = (0..free + 2)
             .map(|promised| {
                 ftl.promise(pool, promised);
-                ftl.writes_slc(pool, 0)
+                ftl.writes_to_cache(pool, 0)
             })
             .collect();
         let expected: Vec<bool> = (0..free + 2).map(|promised| free > left + promised).collect();
@@ -224,6 +224,6 @@ fn a_block_in_slc_mode_leaves_what_accepted_data_need() {
         assert!(found[0] && !found[free as usize]);
         // They are in flash.
         ftl.promise(pool, 0);
-        assert!(ftl.writes_slc(pool, 0));
+        assert!(ftl.writes_to_cache(pool, 0));
     }
 }

@@ -6,7 +6,7 @@ use super::errors::{Age, DAY_NS, ErrorModel, Need};
 use super::retry::{self, Pace, Steps};
 use ssdlab_base::rng::Rng;
 use ssdlab_base::units::{BlockId, Ns};
-use ssdlab_keys::config::{Config, RetryPolicy};
+use ssdlab_keys::config::{Config, MODES, RetryPolicy};
 use ssdlab_keys::geometry::{BlockFacts, Geometry, WHOLE};
 
 /// The age of a block.
@@ -43,7 +43,7 @@ pub(super) fn cycles_before(config: &Config, blocks: u32, seed: u64) -> Vec<u32>
 pub struct Cells {
     policy: RetryPolicy,
     /// By mode of the block.
-    models: [ErrorModel; 2],
+    models: [ErrorModel; MODES],
     cells: Vec<Cell>,
     /// Array reads of a block at which it is moved.
     reclaim_reads: u64,
@@ -73,11 +73,10 @@ impl Cells {
             reads: 0,
             factor: 1.0 + errors.spread * (2.0 * draws[1].unit() - 1.0),
         };
-        let (units, skipped) = (geometry.units_per_block.get(), geometry.slc.map_or(0, |slc| slc.skipped));
-        let pages = |units: u32| units / geometry.units_per_flash_page;
+        let pages = |skipped: u32| (geometry.units_per_block.get() - skipped) / geometry.units_per_flash_page;
         Some(Box::new(Cells {
             policy: errors.retry,
-            models: [ErrorModel::new(errors, pages(units), 1.0), ErrorModel::new(errors, pages(units - skipped), config.slc.errors)],
+            models: config.modes().map(|mode| ErrorModel::new(errors, pages(mode.skipped), mode.errors)),
             cells: cycles_before(config, geometry.blocks, seed).into_iter().map(&mut cell).collect(),
             reclaim_reads: if errors.reclaim_reads == 0 { u64::MAX } else { errors.reclaim_reads },
             refresh_ns: if errors.refresh_days == 0.0 { Ns::MAX } else { (errors.refresh_days * DAY_NS) as Ns },

@@ -6,8 +6,7 @@
 use super::wear::normal;
 use ssdlab_base::rng::Rng;
 use ssdlab_base::units::{BlockId, Ns};
-use ssdlab_keys::config::{Config, Erase, Mode};
-use ssdlab_keys::geometry::WHOLE;
+use ssdlab_keys::config::{Config, Erase, MODES, Mode, WHOLE};
 use ssdlab_result::stats::EraseWear;
 
 /// An erase of a block.
@@ -31,10 +30,10 @@ pub struct Pulses {
     step_ns: Ns,
     /// With `as_needed`: length of the first pulse, 0 if there is none before the first loop.
     probe_ns: Ns,
-    /// By block: time of pulses that it needs while it is new, and not in SLC mode.
+    /// By block: time of pulses that it needs while it is new, in native mode.
     new_ns: Vec<Ns>,
     /// What new blocks need on average, by mode, ns.
-    mean_ns: [Ns; 2],
+    mean_ns: [Ns; MODES],
     /// Millionths of that time by which 1,000 erases lengthen it.
     growth: u64,
     /// By block: wear that erases as needed have spared it in the run, in millionths of an erase.
@@ -62,7 +61,7 @@ impl Pulses {
             step_ns: wear.step_ns,
             probe_ns: wear.probe_ns,
             new_ns: (0..blocks).map(new_ns).collect(),
-            mean_ns: [config.device.erase_ns, config.slc.erase_ns],
+            mean_ns: config.modes().map(|mode| mode.erase_ns),
             growth: (wear.erase_growth * 1e6).round() as u64,
             spared: vec![0; blocks as usize],
             erases: 0,
@@ -76,12 +75,9 @@ impl Pulses {
 
     /// Time of pulses that a block needs that is worn by `cycles` erases, ns; at least 1. `mode`: its mode.
     pub fn needed_ns(&self, block: BlockId, cycles: u32, mode: Mode) -> Ns {
-        let mut new_ns = self.new_ns[block.index()];
-        if mode != Mode::Native {
-            let [native_ns, of_mode_ns] = [Mode::Native, mode].map(|mode| u128::from(self.mean_ns[mode as usize]));
-            new_ns = (u128::from(new_ns) * of_mode_ns).checked_div(native_ns).unwrap_or(of_mode_ns) as Ns;
-        }
-        self.grown_ns(new_ns, cycles)
+        let [native_ns, of_mode_ns] = [Mode::Native, mode].map(|mode| u128::from(self.mean_ns[mode as usize]));
+        let new_ns = u128::from(self.new_ns[block.index()]) * of_mode_ns;
+        self.grown_ns(new_ns.checked_div(native_ns).unwrap_or(of_mode_ns) as Ns, cycles)
     }
 
     fn grown_ns(&self, new_ns: Ns, cycles: u32) -> Ns {
@@ -211,7 +207,7 @@ mod tests {
     fn needs_grow_with_wear_and_differ_by_block() {
         let grown = pulses(Erase::AsNeeded, 2 * MS, |c| c.wear.erase_growth = 0.5);
         assert_eq!([0, 1_000, 2_000].map(|cycles| grown.needed_ns(BlockId(0), cycles, Mode::Native)), [2 * MS, 3 * MS, 4 * MS]);
-        let in_slc = pulses(Erase::AsNeeded, 2 * MS, |c| (c.wear.erase_growth, c.slc.erase_ns) = (0.5, 400_000));
+        let in_slc = pulses(Erase::AsNeeded, 2 * MS, |c| (c.wear.erase_growth, c.slc.static_blocks, c.slc.erase_ns) = (0.5, 1, 400_000));
         assert_eq!([0, 1_000].map(|cycles| in_slc.needed_ns(BlockId(0), cycles, Mode::Slc)), [400_000, 600_000]);
         let spread = pulses(Erase::AsNeeded, 2 * MS, |c| c.wear.erase_spread = 0.1);
         let mean = spread.new_ns.iter().map(|&ns| ns as f64).sum::<f64>() / 2e4;

@@ -3,7 +3,7 @@
 use super::op::{Op, OpKind, Parts};
 use crate::rules::BurstRule;
 use ssdlab_base::units::{Ns, part_transfer_ns, transfer_ns};
-use ssdlab_keys::config::{Config, Mode};
+use ssdlab_keys::config::{Config, MODES, Mode, ModeFacts};
 use ssdlab_keys::geometry::PageFacts;
 
 /// Bursts: all moves take the same time.
@@ -18,16 +18,10 @@ const MILLION: u128 = 1_000_000;
 /// How long the operations and transfers of a device take.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    read_ns: Vec<Ns>,
-    program_ns: Vec<Ns>,
-    /// Means of both over the pages of a block.
-    mean_ns: [Ns; 2],
+    /// Array times by mode of the block.
+    modes: [ModeFacts; MODES],
     /// Pages that one program writes.
     pages_per_program: u32,
-    /// A block erase, of a block that is not in SLC mode.
-    pub erase_ns: Ns,
-    /// In SLC mode: array times of a page read, of the program of all pages of a program, and of an erase.
-    slc: [Ns; 3],
     /// A transfer of one page with its spare bytes, command overhead included.
     pub transfer_ns: Ns,
     /// A transfer of this many mapping units of a page, each with its part of the spare bytes; at 0: of the whole page.
@@ -52,7 +46,6 @@ impl Timing {
     /// The times of a checked configuration.
     pub fn new(config: &Config) -> Self {
         let (device, errors) = (&config.device, &config.errors);
-        let by_page = |table: &[u64], single: u64| if table.is_empty() { vec![single] } else { table.to_vec() };
         let bytes = u64::from(device.page_bytes) + u64::from(device.spare_bytes);
         let transfer_ns = transfer_ns(bytes, device.transfer_ps_per_byte) + device.command_ns;
         let mut out_ns = [transfer_ns; Parts::NUMBERS];
@@ -61,11 +54,7 @@ impl Timing {
             *ns = part_transfer_ns(bytes, parts, parts_per_page.into(), device.transfer_ps_per_byte) + device.command_ns;
         }
         Timing {
-            read_ns: by_page(&device.read_ns_by_page, device.read_ns),
-            program_ns: by_page(&device.program_ns_by_page, device.program_ns),
-            mean_ns: [device.mean_read_ns(), device.mean_program_ns()],
-            erase_ns: device.erase_ns,
-            slc: [config.slc.read_ns, Ns::from(device.pages_per_program) * config.slc.program_ns, config.slc.erase_ns],
+            modes: config.modes(),
             pages_per_program: device.pages_per_program,
             transfer_ns,
             out_ns,
@@ -82,10 +71,7 @@ impl Timing {
     /// Array time of a read of a page, ns.
     #[inline(always)]
     pub fn read(&self, page: &PageFacts) -> Ns {
-        if page.mode == Mode::Slc {
-            return self.slc[0];
-        }
-        Self::of_page(&self.read_ns, page.offset)
+        Self::of_page(&self.modes[page.mode as usize].read_ns, page.offset)
     }
 
     /// Array time of a retry step of a page, ns, with its command; rounded up if it is shorter than a first read.
@@ -98,31 +84,33 @@ impl Timing {
     /// Array time of the program that begins with a page, ns.
     #[inline(always)]
     pub fn program(&self, first: &PageFacts) -> Ns {
-        if first.mode == Mode::Slc {
-            return self.slc[1];
-        }
-        let offset = first.offset;
-        if self.pages_per_program == 1 {
-            Self::of_page(&self.program_ns, offset)
-        } else {
-            Self::of_page(&self.program_ns, offset / self.pages_per_program)
-        }
+        let (table, offset) = (&self.modes[first.mode as usize].program_ns, first.offset);
+        Self::of_page(table, if self.pages_per_program == 1 { offset } else { offset / self.pages_per_program })
     }
 
     /// Time of an erase of a block in this mode, ns.
     pub fn erase(&self, mode: Mode) -> Ns {
-        if mode == Mode::Slc { self.slc[2] } else { self.erase_ns }
+        self.modes[mode as usize].erase_ns
     }
 
     /// Expected service time of a page read that nothing keeps waiting, transfer included, ns. `mode`: that of its block.
     pub fn expected_read(&self, mode: Mode) -> Ns {
-        let array_ns = if mode == Mode::Slc { self.slc[0] } else { self.mean_ns[0] };
+        self.with_array(self.modes[mode as usize].mean_ns[0])
+    }
+
+    /// The least expected service time of a page read that nothing keeps waiting, whatever the mode of its block, ns.
+    pub fn least_expected_read(&self) -> Ns {
+        self.with_array(self.modes.iter().map(|mode| mode.mean_ns[0]).min().unwrap_or(0))
+    }
+
+    /// Service time of a page read that nothing keeps waiting with this array time, ns.
+    fn with_array(&self, array_ns: Ns) -> Ns {
         self.read_command_ns + array_ns + self.transfer_ns + self.decode_ns + self.mean_retry_ns
     }
 
     /// Expected service time of a program of one plane that nothing keeps waiting, transfers included, ns. `mode`: that of its block.
     pub fn expected_program(&self, mode: Mode) -> Ns {
-        self.program_transfer_ns + if mode == Mode::Slc { self.slc[1] } else { self.mean_ns[1] }
+        self.program_transfer_ns + self.modes[mode as usize].mean_ns[1]
     }
 
     /// Transfer time of a page of an operation that reads, by its number in the operation.

@@ -368,7 +368,7 @@ impl Blocks {
     pub fn open(&mut self, pool: PoolId, stream: Stream, mode: Mode) -> (BlockId, u32) {
         let (block, first) = match mode {
             Mode::Native => (self.take_free(pool), 0),
-            Mode::Slc => self.take_free_slc(pool),
+            _ => self.take_for_cache(pool, mode),
         };
         self.columns.stream[block.index()] = stream;
         (block, first)
@@ -397,8 +397,8 @@ impl Blocks {
         if self.superblocks.is_some() {
             return self.close_member(block);
         }
-        if self.is_slc(block) {
-            return self.slc_block_full(pool, block);
+        if self.in_cache(block) {
+            return self.cache_block_full(pool, block);
         }
         self.blocks[block.index()].state = BlockState::Closed;
         self.enlist(pool.index(), block, self.valid(block));
@@ -532,8 +532,8 @@ impl Blocks {
         self.blocks[block.index()] = ERASED;
         self.invalid_beyond[block.index() * self.words_beyond..][..self.words_beyond].fill(0);
         self.columns.erases[block.index()] += 1;
-        if self.is_slc(block) {
-            self.erased_in_slc(pool, block);
+        if self.in_cache(block) {
+            self.erased_in_cache(pool, block);
         }
         self.columns.erased(block);
         self.erases_in_pool[pool.index()] += 1;

@@ -424,8 +424,8 @@ impl Ftl {
     #[inline]
     pub fn next_offset(&self, pool: PoolId, class: Class) -> u32 {
         let next = self.pools[pool.index()].host(class).next_page;
-        let first = if self.writes_slc(pool, class) { self.skipped_pages() } else { 0 };
-        if next == self.geometry.units_per_block.get() { first } else { next }
+        let first = || self.geometry.skipped[self.mode_of_next(pool, class) as usize];
+        if next == self.geometry.units_per_block.get() { first() } else { next }
     }
 
     /// The block that the pool's next host write of this class goes to.
@@ -486,7 +486,7 @@ impl Ftl {
             let (block, took) = self.open_member(pool, stream);
             (Frontier { block, next_page: self.blocks.programmed(block) }, took)
         } else {
-            let (block, first) = self.blocks.open(pool, stream, self.streams.mode(stream));
+            let (block, first) = self.blocks.open(pool, stream, self.mode_to_open(pool, stream));
             self.placer.block_opened(&mut self.blocks.columns, block, stream);
             (Frontier { block, next_page: first }, true)
         };
@@ -517,7 +517,7 @@ impl Ftl {
         let Pools { blocks_each, per_group, .. } = self.geometry.pools;
         let pages = self.geometry.units_per_block.get();
         let slc = self.geometry.slc;
-        let open = u32::from(if slc.is_some_and(|slc| slc.dynamic_each == 0) { self.streams.slc } else { self.streams.count });
+        let open = u32::from(if slc.is_some_and(|slc| !slc.is_dynamic()) { self.streams.slc } else { self.streams.count });
         let kept = if self.geometry.spans_pools() { self.superblocks.kept } else { self.reserve + open };
         let blocks_each = blocks_each - slc.map_or(0, |slc| slc.static_each);
         let left_over = self.geometry.units_per_program - 1;

@@ -11,6 +11,10 @@ use ssdlab_result::stats::NO_STREAM;
 /// Parts of a share.
 const MILLION: u64 = 1_000_000;
 
+/// The mode of the blocks of the static part of the cache, and of the dynamic part.
+const STATIC: Mode = Mode::Slc;
+const DYNAMIC: Mode = Mode::Slc;
+
 /// What decides where host writes go.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct SlcCache {
@@ -90,16 +94,16 @@ impl Ftl {
         }
     }
 
-    /// A page lies in a block in SLC mode.
+    /// A page lies in a block of the cache.
     #[inline(always)]
-    pub fn is_slc(&self, ppn: Ppn) -> bool {
-        self.slc.is_some() && self.blocks.is_slc(self.geometry.split_page(ppn).0)
+    pub fn in_cache(&self, ppn: Ppn) -> bool {
+        self.slc.is_some() && self.blocks.in_cache(self.geometry.split_page(ppn).0)
     }
 
-    /// The data of a logical page lie in a block in SLC mode.
+    /// The data of a logical page lie in a block of the cache.
     #[inline(always)]
-    pub fn lies_in_slc(&self, lpn: Lpn) -> bool {
-        self.slc.is_some() && self.lookup(lpn).is_some_and(|ppn| self.is_slc(ppn))
+    pub fn lies_in_cache(&self, lpn: Lpn) -> bool {
+        self.slc.is_some() && self.lookup(lpn).is_some_and(|ppn| self.in_cache(ppn))
     }
 
     /// The mode in which the flash takes the block of a page to be.
@@ -117,10 +121,33 @@ impl Ftl {
         }
     }
 
-    /// The next write of a class to a pool goes to a block in SLC mode.
+    /// The next write of a class to a pool goes to a block of the cache.
     #[inline(always)]
-    pub fn writes_slc(&self, pool: PoolId, class: Class) -> bool {
-        self.slc.is_some() && self.streams.mode(self.pools[pool.index()].host_stream(class)) == Mode::Slc
+    pub fn writes_to_cache(&self, pool: PoolId, class: Class) -> bool {
+        self.slc.is_some() && self.streams.is_of_cache(self.pools[pool.index()].host_stream(class))
+    }
+
+    /// The mode of the block that the next write of a class to a pool goes to.
+    #[inline(always)]
+    pub fn mode_of_next(&self, pool: PoolId, class: Class) -> Mode {
+        if self.writes_to_cache(pool, class) { self.mode_in_cache(pool, class) } else { Mode::Native }
+    }
+
+    fn mode_in_cache(&self, pool: PoolId, class: Class) -> Mode {
+        let (stream, open) = (self.pools[pool.index()].host_stream(class), self.pools[pool.index()].host(class));
+        let begun = Some(open.block).filter(|_| open.next_page < self.geometry.units_per_block.get());
+        let block = begun.or_else(|| self.blocks.next_member(pool, stream));
+        block.map_or_else(|| self.mode_to_open(pool, stream), |block| self.blocks.mode(block))
+    }
+
+    /// The mode in which the next block of a stream is opened: that of the part of the pool which it is taken from.
+    #[inline(always)]
+    pub(super) fn mode_to_open(&self, pool: PoolId, stream: Stream) -> Mode {
+        match self.streams.is_of_cache(stream) {
+            false => Mode::Native,
+            true if self.blocks.free_static(pool) > 0 => STATIC,
+            true => DYNAMIC,
+        }
     }
 
     /// The stream outside of the cache of the writer that has filled a block; `NO_STREAM` if none of the run has, or translation pages.
@@ -128,20 +155,14 @@ impl Ftl {
         self.streams.outside_cache(self.blocks.stream(block)).unwrap_or(NO_STREAM)
     }
 
-    /// Pages of a block that are skipped in SLC mode.
-    pub fn skipped_pages(&self) -> u32 {
-        self.geometry.slc.map_or(0, |slc| slc.skipped)
-    }
-
-    /// Units that the erase of a block makes free for writes: in SLC mode those that it can hold, if it stays in that mode.
+    /// Units that the erase of a block makes free for writes: in the static part those that it can hold in its mode.
     pub fn units_freed(&self, block: BlockId) -> u32 {
-        let skipped = if self.blocks.is_static(block) { self.skipped_pages() } else { 0 };
-        self.geometry.units_per_block.get() - skipped
+        self.geometry.units_in_mode(if self.blocks.is_static(block) { STATIC } else { Mode::Native })
     }
 
     /// Units for writes in the static part of a pool, its open blocks apart.
     pub(super) fn static_room(&self, pool: PoolId) -> u64 {
-        u64::from(self.blocks.free_static(pool)) * u64::from(self.geometry.units_per_block.get() - self.skipped_pages())
+        u64::from(self.blocks.free_static(pool)) * u64::from(self.geometry.units_in_mode(STATIC))
     }
 
     /// Number of pages of a pool that can be programmed outside the cache: as [`Ftl::room`], without its static part and the open blocks
@@ -196,7 +217,7 @@ impl Ftl {
         if !self.can_write(pool, class) {
             return None;
         }
-        let redirected = !self.writes_slc(pool, class) && self.pools[pool.index()].is_redirected(self.streams);
+        let redirected = !self.writes_to_cache(pool, class) && self.pools[pool.index()].is_redirected(self.streams);
         let stream = self.pools[pool.index()].host_stream(class);
         let began_block = self.frontier_full(pool, class);
         let took_block = began_block && self.open_block(pool, stream);
@@ -212,7 +233,7 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(super) fn can_open_host(&self, pool: PoolId, class: Class) -> bool {
-        match self.slc.filter(|_| self.writes_slc(pool, class)) {
+        match self.slc.filter(|_| self.writes_to_cache(pool, class)) {
             Some(slc) => self.can_open(slc, pool),
             None => self.blocks.free_count(pool) > self.kept(pool),
         }
@@ -235,7 +256,7 @@ impl Ftl {
 
     /// The block that is opened next for host writes, if any.
     pub(super) fn next_opened(&self, pool: PoolId, class: Class) -> Option<BlockId> {
-        let in_cache = self.blocks.free_static_blocks(pool).next().filter(|_| self.writes_slc(pool, class));
+        let in_cache = self.blocks.free_static_blocks(pool).next().filter(|_| self.writes_to_cache(pool, class));
         in_cache.or_else(|| self.blocks.free_blocks(pool).next())
     }
 
@@ -279,7 +300,7 @@ impl Ftl {
     /// Folding is wanted in a pool beside host writes: the cache has reached the level, or no block can be opened for writes that wait.
     pub fn wants_folding(&self, pool: PoolId) -> bool {
         let Some(slc) = self.slc else { return false };
-        let empty = || self.blocks.empty_slc_blocks(pool).next().is_some() && !self.can_open_ahead(slc, pool);
+        let empty = || self.blocks.empty_cached(pool).next().is_some() && !self.can_open_ahead(slc, pool);
         self.has_level(slc, pool) || self.must_fold(pool) || empty()
     }
 
@@ -314,7 +335,7 @@ impl Ftl {
 
     /// The full blocks in SLC mode are as many as the level asks for, of these, the open ones and those that could be opened now.
     fn has_level(&self, slc: SlcCache, pool: PoolId) -> bool {
-        let full = self.blocks.full_slc_blocks(pool);
+        let full = self.blocks.full_in_cache(pool);
         let free = self.blocks.free_count(pool).saturating_sub(if slc.waits { self.reserve } else { self.wanted_free });
         let dynamic = free.min(slc.dynamic_each - self.blocks.dynamic_blocks(pool));
         let size = full + self.open_in_cache(pool) + self.blocks.free_static(pool) + dynamic;
@@ -326,11 +347,11 @@ impl Ftl {
     pub fn next_fold(&self, pool: PoolId, for_space: bool) -> Option<BlockId> {
         let slc = self.slc?;
         let fits = |block: &BlockId| !for_space || !self.blocks.is_static(*block);
-        let mut blocks = self.blocks.slc_blocks_by_age(pool).filter(fits);
+        let mut blocks = self.blocks.cached_by_age(pool).filter(fits);
         if slc.youngest_first {
             return blocks.last();
         }
-        self.blocks.empty_slc_blocks(pool).find(fits).or_else(|| blocks.next())
+        self.blocks.empty_cached(pool).find(fits).or_else(|| blocks.next())
     }
 
     /// Plants a defect: the youngest block is folded first.

@@ -64,15 +64,7 @@ pub fn shape_hash(config: &Config) -> String {
             shape += &format!(" {}", config.ftl.groups);
         }
     }
-    if config.slc.is_on() {
-        shape += &format!(" slc {} {}", config.slc.static_blocks, config.slc.bits_per_cell);
-        if config.slc.wear < 1.0 {
-            shape += &format!(" wear {}", config.slc.wear);
-        }
-        if config.caches_map() {
-            shape += &format!(" {:?}", config.slc.map_mode);
-        }
-    }
+    shape += &config.slc_shape();
     blake3::hash(shape.as_bytes()).to_hex().to_string()
 }
 
@@ -98,8 +90,8 @@ impl Ftl {
         encoder.finish()
     }
 
-    /// Checks the streams that have filled the blocks, and sets the modes of these. Without a placement policy and a cache in SLC mode streams
-    /// may differ from those of the drive that was saved, and nothing asks for them: blocks count as filled before the run.
+    /// Checks the streams that have filled the blocks, and their modes. Without a placement policy and a cache in SLC mode streams may differ from
+    /// those of the drive that was saved, and nothing asks for them: blocks count as filled before the run.
     fn restore_streams(&mut self) -> Result<(), String> {
         let asks = !self.placer.placed().counts.is_empty() || self.geometry.slc.is_some();
         for block in (0..self.geometry.blocks).map(BlockId) {
@@ -109,8 +101,10 @@ impl Ftl {
             } else if stream >= self.streams.noted() && stream != NO_STREAM {
                 return Err(format!("block {block} was filled by stream {stream}, which there is not"));
             }
+            if self.blocks.in_cache(block) != self.streams.is_of_cache(self.blocks.stream(block)) {
+                return Err(format!("block {block}, filled by stream {stream}, is in {:?} mode, and cannot be", self.blocks.mode(block)));
+            }
         }
-        self.blocks.restore_modes(&self.streams);
         Ok(())
     }
 
@@ -171,10 +165,12 @@ impl Ftl {
             return Err("this is not a drive state saved by ssdlab (or one of another version)".to_string());
         }
         if line()? != shape_hash(config) {
-            return Err("the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, \
-                        ftl.frontier, ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, slc.static_blocks, slc.bits_per_cell, slc.wear and slc.map_mode, and whether and by which ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping \
-                        table is in flash (ftl.map_cache_bytes) must be the same"
-                .to_string());
+            return Err(format!(
+                "the state was saved for a drive of another shape: geometry, over-provisioning, ftl.allocation, ftl.pool, ftl.frontier, \
+                 ftl.reclaim_unit, ftl.placement with its handles, ftl.map_unit_bytes, ftl.parity_stripe, {}, and whether and by which \
+                 ftl.map_page_bytes and ftl.map_entry_bytes part of the mapping table is in flash (ftl.map_cache_bytes) must be the same",
+                Config::SHAPE_OF_SLC
+            ));
         }
         let mut ftl = Ftl::new(config);
         let mut decoder = Decoder::new(reader, blake3::Hasher::new())?;
@@ -436,7 +432,7 @@ mod tests {
         (config.slc.static_blocks, config.slc.wear, config.ftl.frontier) = (1, 0.5, Frontiers::Separate);
         validate(&config).expect("a drive");
         let mut ftl = Ftl::new(&config);
-        ftl.blocks.columns.slc_erases[0] = 3;
+        ftl.blocks.columns.spared[0] = 3;
         let facts = loaded(&config, &ftl).unwrap().block_facts(BlockId(0));
         assert_eq!((facts, facts.spared), (ftl.block_facts(BlockId(0)), 1_500_000));
     }
@@ -468,9 +464,9 @@ mod tests {
     /// The shape of a drive and its streams, without what may differ: blocks that can turn to SLC mode, and streams for redirected writes.
     fn shape(ftl: &Ftl) -> String {
         let mut geometry = ftl.geometry.clone();
-        geometry.slc.iter_mut().for_each(|slc| slc.dynamic_each = 0);
+        let always_in_cache = geometry.slc.take().map(|slc| (slc.static_from, slc.static_each));
         let Streams { host, moves, host_classes, move_classes, slc, map, .. } = ftl.streams;
-        format!("{geometry:?} {:?}", (ftl.streams.saved(), host, moves, host_classes, move_classes, slc, map))
+        format!("{geometry:?} {always_in_cache:?} {:?}", (ftl.streams.saved(), host, moves, host_classes, move_classes, slc, map))
     }
 
     /// A key that shapes a state and is missing in [`shape_hash`] would let a run begin with the state of another drive.

@@ -188,7 +188,7 @@ impl Ftl {
 
     /// The group of `lead` takes a free superblock for a stream.
     pub(super) fn open_superblock(&mut self, lead: PoolId, stream: Stream) -> BlockId {
-        let first = self.blocks.take_superblock(lead, stream, self.streams.mode(stream));
+        let first = self.blocks.take_superblock(lead, stream, self.mode_to_open(lead, stream));
         self.placer.block_opened(&mut self.blocks.columns, first, stream);
         self.superblocks.opened += 1;
         self.steer_group(lead);

@@ -9,6 +9,7 @@ use crate::flash::{Op, OpKind, Owner, Parts};
 use crate::gc::{Move, Step};
 use crate::sched::{QueueKind, TransactionKind};
 use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, Ppn, TxnId};
+use ssdlab_keys::config::Mode;
 use ssdlab_keys::geometry::PageFacts;
 
 /// Times of a program after the transfer of its data, for one plane or several at once: programs of the data and of parity pages, if any.
@@ -124,7 +125,7 @@ impl Ssd {
     /// the number of pages added.
     fn join_planes(&mut self, now: Ns, die: DieId, first: HostCandidate, mut last: TxnId) -> u32 {
         let offset = self.ftl.next_offset(first.pool, self.transactions[first.id].class);
-        let in_slc = self.ftl.writes_slc(first.pool, self.transactions[first.id].class);
+        let mode = self.ftl.mode_of_next(first.pool, self.transactions[first.id].class);
         let limits = self.limits_beside_suspended(die);
         let mut joined = 0;
         // A job that begins with a superblock begins in all pools of its group, and may leave another of them no page.
@@ -139,7 +140,7 @@ impl Ssd {
                 _ if joined == most || self.gc.states.urgent(pool).is_some() => None,
                 QueueKind::Read => self.first_read(pool, limits).filter(|&id| self.joins_read(first.id, id)),
                 QueueKind::Write
-                    if !aligned || self.ftl.writes_slc(pool, self.class_of_next(pool)) != in_slc || !self.may_write(pool, limits) =>
+                    if !aligned || self.ftl.mode_of_next(pool, self.class_of_next(pool)) != mode || !self.may_write(pool, limits) =>
                 {
                     None
                 }
@@ -161,12 +162,13 @@ impl Ssd {
     fn joins_read(&mut self, first: TxnId, other: TxnId) -> bool {
         let joins = !self.rules.multiplane_aligned_reads || self.offset_of_read(first) == self.offset_of_read(other);
         self.probes.count().misaligned_reads += u64::from(!joins);
-        joins && (!self.rules.slc || self.reads_slc(first) == self.reads_slc(other))
+        joins && (!self.rules.slc || self.mode_of_read(first) == self.mode_of_read(other))
     }
 
-    /// The page that is read lies in a block in SLC mode.
-    fn reads_slc(&self, id: TxnId) -> bool {
-        self.ftl.lookup(self.transactions[id].lpn).is_some_and(|ppn| self.ftl.is_slc(ppn))
+    /// The mode of the block of the page that is read; native for a page without data.
+    fn mode_of_read(&self, id: TxnId) -> Mode {
+        let place = self.ftl.lookup(self.transactions[id].lpn);
+        place.map_or(Mode::Native, |ppn| self.ftl.blocks().mode(self.block_of_page(ppn)))
     }
 
     /// The offset in its block of the page that is read; 0 for a page without data.

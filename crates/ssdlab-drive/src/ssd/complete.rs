@@ -498,8 +498,8 @@ impl Ssd {
     fn victim_erased(&mut self, now: Ns, pool: PoolId) {
         let job = self.gc.job(pool).expect("a job had an operation in service");
         let (victim, waited) = (job.erases(), job.erases() != job.victim());
-        let in_slc = self.rules.slc && self.ftl.blocks().is_slc(victim);
-        self.probes.count().slc_erases += u64::from(in_slc);
+        let (in_cache, skipped) = (self.ftl.blocks().in_cache(victim), self.ftl.blocks().skipped(victim));
+        self.probes.count().slc_erases += u64::from(in_cache);
         let retires = self.wear.is_some() && wear::erase_retires(self, victim);
         let freed = match retires {
             _ if waited => Some(self.commit_waiting(pool, retires)),
@@ -512,8 +512,7 @@ impl Ssd {
             wear::block_retired(self, now, pool, victim, waited);
         }
         if self.rules.notes_moves && !retires {
-            // The pages that a block in SLC mode skips were taken when it was opened.
-            let skipped = if in_slc { self.ftl.skipped_pages() } else { 0 };
+            // Pages that are skipped were taken when the block was opened.
             self.gained += i64::from(self.geometry().units_per_block.get() - skipped);
         }
         let Some(freed) = freed else {

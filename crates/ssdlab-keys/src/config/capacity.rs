@@ -169,7 +169,7 @@ impl Config {
     /// ([`Streams`], [`Config::open_each`]).
     pub fn open_blocks(&self) -> u32 {
         let streams = Streams::new(self);
-        let open = if self.slc.dynamic_blocks == 0 { streams.slc } else { streams.count };
+        let open = if self.slc.is_dynamic() { streams.count } else { streams.slc };
         u32::from(open) * self.open_each()
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use super::{Config, PoolScope};
+use super::{Config, Mode, ModeFacts, PoolScope, WHOLE};
 use ssdlab_base::units::Ns;
 
 /// A cache of blocks in SLC mode, which host writes fill and folding empties. Off unless `static_blocks` or `dynamic_blocks` is above 0.
@@ -82,9 +82,69 @@ impl Slc {
     pub fn is_on(&self) -> bool {
         self.static_blocks > 0 || self.dynamic_blocks > 0
     }
+
+    /// Blocks turn to a mode of the cache and back.
+    pub fn is_dynamic(&self) -> bool {
+        self.dynamic_blocks > 0
+    }
+}
+
+/// Which blocks of a drive can be in the cache.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct SlcShape {
+    /// Blocks of a plane from this number on are always in SLC mode.
+    pub static_from: u32,
+    /// Blocks of a pool that are always in SLC mode.
+    pub static_each: u32,
+    /// The most other blocks of a pool in SLC mode at a time.
+    pub dynamic_each: u32,
+}
+
+impl SlcShape {
+    /// The cache of a checked configuration; `None` without one.
+    pub fn new(config: &Config) -> Option<Self> {
+        let (slc, planes) = (&config.slc, config.planes_per_pool());
+        let static_from = config.device.blocks_per_plane.saturating_sub(slc.static_blocks);
+        let (static_each, dynamic_each) = (slc.static_blocks * planes, slc.dynamic_blocks.min(static_from) * planes);
+        slc.is_on().then_some(SlcShape { static_from, static_each, dynamic_each })
+    }
+
+    /// Blocks turn to a mode of the cache and back.
+    pub fn is_dynamic(&self) -> bool {
+        self.dynamic_each > 0
+    }
 }
 
 impl Config {
+    /// What blocks in SLC mode have in common; `None` without such blocks.
+    pub(super) fn slc_facts(&self) -> Option<ModeFacts> {
+        let slc = &self.slc;
+        let program_ns = Ns::from(self.device.pages_per_program) * slc.program_ns;
+        slc.is_on().then(|| ModeFacts {
+            skipped: self.data_units_per_block() - self.slc_units_per_block(),
+            read_ns: vec![slc.read_ns],
+            program_ns: vec![program_ns],
+            mean_ns: [slc.read_ns, program_ns],
+            erase_ns: slc.erase_ns,
+            errors: slc.errors,
+            wear: libm::round(slc.wear * WHOLE as f64) as u64,
+        })
+    }
+
+    /// The part of the shape of a saved state that the cache decides ([`Config::SHAPE_OF_SLC`]).
+    pub fn slc_shape(&self) -> String {
+        let slc = &self.slc;
+        if !slc.is_on() {
+            return String::new();
+        }
+        let wear = if slc.wear < 1.0 { format!(" wear {}", slc.wear) } else { String::new() };
+        let map = if self.caches_map() { format!(" {:?}", slc.map_mode) } else { String::new() };
+        format!(" slc {} {}{wear}{map}", slc.static_blocks, slc.bits_per_cell)
+    }
+
+    /// The keys of the cache that shape a saved state.
+    pub const SHAPE_OF_SLC: &str = "slc.static_blocks, slc.bits_per_cell, slc.wear and slc.map_mode";
+
     /// Mapping units that a block in SLC mode holds, in whole programs.
     pub fn slc_units_per_block(&self) -> u32 {
         let units = self.data_units_per_block() / self.slc.bits_per_cell;
@@ -98,18 +158,6 @@ impl Config {
             PoolScope::Die => self.device.planes_per_die,
         }
     }
-}
-
-/// How the cells of a block are programmed, from when it is opened until it is erased.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, VariantArray)]
-#[serde(rename_all = "kebab-case")]
-#[repr(u8)]
-pub enum Mode {
-    /// With all bits of a cell.
-    #[default]
-    Native,
-    /// With one bit in a cell: fewer pages, which are faster.
-    Slc,
 }
 
 /// Where host writes go when no block can be opened in SLC mode.

@@ -22,7 +22,7 @@
 //! `sepbit` parts them in two, `custom` in at most h, and `handles` with initial isolation moves all to the first.
 //!
 //! With a cache of blocks in SLC mode (`slc`) each class of host writes has one stream more, behind those of the table: that of its writes to
-//! the cache. Blocks of these streams are opened in SLC mode, those of the others in native mode.
+//! the cache. Its blocks are opened in the mode of the part of the cache that they are taken from, those of other streams in native mode.
 //!
 //! If part of the mapping table is in flash (`ftl.map_cache_bytes`) beside such a cache, translation pages are a class of their own, behind
 //! those of the host, with one stream in the mode of `slc.map_mode`. What does not fit into the cache goes where host writes go. Without a
@@ -56,7 +56,7 @@ pub fn oracle_bytes(pages: u64) -> u64 {
     4 * (3 * pages + 2 * foretold_writes(pages))
 }
 
-/// The most streams of a pool: of host writes in both modes and of page moves, and that of translation pages. A power of two.
+/// The most streams of a pool: of host writes past the cache and to it, of page moves, and that of translation pages. A power of two.
 pub const STREAMS_MAX: usize = (3 * HANDLES_MAX as usize + 1).next_power_of_two();
 
 /// The most classes of writes: those of the host, and translation pages. A power of two.
@@ -80,7 +80,7 @@ pub struct Streams {
     pub host_classes: u8,
     /// Number of streams of page moves.
     pub move_classes: u8,
-    /// The first of the streams in SLC mode, which come last: one for each class of host writes, and maybe that of translation pages. The
+    /// The first of the streams of the SLC cache, which come last: one for each class of host writes, and maybe that of translation pages. The
     /// number of streams if there are none.
     pub slc: Stream,
     /// The stream of translation pages; `None` if they are written as host writes are.
@@ -110,10 +110,11 @@ impl Streams {
         };
         let count = (host.max(host_during_job) + host_classes).max(moves + move_classes);
         let map_mode = (config.slc.is_on() && config.caches_map()).then_some(config.slc.map_mode);
-        let slc = count + u8::from(map_mode == Some(Mode::Native));
+        let map_in_cache = map_mode.map(|mode| mode != Mode::Native);
+        let slc = count + u8::from(map_in_cache == Some(false));
         let behind = slc + if config.slc.is_on() { host_classes } else { 0 };
-        let map = map_mode.map(|mode| if mode == Mode::Slc { behind } else { count });
-        let count = behind + u8::from(map_mode == Some(Mode::Slc));
+        let map = map_in_cache.map(|cached| if cached { behind } else { count });
+        let count = behind + u8::from(map_in_cache == Some(true));
         let map_class = match config.ftl.placement {
             Placement::Handles => config.ftl.default_handle,
             Placement::HotCold | Placement::Sepbit => 1,
@@ -122,10 +123,10 @@ impl Streams {
         Streams { count, host, host_during_job, moves, host_classes, move_classes, slc, map, map_class }
     }
 
-    /// The mode in which the blocks of a stream are opened. Blocks that no stream of this table has filled are in native mode.
+    /// A stream fills blocks of the cache.
     #[inline(always)]
-    pub fn mode(&self, stream: Stream) -> Mode {
-        if (self.slc..self.count).contains(&stream) { Mode::Slc } else { Mode::Native }
+    pub fn is_of_cache(&self, stream: Stream) -> bool {
+        (self.slc..self.count).contains(&stream)
     }
 
     /// Number of classes of writes: those of the host, and translation pages if they have a stream of their own.
@@ -141,10 +142,10 @@ impl Streams {
     /// The stream that the writer of a stream fills outside of the cache; `None` for that of translation pages.
     #[inline(always)]
     pub fn outside_cache(&self, stream: Stream) -> Option<Stream> {
-        match self.mode(stream) {
+        match self.is_of_cache(stream) {
             _ if self.map == Some(stream) => None,
-            Mode::Native => Some(stream),
-            Mode::Slc => Some(self.host + stream - self.slc),
+            false => Some(stream),
+            true => Some(self.host + stream - self.slc),
         }
     }
 
@@ -233,7 +234,7 @@ mod tests {
         }
     }
 
-    /// By stream: its mode, and the stream of the same writer outside of the cache.
+    /// By stream: it is of the cache, and the stream of the same writer outside of it.
     #[test]
     fn each_class_has_a_stream_in_the_cache() {
         let row = |placement, map_cache_bytes, map_mode| {
@@ -242,14 +243,14 @@ mod tests {
             (config.slc.static_blocks, config.slc.map_mode) = (1, map_mode);
             let streams = Streams::new(&config);
             assert_eq!(usize::from(streams.count), streams.saved());
-            (0..streams.count).map(|stream| (streams.mode(stream), streams.outside_cache(stream))).collect::<Vec<_>>()
+            (0..streams.count).map(|stream| (streams.is_of_cache(stream), streams.outside_cache(stream))).collect::<Vec<_>>()
         };
-        let native = |streams: std::ops::Range<Stream>| streams.map(|stream| (Mode::Native, Some(stream))).collect::<Vec<_>>();
-        let (first, second) = ((Mode::Slc, Some(0)), (Mode::Slc, Some(1)));
+        let native = |streams: std::ops::Range<Stream>| streams.map(|stream| (false, Some(stream))).collect::<Vec<_>>();
+        let (first, second) = ((true, Some(0)), (true, Some(1)));
         assert_eq!(row(Placement::None, 0, Mode::Slc), [native(0..2), vec![first]].concat());
         assert_eq!(row(Placement::Sepbit, 0, Mode::Slc), [native(0..6), vec![first, second]].concat());
-        assert_eq!(row(Placement::None, 4096, Mode::Slc), [native(0..2), vec![first, (Mode::Slc, None)]].concat());
-        assert_eq!(row(Placement::None, 4096, Mode::Native), [native(0..2), vec![(Mode::Native, None), first]].concat());
+        assert_eq!(row(Placement::None, 4096, Mode::Slc), [native(0..2), vec![first, (true, None)]].concat());
+        assert_eq!(row(Placement::None, 4096, Mode::Native), [native(0..2), vec![(false, None), first]].concat());
     }
 
     #[test]

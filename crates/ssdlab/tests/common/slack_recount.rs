@@ -185,7 +185,7 @@ impl Recount {
             for &key in now.iter().chain(ended).filter(|key| reads[key.0 as usize] || !now.contains(key)) {
                 let Some(place) = ftl.lookup(Lpn(key.1 as u32)) else { continue };
                 places.entry(key).or_default().push((due, ftl.geometry().pool_of_page(place)));
-                in_slc.entry(key).or_insert(ftl.is_slc(place));
+                in_slc.entry(key).or_insert(ftl.in_cache(place));
             }
             before = now;
             look(&mut pages, due, under_way, in_parts)?;

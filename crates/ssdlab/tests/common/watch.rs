@@ -122,7 +122,7 @@ impl Watch {
             let free = ftl.blocks().free_count(pool);
             let gains = ftl.blocks().eligible_blocks(pool).next().is_some();
             let next = |class| (ftl.next_write_block(pool, class), ftl.next_offset(pool, class), ftl.takes_free(pool, class));
-            let of_host = |&&(first, stream): &&(BlockId, u8)| stream < self.host_streams || ftl.blocks().is_slc(first);
+            let of_host = |&&(first, stream): &&(BlockId, u8)| stream < self.host_streams || ftl.blocks().in_cache(first);
             let open = ftl.blocks().open_superblocks(pool).iter().filter(of_host);
             let superblocks = open.map(|&(first, _)| (first, 0, false)).collect();
             Seen {
@@ -272,7 +272,7 @@ impl Watch {
     /// The pool has a block to fold for space, and as many others fold as may at a time: an episode goes on when one of these has ended.
     fn waits_to_fold(&self, simulation: &Simulation, pool: usize) -> bool {
         let ftl = simulation.ssd().ftl();
-        let folds = blocks(ftl).filter(|&block| ftl.blocks().state(block) == BlockState::Victim && ftl.blocks().is_slc(block)).count();
+        let folds = blocks(ftl).filter(|&block| ftl.blocks().state(block) == BlockState::Victim && ftl.blocks().in_cache(block)).count();
         self.fold_jobs > 0 && folds >= self.fold_jobs && ftl.next_fold(PoolId(pool as u32), true).is_some()
     }
 

@@ -96,14 +96,14 @@ macro_rules! columns {
 columns! {
     /// Number of erases, in preparation and run.
     pub(in crate::ftl) erases: u32 = 0, kept, saved, lead;
-    /// Number of erases in SLC mode.
-    pub(in crate::ftl) slc_erases: u32 = 0, kept, saved, lead;
+    /// Wear that erases in other modes than native have spared it, in millionths of an erase.
+    pub(in crate::ftl) spared: u64 = 0, kept, saved, lead;
     /// The value of its pool's clock (`Blocks::closings`) when it closed last.
     pub(in crate::ftl) closed_at: u64 = 0, kept, saved, lead;
     /// The stream that has filled it, or [`NO_STREAM`].
     pub(in crate::ftl) stream: Stream = NO_STREAM, reset, saved, lead;
-    /// Its mode. A block of a superblock is in SLC mode until all are erased.
-    pub(in crate::ftl) mode: Mode = Mode::Native, kept, unsaved, lead;
+    /// Its mode. An erased block is in native mode, until it is opened in that of its part of the pool; one of a superblock when all are erased.
+    pub(in crate::ftl) mode: Mode = Mode::Native, kept, saved, lead;
     /// It is always in SLC mode: of the static part of the cache.
     pub(in crate::ftl) is_static: bool = false, kept, unsaved, lead;
     /// Pages that the host had written when it was opened (`ftl.placement = "sepbit"`).

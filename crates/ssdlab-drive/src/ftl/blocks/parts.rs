@@ -16,7 +16,7 @@ impl Blocks {
         for pool in (0..pools as u32).map(PoolId) {
             order.extend(self.free_blocks(pool).map(|block| block.0));
             order.extend(self.free_static_blocks(pool).map(|block| block.0));
-            order.extend(self.slc_blocks_by_age(pool).map(|block| block.0));
+            order.extend(self.cached_by_age(pool).map(|block| block.0));
             // Superblocks are listed once, for the first pool of their group.
             if self.lead_of(pool) != pool {
                 continue;

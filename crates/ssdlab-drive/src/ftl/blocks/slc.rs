@@ -7,13 +7,16 @@ use super::{BlockState, Blocks};
 use crate::lists::{EMPTY, List, NONE};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::units::{BlockId, PoolId};
-use ssdlab_keys::config::{Mode, Streams};
-use ssdlab_keys::geometry::{BlockFacts, Geometry, SlcShape, WHOLE};
+use ssdlab_keys::config::{MODES, Mode, SlcShape, WHOLE};
+use ssdlab_keys::geometry::{BlockFacts, Geometry};
 
 /// The blocks in SLC mode of all pools.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SlcBlocks {
     shape: SlcShape,
+    /// By mode: units of a block that are skipped, and wear of an erase.
+    skipped: [u32; MODES],
+    wear: [u64; MODES],
     /// By pool: number of blocks of the static part that have not failed.
     static_left: Vec<u32>,
     /// By pool: erased blocks of the static part.
@@ -40,6 +43,8 @@ impl SlcBlocks {
         geometry.slc.map(|shape| {
             Box::new(SlcBlocks {
                 shape,
+                skipped: geometry.skipped,
+                wear: geometry.wear,
                 static_left: vec![shape.static_each; pools],
                 free: vec![EMPTY; pools],
                 free_count: vec![0; pools],
@@ -55,10 +60,10 @@ impl SlcBlocks {
 }
 
 impl Blocks {
-    /// A block is in SLC mode.
+    /// A block is in a mode of the cache: what it holds is folded.
     #[inline(always)]
-    pub fn is_slc(&self, block: BlockId) -> bool {
-        self.mode(block) == Mode::Slc
+    pub fn in_cache(&self, block: BlockId) -> bool {
+        self.mode(block) != Mode::Native
     }
 
     /// A block is of the static part of the cache.
@@ -72,8 +77,7 @@ impl Blocks {
     pub fn facts(&self, block: BlockId, mode: Mode) -> BlockFacts {
         let erases = self.columns.erases[block.index()];
         let Some(cache) = &self.slc else { return BlockFacts::after(erases) };
-        let spared = u64::from(self.columns.slc_erases[block.index()]) * (WHOLE - cache.shape.wear);
-        BlockFacts { erases, spared, each: if mode == Mode::Slc { cache.shape.wear } else { WHOLE }, mode }
+        BlockFacts { erases, spared: self.columns.spared[block.index()], each: cache.wear[mode as usize], mode }
     }
 
     /// Number of erased blocks of the static part in a pool.
@@ -104,20 +108,20 @@ impl Blocks {
     }
 
     /// Number of full blocks in SLC mode of a pool.
-    pub fn full_slc_blocks(&self, pool: PoolId) -> u32 {
+    pub fn full_in_cache(&self, pool: PoolId) -> u32 {
         self.slc.as_ref().map_or(0, |slc| slc.full_count[pool.index()])
     }
 
     /// The full blocks in SLC mode of a pool, the one that became full first at the head.
-    pub fn slc_blocks_by_age(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
+    pub fn cached_by_age(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
         let list = self.slc.as_ref().map_or(EMPTY, |slc| slc.full[pool.index()]);
         self.links.chain(list).map(BlockId)
     }
 
     /// The full blocks in SLC mode of a pool that hold no valid page, the one that became full first at the head.
-    pub fn empty_slc_blocks(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
+    pub fn empty_cached(&self, pool: PoolId) -> impl Iterator<Item = BlockId> + '_ {
         let empty = self.slc.as_ref().map_or(0, |slc| slc.empty_count[pool.index()]);
-        self.slc_blocks_by_age(pool).filter(|&block| self.valid_together(block) == 0).take(empty as usize)
+        self.cached_by_age(pool).filter(|&block| self.valid_together(block) == 0).take(empty as usize)
     }
 
     /// The last valid page of a full block in SLC mode has become invalid.
@@ -138,11 +142,12 @@ impl Blocks {
         self.slc.as_mut()?.news.pop()
     }
 
-    /// Opens a block in SLC mode: an erased one of the static part, or else any free block. Returns it, and the number of its first page.
-    pub(super) fn take_free_slc(&mut self, pool: PoolId) -> (BlockId, u32) {
+    /// Opens a block in a mode of the cache: an erased one of the static part, or else any free block. Returns it, and the number of its first
+    /// page.
+    pub(super) fn take_for_cache(&mut self, pool: PoolId, mode: Mode) -> (BlockId, u32) {
         let slc = self.slc.as_mut().expect("there are blocks in SLC mode");
         let list = &mut slc.free[pool.index()];
-        let skipped = slc.shape.skipped;
+        let skipped = slc.skipped[mode as usize];
         let block = if list.head == NONE {
             slc.dynamic[pool.index()] += 1;
             self.take_free(pool)
@@ -153,7 +158,7 @@ impl Blocks {
             self.blocks[block.index()].state = BlockState::Open;
             block
         };
-        self.columns.mode[block.index()] = Mode::Slc;
+        self.columns.mode[block.index()] = mode;
         self.blocks[block.index()].programmed = skipped as u16;
         (0..skipped).for_each(|page| self.mark_stale(block, page));
         (block, skipped)
@@ -172,7 +177,7 @@ impl Blocks {
     /// A block in SLC mode is full.
     #[cold]
     #[inline(never)]
-    pub(super) fn slc_block_full(&mut self, pool: PoolId, block: BlockId) {
+    pub(super) fn cache_block_full(&mut self, pool: PoolId, block: BlockId) {
         self.blocks[block.index()].state = BlockState::Cached;
         self.closings[pool.index()] += 1;
         self.columns.closed_at[block.index()] = self.closings[pool.index()];
@@ -204,8 +209,9 @@ impl Blocks {
     /// A block in SLC mode has been erased.
     #[cold]
     #[inline(never)]
-    pub(super) fn erased_in_slc(&mut self, pool: PoolId, block: BlockId) {
-        self.columns.slc_erases[block.index()] += 1;
+    pub(super) fn erased_in_cache(&mut self, pool: PoolId, block: BlockId) {
+        let mode = self.mode(block);
+        self.columns.spared[block.index()] += self.slc.as_ref().map_or(0, |slc| WHOLE - slc.wear[mode as usize]);
         if self.superblocks.is_none() {
             self.leaves_cache(pool, block);
         }
@@ -222,8 +228,8 @@ impl Blocks {
     }
 
     /// Pages of a block that are skipped in its mode.
-    pub(super) fn skipped(&self, block: BlockId) -> u32 {
-        self.slc.as_ref().filter(|_| self.is_slc(block)).map_or(0, |slc| slc.shape.skipped)
+    pub fn skipped(&self, block: BlockId) -> u32 {
+        self.slc.as_ref().map_or(0, |slc| slc.skipped[self.mode(block) as usize])
     }
 
     /// A block of a pool takes the place of another, in the static part of the cache or not.
@@ -235,25 +241,22 @@ impl Blocks {
         }
     }
 
-    /// Sets the modes of the blocks of a saved state: each is in that of the stream that has filled it.
-    pub fn restore_modes(&mut self, streams: &Streams) {
-        self.columns.mode = self.columns.stream.iter().map(|&stream| streams.mode(stream)).collect();
-    }
-
     /// Sorts the blocks of a saved state into those in SLC mode and others.
     ///
     /// # Errors
     /// A sentence if a block of the static part is not in SLC mode, one in SLC mode has data in skipped pages, or there are more than may be.
     pub fn restore_slc(&mut self, geometry: &Geometry) -> Result<(), String> {
-        let Some(skipped) = self.slc.as_ref().map(|slc| slc.shape.skipped) else { return Ok(()) };
+        if self.slc.is_none() {
+            return Ok(());
+        }
         let in_use: Vec<_> = (0..geometry.blocks).map(BlockId).filter(|&block| self.state(block) != BlockState::Free).collect();
-        if let Some(block) = in_use.iter().find(|&&block| self.is_static(block) && !self.is_slc(block)) {
+        if let Some(block) = in_use.iter().find(|&&block| self.is_static(block) && !self.in_cache(block)) {
             return Err(format!("block {block} is of the static part of the cache and not in SLC mode"));
         }
-        let mut in_slc: Vec<_> = in_use.into_iter().filter(|&block| self.is_slc(block)).collect();
+        let mut in_slc: Vec<_> = in_use.into_iter().filter(|&block| self.in_cache(block)).collect();
         in_slc.sort_by_key(|block| self.columns.closed_at[block.index()]);
         for block in in_slc {
-            let pool = geometry.pool_of_block(block);
+            let (pool, skipped) = (geometry.pool_of_block(block), self.skipped(block));
             if self.programmed(block) < skipped || (0..skipped).any(|page| self.is_valid(block, page)) {
                 return Err(format!("block {block} is in SLC mode and has data in pages that are skipped"));
             }
@@ -294,12 +297,12 @@ impl Blocks {
     pub fn check_slc(&self, geometry: &Geometry, pool: PoolId) -> Result<(), String> {
         let Some(slc) = &self.slc else { return Ok(()) };
         let all = || (0..geometry.pools.blocks_each).map(|index| geometry.block_of_pool(pool, index));
-        let in_slc = || all().filter(|&block| self.is_slc(block));
-        let full: Vec<_> = self.slc_blocks_by_age(pool).collect();
+        let in_slc = || all().filter(|&block| self.in_cache(block));
+        let full: Vec<_> = self.cached_by_age(pool).collect();
         // The first pool of a group lists its superblocks.
         let leads = self.lead_of(pool) == pool;
         let cached = all().filter(|&block| leads && self.state(block) == BlockState::Cached).count();
-        if full.len() != cached || cached != slc.full_count[pool.index()] as usize || full.iter().any(|&block| !self.is_slc(block)) {
+        if full.len() != cached || cached != slc.full_count[pool.index()] as usize || full.iter().any(|&block| !self.in_cache(block)) {
             return Err(format!("pool {pool} lists {} full blocks in SLC mode and has {cached}", full.len()));
         }
         if let Some(pair) = full.windows(2).find(|pair| self.columns.closed_at[pair[0].index()] >= self.columns.closed_at[pair[1].index()])
@@ -325,7 +328,7 @@ impl Blocks {
                 slc.dynamic[pool.index()]
             ));
         }
-        if let Some(block) = all().find(|&block| self.is_static(block) && self.is_in_use(block) && !self.is_slc(block)) {
+        if let Some(block) = all().find(|&block| self.is_static(block) && self.is_in_use(block) && !self.in_cache(block)) {
             return Err(format!("block {block} of the static part is in use and not in SLC mode"));
         }
         match in_slc().find(|&block| self.state(block) == BlockState::Closed) {

@@ -226,9 +226,9 @@ impl Blocks {
         let (group, lead) = (self.superblocks().group(number), self.lead_of(self.pool_of(first)));
         let valid = self.members(first).map(|(_, block)| self.valid(block)).sum();
         self.superblocks_mut().valid[number] = valid;
-        if self.is_slc(first) {
+        if self.in_cache(first) {
             self.set_members(first, BlockState::Cached);
-            return self.slc_block_full(lead, first);
+            return self.cache_block_full(lead, first);
         }
         self.set_members(first, BlockState::Closed);
         self.enlist(group, first, valid);
@@ -242,7 +242,7 @@ impl Blocks {
         let (first, group) = (superblocks.lead(number), superblocks.group(number));
         let valid = superblocks.valid[number];
         superblocks.valid[number] = valid - 1;
-        if self.is_slc(first) {
+        if self.in_cache(first) {
             if valid == 1 {
                 self.cached_block_emptied(self.lead_of(self.pool_of(first)));
             }
@@ -289,7 +289,7 @@ impl Blocks {
     /// The blocks of a superblock were erased: they are in native mode again.
     fn superblock_leaves_cache(&mut self, number: usize) {
         let blocks: Vec<_> = self.superblocks().blocks_of(number).to_vec();
-        for block in blocks.into_iter().filter(|&block| self.is_slc(block)).collect::<Vec<_>>() {
+        for block in blocks.into_iter().filter(|&block| self.in_cache(block)).collect::<Vec<_>>() {
             self.leaves_cache(self.pool_of(block), block);
         }
     }

@@ -286,8 +286,7 @@ fn expected_read(ssd: &Ssd, place: Option<Ppn>) -> Ns {
 /// Expected time of the program of a write that has no page yet, by the mode of the block that its pool fills next, ns. With dynamic allocation
 /// the mean over the pools of its chip.
 fn expected_program(ssd: &Ssd, transaction: &Transaction) -> Ns {
-    let mode = |pool| if ssd.ftl.writes_slc(pool, transaction.class) { Mode::Slc } else { Mode::Native };
-    let in_pool = |pool| ssd.flash.timing().expected_program(mode(pool));
+    let in_pool = |pool| ssd.flash.timing().expected_program(ssd.ftl.mode_of_next(pool, transaction.class));
     if !ssd.rules.dynamic || !ssd.rules.slc {
         return in_pool(ssd.geometry().static_pool(transaction.lpn));
     }

@@ -14,7 +14,6 @@ use crate::ssd::mechanisms::power;
 use crate::views::DiePhase;
 use ssdlab_base::blocked::{Blocked, Served};
 use ssdlab_base::units::{DieId, Ns, PoolId, SlotId, TxnId};
-use ssdlab_keys::config::Mode;
 
 /// Bursts: operations of GC may be suspended for reads. Those that `gc.suspend` allows to be are interrupted by the host operation that comes.
 pub(in crate::ssd) const BURSTS: BurstRule = BurstRule {
@@ -161,10 +160,8 @@ pub(in crate::ssd) fn step_ended(ssd: &mut Ssd, now: Ns, die: DieId, at: SlotId,
 /// transaction.
 fn read_with_slack(ssd: &mut Ssd, now: Ns, die: DieId, first: TxnId) -> Option<HostCandidate> {
     let left = ssd.pages_of(first).map(|id| slack(ssd).left(&ssd.transactions, id)).min().expect("an operation has pages");
-    let of_mode = |mode| ssd.flash.timing().expected_read(mode);
-    let shortest = if ssd.rules.slc { of_mode(Mode::Slc).min(of_mode(Mode::Native)) } else { of_mode(Mode::Native) };
     // The order of the user's own is not asked in vain.
-    if left < shortest {
+    if left < ssd.flash.timing().least_expected_read() {
         return None;
     }
     next_read(ssd, now, die).filter(|read| left >= expected_read(ssd, read.id))

@@ -15,8 +15,8 @@ use crate::ssd::mechanisms::{pace, wear};
 use crate::ssd::watch::probes;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Ns, PoolId, Ppn};
-use ssdlab_keys::config::Config;
 use ssdlab_keys::config::capacity::RESERVE;
+use ssdlab_keys::config::{Config, Mode};
 use ssdlab_keys::geometry::PageFacts;
 use ssdlab_result::stats::SlcStats;
 
@@ -50,7 +50,7 @@ impl Ssd {
         let (shape, geometry, blocks) = (self.geometry().slc?, self.geometry(), self.ftl.blocks());
         let pools = u64::from(geometry.pools.count.get());
         let mut stats = SlcStats {
-            units_per_block: u64::from(geometry.units_per_block.get() - shape.skipped),
+            units_per_block: u64::from(geometry.units_in_mode(Mode::Slc)),
             static_blocks: self.pools().map(|pool| u64::from(blocks.static_left(pool))).sum(),
             dynamic_blocks: pools * u64::from(shape.dynamic_each),
             ..SlcStats::default()
@@ -62,7 +62,7 @@ impl Ssd {
             } else {
                 stats.other_erases.push(erases)
             }
-            if blocks.is_slc(block) {
+            if blocks.in_cache(block) {
                 stats.in_use += 1;
                 stats.held_units += u64::from(blocks.valid(block));
             }
@@ -126,7 +126,7 @@ fn look_at_block(ssd: &mut Ssd, now: Ns, old: Option<Ppn>) {
 /// `took`: a free block, or superblock, was taken for it, not one that a superblock had.
 #[inline]
 pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, first: Ppn, took: bool) {
-    if !ssd.rules.slc || !took || !ssd.ftl.is_slc(first) {
+    if !ssd.rules.slc || !took || !ssd.ftl.in_cache(first) {
         return;
     }
     let (block, _) = ssd.geometry().split_page(first);
@@ -136,10 +136,11 @@ pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, first: 
 }
 
 fn opened(ssd: &mut Ssd, now: Ns, pool: PoolId, block: BlockId) {
-    ssd.probes.note(now, &ssd.ftl, probes::Event::OpenedInSlc(block));
+    let mode = ssd.ftl.blocks().mode(block);
+    ssd.probes.note(now, &ssd.ftl, probes::Event::OpenedInCache(block, mode));
     // Of the static part, these pages never counted as room.
     if !ssd.ftl.blocks().is_static(block) {
-        let skipped = ssd.ftl.skipped_pages();
+        let skipped = ssd.ftl.blocks().skipped(block);
         pace::pages_taken(ssd, pool, skipped);
         pace::padding_taken(ssd, pool, skipped);
     }
@@ -232,7 +233,7 @@ pub(in crate::ssd) fn check_modes(ssd: &Ssd) -> Result<(), String> {
     // The blocks of a superblock keep their mode until all are erased.
     let is_erased = |&block: &BlockId| matches!(ssd.ftl.blocks().state(block), BlockState::Erased | BlockState::Retired);
     let mut blocks = (0..ssd.geometry().blocks).map(BlockId).filter(|block| !is_erased(block));
-    match blocks.find(|&block| ssd.ftl.blocks().is_slc(block) != verifier.is_slc(block)) {
+    match blocks.find(|&block| ssd.ftl.blocks().mode(block) != verifier.mode(block)) {
         Some(block) => Err(format!("block {block} has changed its mode without an erase")),
         None => Ok(()),
     }

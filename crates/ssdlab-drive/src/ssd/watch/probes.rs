@@ -6,6 +6,7 @@ use crate::ssd::watch::planted::Planted;
 use crate::ssd::watch::verify::Verifier;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Lpn, Ns, Ppn};
+use ssdlab_keys::config::Mode;
 use ssdlab_result::stats::{Counters, SlackStats};
 
 /// An event of a drive that its probes count or check.
@@ -37,8 +38,8 @@ pub(in crate::ssd) enum Event {
     Erased(BlockId),
     /// An erased block is free, or those of a superblock together.
     BlocksFreed { blocks: u32 },
-    /// A block was opened in SLC mode.
-    OpenedInSlc(BlockId),
+    /// A block of the cache was opened, in this mode.
+    OpenedInCache(BlockId, Mode),
     /// A job begins to fold a block in SLC mode.
     FoldBegins(BlockId, Cause),
     /// The program that began at this page has failed.
@@ -79,7 +80,7 @@ impl Probes {
             Event::HostRead(lpn, _) if ftl.geometry().is_of_map(lpn) => counters.map_reads += 1,
             Event::HostRead(_, place) => {
                 counters.host_reads += 1;
-                counters.slc_reads += u64::from(place.is_some_and(|ppn| ftl.is_slc(ppn)));
+                counters.slc_reads += u64::from(place.is_some_and(|ppn| ftl.in_cache(ppn)));
             }
             // What happens for the mapping table is not the host's.
             Event::ReadAlong(lpn, _) | Event::MergedRead(lpn, _) if ftl.geometry().is_of_map(lpn) => {}
@@ -88,25 +89,25 @@ impl Probes {
             Event::MergedRead(..) => counters.merged_reads += 1,
             Event::HostProgram(..)
             | Event::MovePlaced(..)
-            | Event::OpenedInSlc(..)
+            | Event::OpenedInCache(..)
             | Event::FoldBegins(..)
             | Event::ProgramFailed(_)
             | Event::Retired(_) => {}
             Event::Written(lpn, _) if ftl.geometry().is_of_map(lpn) => {
                 counters.map_programs += 1;
-                counters.slc_map_writes += u64::from(ftl.lies_in_slc(lpn));
+                counters.slc_map_writes += u64::from(ftl.lies_in_cache(lpn));
             }
             Event::Written(lpn, _) => {
                 counters.host_programs += 1;
                 if ftl.geometry().slc.is_some() {
-                    let in_slc = u64::from(ftl.lies_in_slc(lpn));
+                    let in_slc = u64::from(ftl.lies_in_cache(lpn));
                     (counters.slc_writes, counters.direct_writes) = (counters.slc_writes + in_slc, counters.direct_writes + 1 - in_slc);
                 }
             }
             Event::MergedWrite(..) => counters.merged_writes += 1,
             Event::PageMoved { from, cause, current } => {
                 counters.pages_moved += 1;
-                counters.folded_pages += u64::from(ftl.is_slc(from));
+                counters.folded_pages += u64::from(ftl.in_cache(from));
                 counters.moves_by_cause[cause as usize] += 1;
                 counters.stale_moves += u64::from(!current);
             }

@@ -32,14 +32,14 @@ pub(in crate::ssd) struct Verifier {
     every_event: bool,
     /// By pool, where writes are paced: pages of room when its job started, less those that host writes and padding have taken since.
     room: Vec<i64>,
-    /// By block: the number of its opening in SLC mode, counted from 1; 0 if it is not in that mode.
-    slc: Vec<u64>,
+    /// By block: its mode, and the number of its opening in the cache, counted from 1; 0 if it is not there.
+    opened: Vec<(Mode, u64)>,
     /// By block: it has been retired.
     retired: Vec<bool>,
     /// By block: wear spared by its erases, and by the one in service, in millionths of an erase (`wear.erase`).
     spared: Vec<(u64, u64)>,
-    /// Blocks opened in SLC mode.
-    slc_opened: u64,
+    /// Blocks opened in the cache.
+    opened_in_cache: u64,
     /// Streams of data with handles; `None` without these.
     placed: Option<Box<Placed>>,
     wrong: Option<String>,
@@ -65,10 +65,13 @@ impl Verifier {
             version: INITIAL,
             every_event,
             room,
-            slc: (0..geometry.blocks).map(|block| u64::from(ftl.blocks().is_slc(BlockId(block)))).collect(),
+            opened: (0..geometry.blocks)
+                .map(BlockId)
+                .map(|block| (ftl.blocks().mode(block), ftl.blocks().in_cache(block).into()))
+                .collect(),
             retired: vec![false; geometry.blocks as usize],
             spared: vec![(0, 0); geometry.blocks as usize],
-            slc_opened: 1,
+            opened_in_cache: 1,
             placed: handles.map(|rules| Box::new(Placed::new(rules, ftl))),
             wrong: None,
         }
@@ -132,14 +135,14 @@ impl Verifier {
             Event::MergedWrite(Some(ppn), version) => self.content[ppn.index()] = version,
             Event::MovePlaced(from, to) => {
                 self.program(geometry, to, self.content[from.index()]);
-                if self.is_slc(geometry.split_page(to).0) {
-                    self.found(Err(format!("a page is moved to {to}, in a block in SLC mode")));
+                if self.in_cache(geometry.split_page(to).0) {
+                    self.found(Err(format!("a page is moved to {to}, in a block of the cache")));
                 }
             }
             // A later read of the page must find data that were written after this.
             Event::Trimmed(lpn) => self.latest[lpn.index()] = ERASED,
             Event::Erased(block) => self.erased(geometry, block),
-            Event::OpenedInSlc(block) => self.opened_in_slc(ftl, block),
+            Event::OpenedInCache(block, mode) => self.opened_in_cache(ftl, block, mode),
             Event::FoldBegins(block, cause) => self.fold_begins(ftl, block, cause),
             Event::ProgramFailed(first) => {
                 let failed = &mut self.content[first.index()..first.index() + geometry.units_per_program as usize];
@@ -183,7 +186,7 @@ impl Verifier {
         if self.retired[geometry.split_page(ppn).0.index()] {
             self.found(Err(format!("page {ppn} is programmed, in a block that was retired")));
         }
-        let opens = geometry.slc.is_some_and(|slc| slc.skipped == geometry.split_page(ppn).1);
+        let opens = geometry.skipped.contains(&geometry.split_page(ppn).1);
         if geometry.split_page(ppn).1 > 0 && self.content[ppn.index() - 1] == ERASED && !opens {
             self.found(Err(format!("page {ppn} is programmed before the page ahead of it in its block")));
         }
@@ -202,26 +205,27 @@ impl Verifier {
         self.spared[block.index()].0
     }
 
-    /// A block is in SLC mode.
-    pub fn is_slc(&self, block: BlockId) -> bool {
-        self.slc[block.index()] > 0
+    /// A block is of the cache.
+    fn in_cache(&self, block: BlockId) -> bool {
+        self.opened[block.index()].1 > 0
     }
 
     /// The mode of a block.
     pub fn mode(&self, block: BlockId) -> Mode {
-        if self.is_slc(block) { Mode::Slc } else { Mode::Native }
+        self.opened[block.index()].0
     }
 
-    /// Notes that a block is opened in SLC mode: pages that are skipped cannot be programmed any more. Its first page is already noted.
-    fn opened_in_slc(&mut self, ftl: &Ftl, block: BlockId) {
-        self.slc_opened += 1;
-        self.slc[block.index()] = self.slc_opened;
+    /// Notes that a block is opened in a mode: pages that are skipped cannot be programmed any more. Its first page is already noted.
+    fn opened_in_cache(&mut self, ftl: &Ftl, block: BlockId, mode: Mode) {
+        self.opened_in_cache += 1;
+        self.opened[block.index()] = (mode, self.opened_in_cache);
         let first = ftl.geometry().page(block, 0).index();
-        let skipped = &mut self.content[first..first + ftl.skipped_pages() as usize];
-        if skipped.iter().any(|&content| content != ERASED) {
-            self.found(Err(format!("block {block} is opened in SLC mode with data in pages that are to be skipped")));
+        let skipped = &mut self.content[first..first + ftl.geometry().skipped[mode as usize] as usize];
+        let had_data = skipped.iter().any(|&content| content != ERASED);
+        skipped.fill(PADDING);
+        if had_data {
+            self.found(Err(format!("block {block} is opened in {mode:?} mode with data in pages that are to be skipped")));
         }
-        self.content[first..first + ftl.skipped_pages() as usize].fill(PADDING);
     }
 
     /// Checks that the block that is folded is the oldest of the full ones in SLC mode; if its pool needs free blocks, of those whose erase
@@ -235,10 +239,10 @@ impl Verifier {
         let alike = |other: BlockId| counts(other) && ftl.blocks().stream(other) == ftl.blocks().stream(block);
         let older = others.filter(|_| ftl.blocks().valid_together(block) > 0).find(|&other| {
             let full = ftl.blocks().state(other) == BlockState::Cached && alike(other);
-            full && self.slc[other.index()] < self.slc[block.index()]
+            full && self.opened[other.index()].1 < self.opened[block.index()].1
         });
         let is_static = cause == Cause::FoldSpace && ftl.blocks().is_static(block);
-        if !self.is_slc(block) || is_static {
+        if !self.in_cache(block) || is_static {
             self.found(Err(format!("block {block} is folded ({cause:?}), which is not of that part of the cache")));
         } else if let Some(older) = older {
             self.found(Err(format!("block {block} is folded before block {older}, which became full before it")));
@@ -250,7 +254,7 @@ impl Verifier {
         if self.retired[block.index()] {
             self.found(Err(format!("block {block} is erased, which was retired")));
         }
-        self.slc[block.index()] = 0;
+        self.opened[block.index()] = (Mode::Native, 0);
         let (spared, by_this) = &mut self.spared[block.index()];
         *spared += std::mem::take(by_this);
         let first = geometry.page(block, 0).index();
