@@ -14,7 +14,7 @@ use super::track::Track;
 pub use index::Index;
 use ssdlab_base::blocked::{Blocked, DriveTimes};
 use ssdlab_base::cause::Cause;
-use ssdlab_base::units::{ChipId, DieId, Lpn, Ns, PoolId, Ppn, TxnId};
+use ssdlab_base::units::{DieId, Lpn, Ns, PoolId, Ppn, TxnId};
 use ssdlab_keys::geometry::Geometry;
 
 /// Default number of stages that the rings of a run hold: about 10 MB.
@@ -239,7 +239,7 @@ impl Ring {
             open: vec![None; 3 * dies + geometry.channels as usize],
             current: vec![0; 3 * dies],
             running: vec![None; geometry.pools.count.get() as usize],
-            excluded: vec![None; (geometry.planes.max(geometry.dies) + geometry.chips) as usize],
+            excluded: vec![None; (first_station(geometry, by_plane) + geometry.stations()) as usize],
             now_held: Vec::new(),
             stages: Recent::new(stages),
             operations: Recent::new(stages / 2),
@@ -418,12 +418,15 @@ impl Ring {
 
     /// The dies whose operations hold a domain of the wait clocks.
     pub fn dies_of_domain(&self, domain: u32) -> std::ops::Range<u32> {
-        let dies = if self.by_plane { self.geometry.planes } else { self.geometry.dies };
-        if domain >= dies {
-            return self.geometry.dies_of_chip(ChipId(domain - dies));
-        }
-        let die = if self.by_plane { self.geometry.die_of_pool(PoolId(domain)) } else { DieId(domain) };
-        if self.interleave { die.0..die.0 + 1 } else { self.geometry.dies_of_chip(self.geometry.chip_of_die(die)) }
+        let dies = match domain.checked_sub(first_station(&self.geometry, self.by_plane)) {
+            Some(station) => self.geometry.dies_of_station(station),
+            None if self.by_plane => {
+                let die = self.geometry.die_of_pool(PoolId(domain)).0;
+                die..die + 1
+            }
+            None => domain..domain + 1,
+        };
+        if self.interleave { dies } else { self.geometry.dies_of_chip(self.geometry.chip_of_die(DieId(dies.start))) }
     }
 
     /// Ends all open stages and jobs at the end of the run.
@@ -434,6 +437,11 @@ impl Ring {
             }
         }
     }
+}
+
+/// Number of the wait clocks' domain of the first station: behind those of the dies, or of the planes.
+fn first_station(geometry: &Geometry, by_plane: bool) -> u32 {
+    if by_plane { geometry.planes } else { geometry.dies }
 }
 
 impl RecentOperation {
@@ -452,7 +460,7 @@ impl RecentOperation {
 mod tests {
     use super::*;
     use ssdlab_base::units::SlabId;
-    use ssdlab_keys::config::Config;
+    use ssdlab_keys::config::{Allocation, Config, ReclaimUnit, SuperblockSpan};
 
     fn ring() -> Ring {
         Ring::new(&Geometry::new(&Config::default()), (false, true), 0)
@@ -482,6 +490,23 @@ mod tests {
         assert_eq!(Index::new(&ring).stage_at(0, Track::Slot(0), 35), None, "it has not ended");
         ring.finish(50);
         assert_eq!(Index::new(&ring).stage_at(0, Track::Slot(0), 35).map(|stage| stage.end), Some(50));
+    }
+
+    /// Two dies a chip, each a station: the domains behind those of the dies are those of the stations.
+    #[test]
+    fn each_die_of_a_chip_may_be_a_station() {
+        let mut config = Config::default();
+        config.device.dies_per_chip = 2;
+        config.ftl.allocation = Allocation::Dynamic;
+        (config.ftl.reclaim_unit, config.ftl.superblock_span) = (ReclaimUnit::Superblock, SuperblockSpan::Drive);
+        let geometry = Geometry::new(&config);
+        assert_eq!(geometry.stations(), geometry.dies);
+        let mut ring = Ring::new(&geometry, (false, true), 0);
+        let last = geometry.dies - 1;
+        ring.held(geometry.dies + last, Some(Blocked::GcOperation), (0, 5), None);
+        assert_eq!([last, geometry.dies + last].map(|domain| ring.dies_of_domain(domain)), [last..last + 1, last..last + 1]);
+        let takes_turns = Ring::new(&geometry, (false, false), 0);
+        assert_eq!(takes_turns.dies_of_domain(geometry.dies + last), last - 1..last + 1);
     }
 
     #[test]
