@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::host::Outstanding;
-use super::mechanisms::{accepted, burst, estimates, idle, merge, slc, superblock, wear};
+use super::mechanisms::{self, accepted, burst, estimates, merge, slc, superblock, wear};
 use super::watch::planted::Planted;
 use super::watch::probes::Event;
 use super::watch::timeline;
@@ -39,14 +39,8 @@ impl Ssd {
     /// Admits a request that has just been taken in, as far as chip queues have places.
     #[inline]
     pub(super) fn admit_request(&mut self, now: Ns, id: ReqId, index: u64) {
-        // A request for the mapping table, perhaps due to page moves in idle time, does not end idle time.
-        let may_idle = self.gc.idle().is_some() || self.rules.slc;
-        if may_idle && self.host.request(id).request.offset < self.geometry().exported_bytes() {
-            idle::end(self);
-            slc::end_idle(self);
-        }
         timeline::request_arrived(self, id, index);
-        estimates::request_arrived(self, now, id);
+        mechanisms::request_arrived(self, now, id);
         match self.host.request(id).request.kind {
             // A request is acknowledged when it is in flash, so a flush has nothing to wait for.
             RequestKind::Flush => self.admission_done(now, id),

@@ -1,7 +1,9 @@
 //! Stages end; then operations, transactions and requests complete.
 
 use super::host::Completed;
-use super::mechanisms::{accepted, ages, burst, carry, estimates, idle, merge, pace, pause, planes, slc, superblock, units, wear};
+use super::mechanisms::{
+    self, ErasedBlock, burst, carry, estimates, idle, merge, pace, pause, planes, slc, superblock, table, units, wear,
+};
 use super::watch::probes::Event;
 use super::watch::{slowest, timeline, waits};
 use super::{Planted, Ssd};
@@ -10,8 +12,7 @@ use crate::ftl::Freed;
 use crate::gc::Move;
 use crate::sched::{Transaction, TransactionKind, linked, page_order};
 use ssdlab_base::blocked::{Blocked, Served};
-use ssdlab_base::status::Status;
-use ssdlab_base::units::{ChannelId, DieId, Lpn, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
+use ssdlab_base::units::{ChannelId, DieId, Ns, PoolId, Ppn, ReqId, SlotId, TxnId};
 
 impl Ssd {
     /// Handles the end of an array stage, or of an operation that is one event.
@@ -361,20 +362,10 @@ impl Ssd {
             let front = page_order::remove(&mut self.ftl, &mut self.transactions, id);
             let Transaction { kind, chip, request, lpn, .. } = self.transactions[id];
             if kind != TransactionKind::Trim {
-                estimates::page_ended(self, now, id);
                 self.sched.finished(chip);
-                // Dynamic allocation: this may now be the chip with the fewest operations, with a place for a write that waits.
-                if self.rules.dynamic {
-                    self.host.place_freed();
-                }
-            }
-            if self.wear.is_some() && kind == TransactionKind::Write {
-                accepted::write_ended(self, lpn);
+                mechanisms::page_ended(self, now, id);
             }
             slowest::page_ended(self, now, id);
-            if self.transactions[id].uncorrectable {
-                self.host.note_status(request, Status::Lost);
-            }
             let completed = self.host.page_done(now, request, Some((lpn, &self.transactions[id].times)));
             self.transactions.remove(id);
             if let Some(completed) = completed {
@@ -476,30 +467,16 @@ impl Ssd {
         if self.rules.gc.merge && current && kind == OpKind::Move {
             self.merging.moved(now, die, moved.lpn);
         }
-        self.note_move(moved.lpn, current);
+        table::unit_moved(self, moved.lpn, current);
         let cause = self.gc.job(pool).expect("a page was moved").cause();
         self.probes.note(now, &self.ftl, Event::PageMoved { from: moved.from, cause, current });
         self.gc.jobs.move_ended(&self.ftl, pool, (now, serial));
-    }
-
-    /// Notes the end of a page move where the mapping table is in flash, since its entry has to change there.
-    #[inline(always)]
-    pub(super) fn note_move(&mut self, lpn: Lpn, current: bool) {
-        if self.rules.notes_moves {
-            let of_map = self.geometry().is_of_map(lpn);
-            self.probes.count().map_pages_moved += u64::from(of_map);
-            self.gained -= 1;
-            if current {
-                self.moved.push(lpn);
-            }
-        }
     }
 
     fn victim_erased(&mut self, now: Ns, pool: PoolId) {
         let job = self.gc.job(pool).expect("a job had an operation in service");
         let (victim, waited) = (job.erases(), job.erases() != job.victim());
         let (in_cache, skipped) = (self.ftl.blocks().in_cache(victim), self.ftl.blocks().skipped(victim));
-        self.probes.count().slc_erases += u64::from(in_cache);
         let retires = self.wear.is_some() && wear::erase_retires(self, victim);
         let freed = match retires {
             _ if waited => Some(self.commit_waiting(pool, retires)),
@@ -507,14 +484,8 @@ impl Ssd {
             false => self.ftl.commit_erase(pool, victim),
         };
         self.probes.note(now, &self.ftl, Event::Erased(victim));
-        ages::block_erased(self, now, victim);
-        if retires {
-            wear::block_retired(self, now, pool, victim, waited);
-        }
-        if self.rules.notes_moves && !retires {
-            // Pages that are skipped were taken when the block was opened.
-            self.gained += i64::from(self.geometry().units_per_block.get() - skipped);
-        }
+        let erased = ErasedBlock { pool, block: victim, in_cache, skipped, retired: retires, earlier: waited };
+        mechanisms::block_erased(self, now, erased);
         let Some(freed) = freed else {
             if self.probes.has(Planted::FreesMembersApart) {
                 self.ftl.free_apart(pool, victim);

@@ -11,9 +11,10 @@
 //! ([`Config::map_kept_blocks`]), and each accepted unit counts once more for its translation page, which its write changes. A drive that is read-only goes
 //! on to write these pages, as reads bring others into memory.
 
+use crate::sched::TransactionKind;
 use crate::ssd::Ssd;
 use crate::ssd::mechanisms::wear;
-use ssdlab_base::units::{DieId, Lpn, Ns, PoolId};
+use ssdlab_base::units::{DieId, Lpn, Ns, PoolId, TxnId};
 use ssdlab_keys::config::{Allocation, Config};
 use ssdlab_keys::geometry::{Geometry, MapPages};
 
@@ -182,6 +183,14 @@ impl Ssd {
 /// A level above has accepted all requests that come to the drive.
 pub(in crate::ssd) fn are_accepted_above(ssd: &Ssd) -> bool {
     ssd.wear.as_ref().and_then(|wear| wear.accepted.as_ref()).is_some_and(|accepted| accepted.above)
+}
+
+/// A page operation of the host has ended.
+#[inline(always)]
+pub(in crate::ssd) fn page_ended(ssd: &mut Ssd, id: TxnId) {
+    if ssd.wear.is_some() && ssd.transactions[id].kind == TransactionKind::Write {
+        write_ended(ssd, ssd.transactions[id].lpn);
+    }
 }
 
 /// Call when a write of a unit has ended, or finds no page: without a write buffer its place is given back.

@@ -18,6 +18,7 @@ use crate::ssd::mechanisms::units;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
 use ssdlab_base::cause::Cause;
+use ssdlab_base::status::Status;
 use ssdlab_base::units::{BlockId, Ns, Ppn, SlotId, TxnId};
 use ssdlab_keys::geometry::PageFacts;
 use ssdlab_result::stats::{AgeStats, AgedBlock};
@@ -204,6 +205,14 @@ pub(in crate::ssd) fn block_opened(ssd: &mut Ssd, now: Ns, first: Ppn) {
     if cells.refreshes() {
         let at = cells.refresh_at(block);
         ssd.ages_mut().by_age.push_back((at, block));
+    }
+}
+
+/// A page operation of the host has ended: if its data are lost, its request is told.
+#[inline(always)]
+pub(in crate::ssd) fn page_ended(ssd: &mut Ssd, id: TxnId) {
+    if ssd.transactions[id].uncorrectable {
+        ssd.host.note_status(ssd.transactions[id].request, Status::Lost);
     }
 }
 

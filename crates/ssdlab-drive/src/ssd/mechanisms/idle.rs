@@ -6,8 +6,9 @@ use crate::event::{Event, IdleWork};
 use crate::gc::Idle;
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
+use crate::ssd::mechanisms::slc;
 use ssdlab_base::cause::Cause;
-use ssdlab_base::units::{Ns, PoolId};
+use ssdlab_base::units::{Ns, PoolId, ReqId};
 use ssdlab_keys::config::Trigger;
 
 /// Bursts: a job that began in idle time pauses between two moves.
@@ -104,6 +105,16 @@ pub(in crate::ssd) fn end(ssd: &mut Ssd) {
         ssd.pools().for_each(|pool| resume_if_short(ssd, pool));
     }
     ssd.gc.idle_mut().expect("seen above").adapt(found_work);
+}
+
+/// A request has come: idle time ends, unless the request is for the mapping table, perhaps due to page moves in idle time.
+#[inline(always)]
+pub(in crate::ssd) fn request_arrived(ssd: &mut Ssd, request: ReqId) {
+    let may_idle = ssd.gc.idle().is_some() || ssd.rules.slc;
+    if may_idle && ssd.host.request(request).request.offset < ssd.geometry().exported_bytes() {
+        end(ssd);
+        slc::end_idle(ssd);
+    }
 }
 
 /// Call when the job of a pool and its group starts: if it is for space, the drive is idle and the pool not short of free blocks, idle time

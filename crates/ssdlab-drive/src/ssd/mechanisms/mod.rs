@@ -20,8 +20,8 @@
 //! | `wear` | what if a program or an erase fails, and when is the drive read-only? | `wear` |
 //! | `accepted` | which place does the drive keep for data that a level above has accepted? | `wear` |
 //! | `planes` | which programs go plane by plane? | `device.plane_programs` |
+//! | `table` | what is noted for a mapping table in flash? | `ftl.map_cache_bytes` |
 //! | `pause` | when does an operation stop for reads? | `scheduler.write_pausing`, `scheduler.suspend` |
-
 //!
 //! At the moments of an operation's life that have a function here, the spine calls that, and the function calls what each mechanism does then: to
 //! add a mechanism, add its call.
@@ -32,7 +32,24 @@ use crate::sched::QueueKind;
 use crate::ssd::Ssd;
 use crate::ssd::candidates::HostCandidate;
 use ssdlab_base::cause::Cause;
-use ssdlab_base::units::{DieId, Ns, PoolId, SlotId};
+use ssdlab_base::units::{BlockId, DieId, Ns, PoolId, ReqId, SlotId, TxnId};
+
+/// A block that has been erased.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ErasedBlock {
+    /// The pool whose job erased it.
+    pub pool: PoolId,
+    /// The block.
+    pub block: BlockId,
+    /// It was in the cache of blocks in SLC mode.
+    pub in_cache: bool,
+    /// Number of its units that its mode skipped.
+    pub skipped: u32,
+    /// It is retired.
+    pub retired: bool,
+    /// An earlier job of the pool had collected it.
+    pub earlier: bool,
+}
 
 pub(super) mod accepted;
 pub(super) mod advance;
@@ -50,8 +67,16 @@ pub(super) mod planes;
 pub(super) mod power;
 pub(super) mod slc;
 pub(super) mod superblock;
+pub(super) mod table;
 pub(super) mod units;
 pub(super) mod wear;
+
+/// A request has come to the drive; none of its pages is admitted.
+#[inline(always)]
+pub(super) fn request_arrived(ssd: &mut Ssd, now: Ns, request: ReqId) {
+    idle::request_arrived(ssd, request);
+    estimates::request_arrived(ssd, now, request);
+}
 
 /// A host operation has left its queue.
 #[inline(always)]
@@ -80,6 +105,15 @@ pub(super) fn host_begun(ssd: &mut Ssd, at: SlotId, kind: OpKind) {
     ages::operation_begun(ssd, at, kind);
 }
 
+/// A page operation of the host has ended; its request does not know it yet.
+#[inline(always)]
+pub(super) fn page_ended(ssd: &mut Ssd, now: Ns, id: TxnId) {
+    estimates::page_ended(ssd, now, id);
+    dynamic::page_ended(ssd);
+    accepted::page_ended(ssd, id);
+    ages::page_ended(ssd, id);
+}
+
 /// An operation of the job of a pool is about to begin on a die.
 #[inline(always)]
 pub(super) fn step_begins(ssd: &mut Ssd, die: DieId, pool: PoolId) {
@@ -98,6 +132,15 @@ pub(super) fn step_begun(ssd: &mut Ssd, now: Ns, at: SlotId, pool: PoolId, kind:
 pub(super) fn block_opened(ssd: &mut Ssd, now: Ns, pool: PoolId, opened: Allocated) {
     ages::block_opened(ssd, now, opened.ppn);
     slc::block_opened(ssd, now, pool, opened.ppn, opened.took_block);
+}
+
+/// A block has been erased, and perhaps retired.
+#[inline(always)]
+pub(super) fn block_erased(ssd: &mut Ssd, now: Ns, erased: ErasedBlock) {
+    slc::block_erased(ssd, erased);
+    ages::block_erased(ssd, now, erased.block);
+    wear::block_erased(ssd, now, erased);
+    table::block_erased(ssd, erased);
 }
 
 /// The job of a pool and its group begins.

@@ -11,7 +11,7 @@ use crate::ftl::BlockState;
 use crate::gc::Idle;
 use crate::rules::BurstRule;
 use crate::ssd::Ssd;
-use crate::ssd::mechanisms::{pace, wear};
+use crate::ssd::mechanisms::{ErasedBlock, pace, wear};
 use crate::ssd::watch::probes;
 use ssdlab_base::cause::Cause;
 use ssdlab_base::units::{BlockId, Ns, PoolId, Ppn};
@@ -69,6 +69,11 @@ impl Ssd {
         }
         Some(stats)
     }
+}
+
+/// A block has been erased.
+pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, erased: ErasedBlock) {
+    ssd.probes.count().slc_erases += u64::from(erased.in_cache);
 }
 
 /// Call when a request arrives: no further block is folded for idle time.

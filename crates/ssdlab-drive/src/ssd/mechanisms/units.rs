@@ -10,7 +10,7 @@ use crate::gc::Move;
 use crate::rules::BurstRule;
 use crate::sched::{QueueKind, Transaction, TransactionKind, page_order};
 use crate::ssd::candidates::HostCandidate;
-use crate::ssd::mechanisms::{ages, carry, merge, pace, superblock};
+use crate::ssd::mechanisms::{ages, carry, merge, pace, superblock, table};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::{Planted, Ssd};
 use ssdlab_base::blocked::Served;
@@ -368,7 +368,7 @@ fn unit_moved(ssd: &mut Ssd, now: Ns, pool: PoolId, moved: &Move) {
     let to = moved.to.expect("it was programmed somewhere");
     let Some(writer) = moved.writer else {
         let current = ssd.ftl.commit_move(pool, moved.lpn, moved.from, to);
-        ssd.note_move(moved.lpn, current);
+        table::unit_moved(ssd, moved.lpn, current);
         if current && ssd.rules.gc.spreads {
             superblock::readers_follow(ssd, now, moved.lpn, pool);
         }

@@ -19,7 +19,7 @@ use crate::rules::BurstRule;
 use crate::sched::{Placement, QueueKind, linked};
 use crate::ssd::candidates::HostCandidate;
 use crate::ssd::mechanisms::accepted::{self, Accepted};
-use crate::ssd::mechanisms::{ages, pace, superblock, units};
+use crate::ssd::mechanisms::{ErasedBlock, ages, pace, superblock, units};
 use crate::ssd::watch::probes::Event;
 use crate::ssd::watch::waits;
 use crate::ssd::{Planted, Ssd};
@@ -390,16 +390,18 @@ pub(in crate::ssd) fn check_spared(ssd: &Ssd) -> Result<(), String> {
     Ok(())
 }
 
-/// Call when a block of the pool has been retired, before its job ends.
-/// `goes_on`: the job does, since the block was that of an earlier one.
-pub(in crate::ssd) fn block_retired(ssd: &mut Ssd, now: Ns, pool: PoolId, block: BlockId, goes_on: bool) {
+/// A block has been erased, for the last time if it is retired. Its job has not ended.
+pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, now: Ns, ErasedBlock { pool, block, retired, earlier, .. }: ErasedBlock) {
+    if !retired {
+        return;
+    }
     ssd.probes.note(now, &ssd.ftl, Event::Retired(block));
     if ssd.probes.has(Planted::UsesRetiredBlock) {
         ssd.ftl.free_retired(pool, block);
         ssd.probes.note(now, &ssd.ftl, Event::BlocksFreed { blocks: 1 });
     }
     // The job goes on where other blocks of a superblock are not erased.
-    look_for_room(ssd, now, pool, ssd.rules.gc.spreads || goes_on);
+    look_for_room(ssd, now, pool, ssd.rules.gc.spreads || earlier);
 }
 
 /// Call when what a job collected has been erased, before the job ends. `victim`: of a superblock, the block in the first pool, `pool`, of its

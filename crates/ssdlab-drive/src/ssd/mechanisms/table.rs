@@ -1,0 +1,27 @@
+//! What is noted for a mapping table in flash (`ftl.map_cache_bytes`): units that have moved, whose entries change there, and the room that page
+//! moves leave for that.
+
+use crate::ssd::Ssd;
+use crate::ssd::mechanisms::ErasedBlock;
+use ssdlab_base::units::Lpn;
+
+/// The move of a unit has ended; its copy is current, or else stale.
+#[inline(always)]
+pub(in crate::ssd) fn unit_moved(ssd: &mut Ssd, lpn: Lpn, current: bool) {
+    if ssd.rules.notes_moves {
+        let of_map = ssd.geometry().is_of_map(lpn);
+        ssd.probes.count().map_pages_moved += u64::from(of_map);
+        ssd.gained -= 1;
+        if current {
+            ssd.moved.push(lpn);
+        }
+    }
+}
+
+/// A block has been erased: its units can be programmed again.
+pub(in crate::ssd) fn block_erased(ssd: &mut Ssd, erased: ErasedBlock) {
+    if ssd.rules.notes_moves && !erased.retired {
+        // Units that are skipped were taken when the block was opened.
+        ssd.gained += i64::from(ssd.geometry().units_per_block.get() - erased.skipped);
+    }
+}
