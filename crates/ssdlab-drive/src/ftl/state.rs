@@ -432,7 +432,7 @@ mod tests {
         (config.slc.static_blocks, config.slc.wear, config.ftl.frontier) = (1, 0.5, Frontiers::Separate);
         validate(&config).expect("a drive");
         let mut ftl = Ftl::new(&config);
-        ftl.blocks.columns.spared[0] = 3;
+        ftl.blocks.columns.spared[0] = 1_500_000;
         let facts = loaded(&config, &ftl).unwrap().block_facts(BlockId(0));
         assert_eq!((facts, facts.spared), (ftl.block_facts(BlockId(0)), 1_500_000));
     }
