@@ -294,6 +294,22 @@ def test_ratings_and_watts_of_a_sheet_are_those_worked_out_by_hand(ssdlab_comman
     assert "--sheet watts: nothing is computed to compare it with: the drive draws no power" in done.err
 
 
+@pytest.mark.parametrize("wear", [0.1, 1.0])
+def test_a_run_rates_what_passes_through_the_slc_cache_as_the_drive_is_rated(wear: float) -> None:
+    """In steady state each byte is programmed in SLC mode, and once more when it is folded: 1 + 3 slc.wear bytes of flash are worn."""
+    keys = {"ftl.map_cache_bytes": 0, "slc.wear": wear, "slc.fold_level": 0.5}
+    rated = summary("whole-consumer-tlc-scaled-4g", "nvme", **keys).sequential_rating
+    load = {"read_share": 0.0, "request_kb": 128, "align_kb": 128, "sequential_share": 1.0, "address": "uniform", "queue_depth": 0}
+    load |= {"interarrival_us": 1_500.0}
+    more = {**keys, **{f"workload.{key}": value for key, value in load.items()}}
+    run = ssdlab.run(device="whole-consumer-tlc-scaled-4g", scheme="nvme", set=more, requests=20_000, warm_up=8_000)
+    assert run.counters.direct_writes == 0
+    assert run.gc.write_amplification == pytest.approx(2, rel=0.02)
+    assert run.lifetime.wear_amplification == pytest.approx(1 + 3 * wear, rel=0.02)
+    for name in ("tbw", "dwpd"):
+        assert run.lifetime[name] == pytest.approx(rated[name], rel=0.02)
+
+
 def test_the_sheet_of_an_array_is_that_of_a_drive_of_it() -> None:
     alone = summary("demo-4g", "fpgc").to_dict()
     for level in ("rais0", "rais5"):

@@ -139,6 +139,28 @@ def test_the_rating_is_what_erases_allow_whatever_a_block_holds() -> None:
         assert result["lifetime"]["tbw"] == pytest.approx(rated, rel=0.005), settings
 
 
+def test_padding_and_parity_in_slc_mode_wear_by_its_share() -> None:
+    """Nothing is programmed in other blocks, so that all padding and parity of the run is in SLC mode."""
+    keys = {
+        "slc.static_blocks": 8,
+        "slc.wear": 0.2,
+        "device.overprovisioning": 0.7,
+        "ftl.parity_stripe": 4,
+        "buffer.bytes": 0,
+        "wear.rated_cycles": 3_000,
+    }
+    load = {"workload.read_share": 0.0, "workload.request_kb": 4, "workload.queue_depth": 8}
+    drive = {key: value for key, value in TODAY.items() if not key.startswith("wear.")}
+    result = ssdlab.run(device="nvme-4g", scheme="nvme", requests=100, seed=4, set={**drive, **keys, **load})
+    counters, written = result["counters"], result["bytes_written"]
+    assert counters["folds"] == counters["direct_writes"] == 0
+    assert min(written["padding"], written["parity"]) > 0
+    unit = written["data"] // counters["slc_writes"]
+    assert counters["slc_padded_units"] * unit == written["padding"] + written["parity"]
+    # a block in SLC mode holds a third of the units
+    assert result["lifetime"]["wear_amplification"] == pytest.approx(0.6 * result["gc"]["write_amplification"])
+
+
 BESIDE: list[tuple[str, str, dict[str, Any]]] = [
     ("nvme-4g", "nvme", {"ftl.map_cache_bytes": 1 << 20}),
     ("demo-4g", "fpgc", {"wear.rated_cycles": 500, "ftl.placement": "sepbit", "device.overprovisioning": 0.3}),
@@ -166,7 +188,9 @@ def test_any_drive_can_be_rated_and_nothing_fails(device: str, scheme: str, keys
     drives = 1 if array["level"] == "none" else array["drives"]
     sizes = ("channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane", "pages_per_block", "page_bytes")
     flash = drives * math.prod(config["device"][size] for size in sizes)
-    assert life["tbw"] == pytest.approx(rated["wear.rated_cycles"] * flash / result["gc"]["write_amplification"] / 1e12)
+    wears = life.get("wear_amplification", result["gc"]["write_amplification"])
+    assert ("wear_amplification" in life) == ("slc.static_blocks" in keys)
+    assert life["tbw"] == pytest.approx(rated["wear.rated_cycles"] * flash / wears / 1e12)
     exported = ssdlab.check(device, scheme=scheme, set=bare).summary.drive.exported_bytes * (drives - 1 if drives > 1 else 1)
     assert life["dwpd"] == pytest.approx(life["tbw"] * 1e12 / (exported * 5 * 365), rel=1e-4)
     assert "spare_left" not in life

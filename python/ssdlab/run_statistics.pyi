@@ -196,6 +196,7 @@ class Counters(Section):
     skipped_units: int
     slc_erases: int
     slc_map_writes: int
+    slc_padded_units: int
     slc_reads: int
     slc_writes: int
     space_fold_moves: int
@@ -366,6 +367,7 @@ class Lifetime(Section):
     written_bytes: int
     one_percent_bytes: int
     erase_wear: float
+    wear_amplification: float
     tbw: float
     dwpd: float
 

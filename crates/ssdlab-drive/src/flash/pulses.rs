@@ -7,6 +7,7 @@ use super::wear::normal;
 use ssdlab_base::rng::Rng;
 use ssdlab_base::units::{BlockId, Ns};
 use ssdlab_keys::config::{Config, Erase, MODES, Mode, WHOLE};
+use ssdlab_keys::geometry::BlockFacts;
 use ssdlab_result::stats::EraseWear;
 
 /// An erase of a block.
@@ -38,8 +39,9 @@ pub struct Pulses {
     growth: u64,
     /// By block: wear that erases as needed have spared it in the run, in millionths of an erase.
     spared: Vec<u64>,
-    /// Erases in the run.
-    erases: u64,
+    /// Erases in the run, by mode, and what their pulses were shorter than whole ones, as a sum of millionths.
+    erases: [u64; MODES],
+    shorter: [u64; MODES],
 }
 
 impl Pulses {
@@ -64,7 +66,8 @@ impl Pulses {
             mean_ns: config.modes().map(|mode| mode.erase_ns),
             growth: (wear.erase_growth * 1e6).round() as u64,
             spared: vec![0; blocks as usize],
-            erases: 0,
+            erases: [0; MODES],
+            shorter: [0; MODES],
         })
     }
 
@@ -120,15 +123,16 @@ impl Pulses {
     }
 
     /// Notes an erase of a block, and the wear that its pulses spared it.
-    pub(super) fn erased(&mut self, block: BlockId, spared: u64) {
-        self.spared[block.index()] += spared;
-        self.erases += 1;
+    pub(super) fn erased(&mut self, block: BlockId, facts: BlockFacts, plan: ErasePlan) {
+        self.spared[block.index()] += facts.spared_by_pulses(plan.wear);
+        self.erases[facts.mode as usize] += 1;
+        self.shorter[facts.mode as usize] += WHOLE - plan.wear;
     }
 
     /// Wear by the erases of the run.
     pub fn wear(&self) -> EraseWear {
-        let spared = self.spared.iter().sum::<u64>() as f64 / WHOLE as f64;
-        EraseWear { erases: self.erases, worn: self.erases as f64 - spared }
+        let worn = std::array::from_fn(|mode| self.erases[mode] as f64 - self.shorter[mode] as f64 / WHOLE as f64);
+        EraseWear { erases: self.erases, worn }
     }
 
     /// Verify mode: the same erase, played pulse by pulse.

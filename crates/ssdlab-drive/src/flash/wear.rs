@@ -106,7 +106,7 @@ impl Failures {
     /// Notes an erase of a block, so that it wears the block as much as its pulses do.
     pub fn erased(&mut self, block: BlockId, facts: BlockFacts, plan: ErasePlan) {
         if let Some(pulses) = &mut self.pulses {
-            pulses.erased(block, facts.spared_by_pulses(plan.wear));
+            pulses.erased(block, facts, plan);
         }
     }
 

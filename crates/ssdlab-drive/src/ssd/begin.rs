@@ -219,7 +219,11 @@ impl Ssd {
     pub(super) fn program_time(&mut self, first: Ppn) -> ProgramTime {
         let program = self.time_of_program(first);
         slc::check_program(self, first, program.data_ns);
-        self.probes.count().parity_programs += u64::from(program.parity_ns > 0);
+        if program.parity_ns > 0 {
+            let in_slc = if self.ftl.in_cache(first) { u64::from(self.geometry().units_per_program) } else { 0 };
+            let counters = self.probes.count();
+            (counters.parity_programs, counters.slc_padded_units) = (counters.parity_programs + 1, counters.slc_padded_units + in_slc);
+        }
         program
     }
 

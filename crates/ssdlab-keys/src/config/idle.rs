@@ -80,7 +80,8 @@ const WEAR: &str = "blocks that fail (wear.endurance, wear.program_fails_ppm or 
 const ENDURANCE: &str = "wear.endurance above 0";
 const RATING: &str = "wear.rated_cycles or wear.endurance above 0";
 const CYCLES: &str = "reads with errors (errors.retry other than \"off\"), or wear.endurance or wear.erase_growth above 0";
-const WORN: &str = "reads with errors (errors.retry other than \"off\"), wear.endurance or wear.erase_growth above 0, or wear.leveling";
+const WORN: &str =
+    "reads with errors (errors.retry other than \"off\"), wear.rated_cycles, wear.endurance or wear.erase_growth above 0, or wear.leveling";
 const SLC: &str = "blocks in SLC mode (slc.static_blocks or slc.dynamic_blocks above 0)";
 const PULSES: &str = "wear.erase = \"pulses\" or \"as-needed\"";
 const AS_NEEDED: &str = "wear.erase = \"as-needed\"";
@@ -167,7 +168,7 @@ const RULES: &[Rule] = &[
     parameter("slc.errors", SLC, |c| c.slc.is_on()),
     parameter("slc.errors", ERRORS, |c| c.errors.is_on()),
     parameter("slc.wear", SLC, |c| c.slc.is_on()),
-    parameter("slc.wear", WORN, |c| c.errors.is_on() || counts_cycles(c) || c.wear.leveling != Leveling::None),
+    parameter("slc.wear", WORN, |c| c.errors.is_on() || counts_cycles(c) || c.wear.rated_cycles > 0 || c.wear.leveling != Leveling::None),
     switch("wear.spread", |c| c.wear.spread > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
     switch("wear.program_fails_worn_ppm", |c| c.wear.program_fails_worn_ppm > 0.0, ENDURANCE, |c| c.wear.endurance > 0),
     switch("wear.erase_fails_worn_ppm", |c| c.wear.erase_fails_worn_ppm > 0.0, ENDURANCE, |c| c.wear.endurance > 0),

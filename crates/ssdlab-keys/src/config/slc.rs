@@ -151,6 +151,13 @@ impl Config {
         units - units % self.units_per_program()
     }
 
+    /// Wear by a mapping unit programmed in SLC mode, as a share of that by another unit: an erase in that mode wears by `slc.wear`, and a block
+    /// holds fewer units. 0 without an SLC cache.
+    pub fn slc_unit_wear(&self) -> f64 {
+        let units = if self.slc.is_on() { self.slc_units_per_block() } else { 0 };
+        if units == 0 { 0.0 } else { self.slc.wear * f64::from(self.data_units_per_block()) / f64::from(units) }
+    }
+
     /// Planes that share a pool of blocks.
     pub fn planes_per_pool(&self) -> u32 {
         match self.ftl.pool {

@@ -170,6 +170,8 @@ counters! {
         slc_erases,
         /// Mapping units of translation pages written to blocks in SLC mode (`slc.map_mode`).
         slc_map_writes,
+        /// Mapping units of padding and parity in programs of blocks in SLC mode (`slc`).
+        slc_padded_units,
         /// Flash reads of the host from blocks in SLC mode (`slc`).
         slc_reads,
         /// Mapping units of the host written to blocks in SLC mode (`slc`).

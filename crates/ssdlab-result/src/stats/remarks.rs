@@ -212,7 +212,12 @@ fn rated_life(result: &Value) -> Option<Remark> {
     let cycles = count(result, &format!("/config/wear/{key}"));
     let years = result.pointer("/config/wear/warranty_years").and_then(Value::as_f64).unwrap_or(0.0);
     let by_an_erase = result.pointer("/lifetime/erase_wear").and_then(Value::as_f64).filter(|&wear| wear < 1.0);
-    let each = by_an_erase.map(|wear| format!(", of which an erase of this run is {wear:.3} (lifetime.erase_wear)")).unwrap_or_default();
+    let by_a_byte = result.pointer("/lifetime/wear_amplification").and_then(Value::as_f64);
+    let each = match (by_a_byte, by_an_erase) {
+        (Some(bytes), _) => format!(", that a byte of the host wears {bytes:.3} of flash (lifetime.wear_amplification)"),
+        (None, Some(wear)) => format!(", of which an erase of this run is {wear:.3} (lifetime.erase_wear)"),
+        (None, None) => String::new(),
+    };
     let sentence = format!(
         "TBW and DWPD assume that each block takes wear.{key} = {cycles} erases{each}, that all wear evenly, and that the write amplification of \
          this run stays for {years} years; failures before that, and worn blocks that fail earlier than the mean, are left out."

@@ -417,6 +417,8 @@ def _lifetime(result: RunData, told: Shown) -> list[RenderableType]:
         # as true as the write amplification that it comes from
         marks = told.mark("gc.write_amplification") + told.row("lifetime.tbw")
         lines.append(f"  rated {three(life['tbw'])} TB written, {three(life['dwpd'])} drive writes a day{marks}")
+    if "wear_amplification" in life:
+        lines.append(f"  a byte of the host wears {three(life['wear_amplification'])} bytes of flash, those in SLC mode by slc.wear")
     if life.get("erase_wear", 1) < 1:
         lines.append(f"  an erase wears a block by {three(life['erase_wear'])} of one with whole pulses")
     counters = result.get("counters", {})

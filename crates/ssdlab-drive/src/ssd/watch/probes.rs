@@ -85,7 +85,12 @@ impl Probes {
             // What happens for the mapping table is not the host's.
             Event::ReadAlong(lpn, _) | Event::MergedRead(lpn, _) if ftl.geometry().is_of_map(lpn) => {}
             Event::ReadAlong(..) => counters.reads_along += 1,
-            Event::Padded(_, units) => counters.padded_units += u64::from(units),
+            // Without padding the place is that of another program.
+            Event::Padded(_, 0) => {}
+            Event::Padded(first, units) => {
+                counters.padded_units += u64::from(units);
+                counters.slc_padded_units += if ftl.in_cache(first) { u64::from(units) } else { 0 };
+            }
             Event::MergedRead(..) => counters.merged_reads += 1,
             Event::HostProgram(..)
             | Event::MovePlaced(..)
