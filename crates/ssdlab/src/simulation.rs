@@ -82,6 +82,8 @@ pub struct Simulation {
     exported_bytes: u64,
     /// The run ends once the drive is read-only (`wear.end`).
     may_wear_out: bool,
+    /// Blocks can fail, and fewer than 1 % of a drive's have.
+    awaits_one_percent: bool,
     /// The writes of the run must be known ahead (`ftl.placement = "oracle"`).
     foretells: bool,
     /// The workload once more, read ahead of the drive.
@@ -194,6 +196,7 @@ impl Simulation {
             asks_policies: plan.asks_policies(),
             exported_bytes: plan.config.exported_bytes()?,
             may_wear_out: plan.config.wear.is_on() && plan.config.wear.end == ssdlab_keys::config::WearEnd::Stop,
+            awaits_one_percent: plan.config.wear.is_on(),
             foretells: plan.config.ftl.placement == Placement::Oracle,
             foresight: None,
             handles: match plan.config.handles() {

@@ -167,6 +167,13 @@ impl Storage {
         is_at_end
     }
 
+    /// 1 % of the blocks of a drive have failed.
+    pub fn has_lost_one_percent(&self) -> bool {
+        let mut has_lost = false;
+        self.each_level(&mut |level| has_lost |= level.drive().is_some_and(Ssd::has_lost_one_percent));
+        has_lost
+    }
+
     /// Statistics until `now` of all levels except the drives.
     pub fn stats(&self, now: Ns) -> LevelStats {
         let mut stats = LevelStats::default();

@@ -25,6 +25,8 @@ pub struct Recorder {
     measured_from_ns: Ns,
     /// Bytes of writes that arrived in the warm-up and completed after it: their programs are measured.
     written_late: u128,
+    /// Bytes of the host's writes when 1 % of the blocks had failed.
+    one_percent_bytes: Option<u64>,
     digest: OrderedDigest,
     log: Option<RequestLog>,
 }
@@ -73,6 +75,8 @@ pub struct Recorded {
     /// Bytes of the writes that completed in the measured part of the run, writes that arrived in the warm-up included: the denominator of
     /// write amplification.
     pub host_bytes: u128,
+    /// What `host_bytes` was when 1 % of the blocks had failed; `None` if fewer have.
+    pub one_percent_bytes: Option<u64>,
     /// By flow, if there are several: its name and the statistics of its requests.
     pub flows: Vec<(String, RequestStats)>,
     /// BLAKE3 over the response times of all requests (those of the warm-up, trims and flushes too) in order of their index, each as eight
@@ -121,6 +125,7 @@ impl Recorder {
             first: 0,
             measured_from_ns: 0,
             written_late: 0,
+            one_percent_bytes: None,
             digest: OrderedDigest::new(),
             log: log.map(|log| RequestLog::create(log, &flows, extra)).transpose()?,
             all: Tally::new(),
@@ -179,6 +184,13 @@ impl Recorder {
         Ok(())
     }
 
+    /// Notes that 1 % of the blocks have failed, and what the host has written until now. Only the first call counts.
+    #[cold]
+    pub fn note_one_percent(&mut self) {
+        let written = self.all.bytes_written + self.written_late;
+        self.one_percent_bytes.get_or_insert(u64::try_from(written).unwrap_or(u64::MAX));
+    }
+
     /// Distributions of the response times recorded so far.
     pub fn histograms(&self) -> Histograms {
         Histograms { read: self.all.sequential_reads.merged(&self.all.random_reads).histogram(), write: self.all.writes.histogram() }
@@ -196,7 +208,8 @@ impl Recorder {
         }
         let flows = self.flows.into_iter().map(|(name, tally)| (name, tally.stats())).collect();
         let all = self.all.stats();
-        Ok(Recorded { host_bytes: all.bytes_written + self.written_late, all, flows, digest })
+        let (host_bytes, one_percent_bytes) = (all.bytes_written + self.written_late, self.one_percent_bytes);
+        Ok(Recorded { host_bytes, one_percent_bytes, all, flows, digest })
     }
 }
 

@@ -467,7 +467,7 @@ impl RunResult {
             assert!(seconds.is_finite() && seconds >= 0.0, "the wall-clock time is {seconds} s");
         }
         let measured_ns = run.simulated_ns - run.warm_up.map_or(0, |warm_up| warm_up.ns);
-        let Recorded { all: requests, host_bytes, flows, digest } = recorded;
+        let Recorded { all: requests, host_bytes, one_percent_bytes, flows, digest } = recorded;
         let bytes_written = BytesWritten::of(host_bytes, &device);
         let energy = device.energy.map(|(rates, drawn)| EnergyResult::new(&rates, &drawn, measured_ns, requests.bytes()));
         let speed = (requests.requests.total() + requests.left_out) as f64 / run.wall_s;
@@ -501,7 +501,7 @@ impl RunResult {
             wear: Wear::of(erase_counts),
             ages: device.ages.as_ref().map(AgeStats::result),
             slc: device.slc.clone().map(|slc| slc.result(&device.counters, device.unit_bytes)),
-            lifetime: LifetimeResult::of(run.rating, &device, &bytes_written),
+            lifetime: LifetimeResult::of(run.rating, &device, &bytes_written, one_percent_bytes),
             flash: device.flash(),
             bytes_written,
             utilisation: Utilisation::of(&device, measured_ns),

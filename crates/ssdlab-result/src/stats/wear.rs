@@ -51,8 +51,6 @@ pub struct WearStats {
     pub retired: RetiredBlocks,
     /// Blocks that the pool with the fewest can still lose.
     pub spare_left: u32,
-    /// Bytes that the host had programmed when 1 % of the blocks had failed; `None` if fewer have.
-    pub one_percent_bytes: Option<u64>,
     /// When and why the drive became read-only.
     pub read_only: Option<ReadOnly>,
 }
@@ -69,7 +67,6 @@ impl WearStats {
                 failed_programs: one.failed_programs + two.failed_programs,
             },
             spare_left: self.spare_left.min(other.spare_left),
-            one_percent_bytes: self.one_percent_bytes.into_iter().chain(other.one_percent_bytes).min(),
             read_only: self.read_only.into_iter().chain(other.read_only).min_by_key(|read_only| read_only.at_ns),
         }
     }
@@ -164,8 +161,9 @@ impl EraseWear {
 }
 
 impl LifetimeResult {
-    /// The life of the drive as it appears in a result; `None` if no block can fail and none is rated.
-    pub(super) fn of(rating: Option<Rating>, device: &DeviceStats, written: &BytesWritten) -> Option<Self> {
+    /// The life of the drive as it appears in a result; `None` if no block can fail and none is rated. `one_percent_bytes`: what the host had
+    /// written when 1 % of the blocks had failed.
+    pub(super) fn of(rating: Option<Rating>, device: &DeviceStats, written: &BytesWritten, one_percent_bytes: Option<u64>) -> Option<Self> {
         let wear = device.wear.as_ref();
         if wear.is_none() && rating.is_none() {
             return None;
@@ -190,7 +188,7 @@ impl LifetimeResult {
             read_only_cause: read_only.map(|read_only| read_only.cause),
             read_only_pool: read_only.map(|read_only| read_only.pool.into()),
             written_bytes: written.host,
-            one_percent_bytes: wear.and_then(|wear| wear.one_percent_bytes),
+            one_percent_bytes,
             erase_wear,
             wear_amplification,
             tbw: bytes.map(|(_, bytes)| bytes / 1e12),
@@ -234,8 +232,8 @@ pub struct LifetimeResult {
     /// Bytes of the host's writes that completed in the measured part of the run.
     #[schemars(extend("unit" = "B"))]
     pub written_bytes: u64,
-    /// Bytes of the mapping units (pages, without ftl.map_unit_bytes) that the host had programmed in the run, warm-up included, when 1 % of the
-    /// blocks had failed. Absent if fewer have.
+    /// What `written_bytes` was when 1 % of the blocks (in an array, of those of a drive) had failed: 0 if that was in the warm-up. Absent if fewer
+    /// have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("unit" = "B"))]
     pub one_percent_bytes: Option<u64>,
@@ -287,7 +285,7 @@ mod tests {
     fn a_byte_in_slc_mode_wears_by_its_share() {
         let life = |slc_wear, device: DeviceStats| {
             let rating = Rating { cycles: 3_000, slc_wear, warranty_years: 5.0, flash_bytes: 1 << 30, exported_bytes: 1 << 29 };
-            LifetimeResult::of(Some(rating), &device, &BytesWritten::of(100 * 4096, &device)).unwrap()
+            LifetimeResult::of(Some(rating), &device, &BytesWritten::of(100 * 4096, &device), None).unwrap()
         };
         let written = |wears: f64| 3_000.0 * f64::from(1 << 30) / wears / 1e12;
         for (slc_wear, erase_wear, wears) in [

@@ -57,6 +57,7 @@ impl Simulation {
 
     pub(super) fn finish_with(mut self, workload: serde_json::Value, caller: &Caller) -> Result<(RunResult, Storage, Ns)> {
         self.storage.catch_up(self.now, RoundPhase::Over);
+        self.look_for_failures();
         if self.plan.verify != Verify::Off {
             self.storage.check()?;
         }

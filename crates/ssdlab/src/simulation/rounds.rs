@@ -236,8 +236,18 @@ impl Simulation {
         }
     }
 
+    /// Notes what the host has written once 1 % of the blocks have failed.
+    #[inline(always)]
+    pub(super) fn look_for_failures(&mut self) {
+        if self.awaits_one_percent && self.storage.has_lost_one_percent() {
+            self.awaits_one_percent = false;
+            self.recorder.note_one_percent();
+        }
+    }
+
     #[inline(never)]
     fn record_completions(&mut self) -> Result<()> {
+        self.look_for_failures();
         self.storage.drain_completions(&mut self.completions);
         for completion in &self.completions {
             self.recorder.record(completion)?;

@@ -46,8 +46,8 @@ pub(in crate::ssd) struct Wear {
     lost_static: u32,
     /// Blocks that are filled no further while programs of them may be under way, each with the number of its last pages that are left out.
     open: Vec<(BlockId, u32)>,
-    /// Bytes that the host had programmed when 1 % of the blocks had failed.
-    one_percent_bytes: Option<u64>,
+    /// 1 % of the blocks have failed.
+    has_lost_one_percent: bool,
     read_only: Option<ReadOnly>,
     /// By pool, from when the drive became read-only: blocks that had failed.
     lost_before: Vec<u32>,
@@ -81,7 +81,7 @@ impl Wear {
             lost: vec![0; geometry.pools.count.get() as usize],
             lost_static: 0,
             open: Vec::new(),
-            one_percent_bytes: None,
+            has_lost_one_percent: false,
             read_only: None,
             lost_before: Vec::new(),
             accepted: Accepted::new(config, geometry),
@@ -136,7 +136,12 @@ impl Ssd {
     pub fn wear_stats(&self) -> Option<WearStats> {
         let wear = self.wear.as_ref().filter(|wear| wear.fails)?;
         let left = wear.lost.iter().map(|&lost| wear.losable.saturating_sub(lost)).min().unwrap_or(0);
-        Some(WearStats { retired: wear.retired, spare_left: left, one_percent_bytes: wear.one_percent_bytes, read_only: wear.read_only })
+        Some(WearStats { retired: wear.retired, spare_left: left, read_only: wear.read_only })
+    }
+
+    /// 1 % of the blocks have failed.
+    pub fn has_lost_one_percent(&self) -> bool {
+        self.wear.as_ref().is_some_and(|wear| wear.has_lost_one_percent)
     }
 
     /// Wear by the erases of the run; `None` if all wear a block alike.
@@ -428,15 +433,12 @@ fn lose_block(ssd: &mut Ssd, pool: PoolId, block: BlockId) {
     }
 }
 
-/// Keeps what the host has written if 1 % of the blocks have failed, for the first time.
+/// Notes that 1 % of the blocks have failed, once they have.
 fn note_one_percent(ssd: &mut Ssd) {
-    let written = ssd.probes.count().host_programs * u64::from(ssd.geometry().unit_bytes);
     let blocks = u64::from(ssd.geometry().blocks);
     let wear = ssd.wear_mut();
     let failed = u64::from(wear.lost_static) + wear.lost.iter().map(|&lost| u64::from(lost)).sum::<u64>();
-    if 100 * failed >= blocks {
-        wear.one_percent_bytes.get_or_insert(written);
-    }
+    wear.has_lost_one_percent |= 100 * failed >= blocks;
 }
 
 /// Makes the drive read-only if the data of the pool may not fit any more. `has_job`: the pool's job goes on.
