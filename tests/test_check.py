@@ -310,6 +310,21 @@ def test_a_run_rates_what_passes_through_the_slc_cache_as_the_drive_is_rated(wea
         assert run.lifetime[name] == pytest.approx(rated[name], rel=0.02)
 
 
+def test_power_beside_what_a_cap_holds_is_said() -> None:
+    """Ten dies of 32 may read, at 20 mW beside 1 W at rest; buses, memory, link and commands draw more."""
+    keys = {**POWERED, "energy.cap_w": 1.2, "ftl.precondition.kind": "fill"}
+    load = {"workload.read_share": 1.0, "workload.request_kb": 4, "workload.queue_depth": 256}
+    run = ssdlab.run(device="demo-4g", scheme="fr-fcfs", set={**keys, **load}, requests=2_000)
+    assert run.counters.power_waits > 0
+    assert run.energy.mean_w > 1.2
+    assert "above-cap" in [remark.code for remark in run.remarks]
+    assert any("energy.cap_w = 1.2" in remark for remark in summary("demo-4g", "fr-fcfs", **keys).remarks)
+    free = {**keys, "energy.cap_w": 20.0}
+    assert not any("energy.cap_w" in remark for remark in summary("demo-4g", "fr-fcfs", **free).remarks)
+    run = ssdlab.run(device="demo-4g", scheme="fr-fcfs", set={**free, **load}, requests=2_000)
+    assert "above-cap" not in [remark.code for remark in run.remarks]
+
+
 def test_the_sheet_of_an_array_is_that_of_a_drive_of_it() -> None:
     alone = summary("demo-4g", "fpgc").to_dict()
     for level in ("rais0", "rais5"):

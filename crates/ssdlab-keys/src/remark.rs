@@ -42,6 +42,11 @@ pub enum Severity {
 /// all others.
 pub const CODES: &[Code] = &[
     Code {
+        name: "above-cap",
+        severity: Severity::Warning,
+        rule: "The mean power of a drive is above `energy.cap_w`, which holds `energy.idle_mw` and the power of the flash arrays only.",
+    },
+    Code {
         name: "coarse-times",
         severity: Severity::Warning,
         rule: "The times of a trace in open loop are multiples of 10 us or more (all, or 99 % of the gaps between them that are not 0), and one request in ten or more arrives with the one before.",

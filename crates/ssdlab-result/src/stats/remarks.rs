@@ -136,6 +136,7 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(young_data(result));
     remarks.extend(read_only(result));
     remarks.extend(rated_life(result));
+    remarks.extend(above_cap(result));
     remarks
 }
 
@@ -224,6 +225,25 @@ fn rated_life(result: &Value) -> Option<Remark> {
     );
     let remedy = "Run until write amplification has settled; for the spread of blocks, run to the end of life with a small wear.endurance.";
     Some(Remark::note("rated-life", "lifetime.tbw", sentence, remedy))
+}
+
+/// Remark: the drives drew more than the power cap, which holds a part of what they draw.
+fn above_cap(result: &Value) -> Option<Remark> {
+    let number = |place: &str| result.pointer(place).and_then(Value::as_f64);
+    let cap = number("/config/energy/cap_w").filter(|&cap| cap > 0.0)?;
+    let is_array = result.pointer("/config/array/level").is_some_and(|level| level != "none");
+    let mean = number("/energy/mean_w")? / if is_array { count(result, "/config/array/drives") as f64 } else { 1.0 };
+    let beside: f64 = ["bus_j", "dram_j", "link_j", "controller_j"].iter().filter_map(|part| number(&format!("/energy/{part}"))).sum();
+    let beside = beside / number("/energy/total_j")? * mean;
+    (mean > cap).then(|| {
+        let sentence = format!(
+            "A drive drew {mean:.2} W on average, more than energy.cap_w = {cap}: the cap holds energy.idle_mw and the flash arrays, which drew \
+             {:.2} W, and not buses, memory, link and controller, which drew {beside:.2} W.",
+            mean - beside
+        );
+        let remedy = format!("Lower energy.cap_w by {beside:.2} to keep all of that within {cap} W.");
+        Remark::warning("above-cap", "energy.mean_w", sentence, remedy)
+    })
 }
 
 /// Remark: data age by simulated time only, of which a run has little.
@@ -588,6 +608,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_mean_power_above_the_cap_is_said_with_what_the_cap_leaves_out() {
+        let said = |cap: f64, array: Value| {
+            let parts = json!({ "bus_j": 1.0, "dram_j": 2.0, "link_j": 0.5, "controller_j": 0.5, "total_j": 40.0, "mean_w": 20.0 });
+            above_cap(&json!({ "config": { "energy": { "cap_w": cap }, "array": array }, "energy": parts }))
+        };
+        let one = json!({ "level": "none", "drives": 4 });
+        let remark = said(19.5, one.clone()).unwrap();
+        assert!(remark.sentence.contains("20.00 W on average") && remark.sentence.contains("18.00 W, and not"), "{remark:?}");
+        assert!(remark.remedy.contains("by 2.00 to keep all of that within 19.5 W"), "{remark:?}");
+        assert_eq!((said(20.0, one.clone()), said(0.0, one)), (None, None));
+        // Two drives, of 10 W each.
+        let two = json!({ "level": "rais0", "drives": 2 });
+        assert!(said(9.5, two.clone()).is_some() && said(10.5, two).is_none());
+    }
 
     #[test]
     fn dies_are_uneven_beyond_chance_only() {

@@ -139,7 +139,16 @@ def summary_of(config: _core.Config) -> Summary:
         rates["random write"] = random_write(drive, SMALL, amplification.high)
         if drive.unit_bytes > SMALL:
             rates["random write of a unit"] = random_write(drive, drive.unit_bytes, amplification.high)
-    return Summary(drive, rates, latencies(drive), amplification, tuple(_remarks(drive)))
+    return Summary(drive, rates, latencies(drive), amplification, (*_remarks(drive), *_above_cap(drive, rates)))
+
+
+def _above_cap(drive: Drive, rates: Mapping[str, Rate]) -> Iterator[str]:
+    cap, most = float(drive.energy["cap_w"]), max(rate.watts for rate in rates.values())
+    if 0 < cap < most:
+        yield (
+            f"energy.cap_w = {cap:g} holds energy.idle_mw and the flash arrays. With buses, memory, link and controller the drive draws up "
+            f"to {most:.2f} W; lower the cap by {most - cap:.2f} to keep all of it within {cap:g} W."
+        )
 
 
 def _remarks(drive: Drive) -> Iterator[str]:
