@@ -205,6 +205,16 @@ def test_a_rating_has_the_letters_of_its_write_amplification() -> None:
     assert rated.endswith(f" [{letters['not-settled']}] [{letters['rated-life']}]"), rated
 
 
+@pytest.mark.parametrize(("rated", "early"), [(16, True), (15, False)])
+def test_blocks_that_fail_before_their_rating_are_said(rated: int, early: bool) -> None:
+    """The endurance is 15."""
+    keys: dict[str, Any] = {"wear.rated_cycles": rated}
+    found = run(requests=500, **keys)
+    assert ("fails-early" in [remark["code"] for remark in found["remarks"]]) == early
+    checked = ssdlab.check("demo-4g", scheme="npgc", set={**WORN, **keys}).summary
+    assert any("wear.endurance = 15" in remark for remark in checked.remarks) == early
+
+
 def test_blocks_that_failed_in_the_warm_up_have_their_causes() -> None:
     whole, measured = (ssdlab.run(device="demo-4g", scheme="npgc", requests=60_000, warm_up=left, seed=4, set=WORN) for left in (0, 20_000))
     for life in (whole["lifetime"], measured["lifetime"]):

@@ -56,6 +56,11 @@ pub const CODES: &[Code] = &[
         severity: Severity::Note,
         rule: "Flows in open loop that read one trace file have different values of `skip`, `last`, `limit_s` or `repeat`.",
     },
+    Code {
+        name: "fails-early",
+        severity: Severity::Warning,
+        rule: "`lifetime.tbw` is given, and `wear.endurance`, after which blocks fail, is below `wear.rated_cycles`, from which it follows.",
+    },
     Code { name: "few-blocks", severity: Severity::Note, rule: "A pool has fewer than 100 blocks." },
     Code {
         name: "fio-depth",

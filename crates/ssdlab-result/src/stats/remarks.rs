@@ -136,6 +136,7 @@ pub fn of_result(result: &Value) -> Vec<Remark> {
     remarks.extend(young_data(result));
     remarks.extend(read_only(result));
     remarks.extend(rated_life(result));
+    remarks.extend(fails_early(result));
     remarks.extend(above_cap(result));
     remarks
 }
@@ -225,6 +226,21 @@ fn rated_life(result: &Value) -> Option<Remark> {
     );
     let remedy = "Run until write amplification has settled; for the spread of blocks, run to the end of life with a small wear.endurance.";
     Some(Remark::note("rated-life", "lifetime.tbw", sentence, remedy))
+}
+
+/// Remark: blocks fail before the erases that the ratings assume.
+fn fails_early(result: &Value) -> Option<Remark> {
+    result.pointer("/lifetime/tbw")?;
+    let [endurance, rated] = ["endurance", "rated_cycles"].map(|key| count(result, &format!("/config/wear/{key}")));
+    (0 < endurance && endurance < rated).then(|| {
+        let sentence = format!(
+            "Blocks fail after wear.endurance = {endurance} erases on average, before the wear.rated_cycles = {rated} of TBW and DWPD: this \
+             drive ends at about {:.2} of lifetime.tbw.",
+            endurance as f64 / rated as f64
+        );
+        let remedy = "Set wear.rated_cycles to wear.endurance at most, or leave it out: the endurance is the rating then.";
+        Remark::warning("fails-early", "lifetime.tbw", sentence, remedy)
+    })
 }
 
 /// Remark: the drives drew more than the power cap, which holds a part of what they draw.
@@ -623,6 +639,16 @@ mod tests {
         // Two drives, of 10 W each.
         let two = json!({ "level": "rais0", "drives": 2 });
         assert!(said(9.5, two.clone()).is_some() && said(10.5, two).is_none());
+    }
+
+    #[test]
+    fn a_rating_that_blocks_do_not_live_to_see_is_said() {
+        let said = |endurance: u64, rated: u64| {
+            let config = json!({ "wear": { "endurance": endurance, "rated_cycles": rated } });
+            fails_early(&json!({ "config": config, "lifetime": { "tbw": 1.0 } })).map(|remark| remark.sentence)
+        };
+        assert!(said(100, 400).unwrap().contains("about 0.25 of lifetime.tbw"));
+        assert_eq!([said(400, 400), said(400, 100), said(0, 400), said(400, 0)], [const { None }; 4]);
     }
 
     #[test]

@@ -169,6 +169,8 @@ def _remarks(drive: Drive) -> Iterator[str]:
         yield "Blocks in SLC mode are not in these numbers: writes to the cache are faster, and slower while it is folded."
     if drive.wear["erase"] != "fixed" or drive.wear["erase_growth"]:
         yield "Pulses and growth of erases are not in these numbers: an erase takes device.erase_ns, and wears its block by one."
+    if 0 < drive.wear["endurance"] < drive.wear["rated_cycles"]:
+        yield f"Blocks fail after wear.endurance = {drive.wear['endurance']} erases, before the wear.rated_cycles of TBW and DWPD."
     if drive.ftl["map_cache_bytes"]:
         yield "The mapping cache is not in these numbers: each miss costs a read, and often a program, of the flash."
     if drive.cache["policy"] != "none":
