@@ -310,6 +310,18 @@ def test_a_run_rates_what_passes_through_the_slc_cache_as_the_drive_is_rated(wea
         assert run.lifetime[name] == pytest.approx(rated[name], rel=0.02)
 
 
+def test_ratings_of_a_sheet_are_compared_with_sequential_writes_without_a_closed_form(ssdlab_command: Ssdlab) -> None:
+    done = ssdlab_command("check", "whole-consumer-tlc", "--sheet", "tbw=600,dwpd=0.3", "--json")
+    assert not done.err
+    found = json.loads(done.out)
+    assert "rating" not in found
+    for claim, what in zip(found["sheet"], ("tbw", "dwpd"), strict=True):
+        assert claim["computed"] == found["sequential_rating"][what]
+        assert "sequential" in claim["about"]
+    random = ssdlab.check("demo-4g", scheme="fpgc", set={"wear.rated_cycles": 3_000}, sheet={"tbw": 1}).rows[0]
+    assert "random" in random["about"]
+
+
 def test_power_beside_what_a_cap_holds_is_said() -> None:
     """Ten dies of 32 may read, at 20 mW beside 1 W at rest; buses, memory, link and commands draw more."""
     keys = {**POWERED, "energy.cap_w": 1.2, "ftl.precondition.kind": "fill"}

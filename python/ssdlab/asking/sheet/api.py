@@ -32,7 +32,7 @@ class DriveCheck:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The sheet's numbers as `ssdlab check --json` has them."""
-        return [{**one._asdict(), "about": CLAIMS[one.name], "ratio": one.ratio, "verdict": one.verdict} for one in self.claims]
+        return [{**one._asdict(), "ratio": one.ratio, "verdict": one.verdict} for one in self.claims]
 
     def to_dict(self) -> dict[str, Any]:
         """What `ssdlab check --json` prints; without a sheet it has no `sheet`."""

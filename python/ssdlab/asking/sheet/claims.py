@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ssdlab.checks import shown
 from ssdlab.errors import UsageError
 
-__all__ = ["CLAIMS", "Claim", "parse_claims"]
+__all__ = ["CLAIMS", "SEQUENTIAL", "Claim", "parse_claims"]
 
 CLAIMS = {
     "read_iops": "random reads of 4 KiB a second",
@@ -22,6 +22,8 @@ CLAIMS = {
     "dwpd": "drive writes a day, random 4 KiB",
     "watts": "highest power of all rates, W",
 }
+SEQUENTIAL = {"tbw": "written in its life, sequential, TB", "dwpd": "drive writes a day, sequential"}
+"""What ratings are about where random writes have no closed form."""
 AGREES, NEAR = 0.10, 0.25
 """Relative differences up to which a number agrees, or is near."""
 _NUMBER = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([kKMG]?)")
@@ -34,6 +36,8 @@ class Claim(NamedTuple):
     name: str
     sheet: float
     computed: float
+    about: str
+    """What the number is."""
 
     @property
     def ratio(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ssdlab import _core
 from ssdlab.asking.sheet.amplification import Amplification, amplification_of
-from ssdlab.asking.sheet.claims import Claim
+from ssdlab.asking.sheet.claims import CLAIMS, SEQUENTIAL, Claim
 from ssdlab.asking.sheet.drive import SCOPES, Drive
 from ssdlab.asking.sheet.limits import SMALL, Rate, latencies, random_read, random_write, sequential_read, sequential_write
 
@@ -61,9 +61,12 @@ class Summary:
         return max(rate.watts for rate in self.rates.values())
 
     def claims(self, sheet: Mapping[str, float]) -> list[Claim]:
-        """A sheet's numbers beside the computed ones; those without a computed one are left out, with a remark."""
-        values = self._values()
-        return [Claim(name, number, values[name]) for name, number in sheet.items() if name in values]
+        """A sheet's numbers beside the computed ones, without those that have none.
+
+        Ratings are those of random writes, or where these have no closed form of sequential ones.
+        """
+        values, about = self._values(), CLAIMS if self.rating else {**CLAIMS, **SEQUENTIAL}
+        return [Claim(name, number, values[name], about[name]) for name, number in sheet.items() if name in values]
 
     def without(self, sheet: Mapping[str, float]) -> dict[str, str]:
         """The names of a sheet for which nothing is computed, and why."""
@@ -72,7 +75,7 @@ class Summary:
     def _why_not(self, name: str) -> str:
         if name == "watts":
             return "the drive draws no power: set the keys of energy, such as energy.program_mw"
-        if name in ("tbw", "dwpd") and self.amplification.high:
+        if name in ("tbw", "dwpd"):
             return "no erases are rated: set wear.rated_cycles"
         return self.amplification.form
 
@@ -87,7 +90,7 @@ class Summary:
             "capacity_gb": self.drive.exported_bytes / 1e9,
         }
         writes = {"write_iops": rates["random write"].per_s} if "random write" in rates else {}
-        return {**found, **writes, **self.rating, **({"watts": self.watts} if self.watts else {})}
+        return {**found, **writes, **(self.rating or self.sequential_rating), **({"watts": self.watts} if self.watts else {})}
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON."""
