@@ -322,6 +322,12 @@ def test_ratings_of_a_sheet_are_compared_with_sequential_writes_without_a_closed
     assert "random" in random["about"]
 
 
+def test_an_option_that_is_an_argument_is_explained(ssdlab_command: Ssdlab) -> None:
+    message = ssdlab_command("check", "--device", "demo-4g").failed(2)
+    assert "--device: expected without an option here: `ssdlab check NAME|FILE.toml`" in message
+    assert "No such option: --sceme" in ssdlab_command("check", "demo-4g", "--sceme", "nvme").failed(2)
+
+
 def test_power_beside_what_a_cap_holds_is_said() -> None:
     """Ten dies of 32 may read, at 20 mW beside 1 W at rest; buses, memory, link and commands draw more."""
     keys = {**POWERED, "energy.cap_w": 1.2, "ftl.precondition.kind": "fill"}

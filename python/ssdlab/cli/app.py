@@ -127,9 +127,18 @@ def _wrong_usage(error: Any) -> int:
         typer.echo(error.format_message())
     else:
         hint = f" (`{context.command_path} --help` lists the options)" if context is not None else ""
-        message = error.format_message().rstrip(".").replace(". Choose from:\n\t", ": one of ").replace(",\n\t", ", ")
+        message = _positional(error) or error.format_message().rstrip(".").replace(". Choose from:\n\t", ": one of ").replace(",\n\t", ", ")
         complain(f"{message.replace('Value error, ', '')}{hint}")
     return 2
+
+
+def _positional(error: Any) -> str | None:
+    """The message for an option with the name of an argument of its command; None for another error."""
+    option, command = getattr(error, "option_name", ""), getattr(error.ctx, "command", None)
+    for parameter in getattr(command, "params", ()):
+        if parameter.param_type_name == "argument" and option == f"--{parameter.name}":
+            return f"{option}: expected without an option here: `{error.ctx.command_path} {parameter.metavar}`"
+    return None
 
 
 def _lost_output(reason: OSError) -> int:
