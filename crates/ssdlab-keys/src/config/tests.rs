@@ -240,6 +240,13 @@ fn config_relations_between_keys() {
             "gc.soft = 99: 99 of the 100 blocks of a pool, but 15 are spare, of which 2 are being filled, and the threshold must lie below \
              the rest; lower it to at most 12 blocks",
         ),
+        (
+            &[("ftl.map_unit_bytes", "1024"), ("buffer.bytes", "8388608"), ("wear.endurance", "3"), ("gc.soft", "2")],
+            "gc.soft = 2: 132 of the 100 blocks of a pool, with 130 for accepted data that may fail to be written (wear), but 15 are spare, \
+             of which 2 are being filled and 2 may be held by invalid units too few for a program (ftl.map_unit_bytes, \
+             device.pages_per_program), and the threshold must lie below the rest; no device.overprovisioning leaves 137 blocks spare: \
+             raise device.blocks_per_plane, lower buffer.bytes, or raise device.channels, since each pool takes a share of a full buffer",
+        ),
         (&[("gc.soft", "1.5")], "gc.soft = 1.5: must be a share below 1, or a whole number of blocks, for example 1 or 2"),
         (
             &[("device.pages_per_block", "2"), ("device.read_ns_by_page", "[1, 2, 3]")],

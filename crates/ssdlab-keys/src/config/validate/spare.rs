@@ -17,7 +17,7 @@ pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<Str
              needs at least {needed}{}{}",
             taken(config, capacity),
             scattered(capacity),
-            raise(capacity, needed)
+            make_room(config, capacity, needed)
         ));
     } else {
         threshold(config, capacity, messages);
@@ -104,16 +104,16 @@ fn threshold(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
         return;
     }
     let uncounted = u64::from(config.uncounted_blocks());
-    let lower = match (spare - held - 1).saturating_sub(uncounted) {
-        0 => String::new(),
-        most => format!("; lower it to at most {most} blocks"),
+    let needed = threshold.saturating_add(needed_beyond(held));
+    let change = match (spare - held - 1).saturating_sub(uncounted) {
+        0 => make_room(config, capacity, needed),
+        most => format!("; lower it to at most {most} blocks{}", raise(capacity, needed)),
     };
     messages.push(format!(
         "{key} = {soft}: {threshold} of the {blocks} blocks of a pool{}, but {spare} are spare, of which {frontiers} are being filled{}, and \
-         the threshold must lie below the rest{lower}{}",
+         the threshold must lie below the rest{change}",
         if uncounted > 0 { format!(", with {uncounted} for accepted data that may fail to be written (wear)") } else { String::new() },
-        scattered(capacity),
-        raise(capacity, threshold.saturating_add(needed_beyond(held)))
+        scattered(capacity)
     ));
 }
 
@@ -137,4 +137,16 @@ fn raise(capacity: &Capacity, spare: u64) -> String {
         Some(share) => format!("; set device.overprovisioning to at least {share}"),
         None => String::new(),
     }
+}
+
+/// Text on what gives a pool `spare` spare blocks: over-provisioning, or, where none does, more blocks, and less of the buffer for each pool.
+fn make_room(config: &Config, capacity: &Capacity, spare: u64) -> String {
+    let text = raise(capacity, spare);
+    if !text.is_empty() {
+        return text;
+    }
+    let of_buffer = config.buffer.is_on() && config.uncounted_blocks() > 0;
+    let buffer =
+        if of_buffer { ", lower buffer.bytes, or raise device.channels, since each pool takes a share of a full buffer" } else { "" };
+    format!("; no device.overprovisioning leaves {spare} blocks spare: raise device.blocks_per_plane{buffer}")
 }
