@@ -133,7 +133,7 @@ fn worn_as(verify: Verify, seed: u64, change: impl FnOnce(&mut Config)) -> RunRe
 #[test]
 fn nothing_that_was_accepted_is_lost() {
     type Change = fn(&mut Config);
-    let changes: [(&str, Change); 17] = [
+    let changes: [(&str, Change); 18] = [
         ("cache", |c| cached(c, CachePolicy::Lru)),
         ("cache above a buffer", |c| {
             cached(c, CachePolicy::Cflru);
@@ -159,6 +159,10 @@ fn nothing_that_was_accepted_is_lost() {
         ("table in flash", |c| (c.ftl.map_cache_bytes, c.ftl.map_entry_bytes) = (3 * 4096, 256)),
         ("table in flash without a buffer", |c| {
             (c.ftl.map_cache_bytes, c.ftl.map_entry_bytes, c.buffer.bytes) = (3 * 4096, 256, 0);
+        }),
+        ("table in flash, shared frontier", |c| {
+            (c.ftl.map_cache_bytes, c.ftl.map_entry_bytes, c.buffer.bytes) = (3 * 4096, 256, 0);
+            (c.ftl.frontier, c.gc.pace) = (Frontier::Shared, Pace::None);
         }),
         ("single entries", |c| {
             (c.ftl.map_cache_bytes, c.ftl.map_entry_bytes, c.ftl.map_cache_unit) = (2048, 256, MapCacheUnit::Entry);

@@ -79,9 +79,9 @@ pub struct Ftl {
     turns: Turns,
     /// Number of free blocks of a pool that only GC may take ([`Config::reserve`]).
     reserve: u32,
-    /// Free blocks of a pool that the host may not take: the reserve, or all once the drive is read-only.
+    /// Free blocks of a pool that the host may not take: the reserve; once the drive is read-only none while accepted data are written, then all.
     kept_from_host: u32,
-    /// By pool: free blocks that data take which a level above the drive has accepted ([`Ftl::promise`]). Only with a cache in SLC mode.
+    /// By pool: free blocks that data take which a level above the drive has accepted ([`Ftl::promise`]). Only where [`Ftl::heeds_promises`].
     promised: Vec<u32>,
     /// By pool: pages of its blocks that have failed.
     lost: Vec<u32>,
@@ -385,11 +385,18 @@ impl Ftl {
         if room == 0 {
             return if self.slc.is_some() { self.can_open_host(pool, class) } else { free > self.kept_from_host };
         }
-        // With a shared frontier and no free block left, the rest of the frontier belongs to the job that is to free one.
-        if free > RESERVE || !self.shares(pool, class) || free > self.left_by_job(pool) {
+        if !self.is_below_reserve(pool) || !self.shares(pool, class) {
             return true;
         }
         if self.geometry.spans_pools() { !self.room_is_the_jobs(pool) } else { self.room_of_moves(pool) > state.owed }
+    }
+
+    /// The pool has fewer free blocks than are kept from the host, as after its job has taken one: of a block that both fill, the job needs what it
+    /// has still to place, lest it take another. Never once GC has stopped.
+    #[inline(always)]
+    pub(super) fn is_below_reserve(&self, pool: PoolId) -> bool {
+        let (free, kept) = (self.blocks.free_count(pool), self.kept_from_host.saturating_add(self.promised[pool.index()]));
+        free <= kept && self.kept_from_host > 0 && free < kept.saturating_add(self.left_by_job(pool))
     }
 
     /// Host writes of this class and page moves fill the same blocks of the pool now.
@@ -822,5 +829,32 @@ mod tests {
         let streams = ftl.streams;
         ftl.pools[pool.index()].start_job(4, 4, streams);
         assert!(ftl.can_write(pool, 0), "the job has a block of its own");
+    }
+
+    /// Where blocks can fail the job of a shared frontier takes one block of the reserve, and leaves the others, and those of accepted data.
+    #[test]
+    fn a_job_below_the_reserve_needs_its_part_of_a_shared_block() {
+        let mut config = config(16, 4);
+        config.ftl.frontier = ssdlab_keys::config::Frontier::Shared;
+        (config.wear.endurance, config.buffer.bytes) = (9, 4096);
+        let (pool, mut ftl) = (PoolId(0), Ftl::new(&config));
+        ftl.allocate_host(pool, 0);
+        assert_eq!(ftl.reserve(), 4);
+        while ftl.blocks.free_count(pool) > 4 {
+            ftl.blocks.take_free(pool);
+        }
+        let streams = ftl.streams;
+        ftl.pools[pool.index()].start_job(3, 4, streams);
+        assert!(ftl.can_write(pool, 0), "a block takes what the job has to place");
+        assert!(ftl.promise(pool, 1));
+        assert!(!ftl.can_write(pool, 0), "accepted data need that block");
+        assert!(ftl.promise(pool, 0));
+        ftl.blocks.take_free(pool);
+        assert!(!ftl.can_write(pool, 0), "the job would need a second block");
+        ftl.pools[pool.index()].end_job(streams);
+        assert!(ftl.can_write(pool, 0), "no job needs the open block");
+        ftl.pools[pool.index()].start_job(3, 4, streams);
+        ftl.open_reserve();
+        assert!(ftl.can_write(pool, 0), "GC has stopped");
     }
 }

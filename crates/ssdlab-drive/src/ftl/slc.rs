@@ -67,11 +67,18 @@ impl Ftl {
     }
 
     /// Sets the free blocks of a pool that data take which a level above the drive has accepted: no block is opened in SLC mode for which there
-    /// are not more.
-    pub fn promise(&mut self, pool: PoolId, blocks: u32) {
-        if std::mem::replace(&mut self.promised[pool.index()], blocks) != blocks {
+    /// are not more, and of a block that host writes and page moves share the job needs its part before it takes them. Returns false if nothing changes.
+    pub fn promise(&mut self, pool: PoolId, blocks: u32) -> bool {
+        let changes = std::mem::replace(&mut self.promised[pool.index()], blocks) != blocks;
+        if changes {
             self.steer(pool);
         }
+        changes
+    }
+
+    /// Something depends on what [`Ftl::promise`] sets.
+    pub fn heeds_promises(&self) -> bool {
+        self.slc.is_some() || self.streams.of_moves().contains(&self.streams.host)
     }
 
     /// The free blocks of a pool that [`Ftl::promise`] has set.

@@ -145,7 +145,7 @@ impl Ftl {
         self.shares(pool, 0)
     }
 
-    /// Host writes and page moves of the group share superblocks, no superblock is free, and what is left of the open ones is needed by the job
+    /// Host writes and page moves of the group share superblocks, the group is below its reserve, and what is left of the open ones is needed by the job
     /// that is to free one.
     pub(super) fn room_is_the_jobs(&self, pool: PoolId) -> bool {
         let lead = self.geometry.lead_pool(pool);
@@ -156,7 +156,7 @@ impl Ftl {
 
     /// The pool's next program of a class of host writes begins alone: it takes a superblock, or the group may have no page for another.
     pub fn writes_alone(&self, pool: PoolId, class: Class) -> bool {
-        let no_other = || self.shares(pool, class) && self.blocks.free_count(pool) == 0;
+        let no_other = || self.shares(pool, class) && self.is_below_reserve(pool);
         self.geometry.spans_pools() && (self.takes_free(pool, class) || no_other())
     }
 

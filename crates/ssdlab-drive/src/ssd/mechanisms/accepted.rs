@@ -152,20 +152,27 @@ impl Ssd {
         if wear::is_read_only(self) && !writes_on(self) {
             self.ftl.close_for_writes();
         }
-        if self.rules.slc {
+        if self.ftl.heeds_promises() {
             std::iter::once(unit).chain(of_map.map(Lpn)).for_each(|unit| self.promise_places(unit));
         }
     }
 
-    /// Tells the cache of blocks in SLC mode which free blocks it has to leave, now that the number of accepted units of a unit's pool has changed.
+    /// Tells the pools how many free blocks accepted data take, now that the number of accepted units of a unit's pool has changed.
     fn promise_places(&mut self, unit: Lpn) {
         let own = self.geometry().static_pool(unit);
         let blocks = blocks_of_units(self, own, 0, 0);
         if !self.rules.dynamic {
-            self.ftl.promise(own, blocks);
+            self.promise(own, blocks);
         } else if self.ftl.promised(own) != blocks {
             // All pools keep an equal share.
-            self.pools().for_each(|pool| self.ftl.promise(pool, blocks));
+            self.pools().for_each(|pool| self.promise(pool, blocks));
+        }
+    }
+
+    /// A host write may wait for room that the pool's job no longer needs.
+    fn promise(&mut self, pool: PoolId, blocks: u32) {
+        if self.ftl.promise(pool, blocks) && self.ftl.is_shared(pool) {
+            self.ready.wake(self.geometry().die_of_pool(pool));
         }
     }
 
