@@ -144,6 +144,16 @@ fn states<const N: usize>(simulation: &Simulation, blocks: [u32; N]) -> [BlockSt
     blocks.map(|block| simulation.ssd().ftl().blocks().state(BlockId(block)))
 }
 
+/// As above. At rest no job comes for block 1, which is closed with the unit that it holds: a saved state has it.
+#[test]
+fn a_block_that_waits_is_closed_once_the_drive_is_at_rest() {
+    let mut simulation = begin(&parted(1, 2, |c| c.gc.leftover = Leftover::Carry));
+    write(&mut simulation, &BEGINNING);
+    let (_, storage) = simulation.finish_at_rest().unwrap();
+    let blocks = storage.drives()[0].ftl().blocks();
+    assert_eq!([0, 1].map(|block| blocks.state(BlockId(block))), [BlockState::Free, BlockState::Closed]);
+}
+
 /// As above; then the host writes 20 again, beside 22 and 23, which fills block 2, and 24, which takes another. Unit 20 need not be moved any more,
 /// so that the job on block 2 begins with the erase of block 1. It reads 21, 20, 22 and 23, two of each class, and leaves them. A read of 20 finds it
 /// in block 2.

@@ -216,6 +216,7 @@ impl Storage {
             self.dispatch(now);
             self.drain_completions(&mut ended);
             if self.is_at_rest() {
+                self.each_drive_mut(Ssd::close_waiting);
                 return Ok(now);
             }
             now = self.next_event().ok_or_else(|| self.stuck(now))?;

@@ -6,6 +6,13 @@ use crate::ssd::mechanisms::pace;
 use crate::ssd::watch::probes::Event;
 use ssdlab_base::units::{Ns, PoolId};
 
+impl Ssd {
+    /// The drive is at rest, and stays so: what waits for the next job of a pool stays in its block.
+    pub fn close_waiting(&mut self) {
+        self.ftl.close_waiting();
+    }
+}
+
 /// Ends the job of a pool if nothing is left to be done but what the next job can do. Returns true if it has ended.
 #[inline(always)]
 pub(in crate::ssd) fn look(ssd: &mut Ssd, now: Ns, pool: PoolId) -> bool {

@@ -23,7 +23,6 @@ impl Ssd {
         let mut ftl = std::mem::replace(&mut self.ftl, Ftl::new(&Config::default()));
         ftl.want_configured();
         ftl.close_cache();
-        ftl.close_waiting();
         ftl
     }
 
