@@ -45,6 +45,8 @@ DRIVE = {
     "device.overprovisioning": 0.25,
     "gc.soft": 0.1,
 }
+# over a second to prepare, so that its state is kept
+SLOW = DRIVE | {"device.blocks_per_plane": 16_384, "device.pages_per_block": 128, "ftl.precondition.kind": "steady"}
 SMALL = DRIVE | {"workload.read_share": 0.3, "workload.interarrival_us": 2000}
 # what gives a result energy, and reads that are repeated
 AGED = {

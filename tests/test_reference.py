@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import DRIVE, PATIENCE_S, ROOT, Ssdlab
+from conftest import DRIVE, PATIENCE_S, ROOT, SLOW, Ssdlab
 from nbd_client import Client
 from ssdlab import _core, queueing
+from ssdlab.system import states
 from test_serve import Drive, served
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -110,7 +111,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     placed = DRIVE | {"ftl.placement": "handles", "ftl.handles": 2}
     seen = ssdlab.run(scheme="slacker", set=writes | {"workload.request_kb": 16}, requests=2_000, **more).to_dict()
     seen.pop("checksum", None)  # of the file, not a figure
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(states.FOLDER_VARIABLE, str(trace.parent / "states"))
+        earlier = [ssdlab.run(set=SLOW, requests=50).to_dict() for _ in range(2)]
     return [
+        *earlier,
         ssdlab.run(set=writes | {"ftl.precondition.kind": "steady"}, requests=4_000, series=True, victim=lambda _: None).to_dict(),
         ssdlab.run(scheme="gcar-lru+pgc", set=writes | cache, requests=4_000, series=True).to_dict(),
         ssdlab.run(set=writes | cache | {"cache.gc_aware": False}, requests=2_000, eviction=lambda _: None).to_dict(),
@@ -126,7 +131,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         ssdlab.run(set=writes | {"errors.retry": "in-order", "workload.read_share": 0.5}, requests=500).to_dict(),
         ssdlab.run(set=writes | {"ftl.map_cache_bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"wear.endurance": 3, "wear.erase": "pulses", "ftl.precondition.pe_cycles": 2}, requests=20_000).to_dict(),
-        ssdlab.run(set=writes | {"slc.static_blocks": 1}, requests=1_000, series=True).to_dict(),
+        ssdlab.run(set=writes | {"slc.static_blocks": 1, "wear.rated_cycles": 1_000}, requests=1_000, series=True).to_dict(),
         ssdlab.run(set=writes | {"host.command_ns": 1_000, "buffer.bytes": 65_536}, requests=1_000).to_dict(),
         ssdlab.run(set=writes | {"workload.flows": [{"name": "other"}]}, requests=1_000, alone=True).to_dict(),
         json.loads(subprocess.run(of_trace, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout),

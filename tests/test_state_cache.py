@@ -10,14 +10,12 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from conftest import DRIVE, Ssdlab, options
+from conftest import DRIVE, SLOW, Ssdlab, options
 from programs import PATIENCE_S
 from ssdlab.system import states
 from ssdlab.system.checksums import SPEED, is_sealed
 from ssdlab.system.json_text import read_json
 
-# over a second to prepare
-SLOW = {**DRIVE, "device.blocks_per_plane": 16_384, "device.pages_per_block": 128, "ftl.precondition.kind": "steady"}
 RUN = ["run", *options(SLOW), "--requests", "50"]
 SAID = "drive prepared earlier with this configuration and seed"
 
