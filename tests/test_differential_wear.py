@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -70,6 +71,20 @@ def writes_of(seed: int, exported: int, pages: int) -> list[Write]:
     return writes
 
 
+def end_alike(seed: int, drive: ssdlab.Simulator, reference: ReferenceWear, requests: Sequence[Write]) -> None:
+    """Checks that a drive which has come to rest and the reference have ended alike."""
+    answers = {done.index: (done.completed_ns, done.status) for done in drive.completions()}
+    for request in requests:
+        assert answers[request.number] == reference.answers[request.number], (seed, request)
+    assert drive.erase_counts() == reference.erase_counts, seed
+    result = drive.finish()
+    counted = result.counters.to_dict() | {name: result["gc"][name] for name in ("erases", "pages_moved")}
+    assert {name: counted[name] for name in reference.count} == reference.count, seed
+    life = result.lifetime.to_dict()
+    assert tuple(life.get(f"read_only_{what}") for what in ("ns", "pool", "cause")) == (reference.read_only or (None, None, None)), seed
+    assert result.counters.lost_units == 0, seed
+
+
 def compare(seed: int, make: type[ReferenceWear]) -> ReferenceWear:
     """Plays a case on both, and returns the reference."""
     config = case(seed)
@@ -82,16 +97,7 @@ def compare(seed: int, make: type[ReferenceWear]) -> ReferenceWear:
     drive.run_to_idle()
     drive.run_until(drive.now_ns + SETTLED_NS)
     reference.run(writes)
-    answers = {done.index: (done.completed_ns, done.status) for done in drive.completions()}
-    for write in writes:
-        assert answers[write.number] == reference.answers[write.number], (seed, write)
-    assert drive.erase_counts() == reference.erase_counts, seed
-    result = drive.finish()
-    counted = result.counters.to_dict() | {name: result["gc"][name] for name in ("erases", "pages_moved")}
-    assert {name: counted[name] for name in reference.count} == reference.count, seed
-    life = result.lifetime.to_dict()
-    assert tuple(life.get(f"read_only_{what}") for what in ("ns", "pool", "cause")) == (reference.read_only or (None, None, None)), seed
-    assert result.counters.lost_units == 0, seed
+    end_alike(seed, drive, reference, writes)
     return reference
 
 

@@ -12,7 +12,7 @@ import ssdlab
 from one_at_a_time import SETTLED_NS, keys_of
 from reference_wear import Pool, Unit
 from reference_wear_cache import Access, Below, ReferenceWearCache
-from test_differential_wear import CASES, KEYS, PAGE
+from test_differential_wear import CASES, KEYS, PAGE, end_alike
 from test_differential_wear import case as case_with_buffer
 
 
@@ -52,16 +52,7 @@ def compare(seed: int, make: type[ReferenceWearCache]) -> ReferenceWearCache:
     drive.run_to_idle()
     drive.run_until(drive.now_ns + SETTLED_NS)
     reference.run(list(requests))
-    answers = {done.index: (done.completed_ns, done.status) for done in drive.completions()}
-    for request in requests:
-        assert answers[request.number] == reference.answers[request.number], (seed, request)
-    assert drive.erase_counts() == reference.erase_counts, seed
-    result = drive.finish()
-    counted = result.counters.to_dict() | {name: result["gc"][name] for name in ("erases", "pages_moved")}
-    assert {name: counted[name] for name in reference.count} == reference.count, seed
-    life = result.lifetime.to_dict()
-    assert tuple(life.get(f"read_only_{what}") for what in ("ns", "pool", "cause")) == (reference.read_only or (None, None, None)), seed
-    assert result.counters.lost_units == 0, seed
+    end_alike(seed, drive, reference, requests)
     return reference
 
 
