@@ -187,15 +187,9 @@ class ReferenceSlcClock(ReferenceSlcMap):
         self._ask(command.op, command.lpn, answer)
 
     def _begin_update(self) -> None:
-        if self.changing is not None or self.spent + 1 > int(self.gained / 2):
+        page = self._next_to_change()
+        if page is None:
             return
-        while self.turns and self.turns[0] not in self.to_change:
-            self.turns.popleft()
-        if not self.turns:
-            return
-        page = self.changing = self.turns.popleft()
-        self.to_change.remove(page)
-        self.spent += 1
 
         def write() -> None:
             if self._came_meanwhile(page):

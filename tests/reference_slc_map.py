@@ -187,17 +187,24 @@ class ReferenceSlcMap(ReferenceSlc):
             if page != self.changing:
                 self.turns.append(page)
 
-    def _begin_update(self) -> None:
-        """Begins to change a translation page in flash, one at a time, for at most half of the pages that collection has gained."""
+    def _next_to_change(self) -> int | None:
+        """Takes the translation page that is changed next: one at a time, for at most half of the pages that collection has gained."""
         if self.changing is not None or self.spent + 1 > int(self.gained / 2):
-            return
+            return None
         while self.turns and self.turns[0] not in self.to_change:
             self.turns.popleft()
         if not self.turns:
-            return
-        page = self.changing = self.turns.popleft()
-        self.to_change.remove(page)
+            return None
+        self.changing = self.turns.popleft()
+        self.to_change.remove(self.changing)
         self.spent += 1
+        return self.changing
+
+    def _begin_update(self) -> None:
+        """Begins to change a translation page in flash, if one is to be."""
+        page = self._next_to_change()
+        if page is None:
+            return
 
         def write() -> None:
             self.to_change.discard(page)

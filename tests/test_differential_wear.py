@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -12,6 +12,8 @@ import shares
 import ssdlab
 from one_at_a_time import SETTLED_NS, keys_of
 from reference_wear import GC, NEXT_JOB, Pool, ReferenceWear, Write
+
+R = TypeVar("R", bound=ReferenceWear)
 
 CASES = 300
 PAGE = 4096
@@ -71,6 +73,14 @@ def writes_of(seed: int, exported: int, pages: int) -> list[Write]:
     return writes
 
 
+def both_of(config: dict[str, dict[str, Any]], make: type[R]) -> tuple[ssdlab.Simulator, R]:
+    """The drive and the reference, filled."""
+    drive = ssdlab.Simulator(set=keys_of(config) | {"ftl.precondition.kind": "fill"}, seed=1, verify="every")
+    reference = make(config, KEYS)
+    reference.fill()
+    return drive, reference
+
+
 def end_alike(seed: int, drive: ssdlab.Simulator, reference: ReferenceWear, requests: Sequence[Write]) -> None:
     """Checks that a drive which has come to rest and the reference have ended alike."""
     answers = {done.index: (done.completed_ns, done.status) for done in drive.completions()}
@@ -88,9 +98,7 @@ def end_alike(seed: int, drive: ssdlab.Simulator, reference: ReferenceWear, requ
 def compare(seed: int, make: type[ReferenceWear]) -> ReferenceWear:
     """Plays a case on both, and returns the reference."""
     config = case(seed)
-    drive = ssdlab.Simulator(set=keys_of(config) | {"ftl.precondition.kind": "fill"}, seed=1, verify="every")
-    reference = make(config, KEYS)
-    reference.fill()
+    drive, reference = both_of(config, make)
     writes = writes_of(seed, reference.exported, config["device"]["pages_per_block"])
     for write in writes:
         drive.submit(ssdlab.Request(op="write", offset=write.lpn * PAGE, length=PAGE, arrival_ns=write.arrival))

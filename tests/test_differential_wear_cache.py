@@ -9,10 +9,10 @@ import pytest
 
 import shares
 import ssdlab
-from one_at_a_time import SETTLED_NS, keys_of
+from one_at_a_time import SETTLED_NS
 from reference_wear import Pool, Unit
 from reference_wear_cache import Access, Below, ReferenceWearCache
-from test_differential_wear import CASES, KEYS, PAGE, end_alike
+from test_differential_wear import CASES, PAGE, both_of, end_alike
 from test_differential_wear import case as case_with_buffer
 
 
@@ -42,9 +42,7 @@ def requests_of(seed: int, exported: int, pages: int) -> list[Access]:
 def compare(seed: int, make: type[ReferenceWearCache]) -> ReferenceWearCache:
     """Plays a case on both, and returns the reference."""
     config = case(seed)
-    drive = ssdlab.Simulator(set=keys_of(config) | {"ftl.precondition.kind": "fill"}, seed=1, verify="every")
-    reference = make(config, KEYS)
-    reference.fill()
+    drive, reference = both_of(config, make)
     requests = requests_of(seed, reference.exported, config["device"]["pages_per_block"])
     for request in requests:
         op: Any = request.op
