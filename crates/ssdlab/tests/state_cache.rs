@@ -221,7 +221,7 @@ fn what_more_than_the_key_determines_is_never_stored() {
     for plan in &plans {
         assert!(!hits(plan) && !hits(plan), "{plan:?}");
     }
-    // The same drive in verify mode is prepared though there is a file.
+    // In verify mode a drive is prepared though there is a file of its state.
     assert!(!hits(&first) && hits(&first) && !hits(&plans[3]));
     assert_eq!(kept(folder.path()).len(), 1);
 }

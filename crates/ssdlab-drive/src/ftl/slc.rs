@@ -67,7 +67,8 @@ impl Ftl {
     }
 
     /// Sets the free blocks of a pool that data take which a level above the drive has accepted: no block is opened in SLC mode for which there
-    /// are not more, and of a block that host writes and page moves share the job needs its part before it takes them. Returns false if nothing changes.
+    /// are not more, and of a block that host writes and page moves share the job needs its part before it takes them. Returns false if nothing
+    /// changes.
     pub fn promise(&mut self, pool: PoolId, blocks: u32) -> bool {
         let changes = std::mem::replace(&mut self.promised[pool.index()], blocks) != blocks;
         if changes {

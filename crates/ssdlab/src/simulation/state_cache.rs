@@ -57,7 +57,7 @@ pub(super) struct PreparedDrives {
 /// (`ftl.precondition.settle`).
 ///
 /// # Errors
-/// Those of the preparation; [`ssdlab_base::error::Error::Interrupted`].
+/// Errors of the preparation; [`ssdlab_base::error::Error::Interrupted`].
 pub(super) fn prepared(plan: &Plan, control: &Control, settles: bool) -> Result<PreparedDrives> {
     let entry = Entry::of(plan, settles);
     let found = entry.as_ref().and_then(|entry| entry.take(&plan.config, &control.caller));
