@@ -71,6 +71,15 @@ fn holds_what_it_promises(result: ssdlab_base::error::Result<Config>) -> std::re
     Ok(())
 }
 
+/// A configuration with these keys as a message names them: `a.b = 1, c.d = 2`.
+fn with_keys(config: &Config, keys: &str) -> Config {
+    let mut tree = serde_json::to_value(config).expect("an object");
+    for (key, value) in keys.split(", ").filter_map(|pair| pair.split_once(" = ")) {
+        *key.split('.').fold(&mut tree, |tree, name| &mut tree[name]) = serde_json::from_str(value).expect("a number or a flag");
+    }
+    Config::from_value(tree).expect("ranges hold")
+}
+
 proptest! {
     #[test]
     fn config_random_trees_are_refused_or_valid(tree in any_value()) {
@@ -111,8 +120,10 @@ proptest! {
         shared in any::<bool>(),
         map_entry_bytes in prop_oneof![Just(None), (4_u32..513).prop_map(Some)],
         map_page in 1_u32..40,
+        parity_stripe in prop_oneof![Just(0), 2_u32..20],
     ) {
         let mut config = Config::default();
+        config.ftl.parity_stripe = parity_stripe;
         if let Some(bytes) = map_entry_bytes {
             (config.ftl.map_entry_bytes, config.ftl.map_page_bytes) = (bytes, Some(map_page * config.device.page_bytes));
             config.ftl.map_cache_bytes = 1 << 20;
@@ -128,7 +139,11 @@ proptest! {
             let Err(error) = validate(&config) else { return Ok(()) };
             let message = error.to_string();
             let Some((_, advice)) = message.rsplit_once("overprovisioning to at least ") else { break };
-            config.device.overprovisioning = advice.parse().expect("a number");
+            let (share, keep) = advice.split_once("; or keep ").unwrap_or((advice, ""));
+            if let Some((_, keys)) = keep.split_once(" with ") {
+                prop_assert!(validate(&with_keys(&config, keys)).is_ok(), "{}", message);
+            }
+            config.device.overprovisioning = share.parse().expect("a number");
         }
         // The first advice solves the spare blocks, the second the threshold; if no third is needed, the test has returned above.
         let message = validate(&config).expect_err("it was wrong").to_string();

@@ -192,7 +192,8 @@ fn config_relations_between_keys() {
         (
             &[("ftl.parity_stripe", "8"), ("device.overprovisioning", "0.1")],
             "device.overprovisioning = 0.1: leaves 0 spare of the 100 blocks of a pool, since parity takes a part (ftl.parity_stripe); \
-             ftl.frontier = \"separate\" needs at least 3; set device.overprovisioning to at least 0.1513",
+             ftl.frontier = \"separate\" needs at least 3; set device.overprovisioning to at least 0.1513; or keep 0.1 with \
+             ftl.parity_in_spare = false",
         ),
         (
             // 6,400 pages, of which 192 are three blocks: 9/8 of 5,516 and rounding fit into the rest. The table is that of those 5,516

@@ -4,9 +4,26 @@ use serde_json::Value;
 
 use crate::config::{Capacity, Config, Placement, Trigger};
 
+/// Most parts into which each block is divided to keep the over-provisioning that is asked for.
+const PARTS_MAX: u32 = 32;
+
+/// The advice on over-provisioning, before the least share that will do.
+const RAISE: &str = "set device.overprovisioning to at least";
+
 /// Checks the spare blocks: a pool needs them for its write frontiers and one for GC. The soft threshold must be less than the rest, else
 /// GC would never end.
 pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<String>) {
+    let found = too_few(config, capacity);
+    if let Some((last, others)) = found.split_last() {
+        messages.extend_from_slice(others);
+        let keep = if last.contains(RAISE) { keep(config) } else { String::new() };
+        messages.push(format!("{last}{keep}"));
+    }
+}
+
+/// Messages on spare blocks that do not suffice.
+fn too_few(config: &Config, capacity: &Capacity) -> Vec<String> {
+    let mut messages = Vec::new();
     let (spare, frontiers, blocks) = (capacity.spare_blocks(), capacity.frontiers, capacity.blocks_per_pool);
     let needed = frontiers + u64::from(config.reserve()) + capacity.scattered_blocks();
     if spare < needed {
@@ -20,9 +37,51 @@ pub(super) fn check(config: &Config, capacity: &Capacity, messages: &mut Vec<Str
             make_room(config, capacity, needed)
         ));
     } else {
-        threshold(config, capacity, messages);
-        until(config, capacity, messages);
+        threshold(config, capacity, &mut messages);
+        until(config, capacity, &mut messages);
     }
+    messages
+}
+
+/// Text on the keys with which the drive works at the over-provisioning that is asked for: parity beside it, and as much flash in smaller
+/// blocks. Empty if they do not suffice, or if none is asked for.
+fn keep(config: &Config) -> String {
+    if config.device.overprovisioning == 0.0 {
+        return String::new();
+    }
+    let beside = config.ftl.parity_stripe > 0 && config.ftl.parity_in_spare;
+    let parts = std::iter::successors(Some(1), |parts| Some(2 * parts)).take_while(|&parts| parts <= PARTS_MAX);
+    let parity = [false, true].into_iter().take(1 + usize::from(beside));
+    let mut ways = parts.flat_map(|parts| parity.clone().map(move |beside| (parts, beside))).skip(1);
+    let found = ways.find_map(|(parts, beside)| divided(config, parts, beside).filter(suffices));
+    let Some(other) = found else { return String::new() };
+    let mut keys = Vec::new();
+    if other.ftl.parity_in_spare != config.ftl.parity_in_spare {
+        keys.push("ftl.parity_in_spare = false".to_string());
+    }
+    if other.device.blocks_per_plane != config.device.blocks_per_plane {
+        keys.push(format!("device.blocks_per_plane = {}", other.device.blocks_per_plane));
+        keys.push(format!("device.pages_per_block = {}", other.device.pages_per_block));
+    }
+    if other.slc.static_blocks != config.slc.static_blocks {
+        keys.push(format!("slc.static_blocks = {}", other.slc.static_blocks));
+    }
+    format!("; or keep {} with {}", config.device.overprovisioning, keys.join(", "))
+}
+
+/// The drive with each block divided into `parts`; with parity beside the over-provisioning, if so asked. `None` if a block cannot be divided.
+fn divided(config: &Config, parts: u32, parity_beside: bool) -> Option<Config> {
+    let mut other = config.clone();
+    let pages = config.device.pages_per_block;
+    (other.device.pages_per_block, other.device.blocks_per_plane) = (pages / parts, config.device.blocks_per_plane.checked_mul(parts)?);
+    other.slc.static_blocks = config.slc.static_blocks.checked_mul(parts)?;
+    other.ftl.parity_in_spare &= !parity_beside;
+    pages.is_multiple_of(parts).then_some(other)
+}
+
+/// The drive has spare blocks enough, and fails no other check.
+fn suffices(config: &Config) -> bool {
+    super::validate_at_any_size(config).is_ok() && Capacity::of(config).is_ok_and(|capacity| too_few(config, &capacity).is_empty())
 }
 
 /// Text on the keys that decide how many blocks are being filled at a time: the frontier, and what adds to it.
@@ -134,7 +193,7 @@ fn scattered(capacity: &Capacity) -> String {
 
 fn raise(capacity: &Capacity, spare: u64) -> String {
     match capacity.overprovisioning_for(spare) {
-        Some(share) => format!("; set device.overprovisioning to at least {share}"),
+        Some(share) => format!("; {RAISE} {share}"),
         None => String::new(),
     }
 }
