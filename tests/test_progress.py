@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from ssdlab.system import progress
+
 COLUMNS = 160
 REQUESTS = 1_000_000
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -129,3 +131,23 @@ def test_the_python_interface_shows_nothing(traces: Traces, tmp_path: Path) -> N
     with pytest.raises(OSError, match="Input/output"):
         os.read(ours, 1)
     os.close(ours)
+
+
+def test_long_work_without_a_terminal_has_lines_with_what_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    with progress.TotalProgress("sweep", 72, quiet=False) as shown:
+        assert shown.callback is not None
+        for now in (1.0, 14.0, 16.0, 17.0, 30.0, 300.0, 330.0, 600.0):
+            done = int(now / 10)
+            shown.callback([(progress.DONE, 5, 5, 0)] * done + [(1, 0, 10, 0)] * (72 - done))
+    assert capsys.readouterr().err.splitlines() == [
+        "sweep: 1 %, 1 of 72 runs, about 19 min left",
+        "sweep: 4 %, 3 of 72 runs, about 12 min left",
+        "sweep: 42 %, 30 of 72 runs, about 7 min left",
+        "sweep: 83 %, 60 of 72 runs, about 2 min left",
+    ]
+    with progress.ShareProgress("calibrating", quiet=True) as silent:
+        assert silent.callback is None

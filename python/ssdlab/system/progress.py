@@ -1,4 +1,4 @@
-"""Progress bars on standard error, only on a terminal."""
+"""Progress on standard error: bars on a terminal, elsewhere a line from time to time."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ __all__ = [
     "RunProgress",
     "ShareProgress",
     "TotalProgress",
+    "duration",
     "is_reading_shown",
     "remark",
     "share_done",
@@ -35,6 +36,13 @@ PHASES = {-1: "waiting", 0: "preparing the drive", 1: "simulating", 2: "done"}
 """Phases of a run, by number."""
 WAITING, PREPARING, DONE = -1, 0, 2
 MILLION = 1_000_000
+MINUTE_S, HOUR_S = 60.0, 3600.0
+
+FIRST_LINE_S = 15.0
+"""Seconds after which work has its first line where there is no terminal."""
+LINES_GROW = 1.5
+"""How much later each further line comes, as a multiple; but a line comes every :data:`LINES_APART_S` at least."""
+LINES_APART_S = 120.0
 
 
 _reading_shown: ContextVar[bool] = ContextVar("reading_shown", default=False)
@@ -55,6 +63,32 @@ def remark(line: str) -> None:
     if is_reading_shown():
         with contextlib.suppress(OSError):
             print(f"note: {line}", file=sys.stderr)
+
+
+def duration(seconds: float) -> str:
+    """Formats a duration in seconds, minutes or hours."""
+    if seconds < MINUTE_S:
+        return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
+    return f"{seconds / MINUTE_S:.0f} min" if seconds < HOUR_S else f"{seconds / HOUR_S:.1f} h"
+
+
+class _Lines:
+    """Lines on long work where there is no terminal: what is done, and about how long the rest takes."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._began = time.monotonic()
+        self._next_s = FIRST_LINE_S
+
+    def show(self, share: float, doing: str) -> None:
+        """Prints a line if one is due. `share`: of the work that is done, 0 to 1. `doing`: the present step, or what is done, in words."""
+        spent = time.monotonic() - self._began
+        if spent < self._next_s or share >= 1:
+            return
+        self._next_s = min(spent * LINES_GROW, spent + LINES_APART_S)
+        left = f", about {duration(spent * (1 - share) / share)} left" if share > 0 else ""
+        with contextlib.suppress(OSError):
+            print(f"{self._label}: {100 * share:.0f} %, {doing}{left}", file=sys.stderr, flush=True)
 
 
 class _Shown(ABC):
@@ -142,40 +176,51 @@ class RunProgress(_RunBars):
 
 
 class TotalProgress(_RunBars):
-    """A context manager with one progress bar for many runs."""
+    """A context manager with one progress bar for many runs; without a terminal, a line from time to time."""
 
     def __init__(self, label: str, runs: int, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
         self._label = label
         self._runs = runs
+        self._lines = None if quiet or self._progress is not None else _Lines(label)
+
+    @property
+    def callback(self) -> Callable[[Sequence[tuple[int, int, int, int]]], None] | None:
+        """Callback for the progress of runs; `None` if nothing is shown."""
+        return None if self._progress is None and self._lines is None else self._update
 
     def _begin(self, progress: Progress) -> None:
         progress.add_task(self._label, total=self._runs, phase="", rate="")
 
     def _update(self, states: Sequence[tuple[int, int, int, int]]) -> None:
-        assert self._progress is not None
-        done = sum(phase == DONE for phase, *_ in states)
-        self._progress.update(self._progress.tasks[0].id, completed=sum(map(share_done, states)), rate=f"{done} of {self._runs} runs")
+        done, completed = sum(phase == DONE for phase, *_ in states), sum(map(share_done, states))
+        if self._progress is not None:
+            self._progress.update(self._progress.tasks[0].id, completed=completed, rate=f"{done} of {self._runs} runs")
+        elif self._lines is not None:
+            self._lines.show(completed / self._runs, f"{done} of {self._runs} runs")
 
 
 class ShareProgress(_Shown):
-    """A context manager with one progress bar for work with steps and a share that is done."""
+    """A context manager with one progress bar for work with steps; without a terminal, a line from time to time."""
 
     def __init__(self, label: str, *, quiet: bool) -> None:
         self._label = label
         self._progress = None if quiet or not sys.stderr.isatty() else _bars()
+        self._lines = None if quiet or self._progress is not None else _Lines(label)
 
     @property
     def callback(self) -> Callable[[str, float], None] | None:
         """Callback for step and share, 0 to 1; `None` if nothing is shown."""
-        return self._update if self._progress is not None else None
+        return None if self._progress is None and self._lines is None else self._update
 
     def _begin(self, progress: Progress) -> None:
         progress.add_task(self._label, total=1.0, phase="", rate="")
 
     def _update(self, doing: str, share: float) -> None:
-        assert self._progress is not None
-        self._progress.update(self._progress.tasks[0].id, completed=share, phase=doing)
+        if self._progress is not None:
+            self._progress.update(self._progress.tasks[0].id, completed=share, phase=doing)
+        elif self._lines is not None:
+            self._lines.show(share, doing)
 
 
 class ReadProgress(_Bars):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["readme"]
+from ssdlab.system.progress import duration
 
-MINUTE_S = 60
-HOUR_S = 3600
+__all__ = ["readme"]
 
 
 def readme(manifest: Mapping[str, Any]) -> str:
@@ -130,10 +129,3 @@ def _contents(manifest: Mapping[str, Any]) -> str:
 def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]] | Sequence[tuple[str, ...]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
-
-
-def duration(seconds: float) -> str:
-    """Formats a duration in seconds, minutes or hours."""
-    if seconds < MINUTE_S:
-        return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
-    return f"{seconds / MINUTE_S:.0f} min" if seconds < HOUR_S else f"{seconds / HOUR_S:.1f} h"
