@@ -136,6 +136,12 @@ def test_parity_is_read_off_where_a_block_has_room_for_it_and_rows_agree(
     assert doubts.get("ftl.parity_stripe") == doubt
 
 
+def test_a_file_that_is_too_small_for_the_base_is_told() -> None:
+    row = written_at(FullSpeed(Pattern("uniform"), 100_000_000, 4096, 1), 2.0)
+    with pytest.raises(ssdlab.UsageError, match=r"used 0\.1 GB .* nvme-tlc-2023 cannot be made smaller than .* GB: measure on a larger"):
+        a_fit(row, base="nvme-tlc-2023", used_bytes=100_000_000)
+
+
 def test_rows_that_choose_how_blocks_are_collected_may_be_all(here: Path) -> None:
     (here / "measured.csv").write_text(MEASURED.replace("uniform,,", "zipf-shuffle,0.9,"))
     found = calibrate(here / "measured.csv", base=str(here / "base.toml"), jobs=1)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ssdlab.errors import ConfigError
+from ssdlab.errors import ConfigError, UsageError
 from ssdlab.experiments.calibration.measurements import QUANTITIES, FullSpeed, Measurement, Point, Probe
 from ssdlab.experiments.calibration.parameters import (
     CAPACITY,
@@ -479,7 +479,11 @@ def _wait_part(row: Measurement) -> Callable[[Mapping[Point, Simulated | None]],
 
 
 def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Candidate]:
-    """The base with dies scaled in number to the used bytes, so that die sizes are kept; a very small drive gets shorter blocks."""
+    """The base with dies scaled in number to the used bytes, so that die sizes are kept; a very small drive gets shorter blocks.
+
+    Raises:
+        UsageError: the smallest such drive is much larger than what was used.
+    """
     tree = base.tree()
     device = tree["device"]
     times = used_bytes / (flash_bytes(tree) * (1 - device["overprovisioning"]))
@@ -491,8 +495,20 @@ def _as_large_as(used_bytes: int, base: Candidate) -> tuple[dict[str, int], Cand
         left = times * device["channels"] / channels
         if left < 1 / MUCH:
             together = device["pages_per_program"]
-            other["device.pages_per_block"] = max(SHORTEST, round(device["pages_per_block"] * left / together)) * together
+            other["device.pages_per_block"] = pages = max(SHORTEST, round(device["pages_per_block"] * left / together)) * together
+            if left * device["pages_per_block"] / pages < 1 / MUCH:
+                least = used_bytes * channels * pages / (times * device["channels"] * device["pages_per_block"])
+                raise UsageError(
+                    f"the measurements used {_gigabytes(used_bytes)} GB of the drive or file at most, and {base.device} cannot be "
+                    f"made smaller than {_gigabytes(least)} GB: measure on a larger file (for fio, --size), or start from a smaller "
+                    f"drive (--base)"
+                )
     return other, base.with_changes(other)
+
+
+def _gigabytes(count: float) -> str:
+    """Bytes in GB, three digits."""
+    return f"{count / 1e9:.3g}"
 
 
 def _stripe(amplification: float, most: int) -> int:

@@ -18,8 +18,8 @@ Data = Mapping[str, Any]
 
 
 def calibration_tables(data: Data) -> list[RenderableType]:
-    """The tables of a calibration, from `Calibration.to_dict`."""
-    return [_values(data["values"]), *_rows(data["rows"]), _errors(data["rows"]), *_summary(data)]
+    """The tables of a calibration, from `Calibration.to_dict`: the verdict and how far it is off first."""
+    return [*_summary(data), _errors(data["rows"]), _values(data["values"]), *_rows(data["rows"])]
 
 
 def _values(values: Sequence[Data]) -> RenderableType:
