@@ -256,6 +256,9 @@ def test_schemes_are_chosen_and_keep_their_looks(small: dict[str, Any]) -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["rwp", "pgc"]
     assert [line.get_color() for line in legend.get_lines()] == [looks["rwp"], looks["pgc"]]
     assert len(sheet.axes[0].lines) == 2
+    named = plots.latency_tail(schemes=["rwp", "pgc"], labels={"rwp": "ours"}).sheet.legends[0]
+    assert [text.get_text() for text in named.get_texts()] == ["ours", "pgc"]
+    assert [line.get_color() for line in named.get_lines()] == [looks["rwp"], looks["pgc"]]
 
 
 @pytest.mark.parametrize(
@@ -274,6 +277,8 @@ def test_schemes_are_chosen_and_keep_their_looks(small: dict[str, Any]) -> None:
         ({"schemes": ["ngpc"]}, 'no "ngpc"; did you mean "npgc"?'),
         ({"schemes": []}, "schemes = []: expected a list of names (there are npgc"),
         ({"schemes": "npgc"}, "schemes = 'npgc': expected a list of names"),
+        ({"labels": {"ngpc": "ours"}}, 'labels: no "ngpc"; did you mean "npgc"?'),
+        ({"labels": {"npgc": 1}}, 'labels["npgc"] = 1: expected a text'),
         ({"panels": [7]}, "panels = [7]: latency_tail has 2 (1 Reads: share of requests that took longer, 2 Writes"),
         ({"panels": []}, "panels = []: latency_tail has 2"),
         ({"panels": [0]}, "panels = 0: expected a whole number from 1"),
@@ -441,6 +446,8 @@ def test_the_command_draws_saved_results(ssdlab_command: Ssdlab, tmp_path: Path)
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(r"tail\.pdf: Response times: tail, 3\.40 x \d\.\d\d in\n", done.out)
     assert (tmp_path / "tail.pdf").read_bytes().startswith(b"%PDF")
+    assert ssdlab_command("plot", "out", "tail", "-o", "l.svg", "--label", "pgc=ours").code == 0
+    assert "ours" in (tmp_path / "l.svg").read_text()
     more = ["--schemes", "pgc", "--kind", "write", "--panels", "2", "--font", "9", "--title", "--height", "5cm"]
     assert ssdlab_command("plot", "out", "latency_tail", "-o", "w.svg", *more).code == 0
     text = (tmp_path / "w.svg").read_text()
@@ -463,6 +470,9 @@ def test_the_command_draws_a_sweep(ssdlab_command: Ssdlab, tmp_path: Path) -> No
     assert ssdlab_command("plot", "s", "gc.jobs", "-o", "f.svg", "--panels-by", "scheme,seed", "--panels", "1,4").code == 0
     text = (tmp_path / "f.svg").read_text()
     assert [title in text for title in ("npgc, seed = 1", "npgc, seed = 2", "= pgc, seed = 2")] == [True, False, True]
+    assert ssdlab_command("plot", "s", "gc.jobs", "-o", "l.svg", "--by", "scheme", "--label", "pgc=ours").code == 0
+    assert "ours" in (tmp_path / "l.svg").read_text()
+    assert "a figure of a run or a comparison" in ssdlab_command("plot", "s", "tail", "-o", "f.svg").failed(2)
     wrong = ssdlab_command("plot", "s", "gc.jobs", "-o", "f.svg", "--panels-by", "scheme,sede").failed(2)
     assert 'no axis "sede"; did you mean "seed"? (there are scheme, gc.soft, seed)' in wrong
     assert "--kind: s has a sweep" in ssdlab_command("plot", "s", "gc.jobs", "--kind", "read").failed(2)
@@ -479,6 +489,7 @@ def test_the_command_refuses_wrong_wishes(ssdlab_command: Ssdlab, tmp_path: Path
         (["cache", "-o", "x.pdf"], "nothing to draw: the drive has no cache"),
         (["tail", "-o", "x.pdf", "--width", "3.4furlongs"], "such as 3.4in"),
         (["tail", "-o", "x.pdf", "--panels", "a"], "expected numbers from 1 on, such as 1,3"),
+        (["tail", "-o", "x.pdf", "--label", "ours"], "expected NAME=TEXT"),
         (["tail", "-o", "x.pdf", "--over", "gc.soft"], "--over: out has no sweep"),
         (["--width", "3in"], "--width: name a FIGURE as well"),
         (["tail", "-o", "missing/x.pdf"], "missing/x.pdf: cannot write"),

@@ -38,6 +38,10 @@ def plot(
         bool | None, typer.Option("--title/--no-title", help="Write the figure's heading above it, or leave all headings out.")
     ] = None,
     schemes: Annotated[str | None, typer.Option(help="Only these schemes, in this order.", metavar="NAME[,NAME...]")] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option("--label", help="Another name for a scheme or variant (of a sweep, a line); may be repeated.", metavar="NAME=TEXT"),
+    ] = None,
     kind: Annotated[OfKind | None, typer.Option(help="Only parts about reads, or about writes.")] = None,
     panels: Annotated[
         str | None, typer.Option(help="Only these parts of the figure, or panels of a sweep, by number.", metavar="N[,N...]")
@@ -57,23 +61,26 @@ def plot(
     """The command `ssdlab plot`."""
     results = load(folder)
     size: dict[str, Any] = {"width": width, "height": height, "font": font, "title": title}
+    named: dict[str, Any] = {"labels": _labels(labels)} if labels else {}
     of_runs = {"schemes": schemes, "kind": kind, "shares": shares or None}
     of_sweeps = {"over": over, "by": by, "panels-by": panels_by, "where": where or None}
     is_sweep = isinstance(results, SweepResult)
     _refuse(of_runs if is_sweep else of_sweeps, f"{folder} has {'a sweep' if is_sweep else 'no sweep'}")
     if figure is None:
-        _refuse({**size, **of_runs, **of_sweeps, "panels": panels, "out": out}, "name a FIGURE as well")
+        _refuse({**size, **of_runs, **of_sweeps, "label": labels, "panels": panels, "out": out}, "name a FIGURE as well")
         lines = _columns(results) if isinstance(results, SweepResult) else _listed(results.plot)
         typer.echo("\n".join(lines))
         return
     if isinstance(results, SweepResult):
         facets = panels_by.split(",") if panels_by is not None else []
-        picture = results.plot(figure, over, by=by, panels_by=facets, panels=_numbers(panels), where=_where(results, where or []), **size)
+        picture = results.plot(
+            figure, over, by=by, panels_by=facets, panels=_numbers(panels), where=_where(results, where or []), **named, **size
+        )
     else:
         chosen: dict[str, Any] = {"schemes": schemes.split(",") if schemes else None, "kind": kind and kind.value}
         chosen["panels"] = _numbers(panels)
         chosen["shares"] = shares
-        picture = results.plot.picture(figure, **size, **chosen)
+        picture = results.plot.picture(figure, **named, **size, **chosen)
     if out is None:
         raise UsageError(f"{figure}: -o FILE is missing, such as -o {figure}.pdf")
     picture.save(out)
@@ -111,6 +118,17 @@ def _numbers(text: str | None) -> Sequence[int] | None:
         return [int(part) for part in text.split(",")]
     except ValueError as reason:
         raise UsageError(f'--panels "{text}": expected numbers from 1 on, such as 1,3') from reason
+
+
+def _labels(pairs: Sequence[str]) -> dict[str, str]:
+    """Converts `NAME=TEXT` words to labels by name."""
+    labels = {}
+    for pair in pairs:
+        name, equals, label = pair.rpartition("=")
+        if not equals or not name or not label:
+            raise UsageError(f'--label "{pair}": expected NAME=TEXT, such as fpgc=preemptive')
+        labels[name] = label
+    return labels
 
 
 def _where(sweep: SweepResult, pairs: Sequence[str]) -> dict[str, Any]:

@@ -20,9 +20,12 @@ from ssdlab.experiments.sweeping.axes import WIDE, Uses, is_wide, needs_log, num
 from ssdlab.experiments.sweeping.points import SweepPoint
 from ssdlab.pages.report.axes import ends_of, label_of, round_ticks, scale, wrapped
 from ssdlab.pages.report.drawing import Figure
+from ssdlab.pages.report.figures import FIGURES
 from ssdlab.pages.report.ink import colour, of_run
 from ssdlab.pages.report.look import Look, chosen_panels
 from ssdlab.pages.report.paper import Picture, in_a_row, line_height, text_width
+from ssdlab.pages.report.plots import WORDS
+from ssdlab.pages.report.runs import check_labels
 from ssdlab.pages.report.words import described, key_label
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ SIZE = (5.4, 3.2)
 NARROWEST = 2.4
 """Minimum width of panels beside each other, inches."""
 MOST_PANELS = 24
+EXAMPLE = "latency_ns.read.p99"
 
 
 @dataclass(frozen=True)
@@ -191,9 +195,12 @@ def figure(
     y: str,
     wanted: Wanted,
     look: Look,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Picture:
     """Draws the figure of `SweepResult.plot` from the values of each axis and all points."""
     text("y", y)
+    if y in (*FIGURES, *WORDS):
+        raise UsageError(f"plot: {y} is a figure of a run or a comparison; a sweep draws a column of its table, such as {EXAMPLE}")
     named = wanted.checked(axes)
     points = [point for point in sweep if all(point.values[axis] == value for axis, value in wanted.where.items())]
     free = {axis: values for axis, values in axes.items() if axis not in wanted.where or axis in named}
@@ -204,6 +211,9 @@ def figure(
     if not any(_number(point, y) is not None for point in points):
         raise UsageError(f'plot: nothing to draw: no point has a number "{y}"{nearest(y, _names(points))} (columns of table() are names)')
     panels = _panels(points, y, chosen, axes)
+    if labels:
+        check_labels(labels, list(dict.fromkeys(line for panel in panels for line in panel.lines)))
+        panels = [replace(panel, lines={labels.get(line, line): at for line, at in panel.lines.items()}) for panel in panels]
     kept = chosen_panels(y, [panel.title or y for panel in panels], wanted.panels)
     if len(kept) > MOST_PANELS:
         raise UsageError(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from ssdlab._core import version
@@ -196,6 +197,7 @@ class SweepResult(Sequence[SweepPoint]):
         panels_by: str | Sequence[str] = (),
         panels: Sequence[int] | None = None,
         where: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] = MappingProxyType({}),
         width: Length | None = None,
         height: Length | None = None,
         font: float | None = None,
@@ -214,6 +216,7 @@ class SweepResult(Sequence[SweepPoint]):
                 scale.
             panels: numbers of the panels to draw, from 1.
             where: values of axes, to select points.
+            labels: other names for lines, such as `{"fpgc": "preemptive"}`.
             width: inches, or a text such as `"3.4in"`, `"86mm"`, `"8.6cm"`, `"245pt"`.
             height: inches, or a text with a unit.
             font: font size in points, 8 by default.
@@ -227,7 +230,7 @@ class SweepResult(Sequence[SweepPoint]):
 
         facets = [panels_by] if isinstance(panels_by, str) else texts("panels_by", panels_by)
         wanted = Wanted(x, by, facets, panels, {} if where is None else where)
-        return figure(self.axes, self.points, y, wanted, Look.of(width, height, font, title))
+        return figure(self.axes, self.points, y, wanted, Look.of(width, height, font, title), labels)
 
     def to_dict(self, figure: str | None = None) -> dict[str, Any]:
         """A copy as a dictionary, as printed by `ssdlab sweep --json`, with the best point by a figure, as for `best`."""

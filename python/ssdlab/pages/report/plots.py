@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.checks import nearest, truth
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         font: float | None
         title: bool | None
         schemes: Sequence[str] | None
+        labels: Mapping[str, str]
         kind: Kind | None
         panels: Sequence[int] | None
         shares: bool
@@ -65,6 +67,7 @@ class Plots:
     - `font`: font size in points, 8 by default;
     - `title`: `True` writes the figure's heading above it, `False` also omits the heading of a single part;
     - `schemes`: schemes of a comparison to draw, in this order; colours and line styles do not change;
+    - `labels`: other names for schemes or variants, such as `{"fpgc": "preemptive"}`;
     - `kind`: `"read"` or `"write"`, for parts about these requests only;
     - `panels`: numbers of parts to draw, from 1, as `panels(...)` lists them;
     - `shares`: `True` draws each bar of a figure with parts (`breakdown`) to 100 %;
@@ -158,6 +161,7 @@ class Plots:
         font: float | None = None,
         title: bool | None = None,
         schemes: Sequence[str] | None = None,
+        labels: Mapping[str, str] = MappingProxyType({}),
         kind: Kind | None = None,
         panels: Sequence[int] | None = None,
         shares: bool = False,
@@ -174,6 +178,7 @@ class Plots:
 
         look = Look.of(width, height, font, title)
         runs = self._runs if schemes is None else self._runs.only(schemes)
+        runs = runs.renamed(labels) if labels else runs
         figure = replace(reduced(self._there(runs, name), kind=kind, panels=panels), note=_of_seed(runs))
         figure = in_shares(figure) if truth("shares", shares) else figure
         return Picture(figure, {run.index: run.label for run in runs}, look, ax)

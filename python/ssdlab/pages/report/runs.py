@@ -15,7 +15,7 @@ from typing import Any
 
 from ssdlab.analysis.differences import Change, changes
 from ssdlab.asking.plans import as_fitted
-from ssdlab.checks import nearest, shown
+from ssdlab.checks import mapping, nearest, shown, text
 from ssdlab.errors import Error, UsageError
 from ssdlab.system.folders import COMPARISON_FILE, RESULT_FILE, settle
 from ssdlab.system.json_text import read_json
@@ -24,6 +24,7 @@ __all__ = [
     "KINDS",
     "Run",
     "Runs",
+    "check_labels",
     "command_of",
     "leaves",
     "load",
@@ -147,6 +148,15 @@ class Runs:
                 raise UsageError(f'schemes: no "{label}"{nearest(str(label), by_label)} (there are {", ".join(by_label)})')
         return replace(self, runs=tuple(by_label[label] for label in dict.fromkeys(labels)), remarks=None)
 
+    def renamed(self, labels: Mapping[str, str]) -> Runs:
+        """A copy in which some runs have other labels, for figures.
+
+        Raises:
+            UsageError: a run does not exist.
+        """
+        check_labels(labels, [run.label for run in self])
+        return replace(self, runs=tuple(replace(run, label=labels.get(run.label, run.label)) for run in self))
+
     @property
     def recorded(self) -> tuple[Run, ...]:
         """The runs with recorded series of at least one bin."""
@@ -167,6 +177,18 @@ class Runs:
         labels = [run.label for run in self]
         listed = ", ".join(labels)
         return f"{len(labels)} {self.kind}s" if len(labels) > MOST_IN_TITLE or len(listed) > LONGEST_TITLE else listed
+
+
+def check_labels(labels: Mapping[str, str], known: Sequence[str]) -> None:
+    """Checks labels for a figure: a text for each of some names.
+
+    Raises:
+        UsageError: a name does not exist, or a label is not a text.
+    """
+    for name, label in mapping("labels", labels).items():
+        text(f'labels["{name}"]', label)
+        if name not in known:
+            raise UsageError(f'labels: no "{name}"{nearest(str(name), known)} (there are {", ".join(known)})')
 
 
 def _common(values: Sequence[str | None]) -> str | None:
