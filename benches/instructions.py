@@ -27,8 +27,11 @@ ROOM_PERCENT = 5
 MACHINE = "x86_64"
 # The function whose instructions are counted, with all that it calls.
 COUNTED = "*counted_part*"
+# The programs that have the runs.
+PROGRAMS = ("instructions", "floor")
 HEAD = """\
-# Instructions a request of the runs of crates/ssdlab/benches/instructions.rs, on x86-64, counted by valgrind.
+# Instructions a request of the runs of crates/ssdlab/benches/instructions.rs, and of the floor below some of them
+# (crates/ssdlab-floor/benches/floor.rs), on x86-64, counted by valgrind.
 # `make instructions` compares them with 5 % room, and `make instructions UPDATE=1` writes this file.
 # A commit that needs more instructions changes this file and says why.
 """
@@ -52,33 +55,37 @@ def valgrind() -> str:
     return found
 
 
-def built() -> Path:
-    """The program with the runs, built with the dependencies that the tests have."""
-    command = ["cargo", "bench", "--no-run", "--locked", "--bench", "instructions", "--message-format", "json"]
+def built() -> dict[str, Path]:
+    """The programs with the runs, by name, built with the dependencies that the tests have."""
+    chosen = [word for name in PROGRAMS for word in ("--bench", name)]
+    command = ["cargo", "bench", "--no-run", "--locked", *chosen, "--message-format", "json"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    messages = (json.loads(line) for line in done.stdout.splitlines())
-    return Path(next(made for message in messages if (made := message.get("executable")) and message["target"]["name"] == "instructions"))
+    messages = [json.loads(line) for line in done.stdout.splitlines()]
+    made = {message["target"]["name"]: Path(message["executable"]) for message in messages if message.get("executable")}
+    return {name: made[name] for name in PROGRAMS}
 
 
-def count(counter: str, program: Path, run: str) -> int:
-    """Instructions a request of one run."""
+def count(counter: str, program: Path, *run: str | Path) -> int:
+    """Instructions a request of the run that these arguments of the program name."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind.out"
         options = ["--tool=callgrind", f"--toggle-collect={COUNTED}", f"--callgrind-out-file={out}", "--quiet"]
         # Addresses and the size of the environment shift alignments a little.
-        done = subprocess.run([counter, *options, program, run], env={}, check=True, capture_output=True, text=True)
+        done = subprocess.run([counter, *options, program, *run], env={}, check=True, capture_output=True, text=True)
         total = re.search(r"^(?:summary|totals): (\d+)$", out.read_text(), re.MULTILINE)
     if total is None or int(total[1]) == 0:
-        raise RuntimeError(f"valgrind counted nothing of the run {run}: is there still a function {COUNTED} in the program?")
+        raise RuntimeError(f"valgrind counted nothing of the run {run[0]}: is there still a function {COUNTED} in the program?")
     return round(int(total[1]) / int(done.stdout))
 
 
 def counted() -> dict[str, int]:
     """Instructions a request of all runs."""
-    counter, program = valgrind(), built()
-    runs = subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    counter, programs = valgrind(), built().values()
+    listed = {program: subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True).stdout.split() for program in programs}
+    runs = [(program, run) for program, names in listed.items() for run in names]
     with ThreadPoolExecutor(os.cpu_count()) as several:
-        return dict(zip(runs, several.map(lambda run: count(counter, program, run), runs), strict=True))
+        counts = several.map(lambda of: count(counter, *of), runs)
+        return {run: instructions for (_, run), instructions in zip(runs, counts, strict=True)}
 
 
 def compared(kept: Mapping[str, int], now: Mapping[str, int]) -> tuple[list[str], bool]:

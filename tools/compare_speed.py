@@ -81,9 +81,9 @@ class Turn:
 class Program:
     """A running benchmark program, which measures one turn of a case on request."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *words: str) -> None:
         self.path = path
-        self.process = subprocess.Popen([path, "--bench", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([path, "--bench", "--serve", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def turn(self, case: str) -> Turn:
         """Measures one turn."""

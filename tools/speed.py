@@ -3,6 +3,7 @@
     python tools/speed.py                    # all, as medians of 5 alternating turns
     python tools/speed.py --turns 3 --long   # also a run of 10^8 requests, and a drive of 3.84 TB, which needs 12 GB of memory
     python tools/speed.py --print            # prints the lines only
+    python tools/speed.py --floor            # prints what the core needs beside the floor only
 
 Rates are in processor time, so that other work on the machine adds little; logs and timelines in real time, since other threads write them.
 """
@@ -15,12 +16,17 @@ import platform
 import resource
 import statistics
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from compare_speed import ROOT, Program, Turn, built
+
+sys.path.insert(0, str(ROOT / "benches"))
+
+import instructions
 
 BUDGET = ROOT / "docs" / "performance" / "budget.csv"
 INSTRUCTIONS = ROOT / "benches" / "instructions.toml"
@@ -67,6 +73,9 @@ COSTS = (
     Cost("a run of 10^7 requests beside 10^6", "requests-1e7", "npgc", 1.1),
 )
 LONG_COSTS = (Cost("a run of 10^8 requests beside 10^6", "requests-1e8", "npgc", 1.1),)
+# What the core may take beside the floor, by size of the drive: the end of its runs' names, and the most time.
+FLOOR_CASES = ("npgc", "reads-70", "preempt")
+FLOOR_SIZES = {"a small drive": ("", 2.5), "512 blocks a plane": ("-512", 1.5)}
 TEXTS = {"text-csv": "CSV", "text-msr": "MSR"}
 MOST_LINES = 5e6
 # Turns of cases that take long and vary little.
@@ -126,6 +135,44 @@ def lines_of(found: Measured, costs: list[Cost]) -> Iterator[Line]:
         yield "instructions", run, str(count), "instructions a request", "", asked
 
 
+def counts_beside_floor(path: Path, runs: list[str], folder: str) -> dict[str, int]:
+    """Instructions a request of runs: kept ones, and where there is a counter those on large drives."""
+    kept = tomllib.loads(INSTRUCTIONS.read_text())
+    try:
+        counter = instructions.valgrind()
+    except instructions.MissingError as missing:
+        print(f"LEFT OUT: instructions a request on large drives: {missing}", file=sys.stderr)
+        return kept
+    return kept | {run: instructions.count(counter, path, run, folder) for run in runs if run not in kept}
+
+
+def beside_floor(turns: int) -> Iterator[Line]:
+    """Lines of what the core takes beside the least that a simulator of some configurations needs."""
+    path = instructions.built()["floor"]
+    pairs = {f"{case}, {what}": (f"{case}{end}", most) for what, (end, most) in FLOOR_SIZES.items() for case in FLOOR_CASES}
+    runs = [run for core, _ in pairs.values() for run in (core, f"floor-{core}")]
+    with tempfile.TemporaryDirectory(prefix="floor-") as folder:
+        program = Program(path, folder)
+        found = measure(program, runs, turns)
+        program.close()
+        counts = counts_beside_floor(path, runs, folder)
+    for what, (core, most) in pairs.items():
+        core_ns, floor_ns = (1e9 / found.rate(run) for run in (core, f"floor-{core}"))
+        ratio = found.ratio(f"floor-{core}", core)
+        yield (
+            "beside the floor",
+            what,
+            f"{ratio:.1f}",
+            f"ratio of {core_ns:.0f} to {floor_ns:.0f} ns a request",
+            "",
+            met(ratio, most, most=True),
+        )
+    for what, (core, _) in pairs.items():
+        if core in counts:
+            one, other = counts[core], counts[f"floor-{core}"]
+            yield "beside the floor", what, f"{one / other:.1f}", f"ratio of {one:,} to {other:,} instructions a request", "", ""
+
+
 def whole_runs(program_path: Path, long: bool) -> Iterator[Line]:
     """Runs from start to end on a filled drive, each in a process of its own."""
     for case, what, asked in (("1-tb", "1 TB, 10^4 requests", "2 s"), ("3.84-tb", "3.84 TB, 10^7 requests", "")):
@@ -144,8 +191,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--turns", type=int, default=5, help="turns of each case (default: 5)")
     parser.add_argument("--long", action="store_true", help="also what takes minutes and much memory")
+    parser.add_argument("--floor", action="store_true", help="only print what the core needs beside the floor")
     parser.add_argument("--print", action="store_true", help="print the lines, and leave the file as it is")
     arguments = parser.parse_args()
+    if arguments.floor:
+        csv.writer(sys.stdout, lineterminator="\n").writerows([HEADS, *beside_floor(arguments.turns)])
+        return
     path = built(ROOT)
     whole = list(whole_runs(path, arguments.long))
     costs = [*COSTS, *(LONG_COSTS if arguments.long else ())]
@@ -153,7 +204,7 @@ def main() -> None:
     program = Program(path)
     found = measure(program, list(dict.fromkeys(cases)), arguments.turns)
     program.close()
-    lines = [HEADS, *lines_of(found, costs), *whole]
+    lines = [HEADS, *lines_of(found, costs), *beside_floor(arguments.turns), *whole]
     csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
     if not arguments.print:
         with BUDGET.open("w", encoding="utf-8", newline="") as file:

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
 
 use ssdlab::config::{Address, ArrayLevel, Arrival, Config, Layers, PreconditionKind, Workload};
 use ssdlab::ftl::Ftl;
@@ -17,6 +16,7 @@ use ssdlab::units::{Lpn, Ns};
 use ssdlab::workload::RequestSource;
 use ssdlab::{precondition, workload};
 
+use crate::clock::seconds;
 use crate::plain::PlainLoop;
 
 const MILLION: u64 = 1_000_000;
@@ -329,17 +329,4 @@ fn write_text(path: &Path, line: fn(u64, bool, u64, u64) -> String, lines: u64) 
         out.write_all(line(20 * number, rng.chance(0.6), offset, length).as_bytes()).expect("room for a trace");
     }
     out.flush().expect("room for a trace");
-}
-
-/// Real time and processor time of what this thread does, s.
-fn seconds(work: impl FnOnce()) -> (f64, Option<f64>) {
-    let (start, before) = (Instant::now(), processor_ns());
-    work();
-    let spent = processor_ns().zip(before).map(|(after, before)| (after - before) as f64 / 1e9);
-    (start.elapsed().as_secs_f64(), spent)
-}
-
-/// Processor time of this thread, ns, where the kernel is Linux.
-fn processor_ns() -> Option<u64> {
-    std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
 }

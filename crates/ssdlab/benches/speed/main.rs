@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
 mod cases;
+mod clock;
 mod plain;
 
 use std::io::{self, BufRead, Write};
