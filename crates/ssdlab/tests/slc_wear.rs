@@ -1,6 +1,7 @@
 //! Blocks in SLC mode that wear and fail (`slc.wear`, `wear`), worked by hand to the nanosecond, on the die of `slc`.
 
-use crate::common::plan;
+use crate::common::pages::PAGE;
+use crate::common::{plan, protected_buffer, simulation};
 use crate::slc::{folds, one_block, parts, reads, writes};
 use crate::timelines::{Case, array, bus, read, write};
 use crate::wear::{play_seed, seed_where};
@@ -11,7 +12,7 @@ use ssdlab::ftl::{BlockState, Ftl};
 use ssdlab::geometry::WHOLE;
 use ssdlab::simulation::{Control, Plan, Simulation, Verify, run};
 use ssdlab::stats::{Part, ReadOnlyCause};
-use ssdlab::units::{BlockId, PoolId};
+use ssdlab::units::{BlockId, Lpn, PoolId};
 
 const MS: u64 = 1_000_000;
 
@@ -226,4 +227,30 @@ fn a_block_in_slc_mode_leaves_what_accepted_data_need() {
         ftl.promise(pool, 0);
         assert!(ftl.writes_to_cache(pool, 0));
     }
+}
+
+/// Writes go past the cache while accepted data need all free blocks that GC leaves, so that its full block is not folded. When these data are in
+/// flash, writes wait for the cache again, and the block is folded.
+#[test]
+fn a_block_is_folded_once_accepted_data_need_no_free_block() {
+    let config = one_block(|c| {
+        (c.device.blocks_per_plane, c.wear.endurance, c.wear.end) = (20, 1_000, WearEnd::Reads);
+        (c.slc.static_blocks, c.slc.dynamic_blocks, c.slc.full, c.slc.idle_us) = (0, 1, SlcFull::Fold, 0);
+        c.buffer = protected_buffer(PAGE, 0);
+    });
+    let mut simulation = simulation(&config);
+    let write_page = |simulation: &mut Simulation, page| {
+        simulation.submit(write(10 * MS * page, page)).unwrap();
+        simulation.run_until(10 * MS * page + 9 * MS).unwrap();
+        let counters = simulation.ssd().counters();
+        [counters.slc_writes, counters.direct_writes, counters.folds]
+    };
+    assert_eq!(write_page(&mut simulation, 0), [1, 0, 0]);
+    // 14 blocks of 6 units, and with the reserve of 5 all that are free.
+    (0..83).for_each(|_| simulation.ssd_mut().is_accepted(Lpn(5)));
+    let ftl = simulation.ssd().ftl();
+    assert_eq!((ftl.promised(PoolId(0)), ftl.blocks().free_count(PoolId(0))), (14, 19));
+    assert_eq!(write_page(&mut simulation, 1), [2, 0, 0], "the block is full");
+    (0..83).for_each(|_| simulation.ssd_mut().is_in_flash(Lpn(5)));
+    assert_eq!(write_page(&mut simulation, 2), [3, 0, 1]);
 }

@@ -73,6 +73,8 @@ impl Ftl {
         let changes = std::mem::replace(&mut self.promised[pool.index()], blocks) != blocks;
         if changes {
             self.steer(pool);
+            // Writes may wait for the cache from now on, so that a block is to be folded.
+            self.blocks.note_news(pool);
         }
         changes
     }
@@ -300,7 +302,7 @@ impl Ftl {
         }
     }
 
-    /// Takes a pool in which a block in SLC mode has become full since the last call.
+    /// Takes a pool in which a block in SLC mode has become full, or accepted data need other free blocks, since the last call.
     pub fn take_news(&mut self) -> Option<PoolId> {
         self.blocks.take_news()
     }

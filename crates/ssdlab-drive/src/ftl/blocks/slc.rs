@@ -33,7 +33,7 @@ pub struct SlcBlocks {
     dynamic: Vec<u32>,
     /// By pool, of a group its first: its job folds a block of the static part, so that no free block comes of it.
     folds_static: Vec<bool>,
-    /// Pools one of whose blocks has become full since the last look.
+    /// Pools that may have a block to fold since the last look.
     news: Vec<PoolId>,
 }
 
@@ -137,7 +137,12 @@ impl Blocks {
         self.links.chain(list).map(BlockId)
     }
 
-    /// Takes a pool in which a block in SLC mode has become full since the last call.
+    /// What decides whether the pool folds a block has changed.
+    pub fn note_news(&mut self, pool: PoolId) {
+        self.slc.iter_mut().for_each(|slc| slc.news.push(pool));
+    }
+
+    /// Takes a pool for which there is news since the last call: see [`Blocks::note_news`].
     pub fn take_news(&mut self) -> Option<PoolId> {
         self.slc.as_mut()?.news.pop()
     }

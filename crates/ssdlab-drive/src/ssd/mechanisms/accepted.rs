@@ -169,9 +169,9 @@ impl Ssd {
         }
     }
 
-    /// A host write may wait for room that the pool's job no longer needs.
+    /// A host write may wait for room that the pool's job no longer needs, or for the cache in SLC mode, past which it goes now.
     fn promise(&mut self, pool: PoolId, blocks: u32) {
-        if self.ftl.promise(pool, blocks) && self.ftl.is_shared(pool) {
+        if self.ftl.promise(pool, blocks) && (self.rules.slc || self.ftl.is_shared(pool)) {
             self.ready.wake(self.geometry().die_of_pool(pool));
         }
     }
