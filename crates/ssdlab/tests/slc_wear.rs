@@ -254,3 +254,30 @@ fn a_block_is_folded_once_accepted_data_need_no_free_block() {
     (0..83).for_each(|_| simulation.ssd_mut().is_in_flash(Lpn(5)));
     assert_eq!(write_page(&mut simulation, 2), [3, 0, 1]);
 }
+
+/// From a block of the static part no free block comes. When two programs of its fold fail, one of the three blocks is left that the pool had: the
+/// drive is read-only, lest the pool has none for the next job.
+#[test]
+fn a_fold_of_the_static_part_leaves_a_free_block() {
+    let config = one_block(|c| {
+        (c.device.blocks_per_plane, c.device.overprovisioning) = (14, 0.571);
+        (c.ftl.precondition.kind, c.slc.idle_us) = (PreconditionKind::Fill, 1_000_000);
+        (c.wear.program_fails_ppm, c.wear.end) = (100_000.0, WearEnd::Reads);
+    });
+    // Two pages in the static part, and four blocks of others, which leave some data in each of six blocks.
+    let direct = (0..6).flat_map(|block| (0..4).map(move |page| 6 * block + page));
+    let good: Vec<_> = (6..10).flat_map(|block| (0..6).map(move |page| (block, page))).chain([(13, 4), (13, 5)]).collect();
+    let seed = seed_where(&config, &[(10, 0), (11, 0)], &good);
+    let mut simulation = Simulation::new(&Plan { seed, ..plan(config) }, &Control::default()).unwrap();
+    for (page, at) in [4, 10].into_iter().chain(direct).zip(0..) {
+        simulation.submit(write(MS * at, page)).unwrap();
+    }
+    simulation.run_until(100 * MS).unwrap();
+    assert_eq!(simulation.ssd().ftl().blocks().free_count(PoolId(0)), 3);
+    simulation.run_until(2_000 * MS).unwrap();
+    let (ssd, pool) = (simulation.ssd(), PoolId(0));
+    let counters = ssd.counters();
+    assert_eq!([counters.slc_writes, counters.direct_writes, counters.jobs_for(Cause::FoldIdle), counters.failed_programs], [2, 24, 1, 2]);
+    assert_eq!(ssd.ftl().blocks().free_count(pool), 1);
+    assert_eq!(simulation.finish().unwrap().lifetime.unwrap().read_only_cause, Some(ReadOnlyCause::NoRoom));
+}

@@ -349,7 +349,7 @@ impl Ftl {
 
     /// The group of a pool has room for `units` units that its job has still to place, and `kept` free superblocks beside that.
     pub fn group_can_collect(&self, lead: PoolId, units: u32, kept: u32) -> bool {
-        let Some(free) = self.blocks.free_count(lead).checked_sub(kept) else { return false };
+        let Some(free) = self.blocks.free_count(lead).checked_sub(kept + self.left_by_job(lead)) else { return false };
         let each = self.geometry.units_per_program;
         // Each class may leave a program in part.
         let needed = u64::from(units.next_multiple_of(each) + (u32::from(self.streams.move_classes) - 1) * each);

@@ -80,12 +80,13 @@ impl Ftl {
         self.lost.iter().any(|&pages| pages > 0)
     }
 
-    /// The pool has room for all pages that its job has to move, or, without a job, the block or superblock that the next may need, and `kept`
-    /// free blocks beside that. The job of a superblock has a function of its own ([`Ftl::group_can_collect`]).
+    /// The pool has room for all pages that its job has to move, and a free block when it ends, or, without a job, the block or superblock that
+    /// the next may need, and `kept` free blocks beside that. The job of a superblock has a function of its own ([`Ftl::group_can_collect`]).
     pub fn can_collect(&self, pool: PoolId, has_job: bool, kept: u32) -> bool {
         let state = &self.pools[pool.index()];
         let pages = self.geometry.units_per_block.get();
-        let Some(free) = self.blocks.free_count(pool).checked_sub(kept) else { return false };
+        let left = if has_job { self.left_by_job(pool) } else { 0 };
+        let Some(free) = self.blocks.free_count(pool).checked_sub(kept + left) else { return false };
         let owed = if self.waiting_victim(pool).is_some() { state.owed.min(pages) } else { state.owed };
         if has_job { free * pages + self.room_of_moves(pool) >= owed } else { free > 0 }
     }
