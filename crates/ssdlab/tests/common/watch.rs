@@ -17,6 +17,8 @@ struct Seen {
     /// By class of host writes (`ftl.placement`): the block, the page, and whether a write would have to take a new block. With superblocks
     /// of several pools: the superblocks that the host has open in the group.
     host: Vec<(BlockId, u32, bool)>,
+    /// With an SLC cache: the blocks that the host has opened in either mode and that are not erased, each with its erases before.
+    opened: Vec<(BlockId, u32)>,
     collects: bool,
     /// Its blocks that jobs empty, or have emptied.
     victims: Vec<BlockId>,
@@ -125,9 +127,13 @@ impl Watch {
             let of_host = |&&(first, stream): &&(BlockId, u8)| stream < self.host_streams || ftl.blocks().in_cache(first);
             let open = ftl.blocks().open_superblocks(pool).iter().filter(of_host);
             let superblocks = open.map(|&(first, _)| (first, 0, false)).collect();
+            let is_host = |block: &BlockId| ftl.blocks().stream(*block) < self.host_streams || ftl.blocks().in_cache(*block);
+            let in_use = blocks(ftl).filter(|&block| ftl.geometry().pool_of_block(block) == pool && ftl.blocks().is_in_use(block));
+            let opened = in_use.filter(is_host).map(|block| (block, ftl.blocks().erases()[block.index()]));
             Seen {
                 free,
                 host: if self.spans { superblocks } else { (0..self.host_classes).map(next).collect() },
+                opened: if ftl.geometry().slc.is_some() { opened.collect() } else { Vec::new() },
                 collects,
                 victims: collected_blocks.iter().copied().filter(|&block| ftl.geometry().pool_of_block(block) == pool).collect(),
                 wants: collects || self.by_free_blocks && free < self.soft && gains,
@@ -254,8 +260,7 @@ impl Watch {
         let took = || before.host.iter().zip(&now.host).filter(|(before, now)| (now.0, now.2) != (before.0, before.2)).count();
         let took = match (self.spans, simulation.ssd().ftl().geometry().slc) {
             (true, _) => taken(before, now),
-            // In either mode; one program of the pool begins at an instant.
-            (_, Some(_)) => 1,
+            (_, Some(_)) => opened(before, now),
             _ => took(),
         } as u32;
         if gains && now.free + took < self.until {
@@ -300,6 +305,11 @@ fn taken(before: &Seen, now: &Seen) -> usize {
     now.host.iter().filter(|open| !before.host.contains(open)).count()
 }
 
+/// Blocks that the host has opened since, in either mode.
+fn opened(before: &Seen, now: &Seen) -> usize {
+    now.opened.iter().filter(|block| !before.opened.contains(block)).count()
+}
+
 /// Jobs that moved a block for its age or its reads, folded it, or erased it ahead of need, although the pool did not want free blocks.
 fn jobs_otherwise(simulation: &Simulation) -> u64 {
     due_jobs(simulation) - simulation.ssd().counters().jobs_for(Cause::FoldSpace)
@@ -320,4 +330,58 @@ fn due_jobs(simulation: &Simulation) -> u64 {
 
 fn blocks(ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<> {
     (0..ftl.geometry().blocks).map(BlockId)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::{one_die, simulation};
+    use crate::slc::one_block;
+    use ssdlab::units::Lpn;
+
+    /// Three pages take two blocks in SLC mode. The block that a fold then opens is not one of the host.
+    #[test]
+    fn each_block_counts_that_the_host_opens_in_a_mode() {
+        let config = one_block(|c| c.slc.dynamic_blocks = 2);
+        let simulation = simulation(&config);
+        let watch = Watch::new(&config, &simulation);
+        let (mut ftl, pool) = (simulation.ssd().ftl().clone(), PoolId(0));
+        for page in 0..3 {
+            let at = ftl.allocate_host(pool, 0).ppn;
+            ftl.commit_write(pool, Lpn(page), at);
+        }
+        let now = &watch.look(&ftl)[0];
+        assert_eq!(opened(&watch.pools[0], now), 2);
+        let full = ftl.next_fold(pool, false).expect("a block is full");
+        ftl.start_job(pool, full);
+        assert!(ftl.allocate_move(pool, 0).took_block);
+        assert_eq!(opened(now, &watch.look(&ftl)[0]), 0);
+    }
+
+    /// The host takes the second of two free blocks, T_hard being three, while a job of the pool goes on, or where one has ended and another begins:
+    /// with `invalid-share` nothing may be wanted between these.
+    #[test]
+    fn with_invalid_share_t_hard_ends_with_each_job() {
+        let is_wrong = |trigger, victims: [u32; 2]| {
+            let mut config = one_die();
+            (config.device.blocks_per_plane, config.ftl.frontier) = (16, Frontier::Separate);
+            (config.gc.trigger, config.gc.soft, config.gc.hard) = (trigger, 5.0, 0.6);
+            let simulation = simulation(&config);
+            let mut watch = Watch::new(&config, &simulation);
+            let seen = |free, open, victim| Seen {
+                free,
+                host: vec![(BlockId(open), 0, false)],
+                opened: Vec::new(),
+                collects: true,
+                victims: vec![BlockId(victim)],
+                wants: true,
+                gains: true,
+                otherwise: false,
+            };
+            watch.pools[0] = seen(1, 2, victims[1]);
+            watch.pool_keeps_free_blocks(&simulation, 0, &seen(2, 1, victims[0])).is_err_and(|says| says.contains("below T_hard"))
+        };
+        assert!(is_wrong(Trigger::InvalidShare, [5, 5]) && !is_wrong(Trigger::InvalidShare, [5, 6]));
+        assert!(is_wrong(Trigger::Soft, [5, 5]) && is_wrong(Trigger::Soft, [5, 6]));
+    }
 }
