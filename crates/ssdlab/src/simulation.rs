@@ -308,6 +308,21 @@ impl Simulation {
         self.add_arrival(place, request)
     }
 
+    /// Lets a request of a closed loop arrive now, while the round takes in requests and no other waits to be taken in.
+    #[inline(always)]
+    fn arrive_at(&mut self, at: Ns, request: Request) -> Result<()> {
+        let request = Request { arrival_ns: at, ..request };
+        self.check_request(&request)?;
+        if self.foretells {
+            self.look_ahead(&request)?;
+        }
+        self.outstanding_by_flow[usize::from(request.flow)] += 1;
+        self.submitted += 1;
+        self.take_in(&request)?;
+        self.arrive(at, request);
+        Ok(())
+    }
+
     fn add_arrival(&mut self, place: usize, request: Request) -> Result<()> {
         if self.foretells {
             self.look_ahead(&request)?;

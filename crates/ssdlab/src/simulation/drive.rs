@@ -57,16 +57,17 @@ impl Simulation {
     }
 
     /// Lets closed loops send as many requests as they may have outstanding: now or, if operations have begun at this instant, 1 ns later.
+    /// `ARRIVING`: the round takes in requests, so that those sent now arrive at once.
     #[inline(always)]
-    pub(super) fn answer(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+    pub(super) fn answer<const ARRIVING: bool>(&mut self, senders: &mut Senders<'_>) -> Result<()> {
         if senders.answered == self.completed && self.now + 1 < self.next_start {
             return Ok(());
         }
-        self.answer_now(senders)
+        self.answer_now::<ARRIVING>(senders)
     }
 
     #[inline(never)]
-    fn answer_now(&mut self, senders: &mut Senders<'_>) -> Result<()> {
+    fn answer_now<const ARRIVING: bool>(&mut self, senders: &mut Senders<'_>) -> Result<()> {
         let at = if self.began_at == Some(self.now) { self.now + 1 } else { self.now };
         if senders.answered == self.completed && at < self.next_start {
             return Ok(());
@@ -76,16 +77,15 @@ impl Simulation {
             self.next_start = Ns::MAX;
             return Ok(());
         }
-        self.send(at, senders)?;
+        self.send::<ARRIVING>(at, senders)?;
         while senders.has_stages && self.completed == self.submitted && senders.next_stage(at) {
-            self.send(at, senders)?;
+            self.send::<ARRIVING>(at, senders)?;
         }
         Ok(())
     }
 
     /// Lets each closed loop that has started send until it has as many requests outstanding as it may.
-    #[inline(never)]
-    fn send(&mut self, at: Ns, senders: &mut Senders<'_>) -> Result<()> {
+    fn send<const ARRIVING: bool>(&mut self, at: Ns, senders: &mut Senders<'_>) -> Result<()> {
         self.next_start = Ns::MAX;
         for sender in &mut senders.closed {
             if sender.start_ns > at && !sender.over {
@@ -95,6 +95,7 @@ impl Simulation {
             if sender.is_plain() {
                 while !sender.over && self.outstanding_by_flow[usize::from(sender.flow)] < sender.depth {
                     match sender.ahead.next(|request| self.storage.foresee(request))? {
+                        Some(request) if ARRIVING && self.is_next(at) => self.arrive_at(at, request)?,
                         Some(request) => self.submit_at(at, request)?,
                         None => sender.over = true,
                     }
@@ -119,6 +120,12 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+
+    /// A request sent at `at` while the round takes in requests is the next to arrive: `at` is now, and no other that arrives now waits.
+    #[inline(always)]
+    fn is_next(&self, at: Ns) -> bool {
+        at == self.now && self.arrivals.front().is_none_or(|request| request.arrival_ns > at)
     }
 
     /// With no request outstanding, the closed loop that starts next sends its first one. Returns false if there is none.
@@ -147,7 +154,7 @@ impl Simulation {
     /// Draws and submits requests: those that closed loops may send now, and of open loops those up to the next instant.
     #[inline]
     pub(super) fn draw(&mut self, senders: &mut Senders<'_>) -> Result<()> {
-        self.answer(senders)?;
+        self.answer::<false>(senders)?;
         let Some(open) = &mut senders.open else { return Ok(()) };
         while !senders.open_over && self.wants_arrival() {
             match open.next(|request| self.storage.foresee(request))? {

@@ -3,6 +3,7 @@
 use super::senders::Senders;
 use super::{LAST_INSTANT, PAGES_AT_ONCE, ROUNDS_AT_ONE_INSTANT, Simulation};
 use ssdlab_base::error::{Error, Result};
+use ssdlab_base::request::Request;
 use ssdlab_base::units::{Ns, earliest};
 use ssdlab_drive::ssd::RoundPhase;
 use ssdlab_result::timeline::Level;
@@ -80,32 +81,39 @@ impl Simulation {
     pub(super) fn take_in_with_answers(&mut self, time: Ns, senders: &mut Senders<'_>) -> Result<()> {
         loop {
             self.collect_completions()?;
-            self.answer(senders)?;
-            if self.arrivals.front().is_none_or(|request| request.arrival_ns > time) {
+            let before = self.arrived;
+            self.answer::<true>(senders)?;
+            self.take_in_all(time)?;
+            if self.arrived == before {
                 return Ok(());
             }
-            self.take_in_all(time)?;
         }
     }
 
     /// Takes in the requests that are known to arrive now.
     #[inline]
     pub(super) fn take_in_all(&mut self, time: Ns) -> Result<()> {
-        while self.arrivals.front().is_some_and(|request| request.arrival_ns == time) {
-            self.take_in()?;
-            let request = self.arrivals.pop_front().expect("just seen");
-            let index = self.arrived;
-            self.arrived += 1;
-            if index == self.warming_up.requests {
-                self.end_warm_up(time, index, RoundPhase::StagesEnded);
-            }
-            if let Some(timeline) = &mut self.timeline {
-                timeline.requests().arrives(time, index, request);
-            }
-            self.stalls.arrives(time, request.kind);
-            self.storage.accept(time, index, request);
+        while let Some(&request) = self.arrivals.front().filter(|request| request.arrival_ns == time) {
+            self.take_in(&request)?;
+            self.arrivals.pop_front();
+            self.arrive(time, request);
         }
         Ok(())
+    }
+
+    /// A request that was taken in arrives at the storage.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, time: Ns, request: Request) {
+        let index = self.arrived;
+        self.arrived += 1;
+        if index == self.warming_up.requests {
+            self.end_warm_up(time, index, RoundPhase::StagesEnded);
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.requests().arrives(time, index, request);
+        }
+        self.stalls.arrives(time, request.kind);
+        self.storage.accept(time, index, request);
     }
 
     /// Fetches and records the requests that have completed.
@@ -134,14 +142,14 @@ impl Simulation {
         ))
     }
 
-    /// Makes room for the next request, which arrives now; fails if too many requests are outstanding.
+    /// Makes room for a request, which arrives now; fails if too many requests are outstanding.
     #[inline]
-    pub(super) fn take_in(&mut self) -> Result<()> {
+    pub(super) fn take_in(&mut self, request: &Request) -> Result<()> {
         let outstanding = self.outstanding();
-        if let Some(handle) = self.arrivals[0].handle.filter(|&handle| u16::from(handle) >= self.handles) {
+        if let Some(handle) = request.handle.filter(|&handle| u16::from(handle) >= self.handles) {
             return Err(self.unknown_handle(handle));
         }
-        if self.open_loop[usize::from(self.arrivals[0].flow)] {
+        if self.open_loop[usize::from(request.flow)] {
             self.load.arrives(self.now, outstanding);
         }
         if outstanding == 0 {
@@ -150,7 +158,7 @@ impl Simulation {
             return Err(self.overloaded(outstanding, "that is as many as workload.max_outstanding allows"));
         }
         // At least one, for requests of no page, and one more where the first page is not begun at its start.
-        let pages = (self.arrivals[0].length / u64::from(self.plan.config.map_unit_bytes())) as usize + 2;
+        let pages = (request.length / u64::from(self.plan.config.map_unit_bytes())) as usize + 2;
         if self.room < pages {
             self.room = pages + PAGES_AT_ONCE;
             self.storage.make_room(self.room).map_err(|exhausted| self.overloaded(outstanding, &exhausted.to_string()))?;
