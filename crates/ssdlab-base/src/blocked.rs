@@ -5,6 +5,10 @@
 //! `blocked_on` in `ssd/watch/waits.rs`; of a request in the host queue, `Ssd::admit_page`; of a command outside the drive, `storage/interface`, or in front of
 //! its write buffer, `storage/buffer`; for the mapping table, `storage/mapping`).
 
+mod sum;
+
+pub use sum::TimesSum;
+
 use crate::status::Status;
 use crate::units::Ns;
 
@@ -246,6 +250,14 @@ impl DriveTimes {
         self.served[by as usize] += ns;
     }
 
+    /// Adds the times of a later part of the request, or of another request.
+    #[inline(always)]
+    fn then(&mut self, later: &DriveTimes) {
+        // Sums of times fit, as those of clocks do ([`DriveTimes::wait_by_clocks`]): unchecked, the loops are a few vector instructions.
+        self.waited.iter_mut().zip(&later.waited).for_each(|(sum, ns)| *sum = sum.wrapping_add(*ns));
+        self.served.iter_mut().zip(&later.served).for_each(|(sum, ns)| *sum = sum.wrapping_add(*ns));
+    }
+
     /// Adds the time that the wait clocks of a die, by reason, advanced from `noted` to `shown` while the operation waited.
     #[inline(always)]
     pub fn wait_by_clocks(&mut self, noted: &[Ns; Blocked::OF_DIES], shown: &[Ns; Blocked::OF_DIES]) {
@@ -339,9 +351,7 @@ impl Times {
     #[inline]
     pub fn then(&mut self, later: &Times) {
         self.status.add(later.status);
-        // Sums of times fit, as those of clocks do ([`DriveTimes::wait_by_clocks`]): unchecked, the loops are a few vector instructions.
-        self.inside.waited.iter_mut().zip(&later.inside.waited).for_each(|(sum, ns)| *sum = sum.wrapping_add(*ns));
-        self.inside.served.iter_mut().zip(&later.inside.served).for_each(|(sum, ns)| *sum = sum.wrapping_add(*ns));
+        self.inside.then(&later.inside);
         if let Some(later) = later.outside {
             self.outside.get_or_insert_default().iter_mut().zip(later).for_each(|(sum, ns)| *sum += ns);
         }

@@ -2,38 +2,33 @@
 
 use super::result::{Breakdown, Latency};
 use super::series::Histogram;
-use super::{Part, Parts};
+use super::{Part, Times};
 use crate::distribution::Distribution;
+use ssdlab_base::blocked::TimesSum;
 use ssdlab_base::units::Ns;
 
 /// Sums and distribution of the response times of one class. Recording allocates nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     times: Distribution,
-    parts: [u128; Part::COUNT],
+    shares: TimesSum,
 }
 
 impl Class {
     pub(super) fn new() -> Self {
-        Class { times: Distribution::new(), parts: [0; Part::COUNT] }
+        Class { times: Distribution::new(), shares: TimesSum::default() }
     }
 
+    /// Adds a request, whose `times` add up to `response_ns`.
     #[inline]
-    pub(super) fn record(&mut self, response_ns: Ns, parts: &Parts) {
+    pub(super) fn record(&mut self, response_ns: Ns, times: &Times) {
         self.times.record(response_ns);
-        // Most parts of a request are 0.
-        for (sum, &ns) in self.parts.iter_mut().zip(&parts.0).filter(|(_, ns)| **ns > 0) {
-            *sum += u128::from(ns);
-        }
+        self.shares.add(times, response_ns);
     }
 
     /// The class of the requests of both classes.
     pub(super) fn merged(&self, other: &Class) -> Class {
-        let mut parts = self.parts;
-        for (sum, &ns) in parts.iter_mut().zip(&other.parts) {
-            *sum += ns;
-        }
-        Class { times: self.times.merged(&other.times), parts }
+        Class { times: self.times.merged(&other.times), shares: self.shares.merged(&other.shares) }
     }
 
     /// Number of requests recorded.
@@ -57,7 +52,8 @@ impl Class {
         if self.count() == 0 {
             return None;
         }
-        let mean = |part: Part| self.parts[part as usize] as f64 / self.count() as f64;
+        let sums = self.shares.parts();
+        let mean = |part: Part| sums[part as usize] as f64 / self.count() as f64;
         Some(Breakdown {
             host_queue: mean(Part::HostQueue),
             die_queue: mean(Part::DieQueue),

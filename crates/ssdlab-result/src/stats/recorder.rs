@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use super::Completion;
 use super::class::Class;
 use super::log::{Extra, RequestLog};
 use super::order::InOrder;
 use super::result::{Bandwidth, Breakdowns, Latencies, RequestCounts, ratio};
 use super::series::Histograms;
-use super::{Completion, Parts};
 use crate::distribution::Digest;
 use ssdlab_base::error::{Error, Result};
 use ssdlab_base::request::RequestKind;
@@ -176,10 +176,9 @@ impl Recorder {
         if completion.is_rejected() {
             return Ok(());
         }
-        let parts = completion.parts();
-        self.all.take(completion, response_ns, &parts);
+        self.all.take(completion, response_ns);
         if let Some((_, tally)) = self.flows.get_mut(usize::from(completion.flow)) {
-            tally.take(completion, response_ns, &parts);
+            tally.take(completion, response_ns);
         }
         Ok(())
     }
@@ -229,7 +228,7 @@ impl Tally {
     }
 
     #[inline]
-    fn take(&mut self, completion: &Completion, response_ns: Ns, parts: &Parts) {
+    fn take(&mut self, completion: &Completion, response_ns: Ns) {
         let (first, last) = self.span_ns;
         self.span_ns = (first.min(completion.arrival_ns), last.max(completion.completed_ns));
         let class = match completion.kind {
@@ -253,7 +252,7 @@ impl Tally {
             }
         };
         if let Some(class) = class {
-            class.record(response_ns, parts);
+            class.record(response_ns, &completion.times);
         }
     }
 
