@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import json
 import os
 import shutil
@@ -17,10 +16,10 @@ from typing import Any
 import pytest
 
 import ssdlab
-from conftest import DRIVE, PATIENCE_S, Ended, Ssdlab
-from forks import Forks
+from conftest import DRIVE, Ended, Ssdlab
+from kits import change, rerun, ssdlab_in
 from ssdlab.experiments.artifact import identity as identities
-from ssdlab.experiments.artifact import kit as kits
+from ssdlab.experiments.artifact import kit as making
 from ssdlab.experiments.artifact import reproduce
 from ssdlab.experiments.artifact.readme import duration
 
@@ -49,18 +48,6 @@ value = "mean[npgc, one]"
 """
 
 
-@functools.cache
-def forks() -> Forks:
-    """A process that starts commands."""
-    return Forks(os.environ)
-
-
-def ssdlab_in(folder: Path, *words: object) -> Ended:
-    forks().start([*map(str, words)], folder, os.environ)
-    done = forks().end(PATIENCE_S)
-    return Ended(done.returncode, done.stdout, done.stderr)
-
-
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the results of a study."""
@@ -75,7 +62,7 @@ def made(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kit") / "made"
     done = ssdlab_in(results, "artifact", STUDY, "--results", ".", "--out", folder)
     assert done.code == 0, done.err
-    assert "1 study, 12 runs" in done.out
+    assert f"{STUDY}: 12 runs" in done.out
     return folder
 
 
@@ -93,27 +80,6 @@ def fonts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def rerun(kit: Path, *words: object, **env: str) -> Ended:
-    """Runs the kit's script with an empty home, from another folder."""
-    home = kit.parent / "home"
-    home.mkdir(exist_ok=True)
-    command = [sys.executable, kit / "reproduce.py", *map(str, words)]
-    variables = {**os.environ, "HOME": str(home), **env}
-    done = subprocess.run(command, cwd=home, env=variables, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    err = done.stderr.replace("Matplotlib is building the font cache; this may take a moment.\n", "")  # by the first, if that is slow
-    return Ended(done.returncode, done.stdout, err)
-
-
-def change(file: Path, how: Callable[[Any], object], kit: Path | None = None) -> None:
-    """Changes a JSON file and, with a kit, its hash in the manifest, like an attempt to hide the change."""
-    value = json.loads(file.read_text())
-    how(value)
-    file.write_text(json.dumps(value))
-    if kit is not None:
-        name = file.relative_to(kit).as_posix()
-        change(kit / "artifact.json", lambda manifest: manifest["files"].update({name: reproduce.hash_of(file)}))
-
-
 def row_of(study: dict[str, Any], what: str = ROW) -> dict[str, Any]:
     return next(row for row in study["rows"] if row["what"] == what)
 
@@ -129,7 +95,7 @@ def test_a_kit_in_a_clean_folder_is_reproduced(kit: Path) -> None:
     assert lines[2] == f"{STUDY}: agrees: 42 digests and numbers agree"
     assert lines[-1].startswith("REPRODUCED")
     compared = json.loads((kit / "reproduced" / "comparison.json").read_text())
-    assert compared["studies"] == [{"name": STUDY, "agree": 42, "left_out": 0, "differences": [], "notes": []}]
+    assert compared["parts"] == [{"name": STUDY, "agree": 42, "left_out": 0, "differences": [], "notes": []}]
     assert compared["exact"]
 
 
@@ -190,7 +156,7 @@ def test_an_expected_number_that_is_not_what_comes_out_differs(kit: Path) -> Non
 
 
 def test_a_study_that_cannot_be_run_and_one_that_is_not_there_are_said(kit: Path) -> None:
-    assert "lee2013/no: no such study in this kit: there are bux2011/sec4" in rerun(kit, "lee2013/no").failed(2)
+    assert "lee2013/no: no such part of this kit: there are bux2011/sec4" in rerun(kit, "lee2013/no").failed(2)
     file = kit / "studies" / f"{STUDY}.toml"
     file.write_text(file.read_text().replace('"bux2011"', '"bux1811"'))
     change(kit / "artifact.json", lambda manifest: manifest["files"].update({f"studies/{STUDY}.toml": reproduce.hash_of(file)}))
@@ -480,7 +446,7 @@ def test_results_that_are_not_whole_make_no_kit(traced: Path) -> None:
 
 def test_options_that_mean_nothing_are_refused(traced: Path) -> None:
     line = artifact(traced, "--source", "on.csv=https://example.org").failed(2)
-    assert "--source on.csv: no run of these studies reads this trace, did you mean" in line or "(traces: one.csv, other.csv)" in line
+    assert "--source on.csv: no run of this kit reads this trace, did you mean" in line or "(traces: one.csv, other.csv)" in line
     assert "expected TRACE=WHERE, such as web_3.csv=https://..." in artifact(traced, "--source", "one.csv").failed(2)
     (traced / "ssdlab-0.0.1-py3-none-any.whl").touch()
     assert "the wheel is of ssdlab 0.0.1, the results are of" in artifact(traced, "--wheel", "ssdlab-0.0.1-py3-none-any.whl").failed(2)
@@ -556,7 +522,7 @@ def test_a_trace_that_only_a_configuration_names_is_packed_or_refused(tmp_path: 
     folder = own_presets(tmp_path, trace=', trace = "parts/trace.csv"')
     words = ("artifact", "mine.toml", "--results", "studies", "--out", tmp_path / "kit")
     line = ssdlab_in(folder, *words).failed(2)
-    assert line == "own/mine: a configuration names the trace parts/trace.csv: name it by `trace` in the study, or add --with-traces"
+    assert line == "own/mine: a configuration names the trace parts/trace.csv: name it by `trace` there, or add --with-traces"
     assert not (tmp_path / "kit").exists()
     assert ssdlab_in(folder, *words, "--with-traces").code == 0
     shutil.rmtree(folder)
@@ -603,8 +569,8 @@ def test_a_kit_installs_the_version_that_it_was_made_with(results: Path, tmp_pat
     """Into an environment of its own, where the Python that runs the script has another or none."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    packed = kits.collect([STUDY], results=results, wheel=wheel(tmp_path, RELEASE))
-    manifest = kits.write(packed, tmp_path / "kit")
+    packed = making.collect([STUDY], results=results, wheel=wheel(tmp_path, RELEASE))
+    manifest = making.write(packed, tmp_path / "kit")
     assert manifest["wheel"] == f"wheels/ssdlab-{RELEASE}-py3-none-any.whl"
     manifest["made_by"]["version"] = "0.0.7+g1a2b3c4"
     wheel(tmp_path / "kit" / "wheels", "0.0.7")

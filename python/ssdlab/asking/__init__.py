@@ -10,6 +10,7 @@ A module imports only from modules above it in this table, and from rooms below 
 | `imported` | which modules of the user's own does a policy import? |
 | `options` | which options does a run have? |
 | `plans` | which configuration and plan do the options give? |
+| `commands` | which options does the command of a result have? |
 | `importing` | which preset does the configuration of another simulator give? |
 | `keys` | which keys do the files of studies, sweeps and variants have? |
 | `sheet` | what will a drive do, computed without a run? |

@@ -21,7 +21,11 @@ RESULTS = Path("results/studies")
 
 def artifact(
     names: Annotated[
-        list[str], typer.Argument(help="Studies: a name, a paper for all of its studies, or a file.", metavar="PAPER/STUDY...")
+        list[str],
+        typer.Argument(
+            help="Folders of results (--out of run, compare or sweep), and studies: a name, a paper for all of its studies, or a file.",
+            metavar="DIR|PAPER/STUDY...",
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the kit.", metavar="DIR")],
     results: Annotated[Path, typer.Option(help="Folder with the results of the studies.", metavar="DIR")] = RESULTS,
@@ -37,9 +41,10 @@ def artifact(
     for trace in kit.without_source:
         warn(f"{trace}: the kit does not say where a reviewer gets this trace: add --source {trace}=WHERE or --with-traces")
     for trace in kit.changed_inputs:
-        warn(f"{trace}: is newer than the results: if its content has changed, run the study again, or the kit cannot be reproduced")
+        warn(f"{trace}: is newer than the results: if its content has changed, run again, or the kit cannot be reproduced")
     if made_by.get("uncommitted_changes"):
         warn("the sources of ssdlab have changes that no commit has: commit them, or a reviewer cannot get this version")
     if not quiet:
-        studies = f"{len(kit.parts)} {'study' if len(kit.parts) == 1 else 'studies'}"
-        typer.echo(f"{out / ARTIFACT_FILE}: {studies}, {kit.runs} runs, which took {duration(kit.seconds)} of processor time")
+        parts = ", ".join(part.name for part in kit.parts)
+        parts = ", ".join(part.name for part in kit.parts)
+        typer.echo(f"{out / ARTIFACT_FILE}: {parts}: {kit.runs} runs, which took {duration(kit.seconds)} of processor time")

@@ -128,7 +128,7 @@ GUIDES: Mapping[str, Guide] = MappingProxyType(
         "arena list": Guide(("ssdlab arena list",)),
         "artifact": Guide(
             ("ssdlab artifact bux2011/sec4 --out kit",),
-            "Give it studies that were run (`ssdlab study run`), and a folder for the kit (--out DIR).",
+            "Give it studies that were run (`ssdlab study run`) or folders of results, and a folder for the kit (--out DIR).",
         ),
     }
 )

@@ -98,7 +98,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "study": Part("Run published experiments, and compare the results with the published values.", below=STUDY),
         "arena": Part("Rank policies of your own beside the built-in ones.", below=ARENA),
         "artifact": Part(
-            "Write an artifact kit: what a reviewer needs to run studies again and compare, with one script that does it.",
+            "Write an artifact kit: what a reviewer needs to run studies and sweeps again and compare, with one script that does it.",
             "ssdlab.cli.artifacts:artifact",
         ),
     }

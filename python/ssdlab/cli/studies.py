@@ -10,7 +10,8 @@ import typer
 from ssdlab.asking import options as o
 from ssdlab.cli.output import INTERRUPTED, complain, how_far, noting_old_results, print_json, print_tables, report_interrupt, warn
 from ssdlab.errors import Interrupted, TraceError, UsageError
-from ssdlab.experiments.artifact.own_files import outside
+from ssdlab.experiments.artifact.of_study import own_of
+from ssdlab.experiments.artifact.own_files import is_outside
 from ssdlab.experiments.study import library
 from ssdlab.experiments.study import report as reports
 from ssdlab.experiments.study.result import StudyResult
@@ -57,7 +58,7 @@ def run(
         raise UsageError("study run: name studies, or give --all for all that come with ssdlab, not both (`ssdlab study list` shows them)")
     prepared = prepared_of(names or [], quick=quick, out=out, traces=traces)
     for study in prepared:
-        for name in outside(study):
+        for name in (name for name, _ in own_of(study) if is_outside(name)):
             warn(f"{study.study.name}: {name} is not below the current folder: `ssdlab artifact` cannot put it into a kit")
     results: list[StudyResult] = []
     try:

@@ -1,4 +1,4 @@
-"""The traces of studies: names, hashes, and the source of each for a reviewer."""
+"""The traces of runs: names, hashes, and the source of each for a reviewer."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from typing import Any
 
 from ssdlab.checks import nearest
 from ssdlab.errors import FileError, UsageError
-from ssdlab.experiments.study.definition import Study
-from ssdlab.experiments.study.running import TraceFiles
+from ssdlab.experiments.artifact.parts import Reads
 
 __all__ = ["Input", "check_sources", "hash_of", "inputs_of", "sources_of"]
 
 SHIPPED = "mariadb_oltp_write_only_paced."
 SHIPPED_SOURCE = "comes with the sources of ssdlab, in their folder `traces`"
-KEYS = ("trace", "prefill", "fio")
 
 
 @dataclass
@@ -36,38 +34,21 @@ class Input:
         return {"name": self.name, "bytes": self.file.stat().st_size, "sha256": hash_of(self.file), **where, "used_by": self.used_by}
 
 
-def inputs_of(studies: Iterable[Study], left_out: Mapping[str, set[tuple[str, ...]]], traces: Path | None) -> dict[str, Input]:
-    """Collects the files that the runs of some studies read, by name.
-
-    Args:
-        studies: the studies.
-        left_out: the combinations of values whose runs were left out, by study; their files need not exist.
-        traces: folder to search first.
+def inputs_of(parts: Mapping[str, Reads]) -> dict[str, Input]:
+    """Collects the traces that the runs of some parts read, by name. `parts`: what each part reads, by its name.
 
     Raises:
-        TraceError: a file is missing.
-        UsageError: two files that studies read have one name but different contents.
+        UsageError: two traces that runs read have one name but different contents.
     """
     found: dict[str, Input] = {}
-    for study in studies:
-        files = TraceFiles(study, traces)
-        for combination in study.combinations():
-            if tuple(point.label for point in combination) in left_out.get(study.name, set()):
-                continue
-            setup = study.setup_of(combination)
-            for name in (setup[key] for key in KEYS if key in setup):
-                _note(found, name, files.find(name), study.name)
+    for part, reads in parts.items():
+        for name, file in reads.traces:
+            known = found.setdefault(name, Input(name, file, source=SHIPPED_SOURCE if name.startswith(SHIPPED) else None))
+            if known.file != file and hash_of(known.file) != hash_of(file):
+                raise UsageError(f"{known.file} and {file}: two traces of one name: rename one of them")
+            if part not in known.used_by:
+                known.used_by.append(part)
     return found
-
-
-def _note(found: dict[str, Input], name: str, file: Path, study: str) -> None:
-    if Path(name).name != name:
-        raise UsageError(f"{study}: the trace {name} lies in a folder: a kit has its traces in one folder, so name the file alone")
-    known = found.setdefault(name, Input(name, file, source=SHIPPED_SOURCE if name.startswith(SHIPPED) else None))
-    if not known.file.samefile(file) and hash_of(known.file) != hash_of(file):
-        raise UsageError(f"{known.file} and {file}: two traces of one name: rename one of them")
-    if study not in known.used_by:
-        known.used_by.append(study)
 
 
 def sources_of(words: Iterable[str]) -> dict[str, str]:
@@ -85,12 +66,12 @@ def check_sources(found: Mapping[str, Input], sources: Mapping[str, str]) -> Non
     """Records the source of each trace.
 
     Raises:
-        UsageError: a source is given for a trace that no study reads.
+        UsageError: a source is given for a trace that no run reads.
     """
     for name, where in sources.items():
         if name not in found:
             known = ", ".join(found) or "none"
-            raise UsageError(f"--source {name}: no run of these studies reads this trace{nearest(name, found)} (traces: {known})")
+            raise UsageError(f"--source {name}: no run of this kit reads this trace{nearest(name, found)} (traces: {known})")
         found[name].source = where
 
 

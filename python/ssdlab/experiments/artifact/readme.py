@@ -7,7 +7,7 @@ from typing import Any
 
 from ssdlab.system.progress import duration
 
-__all__ = ["readme"]
+__all__ = ["duration", "readme"]
 
 
 def readme(manifest: Mapping[str, Any]) -> str:
@@ -38,11 +38,11 @@ def _steps(manifest: Mapping[str, Any]) -> str:
         "1. It checks the files of this kit and the traces by their SHA-256.\n"
         f"2. It looks for ssdlab {_release(manifest)}. If its own Python does not have it, the script installs it into\n"
         "   `reproduced/venv`.\n"
-        "3. It runs the studies. The results go to `reproduced/results`.\n"
-        "4. It compares the results with those in `expected`, and prints a line for each study.\n\n"
+        "3. It runs everything again. The results go to `reproduced/results`.\n"
+        "4. It compares the results with those in `expected`, and prints what came out.\n\n"
         "The last line says `REPRODUCED` (exit code 0) or `DIFFERENT` (exit code 1). An error in the kit itself\n"
         "ends with exit code 2. `reproduced/comparison.json` has all differences.\n"
-        "`python3 reproduce.py PAPER/STUDY` runs one study; `python3 reproduce.py --help` lists the options."
+        "`python3 reproduce.py NAME` runs one part (the names are in the table below); `python3 reproduce.py --help` lists the options."
     )
 
 
@@ -57,14 +57,14 @@ def _times(manifest: Mapping[str, Any]) -> str:
         f"The {time['runs']} runs took {duration(time['processor_s'])} of processor time where the kit was made "
         f"({manifest['made_by']['system']}).\n"
         "Several runs go on at once, one for each processor: divide the time by the number of processors.\n"
-        f"The longest run took {duration(time['longest_run_s'])}.\n\n" + _table(("study", "runs", "processor time"), _study_times(manifest))
+        f"The longest run took {duration(time['longest_run_s'])}.\n\n" + _table(("part", "runs", "processor time"), _part_times(manifest))
     )
 
 
-def _study_times(manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    for study in manifest["studies"]:
-        name = f"{study['name']}{' (quick)' if study['quick'] else ''}: {study['title']}"
-        yield name, str(study["runs"]), duration(study["processor_s"])
+def _part_times(manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for part in manifest["parts"]:
+        name = f"{part['name']}{' (quick)' if part['quick'] else ''}: {part['title']}"
+        yield name, str(part["runs"]), duration(part["processor_s"])
 
 
 def _rules(manifest: Mapping[str, Any]) -> str:
@@ -101,7 +101,7 @@ def _version(manifest: Mapping[str, Any]) -> str:
 
 def _traces(manifest: Mapping[str, Any]) -> str:
     if not manifest["traces"]:
-        return "The studies need no traces: ssdlab generates their requests."
+        return "The runs need no traces: ssdlab generates their requests."
     rows = (
         (f"`{trace['name']}`", str(trace["bytes"]), trace.get("source", "ask the authors of this kit"), f"`{trace['sha256']}`")
         for trace in manifest["traces"]
@@ -116,7 +116,7 @@ def _contents(manifest: Mapping[str, Any]) -> str:
     rows = [
         ("`reproduce.py`", "the script"),
         ("`artifact.json`", "versions, times, tolerances, and the SHA-256 of each file, for programs"),
-        ("`studies`", "the studies: what is run, what is measured, what was published"),
+        *_definitions(manifest),
         ("`configurations`", "the complete configuration of each run, with the command that repeats it alone"),
         ("`expected`", "the results that the new ones are compared with, and their figures"),
     ]
@@ -124,6 +124,14 @@ def _contents(manifest: Mapping[str, Any]) -> str:
     rows += [("`traces`", "the traces")] if any(name.startswith("traces/") for name in manifest["files"]) else []
     rows += [(f"`{own['name']}`", f"a file that {', '.join(own['used_by'])} reads") for own in manifest.get("own_files", ())]
     return _table(("file or folder", "what it is"), rows)
+
+
+def _definitions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    kinds = {part["kind"] for part in manifest["parts"]}
+    if "study" in kinds:
+        yield "`studies`", "the studies: what is run, what is measured, what was published"
+    if "runs" in kinds:
+        yield "`runs`", "the options of each run of a comparison or sweep"
 
 
 def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]] | Sequence[tuple[str, ...]]) -> str:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the studies of this kit again with ssdlab, and compares the results with those in `expected`.
+"""Runs the parts of this kit again with ssdlab, studies and other results, and compares the results with those in `expected`.
 
 It needs Python 3.11 or newer and no package: it uses an installed ssdlab of the kit's version, or installs one into a virtual environment
 of its own. The same version, built from the same commit, must give the same digests and numbers; another must agree within intervals.
@@ -12,7 +12,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
+import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -25,7 +28,7 @@ from typing import Any
 KIT = Path(__file__).resolve().parent
 AGREE, DIFFER, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 SHOWN = 20
-"""Maximum number of differences printed per study; `comparison.json` has all."""
+"""Maximum number of differences, and of rows of the table, printed per part; `comparison.json` has all differences."""
 ASK_VERSION = "import ssdlab; print(ssdlab.__version__)"
 
 
@@ -35,7 +38,7 @@ class UnusableError(Exception):
 
 @dataclass
 class Compared:
-    """The outcome of comparing one study."""
+    """The outcome of comparing one part."""
 
     name: str
     agree: int = 0
@@ -68,12 +71,12 @@ class Rule:
 
 
 def compare(name: str, expected: Mapping[str, Any], measured: Mapping[str, Any], rule: Rule, *, partial: bool = False) -> Compared:
-    """Compares the expected `study.json` of a study with the measured one.
+    """Compares the expected results of a part with the measured ones, both in the form of `study.json`.
 
     Args:
-        name: name of the study.
-        expected: content of the kit's `study.json`.
-        measured: content of the new `study.json`.
+        name: name of the part.
+        expected: content of the kit's file.
+        measured: content of the new one.
         rule: conditions under which numbers agree.
         partial: whether a number that was not measured counts as left out rather than as a difference.
     """
@@ -114,7 +117,8 @@ def _pairs(expected: Mapping[str, Any], measured: Mapping[str, Any], *, exact: b
 
 def _place(entry: Mapping[str, Any]) -> str:
     seed = [f"seed {entry['seed']}"] if "seed" in entry else []
-    return ", ".join([entry["scheme"], *entry["values"], *seed])
+    scheme = [entry["scheme"]] if "scheme" in entry else []
+    return ", ".join([*scheme, *entry["values"], *seed])
 
 
 def _wrong_digest(expected: str, measured: str) -> str | None:
@@ -157,7 +161,7 @@ def check_files(kit: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def check_traces(manifest: Mapping[str, Any], folder: Path, wanted: Sequence[str], *, partial: bool) -> set[str]:
-    """Checks that a folder has the unchanged traces of the wanted studies.
+    """Checks that a folder has the unchanged traces of the wanted parts.
 
     Returns the names of missing traces, which are an error unless `partial` is true.
     """
@@ -196,7 +200,7 @@ def find_ssdlab(manifest: Mapping[str, Any], kit: Path, out: Path, asked: str | 
     """
     wanted = _release(manifest["made_by"]["version"])
     if asked is not None:
-        # Studies run in another folder. Links are not followed: the interpreter's link in a virtual environment leads out of it.
+        # Runs begin in another folder. Links are not followed: the interpreter's link in a virtual environment leads out of it.
         path = str(Path(asked).absolute()) if os.sep in asked else asked
         version = version_of(path)
         if version is None:
@@ -233,16 +237,102 @@ def _install(version: str, kit: Path, environment: Path) -> str:
     return installed
 
 
-def run_study(python: str, study: Mapping[str, Any], kit: Path, out: Path, options: Sequence[str]) -> tuple[dict[str, Any] | None, bool]:
-    """Runs a study; returns its `study.json`, or `None` after a failure that ssdlab reported, and whether any run began."""
-    paper, _, name = study["name"].partition("/")
-    folder = out / "results" / paper
-    quick = ["--quick"] if study["quick"] else []
-    command = [python, "-m", "ssdlab", "study", "run", str(kit / study["file"]), *quick, "--quiet", "--out", str(folder), *options]
-    file = folder / "own" / name / "study.json"
-    before = _written(file)
-    done = subprocess.run(command, cwd=kit, check=False)
-    return (read_json(file) if done.returncode == 0 else None), _written(file) != before
+@dataclass(frozen=True)
+class Again:
+    """How parts are run again."""
+
+    python: str
+    kit: Path
+    out: Path
+    traces: Path
+    absent: set[str]
+    """Names of traces that are missing; what needs them is left out."""
+    options: Sequence[str]
+
+    def run(self, part: Mapping[str, Any], expected: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:
+        """Runs a part; returns its results in the form of `study.json` (`None` if ssdlab reported a failure), and whether any run began."""
+        return self._study(part) if part["kind"] == "study" else self._runs(part, expected)
+
+    def _study(self, part: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:
+        paper, _, name = part["name"].partition("/")
+        folder = self.out / "results" / paper
+        quick = ["--quick"] if part["quick"] else []
+        file = folder / "own" / name / "study.json"
+        before = _written(file)
+        done = self._ssdlab(["study", "run", self.kit / part["file"], *quick, "--out", folder, "--traces", self.traces])
+        return (read_json(file) if done else None), _written(file) != before
+
+    def _runs(self, part: Mapping[str, Any], expected: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:
+        """Runs all as a sweep over one axis, whose values are the runs."""
+        given = read_json(self.kit / part["file"])
+        wanted = {name: run for name, run in given["runs"].items() if self.absent.isdisjoint(run["traces"])}
+        if not wanted:
+            return None, False
+        folder = self.out / "results" / part["name"]
+        shutil.rmtree(folder, ignore_errors=True)  # of an earlier comparison
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        file = folder.with_name(f"{folder.name}.toml")
+        file.write_text(sweep_of(wanted, alone="alone" in given, traces=self.traces), encoding="utf-8")
+        if not self._ssdlab(["sweep", file, "--out", folder]):
+            return None, True
+        results = map(read_json, folder.glob("*/result.json"))
+        return measured_of(expected, {result["sweep"]["point"]["run"]: result for result in results}), True
+
+    def _ssdlab(self, words: Sequence[Any]) -> bool:
+        """Runs a command of ssdlab in the kit's folder; returns whether it succeeded."""
+        command = [self.python, "-m", "ssdlab", *map(str, words), "--quiet", *self.options]
+        return subprocess.run(command, cwd=self.kit, check=False).returncode == 0
+
+
+def sweep_of(runs: Mapping[str, Any], *, alone: bool, traces: Path) -> str:
+    """The file of a sweep over some runs, each with its options and keys."""
+    lines = ["series = false", *(["alone = true"] if alone else []), "[grid]", "run = ["]
+    for name, run in runs.items():
+        options = {key: str(traces / value) if key in ("trace", "prefill", "fio") else value for key, value in run["options"].items()}
+        words = [f"{key} = {_toml(value)}" for key, value in {"label": name, **options}.items()]
+        keys = ", ".join(f"{_toml(key)} = {text}" for key, text in run["set"].items())
+        lines.append(f"  {{ {', '.join([*words, *([f'set = {{ {keys} }}'] if keys else [])])} }},")
+    return "\n".join([*lines, "]", ""])
+
+
+def _toml(value: Any) -> str:
+    """A text, number or truth value as TOML, which writes them as JSON does, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def measured_of(expected: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any]:
+    """New results, by the names of the runs, in the form of the expected ones."""
+    there = [run for run in expected["runs"] if run["name"] in results]
+    groups: dict[str, list[Any]] = {}
+    for run in there:
+        groups.setdefault(_place({"values": run["values"]}), []).append(results[run["name"]])
+    return {
+        "runs": [{**run, "digest": results[run["name"]]["digest"]} for run in there],
+        "points": [
+            {**point, "metrics": _metrics(point, expected["figures"], groups.get(_place(point), []))} for point in expected["points"]
+        ],
+        "rows": [],
+    }
+
+
+def _metrics(point: Mapping[str, Any], figures: Mapping[str, str], results: Sequence[Any]) -> dict[str, Any]:
+    """The figures of a point, with intervals; none if a seed is missing."""
+    found = {}
+    for name, expected in point["metrics"].items():
+        values = [value for result in results if (value := _at(result, figures[name])) is not None]
+        if len(values) != len(expected["values"]):
+            continue
+        found[name] = {"mean": math.fsum(values) / len(values), "values": values}
+        if "student_t" in point:
+            found[name]["interval"] = point["student_t"] * statistics.stdev(values) / math.sqrt(len(values))
+    return found
+
+
+def _at(result: Any, path: str) -> Any:
+    """The entry of a result at a path, such as `gc.jobs`; `None` if there is none."""
+    for part in path.split("."):
+        result = result.get(part) if isinstance(result, dict) else None
+    return result
 
 
 def _written(file: Path) -> int | None:
@@ -254,16 +344,16 @@ def _written(file: Path) -> int | None:
 
 
 def chosen(manifest: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    """The studies with these names; all studies if `names` is empty."""
-    known = {study["name"]: study for study in manifest["studies"]}
+    """The parts with these names; all parts if `names` is empty."""
+    known = {part["name"]: part for part in manifest["parts"]}
     for name in names:
         if name not in known:
-            raise UnusableError(f"{name}: no such study in this kit: there are {', '.join(known)}")
+            raise UnusableError(f"{name}: no such part of this kit: there are {', '.join(known)}")
     return [known[name] for name in names or known]
 
 
 def print_compared(compared: Compared) -> None:
-    """Prints the outcome of one study."""
+    """Prints the outcome of one part."""
     outcome = "DIFFERS" if compared.differences else "agrees" if compared.agree else "LEFT OUT"
     counts = f"{compared.agree} digests and numbers agree"
     more = [f"{len(compared.differences)} differ"] if compared.differences else []
@@ -278,43 +368,71 @@ def print_compared(compared: Compared) -> None:
     sys.stdout.flush()
 
 
+def print_table(expected: Mapping[str, Any], measured: Mapping[str, Any], rule: Rule) -> None:
+    """Prints the new figures of runs, those that differ beside the expected ones."""
+    names = list(dict.fromkeys(name for point in expected["points"] for name in point["metrics"]))
+    rows = [["", *(f"{name} (us)" if _is_time(expected, name) else name for name in names)]]
+    for old, new in zip(expected["points"], measured["points"], strict=True):
+        rows.append([_place(old), *(_cell(old["metrics"].get(name), new["metrics"].get(name), rule, expected, name) for name in names)])
+    hidden = len(rows) - 1 - SHOWN
+    widths = [max(map(len, column)) for column in zip(*rows[: SHOWN + 1], strict=True)]
+    for row in rows[: SHOWN + 1]:
+        print("  ".join(["", row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]))
+    if hidden > 0:
+        print(f"  ... and {hidden} more")
+
+
+def _is_time(expected: Mapping[str, Any], name: str) -> bool:
+    return str(expected["figures"][name]).partition(".")[0].endswith("_ns")
+
+
+def _cell(old: Any, new: Any, rule: Rule, expected: Mapping[str, Any], name: str) -> str:
+    scale = 1000 if _is_time(expected, name) else 1
+    if old is None or new is None:
+        return "-"
+    beside = f" (not {old['mean'] / scale:,.4g})" if rule.differs(old, new) else ""
+    return f"{new['mean'] / scale:,.4g}{beside}"
+
+
 def reproduce(arguments: argparse.Namespace, kit: Path = KIT) -> int:
-    """Checks the kit, runs its studies and compares the results; returns the exit code."""
+    """Checks the kit, runs its parts and compares the results; returns the exit code."""
     manifest = read_json(kit / "artifact.json")
     check_files(kit, manifest)
-    studies = chosen(manifest, arguments.studies)
+    parts = chosen(manifest, arguments.parts)
     out, traces = arguments.out.resolve(), arguments.traces.resolve()
-    absent = check_traces(manifest, traces, [study["name"] for study in studies], partial=arguments.partial)
+    absent = check_traces(manifest, traces, [part["name"] for part in parts], partial=arguments.partial)
     python, version = find_ssdlab(manifest, kit, out, arguments.python)
     wanted = manifest["made_by"]["version"]
     exact = version == wanted and not arguments.intervals
     rule = Rule(exact, manifest["tolerances"]["same_version" if exact else "other_version"])
     how = "digests and numbers must be the same" if exact else "numbers must agree within their intervals"
     print(f"ssdlab {version} ({python}); the kit is of {wanted}: {how}")
-    seconds = sum(study["processor_s"] for study in studies)
-    runs = sum(study["runs"] for study in studies)
+    seconds = sum(part["processor_s"] for part in parts)
+    runs = sum(part["runs"] for part in parts)
     print(f"{runs} runs, which took {max(seconds, 1):.0f} s of processor time where the kit was made", flush=True)
-    options = ["--traces", str(traces), *([] if arguments.jobs is None else ["--jobs", str(arguments.jobs)])]
+    again = Again(python, kit, out, traces, absent, [] if arguments.jobs is None else ["--jobs", str(arguments.jobs)])
     begin, results = time.monotonic(), []
-    for study in studies:
-        measured, began = run_study(python, study, kit, out, options)
-        expected = read_json(kit / study["expected"])
-        lacks = not absent.isdisjoint(study["traces"])
+    for part in parts:
+        expected = read_json(kit / part["expected"])
+        measured, began = again.run(part, expected)
+        lacks = not absent.isdisjoint(part["traces"])
         if measured is not None:
-            compared = compare(study["name"], expected, measured, rule, partial=lacks)
+            compared = compare(part["name"], expected, measured, rule, partial=lacks)
         elif lacks and not began:
-            compared = Compared(study["name"], left_out=study["runs"])
+            compared = Compared(part["name"], left_out=part["runs"])
         else:
-            compared = Compared(study["name"], differences=["could not be run: ssdlab says why, above"])
+            compared = Compared(part["name"], differences=["could not be run: ssdlab says why, above"])
         results.append(compared)
         print_compared(compared)
-    _write(out / "comparison.json", {"version": version, "kit": wanted, "exact": exact, "studies": [vars(one) for one in results]})
+        if measured is not None and "figures" in expected:
+            print_table(expected, measured, rule)
+    _write(out / "comparison.json", {"version": version, "kit": wanted, "exact": exact, "parts": [vars(one) for one in results]})
     print(f"{_outcome(results)} ({time.monotonic() - begin:.0f} s; {out / 'comparison.json'} has everything)")
     return AGREE if any(one.agree for one in results) and not any(one.differences for one in results) else DIFFER
 
 
 def _outcome(results: Sequence[Compared]) -> str:
-    """The outcome of all studies, in one line."""
+    """The outcome of all parts, in one line."""
     differ = [one.name for one in results if one.differences]
     left_out = [one.name for one in results if one.left_out]
     if differ:
@@ -334,8 +452,8 @@ def _write(file: Path, value: Mapping[str, Any]) -> None:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Parses the command line and runs the comparison; returns the exit code."""
-    parser = argparse.ArgumentParser(description="Run the studies of this kit again, and compare the results with the expected ones.")
-    parser.add_argument("studies", nargs="*", metavar="PAPER/STUDY", help="only these studies (default: all)")
+    parser = argparse.ArgumentParser(description="Run the parts of this kit again, and compare the results with the expected ones.")
+    parser.add_argument("parts", nargs="*", metavar="NAME", help="only these parts, as README.md lists them (default: all)")
     parser.add_argument("--out", type=Path, default=KIT / "reproduced", metavar="DIR", help="folder for the results (default: reproduced)")
     parser.add_argument("--traces", type=Path, default=KIT / "traces", metavar="DIR", help="folder that has the traces (default: traces)")
     parser.add_argument("--python", metavar="PATH", help="a Python with ssdlab, of the kit's version or another")

@@ -92,7 +92,7 @@ class StudyResult:
             labels = labels_of(combination)
             for scheme in self.study.schemes:
                 estimates = {name: self.estimate(name, scheme, labels) for name in self.study.metrics}
-                metrics = {name: _estimate_dict(estimate) for name, estimate in estimates.items() if estimate is not None}
+                metrics = {name: estimate_dict(estimate) for name, estimate in estimates.items() if estimate is not None}
                 if metrics:
                     yield {"scheme": scheme, "values": list(labels), "metrics": metrics}
 
@@ -102,7 +102,8 @@ def labels_of(combination: Sequence[Point]) -> tuple[str, ...]:
     return tuple(point.label for point in combination)
 
 
-def _estimate_dict(estimate: Estimate) -> dict[str, Any]:
+def estimate_dict(estimate: Estimate) -> dict[str, Any]:
+    """A mean with the half width of its interval, and its values, as in `study.json`."""
     half = {} if estimate.half is None else {"interval": estimate.half}
     return {"mean": estimate.mean, **half, "values": list(estimate.values)}
 
@@ -117,7 +118,7 @@ def _row_dict(outcome: Outcome) -> dict[str, Any]:
         "at_least": row.at_least,
         "at_most": row.at_most,
         "note": row.note or None,
-        "measured": None if outcome.estimate is None else _estimate_dict(outcome.estimate),
+        "measured": None if outcome.estimate is None else estimate_dict(outcome.estimate),
         "difference": outcome.difference,
         "reason": outcome.reason or None,
         "reproduced": outcome.verdict or None,
