@@ -381,6 +381,7 @@ AloneToo = Annotated[
     ),
 ]
 ExpectGc = Annotated[bool, Option("Fail if garbage collection never ran.", "--expect-gc", "Checks", "flag", default=False)]
+ForKit = Annotated[bool, Option("Refuse before the runs what `ssdlab artifact` could not pack.", "--kit", "Checks", "flag", default=False)]
 VictimChoice = Annotated[
     Victim | None,
     Option(

@@ -41,6 +41,7 @@ class RunWords(o.RunOptions, total=False):
     """The options of `ssdlab run`."""
 
     expect_gc: o.ExpectGc
+    kit: o.ForKit
     json: o.Json
     quiet: o.Quiet
 
@@ -51,6 +52,7 @@ class CompareWords(o.CompareOptions, total=False):
     variant: o.VariantWords
     best: o.BestWord
     expect_gc: o.ExpectGc
+    kit: o.ForKit
     json: o.Json
     quiet: o.Quiet
 
@@ -70,6 +72,7 @@ def run(**words: Unpack[RunWords]) -> None:
     quiet = words["quiet"] or as_fio
     _check_log(words)
     prepared = prepared_run(_asked(o.RunOptions, words), parse_settings(words["set"]))
+    _check_kit(prepared, words["kit"])
     with _shown(prepared, quiet=quiet) as progress:
         batch = executed_run(prepared, progress=progress, page=True)
     batch.raise_failure()
@@ -96,6 +99,7 @@ def compare(**words: Unpack[CompareWords]) -> None:
         known_figure(words["best"])
     variants = parse_variants(words["variant"])
     prepared = prepared_comparison(_asked(o.CompareOptions, words), parse_settings(words["set"]), variants)
+    _check_kit(prepared, words["kit"])
     with _shown(prepared, quiet=quiet) as progress:
         batch, comparison = executed_comparison(prepared, workers=words["jobs"], progress=progress, page=True)
     if words["json"]:
@@ -178,6 +182,13 @@ def _end_comparison(batch: Batch, asked: int) -> None:
 def _check_log(words: RunWords | CompareWords) -> None:
     if words["log_requests"] and words["out"] is None:
         raise UsageError("--log-requests needs --out DIR: that is where requests.parquet goes")
+
+
+def _check_kit(prepared: Prepared, wanted: bool) -> None:
+    if wanted:
+        from ssdlab.experiments.artifact.of_results import check_jobs  # noqa: PLC0415 (few runs are for a kit)
+
+        check_jobs(prepared.jobs)
 
 
 def _check_gc(batch: Batch, expected: bool) -> None:

@@ -56,6 +56,7 @@ def sweep(
             help=f"Name the best point by {', '.join(SHORT)}, or a column such as latency_ns.read.p99 (default: p99).", metavar="FIGURE"
         ),
     ] = None,
+    kit: o.ForKit = False,
     state_cache: o.StateCache = True,
     json_: o.Json = False,
     quiet: o.Quiet = False,
@@ -65,6 +66,10 @@ def sweep(
     if best is not None:
         known_figure(best)
     prepared = prepare(load(file), out=out, resume=resume, source=file)
+    if kit:
+        from ssdlab.experiments.artifact.of_results import check_jobs  # noqa: PLC0415 (few sweeps are for a kit)
+
+        check_jobs(task.job for task in prepared.tasks)
     for line in idle_warnings(prepared.idle):
         warn(line)
     with TotalProgress(file.stem, len(prepared.left), quiet=quiet) as progress:

@@ -19,7 +19,7 @@ __all__ = ["parse_variants"]
 
 EXAMPLE = "such as --variant 'small buffer: buffer.bytes=4MiB' or --variant 'QLC: --device nvme-qlc-2023 --set gc.soft=0.1'"
 
-OF_COMMAND = ("--variant", "--best", "--json", "--quiet", "-q", "--expect-gc")
+OF_COMMAND = ("--variant", "--best", "--json", "--quiet", "-q", "--expect-gc", "--kit")
 """Options of the command alone."""
 
 
