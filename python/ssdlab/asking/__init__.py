@@ -13,5 +13,6 @@ A module imports only from modules above it in this table, and from rooms below 
 | `commands` | which options does the command of a result have? |
 | `importing` | which preset does the configuration of another simulator give? |
 | `keys` | which keys do the files of studies, sweeps and variants have? |
+| `varied` | what varies in the file of a study or sweep? |
 | `sheet` | what will a drive do, computed without a run? |
 """

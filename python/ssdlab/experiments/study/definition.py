@@ -23,6 +23,7 @@ from ssdlab.asking.keys import (
     flat,
     read_toml,
 )
+from ssdlab.asking.varied import as_vary, check_axis
 from ssdlab.checks import shown
 from ssdlab.errors import ConfigError
 from ssdlab.experiments.study.expressions import Formula, Reference, parse_reference
@@ -44,7 +45,6 @@ STUDY_KEYS = (
     *(*TABLES, "vary", "metrics", "rows", "figure", "ours", "calibrated"),
     *SETUP_KEYS,
 )
-AXIS_KEYS = ("name", "key", "values", "labels", "points")
 ROW_KEYS = ("what", "value", "unit", "paper", "at_least", "at_most", "ours", "calibrated", "note")
 FIGURE_KEYS = ("panels", "log", "relative_to", "published", "overlay", "together", "over_time", "window_ms")
 QUANTITIES = {
@@ -230,7 +230,7 @@ def parse(name: str, text: str, folder: Path) -> Study:
     Raises:
         ConfigError: the text is not TOML, has an unknown key, or refers to a name that is not defined.
     """
-    table = read_toml(name, text)
+    table = as_vary(name, read_toml(name, text))
     check_keys(name, table, STUDY_KEYS)
     for key in ("title", "schemes", "metrics"):
         if not table.get(key):
@@ -267,9 +267,7 @@ def _setup(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _axis(where: str, table: Mapping[str, Any]) -> Axis:
-    check_keys(where, table, AXIS_KEYS)
-    if "name" not in table or ("points" in table) == ("values" in table) or ("key" in table) != ("values" in table):
-        raise ConfigError(f"{where}: expected a name, and either key and values, or points")
+    check_axis(where, table)
     points = tuple(_labelled(where, table["points"]) if "points" in table else _valued(where, table))
     labels = [point.label for point in points]
     if len(set(labels)) != len(labels) or ALL in labels or any("," in label for label in labels):
@@ -288,8 +286,6 @@ def _labelled(where: str, tables: Sequence[Mapping[str, Any]]) -> Iterator[Point
 def _valued(where: str, table: Mapping[str, Any]) -> Iterator[Point]:
     key, values = table["key"], table["values"]
     labels = table.get("labels", [_label(value) for value in values])
-    if len(labels) != len(values):
-        raise ConfigError(f"{where}: {len(labels)} labels for {len(values)} values")
     if "." not in key and key not in SETUP_KEYS:
         raise ConfigError(f'{where}: key = "{key}": expected a configuration key or one of {", ".join(SETUP_KEYS)}')
     for label, value in zip(labels, values, strict=True):

@@ -16,6 +16,7 @@ from ssdlab.asking.keys import LABEL, SET, AxisValue, beside, check_keys, check_
 from ssdlab.asking.option import options_of
 from ssdlab.asking.options import DEFAULT_SEED, SweepOptions
 from ssdlab.asking.plans import SHORTHANDS, value_text
+from ssdlab.asking.varied import GRID, SCHEMES, SEEDS, VARY, as_grid
 from ssdlab.checks import nearest, shown, text
 from ssdlab.errors import ConfigError
 from ssdlab.experiments.sweeping import columns, screening
@@ -28,10 +29,9 @@ __all__ = ["MOST_POINTS", "MOST_RECORDED", "Group", "Point", "Sweep", "SweepAxis
 OPTIONS = tuple(name for name in options_of(SweepOptions) if name != "set")
 AXIS_OPTIONS = tuple(name for name in OPTIONS if name not in ("verify", "alone", "state_cache"))
 """Options of a run that an axis can vary, besides the keys of the configuration."""
-GRID = "grid"
-SEED, SEEDS, SERIES, LEAVE_OUT = "seed", "seeds", "series", "leave_out_refused"
+SEED, SERIES, LEAVE_OUT = "seed", "series", "leave_out_refused"
 ZIP, RANDOM, COLUMNS, SCREEN = "zip", "random", "columns", "screen"
-KEYS = (*OPTIONS, SEEDS, SERIES, LEAVE_OUT, SET, GRID, ZIP, RANDOM, COLUMNS, SCREEN)
+KEYS = (*OPTIONS, SCHEMES, SEEDS, SERIES, LEAVE_OUT, SET, VARY, GRID, ZIP, RANDOM, COLUMNS, SCREEN)
 MOST_RECORDED = 100
 """Number of points up to which the runs of a sweep are recorded over time by default, and get their pages: some 600 kB a point."""
 MOST_POINTS = 20_000
@@ -180,7 +180,7 @@ def define(name: str, table: Mapping[str, Any], folder: Path | None = None) -> S
     leave_out = table.get(LEAVE_OUT, False)
     if not isinstance(leave_out, bool):
         raise ConfigError(f"{name}: {LEAVE_OUT} = {shown(leave_out)}: expected true (leave out what cannot be simulated) or false")
-    table = _with_seeds(name, table)
+    table = _with_seeds(name, as_grid(name, table))
     groups = _groups(name, table, folder)
     axes = [axis.name for group in groups for axis in group.axes]
     sweep = Sweep(
