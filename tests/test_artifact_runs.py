@@ -18,7 +18,15 @@ from kits import change, rerun, ssdlab_in
 
 TRACE = "".join(f"{100 * index},{'RW'[index % 2]},{4096 * (index % 50)},4096\n" for index in range(300))
 PRESET = "[device]\nchannels = 2\nblocks_per_plane = 32\npages_per_block = 16\noverprovisioning = 0.25\n[gc]\nsoft = 0.1\n"
-POLICY = "def oldest(candidates):\n    return candidates.blocks[0]\n"
+POLICY = """import sys
+
+sys.path.insert(0, ".")
+from picking import first
+
+
+def oldest(candidates):
+    return first(candidates.blocks)
+"""
 VARIANTS = """
 [[variants]]
 label = "as it is"
@@ -46,6 +54,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "parts" / "drive.toml").write_text(PRESET)
     (folder / "data" / "one.csv").write_text(f"timestamp_us,op,offset_bytes,size_bytes\n{TRACE}")
     (folder / "ours.py").write_text(POLICY)
+    (folder / "picking.py").write_text("def first(blocks):\n    return blocks[0]\n")
     (folder / "two.toml").write_text(VARIANTS)
     (folder / "grid.toml").write_text(SWEEP)
     drive = ("--device", "parts/drive.toml")
@@ -78,6 +87,7 @@ def test_a_run_a_comparison_and_a_sweep_are_packed_and_reproduced(author: Path) 
     assert {own["name"]: own["used_by"] for own in manifest["own_files"]} == {
         "parts/drive.toml": ["runs/first", "runs/both", "runs/swept"],
         "ours.py": ["runs/both"],
+        "picking.py": ["runs/both"],
     }
     assert [(trace["name"], trace["used_by"]) for trace in manifest["traces"]] == [("one.csv", ["runs/first", "runs/swept"])]
     runs = json.loads((kit / "configurations" / "runs" / "both.json").read_text())["runs"]

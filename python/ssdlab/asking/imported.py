@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ssdlab.asking.policies import Policy, file_of
 
-__all__ = ["imported"]
+__all__ = ["imported", "imported_files"]
 
 
 def imported(policy: Policy) -> dict[str, str]:
@@ -22,14 +22,27 @@ def imported(policy: Policy) -> dict[str, str]:
 
     Modules of Python and of installed packages are left out, and those that cannot be found or read.
     """
-    found: dict[str, str] = {}
+    return {name: text for name, (_, text) in _modules(policy).items()}
+
+
+def imported_files(policy: Policy) -> dict[str, Path]:
+    """Files of the modules that `imported` has, by the place where Python looks for each below a folder of modules."""
+    return {
+        name.replace(".", "/") + ("/__init__.py" if file.name == "__init__.py" else ".py"): file
+        for name, (file, _) in _modules(policy).items()
+    }
+
+
+def _modules(policy: Policy) -> dict[str, tuple[Path, str]]:
+    """File and text of each module, by name."""
+    found: dict[str, tuple[Path, str]] = {}
     text = policy.source if file_of(policy.name) is not None else _text(policy.place and Path(policy.place[0]))
     waiting = list(_names(text or "", ""))
     while waiting:
         name = waiting.pop()
         if name in found or (file := _own_file(name)) is None or (text := _text(file)) is None:
             continue
-        found[name] = text
+        found[name] = file, text
         waiting += _names(text, name if file.name == "__init__.py" else name.rpartition(".")[0])
     return found
 

@@ -16,10 +16,10 @@ from ssdlab import _core
 from ssdlab.analysis.uncertainty import Estimate, student_t
 from ssdlab.asking.commands import Asked, asked_by
 from ssdlab.asking.plans import files_of, value_text
-from ssdlab.asking.policies import KINDS, file_of
+from ssdlab.asking.policies import KINDS
 from ssdlab.errors import Error, UsageError
 from ssdlab.experiments.artifact.inputs import hash_of, inputs_of
-from ssdlab.experiments.artifact.own_files import own_files, presets_in
+from ssdlab.experiments.artifact.own_files import own_files, policies_in, presets_in
 from ssdlab.experiments.artifact.parts import RUNS, TRACES, Part, Reads, seconds_of, setup_of, without_folders
 from ssdlab.experiments.loading import load
 from ssdlab.experiments.study.result import estimate_dict
@@ -209,14 +209,12 @@ def _reads_of(asked: Asked, config: _core.Config) -> Reads:
     """The files that a run reads."""
     options = asked.options
     schemes = () if asked.scheme is None else (asked.scheme,)
-    policies = (file for kind in KINDS if (file := file_of(options.get(kind))) is not None)
-    plain = (options[key] for key in ("config", "state") if key in options)
-    own = [(name, Path(name)) for name in (*plain, *policies)]
+    plain = ((options[key], Path(options[key])) for key in ("config", "state") if key in options)
     traces = tuple((Path(options[key]).name, Path(options[key])) for key in TRACES if key in options)
     given = {str(file) for _, file in traces}
     return Reads(
         traces,
-        (*presets_in(options.get("device"), options.get("workload"), schemes, asked.set), *own),
+        (*presets_in(options.get("device"), options.get("workload"), schemes, asked.set), *plain, *policies_in(options)),
         tuple(file for file in files_of(config) if file not in given),
     )
 

@@ -12,9 +12,8 @@ from typing import Any
 from ssdlab import _core
 from ssdlab.asking.keys import DRIVE
 from ssdlab.asking.plans import files_of
-from ssdlab.asking.policies import KINDS, file_of, located
 from ssdlab.errors import UsageError
-from ssdlab.experiments.artifact.own_files import presets_in
+from ssdlab.experiments.artifact.own_files import policies_in, presets_in
 from ssdlab.experiments.artifact.parts import STUDY, TRACES, Part, Reads, seconds_of, setup_of
 from ssdlab.experiments.study import library
 from ssdlab.experiments.study.definition import Study
@@ -142,7 +141,9 @@ def _named(job: AnyJob) -> list[str]:
 
 def own_of(prepared: Prepared) -> tuple[tuple[str, Path], ...]:
     """The presets and policies of a study that are files: the name in the study, and the present path."""
-    return tuple(dict.fromkeys((*_presets_of(prepared), *_policies_of(prepared.study))))
+    study = prepared.study
+    policies = (own for combination in study.combinations() for own in policies_in(study.setup_of(combination), study.folder))
+    return tuple(dict.fromkeys((*_presets_of(prepared), *policies)))
 
 
 def _presets_of(prepared: Prepared) -> Iterator[tuple[str, Path]]:
@@ -153,12 +154,3 @@ def _presets_of(prepared: Prepared) -> Iterator[tuple[str, Path]]:
         setup = prepared.study.setup_of(combination)
         workload = None if "trace" in setup else setup.get("workload")
         yield from presets_in(setup.get("device"), workload, prepared.study.schemes if engine == DRIVE else (), setup["set"])
-
-
-def _policies_of(study: Study) -> Iterator[tuple[str, Path]]:
-    for combination in study.combinations():
-        setup = study.setup_of(combination)
-        for kind in KINDS:
-            name, file = file_of(setup.get(kind)), file_of(located(setup.get(kind, ""), study.folder))
-            if name is not None and file is not None:
-                yield name, Path(file)

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ssdlab.asking.imported import imported_files
 from ssdlab.asking.keys import read_file
 from ssdlab.asking.plans import is_preset_file
+from ssdlab.asking.policies import KINDS, described, file_of, located
 from ssdlab.errors import UsageError
 from ssdlab.experiments.artifact.inputs import Input, hash_of
 from ssdlab.experiments.artifact.parts import Reads
 from ssdlab.system.folders import ARTIFACT_FILE
 
-__all__ = ["OwnFile", "is_outside", "own_files", "presets_in"]
+__all__ = ["OwnFile", "is_outside", "own_files", "policies_in", "presets_in"]
 
 OF_KITS = frozenset((ARTIFACT_FILE, "README.md", "reproduce.py", "configurations", "expected", "reproduced", "wheels"))
 """Names in a kit's folder that are reserved for its own files."""
@@ -99,6 +101,22 @@ def presets_in(device: str | None, workload: str | None, schemes: Iterable[str],
         if name is not None and is_preset_file(name):
             for inner in _with_presets_in(name):
                 yield inner, Path(inner)
+
+
+def policies_in(options: Mapping[str, Any], folder: Path | None = None) -> Iterator[tuple[str, Path]]:
+    """The files of policies, and of the modules that they import: names in the kit, and present paths.
+
+    Args:
+        options: options of runs, by name.
+        folder: folder in which files are looked for before the current one.
+    """
+    for kind in KINDS:
+        asked = options.get(kind, "")
+        name, policy = file_of(asked), located(asked, folder)
+        file, found = file_of(policy), described(kind, policy) if policy else None
+        if name is not None and file is not None and found is not None:
+            yield name, Path(file)
+            yield from imported_files(found).items()
 
 
 def _with_presets_in(name: str) -> Iterator[str]:
