@@ -208,9 +208,10 @@ def test_a_policy_that_is_an_object_makes_no_kit(tmp_path: Path) -> None:
     )
 
 
-def test_two_folders_of_one_name_make_no_kit(author: Path) -> None:
+def test_two_folders_of_one_name_and_one_without_results_make_no_kit(author: Path) -> None:
     shutil.copytree(author / "first", author / "more" / "first")
     assert "runs/first: two folders of results have this name: rename one of them" in pack(author, "first", "more/first").failed(2)
+    assert "parts: no results of a run, comparison or sweep are in this folder" in pack(author, "parts").failed(2)
 
 
 @pytest.mark.parametrize("command", ["run", "compare", "sweep"])

@@ -29,6 +29,8 @@ KIT = Path(__file__).resolve().parent
 AGREE, DIFFER, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 SHOWN = 20
 """Maximum number of differences, and of rows of the table, printed per part; `comparison.json` has all differences."""
+LARGE = 1000
+"""Number from which on the table has no decimals."""
 ASK_VERSION = "import ssdlab; print(ssdlab.__version__)"
 
 
@@ -390,8 +392,12 @@ def _cell(old: Any, new: Any, rule: Rule, expected: Mapping[str, Any], name: str
     scale = 1000 if _is_time(expected, name) else 1
     if old is None or new is None:
         return "-"
-    beside = f" (not {old['mean'] / scale:,.4g})" if rule.differs(old, new) else ""
-    return f"{new['mean'] / scale:,.4g}{beside}"
+    beside = f" (not {_short(old['mean'] / scale)})" if rule.differs(old, new) else ""
+    return f"{_short(new['mean'] / scale)}{beside}"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.4g}"
 
 
 def reproduce(arguments: argparse.Namespace, kit: Path = KIT) -> int:
