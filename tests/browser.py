@@ -44,6 +44,11 @@ class Page:
         assert self.value("document.documentElement.dataset.drawn") == "yes", self.complaints
         return self.busy_s()
 
+    def unfold(self) -> None:
+        """Opens the figures that are folded, and waits until they are drawn."""
+        self.value("document.querySelectorAll('figure > details').forEach(figure => { figure.open = true; })")
+        self.until("[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('svg'))")
+
     def visit(self, url: str) -> None:
         """Navigates to an address in the same window."""
         self._page.goto(url)

@@ -109,6 +109,7 @@ def test_headings_of_the_long_table_stay(page: Page, twenty: Path) -> None:
 
 def test_twenty_schemes_are_told_apart_everywhere(page: Page, twenty: Path) -> None:
     page.open(twenty)
+    page.unfold()
     look = "e => [getComputedStyle(e).stroke, getComputedStyle(e).strokeDasharray].join(' ')"
     for places in ("button[data-run] .swatch line", "#timeline-0 path.line", "#latency_tail-0 path.line", "#overview tbody .swatch line"):
         assert page.value(f"new Set([...document.querySelectorAll('{places}')].map({look})).size") == len(MANY), places
@@ -137,6 +138,7 @@ def test_chips_of_an_array_are_named_by_drive(page: Page, tmp_path: Path) -> Non
     result = ssdlab.run(set={**SMALL, "array.level": "rais5", "array.drives": 3}, requests=1500, series=True)
     result.report(tmp_path / "report.html")
     page.open(tmp_path / "report.html")
+    page.unfold()
     assert page.value("document.querySelectorAll('#gc-0 line.drive').length") == 2
     assert page.value("[...document.querySelectorAll('#gc-0 text')].map(t => t.textContent).filter(t => t.startsWith('drive'))") == [
         "drive 0",
@@ -262,7 +264,7 @@ def test_paper_has_everything_that_the_screen_shows_or_scrolls(page: Page, twent
     assert page.value(closed) == folded - 1, "what is folded stays so, what was opened is printed"
     said = "[...document.querySelectorAll('details{} > summary')].map(s => getComputedStyle(s, '::after').content)"
     assert all("not printed" in text for text in page.value(said.format(":not([open])")))
-    assert page.value(said.format("[open]")) == ["none"]
+    assert set(page.value(said.format("[open]"))) == {"none"}
     assert page.value("Math.max(...[...document.querySelectorAll('.plot svg')].map(s => Number(s.getAttribute('width'))))") <= 700
     wide = "[...document.querySelectorAll('.scroll table')].filter(t => !t.closest('details:not([open])') && t.offsetWidth > 700).length"
     assert page.value(wide) == 0

@@ -124,14 +124,15 @@ def test_runs_too_short_for_an_interval_say_so(lacking: str) -> None:
     found = told(first, second)
     assert noise.scatter(found[0], found[1]) is None
     what = {"series": "p99", "few": "mean"}[lacking]
-    assert verdict(found).startswith(f"s1 has the shortest {what} response time (not judged): ")
-    assert any("Noise was not judged: one seed" in text for text in remarks(found))
+    assert verdict(found).startswith(f"s1 had the shortest {what} response time in this run: ")
+    assert any(text.startswith("Noise was not judged: one seed") for text in remarks(found))
 
 
 def test_a_difference_within_the_noise_is_a_tie() -> None:
     first, second = pair(3, 1.0)
     found = told(first, second)
-    assert re.match(r"A tie at the p99 response time\. The difference, [\d.]+ %, is within what repeats of the run", verdict(found))
+    assert verdict(found) == "The schemes tie at the p99 response time."
+    assert re.match(r"The difference, [\d.]+ %, is within what repeats would scatter \(± ", remarks(found)[0])
     assert not any(cell.best for row in overview(found) for cell in row.cells if row.place in ("latency_ns.all.mean", "latency_ns.all.p99"))
     row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
     assert row.cells[1].difference.endswith("% tie")
@@ -139,14 +140,15 @@ def test_a_difference_within_the_noise_is_a_tie() -> None:
 
 def test_a_difference_beyond_the_noise_has_its_interval() -> None:
     found = told(*pair(3, 0.5))
-    assert re.fullmatch(r"s1 has the shortest p99 response time: [\d.]+ ms, \N{MINUS SIGN}\d\d\.\d ± [\d.]+ % against s0\.", verdict(found))
-    assert any(text.startswith("One seed: ± is estimated") for text in remarks(found))
+    assert re.fullmatch(r"s1 has the shortest p99 response time: [\d.]+ ms, \N{MINUS SIGN}\d\d\.\d % against s0\.", verdict(found))
+    assert any(text.startswith("± from the 20 parts of one run") for text in remarks(found))
 
 
 def test_a_tail_that_was_not_judged_leaves_the_lead_to_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "tail_scatter", lambda *_: None)
-    sentence = r"s1 has the shortest mean response time: .* against s0\. p99 not judged: too few independent requests; several seeds"
-    assert re.match(sentence, verdict(told(*pair(3, 0.5))))
+    found = told(*pair(3, 0.5))
+    assert re.fullmatch(r"s1 has the shortest mean response time: [^:]* against s0\.", verdict(found))
+    assert remarks(found)[0].startswith("p99 is not ranked: too few independent samples")
 
 
 def test_a_tail_of_too_few_independent_requests_says_how_many_would_do() -> None:
@@ -156,7 +158,10 @@ def test_a_tail_of_too_few_independent_requests_says_how_many_would_do() -> None
     some, every = noise.independent(found[0]) or (0.0, 0.0)
     # the parts' means scatter as single requests do: 20 parts, less one
     assert (round(some), every) == (19, 10_000)
-    assert "leaves about 19 of 10,000; 1,000 are needed, so about 500,000 requests, or several seeds (--seeds 5)" in verdict(found)
+    assert "about 19 independent samples, 1,000 needed; about 500,000 requests have them" in remarks(found)[0]
+    for run in found:
+        run.data["config"] = {"workload": {"trace": "t.csv"}}
+    assert "requests" not in remarks(found)[0], "a trace has as many as it has"
 
 
 @pytest.mark.parametrize("requests", [999, 100_000])
@@ -167,8 +172,8 @@ def test_percentiles_of_too_few_requests_win_nothing(requests: int) -> None:
     assert [cell.best for cell in row.cells] == [False, False, enough]
     assert [bool(cell.worse) for cell in row.cells] == [False, enough, False]
     assert any("at the cost of a worse tail (p99 " in text for text in remarks(found)) == enough
-    assert verdict(found).startswith(f"s{2 if enough else 1} has the shortest {'p99' if enough else 'mean'} response time (not judged)")
-    assert verdict(found).endswith("p99 not judged: fewer than 10 requests took longer.") != enough
+    assert verdict(found).startswith(f"s{2 if enough else 1} had the shortest {'p99' if enough else 'mean'} response time in this run")
+    assert ("p99 is not ranked: fewer than 10 requests took longer." in remarks(found)) != enough
 
 
 def test_whichever_scheme_comes_first_ties_are_the_same() -> None:
@@ -203,7 +208,7 @@ def with_seeds(relative: float, half: float) -> Runs:
 
 def test_differences_over_seeds_have_their_intervals() -> None:
     found = with_seeds(-0.25, 0.02)
-    assert verdict(found) == f"s1 has the shortest p99 response time: 1.50 ms, {MINUS}25.0 ± 2.0 % against s0."
+    assert verdict(found) == f"s1 has the shortest p99 response time: 1.50 ms, {MINUS}25.0 % against s0."
     assert remarks(found) == ["Means over 3 seeds; ± is the 95 % interval of each.", "Figures and workload are those of seed 1."]
     row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
     assert [cell.text for cell in row.cells] == ["2.00 ± 0.05 ms", "1.50 ± 0.06 ms"]
@@ -213,7 +218,8 @@ def test_differences_over_seeds_have_their_intervals() -> None:
 
 def test_an_interval_over_seeds_that_includes_none_is_a_tie() -> None:
     found = with_seeds(-0.012, 0.02)
-    assert verdict(found).startswith("A tie at the p99 response time. The difference, 1.2 %, is within")
+    assert verdict(found) == "The schemes tie at the p99 response time."
+    assert remarks(found)[0].startswith("The difference, 1.2 %, is within")
     row = next(row for row in overview(found) if row.place == "latency_ns.all.p99")
     assert (row.cells[1].difference, row.cells[1].best) == (f"{MINUS}1.2 ± 2.0 % tie", False)
 
@@ -226,11 +232,10 @@ def test_winners_that_tie_are_not_said_to_tie_with_the_first() -> None:
     # Seed by seed, one is ahead and then the other.
     values = {"npgc": {place: [142e6, 143e6]}, "pgc": {place: [81.0e6, 83.4e6]}, "fpgc": {place: [83.0e6, 82.5e6]}}
     seeds = {"seeds": [1, 2], "schemes": schemes, "values": values, "against": "npgc", "differences": differences}
-    times = {"latency_ns": {"all": {"p99": 1, "count": 5000}}}
-    assert verdict(Runs.of(dict.fromkeys(schemes, times), seeds=seeds)) == (
-        "pgc and fpgc share the shortest p99 response time (they differ by less than the noise): "
-        f"82.2 ms, {MINUS}42.4 ± 3.3 % against npgc."
-    )
+    times = {"latency_ns": {"all": {"p99": 1, "count": 5000}}, "seed": 1}
+    found = Runs.of(dict.fromkeys(schemes, times), seeds=seeds)
+    assert verdict(found) == f"pgc and fpgc share the shortest p99 response time: 82.2 ms, {MINUS}42.4 % against npgc."
+    assert remarks(found)[0] == "pgc and fpgc differ by less than the noise."
 
 
 def test_seeds_of_a_saved_comparison_are_read(tmp_path: Path) -> None:
@@ -285,7 +290,7 @@ def test_volumes_that_are_overlaid_are_told_of_on_the_page(tmp_path: Path) -> No
 def test_the_same_requests_one_by_one_are_told_of() -> None:
     paired = {"against": "s0", "s1": {"all": {"requests": 10, "faster": 0.5, "slower": 0.2, "same": 0.3, "gain_ns": 2e6, "loss_ns": 1e6}}}
     assert remarks(told(of(), of(), paired=paired))[-1] == (
-        "The same requests one by one, s1 against s0: 50.00 % were faster (by 2.00 ms), 20.00 % were slower (by 1.00 ms)."
+        "The same requests one by one, s1 against s0: 50.0 % were faster (by 2.00 ms), 20.0 % were slower (by 1.00 ms)."
     )
 
 

@@ -146,7 +146,7 @@ def causes(base: Run, other: Run) -> Iterator[str]:
         text = f"{REASONS[part.name]} {shown(part.after, 'ns')} instead of {shown(part.before, 'ns')}"
         behind = [*(_buffer(base, other) if part.name == "host_queue" else ()), *_moved(base, other, BEHIND.get(part.name, ()), part)]
         if part.name == "die_queue" and not behind:
-            behind = ["chips as busy as before: the order of operations differs"]
+            behind = ["same work, better order"]
         yield f"{text} ({'; '.join(behind[: MOST + 1])})" if behind else text
 
 

@@ -11,7 +11,7 @@ from ssdlab._core import version
 from ssdlab.pages.colours import COLOURS, DARK_COLOURS
 from ssdlab.pages.report.drawing import DARK_SHADES
 
-__all__ = ["DASHES", "bar", "css", "framed", "parts", "script", "scroll", "shade", "swatch"]
+__all__ = ["DASHES", "bar", "contents", "css", "framed", "parts", "script", "scroll", "shade", "swatch"]
 
 NOTHING = "Nothing may be loaded from anywhere: what the page needs is in it."
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -87,6 +87,12 @@ def bar(labels: Sequence[str]) -> str:
         f'<div class="bar"><div><div class="runs" role="group" aria-label="{hint}">{buttons if len(labels) > 1 else alone}</div>'
         '<button type="button" id="theme">Light or dark</button></div></div>\n'
     )
+
+
+def contents(sections: Iterable[tuple[str, str]]) -> str:
+    """The list of sections, by place and title: beside the page, or folded above it where there is no room."""
+    items = "".join(f'<a href="#{key}">{html.escape(title)}</a>' for key, title in sections)
+    return f'<nav aria-label="Sections"><details open><summary>Sections</summary>{items}</details></nav>\n'
 
 
 def scroll(table: str, label: str = "Table") -> str:

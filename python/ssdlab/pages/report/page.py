@@ -18,7 +18,7 @@ from ssdlab.pages.report.configuration import Setting, settings
 from ssdlab.pages.report.drawing import Bars, Figure, Plot, Ranges
 from ssdlab.pages.report.encoding import embedded
 from ssdlab.pages.report.figures import FIGURES, GLANCE
-from ssdlab.pages.report.frame import bar, framed, scroll, shade, swatch
+from ssdlab.pages.report.frame import bar, contents, framed, scroll, shade, swatch
 from ssdlab.pages.report.runs import Run, Runs, command_of
 from ssdlab.pages.report.summary import FEWEST, Cell, Group, Row, everything, of_run, overview, shown, summary
 from ssdlab.pages.report.verdict import remarks, verdict
@@ -28,12 +28,15 @@ from ssdlab.pages.why import Found
 __all__ = ["changing", "page", "write"]
 
 MARKS = (
-    '<i class="mark check" role="img" aria-label="A check mark"></i> marks the best, where there is a better and a worse; what is as close '
-    "as the error of percentiles (0.1 %) or the noise (±) is as good. It is bold where noise was judged. "
-    '<i class="mark peak" role="img" aria-label="A triangle"></i> marks what is at least twice as bad as the first.'
+    '<i class="mark check" role="img" aria-label="A check mark"></i> best or tied, if the difference is significant. '
+    '<i class="mark peak" role="img" aria-label="A triangle"></i> at least twice as bad as the first.'
 )
 FEW, MANY = 4, 8
-"""Number of runs up to which the overview's table is short, and from which on it is long."""
+"""Number of runs up to which tables are narrow, and from which on the overview's table is long."""
+DETAILS = ("Response times, all requests", "Requests", "Suspensions", "Bytes written", "Wear", "Slack")
+"""Groups of the summary that are folded: few people read them, or the overview has most of their rows."""
+FOLDED = ("latency_cdf", "gc", "write_amplification", "free_blocks", "queues", "utilisation", "retries", "wear", "cache", "slack")
+"""Figures that are folded."""
 MOST_CHANGES = 5
 """Maximum number of changes of a variant that are not folded."""
 MEAN = "latency_ns.all.mean"
@@ -53,17 +56,20 @@ def page(runs: Runs, slowest: Found | None = None) -> str:
     told = page_remarks.of(runs)
     body = [
         bar(labels),
-        f"<main>\n<h1>{html.escape(runs.title)}</h1>\n",
+        "<main>\n",
+        contents(
+            _sections(
+                drawn,
+                several_flows=any("flows" in run.data for run in runs),
+                variants=bool(runs.variants) and len(runs) > 1,
+                explained=slowest is not None,
+            )
+        ),
+        f"<h1>{html.escape(runs.title)}</h1>\n",
         *_lead(runs, told),
         _overview(runs, told, glance),
         page_remarks.warnings(told),
         _variants(runs, told),
-        _contents(
-            drawn,
-            several_flows=any("flows" in run.data for run in runs),
-            variants=bool(runs.variants),
-            explained=slowest is not None,
-        ),
         _summary(runs, told),
         _flows(runs, told),
         streams.section(runs),
@@ -185,30 +191,42 @@ def _why(runs: Runs, run: Run, told: Shown) -> str:
     return f"{number}<div>{html.escape(reasons)}</div>"
 
 
-def _contents(drawn: Sequence[Figure], *, several_flows: bool, variants: bool, explained: bool) -> str:
+def _sections(drawn: Sequence[Figure], *, several_flows: bool, variants: bool, explained: bool) -> list[tuple[str, str]]:
+    """Places and titles of the sections, in the order of the page."""
     flows = [("flows", "Flows")] if several_flows else []
     differs = [("variants", "What differs, and why")] if variants else []
     slowest = [("late", "The slowest requests")] if explained else []
     figures = ((figure.key, figure.title) for figure in drawn)
-    links = [*differs, ("summary", "Summary"), *flows, *figures, *slowest, ("setup", "How it was run")]
-    items = "".join(f'<a href="#{key}">{html.escape(title)}</a>' for key, title in links)
-    return f'<nav aria-label="Contents">{items}</nav>\n'
+    return [("overview", "Overview"), *differs, ("summary", "Summary"), *flows, *figures, *slowest, ("setup", "How it was run")]
 
 
 def _summary(runs: Runs, told: Shown) -> str:
     groups = summary(runs)
-    text = f"Differences are against {html.escape(runs[0].label)}. {MARKS}" if len(runs) > 1 else ""
+    text = f'<span class="muted small">differences against {html.escape(runs[0].label)}</span>' if len(runs) > 1 else ""
     few = any(cell.few for group in groups for row in group.rows for cell in row.cells)
-    text += f" Grey percentiles: fewer than {FEWEST} requests took longer, as said beside them." if few else ""
-    bodies = [_group(group, runs, told) for group in groups]
-    # groups of a single run are placed side by side
-    alone = (f"<table><tbody>{body}</tbody></table>" for body in bodies)
-    table = _table(runs, told, bodies) if len(runs) > 1 else f'<div class="columns">{"".join(alone)}</div>'
+    grey = f'<p class="muted">Grey percentiles: fewer than {FEWEST} requests took longer, as said beside them.</p>' if few else ""
+    shown_, more = ([group for group in groups if (group.title in DETAILS) == folded] for folded in (False, True))
+    folded = f"<details><summary>{', '.join(group.title for group in more)}</summary>{_groups(more, runs, told)}</details>" if more else ""
     every = _table(runs, told, (_row(row, runs, told) for row in everything(runs)))
     return (
-        f'<section id="summary"><h2>Summary</h2><p class="muted">{text}</p>{table}'
+        f'<section id="summary"><h2>Summary {text}</h2>{grey}{_groups(shown_, runs, told)}{folded}'
         f"<details><summary>Every figure of the results</summary>{every}</details></section>\n"
     )
+
+
+def _groups(groups: Sequence[Group], runs: Runs, told: Shown) -> str:
+    """Groups of the summary: tables side by side for few runs, for many one table that is scrolled."""
+    if len(runs) > FEW:
+        return _table(runs, told, (f"{_title(group, runs)}{_group(group, runs, told)}" for group in groups))
+    if len(runs) == 1:
+        tables = (f"<tbody>{_title(group, runs)}{_group(group, runs, told)}</tbody>" for group in groups)
+        return f'<div class="columns">{"".join(f"<table>{table}</table>" for table in tables)}</div>'
+    tables = (f"<thead>{_heads(runs, told, group.title)}</thead><tbody>{_group(group, runs, told)}</tbody>" for group in groups)
+    return f'<div class="columns of{len(runs)}">{"".join(f"<table>{table}</table>" for table in tables)}</div>'
+
+
+def _title(group: Group, runs: Runs) -> str:
+    return f'<tr><th scope="rowgroup" colspan="{len(runs) + 1}">{html.escape(group.title)}</th></tr>'
 
 
 def _group(group: Group, runs: Runs, told: Shown) -> str:
@@ -217,7 +235,7 @@ def _group(group: Group, runs: Runs, told: Shown) -> str:
     found = [pair for row in group.rows for run in runs for pair in told.about(row.place, run.label)]
     about = [pair for pair in told.lettered() if pair in found]
     last = f'<tr><td class="sentences" colspan="{across}">{page_remarks.sentences(about)}</td></tr>' if about else ""
-    return f'<tr><th scope="rowgroup" colspan="{across}">{html.escape(group.title)}</th></tr>{rows}{last}'
+    return rows + last
 
 
 def _label(run: Run, told: Shown) -> str:
@@ -226,8 +244,12 @@ def _label(run: Run, told: Shown) -> str:
 
 
 def _table(runs: Runs, told: Shown, rows: Iterable[str]) -> str:
+    return scroll(f"<table><thead>{_heads(runs, told)}</thead><tbody>{''.join(rows)}</tbody></table>")
+
+
+def _heads(runs: Runs, told: Shown, title: str = "") -> str:
     heads = "".join(f'<th scope="col">{_label(run, told)}</th>' for run in runs)
-    return scroll(f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+    return f"<tr><th>{html.escape(title)}</th>{heads}</tr>"
 
 
 def _row(row: Row, runs: Runs, told: Shown) -> str:
@@ -240,15 +262,16 @@ def _cell(row: Row, cell: Cell, run: Run, told: Iterable[tuple[str, Remark]]) ->
     if cell.value is None:
         return "<td></td>"
     exact = html.escape(json.dumps(cell.value))
-    marked = (("best", cell.best), ("unjudged", cell.best and not cell.judged), ("worse", cell.worse), ("few", cell.few))
+    marked = (("best", cell.best and cell.judged), ("worse", cell.worse), ("few", cell.few))
     kinds = [kind for kind, holds in marked if holds]
     marks = f' class="{" ".join(kinds)}"' if kinds else ""
     said = f' title="{html.escape("; ".join(filter(None, (cell.worse, cell.few))))}"' if cell.worse or cell.few else ""
     notes = f' <span class="note">({html.escape(cell.few.partition(" of ")[0])} beyond)</span>' if cell.few else ""
     difference = f' <span class="difference">{_tied(cell.difference)}</span>' if run.index and row.compared else ""
     letters = page_remarks.superscript(told)
+    text = f'<span class="whole">{_broken(cell.text)}{letters}</span>' if difference else f"{_broken(cell.text)}{letters}"
     place = html.escape(row.place)
-    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{_broken(cell.text)}{letters}{notes}{difference}</td>'
+    return f'<td{marks}{said} data-place="{place}" data-value="{exact}">{text}{notes}{difference}</td>'
 
 
 def _tied(difference: str) -> str:
@@ -346,20 +369,25 @@ def _figure(figure: Figure, told: Shown) -> str:
     links = dict.fromkeys(plot.link for plot in figure.plots if isinstance(plot, Plot))
     name = html.escape(figure.title)
     buttons = "".join(
-        f'<button type="button" data-zoom="{action}" data-link="{link}" aria-label="{label}: {name}">{label}</button>'
+        f'<button type="button" data-zoom="{action}" data-link="{link}" aria-label="{label}: {name}" title="{label}">{sign}</button>'
         for link in links
-        for action, label in (("in", "Zoom in"), ("out", "Zoom out"), ("all", "Show all"))
+        for action, label, sign in (("all", "Show all", "Show all"), ("in", "Zoom in", "+"), ("out", "Zoom out", "\N{MINUS SIGN}"))
     )
     parts = "".join(
         f'<li><span class="patch" style="background:{shade(colour)}"></span>{html.escape(text)}</li>' for text, colour in figure.legend
     )
     plots = "".join(_place(figure, index, plot) for index, plot in enumerate(figure.plots))
-    return (
-        f'<figure id="{figure.key}"><figcaption><div><h2>{name}</h2><p class="muted">{html.escape(figure.text)}</p></div>'
-        f'<div class="zoom">{buttons}</div></figcaption>{f"<ul class=key>{parts}</ul>" if parts else ""}'
-        f"{page_remarks.below_figure(told, figure.key)}"
-        f'<div class="plots{" one" if len(figure.plots) == 1 else ""}">{plots}</div></figure>\n'
+    many = " one" if len(figure.plots) == 1 else " more" if len(figure.plots) > 2 else ""
+    zoom = f'<div class="zoom">{buttons}</div>' if buttons else ""
+    text = f'<p class="muted">{html.escape(figure.text)}</p>'
+    inner = (
+        f"{f'<ul class=key>{parts}</ul>' if parts else ''}{page_remarks.below_figure(told, figure.key)}"
+        f'<div class="plots{many}">{plots}</div>'
     )
+    if figure.key in FOLDED:
+        head = f"<figcaption><div>{text}</div>{zoom}</figcaption>"
+        return f'<figure id="{figure.key}"><details><summary><h2>{name}</h2></summary>{head}{inner}</details></figure>\n'
+    return f'<figure id="{figure.key}"><figcaption><div><h2>{name}</h2>{text}</div>{zoom}</figcaption>{inner}</figure>\n'
 
 
 def _place(figure: Figure, index: int, plot: Plot | Bars | Ranges) -> str:
@@ -376,7 +404,10 @@ def _place(figure: Figure, index: int, plot: Plot | Bars | Ranges) -> str:
         f'aria-label="Save as {name}: {html.escape(figure.title)}, {title}">{name}</button>'
         for kind, name in kinds
     )
-    head = f'<div class="head"><h3>{title}</h3><div class="save">{whole}{save}</div></div>'
+    saving = (
+        f'<details class="save"><summary aria-label="Save: {html.escape(figure.title)}, {title}">Save</summary><div>{save}</div></details>'
+    )
+    head = f'<div class="head"><h3>{title}</h3><div>{whole}{saving}</div></div>'
     return (
         f'<div>{head}<div class="plot{"" if zoomed else " rows"}" id="{figure.key}-{index}" tabindex="0" role="application" '
         f'aria-roledescription="figure" aria-label="{label}"></div></div>'
@@ -395,11 +426,11 @@ def _notes(runs: Runs, drawn: Sequence[Figure]) -> str:
         notes.append("No block was erased.")
     paragraphs = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
     help_ = (
-        "<p>Drag across a figure to zoom in, double-click to see all again; all figures over time follow. On a phone: touch a figure to "
-        "read it, two fingers zoom. With the keyboard: Tab to a "
-        "figure, the left and right arrow keys to read it, Shift with them to move, plus and minus to zoom, 0 to see all.</p>"
+        "<details><summary>How to read figures</summary><p>Drag across a figure to zoom in, double-click to see all again; all figures "
+        "over time follow. On a phone: touch a figure to read it, two fingers zoom. With the keyboard: Tab to a figure, the left and right "
+        "arrow keys to read it, Shift with them to move, plus and minus to zoom, 0 to see all.</p></details>"
     )
-    return f"<section><h2>Figures</h2>{help_}{paragraphs}<noscript><p>Figures need JavaScript.</p></noscript></section>\n"
+    return f"<section>{help_}{paragraphs}<noscript><p>Figures need JavaScript.</p></noscript></section>\n"
 
 
 # ---- run and reports -------------------------------------------------------------------------------------------------
@@ -414,12 +445,15 @@ def _setup(runs: Runs, told: Shown) -> str:
         else "<h3>To repeat it</h3><p>The command is not known: the run had a policy that is not in a file, or requests of another "
         "program. The configuration below and the seed say what was simulated.</p>"
     )
+    notes = page_remarks.notes(told)
+    noted = f"<details><summary>Notes on the results</summary>{notes}</details>" if notes else ""
     found = settings(runs)
     chosen = [setting for setting in found if setting.chosen]
     chosen.sort(key=lambda setting: not setting.differs)
     usual = [setting for setting in found if not setting.chosen]
     return (
-        f'<section id="setup"><h2>How it was run</h2>{repeat}{_facts(runs)}{page_remarks.notes(told)}{_reports(runs)}'
+        f'<section id="setup"><h2>How it was run</h2>{repeat}{noted}'
+        f"<details><summary>Version, seed and digests</summary>{_facts(runs)}</details>{_reports(runs)}"
         f"<details><summary>Configuration: {len(chosen)} keys that differ from their defaults</summary>{_settings(runs, chosen)}</details>"
         f"<details><summary>Configuration: {len(usual)} keys at their defaults</summary>{_settings(runs, usual)}</details></section>\n"
     )

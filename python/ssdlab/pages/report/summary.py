@@ -39,14 +39,8 @@ UNITS = {
 }
 """Units by the endings of names."""
 DURATIONS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
-SCALES = {
-    "share": (" %", 0.01, 2),
-    "per_s": ("/s", 1.0, 0),
-    "mb_s": (" MB/s", 1.0, 1),
-    "s": (" s", 1.0, 2),
-    "mb": (" MiB", 1.0, 1),
-}
-"""Unit, divisor and decimals of means over seeds, by unit."""
+SCALES = {"share": (" %", 0.01), "per_s": ("/s", 1.0), "mb_s": (" MB/s", 1.0), "s": (" s", 1.0), "mb": (" MiB", 1.0)}
+"""Unit and divisor of means over seeds, by unit."""
 MINUS = "\N{MINUS SIGN}"
 UNLISTED = ("config", "series", "histograms", "version", "digest", "seed", "command", "timeline", "idle_keys", "remarks", CHECKSUM)
 """Entries of a result that are shown elsewhere or as figures."""
@@ -68,7 +62,7 @@ OVERVIEW = (
     Place("mean", "latency_ns.all.mean", "ns", "low"),
     Place("p99", "latency_ns.all.p99", "ns", "low"),
     Place("p99.9", "latency_ns.all.p99_9", "ns", "low"),
-    Place("write amplifi\u00adcation", "gc.write_amplification", "ratio", "low"),
+    Place("write amplification", "gc.write_amplification", "ratio", "low"),
     Place("longest GC job", "gc.duration_ns.max", "ns", "low"),
     Place("requests", "latency_ns.all.count", "count"),
 )
@@ -350,14 +344,14 @@ def shown(value: Any, unit: str) -> str:
         return ", ".join(shown(entry, unit) for entry in value) if isinstance(value, list | tuple) else str(value)
     simple = {
         "ns": lambda: duration(value).replace(" us", " µs"),
-        "share": lambda: f"{value * 100:.2f} %" if abs(value) >= 0.01 else f"{three(value * 100)} %",
+        "share": lambda: f"{three(value * 100)} %",
         "per_s": lambda: f"{three(value)}/s",
         "mb_s": lambda: f"{three(value)} MB/s",
         "s": lambda: f"{three(value)} s",
         "mb": lambda: f"{three(value)} MiB",
         "bytes": lambda: size(value),
     }
-    return simple[unit]() if unit in simple else number(value)
+    return simple[unit]() if unit in simple else three(value) if isinstance(value, float) else number(value)
 
 
 def within(value: float, half: float, unit: str) -> str:
@@ -376,15 +370,14 @@ def within(value: float, half: float, unit: str) -> str:
 
 def _scale(value: float, unit: str) -> tuple[str, float, int]:
     """Unit, divisor and decimals of a mean."""
+    name, size = SCALES.get(unit, ("", 1.0))
     if unit == "ns":
         name, size = next(((f" {name}", size) for size, name in DURATIONS if value >= size), (" ns", 1))
-        return name, size, 0 if size == 1 or value / size >= 100 else 1 if value / size >= 10 else 2
     if unit == "bytes":
         size, name = next(((size, f" {name}") for size, name in SIZES if abs(value) >= size), (1.0, " bytes"))
-        return name, size, 0 if size == 1 or abs(value) / size >= 100 else 1 if abs(value) / size >= 10 else 2
-    if unit == "count":
-        return "", 1.0, 0 if value >= 1000 else 1
-    return SCALES.get(unit, ("", 1.0, 3))
+    if (unit in ("ns", "bytes") and size == 1) or (unit == "count" and abs(value) >= 1000):
+        return name, size, 0
+    return name, size, max(0, 2 - math.floor(math.log10(abs(value / size)))) if abs(value / size) >= 1 else 2
 
 
 def of_run(run: Run) -> str:

@@ -28,34 +28,39 @@ MOST = 3
 
 
 def verdict(runs: Runs) -> str:
-    """The outcome: the variant with the shortest response times, by p99 or, if it does not decide, by the mean."""
+    """The outcome in one sentence: the variant with the shortest response times, by p99 or, if it does not decide, by the mean."""
+    return _outcome(runs)[0] if len(runs) > 1 else ""
+
+
+def _outcome(runs: Runs) -> list[str]:
+    """The sentences of the outcome, the headline first."""
     told = 0
-    sure: list[str] = []
+    decided: list[str] = []
+    tied: list[str] = []
     unsure: list[str] = []
     doubts: list[str] = []
     for place, name in JUDGED:
         having = [run for run in runs if number_of(runs, run, place) is not None]
         told = max(told, len(having))
-        outcome, doubt = [*_outcome(runs, having, place, f"{name} response time")], _doubt(runs, having, place)
+        found, doubt = [*_by_place(runs, having, place, f"{name} response time")], _doubt(runs, having, place)
+        winners = len(_winners(runs, having, place))
         if doubt:
-            doubts.append(f"{name} not judged: {doubt}.")
-            unsure = unsure or (outcome if doubt not in (TOO_FEW, DISAGREE) else [])
-            continue
-        decided = len(_winners(runs, having, place)) == 1 < len(having)
-        # one tie is enough
-        sure += outcome if decided or not sure else []
-        if decided:
+            doubts.append(f"{name} is not ranked: {doubt}.")
+            unsure = unsure or (found if doubt not in (TOO_FEW, DISAGREE) else [])
+        elif winners < len(having):
+            decided += found if winners == 1 or not decided else []
+        else:
+            tied = tied or found
+        if decided and winners == 1 and not doubt:
             break
-    if len(runs) == 1:
-        return ""
-    if sure:
-        return " ".join(dict.fromkeys([*sure, *doubts]))
+    if decided or tied:
+        return list(dict.fromkeys([*decided, *tied, *doubts]))
     if unsure:
-        return " ".join([*unsure, *(doubt for doubt in doubts if TOO_FEW in doubt or DISAGREE in doubt)])
-    if doubts:
-        return " ".join(doubts)
+        return [*unsure, *(doubt for doubt in doubts if TOO_FEW in doubt or DISAGREE in doubt)]
     same = told == len(runs)
-    return f"The {runs.kind}s have the same response times." if same else f"There are no response times of all {runs.kind}s to compare."
+    return doubts or [
+        f"The {runs.kind}s have the same response times." if same else f"There are no response times of all {runs.kind}s to compare."
+    ]
 
 
 def _by(runs: Runs, winners: Sequence[Run]) -> Iterator[str]:
@@ -63,13 +68,14 @@ def _by(runs: Runs, winners: Sequence[Run]) -> Iterator[str]:
     for run in winners[:MOST] if runs.variants else ():
         changed = runs.changes.get(run.label)
         if changed:
-            yield f"{'It' if len(winners) == 1 else run.label} has {in_words(changed)}."
+            yield f"{run.label} has {in_words(changed)}."
 
 
 def remarks(runs: Runs) -> list[str]:
     """Remarks on uncertainty, on costs of a gain, and on the warm-up."""
-    found = [*_why(runs), *_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs)] if len(runs) > 1 else []
-    return [*found, *_warm_up(runs)]
+    if len(runs) == 1:
+        return list(_warm_up(runs))
+    return [*_outcome(runs)[1:], *_why(runs), *_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs), *_warm_up(runs)]
 
 
 def _why(runs: Runs) -> Iterator[str]:
@@ -104,19 +110,19 @@ def _winners(runs: Runs, having: Sequence[Run], place: str) -> list[Run]:
     return [run for run in having if as_good(runs, best, run, place)]
 
 
-def _outcome(runs: Runs, having: Sequence[Run], place: str, what: str) -> Iterator[str]:
-    """Sentences on the runs with the shortest times; none if all have the same."""
+def _by_place(runs: Runs, having: Sequence[Run], place: str, what: str) -> Iterator[str]:
+    """Sentences on the runs with the shortest times, the headline first; none if all have the same."""
     winners = _winners(runs, having, place)
     if not winners or len(having) < 2:
         return
     if len(winners) == len(having):
         yield from _noise(runs, having, place, what) if len(having) == len(runs) else ()
         return
-    asides = ["they differ by less than the noise"] if _noisy(runs, winners, place) else []
-    asides += ["not judged"] if _doubt(runs, having, place) else []
-    aside = f" ({'; '.join(asides)})" if asides else ""
-    who = f"{winners[0].label} has" if len(winners) == 1 else f"{_listed(winners)} share"
-    yield f"{who} the shortest {what}{aside}: {_told(runs, winners, place)}."
+    doubt = bool(_doubt(runs, having, place))
+    has = ("had" if doubt else "has") if len(winners) == 1 else "shared" if doubt else "share"
+    yield f"{_listed(winners)} {has} the shortest {what}{' in this run' if doubt else ''}: {_told(runs, winners, place)}."
+    if _noisy(runs, winners, place):
+        yield f"{_listed(winners)} differ by less than the noise."
     yield from _by(runs, winners)
 
 
@@ -133,7 +139,7 @@ def _doubt(runs: Runs, having: Sequence[Run], place: str) -> str:
     if any(entry is not None and entry.disagree for entry in found):
         return DISAGREE
     enough = not runs.seeds and all(noise.scatter(runs[0], run) is not None for run in runs)
-    return _too_few(having) if enough else "how far repeats would scatter is not known"
+    return _too_few(having) if enough else "one run does not show how far repeats scatter"
 
 
 def _too_few(having: Sequence[Run]) -> str:
@@ -141,32 +147,29 @@ def _too_few(having: Sequence[Run]) -> str:
     counts = [found for run in having if (found := noise.independent(run)) is not None]
     some, every = min(counts, key=lambda pair: pair[0] / pair[1], default=(NEEDED, NEEDED))
     if some >= NEEDED:
-        return "too few independent requests; several seeds judge it (--seeds 5)"
+        return "too few independent samples; --seeds 5 judges it"
     wanted = float(f"{every * NEEDED / some:.1g}")
-    return (
-        f"too few independent requests: those that wait for the same operation count as one, which leaves about {some:,.0f} of "
-        f"{every:,.0f}; {NEEDED:,} are needed, so about {wanted:,.0f} requests, or several seeds (--seeds 5)"
-    )
+    trace = any(run.at("config.workload.trace") for run in having)
+    advice = "a longer trace has more" if trace else f"about {wanted:,.0f} requests have them, or --seeds 5 judges it"
+    return f"about {some:,.0f} independent samples, {NEEDED:,} needed; {advice}"
 
 
 def _told(runs: Runs, winners: Sequence[Run], place: str) -> str:
-    """The best value, and its difference from the first run's, if the first is not among the best."""
+    """The best value, and its difference from that of the first run, if the first is not among the best."""
     best = min(winners, key=lambda run: number_of(runs, run, place))
     found = None if runs[0] in winners else change(runs, runs[0], best, place)
-    against = f", {percent(found.relative, found.half)} against {runs[0].label}" if found and not found.tie else ""
+    against = f", {percent(found.relative)} against {runs[0].label}" if found and not found.tie else ""
     return shown(number_of(runs, best, place), "ns") + against
 
 
 def _noise(runs: Runs, having: Sequence[Run], place: str, what: str) -> Iterator[str]:
-    """A sentence if all runs are tied because of noise, but differ."""
+    """Sentences for runs that are all tied because of noise, but differ."""
     noisy = _noisy(runs, having, place)
     if noisy:
         far = max(noisy, key=lambda found: abs(found.relative))
         difference = "The difference" if len(having) == 2 else "The largest difference"
-        yield (
-            f"A tie at the {what}. {difference}, {abs(far.relative) * 100:.1f} %, is within what repeats of the run "
-            f"would scatter (± {(far.half or 0.0) * 100:.1f} %)."
-        )
+        yield f"The {runs.kind}s tie at the {what}."
+        yield f"{difference}, {abs(far.relative) * 100:.1f} %, is within what repeats would scatter (± {(far.half or 0.0) * 100:.1f} %)."
 
 
 def _noisy(runs: Runs, having: Sequence[Run], place: str) -> list[Change]:
@@ -187,9 +190,9 @@ def _sure(runs: Runs) -> Iterator[str]:
     first = [(run, change(runs, runs[0], run, place)) for place, _ in JUDGED for run in runs.runs[1:]]
     judged = [found for _, found in first if found is not None and found.half is not None]
     if judged:
-        yield "One seed: ± is estimated from how the parts of each run differ; several seeds measure it (compare --seeds 5)."
+        yield f"± from the {noise.PARTS} parts of one run; --seeds 5 measures it."
     elif any(found is not None and not found.tie for _, found in first):
-        yield "Noise was not judged: one seed, and the runs are too short or kept no series (compare --seeds 5 measures it)."
+        yield "Noise was not judged: one seed, and runs too short or without series; --seeds 5 measures it."
 
 
 def _disagreements(runs: Runs) -> Iterator[str]:
@@ -241,5 +244,5 @@ def _one_by_one(runs: Runs) -> Iterator[str]:
 
 
 def _listed(runs: Sequence[Run]) -> str:
-    labels = [run.label for run in runs]
-    return f"{', '.join(labels[:-1])} and {labels[-1]}"
+    *others, last = [run.label for run in runs]
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,6 +1,8 @@
 // ---- results: the report's tables and figures, put in place of the last ones ---------------------------------------
 const ORDER = ["outcome", "overview", "warnings", "figures", "summary", "notes"];
 const markup = (part) => (typeof part === "string" ? part : Object.values(part).join(""));
+/** What can be folded, by the part of the page that it is in and its title. */
+const folded = (place) => [...place.querySelectorAll("details")].map((details) => [`${details.closest("[id]").id}: ${details.querySelector("summary").getAttribute("aria-label") ?? details.querySelector("summary").textContent}`, details]);
 /** Draws figures from new data. Those that stay keep their place, focus and zoom. */
 const present = (parts) => {
   const before = new Map(figures.map((figure) => [figure.host.id, figure]));
@@ -12,9 +14,9 @@ const present = (parts) => {
   }
   const focused = document.activeElement;
   const place = document.getElementById("results");
-  const opened = [...place.querySelectorAll("details")].map(({ open }) => open);
+  const opened = new Set(folded(place).filter(([, { open }]) => open).map(([name]) => name));
   place.innerHTML = ORDER.map((name) => markup(parts[name])).join("");
-  [...place.querySelectorAll("details")].forEach((details, index) => { details.open = opened[index] ?? false; });
+  for (const [name, details] of folded(place)) details.open = opened.has(name);
   figures.length = 0;
   for (const host of place.querySelectorAll(".plot")) {
     const plot = data.plots[host.id];

@@ -48,6 +48,21 @@ for (const button of document.querySelectorAll("button[data-run]")) {
     button.addEventListener(event, stress(on));
   }
 }
+// The list of sections is folded where it stands above the page; a section that is chosen opens.
+const sections = document.querySelector("nav > details");
+if (sections) {
+  const narrow = matchMedia("(max-width: 999px)");
+  const fold = () => { sections.open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
+  sections.addEventListener("click", ({ target }) => {
+    const place = target.hash && document.querySelector(target.hash);
+    if (!place) return;
+    const folded = place.querySelector(":scope > details");
+    if (folded && place.matches("figure")) folded.open = true;
+    fold();
+  });
+}
 const root = document.documentElement;
 const remembered = (() => { try { return localStorage.getItem("ssdlab-theme"); } catch { return null; } })();
 if (remembered) root.dataset.theme = remembered;

@@ -17,6 +17,8 @@ const colour = (run) => `var(--run-${run % data.colours})`;
 const dash = (run) => data.dashes[(run + Math.floor(run / data.colours)) % data.dashes.length];
 /** The line of a scheme, as it is drawn. */
 const swatch = (run) => svg("svg", { class: "swatch", viewBox: "0 0 26 10", "aria-hidden": "true" }, svg("line", { x1: 1, x2: 25, y1: 5, y2: 5, style: `stroke:${colour(run)}`, "stroke-dasharray": dash(run) }));
+/** Whether a figure is in a folded part of the page, and is drawn once that opens. */
+const isFolded = (host) => host.closest("details:not([open])") !== null;
 const f = (value) => Math.round(value * 10) / 10;
 
 /** Of several bins, what a mark says they are together; null where there is nothing. */

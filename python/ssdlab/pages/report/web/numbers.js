@@ -11,14 +11,14 @@ const SIZES = [[1, "bytes"], [2 ** 10, "KiB"], [2 ** 20, "MiB"], [2 ** 30, "GiB"
 const SHOW = {
   ns: (value) => {
     const [size, unit] = durationUnit(value);
-    return `${significant(value / size, 4)} ${unit}`;
+    return `${significant(value / size, 3)} ${unit}`;
   },
-  share: (value) => `${significant(value * 100, 4)} %`,
-  count: (value) => significant(value, 5),
-  per_s: (value) => `${significant(value, 4)}/s`,
+  share: (value) => `${significant(value * 100, 3)} %`,
+  count: (value) => (Number.isInteger(value) ? grouped(value, 0) : significant(value, 3)),
+  per_s: (value) => `${significant(value, 3)}/s`,
   bytes: (value) => {
     const [size, unit] = SIZES.findLast(([size]) => Math.abs(value) >= size) ?? SIZES[0];
-    return `${significant(value / size, 4)} ${unit}`;
+    return `${significant(value / size, 3)} ${unit}`;
   },
 };
 /** A function that writes the ticks of an axis; all in one unit, except on a logarithmic axis. */

@@ -39,7 +39,7 @@ class Plot {
   }
   draw() {
     const width = this.host.clientWidth;
-    if (!width) return;
+    if (!width || isFolded(this.host)) return;
     this.pixels = width;
     const narrow = width < 420;
     this.left = narrow ? 52 : 62;
@@ -455,6 +455,9 @@ const showReadout = (figure, head, rows, place) => {
 };
 
 /** Shows a part of the axis that plots share, or all of it. */
+document.addEventListener("toggle", ({ target }) => {
+  for (const figure of figures) if (target.open && target.contains(figure.host)) figure.draw();
+}, true);
 const show = (link, part) => {
   windows[link] = part;
   for (const figure of figures) if (figure.link === link) figure.draw();

@@ -28,7 +28,7 @@ class Rows {
   }
   draw() {
     const width = this.host.clientWidth;
-    if (!width) return;
+    if (!width || isFolded(this.host)) return;
     this.pixels = width;
     const bars = this.plot.k === "bars";
     const groups = bars ? this.plot.groups : [["", this.plot.ranges]];

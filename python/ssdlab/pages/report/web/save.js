@@ -122,6 +122,9 @@ const savers = {
     download(name, canvas.toDataURL("image/png"));
   },
 };
+document.addEventListener("click", ({ target }) => {
+  for (const menu of document.querySelectorAll(".save[open]")) if (!menu.contains(target) || target.closest("button")) menu.open = false;
+});
 /** Has the buttons of figures save them. */
 const saving = () => {
   for (const button of document.querySelectorAll("button[data-save]")) {

@@ -3,7 +3,7 @@ const NONE = -1; // no axis; of an axis that is neither across nor of lines: all
 const CHART = 190; // pixels up
 const MARK = 3.4; // radius of a mark, pixels
 const MOST_PANELS = 24;
-Object.assign(SHOW, { ratio: (value) => significant(value, 4), mb_s: (value) => `${significant(value, 4)} MB/s` });
+Object.assign(SHOW, { ratio: (value) => significant(value, 3), mb_s: (value) => `${significant(value, 3)} MB/s` });
 
 /** A figure of a sweep: one number over one axis, a line for each value of another. */
 class Chart {
@@ -224,7 +224,7 @@ class SweepFigure {
     const host = html("div", { class: "plot rows", id, tabindex: 0, role: "application", "aria-roledescription": "figure", "aria-label": `${name}: arrow keys read values` });
     const buttons = ["svg", "png", "csv"].map((kind) => html("button", { type: "button", "data-save": kind, "data-plot": id, "aria-label": `Save as ${kind.toUpperCase()}: ${name}` }, kind.toUpperCase()));
     figures.push(new Chart(host, plot));
-    return html("div", {}, html("div", { class: "head" }, html("h3", {}, plot.title || name), html("div", { class: "save" }, ...buttons)), host);
+    return html("div", {}, html("div", { class: "head" }, html("h3", {}, plot.title || name), html("details", { class: "save" }, html("summary", { "aria-label": `Save: ${name}` }, "Save"), html("div", {}, ...buttons))), host);
   }
   /** The best point, where seeds disagree, and the differences along the axes. */
   words() {
