@@ -13,10 +13,10 @@ import ssdlab
 from conftest import SMALL, Ssdlab
 from ssdlab.analysis.uncertainty import Estimate, estimates
 from ssdlab.experiments.saved_pages import write_again
-from ssdlab.experiments.sweeping.axes import Uses, is_wide, needs_log, numbers_of, uses
-from ssdlab.experiments.sweeping.outcome import Pairs, best, groups_in_words, known_figure, outcome, relative
+from ssdlab.experiments.sweeping.axes import Uses, is_wide, loads, needs_log, numbers_of, uses
+from ssdlab.experiments.sweeping.outcome import Pairs, best, groups_in_words, headline, known_figure, outcome, relative
 from ssdlab.experiments.sweeping.points import SweepMean, SweepPoint
-from ssdlab.pages.report.summary import Place, places
+from ssdlab.pages.report.summary import Place, places, shown
 from ssdlab.pages.report.words import described
 
 P99 = "latency_ns.all.p99"
@@ -177,6 +177,34 @@ def test_two_groups_of_seeds_are_said() -> None:
 def test_numbers_go_across_schemes_are_lines_and_the_rest_panels(axes: dict[str, Any], expected: Uses) -> None:
     known = {axis: list(values) if isinstance(values, list) else None for axis, values in axes.items()}
     assert uses(known, axes, None, None) == expected
+
+
+@pytest.mark.parametrize(
+    ("axes", "expected"),
+    [
+        ({"input": "ab", "scheme": "ab", "gc.soft": [1, 2]}, Uses("gc.soft", "scheme", ("input",))),
+        ({"input": "abc", "scheme": "ab"}, Uses("scheme", None, ("input",))),
+        ({"input": "ab", "gc.soft": [1, 2]}, Uses("gc.soft", None, ("input",))),
+        ({"input": "ab"}, Uses("input", None, ())),
+    ],
+)
+def test_workloads_are_panels(axes: dict[str, Any], expected: Uses) -> None:
+    known = {axis: list(values) if isinstance(values, list) else None for axis, values in axes.items()}
+    assert uses(known, axes, None, None, loads=["input"]) == expected
+
+
+def test_the_headline_names_the_best_of_each_workload() -> None:
+    inputs = [{"label": "few", "workload": "lee2013-synthetic"}, {"label": "many", "workload": "uniform-4k-write"}]
+    grid = {"input": inputs, "gc.soft": [0.05, 0.1]}
+    result = ssdlab.sweep(grid, device="demo-4g", requests=20, set={"ftl.precondition.kind": "none"})
+    assert loads(result.sweep.axes) == ["input"]
+    told = headline(result.groups, known_figure("mean"), ["input"])
+    for label in ("few", "many"):
+        of = [point for point in result.groups if point.values["input"] == label]
+        first = best(of, known_figure("mean"))
+        assert first is not None
+        assert f"({label}, {shown(first.point.estimates['latency_ns.all.mean'].centre, 'ns')})" in told
+    assert "±" not in told
 
 
 @pytest.mark.parametrize(

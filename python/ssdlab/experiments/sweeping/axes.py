@@ -1,20 +1,25 @@
-"""What the axes of a sweep are in its figures: numbers across, what is compared as lines, the rest as panels. Page and print share this."""
+"""What the axes of a sweep are in its figures: numbers across, what is compared as lines, workloads and the rest as panels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.asking.plans import value_text
 from ssdlab.experiments.sweeping.points import SEED, SweepPoint
 from ssdlab.pages.drawings import geometric
 
-__all__ = ["WIDE", "Uses", "is_wide", "needs_log", "numbers_of", "uses"]
+if TYPE_CHECKING:
+    from ssdlab.experiments.sweeping.definition import SweepAxis
+
+__all__ = ["WIDE", "Uses", "is_wide", "loads", "needs_log", "numbers_of", "uses"]
 
 WIDE = 10.0
 """Ratio of the largest to the smallest value from which on an axis is logarithmic."""
 SCHEME = "scheme"
+LOADS = {"workload", "trace", "fio"}
+"""Options that say what the host requests."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ def uses(
     x: str | None,
     lines: str | None,
     panels: Sequence[str] = (),
+    loads: Collection[str] = (),
 ) -> Uses:
     """Chooses what is drawn how.
 
@@ -40,17 +46,25 @@ def uses(
         values: the values of each axis.
         x: axis across; `None` to take the axis of most numbers, or without numbers the last one that is not `scheme`.
         lines: axis with a line for each value; `None` to take `scheme`, or the first axis of words, or that of fewest numbers.
+        loads: axes of workloads, which are panels unless there is nothing else to go across.
         panels: axes with a panel for each value. Axes that are left are panels within these.
     """
     others = [axis for axis in axes if axis not in (SEED, lines, *panels)]
     if x is None:
         numbered = sorted((axis for axis in others if axes[axis] is not None), key=lambda axis: -len(values[axis]))
         worded = sorted(others, key=lambda axis: (axis != SCHEME) * len(values[axis]))
+        worded = [axis for axis in worded if axis not in loads] or worded
         x = next((axis for axis in numbered if len(values[axis]) > 1), worded[-1] if worded else SEED)
     rest = [axis for axis in others if axis != x and len(values[axis]) > 1]
-    if lines is None and rest:
-        lines = min(rest, key=lambda axis: (axis != SCHEME, axes[axis] is not None, axes[axis] is not None and len(values[axis])))
+    compared = [axis for axis in rest if axis not in loads]
+    if lines is None and compared:
+        lines = min(compared, key=lambda axis: (axis != SCHEME, axes[axis] is not None, axes[axis] is not None and len(values[axis])))
     return Uses(x, lines, (*panels, *(axis for axis in rest if axis != lines)))
+
+
+def loads(axes: Sequence[SweepAxis]) -> list[str]:
+    """The axes of workloads."""
+    return [axis.name for axis in axes if LOADS & {axis.name, *(key for value in axis.values for key in value.options)}]
 
 
 def is_wide(numbers: Sequence[float]) -> bool:

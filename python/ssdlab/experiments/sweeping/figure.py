@@ -196,8 +196,9 @@ def figure(
     wanted: Wanted,
     look: Look,
     labels: Mapping[str, str] = MappingProxyType({}),
+    loads: Sequence[str] = (),
 ) -> Picture:
-    """Draws the figure of `SweepResult.plot` from the values of each axis and all points."""
+    """Draws the figure of `SweepResult.plot` from the values of each axis and all points. `loads` are axes of workloads."""
     text("y", y)
     if y in (*FIGURES, *WORDS):
         raise UsageError(f"plot: {y} is a figure of a run or a comparison; a sweep draws a column of its table, such as {EXAMPLE}")
@@ -205,7 +206,7 @@ def figure(
     points = [point for point in sweep if all(point.values[axis] == value for axis, value in wanted.where.items())]
     free = {axis: values for axis, values in axes.items() if axis not in wanted.where or axis in named}
     known = {axis: numbers_of(axis, values, sweep) for axis, values in free.items()}
-    chosen = uses(known, free, wanted.x, wanted.by, wanted.panels_by)
+    chosen = uses(known, free, wanted.x, wanted.by, wanted.panels_by, loads)
     if chosen.x not in axes or chosen.x in (wanted.by, *wanted.panels_by):
         raise UsageError(f"plot: no axis is left to go across (there are {', '.join(axes)}): name fewer for lines and panels")
     if not any(_number(point, y) is not None for point in points):

@@ -23,15 +23,19 @@ __all__ = [
     "Change",
     "Pairs",
     "best",
+    "by_load",
     "differ",
     "difference",
     "groups_in_words",
+    "headline",
     "in_words",
     "known_figure",
     "outcome",
     "relative",
 ]
 
+MOST_LOADS = 4
+"""Maximum number of workloads in a headline."""
 FEW_POINTS = 20
 """Number of points up to which the best of them is hardly flattered by chance."""
 
@@ -218,6 +222,31 @@ def outcome(found: Best | None, place: Place, marks: str = "") -> str:
     if found.next.estimates[place.place].values == of.values:
         return f"{text} The same: {later}{_alike(found)}"
     return f"{text} Next: {later}, {in_words(found.next.estimates[place.place], place.unit)}{_judgement(found)}"
+
+
+def headline(points: Sequence[SweepMean], place: Place, loads: Sequence[str]) -> str:
+    """The best point in one sentence, for each combination of values of `loads`; empty if no point has the figure."""
+    found = [(values, first) for values, group in by_load(points, loads).items() if (first := best(group, place)) is not None]
+    told = [_named_best(values, first, place, loads) for values, first in found[:MOST_LOADS]]
+    more = [f"{len(found) - MOST_LOADS} more below"] if len(found) > MOST_LOADS else []
+    which = "Highest" if place.better == "high" else "Lowest"
+    return f"{which} {described(place.place).label}: {'; '.join([*told, *more])}." if told else ""
+
+
+def by_load(points: Sequence[SweepMean], loads: Sequence[str]) -> dict[tuple[str, ...], list[SweepMean]]:
+    """The points by their values of `loads`, in order."""
+    groups: dict[tuple[str, ...], list[SweepMean]] = {}
+    for point in points:
+        groups.setdefault(tuple(value_text(point.values[axis]) for axis in loads), []).append(point)
+    return groups
+
+
+def _named_best(values: Sequence[str], found: Best, place: Place, loads: Sequence[str]) -> str:
+    """The best point of a workload with its number, and how many others are as good."""
+    name = named({axis: value for axis, value in found.point.values.items() if axis not in loads})
+    tied = f" and {found.alike:,} tied" if found.alike and len(found.point.seeds) > 1 else ""
+    told = [*(value.strip('"') for value in values), shown(found.point.estimates[place.place].centre, place.unit)]
+    return f"{name}{tied} ({', '.join(told)})" if name else ", ".join(told)
 
 
 def _judgement(found: Best) -> str:

@@ -12,14 +12,14 @@ from urllib.parse import quote
 from ssdlab._core import write_file
 from ssdlab.analysis.remarks import Shown, listed, named, shown
 from ssdlab.asking.plans import value_text
-from ssdlab.experiments.sweeping.axes import WIDE, needs_log, numbers_of, uses
-from ssdlab.experiments.sweeping.outcome import Change, Pairs, groups_in_words, in_words, relative
+from ssdlab.experiments.sweeping.axes import WIDE, loads, needs_log, numbers_of, uses
+from ssdlab.experiments.sweeping.outcome import Change, Pairs, best, by_load, groups_in_words, headline, in_words, outcome, relative
 from ssdlab.experiments.sweeping.points import SEED, SweepMean, SweepPoint
 from ssdlab.experiments.sweeping.result import SweepResult
 from ssdlab.pages.colours import COLOURS
 from ssdlab.pages.report import page_remarks
 from ssdlab.pages.report.encoding import as_script, numbers
-from ssdlab.pages.report.frame import DASHES, bar, framed, scroll
+from ssdlab.pages.report.frame import DASHES, bar, contents, framed, scroll
 from ssdlab.pages.report.summary import Place, percent, places
 from ssdlab.pages.report.summary import shown as shown_number
 from ssdlab.system.folders import REPORT_FILE, RESULT_FILE, final
@@ -40,11 +40,14 @@ COLUMNS = {
     "iops": "requests/s",
 }
 """Figures in the table of points, and their headings."""
+SECTIONS = (("points", "Points"), ("setup", "How it was run"))
 MOST_FAILED = 20
 MOST_CHANGES = 30
 """Maximum number of values of an axis whose differences are listed."""
-FIGURES = """<div class="found"><section aria-label="Figures"><form class="choices" id="choices" aria-label="What is drawn"></form>
-<p class="lead" id="best" role="status">{best}</p>
+FIGURES = """<div class="found"><section id="figures" aria-label="Figures">
+<form class="choices" id="choices" aria-label="What is drawn"></form>
+<p class="lead" id="best" role="status"></p>
+<details><summary>Next best, and whether it differs</summary><div id="judged"></div></details>
 <figure id="sweep"><ul class="key" id="lines"></ul><div class="plots"></div>
 <figcaption><p class="muted">{about}</p></figcaption><div id="apart"></div></figure></section>
 """
@@ -82,9 +85,11 @@ def page(sweep: SweepResult, folder: Path) -> str:
     data, several, told = _data(sweep, folder), bool(sweep.means), shown(sweep.remarks)
     body = [
         bar([]),
-        f"<main>\n<h1>{html.escape(title)}</h1>\n",
+        "<main>\n",
+        contents([("figures", "Figures"), *([("along", "Along each axis")] if sweep.compared else []), *SECTIONS]),
+        f"<h1>{html.escape(title)}</h1>\n",
         *_lead(sweep),
-        FIGURES.format(about=_about(sweep), best=html.escape(sweep.outcome())),
+        FIGURES.format(about=_about(sweep)),
         "<noscript><p>Figures and table need JavaScript; results.csv has all numbers.</p></noscript>\n",
         CHANGES.format(interval=OVER_SEEDS if several else OVER_PAIRS, table=scroll("<table id=changes></table>", "Changes"))
         if sweep.compared
@@ -97,7 +102,7 @@ def page(sweep: SweepResult, folder: Path) -> str:
             table=scroll("<table id=rows></table>", "Points"),
             told=page_remarks.sentences(pair for place in COLUMNS for pair in told.of(place)),
         ),
-        f"<section><h2>How it was run</h2><pre tabindex=0><code>{html.escape(sweep.sweep.to_toml())}</code></pre></section>\n",
+        f"<section id=setup><h2>How it was run</h2><pre tabindex=0><code>{html.escape(sweep.sweep.to_toml())}</code></pre></section>\n",
     ]
     return framed(title, body, as_script(data), [])
 
@@ -121,11 +126,12 @@ def _lead(sweep: SweepResult) -> Iterator[str]:
 
 def _about(sweep: SweepResult) -> str:
     means = (
-        "Means over seeds with their 95 % intervals; where seeds disagree, the median with a dot for each seed. "
+        "A dot for each seed, and their mean with its 95 % interval, or the median where seeds disagree. "
         if sweep.means
         else "A mark for each point. "
     )
-    scales = f"An axis is logarithmic where its values differ by a factor of {WIDE:g} or more. Panels have one scale. "
+    panels = "Each workload has a scale of its own. " if loads(sweep.sweep.axes) else "Panels have one scale. "
+    scales = f"An axis is logarithmic where its values differ by a factor of {WIDE:g} or more. {panels}"
     return f"{means}{scales}The left and right keys read a figure."
 
 
@@ -133,7 +139,8 @@ def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
     """Data for the script: axes, points and their figures, and figures over seeds by combination of values."""
     axes = [axis for axis in sweep.sweep.axes if axis.name != SEED]
     known = {axis.name: numbers_of(axis.name, sweep.axes[axis.name], sweep.points) for axis in axes}
-    chosen = uses(known, sweep.axes, None, None)
+    of_loads = loads(axes)
+    chosen = uses(known, sweep.axes, None, None, loads=of_loads)
     index = {axis.name: place for place, axis in enumerate(axes)}
     place_of = {id(point): place for place, point in enumerate(sweep)}
     drawn = {
@@ -141,6 +148,7 @@ def _data(sweep: SweepResult, folder: Path) -> dict[str, Any]:
         "wide": WIDE,
         "columns": COLUMNS,
         "axes": [_axis(axis, known[axis.name]) for axis in axes],
+        "loads": [index[axis] for axis in of_loads],
         "uses": {
             use: index.get(axis, -1)
             for use, axis in (("x", chosen.x), ("lines", chosen.lines or ""), ("panels", next(iter(chosen.panels), "")))
@@ -190,7 +198,10 @@ def _figure(place: Place, sweep: SweepResult, values: Sequence[Any], pairs: Pair
         "changes": [_change(change) for change in pairs.changes(place.place)],
         "means": numbers(None if of is None else of.centre for of in over),
     }
-    figure |= {"best": sweep.outcome(place.place)} if place.better else {}
+    of_loads = [axis for axis in loads(sweep.sweep.axes) if axis in sweep.compared]
+    if place.better:
+        figure["best"] = headline(sweep.groups, place, of_loads)
+        figure["judged"] = [outcome(best(group, place), place) for group in by_load(sweep.groups, of_loads).values()][:MOST_FAILED]
     remarks = [f"[{letter}] {listed(remark.where)}{remark.sentence}" for letter, remark in told.of(place.place)]
     figure |= {"told": remarks} if remarks else {}
     figure |= {"halves": numbers(halves)} if any(half is not None for half in halves) else {}

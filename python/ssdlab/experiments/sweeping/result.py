@@ -16,6 +16,7 @@ from ssdlab.analysis.uncertainty import LEVEL, estimates
 from ssdlab.asking.plans import value_text
 from ssdlab.checks import nearest, text, texts
 from ssdlab.errors import Error, UsageError
+from ssdlab.experiments.sweeping.axes import loads
 from ssdlab.experiments.sweeping.definition import Point, Sweep
 from ssdlab.experiments.sweeping.outcome import SHORT, Best, Change, Pairs, best, known_figure, outcome
 from ssdlab.experiments.sweeping.points import SEED, SweepMean, SweepPoint
@@ -230,7 +231,7 @@ class SweepResult(Sequence[SweepPoint]):
 
         facets = [panels_by] if isinstance(panels_by, str) else texts("panels_by", panels_by)
         wanted = Wanted(x, by, facets, panels, {} if where is None else where)
-        return figure(self.axes, self.points, y, wanted, Look.of(width, height, font, title), labels)
+        return figure(self.axes, self.points, y, wanted, Look.of(width, height, font, title), labels, loads(self.sweep.axes))
 
     def to_dict(self, figure: str | None = None) -> dict[str, Any]:
         """A copy as a dictionary, as printed by `ssdlab sweep --json`, with the best point by a figure, as for `best`."""

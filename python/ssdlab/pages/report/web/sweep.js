@@ -91,17 +91,17 @@ class Chart {
     }
     const aside = this.plot.axis.numbers ? 0 : (run - (this.plot.lines.length - 1) / 2) * Math.min(9, this.room / (this.plot.lines.length + 1)); // marks of words would lie on each other
     for (const stop of found) {
-      const { mean, half, seeds } = at[stop];
+      const { mean, half, seeds, apart } = at[stop];
       const place = this.x(stop) + aside;
       if (half) {
         const [from, to] = [mean - half, mean + half].map((end) => f(y.at(y.axis.log ? Math.max(end, y.low) : end)));
         const bar = [[place, place, from, to], [place - 3, place + 3, from, from], [place - 3, place + 3, to, to]];
         for (const [x1, x2, y1, y2] of bar) canvas.append(svg("line", { class: "interval", x1: f(x1), x2: f(x2), y1, y2, style: `stroke:${shade}`, "data-run": run }));
       }
-      // equal seeds lie beside each other, so that they can be counted
+      // seeds lie beside each other, so that equal ones can be counted
       seeds?.forEach((value, index) => canvas.append(svg("circle", { class: "seed", cx: f(place + (index - (seeds.length - 1) / 2) * Math.min(4, 24 / seeds.length)), cy: f(y.at(value)), r: 2.6, style: `fill:${shade}`, "data-run": run })));
       const middle = f(y.at(mean));
-      if (seeds) canvas.append(svg("line", { class: "median", x1: f(place - 9), x2: f(place + 9), y1: middle, y2: middle, style: `stroke:${shade}`, "data-run": run }));
+      if (apart) canvas.append(svg("line", { class: "median", x1: f(place - 9), x2: f(place + 9), y1: middle, y2: middle, style: `stroke:${shade}`, "data-run": run }));
       else canvas.append(svg("circle", { cx: f(place), cy: middle, r: MARK, style: `fill:${shade}`, "data-run": run }));
     }
   }
@@ -118,7 +118,7 @@ class Chart {
     this.readout.hidden = true;
   }
 }
-const within = ({ mean, half, seeds }, write) => (seeds ? `median ${write(mean)} of ${seeds.map(write).join(", ")}` : write(mean) + (half == null ? "" : ` ± ${write(half)}`));
+const within = ({ mean, half, seeds, apart }, write) => (apart ? `median ${write(mean)} of ${seeds.map(write).join(", ")}` : write(mean) + (half == null ? "" : ` ± ${write(half)}`));
 /** One scale for all panels: logarithmic if its values, all positive, differ by so much; else from zero. */
 const scaleOf = (figure, points, wide) => {
   const values = points.flatMap(({ mean, seeds }) => [mean, ...(seeds ?? [])]);
@@ -203,15 +203,18 @@ class SweepFigure {
         return;
       }
       if (!panels.has(title)) panels.set(title, names.map((name, run) => ({ run, name, at: [] })));
-      const point = { mean: figure.means[index], half: figure.halves?.[index], seeds: figure.apart?.[index] && sweep.members[index].map((member) => figure.values[member]).filter((value) => value != null) };
+      const seeds = sweep.seeds.length ? sweep.members[index].map((member) => figure.values[member]).filter((value) => value != null) : undefined;
+      const point = { mean: figure.means[index], half: figure.halves?.[index], seeds, apart: Boolean(figure.apart?.[index]) };
       panels.get(title)[wanted.lines === NONE ? 0 : group[wanted.lines]].at[wanted.x === NONE ? 0 : group[wanted.x]] = point;
-      drawn.push(point);
+      drawn.push([title, point]);
     });
     const axis = wanted.x === NONE ? { name: "", texts: [""] } : sweep.axes[wanted.x];
-    const scale = drawn.length ? scaleOf(figure, drawn, sweep.wide) : null;
+    // panels of workloads, whose times may be far apart, have scales of their own
+    const apart = others.some((one) => sweep.loads.includes(one) && !sweep.axes[one].numbers);
+    const scales = (title) => scaleOf(figure, drawn.filter(([of]) => !apart || of === title).map(([, point]) => point), sweep.wide);
     figures.forEach(({ host }) => this.watch.unobserve(host));
     figures.length = 0;
-    const plots = [...panels].map(([title, lines], index) => this.panel({ k: "chart", axis, figure, scale, title, lines }, index));
+    const plots = [...panels].map(([title, lines], index) => this.panel({ k: "chart", axis, figure, scale: scales(title), title, lines }, index));
     this.place.replaceChildren(...plots);
     this.place.classList.toggle("one", plots.length === 1);
     document.getElementById("lines").replaceChildren(...names.filter(Boolean).map((name, run) => html("li", {}, swatch(run), name)));
@@ -228,8 +231,10 @@ class SweepFigure {
   }
   /** The best point, where seeds disagree, and the differences along the axes. */
   words() {
-    const { name, best, apart, changes, told: remarks = [] } = this.sweep.figures[this.wanted.figure];
+    const { name, best, judged = [], apart, changes, told: remarks = [] } = this.sweep.figures[this.wanted.figure];
     document.getElementById("best").textContent = best ?? `${name}: neither high nor low is better.`;
+    document.getElementById("judged").replaceChildren(...judged.map((line) => html("p", { class: "muted" }, line)));
+    document.getElementById("judged").parentElement.hidden = !judged.length;
     const told = Object.values(apart ?? {});
     const more = told.length > MOST_TOLD ? [`${told.length - MOST_TOLD} more: their rows below say median.`] : [];
     if (this.cut) more.push(`Only the first ${MOST_PANELS} panels are drawn: choose a value of an axis to see others.`);
@@ -249,13 +254,13 @@ class SweepFigure {
 const MOST_TOLD = 6;
 rowsOf.chart = ({ axis, figure, lines, title }) =>
   lines.flatMap(({ name, at }) => axis.texts.flatMap((content, stop) => (at[stop] ? [chartRow({ axis, figure, title }, name, content, at[stop])] : [])));
-const chartRow = ({ axis, figure, title }, name, content, { mean, half, seeds }) => ({
+const chartRow = ({ axis, figure, title }, name, content, { mean, half, seeds, apart }) => ({
   ...(title ? { panel: title } : {}),
   ...(name ? { line: name } : {}),
   [axis.name]: content,
   [headed(figure, figure.name)]: mean,
   ...(half == null ? {} : { [headed(figure, "half width of the 95 % interval")]: half }),
-  ...(seeds ? { [headed(figure, "seeds, which disagree: the value is their median")]: seeds.join(" ") } : {}),
+  ...(apart ? { [headed(figure, "seeds, which disagree: the value is their median")]: seeds.join(" ") } : {}),
 });
 
 /** The table of points: sorted by a heading, of the values that are chosen. Of several seeds a row is their mean, and opens its runs. */
