@@ -20,24 +20,20 @@ OTHER_PAGES = ("sweep", "controls")
 PARTS = ("link", "stops", "rows", "panel", "results", "page")
 """Parts of the page's own script, in order."""
 MATTER = (
-    "workload.interarrival_us",
-    "workload.time_scale",
-    "workload.queue_depth",
-    "workload.read_share",
-    "workload.request_kb",
-    "workload.address",
-    "device.channels",
     "device.overprovisioning",
+    "buffer.bytes",
     "gc.soft",
-    "gc.victim",
     "gc.scope",
     "gc.priority",
+    "gc.victim",
     "scheduler.order",
-    "buffer.bytes",
-    "cache.policy",
-    "ftl.precondition.kind",
+    "device.planes_per_die",
+    "device.program_ns",
+    "slc.dynamic_blocks",
+    "workload.time_scale",
+    "workload.read_share",
 )
-"""Keys that matter most: load and mix of the requests, spare room and parallelism, when and how GC runs, and DRAM."""
+"""Keys that matter most: spare room, buffer, when and how GC runs, parallelism and cells, and last the load."""
 MOST_RUNS = 24
 """Number of runs that the style sheet has rules for."""
 

@@ -121,6 +121,11 @@ class Runs:
         return "variant" if self.variants else "scheme"
 
     @cached_property
+    def one_load(self) -> bool:
+        """Whether all runs have the same workload, so that shorter response times are those of a better drive."""
+        return all(run.at("config.workload") == self[0].at("config.workload") for run in self)
+
+    @cached_property
     def changes(self) -> Mapping[str, Sequence[Change]]:
         """What each run but the first changes against the first, by label."""
         return changes({run.label: run.data for run in self}, self.variants)

@@ -284,7 +284,7 @@ def few(run: Run, place: str) -> str:
 def _best(runs: Runs, place: Place) -> set[int]:
     """Indices of the best runs, ties included; empty if all are tied, or seeds disagree."""
     having = [run for run in runs if number_of(runs, run, place.place) is not None]
-    if place.better is None or len(having) < 2:
+    if place.better is None or len(having) < 2 or not runs.one_load:
         return set()
     best = (min if place.better == "low" else max)(having, key=lambda run: number_of(runs, run, place.place))
     if any(_disagree(runs, best, run, place) for run in having):

@@ -34,6 +34,8 @@ def verdict(runs: Runs) -> str:
 
 def _outcome(runs: Runs) -> list[str]:
     """The sentences of the outcome, the headline first."""
+    if not runs.one_load:
+        return [f"The {runs.kind}s have different loads, so that response times do not rank them."]
     told = 0
     decided: list[str] = []
     tied: list[str] = []
@@ -75,7 +77,14 @@ def remarks(runs: Runs) -> list[str]:
     """Remarks on uncertainty, on costs of a gain, and on the warm-up."""
     if len(runs) == 1:
         return list(_warm_up(runs))
-    return [*_outcome(runs)[1:], *_why(runs), *_sure(runs), *list(_costs(runs))[:MOST], *_one_by_one(runs), *_warm_up(runs)]
+    return [
+        *_outcome(runs)[1:],
+        *_why(runs),
+        *(_sure(runs) if runs.one_load else ()),
+        *(list(_costs(runs))[:MOST] if runs.one_load else ()),
+        *_one_by_one(runs),
+        *_warm_up(runs),
+    ]
 
 
 def _why(runs: Runs) -> Iterator[str]:
