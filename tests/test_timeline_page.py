@@ -258,8 +258,15 @@ def find(page: Page, kind: str, number: int) -> dict[str, list[str]]:
     return details
 
 
+def exact(at_ns: int) -> str:
+    """A time in the unit that fits, with all of its nanoseconds."""
+    size, unit = next(((size, unit) for size, unit in ((10**9, "s"), (10**6, "ms"), (1000, "us")) if at_ns >= size), (1, "ns"))
+    rest = f"{at_ns % size:0{len(str(size)) - 1}}".rstrip("0") if size > 1 else ""
+    return f"{at_ns // size:,}{f'.{rest}' if rest else ''} {unit}"
+
+
 def shown_us(at: float) -> str:
-    return f"{ns(at) // 1000:,}.{ns(at) % 1000:03} us"
+    return exact(ns(at))
 
 
 @pytest.mark.usefixtures("silent")
@@ -271,7 +278,7 @@ def test_numbers_on_the_page_are_those_of_the_file(one: Made, page: Page) -> Non
         details = find(page, "request", number)
         assert details["kind"] == [piece["name"]]
         assert details["request"] == [f"{number:,}"]
-        assert (details["begin"], details["duration"]) == ([shown_us(piece["ts"])], [f"{ns(piece['dur']) / 1000:,.3f} us"])
+        assert (details["begin"], details["duration"]) == ([shown_us(piece["ts"])], [shown_us(piece["dur"])])
         assert details["response time"] == [shown_us(piece["args"]["response_us"])]
         works = [other for other in one.slices if other["args"].get("request") == number and other is not piece]
         links = page.value("[...document.querySelectorAll('#details .links button')].map(button => button.textContent)")
@@ -283,7 +290,7 @@ def test_numbers_on_the_page_are_those_of_the_file(one: Made, page: Page) -> Non
     for piece in jobs[:: max(1, len(jobs) // 5)]:
         details = find(page, "job", piece["args"]["job"])
         assert details["victim block"] == [f"{piece['args']['victim']:,}"]
-        assert details["end"] == [f"{(ns(piece['ts']) + ns(piece['dur'])) / 1000:,.3f} us"]
+        assert details["end"] == [exact(ns(piece["ts"]) + ns(piece["dur"]))]
     assert "no slice of request 999,999" in (
         find(page, "request", 999_999) and page.value("document.getElementById('search-found').textContent")
     )
@@ -304,10 +311,36 @@ WINDOW = "document.getElementById('window').textContent"
 
 
 @pytest.mark.usefixtures("silent")
+def test_an_address_names_a_request(one: Made, page: Page) -> None:
+    number = next(piece["args"]["request"] for piece in one.slices if "arrival_us" in piece["args"])
+    page.resize(1300, 900)
+    page.visit(f"{one.page.resolve().as_uri()}#request={number}")
+    page.until("document.documentElement.dataset.drawn === 'yes'")
+    assert f"request {number:,}: slice 1 of" in page.value("document.getElementById('search-found').textContent")
+
+
+@pytest.mark.usefixtures("silent")
+def test_empty_tracks_are_folded_and_shown_by_a_key(page: Page, tmp_path: Path) -> None:
+    keys = {"workload.read_share": 0.0, "ftl.precondition.kind": "none"}
+    ssdlab.run(set={**SMALL, **keys}, requests=1, timeline=tmp_path / "t.html")
+    opened(page, tmp_path / "t.html")
+    height = "document.getElementById('rows-height').offsetHeight"
+    folded = page.value(height)
+    page.value("document.getElementById('tracks').focus()")
+    page.key("e")
+    assert page.value(height) > folded
+    page.key("e")
+    assert page.value(height) == folded
+
+
+@pytest.mark.usefixtures("silent")
 def test_wheel_keys_and_drag_zoom_to_the_nanosecond(one: Made, page: Page) -> None:
     opened(page, one.page)
-    whole = page.value(WINDOW)
+    near = page.value(WINDOW)
     page.value("document.getElementById('tracks').focus()")
+    page.key("Home")
+    page.until(f"{WINDOW} !== {json.dumps(near)}")
+    whole = page.value(WINDOW)
     page.key("+")
     page.until(f"{WINDOW} !== {json.dumps(whole)}")
     page.key("Home")

@@ -36,7 +36,7 @@ class Cells {
     }
     this.at = at;
     $("block-instant").value = at;
-    $("block-instant").setAttribute("aria-valuetext", us(this.instants.at[at]));
+    $("block-instant").setAttribute("aria-valuetext", exact(this.instants.at[at]));
     if (this.tracks) {
       this.tracks.moment = this.instants.at[at];
       this.tracks.view.changed();
@@ -53,7 +53,7 @@ class Cells {
       valid += this.now.valid[block];
     }
     const states = this.about.states.map((name, state) => `${grouped(counts[state])} ${name}`).join(", ");
-    $("block-now").textContent = `Instant ${grouped(this.at)} of ${grouped(this.last)}, ${us(this.instants.at[this.at])}: ${states}; ${grouped(valid)} valid pages`;
+    $("block-now").textContent = `Instant ${grouped(this.at)} of ${grouped(this.last)}, ${exact(this.instants.at[this.at])}: ${states}; ${grouped(valid)} valid pages`;
     this.tellChosen();
   }
   pairs(block) {

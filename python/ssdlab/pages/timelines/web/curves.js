@@ -32,7 +32,7 @@ class Curves {
       width: this.box.clientWidth || 600, height: this.height, legend: { live: true },
       cursor: { drag: { x: Boolean(this.chosen), y: false, setScale: false }, points: { show: false } },
       scales: { x: { time: false, range: () => [this.begin, this.end] }, ...Object.fromEntries(this.lines.map(line => [line.scale ?? "y", { range: (_plot, _low, high) => [line.least ?? 0, Math.max(Math.min(high ?? 1, line.most ?? Infinity), line.least ?? 0, 1e-9) * 1.05] }])) },
-      series: [{ label: "time", value: (_plot, ns) => ns === null || ns === undefined ? "" : us(ns) },
+      series: [{ label: "time", value: (_plot, ns) => ns === null || ns === undefined ? "" : short(ns) },
         ...this.lines.map(line => ({ label: line.name, scale: line.scale ?? "y", stroke: colourOf(line.colour), width: 1.4, paths: steps, points: { show: false }, spanGaps: false,
           value: (_plot, found) => found === null || found === undefined ? "" : Number(found.toPrecision(6)).toLocaleString("en") }))],
       axes: [{ ...axis, size: 28, values: (_plot, ticks) => ticks.map(ns => `${Number((ns / size).toPrecision(8))} ${name}`) },

@@ -86,7 +86,7 @@ class Operations {
   described(slice) {
     const kind = this.kind(slice), { start, duration } = this.slices;
     const pairs = [["kind", this.name(slice)], ["caused by", this.category(slice)], ["track", this.trackName(slice)]];
-    pairs.push(["begin", us(start[slice])], ["end", us(this.end(slice))], ["duration", us(duration[slice])]);
+    pairs.push(["begin", exact(start[slice])], ["end", exact(this.end(slice))], ["duration", exact(duration[slice])]);
     if (kind === "request") pairs.push(...this.describedRequest(this.slices.of[slice]));
     if (kind === "job") {
       const { number, pool, victim, valid } = this.tables.jobs, job = this.slices.of[slice];
@@ -102,7 +102,7 @@ class Operations {
     const { number, offset, bytes, arrival, response, blocked_by, flow } = this.tables.requests;
     const pairs = [["request", grouped(number[request])], ["offset", `${grouped(offset[request])} bytes`], ["length", `${grouped(bytes[request])} bytes`]];
     if (flow[request] !== NONE) pairs.push(["flow", this.word(flow[request])]);
-    pairs.push(["arrival", us(arrival[request])], ["response time", response[request] < 0 ? "not complete in the recording" : us(response[request])]);
+    pairs.push(["arrival", exact(arrival[request])], ["response time", response[request] < 0 ? "not complete in the recording" : exact(response[request])]);
     if (blocked_by[request] !== NONE) pairs.push(["longest wait for", this.word(blocked_by[request])]);
     return pairs;
   }

@@ -37,7 +37,7 @@ function showDetails(tracks, slice) {
   }
   const groups = links(operations, slice).filter(({ slices }) => slices.length).map(({ heading, slices }) => {
     const buttons = slices.slice(0, MOST_LINKS).map(other => {
-      const text = `${operations.name(other)}, ${operations.trackName(other)}: ${us(operations.slices.start[other])}, ${short(operations.slices.duration[other])}`;
+      const text = `${operations.name(other)}, ${operations.trackName(other)}: ${exact(operations.slices.start[other])}, ${short(operations.slices.duration[other])}`;
       const button = element("button", { type: "button", textContent: text });
       button.addEventListener("click", () => tracks.select(other));
       return button;

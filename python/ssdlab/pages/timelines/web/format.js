@@ -2,14 +2,23 @@
 const $ = id => document.getElementById(id);
 const NONE = 4294967295;
 const grouped = number => String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-// A time in microseconds, exact to the nanosecond.
-const us = ns => `${grouped(Math.floor(Math.round(ns) / 1000))}.${String(Math.round(ns) % 1000).padStart(3, "0")} us`;
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
 const unit = ns => UNITS.find(([size]) => Math.abs(ns) >= size) ?? UNITS[3];
-// A duration in three or four digits.
+// A time in the unit that fits, exact to the nanosecond.
+const exact = ns => {
+  const whole = Math.round(ns), [size, name] = unit(whole);
+  const rest = size > 1 ? String(whole % size).padStart(Math.log10(size), "0").replace(/0+$/, "") : "";
+  return `${grouped(Math.floor(whole / size))}${rest && `.${rest}`} ${name}`;
+};
+// A time of a window, as exact as its width needs.
+const placed = (ns, span) => {
+  const [size, name] = unit(ns);
+  return `${(ns / size).toFixed(Math.min(Math.max(Math.ceil(Math.log10(size / span)) + 2, 0), Math.log10(size)))} ${name}`;
+};
+// A duration in three digits.
 const short = ns => {
   const [size, name] = unit(ns);
-  return `${Number((ns / size).toPrecision(4))} ${name}`;
+  return `${Number((ns / size).toPrecision(3))} ${name}`;
 };
 const value = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const rgb = colour => {

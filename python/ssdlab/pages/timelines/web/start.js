@@ -24,10 +24,13 @@ async function start() {
     const view = new View(data.events.from_ns, data.events.to_ns);
     tracks = new Tracks(operations, view);
     tracks.legend();
-    new Search(tracks);
+    const search = new Search(tracks);
+    tracks.begin();
+    const [, wanted] = /^#request=(\d+)$/.exec(location.hash) ?? [];
+    if (wanted) search.find("request", wanted);
     curves.push(overview(operations, view));
     const full = data.events.full ? ". It ends there because it is full (--timeline-limit)" : "";
-    $("extent").textContent = `${grouped(operations.count)} slices from ${us(data.events.from_ns)} to ${us(data.events.to_ns)}${full}.`;
+    $("extent").textContent = `${grouped(operations.count)} slices from ${short(data.events.from_ns)} to ${short(data.events.to_ns)}${full}.`;
   }
   if (data.blocks) {
     const cells = new Cells(tables, data.blocks, tracks);
@@ -35,7 +38,7 @@ async function start() {
     cells.legend();
     curves.push(...cells.curves, { make: () => { cells.legend(); cells.draw(); } });
     const thin = data.blocks.thinned ? "; farther apart than the bins of the series, to limit the number of changes" : "";
-    $("blocks-extent").textContent = `${grouped(cells.count)} blocks at ${grouped(cells.last + 1)} instants, ${us(data.blocks.interval_ns)} apart (the last is the end of the run)${thin}.`;
+    $("blocks-extent").textContent = `${grouped(cells.count)} blocks at ${grouped(cells.last + 1)} instants, ${exact(data.blocks.interval_ns)} apart (the last is the end of the run)${thin}.`;
   }
   const recolour = () => {
     curves.forEach(curve => curve?.make());

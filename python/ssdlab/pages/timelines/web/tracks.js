@@ -1,5 +1,6 @@
 // Operations as slices on tracks, drawn on a canvas as large as the window that shows them.
 const ROW = 19, HEAD = 26;
+const LABELLED = 130; // pixels of an operation in the first view, of which half of the time is in longer ones
 // Colour (a variable and its strength) by the name of a slice; the first that fits.
 const LOOKS = [
   ["read of the host", /^read( request)?$/, "--run-0", 1],
@@ -17,23 +18,51 @@ class Tracks {
   constructor(operations, view) {
     Object.assign(this, { operations, view, canvas: $("tracks"), box: $("scroller"), selected: NONE, related: [], moment: null, hover: NONE });
     this.looks = operations.about.words.map(word => LOOKS.findIndex(([, fits]) => fits.test(word)));
-    this.rows = this.listedRows();
-    this.rowOf = new Map(this.rows.map((row, at) => [row.track, at]));
+    this.unfolded = new Set(); // processes whose empty tracks are shown
+    this.widths = new Map(); // of texts, pixels
+    this.listRows();
     this.listen();
     view.listeners.push(() => this.draw());
     new ResizeObserver(() => this.resize()).observe(this.box);
     this.resize();
   }
-  listedRows() {
+  // Tracks below the heading of their process; those without a slice are folded.
+  listRows() {
     const { tracks, processes } = this.operations.about;
-    const rows = [];
-    let last = null;
+    const marked = new Set(this.operations.tables.marks.track);
+    const isEmpty = track => !this.operations.byTrack[track].length && !marked.has(track);
+    this.rows = [];
     tracks.forEach(([process, name], track) => {
-      if (process !== last) rows.push({ label: processes[process], track: null });
-      last = process;
-      rows.push({ label: name, track });
+      const head = this.rows.findLast(row => row.track === null);
+      if (process !== head?.process) {
+        const count = tracks.filter(([other], at) => other === process && isEmpty(at)).length;
+        const shown = this.unfolded.has(process);
+        this.rows.push({ label: `${processes[process]}${count ? ` (${count} empty: click to ${shown ? "fold" : "show"})` : ""}`, track: null, process, count });
+      }
+      if (!isEmpty(track) || this.unfolded.has(process)) this.rows.push({ label: name, track });
     });
-    return rows;
+    this.rowOf = new Map(this.rows.map((row, at) => [row.track, at]));
+  }
+  // Shows or folds the empty tracks of some processes.
+  fold(processes) {
+    const shown = processes.every(process => this.unfolded.has(process));
+    for (const process of processes) shown ? this.unfolded.delete(process) : this.unfolded.add(process);
+    this.listRows();
+    this.row = undefined;
+    this.resize();
+  }
+  // The first view: where the slowest request began, as near as labels need.
+  begin() {
+    const { duration } = this.operations.slices, { response } = this.operations.tables.requests;
+    const lasts = Array.from(duration).filter((ns, slice) => ns && this.operations.kind(slice) === "operation").sort((one, other) => one - other);
+    if (!lasts.length) return;
+    let half = lasts.reduce((sum, ns) => sum + ns, 0) / 2;
+    const span = lasts.find(ns => (half -= ns) <= 0) * (this.width - this.gutter) / LABELLED;
+    if (span >= this.view.span) return;
+    const slowest = response.reduce((most, ns, at) => ns > response[most] ? at : most, 0);
+    const slice = duration.findIndex((_, one) => this.operations.kind(one) === "request" && this.operations.slices.of[one] === slowest);
+    const start = this.operations.slices.start[slice < 0 ? 0 : slice];
+    this.view.set(start - span * .1, start + span * .9);
   }
   resize() {
     const whole = this.rows.length * ROW + HEAD;
@@ -97,7 +126,7 @@ class Tracks {
       paint.fillStyle = fill;
       paint.fillRect(left, y + 2, Math.max(right - left - (right - left > 4 ? .6 : 0), .7), ROW - 4);
       this.drawn++;
-      if (right - left > 30) this.write(paint, slice, left, right, y, ink);
+      if (right - left > 9) this.write(paint, slice, left, right, y, ink);
       if (slice === this.selected || slice === this.hover) this.frame(paint, left, right, y, slice === this.selected);
       at++;
       if (right - left < 1) {
@@ -111,14 +140,23 @@ class Tracks {
     const request = this.operations.request(slice);
     const job = this.operations.job(slice);
     const kind = this.operations.kind(slice);
-    const number = kind === "request" ? ` ${request}` : kind === "job" ? ` ${job}` : "";
+    const name = this.operations.name(slice), room = right - left - 7;
+    const whole = name + (kind === "request" ? ` ${request}` : kind === "job" ? ` ${job}` : "");
+    const short = name.replace(/^(move|copyback): /, "");
+    const [letter] = short;
+    const text = [whole, short, ...(kind === "request" ? [String(request)] : [])].find(one => this.widthOf(paint, one) <= room) ?? (room > 60 ? whole : letter.toUpperCase());
+    const place = text.length > 1 ? left + 4 : (left + right) / 2 - 4;
     paint.save();
     paint.beginPath();
-    paint.rect(left, y, right - left - 3, ROW);
+    paint.rect(left, y, right - left - 1, ROW);
     paint.clip();
     paint.fillStyle = ink;
-    paint.fillText(this.operations.name(slice) + number, left + 4, y + ROW / 2 + .5);
+    paint.fillText(text, place, y + ROW / 2 + .5);
     paint.restore();
+  }
+  widthOf(paint, text) {
+    if (!this.widths.has(text)) this.widths.set(text, paint.measureText(text).width);
+    return this.widths.get(text);
   }
   frame(paint, left, right, y, strong) {
     paint.strokeStyle = this.ink.ink;
@@ -174,7 +212,7 @@ class Tracks {
       paint.fillStyle = track === null ? this.ink.soft : this.ink.ink;
       paint.save();
       paint.beginPath();
-      paint.rect(0, y, this.gutter - 4, ROW);
+      paint.rect(0, y, track === null ? this.width : this.gutter - 4, ROW);
       paint.clip();
       paint.fillText(label, track === null ? 6 : 14, y + ROW / 2);
       paint.restore();
@@ -200,7 +238,7 @@ class Tracks {
     paint.fillStyle = this.ink.edge;
     paint.fillRect(0, HEAD - .5, this.width, .5);
   }
-  tellWindow() { $("window").textContent = `${us(this.view.from)} to ${us(this.view.to)}: ${short(this.view.span)}`; }
+  tellWindow() { $("window").textContent = `${placed(this.view.from, this.view.span)} to ${placed(this.view.to, this.view.span)}: ${short(this.view.span)}`; }
 
   // The slice at a place of the canvas; within two pixels, so that short ones can be pointed at.
   at(x, y) {
@@ -296,7 +334,9 @@ class Tracks {
     });
     canvas.addEventListener("pointerup", event => {
       const [x, y] = place(event);
-      if (pressed && !pressed.moved) this.select(this.at(x, y));
+      const row = this.rows[Math.floor((y - HEAD + box.scrollTop) / ROW)];
+      if (pressed && !pressed.moved && row?.count && y > HEAD) this.fold([row.process]);
+      else if (pressed && !pressed.moved) this.select(this.at(x, y));
       else if (pressed?.zooms) view.set(...[this.ns(pressed.x), this.ns(x)].sort((one, other) => one - other));
       pressed = null;
     });
@@ -310,6 +350,7 @@ class Tracks {
       "+": () => view.zoom(.6), "=": () => view.zoom(.6), "-": () => view.zoom(1 / .6), "ArrowLeft": () => view.move(-.15), "ArrowRight": () => view.move(.15),
       "ArrowUp": () => this.stepRow(-1), "ArrowDown": () => this.stepRow(1), ",": () => this.step(-1), ".": () => this.step(1),
       "Home": () => view.set(view.begin, view.end), "f": selected, "F": selected, "Escape": () => this.select(NONE),
+      "e": () => this.fold(this.operations.about.processes.map((_, process) => process)),
     };
     canvas.addEventListener("keydown", event => {
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
