@@ -37,7 +37,7 @@ DARK = {
     "warn": "#e8a04c",
     "dark": "1",
 }
-SCRIPT = ("state", "numbers", "axes", "elements", "plot", "heat", "rows", "save", "print", "sweep", "controls")
+SCRIPT = ("state", "numbers", "axes", "elements", "plot", "heat", "rows", "late", "save", "print", "sweep", "controls")
 """Parts of the script, in order."""
 DASHES = ("none", "9 4", "2.5 3.5", "9 3 2.5 3")
 """Dash patterns of lines. Coinciding lines show through the gaps; when colours repeat, the next pattern is used."""

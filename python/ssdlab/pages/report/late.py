@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ssdlab.errors import Error
 from ssdlab.pages.report.drawing import OTHER_PART, PART_COLOURS
@@ -16,7 +18,7 @@ from ssdlab.pages.why import Explained, Found, buffer_units, found_in, of_segmen
 from ssdlab.pages.why.phrases import is_aside, most_overlapping, of_operation, page_name, span
 from ssdlab.pages.why.records import Operation, Segment
 
-__all__ = ["found", "section"]
+__all__ = ["found", "recording", "section"]
 
 MOST = 12
 """Most operations below a timeline."""
@@ -34,11 +36,21 @@ def found(runs: Runs, path: Path) -> Found | None:
         return None
 
 
-def section(slowest: Found | None, config: Mapping[str, Any]) -> str:
-    """The slowest requests."""
+def recording(runs: Runs, path: Path) -> tuple[str, int, int] | None:
+    """The page of a single run's timeline, relative to a page at `path`, and the time that it shows, ns; `None` without such a page."""
+    timeline = runs[0].data.get("timeline") if len(runs) == 1 else None
+    if timeline is None:
+        return None
+    file = Path(timeline["file"])
+    page = file if file.suffix == ".html" else path.parent / "timeline.html"
+    return (quote(os.path.relpath(page, path.parent)), timeline["from_ns"], timeline["to_ns"]) if page.is_file() else None
+
+
+def section(slowest: Found | None, config: Mapping[str, Any], recorded: tuple[str, int, int] | None = None) -> str:
+    """The slowest requests, with links to the page of a recording (`recording`) for those that are in it."""
     if slowest is None or not slowest.slowest:
         return ""
-    rows = "".join(_row(one, config) for one in slowest.slowest)
+    rows = "".join(_row(one, config, recorded) for one in slowest.slowest)
     head = "".join(f"<span>{name}</span>" for name in ("response", "request", "kind", "size", "arrival", "longest wait"))
     return (
         '<section id="late"><h2>The slowest requests</h2>'
@@ -47,7 +59,7 @@ def section(slowest: Found | None, config: Mapping[str, Any]) -> str:
     )
 
 
-def _row(one: Explained, config: Mapping[str, Any]) -> str:
+def _row(one: Explained, config: Mapping[str, Any], recorded: tuple[str, int, int] | None) -> str:
     cells = (
         shown(one.response_ns, "ns"),
         f"{one.request:,}",
@@ -57,8 +69,13 @@ def _row(one: Explained, config: Mapping[str, Any]) -> str:
         (one.blocked_by or "none").replace("_", " "),
     )
     spans = "".join(f"<span>{html.escape(cell)}</span>" for cell in cells)
+    link = ""
+    if recorded is not None and recorded[1] <= one.arrival_ns and one.completed_ns <= recorded[2]:
+        link = f' <a href="{html.escape(recorded[0])}#request={one.request}">All operations around it</a>'
+    name = f"request {one.request:,} ({one.kind}, {shown(one.response_ns, 'ns')})"
     return (
-        f'<details id="late-{one.request}"><summary>{spans}</summary><p>{html.escape(paragraph(one, config))}</p>'
+        f'<details id="late-{one.request}" data-ended="{one.completed_ns}" data-name="{html.escape(name)}"><summary>{spans}</summary>'
+        f"<p>{html.escape(paragraph(one, config))}{link}</p>"
         f'<div class="lanes">{"".join(_lanes(one, buffer_units(config)))}</div></details>'
     )
 

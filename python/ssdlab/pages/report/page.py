@@ -45,11 +45,11 @@ PAIRED = {"faster": "share", "gain_ns": "ns", "slower": "share", "loss_ns": "ns"
 
 def write(runs: Runs, path: Path) -> None:
     """Writes the page, completely or not at all."""
-    write_file(path, page(runs, late.found(runs, path)))
+    write_file(path, page(runs, late.found(runs, path), late.recording(runs, path)))
 
 
-def page(runs: Runs, slowest: Found | None = None) -> str:
-    """The text of the page. `slowest`: the slowest requests of a single run, if they were kept."""
+def page(runs: Runs, slowest: Found | None = None, recorded: tuple[str, int, int] | None = None) -> str:
+    """The text of the page. `slowest`: the slowest requests of a single run, if they were kept; `recorded`: its `late.recording`."""
     drawn = [figure for figure in (make(runs) for make in FIGURES.values()) if figure is not None]
     glance = [figure for figure in (make(runs) for make in GLANCE) if figure is not None]
     labels = [run.label for run in runs]
@@ -76,7 +76,7 @@ def page(runs: Runs, slowest: Found | None = None) -> str:
         _paired(runs, told),
         _notes(runs, drawn),
         *(_figure(figure, told) for figure in drawn),
-        late.section(slowest, runs[0].data["config"]),
+        late.section(slowest, runs[0].data["config"], recorded),
         _setup(runs, told),
     ]
     return framed(runs.title, body, embedded([*glance, *drawn], runs), labels)

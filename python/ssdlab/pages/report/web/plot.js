@@ -387,6 +387,12 @@ class Plot {
     // What a finger pointed at stays to be read until it points at something else.
     document.addEventListener("pointerdown", (event) => { if (!this.host.contains(event.target) && !event.target.closest?.("button")) this.leave(); });
     this.host.addEventListener("pointerleave", (event) => { if (start === null && event.pointerType !== "touch") this.leave(); });
+    let pressed = 0;
+    this.host.addEventListener("pointerdown", (event) => { pressed = event.clientX; });
+    this.host.addEventListener("click", (event) => {
+      const [x, y] = local(event);
+      if (this.link === "time" && this.x && Math.abs(event.clientX - pressed) <= 6 && x >= this.left && x <= this.right && y <= this.bottom) intervalAt(this, this.x.value(x));
+    });
     this.host.addEventListener("dblclick", () => show(this.link, null));
     this.host.addEventListener("blur", (event) => { if (!event.relatedTarget?.closest("button[data-zoom]")) this.leave(); });
     this.host.addEventListener("keydown", (event) => this.press(event));
