@@ -35,7 +35,7 @@ def verdict(runs: Runs) -> str:
 def _outcome(runs: Runs) -> list[str]:
     """The sentences of the outcome, the headline first."""
     if not runs.one_load:
-        return [f"The {runs.kind}s have different loads, so that response times do not rank them."]
+        return ["These runs have different loads, so response times do not rank them."]
     told = 0
     decided: list[str] = []
     tied: list[str] = []
