@@ -24,6 +24,7 @@ from explored import Explored, explored, until_answered
 from ssdlab.asking.option import complete
 from ssdlab.asking.options import ExploreOptions
 from ssdlab.experiments.exploring.choice import Bench, Choice, Variant, blamed, compare_command
+from ssdlab.experiments.exploring.page import MATTER
 from ssdlab.experiments.exploring.showing import Asked
 
 LONG = {"requests": "100M"}
@@ -388,3 +389,11 @@ def test_a_variant_that_the_current_choice_equals_is_shown_once() -> None:
 def test_a_size_that_changed_has_its_unit(server: Explored) -> None:
     config, *_ = server.ask({"id": 1, "before": now(), "now": now(buffer__bytes="1MiB"), "kept": []})
     assert config["change"].startswith("buffer.bytes 1 MiB (was 0)")
+
+
+def test_the_load_comes_last_of_the_keys_that_matter_most() -> None:
+    keys = ssdlab.config_keys()
+    assert len(MATTER) == 12
+    assert set(MATTER) <= set(keys)
+    of_load = [key.startswith("workload.") for key in MATTER]
+    assert of_load == sorted(of_load)

@@ -267,6 +267,16 @@ def test_a_better_mean_at_the_cost_of_the_tail_is_said() -> None:
     assert not any("cost" in text for text in remarks(told(of(), of(mean=8e5, p99=9e6))))
 
 
+def test_less_load_is_no_better_drive() -> None:
+    """A run with a longer time between arrivals is shorter in every figure, and wins nothing."""
+    slow, fast = ({**one, "config": {"workload": {"time_scale": scale}}} for one, scale in zip(pair(3, 0.5), (1.0, 0.5), strict=True))
+    found = told(slow, fast)
+    assert not found.one_load
+    assert "different loads" in verdict(found)
+    assert not any(cell.best for row in overview(found) for cell in row.cells)
+    assert "s1 has the shortest" in verdict(told(slow, {**fast, "config": slow["config"]}))
+
+
 def test_reads_that_gain_what_writes_pay_are_said() -> None:
     one, other = ({"latency_ns": {"read": {"mean": reads}, "write": {"mean": writes}}} for reads, writes in ((1e6, 1e6), (5e5, 2e6)))
     assert remarks(told(one, other)) == [f"Under s1 the mean response time of reads changes by {MINUS}50.0 %, that of writes by +100.0 %."]
