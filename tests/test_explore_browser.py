@@ -283,6 +283,7 @@ def test_everything_fits(shown: Page, width: int, dark: bool) -> None:
     shown.resize(width, 900)
     shown.scheme(dark=dark)
     put(shown, "gc.victim", "random")
+    shown.unfold()
     assert shown.value("document.documentElement.scrollWidth") <= width
     assert shown.value(TOO_WIDE) == []
     assert shown.value("document.querySelectorAll('#results figure').length") > 8

@@ -26,8 +26,12 @@ async function start() {
     tracks.legend();
     const search = new Search(tracks);
     tracks.begin();
-    const [, wanted] = /^#request=(\d+)$/.exec(location.hash) ?? [];
-    if (wanted) search.find("request", wanted);
+    const go = () => {
+      const [, wanted] = /^#request=(\d+)$/.exec(location.hash) ?? [];
+      if (wanted) search.find("request", wanted);
+    };
+    addEventListener("hashchange", go);
+    go();
     curves.push(overview(operations, view));
     const full = data.events.full ? ". It ends there because it is full (--timeline-limit)" : "";
     $("extent").textContent = `${grouped(operations.count)} slices from ${short(data.events.from_ns)} to ${short(data.events.to_ns)}${full}.`;

@@ -350,7 +350,7 @@ class Tracks {
       "+": () => view.zoom(.6), "=": () => view.zoom(.6), "-": () => view.zoom(1 / .6), "ArrowLeft": () => view.move(-.15), "ArrowRight": () => view.move(.15),
       "ArrowUp": () => this.stepRow(-1), "ArrowDown": () => this.stepRow(1), ",": () => this.step(-1), ".": () => this.step(1),
       "Home": () => view.set(view.begin, view.end), "f": selected, "F": selected, "Escape": () => this.select(NONE),
-      "e": () => this.fold(this.operations.about.processes.map((_, process) => process)),
+      "e": () => this.fold([...new Set(this.operations.about.tracks.map(([process]) => process))]),
     };
     canvas.addEventListener("keydown", event => {
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
