@@ -247,6 +247,7 @@ def test_csv_of_parts_distributions_chips_and_wear_is_that_of_the_results(
 
 def test_a_scheme_that_is_switched_off_is_not_in_files(page: Page, three: Path) -> None:
     page.open(three)
+    page.unfold()
     page.value("document.querySelector('button[data-run=\"1\"]').click()")
     assert {row["scheme"] for row in table(page, "queues-0")} == {"npgc", "rwp"}
     content = saved(page, "queues-0", "svg")[1].decode()
@@ -257,6 +258,7 @@ def test_a_scheme_that_is_switched_off_is_not_in_files(page: Page, three: Path) 
 @pytest.mark.parametrize("plot", ["glance_tail-0", "latency_cdf-0", "timeline-0", "breakdown-0", "gc-0", "free_blocks-1", "wear-0"])
 def test_figures_are_saved_as_pictures_that_need_nothing(plot: str, page: Page, three: Path) -> None:
     page.open(three)
+    page.unfold()
     name, content = saved(page, plot, "svg")
     assert name == f"{plot}.svg"
     root = ElementTree.fromstring(content)
