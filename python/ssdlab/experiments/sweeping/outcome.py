@@ -264,7 +264,8 @@ def _judgement(found: Best) -> str:
 def _alike(found: Best) -> str:
     """How many other points are not known to differ from the best, as the end of a sentence."""
     if len(found.point.seeds) < 2:
-        return ". One seed: whether that is chance is not known (seeds = 5)."
+        replayed = (found.point.runs[0].result.get("config") or {}).get("workload", {}).get("trace")
+        return f". One seed: whether that is chance is not known{'' if replayed else ' (seeds = 5)'}."
     text = f". Of {found.others:,} other points, {found.alike:,} are not known to differ from the best." if found.alike > 1 else "."
     if found.others > FEW_POINTS:
         text += " The best of many points is flattered by chance: run it again under other seeds."

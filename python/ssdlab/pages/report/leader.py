@@ -109,8 +109,9 @@ class Leader:
         )
         if self.differs is not None:
             return f"{aside}: no more than chance.{others}"
-        why = "the seeds disagree" if found is not None and found.disagree else "several seeds would tell (--seeds 5)"
-        return f"{aside}; whether that is chance is not known: {why}.{others}"
+        replayed = any(run.at("config.workload.trace") for run in self.runs)
+        why = ": the seeds disagree" if found is not None and found.disagree else "" if replayed else ": several seeds would tell (--seeds 5)"
+        return f"{aside}; whether that is chance is not known{why}.{others}"
 
 
 def leader(runs: Runs, figure: str) -> Leader | None:

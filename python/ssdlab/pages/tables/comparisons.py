@@ -162,7 +162,8 @@ def given_lines(found: Mapping[str, Sequence[Change]], first: str) -> list[Rende
 
 NO_DIFFERENCE = 0.001
 """Relative difference up to which values are a tie, as in the report."""
-OF_ONE_RUN = "±: 95 % interval, estimated from how the parts of each run differ; several seeds measure it (--seeds 5)"
+OF_ONE_RUN = "±: 95 % interval from 20 parts of each run"
+SEEDS_MEASURE = "; --seeds 5 measures it"
 TIE = "tie: the interval includes 0, so that the difference may be chance"
 
 
@@ -189,7 +190,8 @@ def change_table(
         changes = {place: _change(_at(result, place), _at(base, place), halves.get(place)) for place in CHANGES.values()}
         table.add_row(_headed(label, told), *changes.values())
         cells += changes.values()
-    notes = {"±": OF_ONE_RUN, "tie": TIE}
+    replays = any(_at(result, "config.workload.trace") for result in runs.values())
+    notes = {"±": OF_ONE_RUN if replays else OF_ONE_RUN + SEEDS_MEASURE, "tie": TIE}
     return [titled(f"Change against {first}", table), *(Text(note) for mark, note in notes.items() if any(mark in cell for cell in cells))]
 
 
